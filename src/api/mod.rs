@@ -1,0 +1,1 @@
+//! The public embedding interface.

@@ -1,0 +1,61 @@
+//! Constants, interned per module by the reader, so that a shared initialiser is read once.
+
+use super::function::{BlockId, FuncId};
+use super::inst::{BinOp, CastOp};
+use super::module::GlobalRef;
+use super::types::TypeId;
+use cranelift_entity::entity_impl;
+
+/// Reference to a constant of the module.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ConstId(u32);
+entity_impl!(ConstId, "const");
+
+/// One constant; its type is kept beside it in [`super::Module::const_types`].
+#[derive(Clone, PartialEq, Debug)]
+pub enum Const {
+    /// An integer of at most 128 bits, zero-extended.
+    Int(u128),
+    /// A wider integer, least significant word first.
+    BigInt(Box<[u64]>),
+    /// The bits of a floating-point number, zero-extended.
+    Float(u128),
+    /// The null pointer.
+    Null,
+    /// `zeroinitializer` of an aggregate or vector.
+    Zero,
+    /// `undef` (read as zero).
+    Undef,
+    /// `poison` (read as zero).
+    Poison,
+    /// An aggregate or vector given element by element.
+    Aggregate(Box<[ConstId]>),
+    /// An array or vector of simple elements, as its bytes in memory (little endian).
+    Data(Box<[u8]>),
+    /// The address of a symbol.
+    Global(GlobalRef),
+    /// The address of a block.
+    BlockAddress(FuncId, BlockId),
+    /// An expression over constants.
+    Expr(ConstExpr),
+    /// Something no layer above can use, with its text (reported at load where it is used).
+    Unsupported(Box<str>),
+}
+
+/// A constant expression.
+#[derive(Clone, PartialEq, Debug)]
+pub enum ConstExpr {
+    /// `getelementptr`.
+    Gep {
+        /// The source element type.
+        elem: TypeId,
+        /// The base address.
+        base: ConstId,
+        /// The indices.
+        indices: Box<[ConstId]>,
+    },
+    /// A cast.
+    Cast(CastOp, ConstId),
+    /// Integer arithmetic (`add`, `sub`, `mul`, `xor`, ... of older bitcode too).
+    Binary(BinOp, ConstId, ConstId),
+}

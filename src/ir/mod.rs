@@ -1,0 +1,31 @@
+//! Our own form of an LLVM module: types, constants, functions, instructions, debug locations.
+//!
+//! What: an immutable picture of one linked module, complete enough that no later layer needs
+//! LLVM to interpret it. Why: LLVM's in-memory form cannot be read by several threads at once,
+//! is expensive to walk through its C interface, and must not leak above `llvm`. What not: no
+//! transformation happens here and nothing is resolved to an address; `llvm::read` builds it,
+//! `interp` lowers it.
+//!
+//! Numbering: a function's values are its parameters (`0..nparams`) followed by one value per
+//! instruction in block order (void instructions occupy a number too), so a [`Value`] is an
+//! index into [`Body::insts`] after subtracting the number of parameters.
+
+pub mod constant;
+pub mod debug;
+pub mod function;
+pub mod inst;
+pub mod layout;
+pub mod module;
+pub mod types;
+
+pub use constant::{Const, ConstExpr, ConstId};
+pub use debug::{DebugInfo, FileId, Loc, LocId, Scope, ScopeId};
+pub use function::{Block, BlockId, Body, FuncId, Function, FunctionAttrs, ParamAttrs};
+pub use inst::{
+    AsmCall, AtomicScope, BinOp, Call, Callee, CastOp, Clause, FastMath, FloatPred, Inst, IntFlags,
+    IntPred, Op, Operand, Ordering, RmwOp, TailKind, Value,
+};
+pub use module::{
+    Alias, AliasId, Global, GlobalId, GlobalRef, IFunc, IFuncId, Linkage, Module, Xtor,
+};
+pub use types::{FloatKind, Type, TypeId, TypeTable};

@@ -1,0 +1,165 @@
+//! The module: its symbols and the tables they share.
+
+use super::constant::{Const, ConstId};
+use super::debug::DebugInfo;
+use super::function::{FuncId, Function};
+use super::types::{TypeId, TypeTable};
+use cranelift_entity::{PrimaryMap, SecondaryMap, entity_impl};
+use hashbrown::HashMap;
+
+/// Reference to a global variable.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct GlobalId(u32);
+entity_impl!(GlobalId, "g");
+
+/// Reference to an alias.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct AliasId(u32);
+entity_impl!(AliasId, "alias");
+
+/// Reference to an ifunc.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct IFuncId(u32);
+entity_impl!(IFuncId, "ifunc");
+
+/// Any symbol.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum GlobalRef {
+    /// A function, defined or declared.
+    Func(FuncId),
+    /// A variable, defined or declared.
+    Var(GlobalId),
+    /// An alias.
+    Alias(AliasId),
+    /// An indirect function, resolved at start.
+    IFunc(IFuncId),
+}
+
+/// How a symbol takes part in linking.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Linkage {
+    /// Visible outside.
+    External,
+    /// Defined elsewhere too; this copy is for inlining only.
+    AvailableExternally,
+    /// `linkonce`, `linkonce_odr`.
+    LinkOnce,
+    /// `weak`, `weak_odr`.
+    Weak,
+    /// Concatenated arrays (`llvm.global_ctors`).
+    Appending,
+    /// Local.
+    Internal,
+    /// Local without a symbol.
+    Private,
+    /// Null when nobody defines it.
+    ExternWeak,
+    /// A tentative definition.
+    Common,
+}
+
+/// A global variable.
+#[derive(Debug)]
+pub struct Global {
+    /// The symbol's name.
+    pub name: Box<str>,
+    /// The type of its value.
+    pub ty: TypeId,
+    /// The initial value; `None` for a declaration.
+    pub init: Option<ConstId>,
+    /// Alignment in bytes (0: the type's ABI alignment).
+    pub align: u32,
+    /// Linkage.
+    pub linkage: Linkage,
+    /// Never written.
+    pub constant: bool,
+    /// One instance per thread.
+    pub thread_local: bool,
+    /// Section name, if any.
+    pub section: Option<Box<str>>,
+    /// Where it is declared, if the debug information says so.
+    pub loc: Option<super::debug::LocId>,
+}
+
+/// An alias of a symbol or of a constant address.
+#[derive(Debug)]
+pub struct Alias {
+    /// The symbol's name.
+    pub name: Box<str>,
+    /// What it stands for.
+    pub target: ConstId,
+    /// Linkage.
+    pub linkage: Linkage,
+}
+
+/// An indirect function: calling `resolver` at start gives its address.
+#[derive(Debug)]
+pub struct IFunc {
+    /// The symbol's name.
+    pub name: Box<str>,
+    /// The resolver.
+    pub resolver: ConstId,
+    /// The type of the function it resolves to.
+    pub ty: TypeId,
+    /// Linkage.
+    pub linkage: Linkage,
+}
+
+/// An entry of `llvm.global_ctors` or `llvm.global_dtors`.
+#[derive(Clone, Copy, Debug)]
+pub struct Xtor {
+    /// Lower runs earlier for constructors and later for destructors.
+    pub priority: u32,
+    /// The function, `void()`.
+    pub func: ConstId,
+}
+
+/// One linked module.
+#[derive(Default, Debug)]
+pub struct Module {
+    /// Where it came from: the first file's name.
+    pub name: String,
+    /// The target triple.
+    pub triple: String,
+    /// The data layout.
+    pub data_layout: String,
+    /// Types.
+    pub types: TypeTable,
+    /// Constants.
+    pub consts: PrimaryMap<ConstId, Const>,
+    /// The type of each constant.
+    pub const_types: SecondaryMap<ConstId, Option<TypeId>>,
+    /// Global variables.
+    pub globals: PrimaryMap<GlobalId, Global>,
+    /// Functions, intrinsics and declarations included.
+    pub functions: PrimaryMap<FuncId, Function>,
+    /// Aliases.
+    pub aliases: PrimaryMap<AliasId, Alias>,
+    /// Indirect functions.
+    pub ifuncs: PrimaryMap<IFuncId, IFunc>,
+    /// Every named symbol.
+    pub symbols: HashMap<Box<str>, GlobalRef>,
+    /// Constructors, in running order.
+    pub ctors: Vec<Xtor>,
+    /// Destructors, in running order.
+    pub dtors: Vec<Xtor>,
+    /// Module-level inline assembly.
+    pub module_asm: String,
+    /// Source locations.
+    pub debug: DebugInfo,
+}
+
+impl Module {
+    /// The symbol of that name.
+    pub fn symbol(&self, name: &str) -> Option<GlobalRef> {
+        self.symbols.get(name).copied()
+    }
+
+    /// The type of a constant.
+    ///
+    /// # Panics
+    /// When the constant is not of this module.
+    pub fn const_type(&self, id: ConstId) -> TypeId {
+        self.const_types[id].expect("the reader gives every constant a type")
+    }
+}

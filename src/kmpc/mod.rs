@@ -1,0 +1,1 @@
+//! The OpenMP runtime.

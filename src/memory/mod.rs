@@ -1,0 +1,1 @@
+//! Guest memory: guest pointers are host pointers.

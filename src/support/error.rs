@@ -1,0 +1,155 @@
+//! The outcomes that are not success, each saying who is to blame.
+//!
+//! Why three types: a fault of the guest program ([`Trap`]), something this version does not
+//! support ([`Unsupported`]) and a defect of ours (`bug!`, a panic with a fixed prefix) ask
+//! different things of the reader. [`Error`] joins them with bad input for callers of the API.
+
+use std::fmt;
+
+/// Something the program asks for that this version does not do. Found at load where possible.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unsupported {
+    /// What is not supported, in the field's terms (`"__kmpc_omp_task (OpenMP tasks)"`).
+    pub what: String,
+    /// `file.c:12` when the debug information says.
+    pub place: Option<String>,
+    /// The function it stands in.
+    pub function: Option<String>,
+}
+
+impl fmt::Display for Unsupported {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(place) = &self.place {
+            write!(f, "{place}: ")?;
+        }
+        write!(f, "{}", self.what)?;
+        if let Some(function) = &self.function {
+            write!(f, " in function `{function}`")?;
+        }
+        Ok(())
+    }
+}
+
+/// What kind of fault ended the guest, and the signal a native run would have died of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TrapKind {
+    /// A read or write of an address that is not mapped or not permitted.
+    BadAddress(usize),
+    /// Integer division by zero or overflow of a signed division.
+    IntegerDivision,
+    /// The guest's stack is used up.
+    StackOverflow,
+    /// `unreachable` was reached.
+    Unreachable,
+    /// `llvm.trap` (`__builtin_trap`).
+    BuiltinTrap,
+    /// A call through a null or wild function pointer.
+    BadCall(usize),
+    /// `abort`, or an uncaught exception.
+    Abort,
+}
+
+impl TrapKind {
+    /// The signal that ends a native run in the same situation.
+    pub fn signal(self) -> i32 {
+        match self {
+            TrapKind::BadAddress(_) | TrapKind::StackOverflow | TrapKind::BadCall(_) => {
+                libc::SIGSEGV
+            }
+            TrapKind::IntegerDivision => libc::SIGFPE,
+            TrapKind::Unreachable | TrapKind::BuiltinTrap => libc::SIGILL,
+            TrapKind::Abort => libc::SIGABRT,
+        }
+    }
+}
+
+/// A fault of the guest program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trap {
+    /// What happened.
+    pub kind: TrapKind,
+    /// `file.c:12`, when known.
+    pub place: Option<String>,
+    /// The guest function.
+    pub function: Option<String>,
+    /// The OpenMP thread number in its team.
+    pub thread: Option<u32>,
+}
+
+impl fmt::Display for Trap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.kind {
+            TrapKind::BadAddress(a) if a < 4096 => {
+                write!(f, "access through a null pointer (address {a:#x})")
+            }
+            TrapKind::BadAddress(a) => write!(
+                f,
+                "access to address {a:#x}, which is not mapped or not permitted"
+            ),
+            TrapKind::IntegerDivision => write!(f, "integer division by zero or overflow"),
+            TrapKind::StackOverflow => write!(
+                f,
+                "stack overflow (OMP_STACKSIZE sets a thread's stack, `ulimit -s` the first one's)"
+            ),
+            TrapKind::Unreachable => write!(f, "code marked unreachable was reached"),
+            TrapKind::BuiltinTrap => write!(f, "__builtin_trap was called"),
+            TrapKind::BadCall(a) => write!(f, "call through a bad function pointer ({a:#x})"),
+            TrapKind::Abort => write!(f, "the program called abort"),
+        }?;
+        if let Some(place) = &self.place {
+            write!(f, " at {place}")?;
+        }
+        if let Some(function) = &self.function {
+            write!(f, " in `{function}`")?;
+        }
+        if let Some(thread) = self.thread {
+            write!(f, ", thread {thread}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Trap {}
+
+/// Every way a call of the API can fail.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The input cannot be used: names the file and the cause.
+    #[error("{file}: {cause}")]
+    Input {
+        /// The file.
+        file: String,
+        /// The cause, one sentence.
+        cause: String,
+    },
+    /// The program uses things this version does not support: all of them.
+    #[error("{}", list_unsupported(.0))]
+    Unsupported(Vec<Unsupported>),
+    /// Symbols that nobody defines, each with a place that uses it.
+    #[error("unresolved symbol{}: {}", if .0.len() == 1 { "" } else { "s" }, .0.join(", "))]
+    Unresolved(Vec<String>),
+    /// The guest faulted.
+    #[error(transparent)]
+    Trap(#[from] Trap),
+    /// The host refused something (memory, threads, files).
+    #[error("{0}")]
+    Host(String),
+}
+
+fn list_unsupported(items: &[Unsupported]) -> String {
+    let mut text = String::from("not supported by this version of ompvm:");
+    for item in items {
+        text.push_str("\n  ");
+        text.push_str(&item.to_string());
+    }
+    text
+}
+
+/// Ends with a message that says the defect is ours.
+#[macro_export]
+macro_rules! bug {
+    ($($arg:tt)*) => {
+        panic!("this is a defect of ompvm, please report it: {}", format_args!($($arg)*))
+    };
+}

@@ -1,0 +1,3 @@
+//! Errors, synchronisation facade and small utilities that every layer may use.
+
+pub mod error;

@@ -1,0 +1,3 @@
+//! The project's own build commands.
+
+fn main() {}
