@@ -1,1 +1,4 @@
-//! The only place that calls LLVM.
+//! The only place that calls LLVM: reader, just-in-time compiler.
+
+mod error;
+pub mod orc;
