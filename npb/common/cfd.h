@@ -293,6 +293,17 @@ static void cfd_initialize_forcing(void)
                    sizeof(double[5]) * (CFD_N - 2));
 }
 
+/* u += factor * rhs, inside. */
+static void cfd_add(double factor)
+{
+#pragma omp parallel for schedule(static)
+    for (int k = 1; k <= CFD_LAST; k++)
+        for (int j = 1; j <= CFD_LAST; j++)
+            for (int p = CFD_AT(k, j, 1); p <= CFD_AT(k, j, CFD_LAST); p++)
+                for (int m = 0; m < 5; m++)
+                    cfd_u[p][m] += factor * cfd_rhs[p][m];
+}
+
 /* ---- flux Jacobians, for the implicit solvers BT and LU ---- */
 
 /* block = f * A + v * (V + D I): A and V are the Jacobians of direction d's
@@ -403,6 +414,20 @@ static bool cfd_check_norms(const char *what, const double norm[5],
         right &= npb_check(name, norm[m], reference[m], tolerance);
     }
     return right;
+}
+
+/* Checks residual (rhs must hold it, for the final u and unscaled) and error
+ * against their references. */
+static bool cfd_verify(const double residual_reference[5],
+                       const double error_reference[5], double tolerance)
+{
+    double residual[5], error[5];
+    cfd_residual_norm(residual);
+    cfd_error_norm(error);
+    residual[0] = NPB_SPOIL(residual[0]);
+    bool right =
+        cfd_check_norms("residual", residual, residual_reference, tolerance);
+    return cfd_check_norms("error", error, error_reference, tolerance) && right;
 }
 
 #endif
