@@ -14,7 +14,7 @@
 #include "reference/bt.h"
 
 #define CFD_N NPB_PICK(NPB_BT_N_)
-#define CFD_DT NPB_PICK(NPB_BT_DT_)
+#define DT NPB_PICK(NPB_BT_DT_)
 #include "common/cfd.h"
 
 /* One block row of a line after elimination: x[i] = r - c x[i + 1]. While it is
@@ -57,7 +57,7 @@ CFD_INLINE void eliminate(block_row row)
 CFD_INLINE void solve_line(const int d, int p0)
 {
     const int s = cfd_stride(d);
-    const double f = CFD_DT * cfd_t2, v = CFD_DT * cfd_t1;
+    const double f = DT * cfd_t2, v = DT * cfd_t1;
     const double twice[3] = {d == 0 ? 2.0 * v : 0.0, d == 1 ? 2.0 * v : 0.0,
                              d == 2 ? 2.0 * v : 0.0};
     block_row row[CFD_N - 1];
@@ -118,7 +118,7 @@ static void z_solve(void)
 
 static void step(void)
 {
-    cfd_compute_rhs(CFD_DT);
+    cfd_compute_rhs(DT);
     x_solve();
     y_solve();
     z_solve();

@@ -18,7 +18,7 @@
 #include "reference/sp.h"
 
 #define CFD_N NPB_PICK(NPB_SP_N_)
-#define CFD_DT NPB_PICK(NPB_SP_DT_)
+#define DT NPB_PICK(NPB_SP_DT_)
 #define CFD_WITH_SPEED 1
 #include "common/cfd.h"
 
@@ -94,7 +94,7 @@ CFD_INLINE void tzetar(int p, double r[5])
  * the neighbours at -2 ... +2, cut next to the boundary. */
 static void dissipation(int i, double w[5])
 {
-    const double f = CFD_DT * cfd_dssp;
+    const double f = DT * cfd_dssp;
     w[0] = i < 3 ? 0.0 : f;
     w[1] = i == 1 ? 0.0 : -4.0 * f;
     w[2] = i == 1 || i == CFD_N - 2 ? 5.0 * f : 6.0 * f;
@@ -115,7 +115,7 @@ CFD_INLINE void solve_lanes(const int d, const int p0[LANES],
                             lanes x[CFD_N][5])
 {
     const int s = cfd_stride(d);
-    const double first = CFD_DT * cfd_t2, second = CFD_DT * cfd_t1;
+    const double first = DT * cfd_t2, second = DT * cfd_t1;
     struct upper_row upper[CFD_N];
     lanes v[CFD_N], c[CFD_N], damp[CFD_N];
 
@@ -239,7 +239,7 @@ static void to_characteristic(void)
 
 static void step(void)
 {
-    cfd_compute_rhs(CFD_DT);
+    cfd_compute_rhs(DT);
     to_characteristic();
     x_solve();
     y_solve();

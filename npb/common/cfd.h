@@ -16,8 +16,8 @@
  * coded apart: it is minus the operator applied to the exact solution.
  *
  * The header defines static arrays, so exactly one file of a program includes
- * it, after defining CFD_N (points per direction) and CFD_DT (time step), and
- * CFD_WITH_SPEED to 1 if it needs the speed of sound.
+ * it, after defining CFD_N (points per direction) and, if it needs the speed of
+ * sound, CFD_WITH_SPEED as 1.
  */
 #ifndef NPB_COMMON_CFD_H
 #define NPB_COMMON_CFD_H
