@@ -1,5 +1,5 @@
 /*
- * BT, the block tridiagonal benchmark (NAS-91-002, section 4.4; NAS-95-020).
+ * BT, the block tridiagonal benchmark (NAS-91-002, chapter 3; NAS-95-020).
  *
  * Each step solves (I - dt Lx)(I - dt Ly)(I - dt Lz) du = dt (forcing + L u) by
  * alternating directions: along every grid line of a direction there is a

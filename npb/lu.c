@@ -1,6 +1,6 @@
 /*
- * LU, the lower-upper symmetric Gauss-Seidel benchmark (NAS-91-002, section
- * 4.2; NAS-95-020).
+ * LU, the lower-upper symmetric Gauss-Seidel benchmark (NAS-91-002, chapter
+ * 3; NAS-95-020).
  *
  * Each step does one sweep of symmetric successive over-relaxation on the
  * linearised equation: a solve with the lower triangular factor (blts) in

@@ -1,5 +1,5 @@
 /*
- * SP, the scalar pentadiagonal benchmark (NAS-91-002, section 4.3; NAS-95-020).
+ * SP, the scalar pentadiagonal benchmark (NAS-91-002, chapter 3; NAS-95-020).
  *
  * Each step solves the same equation as BT by alternating directions, but each
  * direction's flux Jacobian is first diagonalised: in the variables that belong

@@ -1,7 +1,7 @@
 /*
  * What the simulated applications BT, SP and LU share: the flow equations.
  *
- * All three march the same synthetic problem (NAS-91-002, section 3; also
+ * All three march the same synthetic problem (NAS-91-002, chapter 3; also
  * RNR-94-007) to a steady state: the compressible Navier-Stokes equations in
  * the five conserved quantities u = (density, three momenta, energy) on the
  * unit cube, with fourth-difference dissipation and a forcing term made such
@@ -53,7 +53,7 @@ CFD_INLINE int cfd_stride(const int d)
     return d == 0 ? 1 : d == 1 ? CFD_LD : CFD_LD * CFD_LD;
 }
 
-/* ---- constants of the equations (NAS-91-002, section 3.2) ---- */
+/* ---- constants of the equations (NAS-91-002, chapter 3) ---- */
 
 static const double cfd_c1 = 1.4, cfd_c2 = 0.4; /* gamma, gamma - 1 */
 static const double cfd_c34 = 0.1 * 1.0;        /* viscosity k3 k4 */
