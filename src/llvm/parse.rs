@@ -237,12 +237,15 @@ fn parse_cause(bitcode: bool, message: &str) -> String {
     let (place, text) = first.split_once("error: ").unwrap_or(("", first));
     let place = place.trim_start_matches("input").trim_matches([':', ' ']);
     if bitcode {
-        let newer = text.contains("Unknown attribute kind") || text.contains("Producer: 'LLVM2");
-        let known = text.contains("Reader: 'LLVM 22");
-        if newer && known && !text.contains("Producer: 'LLVM22") {
-            return format!("made by a compiler this version cannot read, or damaged: {text}");
-        }
-        return format!("damaged or truncated LLVM bitcode: {text}");
+        let (text, makers) = text.split_once(" (Producer: '").unwrap_or((text, ""));
+        let producer = makers.split('\'').next().unwrap_or("");
+        return match newer(producer) {
+            Some(major) => format!(
+                "made by LLVM {major}, which is newer than the LLVM {} built into ompvm: {text}",
+                super::version().0
+            ),
+            None => format!("damaged or truncated LLVM bitcode: {text}"),
+        };
     }
     let mut numbers = place.split(':');
     match (numbers.next(), numbers.next()) {
@@ -251,6 +254,13 @@ fn parse_cause(bitcode: bool, message: &str) -> String {
         }
         _ => format!("not valid textual LLVM IR: {text}"),
     }
+}
+
+/// The major version in a producer's name (`LLVM23.1.0`), when it is newer than ours.
+fn newer(producer: &str) -> Option<u32> {
+    let version = producer.trim_start_matches(|c: char| !c.is_ascii_digit());
+    let major: u32 = version.split('.').next()?.parse().ok()?;
+    (major > super::version().0).then_some(major)
 }
 
 fn one_line(text: &str) -> String {
