@@ -93,15 +93,15 @@ pub(super) fn parse(inputs: &[Input]) -> Result<Parsed, Error> {
     let mut defined: HashMap<Box<str>, usize> = HashMap::new();
     for (index, input) in inputs.iter().enumerate() {
         let module = parsed.parse_one(input)?;
-        if inputs.len() > 1 {
-            if let Some((symbol, first)) = duplicate(module, index, &mut defined) {
-                llvm!(core::LLVMDisposeModule(module));
-                let other = &inputs[first].name;
-                return Err(input_error(
-                    &input.name,
-                    format!("symbol `{symbol}` is also defined in {other}"),
-                ));
-            }
+        if inputs.len() > 1
+            && let Some((symbol, first)) = duplicate(module, index, &mut defined)
+        {
+            llvm!(core::LLVMDisposeModule(module));
+            let other = &inputs[first].name;
+            return Err(input_error(
+                &input.name,
+                format!("symbol `{symbol}` is also defined in {other}"),
+            ));
         }
         if parsed.module.is_null() {
             parsed.module = module;
@@ -293,8 +293,10 @@ fn verify(module: LLVMModuleRef) -> Result<(), String> {
 fn check_target(module: LLVMModuleRef) -> Result<(), String> {
     let triple = copy_cstr(llvm!(core::LLVMGetTarget(module)));
     let arch = triple.split('-').next().unwrap_or("");
-    let x86_64 = matches!(arch, "x86_64" | "amd64" | "x86_64h");
-    if !triple.is_empty() && !(x86_64 && triple.contains("linux") && !triple.contains("x32")) {
+    let linux = matches!(arch, "x86_64" | "amd64" | "x86_64h")
+        && triple.contains("linux")
+        && !triple.contains("x32");
+    if !triple.is_empty() && !linux {
         return Err(format!(
             "compiled for {triple}, but only x86_64 Linux programs can run (compile with `--target=x86_64-linux-gnu`)"
         ));
