@@ -36,7 +36,7 @@ check_one() {
       echo "FAIL $name: does not compile at $level"; head -n 20 "$dir/err"; rm -rf "$dir"; return 1
     fi
     if [ -s "$dir/err" ] && [ "$level" != ubsan ]; then echo "WARN $name ($level)"; head -n 6 "$dir/err"; fi
-    (cd "$dir" && printf '%s' "$stdin_text" | timeout 20 env "${env_kv[@]}" ./p "${args[@]}" >out 2>err2) 2>/dev/null
+    (cd "$dir" && printf '%b' "$stdin_text" | timeout 20 env "${env_kv[@]}" ./p "${args[@]}" >out 2>err2) 2>/dev/null
     status=$?
     if [ "$status" != "$want" ]; then
       echo "FAIL $name: status $status at $level, not $want"; tail -n 5 "$dir/out" "$dir/err2"; rm -rf "$dir"; return 1
