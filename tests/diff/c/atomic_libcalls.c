@@ -1,4 +1,4 @@
-// flags: -latomic
+// flags: -Wno-atomic-alignment -latomic
 // Atomics that go through libatomic: structs of odd sizes and 16 bytes without cx16.
 #include <stdio.h>
 #include <stdatomic.h>
