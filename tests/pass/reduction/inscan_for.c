@@ -4,7 +4,7 @@
 // flags: -lm
 #include "../../check.h"
 int main(void) {
-  long in[200], out[200], x = 1000;
+  long in[200], out[200], x = 0;
   for (int i = 0; i < 200; i++) in[i] = (i * 7919) % 23 - 5;
 #pragma omp parallel for num_threads(4) reduction(inscan, + : x)
   for (int i = 0; i < 200; i++) {
@@ -12,7 +12,7 @@ int main(void) {
 #pragma omp scan inclusive(x)
     out[i] = x;
   }
-  long s = 1000;
+  long s = 0;
   for (int i = 0; i < 200; i++) { s += in[i]; CHECK(out[i] == s); }
   return DONE();
 }

@@ -1,0 +1,5 @@
+// An uncaught C++ exception in serial code ends in std::terminate and abort.
+// signal: 6
+// stderr-has: terminate
+#include <stdexcept>
+int main() { throw std::runtime_error("nobody catches this"); }

@@ -1,0 +1,3 @@
+// A value of 256 is status 0.
+// exit: 0
+int main(void) { return 256; }

@@ -1,0 +1,8 @@
+// A fault before main, in a global constructor.
+// signal: 11
+// stderr-has: null_in_constructor.c:6
+int *volatile nowhere;
+__attribute__((constructor)) static void early(void) {
+  *nowhere = 1;
+}
+int main(void) { return 0; }

@@ -1,0 +1,8 @@
+// Writes into a string literal, which lies in memory without write permission.
+// signal: 11
+// stderr-has: write_to_constant.c:6
+const char *volatile text = "constant";
+int main(void) {
+  *(volatile char *)text = 'C';
+  return 0;
+}
