@@ -17,7 +17,7 @@ expected_stdout() { if [ -f "${1%.*}.stdout" ]; then cat "${1%.*}.stdout"; else 
 
 # unsupported/: each entry named must be called at the line named next.
 check_ir() {
-  "$cc" -O0 -fopenmp -g $flags -S -emit-llvm -o "$tmp/t.ll" "$1" 2>"$tmp/err" || { complain "$1: does not compile"; cat "$tmp/err"; return; }
+  "$cc" -O2 -fopenmp -g $flags -S -emit-llvm -o "$tmp/t.ll" "$1" 2>"$tmp/err" || { complain "$1: does not compile"; cat "$tmp/err"; return; }
   local entry= word
   while read -r word; do
     case $word in
