@@ -1,4 +1,5 @@
 // abort() in serial code.
+// levels: O0 O2
 // signal: 6
 // stdout: before
 #include <stdio.h>

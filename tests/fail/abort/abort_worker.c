@@ -1,6 +1,7 @@
 // abort() on a worker thread.
+// levels: O0 O2
 // signal: 6
-// stderr-has: abort_worker.c:8
+// stderr-has: abort_worker.c:9
 #include <omp.h>
 #include <stdlib.h>
 int main(void) {

@@ -1,4 +1,5 @@
 // A failing assert in a parallel loop prints its own message and aborts.
+// levels: O0 O2
 // signal: 6
 // stderr-has: Assertion
 // stderr-has: i < 9

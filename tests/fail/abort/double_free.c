@@ -1,4 +1,5 @@
 // The C library's own check aborts: a block freed twice.
+// levels: O0 O2
 // signal: 6
 #include <stdlib.h>
 void *volatile block;

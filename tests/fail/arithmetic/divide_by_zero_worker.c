@@ -1,6 +1,7 @@
 // Integer division by zero on a worker thread.
+// levels: O0 O2
 // signal: 8
-// stderr-has: divide_by_zero_worker.c:9
+// stderr-has: divide_by_zero_worker.c:10
 #include <omp.h>
 volatile long zero, result;
 int main(void) {

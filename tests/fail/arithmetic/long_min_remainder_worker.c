@@ -1,6 +1,7 @@
 // LONG_MIN % -1 traps too, here on a worker thread.
+// levels: O0 O2
 // signal: 8
-// stderr-has: long_min_remainder_worker.c:10
+// stderr-has: long_min_remainder_worker.c:11
 #include <limits.h>
 #include <omp.h>
 volatile long lowest = LONG_MIN, minus = -1, result;

@@ -1,4 +1,5 @@
 // Undefined behaviour caught by -fsanitize-trap: llvm.ubsantrap at the shift.
+// levels: O0 O2
 // flags: -fsanitize=undefined -fsanitize-trap=undefined
 // signal: 4
 // stderr-has: sanitizer_trap.c

@@ -1,4 +1,5 @@
 // Signed overflow under -ftrapv: an overflow intrinsic and a trap.
+// levels: O0 O2
 // flags: -ftrapv
 // signal: 4
 // stderr-has: trapv.c

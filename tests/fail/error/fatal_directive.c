@@ -1,4 +1,5 @@
 // OpenMP 5.2, section 8.5: error at(execution) with the default severity fatal stops the program with the message.
+// levels: O0 O2
 // optional: the error directive at execution
 // flags: -fopenmp-version=52
 // signal: 6

@@ -1,4 +1,5 @@
 // An exception may not leave a critical construct.
+// levels: O0 O2
 // signal: 6
 // stderr-has: terminate
 volatile int yes = 1;

@@ -1,4 +1,5 @@
 // An exception that leaves a noexcept function.
+// levels: O0 O2
 // signal: 6
 // stderr-has: terminate
 volatile int yes = 1;

@@ -1,4 +1,5 @@
 // std::set_terminate's handler is a guest function called by the native C++ library.
+// levels: O0 O2
 // exit: 21
 // stdout: handler
 #include <cstdio>

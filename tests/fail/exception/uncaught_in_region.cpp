@@ -1,4 +1,5 @@
 // An exception may not leave a parallel region: terminate, even with a handler outside.
+// levels: O0 O2
 // signal: 6
 // stderr-has: terminate
 #include <omp.h>

@@ -1,4 +1,5 @@
 // An uncaught C++ exception in serial code ends in std::terminate and abort.
+// levels: O0 O2
 // signal: 6
 // stderr-has: terminate
 #include <stdexcept>

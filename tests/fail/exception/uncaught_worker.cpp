@@ -1,4 +1,5 @@
 // An exception on a worker thread that nothing in the region catches.
+// levels: O0 O2
 // signal: 6
 // stderr-has: terminate
 #include <omp.h>

@@ -1,4 +1,5 @@
 // exit(3) deep in serial calls.
+// levels: O0 O2
 // exit: 3
 // stdout: out
 #include <stdio.h>

@@ -1,4 +1,5 @@
 // Handlers run in reverse order of registration, after main's status is fixed.
+// levels: O0 O2
 // exit: 4
 // stdout: main
 // stdout: second

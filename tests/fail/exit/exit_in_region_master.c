@@ -1,4 +1,5 @@
 // exit(7) by the primary thread inside a region: buffers are flushed and atexit handlers run.
+// levels: O0 O2
 // exit: 7
 // stdout: work
 // stdout: handler

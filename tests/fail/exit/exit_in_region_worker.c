@@ -1,4 +1,5 @@
 // exit(9) by a worker thread while the primary thread waits at the end of the region.
+// levels: O0 O2
 // exit: 9
 // stdout: handler
 #include <omp.h>

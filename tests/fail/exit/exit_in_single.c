@@ -1,4 +1,5 @@
 // exit(6) in a single construct while the team waits at its barrier.
+// levels: O0 O2
 // exit: 6
 #include <stdlib.h>
 int main(void) {

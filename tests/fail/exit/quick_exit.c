@@ -1,4 +1,5 @@
 // quick_exit(5) runs at_quick_exit handlers and no atexit handlers.
+// levels: O0 O2
 // exit: 5
 // stdout: quick
 #include <stdio.h>

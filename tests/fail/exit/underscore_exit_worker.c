@@ -1,4 +1,5 @@
 // _exit(11) by a worker thread: no handler runs and unflushed output is lost.
+// levels: O0 O2
 // exit: 11
 // stdout: flushed
 #include <omp.h>

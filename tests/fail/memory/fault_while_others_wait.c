@@ -1,6 +1,7 @@
 // A fault in one thread while the rest wait in a barrier.
+// levels: O0 O2
 // signal: 11
-// stderr-has: fault_while_others_wait.c:10
+// stderr-has: fault_while_others_wait.c:11
 #include <omp.h>
 int *volatile nowhere;
 int main(void) {

@@ -1,6 +1,7 @@
 // A worker thread's atomic update through a null pointer.
+// levels: O0 O2
 // signal: 11
-// stderr-has: null_atomic_worker.c:11
+// stderr-has: null_atomic_worker.c:12
 #include <omp.h>
 int *volatile nowhere;
 int main(void) {

@@ -1,6 +1,7 @@
 // A fault in a guest comparator called by the native qsort.
+// levels: O0 O2
 // signal: 11
-// stderr-has: null_in_callback.c:7
+// stderr-has: null_in_callback.c:8
 #include <stdlib.h>
 int *volatile nowhere;
 static int compare(const void *a, const void *b) {

@@ -1,6 +1,7 @@
 // A fault in a thread made by pthread_create.
+// levels: O0 O2
 // signal: 11
-// stderr-has: null_in_foreign_thread.c:7
+// stderr-has: null_in_foreign_thread.c:8
 #include <pthread.h>
 int *volatile nowhere;
 static void *body(void *arg) {

@@ -1,6 +1,7 @@
 // A fault in a worker of an inner team.
+// levels: O0 O2
 // signal: 11
-// stderr-has: null_in_nested_worker.c:11
+// stderr-has: null_in_nested_worker.c:12
 #include <omp.h>
 int *volatile nowhere;
 int main(void) {

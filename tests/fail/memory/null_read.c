@@ -1,6 +1,7 @@
 // Reads through a null pointer in serial code.
+// levels: O0 O2
 // signal: 11
-// stderr-has: null_read.c:9
+// stderr-has: null_read.c:10
 // stdout: before
 #include <stdio.h>
 int *volatile nowhere;

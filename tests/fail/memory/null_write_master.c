@@ -1,6 +1,7 @@
 // The primary thread writes through a null pointer inside a parallel region.
+// levels: O0 O2
 // signal: 11
-// stderr-has: null_write_master.c:9
+// stderr-has: null_write_master.c:10
 #include <omp.h>
 int *volatile nowhere;
 int main(void) {

@@ -1,6 +1,7 @@
 // A worker thread writes through a null pointer inside a parallel region.
+// levels: O0 O2
 // signal: 11
-// stderr-has: null_write_worker.c:9
+// stderr-has: null_write_worker.c:10
 #include <omp.h>
 int *volatile nowhere;
 int main(void) {

@@ -1,6 +1,7 @@
 // Reads a page after munmap, in serial code.
+// levels: O0 O2
 // signal: 11
-// stderr-has: unmapped.c:10
+// stderr-has: unmapped.c:11
 #define _GNU_SOURCE
 #include <sys/mman.h>
 int main(void) {

@@ -1,6 +1,7 @@
 // A worker thread reads a wild address in the body of a dynamic loop, in a function it calls.
+// levels: O0 O2
 // signal: 11
-// stderr-has: wild_read_worker.c:7
+// stderr-has: wild_read_worker.c:8
 #include <omp.h>
 volatile unsigned long address = 0x7abcdef01000ul;
 __attribute__((noinline)) static int get(unsigned long at) {

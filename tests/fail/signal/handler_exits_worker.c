@@ -1,4 +1,5 @@
 // The guest's SIGFPE handler for a division by zero on a worker thread.
+// levels: O0 O2
 // exit: 34
 #include <omp.h>
 #include <signal.h>

@@ -1,4 +1,5 @@
 // A worker sends SIGKILL to its process.
+// levels: O0 O2
 // signal: 9
 #include <omp.h>
 #include <signal.h>

@@ -1,4 +1,5 @@
 // SIGTERM raised by the program.
+// levels: O0 O2
 // signal: 15
 // stdout: before
 #include <signal.h>

@@ -1,4 +1,5 @@
 // Endless recursion on the main thread.
+// levels: O0 O2
 // signal: 11
 // stderr-has: recursion_main.c:
 volatile int depth;

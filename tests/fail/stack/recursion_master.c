@@ -1,4 +1,5 @@
 // Endless recursion of the primary thread in a parallel region.
+// levels: O0 O2
 // signal: 11
 // stderr-has: recursion_master.c:
 #include <omp.h>

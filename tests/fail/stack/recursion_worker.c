@@ -1,4 +1,5 @@
 // Endless recursion of a worker thread, whose stack has a limit of its own.
+// levels: O0 O2
 // signal: 11
 // stderr-has: recursion_worker.c:
 #include <omp.h>

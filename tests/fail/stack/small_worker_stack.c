@@ -1,4 +1,5 @@
 // OMP_STACKSIZE=256K is too small for a private array of 4 MiB that a worker fills.
+// levels: O0 O2
 // env: OMP_STACKSIZE=256K
 // signal: 11
 // stderr-has: small_worker_stack.c:
