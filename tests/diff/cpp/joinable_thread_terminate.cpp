@@ -5,4 +5,14 @@
 #include <exception>
 #include <thread>
 #include <unistd.h>
-int main() { std::set_terminate([] { std::puts("joinable"); std::fflush(stdout); _exit(6); }); { std::thread t([] {}); } return 0; }
+int main() {
+  std::set_terminate([] {
+    std::puts("joinable");
+    std::fflush(stdout);
+    _exit(6);
+  });
+  {
+    std::thread t([] {});
+  }
+  return 0;
+}

@@ -5,4 +5,13 @@
 #include <exception>
 #include <thread>
 #include <unistd.h>
-int main() { std::set_terminate([] { std::puts("terminate in thread"); std::fflush(stdout); _exit(8); }); std::thread t([] { throw 1; }); t.join(); return 0; }
+int main() {
+  std::set_terminate([] {
+    std::puts("terminate in thread");
+    std::fflush(stdout);
+    _exit(8);
+  });
+  std::thread t([] { throw 1; });
+  t.join();
+  return 0;
+}
