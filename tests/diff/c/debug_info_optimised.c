@@ -1,5 +1,6 @@
 // exit: 91
 // flags: -g3
+// levels: O0 O1 O2 O3
 // The same code with -g: debug records and metadata change nothing.
 #include <stdio.h>
 struct s {
