@@ -1,1 +1,17 @@
-//! Guest memory: guest pointers are host pointers.
+//! Guest memory and the boundary between guest and native code.
+//!
+//! Guest pointers are host pointers, so there is no address space of our own: what this layer
+//! owns is where a module's data lies ([`image`]), the guest stacks and per-thread blocks
+//! ([`stack`], [`thread`]), the native-callable addresses of guest functions ([`func`]), the
+//! calling convention both ways ([`abi`]), one entry into guest code and its two unusual exits
+//! ([`activation`]), and what happens when the guest faults ([`signals`]).
+//!
+//! What not: nothing here knows an opcode, a tier or OpenMP; those register hooks.
+
+pub mod abi;
+pub mod activation;
+pub mod func;
+pub mod image;
+pub mod signals;
+pub mod stack;
+pub mod thread;

@@ -1,0 +1,21 @@
+//! The native calling convention, one file per architecture.
+//!
+//! Everything that knows registers lives here: plans of calls both ways, the common entry that
+//! stubs jump to, and the assembly under [`super::activation`].
+
+#[cfg(target_arch = "x86_64")]
+mod x86_64;
+#[cfg(target_arch = "x86_64")]
+mod x86_64_asm;
+
+#[cfg(target_arch = "x86_64")]
+pub use x86_64::{CallPlan, VaStart};
+#[cfg(target_arch = "x86_64")]
+pub(super) use x86_64_asm::{
+    ACTIVATION_SLOT, FRAME_REGISTER, RESULT_REGISTER, landing_address, raw_enter, raw_jump,
+};
+#[cfg(target_arch = "x86_64")]
+pub use x86_64_asm::{EntryHook, NativeFrame, entry_address, set_entry_hook};
+
+#[cfg(not(target_arch = "x86_64"))]
+compile_error!("ompvm runs on x86-64 so far; a port adds a file beside abi/x86_64.rs");

@@ -1,0 +1,671 @@
+//! Plans of calls on x86-64 (System V psABI 1.0, section 3.2.3, as LLVM applies it to IR types).
+//!
+//! A plan is a list of moves between slots (the form of SSA values in an interpreter frame) and
+//! registers or stack words, made once per signature or variadic call site. clang has already
+//! turned C's struct rules into IR types and attributes, so the rules here are LLVM's: every
+//! first-class aggregate is flattened into its leaves; a leaf that finds no register goes to
+//! the stack.
+//!
+//! What not: vectors wider than 128 bits (their registers depend on the callee's target
+//! features), conventions other than C, and struct results that need more registers than there
+//! are: each is refused with the reason.
+
+use super::x86_64_asm::{NativeFrame, Outgoing, raw_call};
+use crate::ir::{FloatKind, Function, Module, ParamAttrs, Type, TypeId};
+use std::ptr;
+
+/// Where one leaf lives natively.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// General register by number in argument (or result) order.
+    Gpr(u8),
+    /// Vector register.
+    Xmm(u8),
+    /// x87 stack position (results only).
+    St(u8),
+    /// The static chain register.
+    Nest,
+    /// Byte offset in the stack arguments.
+    Stack(u32),
+}
+
+/// One leaf of an argument or result.
+#[derive(Clone, Copy, Debug)]
+struct Move {
+    place: Place,
+    /// Which argument.
+    arg: u32,
+    /// Byte offset of the leaf in the argument's slots.
+    offset: u32,
+    /// Bytes of the leaf in slot form.
+    bytes: u8,
+    /// Significant bits of an integer leaf of at most 64 bits; 0 for everything else.
+    bits: u8,
+    /// Sign-extend to 64 bits on the way out.
+    sign: bool,
+    /// The value has the slots to itself: the rest of the slots is cleared.
+    whole: bool,
+}
+
+/// An argument copied to the stack (`byval`).
+#[derive(Clone, Copy, Debug)]
+struct ByVal {
+    arg: u32,
+    bytes: u32,
+    stack: u32,
+}
+
+/// Where each argument and the result of one signature (or one variadic call site) go.
+#[derive(Clone, Debug)]
+pub struct CallPlan {
+    moves: Box<[Move]>,
+    copies: Box<[ByVal]>,
+    ret: Box<[Move]>,
+    stack_bytes: u32,
+    gprs: u8,
+    xmms: u8,
+    x87: u8,
+    variadic: bool,
+    /// The result's slots (8 bytes each).
+    ret_slots: u32,
+    /// The argument that is the hidden pointer to the result, returned in rax too.
+    sret: Option<u32>,
+    simple_ints: Option<u8>,
+    simple_doubles: Option<u8>,
+}
+
+/// What `va_start` needs when the function was entered from native code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VaStart {
+    /// Bytes of general registers used by the fixed parameters.
+    pub gp_offset: u32,
+    /// 48 plus bytes of vector registers used by the fixed parameters.
+    pub fp_offset: u32,
+    /// Byte offset of the first variadic argument in the frame's stack arguments.
+    pub overflow: u32,
+}
+
+/// A leaf before it has a place.
+struct Leaf {
+    offset: u32,
+    class: Class,
+    whole: bool,
+}
+
+#[derive(Clone, Copy)]
+enum Class {
+    /// At most 64 bits.
+    Int(u8),
+    /// 65 to 128 bits.
+    Wide(u8),
+    /// Bytes in a vector register.
+    Sse(u8),
+    X87,
+}
+
+fn leaves(
+    module: &Module,
+    ty: TypeId,
+    offset: u32,
+    whole: bool,
+    out: &mut Vec<Leaf>,
+) -> Result<(), String> {
+    let class = match &module.types[ty] {
+        Type::Void => return Ok(()),
+        Type::Int(bits @ 1..=64) => Class::Int(*bits as u8),
+        Type::Int(bits @ 65..=128) => Class::Wide(*bits as u8),
+        Type::Int(bits) => return Err(format!("an integer of {bits} bits passed to native code")),
+        Type::Ptr(_) => Class::Int(64),
+        Type::Float(kind) => match kind {
+            FloatKind::Half | FloatKind::BFloat => Class::Sse(2),
+            FloatKind::Float => Class::Sse(4),
+            FloatKind::Double => Class::Sse(8),
+            FloatKind::Fp128 => Class::Sse(16),
+            FloatKind::X86Fp80 => Class::X87,
+        },
+        Type::Vector {
+            elem,
+            len,
+            scalable,
+        } => {
+            let lane = module.types.lane_bits(*elem);
+            let bits = lane * u64::from(*len);
+            if *scalable || bits > 128 {
+                return Err(format!("a vector of {bits} bits passed to native code"));
+            }
+            if lane < 8 || !lane.is_power_of_two() {
+                return Err(format!(
+                    "a vector of {lane}-bit lanes passed to native code"
+                ));
+            }
+            if *len == 1 && !matches!(module.types[*elem], Type::Float(_)) {
+                Class::Int(lane.min(64) as u8)
+            } else {
+                Class::Sse((bits / 8) as u8)
+            }
+        }
+        Type::Array { elem, len } => {
+            let size = module.layout(*elem).size as u32;
+            if *len > 64 {
+                return Err("a long array passed by value to native code".into());
+            }
+            for i in 0..*len as u32 {
+                leaves(module, *elem, offset + i * size, false, out)?;
+            }
+            return Ok(());
+        }
+        Type::Struct { fields, .. } => {
+            for (i, &field) in fields.iter().enumerate() {
+                let at = offset + module.types.field_offset(ty, i) as u32;
+                leaves(module, field, at, false, out)?;
+            }
+            return Ok(());
+        }
+        other => return Err(format!("a value of type {other:?} passed to native code")),
+    };
+    out.push(Leaf {
+        offset,
+        class,
+        whole,
+    });
+    Ok(())
+}
+
+fn int_move(place: Place, arg: u32, offset: u32, bits: u8, sign: bool, whole: bool) -> Move {
+    Move {
+        place,
+        arg,
+        offset,
+        bytes: bits.div_ceil(8),
+        bits,
+        sign,
+        whole,
+    }
+}
+
+/// Registers and stack handed out so far.
+#[derive(Default)]
+struct Alloc {
+    gpr: u8,
+    xmm: u8,
+    stack: u32,
+}
+
+impl Alloc {
+    fn stack(&mut self, bytes: u32, align: u32) -> u32 {
+        let at = self.stack.next_multiple_of(align);
+        self.stack = at + bytes.next_multiple_of(8);
+        at
+    }
+    fn gpr(&mut self) -> Place {
+        if self.gpr < 6 {
+            self.gpr += 1;
+            Place::Gpr(self.gpr - 1)
+        } else {
+            Place::Stack(self.stack(8, 8))
+        }
+    }
+}
+
+impl CallPlan {
+    /// Plans a call with these actual arguments (variadic ones included).
+    ///
+    /// `_fn_ty` is the call site's function type; the arguments' own types decide.
+    ///
+    /// # Errors
+    /// Why such a call cannot be made, in a phrase.
+    pub fn new(
+        module: &Module,
+        _fn_ty: TypeId,
+        args: &[(TypeId, ParamAttrs)],
+        ret: (TypeId, &ParamAttrs),
+        variadic: bool,
+    ) -> Result<CallPlan, String> {
+        let mut moves = Vec::new();
+        let mut copies = Vec::new();
+        let mut alloc = Alloc::default();
+        let mut sret = None;
+        let mut ints = Some(0u8);
+        let mut doubles = Some(0u8);
+        let mut list = Vec::new();
+        for (i, (ty, attrs)) in args.iter().enumerate() {
+            let arg = i as u32;
+            if let Some(inner) = attrs.byval {
+                let bytes = module.layout(inner).size as u32;
+                let align = attrs.align.max(8);
+                copies.push(ByVal {
+                    arg,
+                    bytes,
+                    stack: alloc.stack(bytes, align),
+                });
+                (ints, doubles) = (None, None);
+                continue;
+            }
+            if attrs.nest {
+                moves.push(int_move(Place::Nest, arg, 0, 64, false, true));
+                (ints, doubles) = (None, None);
+                continue;
+            }
+            if attrs.sret.is_some() {
+                sret = Some(arg);
+                ints = None;
+            }
+            list.clear();
+            leaves(module, *ty, 0, true, &mut list)?;
+            for leaf in &list {
+                let Leaf { offset, whole, .. } = *leaf;
+                match leaf.class {
+                    Class::Int(bits) => {
+                        let place = alloc.gpr();
+                        doubles = None;
+                        let exact = bits >= 32 || !attrs.signext;
+                        ints = ints
+                            .filter(|_| whole && exact && matches!(place, Place::Gpr(_)))
+                            .map(|n| n + 1);
+                        moves.push(int_move(place, arg, offset, bits, attrs.signext, whole));
+                    }
+                    Class::Wide(bits) => {
+                        (ints, doubles) = (None, None);
+                        let (lo, hi) = if alloc.gpr + 2 <= 6 {
+                            (alloc.gpr(), alloc.gpr())
+                        } else {
+                            let at = alloc.stack(16, 16);
+                            (Place::Stack(at), Place::Stack(at + 8))
+                        };
+                        moves.push(int_move(lo, arg, offset, 64, false, whole));
+                        moves.push(int_move(hi, arg, offset + 8, bits - 64, false, whole));
+                    }
+                    Class::Sse(bytes) => {
+                        ints = None;
+                        let place = if alloc.xmm < 8 {
+                            alloc.xmm += 1;
+                            Place::Xmm(alloc.xmm - 1)
+                        } else {
+                            let align = if bytes > 8 { 16 } else { 8 };
+                            Place::Stack(alloc.stack(u32::from(bytes), align))
+                        };
+                        doubles = doubles
+                            .filter(|_| whole && bytes == 8 && matches!(place, Place::Xmm(_)))
+                            .map(|n| n + 1);
+                        moves.push(Move {
+                            place,
+                            arg,
+                            offset,
+                            bytes,
+                            bits: 0,
+                            sign: false,
+                            whole,
+                        });
+                    }
+                    Class::X87 => {
+                        (ints, doubles) = (None, None);
+                        moves.push(Move {
+                            place: Place::Stack(alloc.stack(16, 16)),
+                            arg,
+                            offset,
+                            bytes: 10,
+                            bits: 0,
+                            sign: false,
+                            whole,
+                        });
+                    }
+                }
+            }
+        }
+        let (ret_moves, x87) = plan_return(module, ret.0)?;
+        let ret_bytes = module.layout(ret.0).size as u32;
+        match &module.types[ret.0] {
+            Type::Void => doubles = None,
+            Type::Int(1..=64) | Type::Ptr(_) => doubles = None,
+            Type::Float(FloatKind::Double) => ints = None,
+            _ => (ints, doubles) = (None, None),
+        }
+        if variadic {
+            (ints, doubles) = (None, None);
+        }
+        Ok(CallPlan {
+            moves: moves.into(),
+            copies: copies.into(),
+            ret: ret_moves.into(),
+            stack_bytes: alloc.stack,
+            gprs: alloc.gpr,
+            xmms: alloc.xmm,
+            x87,
+            variadic,
+            ret_slots: ret_bytes.div_ceil(8),
+            sret,
+            simple_ints: ints,
+            simple_doubles: doubles,
+        })
+    }
+
+    /// The plan of a function's own fixed parameters.
+    ///
+    /// # Errors
+    /// As [`CallPlan::new`].
+    pub fn for_function(module: &Module, function: &Function) -> Result<CallPlan, String> {
+        let (ret, params, variadic) = function.signature(module);
+        let args: Vec<_> = params
+            .iter()
+            .enumerate()
+            .map(|(i, &ty)| (ty, function.params.get(i).cloned().unwrap_or_default()))
+            .collect();
+        CallPlan::new(
+            module,
+            function.ty,
+            &args,
+            (ret, &function.ret_attrs),
+            variadic,
+        )
+    }
+
+    /// Calls a native function.
+    ///
+    /// # Safety
+    /// `target` is a function of the planned signature; `args[i]` points to the slots of
+    /// argument `i`, `ret` to as many as the result has (may dangle when it has none). May
+    /// unwind, and may be left by a jump: it owns nothing but memory.
+    pub unsafe fn call(&self, target: usize, args: &[*const u64], ret: *mut u64) {
+        const INLINE: usize = 48;
+        let words = self.stack_bytes.div_ceil(8) as usize;
+        if words <= INLINE {
+            let mut stack = [0u64; INLINE];
+            // SAFETY: the buffer is long enough; see the caller's promise for the rest.
+            unsafe { self.call_with(target, args, ret, stack.as_mut_ptr(), words) }
+        } else {
+            let mut stack = vec![0u64; words];
+            // SAFETY: as above.
+            unsafe { self.call_with(target, args, ret, stack.as_mut_ptr(), words) }
+        }
+    }
+
+    /// # Safety
+    /// As [`CallPlan::call`]; `stack` has `words` words.
+    #[inline(always)]
+    unsafe fn call_with(
+        &self,
+        target: usize,
+        args: &[*const u64],
+        ret: *mut u64,
+        stack: *mut u64,
+        words: usize,
+    ) {
+        let mut out = Outgoing {
+            gpr: [0; 6],
+            xmm: [0; 8],
+            stack,
+            stack_words: words as u64,
+            rax: u64::from(self.xmms),
+            nest: 0,
+            ret_gpr: [0; 3],
+            ret_x87: u64::from(self.x87),
+            ret_xmm: [0; 4],
+            ret_st: [0; 2],
+        };
+        // SAFETY: every move stays inside the slots and buffers that the plan was made for.
+        unsafe {
+            let stack: *mut u8 = stack.cast();
+            for m in &self.moves {
+                let from = args[m.arg as usize].cast::<u8>().add(m.offset as usize);
+                match m.place {
+                    Place::Gpr(n) => out.gpr[n as usize] = load_int(from, m),
+                    Place::Nest => out.nest = load_int(from, m),
+                    Place::Xmm(n) => {
+                        let to: *mut u8 = (&raw mut out.xmm[n as usize]).cast();
+                        copy_small(from, to, m.bytes);
+                    }
+                    Place::Stack(at) if m.bits != 0 => {
+                        stack
+                            .add(at as usize)
+                            .cast::<u64>()
+                            .write(load_int(from, m));
+                    }
+                    Place::Stack(at) => copy_small(from, stack.add(at as usize), m.bytes),
+                    Place::St(_) => {}
+                }
+            }
+            for c in &self.copies {
+                let from = ptr::with_exposed_provenance::<u8>(*args[c.arg as usize] as usize);
+                ptr::copy_nonoverlapping(from, stack.add(c.stack as usize), c.bytes as usize);
+            }
+            raw_call(target, &mut out);
+            for m in &self.ret {
+                let to = ret.cast::<u8>().add(m.offset as usize);
+                match m.place {
+                    Place::Gpr(n) => store_int(to, m, out.ret_gpr[n as usize]),
+                    Place::Xmm(n) => {
+                        store_bytes(to, m, (&raw const out.ret_xmm[n as usize]).cast())
+                    }
+                    Place::St(n) => store_bytes(to, m, (&raw const out.ret_st[n as usize]).cast()),
+                    Place::Nest | Place::Stack(_) => {}
+                }
+            }
+        }
+    }
+
+    /// Writes the parameters' slots from a call that came from native code.
+    ///
+    /// # Safety
+    /// The frame is of a call with the planned signature; `dst[i]` points to the slots of
+    /// parameter `i`.
+    pub unsafe fn read_args(&self, frame: &NativeFrame, dst: &[*mut u64]) {
+        // SAFETY: every move stays inside the slots and the frame that the plan was made for.
+        unsafe {
+            for m in &self.moves {
+                let to = dst[m.arg as usize].cast::<u8>().add(m.offset as usize);
+                match m.place {
+                    Place::Gpr(n) => store_int(to, m, frame.gpr[n as usize]),
+                    Place::Nest => store_int(to, m, frame.nest),
+                    Place::Xmm(n) => store_bytes(to, m, (&raw const frame.xmm[n as usize]).cast()),
+                    Place::Stack(at) => {
+                        let from = frame.stack.add(at as usize);
+                        if m.bits != 0 {
+                            store_int(to, m, from.cast::<u64>().read());
+                        } else {
+                            store_bytes(to, m, from);
+                        }
+                    }
+                    Place::St(_) => {}
+                }
+            }
+            for c in &self.copies {
+                *dst[c.arg as usize] = frame.stack.add(c.stack as usize).expose_provenance() as u64;
+            }
+        }
+    }
+
+    /// Writes the result of a call that came from native code.
+    ///
+    /// # Safety
+    /// `ret` points to the result's slots (may dangle when there are none).
+    pub unsafe fn write_ret(&self, frame: &mut NativeFrame, ret: *const u64) {
+        frame.ret_x87 = u64::from(self.x87);
+        // SAFETY: every move stays inside the result's slots and the frame.
+        unsafe {
+            for m in &self.ret {
+                let from = ret.cast::<u8>().add(m.offset as usize);
+                match m.place {
+                    Place::Gpr(n) => frame.ret_gpr[n as usize] = load_int(from, m),
+                    Place::Xmm(n) => {
+                        copy_small(from, (&raw mut frame.ret_xmm[n as usize]).cast(), m.bytes);
+                    }
+                    Place::St(n) => {
+                        copy_small(from, (&raw mut frame.ret_st[n as usize]).cast(), m.bytes);
+                    }
+                    Place::Nest | Place::Stack(_) => {}
+                }
+            }
+        }
+        if let Some(arg) = self.sret {
+            // The hidden pointer is the first general register in every C signature.
+            let found = self.moves.iter().find(|m| m.arg == arg);
+            if let Some(Move {
+                place: Place::Gpr(n),
+                ..
+            }) = found
+            {
+                frame.ret_gpr[0] = frame.gpr[*n as usize];
+            }
+        }
+    }
+
+    /// `Some(n)` when all `n` arguments are integers or pointers in registers, passed as their
+    /// slots are, and the result is nothing, a pointer or an integer of at most 64 bits (of which
+    /// rax's upper bits may be anything). Never for variadic calls.
+    pub fn simple_ints(&self) -> Option<usize> {
+        self.simple_ints.map(usize::from)
+    }
+
+    /// `Some(n)` when all `n` arguments and the result are `double` in registers.
+    pub fn simple_doubles(&self) -> Option<usize> {
+        self.simple_doubles.map(usize::from)
+    }
+
+    /// Where the variadic arguments begin, for a plan of the fixed parameters.
+    pub fn va_start(&self) -> VaStart {
+        VaStart {
+            gp_offset: 8 * u32::from(self.gprs),
+            fp_offset: 48 + 16 * u32::from(self.xmms),
+            overflow: self.stack_bytes,
+        }
+    }
+
+    /// How many 8-byte slots the result has.
+    pub fn ret_slots(&self) -> usize {
+        self.ret_slots as usize
+    }
+
+    /// Whether the call is variadic.
+    pub fn is_variadic(&self) -> bool {
+        self.variadic
+    }
+}
+
+fn plan_return(module: &Module, ty: TypeId) -> Result<(Vec<Move>, u8), String> {
+    let mut list = Vec::new();
+    leaves(module, ty, 0, true, &mut list)?;
+    let (mut gpr, mut xmm, mut st) = (0u8, 0u8, 0u8);
+    let mut moves = Vec::new();
+    for leaf in &list {
+        let Leaf { offset, whole, .. } = *leaf;
+        match leaf.class {
+            Class::Int(bits) => {
+                moves.push(int_move(Place::Gpr(gpr), 0, offset, bits, false, whole));
+                gpr += 1;
+            }
+            Class::Wide(bits) => {
+                moves.push(int_move(Place::Gpr(gpr), 0, offset, 64, false, whole));
+                moves.push(int_move(
+                    Place::Gpr(gpr + 1),
+                    0,
+                    offset + 8,
+                    bits - 64,
+                    false,
+                    whole,
+                ));
+                gpr += 2;
+            }
+            Class::Sse(bytes) => {
+                moves.push(Move {
+                    place: Place::Xmm(xmm),
+                    arg: 0,
+                    offset,
+                    bytes,
+                    bits: 0,
+                    sign: false,
+                    whole,
+                });
+                xmm += 1;
+            }
+            Class::X87 => {
+                moves.push(Move {
+                    place: Place::St(st),
+                    arg: 0,
+                    offset,
+                    bytes: 10,
+                    bits: 0,
+                    sign: false,
+                    whole,
+                });
+                st += 1;
+            }
+        }
+    }
+    if gpr > 3 || xmm > 4 || st > 2 {
+        return Err("a result that needs more registers than there are".into());
+    }
+    Ok((moves, st))
+}
+
+/// # Safety
+/// `from` has the move's bytes.
+#[inline(always)]
+unsafe fn load_int(from: *const u8, m: &Move) -> u64 {
+    let mut v = 0u64;
+    // SAFETY: at most eight bytes, which the caller promises.
+    unsafe {
+        match m.bytes {
+            8 => v = from.cast::<u64>().read_unaligned(),
+            4 => v = u64::from(from.cast::<u32>().read_unaligned()),
+            n => ptr::copy_nonoverlapping(from, (&raw mut v).cast(), n as usize),
+        }
+    }
+    let shift = 64 - u32::from(m.bits);
+    if m.sign {
+        ((v << shift) as i64 >> shift) as u64
+    } else {
+        (v << shift) >> shift
+    }
+}
+
+/// # Safety
+/// `to` has the move's bytes, or a whole slot when the value has it to itself.
+#[inline(always)]
+unsafe fn store_int(to: *mut u8, m: &Move, value: u64) {
+    let shift = 64 - u32::from(m.bits);
+    let v = (value << shift) >> shift;
+    // SAFETY: see the caller's promise.
+    unsafe {
+        if m.whole {
+            to.cast::<u64>().write_unaligned(v);
+        } else {
+            ptr::copy_nonoverlapping((&raw const v).cast(), to, m.bytes as usize);
+        }
+    }
+}
+
+/// # Safety
+/// Both have that many bytes.
+#[inline(always)]
+unsafe fn copy_small(from: *const u8, to: *mut u8, bytes: u8) {
+    // SAFETY: see the caller's promise.
+    unsafe {
+        match bytes {
+            8 => to
+                .cast::<u64>()
+                .write_unaligned(from.cast::<u64>().read_unaligned()),
+            4 => to
+                .cast::<u32>()
+                .write_unaligned(from.cast::<u32>().read_unaligned()),
+            n => ptr::copy_nonoverlapping(from, to, n as usize),
+        }
+    }
+}
+
+/// # Safety
+/// `from` has the move's bytes, `to` too, or whole slots when the value has them to itself.
+#[inline(always)]
+unsafe fn store_bytes(to: *mut u8, m: &Move, from: *const u8) {
+    // SAFETY: see the caller's promise.
+    unsafe {
+        if m.whole && m.bytes % 8 != 0 {
+            let slots = usize::from(m.bytes).div_ceil(8);
+            ptr::write_bytes(to.cast::<u64>(), 0, slots);
+        }
+        copy_small(from, to, m.bytes);
+    }
+}
+
+#[cfg(test)]
+#[path = "x86_64_tests.rs"]
+mod tests;

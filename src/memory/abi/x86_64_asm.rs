@@ -1,0 +1,334 @@
+//! The assembly of the boundary on x86-64 (System V): the entry that stubs jump to, the call of
+//! a native function with any registers, and the frame of an activation.
+//!
+//! Every routine has full call-frame information, so native exceptions pass through all of them;
+//! only the activation's frame has a personality.
+//!
+//! What not: which value goes to which register is decided in `x86_64.rs`.
+
+use crate::memory::activation;
+use crate::memory::func::FuncRef;
+use std::arch::global_asm;
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// The registers and stack of a call from native code into a guest function.
+#[repr(C, align(16))]
+#[derive(Debug)]
+pub struct NativeFrame {
+    /// rdi, rsi, rdx, rcx, r8, r9: together with `xmm` the register save area of `va_start`.
+    pub gpr: [u64; 6],
+    /// xmm0 to xmm7.
+    pub xmm: [u128; 8],
+    /// The first stack argument.
+    pub stack: *mut u8,
+    /// rax at the entry: for variadic calls, the low byte bounds the vector registers used.
+    pub rax: u64,
+    /// r10 at the entry: the static chain.
+    pub nest: u64,
+    /// rax, rdx and rcx to return.
+    pub ret_gpr: [u64; 3],
+    /// xmm0 to xmm3 to return.
+    pub ret_xmm: [u128; 4],
+    /// st0 and st1 to return (ten bytes each).
+    pub ret_st: [u128; 2],
+    /// How many of `ret_st` to return.
+    pub ret_x87: u64,
+    pad: u64,
+}
+
+/// What runs a guest function called from native code: reads its arguments from the frame (by
+/// [`super::CallPlan::read_args`]), runs it, writes its result to the frame.
+pub type EntryHook = extern "C-unwind" fn(&FuncRef, &mut NativeFrame);
+
+static ENTRY_HOOK: AtomicUsize = AtomicUsize::new(0);
+
+/// Registers what runs guest functions called from native code.
+pub fn set_entry_hook(hook: EntryHook) {
+    ENTRY_HOOK.store(hook as usize, Ordering::Release);
+}
+
+extern "C-unwind" fn dispatch(func: &FuncRef, frame: &mut NativeFrame) {
+    let hook = ENTRY_HOOK.load(Ordering::Relaxed);
+    if hook == 0 {
+        crate::bug!("a guest function was called before the interpreter was there");
+    }
+    // SAFETY: only set_entry_hook stores here.
+    let hook = unsafe { std::mem::transmute::<usize, EntryHook>(hook) };
+    hook(func, frame);
+}
+
+/// Registers and stack of a call to a native function; filled by a plan.
+#[repr(C, align(16))]
+pub(super) struct Outgoing {
+    pub gpr: [u64; 6],
+    pub xmm: [u128; 8],
+    pub stack: *const u64,
+    pub stack_words: u64,
+    pub rax: u64,
+    pub nest: u64,
+    pub ret_gpr: [u64; 3],
+    pub ret_x87: u64,
+    pub ret_xmm: [u128; 4],
+    pub ret_st: [u128; 2],
+}
+
+/// What `raw_enter` returns in rax and rdx.
+#[repr(C)]
+pub(in crate::memory) struct EnterResult {
+    pub kind: usize,
+    pub value: usize,
+}
+
+/// DWARF number of the register that holds `raw_enter`'s frame pointer.
+pub(in crate::memory) const FRAME_REGISTER: i32 = 6;
+/// DWARF number of the register the landing code finds the exception in.
+pub(in crate::memory) const RESULT_REGISTER: i32 = 0;
+/// Distance from the frame pointer down to the activation's address.
+pub(in crate::memory) const ACTIVATION_SLOT: usize = 48;
+
+unsafe extern "C-unwind" {
+    #[link_name = "ompvm_boundary_call"]
+    pub(super) fn raw_call(target: usize, out: *mut Outgoing);
+    #[link_name = "ompvm_boundary_enter"]
+    pub(in crate::memory) fn raw_enter(
+        act: *mut c_void,
+        f: extern "C-unwind" fn(*mut c_void, usize) -> usize,
+        a: *mut c_void,
+        b: usize,
+    ) -> EnterResult;
+    #[link_name = "ompvm_boundary_jump"]
+    pub(in crate::memory) fn raw_jump(act: *const c_void, value: usize, kind: usize) -> !;
+    #[link_name = "ompvm_boundary_landing"]
+    fn raw_landing();
+    #[link_name = "ompvm_boundary_entry"]
+    fn raw_entry();
+}
+
+/// The code that every stub jumps to.
+pub fn entry_address() -> usize {
+    raw_entry as *const () as usize
+}
+
+/// Where the personality sends an exception.
+pub(in crate::memory) fn landing_address() -> usize {
+    raw_landing as *const () as usize
+}
+
+// The entry: r11 holds the FuncRef. The frame is a NativeFrame (368 bytes) on the stack.
+global_asm!(
+    ".text",
+    ".p2align 4",
+    ".hidden ompvm_boundary_entry",
+    ".globl ompvm_boundary_entry",
+    ".type ompvm_boundary_entry,@function",
+    "ompvm_boundary_entry:",
+    ".cfi_startproc",
+    "push rbp",
+    ".cfi_def_cfa_offset 16",
+    ".cfi_offset rbp, -16",
+    "mov rbp, rsp",
+    ".cfi_def_cfa_register rbp",
+    "sub rsp, {size}",
+    "mov [rsp], rdi",
+    "mov [rsp + 8], rsi",
+    "mov [rsp + 16], rdx",
+    "mov [rsp + 24], rcx",
+    "mov [rsp + 32], r8",
+    "mov [rsp + 40], r9",
+    "movaps [rsp + 48], xmm0",
+    "movaps [rsp + 64], xmm1",
+    "movaps [rsp + 80], xmm2",
+    "movaps [rsp + 96], xmm3",
+    "movaps [rsp + 112], xmm4",
+    "movaps [rsp + 128], xmm5",
+    "movaps [rsp + 144], xmm6",
+    "movaps [rsp + 160], xmm7",
+    "lea rdx, [rbp + 16]",
+    "mov [rsp + {stack}], rdx",
+    "mov [rsp + {rax}], rax",
+    "mov [rsp + {nest}], r10",
+    "mov qword ptr [rsp + {ret_x87}], 0",
+    "mov rdi, r11",
+    "mov rsi, rsp",
+    "call {dispatch}",
+    "mov rcx, [rsp + {ret_x87}]",
+    "test rcx, rcx",
+    "je 3f",
+    "cmp rcx, 1",
+    "je 2f",
+    "fld tbyte ptr [rsp + {ret_st} + 16]",
+    "2:",
+    "fld tbyte ptr [rsp + {ret_st}]",
+    "3:",
+    "mov rax, [rsp + {ret_gpr}]",
+    "mov rdx, [rsp + {ret_gpr} + 8]",
+    "mov rcx, [rsp + {ret_gpr} + 16]",
+    "movaps xmm0, [rsp + {ret_xmm}]",
+    "movaps xmm1, [rsp + {ret_xmm} + 16]",
+    "movaps xmm2, [rsp + {ret_xmm} + 32]",
+    "movaps xmm3, [rsp + {ret_xmm} + 48]",
+    "leave",
+    ".cfi_def_cfa rsp, 8",
+    "ret",
+    ".cfi_endproc",
+    ".size ompvm_boundary_entry, . - ompvm_boundary_entry",
+    size = const std::mem::size_of::<NativeFrame>(),
+    stack = const std::mem::offset_of!(NativeFrame, stack),
+    rax = const std::mem::offset_of!(NativeFrame, rax),
+    nest = const std::mem::offset_of!(NativeFrame, nest),
+    ret_gpr = const std::mem::offset_of!(NativeFrame, ret_gpr),
+    ret_xmm = const std::mem::offset_of!(NativeFrame, ret_xmm),
+    ret_st = const std::mem::offset_of!(NativeFrame, ret_st),
+    ret_x87 = const std::mem::offset_of!(NativeFrame, ret_x87),
+    dispatch = sym dispatch,
+);
+
+// The call of a native function: rdi target, rsi Outgoing.
+global_asm!(
+    ".text",
+    ".p2align 4",
+    ".hidden ompvm_boundary_call",
+    ".globl ompvm_boundary_call",
+    ".type ompvm_boundary_call,@function",
+    "ompvm_boundary_call:",
+    ".cfi_startproc",
+    "push rbp",
+    ".cfi_def_cfa_offset 16",
+    ".cfi_offset rbp, -16",
+    "mov rbp, rsp",
+    ".cfi_def_cfa_register rbp",
+    "push rbx",
+    "push rbx",
+    ".cfi_offset rbx, -24",
+    "mov rbx, rsi",
+    "mov r11, rdi",
+    "mov rcx, [rbx + {stack_words}]",
+    "test rcx, rcx",
+    "je 2f",
+    "lea rax, [rcx * 8]",
+    "sub rsp, rax",
+    "and rsp, -16",
+    "mov rsi, [rbx + {stack}]",
+    "mov rdi, rsp",
+    "rep movsq",
+    "2:",
+    "mov rdi, [rbx]",
+    "mov rsi, [rbx + 8]",
+    "mov rdx, [rbx + 16]",
+    "mov rcx, [rbx + 24]",
+    "mov r8, [rbx + 32]",
+    "mov r9, [rbx + 40]",
+    "movaps xmm0, [rbx + 48]",
+    "movaps xmm1, [rbx + 64]",
+    "movaps xmm2, [rbx + 80]",
+    "movaps xmm3, [rbx + 96]",
+    "movaps xmm4, [rbx + 112]",
+    "movaps xmm5, [rbx + 128]",
+    "movaps xmm6, [rbx + 144]",
+    "movaps xmm7, [rbx + 160]",
+    "mov rax, [rbx + {rax}]",
+    "mov r10, [rbx + {nest}]",
+    "call r11",
+    "mov [rbx + {ret_gpr}], rax",
+    "mov [rbx + {ret_gpr} + 8], rdx",
+    "mov [rbx + {ret_gpr} + 16], rcx",
+    "movaps [rbx + {ret_xmm}], xmm0",
+    "movaps [rbx + {ret_xmm} + 16], xmm1",
+    "movaps [rbx + {ret_xmm} + 32], xmm2",
+    "movaps [rbx + {ret_xmm} + 48], xmm3",
+    "mov rcx, [rbx + {ret_x87}]",
+    "test rcx, rcx",
+    "je 3f",
+    "fstp tbyte ptr [rbx + {ret_st}]",
+    "cmp rcx, 1",
+    "je 3f",
+    "fstp tbyte ptr [rbx + {ret_st} + 16]",
+    "3:",
+    "mov rbx, [rbp - 8]",
+    "leave",
+    ".cfi_def_cfa rsp, 8",
+    "ret",
+    ".cfi_endproc",
+    ".size ompvm_boundary_call, . - ompvm_boundary_call",
+    stack = const std::mem::offset_of!(Outgoing, stack),
+    stack_words = const std::mem::offset_of!(Outgoing, stack_words),
+    rax = const std::mem::offset_of!(Outgoing, rax),
+    nest = const std::mem::offset_of!(Outgoing, nest),
+    ret_gpr = const std::mem::offset_of!(Outgoing, ret_gpr),
+    ret_xmm = const std::mem::offset_of!(Outgoing, ret_xmm),
+    ret_st = const std::mem::offset_of!(Outgoing, ret_st),
+    ret_x87 = const std::mem::offset_of!(Outgoing, ret_x87),
+);
+
+// The activation's frame: rdi activation, rsi f, rdx a, rcx b. `jump` and `landing` end in the
+// same tail, which finds everything from rbp. The activation's first field keeps rbp, and the
+// x87 and SSE control words come back as they were, as with longjmp.
+global_asm!(
+    ".text",
+    ".p2align 4",
+    ".hidden ompvm_boundary_enter",
+    ".globl ompvm_boundary_enter",
+    ".type ompvm_boundary_enter,@function",
+    "ompvm_boundary_enter:",
+    ".cfi_startproc",
+    ".cfi_personality 0x1b, {personality}",
+    "push rbp",
+    ".cfi_def_cfa_offset 16",
+    ".cfi_offset rbp, -16",
+    "mov rbp, rsp",
+    ".cfi_def_cfa_register rbp",
+    "push rbx",
+    "push r12",
+    "push r13",
+    "push r14",
+    "push r15",
+    ".cfi_offset rbx, -24",
+    ".cfi_offset r12, -32",
+    ".cfi_offset r13, -40",
+    ".cfi_offset r14, -48",
+    ".cfi_offset r15, -56",
+    "push rdi",
+    "sub rsp, 16",
+    "stmxcsr [rsp]",
+    "fnstcw [rsp + 8]",
+    "mov [rdi], rbp",
+    "mov rax, rsi",
+    "mov rdi, rdx",
+    "mov rsi, rcx",
+    "call rax",
+    "mov rdx, rax",
+    "xor eax, eax",
+    "2:",
+    "mov rbx, [rbp - 8]",
+    "mov r12, [rbp - 16]",
+    "mov r13, [rbp - 24]",
+    "mov r14, [rbp - 32]",
+    "mov r15, [rbp - 40]",
+    ".cfi_remember_state",
+    "leave",
+    ".cfi_def_cfa rsp, 8",
+    "ret",
+    ".cfi_restore_state",
+    ".hidden ompvm_boundary_landing",
+    ".globl ompvm_boundary_landing",
+    "ompvm_boundary_landing:",
+    "mov rdx, rax",
+    "mov eax, 1",
+    "jmp 2b",
+    ".hidden ompvm_boundary_jump",
+    ".globl ompvm_boundary_jump",
+    "ompvm_boundary_jump:",
+    "mov rbp, [rdi]",
+    "lea rsp, [rbp - 64]",
+    "ldmxcsr [rsp]",
+    "fnclex",
+    "fldcw [rsp + 8]",
+    "cld",
+    "mov eax, edx",
+    "mov rdx, rsi",
+    "jmp 2b",
+    ".cfi_endproc",
+    ".size ompvm_boundary_enter, . - ompvm_boundary_enter",
+    personality = sym activation::personality,
+);

@@ -1,0 +1,259 @@
+//! Guest functions as native code sees them: one [`FuncRef`] and one native-callable stub each.
+//!
+//! Why stubs: qsort, pthread_create, atexit, signal handlers and the OpenMP runtime call guest
+//! functions through plain C function pointers. A stub loads its `FuncRef` into r11 and jumps to
+//! the common entry of [`super::abi`]. All stubs of the process lie in one reserved range, so
+//! [`from_address`] is a range check and one load; a page that holds no stubs reads as zeros.
+//!
+//! What not: no code is generated per signature; the entry hook reads arguments by plan.
+
+use super::abi::{self, CallPlan};
+use super::image::Image;
+use crate::ir::FuncId;
+use parking_lot::Mutex;
+use std::ffi::c_void;
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+
+/// One defined guest function.
+#[repr(C)]
+#[derive(Debug)]
+pub struct FuncRef {
+    /// The native-callable address: the guest's function pointer.
+    pub stub: usize,
+    /// The interpreter's code, null until lowered; owned by the interpreter.
+    pub code: AtomicPtr<c_void>,
+    /// Which function of the module.
+    pub id: FuncId,
+    /// The image it belongs to.
+    pub image: *const Image,
+    /// How native arguments become slots, made at the first entry from native code.
+    pub plan: OnceLock<Arc<CallPlan>>,
+}
+
+// SAFETY: the raw image pointer is set before the reference is shared and only read afterwards;
+// the image outlives its functions; everything else is atomic or a OnceLock.
+unsafe impl Send for FuncRef {}
+// SAFETY: as above.
+unsafe impl Sync for FuncRef {}
+
+impl FuncRef {
+    /// The image the function belongs to.
+    pub fn image(&self) -> &Image {
+        // SAFETY: an image sets this pointer to itself before handing out references, and owns
+        // its FuncRefs.
+        unsafe { &*self.image }
+    }
+
+    /// The plan of the function's own (fixed) signature, made at the first use.
+    ///
+    /// # Errors
+    /// Why the signature cannot be called from native code.
+    pub fn plan(&self) -> Result<&Arc<CallPlan>, String> {
+        if let Some(plan) = self.plan.get() {
+            return Ok(plan);
+        }
+        let module = &self.image().module;
+        let plan = CallPlan::for_function(module, &module.functions[self.id])?;
+        Ok(self.plan.get_or_init(|| Arc::new(plan)))
+    }
+}
+
+/// Bytes reserved for stubs: 8 Mi functions, address space only.
+const AREA: usize = 256 << 20;
+/// Bytes per stub.
+const STUB: usize = 32;
+/// Where in a stub its datum (the `FuncRef` or the jump target) lies.
+const DATUM: usize = 24;
+const PAGE: usize = 4096;
+
+static BASE: AtomicUsize = AtomicUsize::new(0);
+
+/// Free page ranges of the area (first page, pages) and the first page never used.
+struct Pages {
+    free: Vec<(usize, usize)>,
+    next: usize,
+}
+
+static PAGES: Mutex<Pages> = Mutex::new(Pages {
+    free: Vec::new(),
+    next: 1,
+});
+
+/// The guest function whose stub lies at `addr`, if any.
+#[inline]
+pub fn from_address(addr: usize) -> Option<&'static FuncRef> {
+    let base = BASE.load(Ordering::Relaxed);
+    let offset = addr.wrapping_sub(base);
+    if base == 0 || offset >= AREA || offset % STUB != 0 || offset < PAGE {
+        return None;
+    }
+    // SAFETY: the whole area is readable for the life of the process; the datum of a slot that
+    // holds no stub is zero, and that of a jump stub has its low bit tagged in KIND below.
+    unsafe {
+        if *((addr + DATUM - 1) as *const u8) != KIND_FUNC {
+            return None;
+        }
+        (*((addr + DATUM) as *const *const FuncRef)).as_ref()
+    }
+}
+
+/// Marks a stub of a guest function in the byte before the datum.
+const KIND_FUNC: u8 = 0xf1;
+/// Marks a stub that only jumps.
+const KIND_JUMP: u8 = 0x1f;
+
+/// A run of stubs, given back when dropped.
+#[derive(Debug)]
+pub struct Stubs {
+    base: usize,
+    len: usize,
+}
+
+impl Stubs {
+    /// Reserves `len` stubs; they are filled by [`Stubs::write`].
+    ///
+    /// # Errors
+    /// The system's message when memory is short.
+    pub fn new(len: usize) -> Result<Stubs, String> {
+        let area = area()?;
+        let pages = (len * STUB).div_ceil(PAGE).max(1);
+        let mut state = PAGES.lock();
+        let found = state.free.iter().position(|&(_, n)| n == pages);
+        let first = match found {
+            Some(i) => state.free.swap_remove(i).0,
+            None => {
+                let first = state.next;
+                if (first + pages) * PAGE > AREA {
+                    return Err("too many guest functions".into());
+                }
+                state.next += pages;
+                first
+            }
+        };
+        Ok(Stubs {
+            base: area + first * PAGE,
+            len,
+        })
+    }
+
+    /// The address of stub `index`.
+    pub fn address(&self, index: usize) -> usize {
+        debug_assert!(index < self.len);
+        self.base + index * STUB
+    }
+
+    /// Writes every stub: a guest function's, or a jump through a cell.
+    ///
+    /// # Errors
+    /// The system's message when protections cannot be changed.
+    pub fn write(&self, items: &[StubKind]) -> Result<(), String> {
+        assert!(items.len() <= self.len);
+        self.protect(libc::PROT_READ | libc::PROT_WRITE)?;
+        let area = BASE.load(Ordering::Relaxed);
+        for (i, item) in items.iter().enumerate() {
+            let at = self.address(i);
+            let mut code = [0xccu8; STUB];
+            code[..4].copy_from_slice(&[0xf3, 0x0f, 0x1e, 0xfa]); // endbr64
+            let datum = match *item {
+                StubKind::Function(f) => {
+                    // mov r11, [rip + 13]
+                    code[4..11].copy_from_slice(&[0x4c, 0x8b, 0x1d, 13, 0, 0, 0]);
+                    // jmp [rip + the cell at the area's start]
+                    let rel = (area as i64 - (at + 17) as i64) as i32;
+                    code[11..13].copy_from_slice(&[0xff, 0x25]);
+                    code[13..17].copy_from_slice(&rel.to_le_bytes());
+                    code[DATUM - 1] = KIND_FUNC;
+                    f as usize
+                }
+                StubKind::Jump(cell) => {
+                    // mov r11, [rip + 13]; jmp [r11]
+                    code[4..11].copy_from_slice(&[0x4c, 0x8b, 0x1d, 13, 0, 0, 0]);
+                    code[11..14].copy_from_slice(&[0x41, 0xff, 0x23]);
+                    code[DATUM - 1] = KIND_JUMP;
+                    cell as usize
+                }
+            };
+            code[DATUM..].copy_from_slice(&datum.to_le_bytes());
+            // SAFETY: the run's pages are ours and writable now.
+            unsafe { ptr::copy_nonoverlapping(code.as_ptr(), at as *mut u8, STUB) };
+        }
+        self.protect(libc::PROT_READ | libc::PROT_EXEC)
+    }
+
+    fn bytes(&self) -> usize {
+        (self.len * STUB).div_ceil(PAGE).max(1) * PAGE
+    }
+
+    fn protect(&self, prot: i32) -> Result<(), String> {
+        // SAFETY: the pages belong to this run.
+        if unsafe { libc::mprotect(self.base as *mut c_void, self.bytes(), prot) } != 0 {
+            return Err(std::io::Error::last_os_error().to_string());
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Stubs {
+    fn drop(&mut self) {
+        let bytes = self.bytes();
+        // SAFETY: the pages belong to this run; mapping over them makes them read as zeros.
+        let done = unsafe { map(self.base as *mut c_void, bytes, libc::MAP_FIXED) };
+        if done.is_ok() {
+            let first = (self.base - BASE.load(Ordering::Relaxed)) / PAGE;
+            PAGES.lock().free.push((first, bytes / PAGE));
+        }
+    }
+}
+
+/// What a stub does.
+#[derive(Clone, Copy, Debug)]
+pub enum StubKind {
+    /// Enters a guest function.
+    Function(*const FuncRef),
+    /// Jumps to the address kept in the cell (an ifunc).
+    Jump(*const AtomicUsize),
+}
+
+/// # Safety
+/// With `MAP_FIXED`, the range must belong to the caller.
+unsafe fn map(at: *mut c_void, bytes: usize, flags: i32) -> Result<usize, String> {
+    // SAFETY: an anonymous mapping; a fixed one only over the caller's range.
+    let p = unsafe {
+        libc::mmap(
+            at,
+            bytes,
+            libc::PROT_READ,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | flags,
+            -1,
+            0,
+        )
+    };
+    if p == libc::MAP_FAILED {
+        return Err(std::io::Error::last_os_error().to_string());
+    }
+    Ok(p as usize)
+}
+
+fn area() -> Result<usize, String> {
+    static AREA_BASE: OnceLock<Result<usize, String>> = OnceLock::new();
+    AREA_BASE
+        .get_or_init(|| {
+            // SAFETY: a fresh mapping.
+            let base = unsafe { map(ptr::null_mut(), AREA, 0)? };
+            // The first page holds the address of the common entry.
+            // SAFETY: the first page of our own mapping.
+            unsafe {
+                let p = base as *mut c_void;
+                if libc::mprotect(p, PAGE, libc::PROT_READ | libc::PROT_WRITE) != 0 {
+                    return Err(std::io::Error::last_os_error().to_string());
+                }
+                *(base as *mut usize) = abi::entry_address();
+                libc::mprotect(p, PAGE, libc::PROT_READ);
+            }
+            BASE.store(base, Ordering::Release);
+            Ok(base)
+        })
+        .clone()
+}

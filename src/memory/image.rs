@@ -1,0 +1,748 @@
+//! A module placed in memory: addresses of its symbols, initial values, thread_local template.
+//!
+//! Guest pointers are host pointers, so placing is what a static linker and loader do: one
+//! mapping for variables, one for constants (read-only afterwards, so a write faults as it does
+//! natively), a stub per defined function, and addresses of the process for what is only
+//! declared. Zero-initialised variables are never touched, so large ones cost no memory.
+//!
+//! What not: where undefined symbols come from is the caller's business (`tier::link`);
+//! constructors are run elsewhere.
+
+use super::func::{FuncRef, StubKind, Stubs};
+use super::thread;
+use crate::ir::{
+    AliasId, BinOp, BlockId, CastOp, Const, ConstExpr, ConstId, FuncId, GlobalId, GlobalRef,
+    IFuncId, Linkage, Module, Type, TypeId,
+};
+use crate::support::error::Error;
+use cranelift_entity::{EntityRef, SecondaryMap};
+use hashbrown::HashMap;
+use std::ffi::c_void;
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+
+/// What kind of symbol is looked up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SymbolKind {
+    /// A function.
+    Function,
+    /// A variable.
+    Variable,
+    /// A thread_local variable: only whether it exists is asked.
+    ThreadLocal,
+}
+
+/// One mapping, unmapped when dropped.
+#[derive(Debug)]
+struct Mapping {
+    base: usize,
+    len: usize,
+}
+
+impl Mapping {
+    fn new(len: usize, prot: i32) -> Result<Mapping, Error> {
+        if len == 0 {
+            return Ok(Mapping { base: 0, len: 0 });
+        }
+        // SAFETY: a fresh anonymous mapping.
+        let p = unsafe {
+            libc::mmap(
+                ptr::null_mut(),
+                len,
+                prot,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+                -1,
+                0,
+            )
+        };
+        if p == libc::MAP_FAILED {
+            return Err(Error::Host(format!(
+                "no memory for {len} bytes of the program's data: {}",
+                std::io::Error::last_os_error()
+            )));
+        }
+        Ok(Mapping {
+            base: p as usize,
+            len,
+        })
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        if self.len > 0 {
+            // SAFETY: the mapping is ours; the image that used it is gone.
+            unsafe { libc::munmap(self.base as *mut c_void, self.len) };
+        }
+    }
+}
+
+/// A placed module.
+#[derive(Debug)]
+pub struct Image {
+    /// The module.
+    pub module: Arc<Module>,
+    /// The defined functions.
+    pub funcs: Box<[FuncRef]>,
+    /// One more than the index into `funcs`; 0 when not defined here.
+    func_index: SecondaryMap<FuncId, u32>,
+    /// Addresses of functions that are not defined here.
+    native: SecondaryMap<FuncId, usize>,
+    globals: SecondaryMap<GlobalId, usize>,
+    /// One more than the offset in the thread's block; 0 when not there.
+    tls_offsets: SecondaryMap<GlobalId, usize>,
+    tls_init: Box<[u8]>,
+    tls_align: usize,
+    stubs: Stubs,
+    ifunc_cells: Box<[AtomicUsize]>,
+    block_index: HashMap<(FuncId, BlockId), usize>,
+    blocks: Vec<(FuncId, BlockId)>,
+    block_area: Mapping,
+    _data: Mapping,
+    _constants: Mapping,
+    serial: u64,
+}
+
+// SAFETY: the FuncRefs' raw pointers lead back to this image; everything else is immutable after
+// `place` or atomic. The guest's data is shared by the guest's threads as natively.
+unsafe impl Send for Image {}
+// SAFETY: as above.
+unsafe impl Sync for Image {}
+
+/// Distance between two block addresses.
+const BLOCK_STEP: usize = 16;
+const PAGE: usize = 4096;
+
+/// Whether a symbol is LLVM's own bookkeeping (`llvm.used`, intrinsics).
+fn is_internal(name: &str) -> bool {
+    name.starts_with("llvm.")
+}
+
+impl Image {
+    /// Places a module; `resolve` gives addresses of what it does not define.
+    ///
+    /// # Errors
+    /// All unresolved symbols at once, or what the host refused.
+    pub fn place(
+        module: Arc<Module>,
+        resolve: &mut dyn FnMut(&str, SymbolKind) -> Option<usize>,
+    ) -> Result<Arc<Image>, Error> {
+        let mut unresolved = Vec::new();
+        let mut native = SecondaryMap::new();
+        let mut func_index = SecondaryMap::new();
+        let mut defined = Vec::new();
+        for (id, f) in &module.functions {
+            if is_internal(&f.name) {
+                continue;
+            }
+            let here = f.body.is_some();
+            if here && f.linkage != Linkage::AvailableExternally {
+                defined.push(id);
+                func_index[id] = defined.len() as u32;
+                continue;
+            }
+            match resolve(&f.name, SymbolKind::Function) {
+                Some(address) => native[id] = address,
+                None if here => {
+                    defined.push(id);
+                    func_index[id] = defined.len() as u32;
+                }
+                None if f.linkage == Linkage::ExternWeak => {}
+                None => unresolved.push(f.name.to_string()),
+            }
+        }
+        let layout = DataLayout::of(&module);
+        let data = Mapping::new(layout.data_len, libc::PROT_READ | libc::PROT_WRITE)?;
+        let constants = Mapping::new(layout.const_len, libc::PROT_READ | libc::PROT_WRITE)?;
+        let mut globals = SecondaryMap::new();
+        for &(id, offset) in &layout.data {
+            globals[id] = data.base + offset;
+        }
+        for &(id, offset) in &layout.constants {
+            globals[id] = constants.base + offset;
+        }
+        for (id, g) in &module.globals {
+            if is_internal(&g.name) || is_defined(&module, id) {
+                continue;
+            }
+            let kind = if g.thread_local {
+                SymbolKind::ThreadLocal
+            } else {
+                SymbolKind::Variable
+            };
+            let found = resolve(&g.name, kind).or_else(|| layout.section_bound(&g.name, &globals));
+            match found {
+                Some(address) => globals[id] = address,
+                None if g.linkage == Linkage::ExternWeak => {}
+                None => unresolved.push(g.name.to_string()),
+            }
+        }
+        if !unresolved.is_empty() {
+            unresolved.sort();
+            return Err(Error::Unresolved(unresolved));
+        }
+        let mut block_index = HashMap::new();
+        let mut blocks = Vec::new();
+        for c in module.consts.values() {
+            if let Const::BlockAddress(f, b) = c {
+                block_index.entry((*f, *b)).or_insert_with(|| {
+                    blocks.push((*f, *b));
+                    blocks.len() - 1
+                });
+            }
+        }
+        let block_bytes = (blocks.len() * BLOCK_STEP).next_multiple_of(PAGE);
+        let block_area = Mapping::new(block_bytes, libc::PROT_NONE)?;
+        let stubs = Stubs::new(defined.len() + module.ifuncs.len()).map_err(Error::Host)?;
+        let funcs: Box<[FuncRef]> = defined
+            .iter()
+            .enumerate()
+            .map(|(i, &id)| FuncRef {
+                stub: stubs.address(i),
+                code: AtomicPtr::new(ptr::null_mut()),
+                id,
+                image: ptr::null(),
+                plan: OnceLock::new(),
+            })
+            .collect();
+        static SERIAL: AtomicU64 = AtomicU64::new(1);
+        let mut image = Arc::new(Image {
+            funcs,
+            func_index,
+            native,
+            globals,
+            tls_offsets: layout.tls_offsets,
+            tls_init: vec![0; layout.tls_len].into(),
+            tls_align: layout.tls_align,
+            stubs,
+            ifunc_cells: module.ifuncs.keys().map(|_| AtomicUsize::new(0)).collect(),
+            block_index,
+            blocks,
+            block_area,
+            _data: data,
+            _constants: constants,
+            serial: SERIAL.fetch_add(1, Ordering::Relaxed),
+            module,
+        });
+        let address = Arc::as_ptr(&image);
+        let this = Arc::get_mut(&mut image).unwrap_or_else(|| crate::bug!("a new image is shared"));
+        for f in &mut this.funcs {
+            f.image = address;
+        }
+        this.write_stubs()?;
+        this.initialise(&layout.data)?;
+        this.initialise(&layout.constants)?;
+        this.initialise_tls();
+        if this._constants.len > 0 {
+            // SAFETY: our own mapping, fully written.
+            unsafe {
+                libc::mprotect(
+                    this._constants.base as *mut c_void,
+                    this._constants.len,
+                    libc::PROT_READ,
+                );
+            }
+        }
+        Ok(image)
+    }
+
+    fn write_stubs(&self) -> Result<(), Error> {
+        let functions = self
+            .funcs
+            .iter()
+            .map(|f| StubKind::Function(ptr::from_ref(f)));
+        let jumps = self
+            .ifunc_cells
+            .iter()
+            .map(|c| StubKind::Jump(ptr::from_ref(c)));
+        let kinds: Vec<_> = functions.chain(jumps).collect();
+        self.stubs.write(&kinds).map_err(Error::Host)
+    }
+
+    fn initialise(&self, list: &[(GlobalId, usize)]) -> Result<(), Error> {
+        for &(id, _) in list {
+            let g = &self.module.globals[id];
+            let Some(init) = g.init else { continue };
+            if self.is_zero(init) {
+                continue;
+            }
+            let len = self.module.layout(g.ty).size as usize;
+            // SAFETY: the variable lies in a mapping of ours that nobody else uses yet.
+            let out = unsafe {
+                std::slice::from_raw_parts_mut(
+                    ptr::with_exposed_provenance_mut(self.globals[id]),
+                    len,
+                )
+            };
+            self.const_to_memory(init, out);
+        }
+        Ok(())
+    }
+
+    fn initialise_tls(&mut self) {
+        let mut bytes = std::mem::take(&mut self.tls_init);
+        for (id, g) in &self.module.globals {
+            if let (Some(offset), Some(init)) = (self.tls_offset(id), g.init) {
+                let len = self.module.layout(g.ty).size as usize;
+                self.const_to_memory(init, &mut bytes[offset..offset + len]);
+            }
+        }
+        self.tls_init = bytes;
+    }
+
+    fn is_zero(&self, id: ConstId) -> bool {
+        matches!(
+            self.module.consts[id],
+            Const::Zero | Const::Null | Const::Undef | Const::Poison | Const::Int(0)
+        )
+    }
+
+    /// A number that no other image of the process ever had.
+    #[inline]
+    pub fn serial(&self) -> u64 {
+        self.serial
+    }
+
+    /// Initial bytes and alignment of a thread's block of thread_locals.
+    pub fn tls_template(&self) -> (&[u8], usize) {
+        (&self.tls_init, self.tls_align)
+    }
+
+    /// The address of a function: its stub, or where the process has it; 0 for an undefined
+    /// weak one and for intrinsics.
+    pub fn func_address(&self, id: FuncId) -> usize {
+        match self.func_ref(id) {
+            Some(f) => f.stub,
+            None => self.native[id],
+        }
+    }
+
+    /// The reference of a function defined here.
+    pub fn func_ref(&self, id: FuncId) -> Option<&FuncRef> {
+        let n = self.func_index[id];
+        if n == 0 {
+            None
+        } else {
+            Some(&self.funcs[n as usize - 1])
+        }
+    }
+
+    /// The address of a variable that is not thread_local; 0 for an undefined weak one.
+    pub fn global_address(&self, id: GlobalId) -> usize {
+        self.globals[id]
+    }
+
+    /// The offset of a thread_local variable in the thread's block, when defined here.
+    pub fn tls_offset(&self, id: GlobalId) -> Option<usize> {
+        self.tls_offsets[id].checked_sub(1)
+    }
+
+    /// This thread's address of a thread_local variable, wherever it is defined.
+    pub fn tls_address(&self, id: GlobalId) -> usize {
+        if let Some(offset) = self.tls_offset(id) {
+            // SAFETY: the state is this thread's.
+            return unsafe { thread::tls_block(thread::current(), self) } as usize + offset;
+        }
+        let name = std::ffi::CString::new(&*self.module.globals[id].name).unwrap_or_default();
+        // SAFETY: dlsym of a thread_local gives the calling thread's instance.
+        unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) as usize }
+    }
+
+    /// The address of any symbol that is not thread_local.
+    pub fn symbol_address(&self, symbol: GlobalRef) -> usize {
+        match symbol {
+            GlobalRef::Func(f) => self.func_address(f),
+            GlobalRef::Var(g) => self.global_address(g),
+            GlobalRef::Alias(a) => self.alias_address(a),
+            GlobalRef::IFunc(i) => self.ifunc_address(i),
+        }
+    }
+
+    /// The address of an alias.
+    pub fn alias_address(&self, id: AliasId) -> usize {
+        self.eval(self.module.aliases[id].target) as usize
+    }
+
+    /// The address of an ifunc: a stub that jumps to what [`Image::set_ifunc`] stored.
+    pub fn ifunc_address(&self, id: IFuncId) -> usize {
+        self.stubs.address(self.funcs.len() + id.index())
+    }
+
+    /// Stores what an ifunc's resolver returned.
+    pub fn set_ifunc(&self, id: IFuncId, target: usize) {
+        self.ifunc_cells[id.index()].store(target, Ordering::Release);
+    }
+
+    /// What an ifunc's resolver returned, 0 before.
+    pub fn ifunc_target(&self, id: IFuncId) -> usize {
+        self.ifunc_cells[id.index()].load(Ordering::Acquire)
+    }
+
+    /// The address that stands for a block; 0 when the module never takes it.
+    pub fn block_address(&self, func: FuncId, block: BlockId) -> usize {
+        match self.block_index.get(&(func, block)) {
+            Some(i) => self.block_area.base + i * BLOCK_STEP,
+            None => 0,
+        }
+    }
+
+    /// The block an address stands for.
+    pub fn block_of(&self, address: usize) -> Option<(FuncId, BlockId)> {
+        let offset = address.wrapping_sub(self.block_area.base);
+        if offset % BLOCK_STEP != 0 {
+            return None;
+        }
+        self.blocks.get(offset / BLOCK_STEP).copied()
+    }
+
+    /// The function or alias at the end of a chain of aliases, when it is a symbol itself.
+    pub fn resolve_alias(&self, symbol: GlobalRef) -> GlobalRef {
+        let mut symbol = symbol;
+        while let GlobalRef::Alias(a) = symbol {
+            match self.module.consts[self.module.aliases[a].target] {
+                Const::Global(next) => symbol = next,
+                _ => break,
+            }
+        }
+        symbol
+    }
+
+    /// The thread_local variable and byte offset a constant address refers to, when it does.
+    pub fn tls_constant(&self, id: ConstId) -> Option<(GlobalId, i64)> {
+        match &self.module.consts[id] {
+            Const::Global(symbol) => match self.resolve_alias(*symbol) {
+                GlobalRef::Var(g) if self.module.globals[g].thread_local => Some((g, 0)),
+                _ => None,
+            },
+            Const::Expr(ConstExpr::Gep {
+                elem,
+                base,
+                indices,
+            }) => {
+                let (g, at) = self.tls_constant(*base)?;
+                Some((g, at + self.gep_offset(*elem, indices)))
+            }
+            Const::Expr(ConstExpr::Cast(_, inner)) => self.tls_constant(*inner),
+            _ => None,
+        }
+    }
+
+    /// Writes a constant in slot form (see the rules in `interp`); `out` is as long as its slots.
+    pub fn const_to_slots(&self, id: ConstId, out: &mut [u64]) {
+        out.fill(0);
+        let ty = self.module.const_type(id);
+        match &self.module.types[ty] {
+            Type::Vector { elem, len, .. } => {
+                let bits = self.module.types.lane_bits(*elem);
+                let stride = bits.div_ceil(8).next_power_of_two();
+                let bytes = as_bytes(out);
+                for lane in 0..u64::from(*len) {
+                    let v = self.lane(id, ty, lane);
+                    let at = (lane * stride) as usize;
+                    let n = (stride as usize).min(16);
+                    bytes[at..at + n].copy_from_slice(&v.to_le_bytes()[..n]);
+                }
+            }
+            Type::Array { .. } | Type::Struct { .. } => {
+                let len = self.module.layout(ty).size as usize;
+                self.const_to_memory(id, &mut as_bytes(out)[..len]);
+            }
+            Type::Int(bits) if *bits > 128 => {
+                let len = self.module.layout(ty).store as usize;
+                self.const_to_memory(id, &mut as_bytes(out)[..len]);
+            }
+            _ => {
+                let v = self.eval(id);
+                for (i, slot) in out.iter_mut().take(2).enumerate() {
+                    *slot = (v >> (64 * i)) as u64;
+                }
+            }
+        }
+    }
+
+    /// Writes a constant in memory form; `out` has at least its store size.
+    pub fn const_to_memory(&self, id: ConstId, out: &mut [u8]) {
+        let ty = self.module.const_type(id);
+        match &self.module.consts[id] {
+            Const::Zero | Const::Null | Const::Undef | Const::Poison | Const::Unsupported(_) => {
+                out.fill(0);
+            }
+            Const::Data(bytes) => out[..bytes.len()].copy_from_slice(bytes),
+            Const::BigInt(words) => {
+                let store = self.module.layout(ty).store as usize;
+                for (to, from) in out[..store].chunks_mut(8).zip(words.iter()) {
+                    to.copy_from_slice(&from.to_le_bytes()[..to.len()]);
+                }
+            }
+            Const::Aggregate(items) => match &self.module.types[ty] {
+                Type::Struct { .. } => {
+                    for (i, &item) in items.iter().enumerate() {
+                        let at = self.module.types.field_offset(ty, i) as usize;
+                        let len = self.module.layout(self.module.const_type(item)).size as usize;
+                        self.const_to_memory(item, &mut out[at..at + len]);
+                    }
+                }
+                Type::Array { elem, .. } => {
+                    let size = self.module.layout(*elem).size as usize;
+                    for (i, &item) in items.iter().enumerate() {
+                        if !self.is_zero(item) {
+                            self.const_to_memory(item, &mut out[i * size..(i + 1) * size]);
+                        }
+                    }
+                }
+                Type::Vector { elem, .. } => {
+                    let bits = self.module.types.lane_bits(*elem) as usize;
+                    out.fill(0);
+                    for (i, &item) in items.iter().enumerate() {
+                        put_bits(out, i * bits, bits, self.eval(item));
+                    }
+                }
+                _ => {}
+            },
+            _ => {
+                let store = (self.module.layout(ty).store as usize).min(16);
+                let v = self.eval(id).to_le_bytes();
+                out[..store].copy_from_slice(&v[..store]);
+            }
+        }
+    }
+
+    /// One lane of a vector constant.
+    fn lane(&self, id: ConstId, ty: TypeId, lane: u64) -> u128 {
+        match &self.module.consts[id] {
+            Const::Aggregate(items) => self.eval(items[lane as usize]),
+            Const::Data(bytes) => {
+                let Type::Vector { elem, .. } = &self.module.types[ty] else {
+                    return 0;
+                };
+                let n = self.module.layout(*elem).store as usize;
+                let at = lane as usize * n;
+                let mut v = [0u8; 16];
+                v[..n].copy_from_slice(&bytes[at..at + n]);
+                u128::from_le_bytes(v)
+            }
+            Const::Int(v) | Const::Float(v) => *v, // a splat
+            _ => 0,
+        }
+    }
+
+    /// The value of a scalar constant, zero-extended.
+    pub fn eval(&self, id: ConstId) -> u128 {
+        let ty = self.module.const_type(id);
+        let bits = self.scalar_bits(ty);
+        let v = match &self.module.consts[id] {
+            Const::Int(v) | Const::Float(v) => *v,
+            Const::Global(symbol) => self.symbol_address(*symbol) as u128,
+            Const::BlockAddress(f, b) => self.block_address(*f, *b) as u128,
+            Const::Expr(e) => self.eval_expr(e, bits),
+            Const::Data(_) | Const::Aggregate(_) => {
+                let mut bytes = [0u8; 16];
+                if self.module.layout(ty).store <= 16 {
+                    self.const_to_memory(id, &mut bytes);
+                }
+                u128::from_le_bytes(bytes)
+            }
+            _ => 0,
+        };
+        mask(v, bits)
+    }
+
+    fn eval_expr(&self, e: &ConstExpr, bits: u32) -> u128 {
+        match e {
+            ConstExpr::Gep {
+                elem,
+                base,
+                indices,
+            } => {
+                let base = self.eval(*base) as i64;
+                base.wrapping_add(self.gep_offset(*elem, indices)) as u64 as u128
+            }
+            ConstExpr::Cast(op, inner) => {
+                let v = self.eval(*inner);
+                match op {
+                    CastOp::SExt => {
+                        let from = self.scalar_bits(self.module.const_type(*inner));
+                        sign_extend(v, from) as u128
+                    }
+                    _ => v,
+                }
+            }
+            ConstExpr::Binary(op, a, b) => {
+                let (x, y) = (self.eval(*a), self.eval(*b));
+                let (sx, sy) = (sign_extend(x, bits), sign_extend(y, bits));
+                let shift = y.min(127) as u32;
+                match op {
+                    BinOp::Add => x.wrapping_add(y),
+                    BinOp::Sub => x.wrapping_sub(y),
+                    BinOp::Mul => x.wrapping_mul(y),
+                    BinOp::UDiv => x.checked_div(y).unwrap_or(0),
+                    BinOp::URem => x.checked_rem(y).unwrap_or(0),
+                    BinOp::SDiv => sx.checked_div(sy).unwrap_or(0) as u128,
+                    BinOp::SRem => sx.checked_rem(sy).unwrap_or(0) as u128,
+                    BinOp::Shl => x << shift,
+                    BinOp::LShr => x >> shift,
+                    BinOp::AShr => (sx >> shift) as u128,
+                    BinOp::And => x & y,
+                    BinOp::Or => x | y,
+                    BinOp::Xor => x ^ y,
+                    _ => 0,
+                }
+            }
+        }
+    }
+
+    fn scalar_bits(&self, ty: TypeId) -> u32 {
+        match &self.module.types[ty] {
+            Type::Int(bits) => (*bits).min(128),
+            Type::Ptr(_) => 64,
+            _ => 128,
+        }
+    }
+
+    /// The byte offset that constant `getelementptr` indices add.
+    fn gep_offset(&self, elem: TypeId, indices: &[ConstId]) -> i64 {
+        let types = &self.module.types;
+        let mut at = 0i64;
+        let mut ty = elem;
+        for (i, &index) in indices.iter().enumerate() {
+            let bits = self.scalar_bits(self.module.const_type(index));
+            let n = sign_extend(self.eval(index), bits) as i64;
+            if i == 0 {
+                at = at.wrapping_add(n.wrapping_mul(types.layout(ty).size as i64));
+                continue;
+            }
+            match &types[ty] {
+                Type::Struct { fields, .. } => {
+                    at = at.wrapping_add(types.field_offset(ty, n as usize) as i64);
+                    ty = fields[n as usize];
+                }
+                Type::Array { elem, .. } | Type::Vector { elem, .. } => {
+                    at = at.wrapping_add(n.wrapping_mul(types.layout(*elem).size as i64));
+                    ty = *elem;
+                }
+                _ => {}
+            }
+        }
+        at
+    }
+}
+
+impl Drop for Image {
+    fn drop(&mut self) {
+        thread::forget_image(self.serial);
+    }
+}
+
+fn as_bytes(slots: &mut [u64]) -> &mut [u8] {
+    // SAFETY: any bytes are valid u64s and the lengths agree.
+    unsafe { std::slice::from_raw_parts_mut(slots.as_mut_ptr().cast(), slots.len() * 8) }
+}
+
+fn mask(v: u128, bits: u32) -> u128 {
+    if bits >= 128 {
+        v
+    } else {
+        v & ((1 << bits) - 1)
+    }
+}
+
+fn sign_extend(v: u128, bits: u32) -> i128 {
+    let shift = 128 - bits.clamp(1, 128);
+    ((v << shift) as i128) >> shift
+}
+
+fn put_bits(out: &mut [u8], at: usize, bits: usize, v: u128) {
+    if at % 8 == 0 && bits % 8 == 0 {
+        let n = bits / 8;
+        out[at / 8..at / 8 + n].copy_from_slice(&v.to_le_bytes()[..n]);
+        return;
+    }
+    for i in 0..bits {
+        if v >> i & 1 != 0 {
+            out[(at + i) / 8] |= 1 << ((at + i) % 8);
+        }
+    }
+}
+
+fn is_defined(module: &Module, id: GlobalId) -> bool {
+    let g = &module.globals[id];
+    g.init.is_some() && g.linkage != Linkage::AvailableExternally
+}
+
+/// Offsets of every variable before there is memory.
+struct DataLayout {
+    data: Vec<(GlobalId, usize)>,
+    data_len: usize,
+    constants: Vec<(GlobalId, usize)>,
+    const_len: usize,
+    tls_offsets: SecondaryMap<GlobalId, usize>,
+    tls_len: usize,
+    tls_align: usize,
+    /// First and last variable of each named section, and the last one's size.
+    sections: HashMap<Box<str>, (GlobalId, GlobalId, usize)>,
+}
+
+impl DataLayout {
+    fn of(module: &Module) -> DataLayout {
+        let mut this = DataLayout {
+            data: Vec::new(),
+            data_len: 0,
+            constants: Vec::new(),
+            const_len: 0,
+            tls_offsets: SecondaryMap::new(),
+            tls_len: 0,
+            tls_align: 16,
+            sections: HashMap::new(),
+        };
+        // Variables of one named section lie together (`__start_NAME`, `__stop_NAME`).
+        let mut ids: Vec<GlobalId> = module.globals.keys().collect();
+        ids.sort_by_key(|&id| module.globals[id].section.clone());
+        for id in ids {
+            let g = &module.globals[id];
+            if !is_defined(module, id) || is_internal(&g.name) {
+                continue;
+            }
+            let layout = module.layout(g.ty);
+            let align = (g.align as usize).max(layout.align as usize).max(1);
+            let size = layout.size as usize;
+            let place = |end: &mut usize| {
+                let at = end.next_multiple_of(align);
+                *end = at + size.max(1);
+                at
+            };
+            if g.thread_local {
+                this.tls_offsets[id] = place(&mut this.tls_len) + 1;
+                this.tls_align = this.tls_align.max(align);
+                continue;
+            }
+            if g.constant && g.section.is_none() {
+                let at = place(&mut this.const_len);
+                this.constants.push((id, at));
+            } else {
+                let at = place(&mut this.data_len);
+                this.data.push((id, at));
+            }
+            if let Some(section) = &g.section {
+                let entry = this
+                    .sections
+                    .entry(section.clone())
+                    .or_insert((id, id, size));
+                (entry.1, entry.2) = (id, size);
+            }
+        }
+        this
+    }
+
+    fn section_bound(&self, name: &str, globals: &SecondaryMap<GlobalId, usize>) -> Option<usize> {
+        if let Some(section) = name.strip_prefix("__start_") {
+            return self.sections.get(section).map(|s| globals[s.0]);
+        }
+        let section = name.strip_prefix("__stop_")?;
+        self.sections.get(section).map(|s| globals[s.1] + s.2)
+    }
+}
+
+#[cfg(test)]
+#[path = "image_tests.rs"]
+mod tests;

@@ -1,0 +1,270 @@
+//! Faults of the guest: one message that names the guest's source line, then the death a native
+//! run would have died; or, for embedders, a [`Trap`] as a value.
+//!
+//! Handlers for SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT run on an alternate stack. What the
+//! guest was doing is asked of hooks that the interpreter registers; they must not allocate,
+//! for the fault may have happened inside malloc. A handler that the guest installs replaces
+//! ours, as natively.
+//!
+//! What not: faults while no guest code runs on the thread are not ours; they get the default
+//! action.
+
+use super::activation::{self, Activation, RawTrap};
+use super::thread::{self, ThreadState};
+use crate::support::error::{Trap, TrapKind};
+use std::ffi::c_void;
+use std::fmt::{self, Write};
+use std::mem;
+use std::ptr;
+use std::sync::Once;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Finds the bytecode position among the general registers of a faulting context; null when
+/// none of them is one (then [`ThreadState::ip`] is taken).
+pub type PositionHook = fn(&ThreadState, registers: &[usize; 16]) -> *const u64;
+
+/// Writes where a bytecode position stands: first `file.c:14:3`, then the function's name.
+/// Either may be left empty. Must not allocate.
+pub type LocateHook = fn(ip: *const u64, place: &mut dyn Write, function: &mut dyn Write);
+
+/// The calling thread's OpenMP number in its team, if it has one.
+pub type ThreadHook = fn() -> Option<u32>;
+
+static POSITION: AtomicUsize = AtomicUsize::new(0);
+static LOCATE: AtomicUsize = AtomicUsize::new(0);
+static NUMBER: AtomicUsize = AtomicUsize::new(0);
+
+/// Registers what finds and names bytecode positions.
+pub fn set_hooks(position: PositionHook, locate: LocateHook) {
+    POSITION.store(position as usize, Ordering::Release);
+    LOCATE.store(locate as usize, Ordering::Release);
+}
+
+/// Registers what knows OpenMP thread numbers.
+pub fn set_thread_hook(hook: ThreadHook) {
+    NUMBER.store(hook as usize, Ordering::Release);
+}
+
+const FATAL: [i32; 5] = [
+    libc::SIGSEGV,
+    libc::SIGBUS,
+    libc::SIGFPE,
+    libc::SIGILL,
+    libc::SIGABRT,
+];
+
+/// Installs the handlers, once per process.
+pub fn install() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        for signal in FATAL {
+            // SAFETY: a zeroed sigaction is valid; the handler has the SA_SIGINFO signature.
+            unsafe {
+                let mut action: libc::sigaction = mem::zeroed();
+                action.sa_sigaction = on_signal as *const () as usize;
+                action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+                libc::sigaction(signal, &action, ptr::null_mut());
+            }
+        }
+    });
+}
+
+/// A buffer on the stack to format into.
+struct Line {
+    bytes: [u8; 1024],
+    len: usize,
+}
+
+impl Line {
+    fn new() -> Self {
+        Line {
+            bytes: [0; 1024],
+            len: 0,
+        }
+    }
+    fn text(&self) -> &str {
+        let bytes = &self.bytes[..self.len];
+        match std::str::from_utf8(bytes) {
+            Ok(s) => s,
+            Err(e) => std::str::from_utf8(&bytes[..e.valid_up_to()]).unwrap_or(""),
+        }
+    }
+}
+
+impl Write for Line {
+    fn write_str(&mut self, s: &str) -> fmt::Result {
+        let n = s.len().min(self.bytes.len() - self.len);
+        self.bytes[self.len..self.len + n].copy_from_slice(&s.as_bytes()[..n]);
+        self.len += n;
+        Ok(())
+    }
+}
+
+fn locate(ip: *const u64, place: &mut Line, function: &mut Line) {
+    let hook = LOCATE.load(Ordering::Acquire);
+    if hook != 0 && !ip.is_null() {
+        // SAFETY: only set_hooks stores here.
+        let hook = unsafe { mem::transmute::<usize, LocateHook>(hook) };
+        hook(ip, place, function);
+    }
+}
+
+fn thread_number() -> Option<u32> {
+    let hook = NUMBER.load(Ordering::Acquire);
+    if hook == 0 {
+        return None;
+    }
+    // SAFETY: only set_thread_hook stores here.
+    let hook = unsafe { mem::transmute::<usize, ThreadHook>(hook) };
+    hook()
+}
+
+/// The fault as a value; allocates, so not for signal handlers.
+pub fn describe(raw: RawTrap) -> Trap {
+    let (mut place, mut function) = (Line::new(), Line::new());
+    locate(raw.ip, &mut place, &mut function);
+    let text = |l: &Line| (l.len > 0).then(|| l.text().to_owned());
+    Trap {
+        kind: raw.kind,
+        place: text(&place),
+        function: text(&function),
+        thread: thread_number(),
+    }
+}
+
+fn report(raw: RawTrap) {
+    let (mut place, mut function) = (Line::new(), Line::new());
+    locate(raw.ip, &mut place, &mut function);
+    let mut line = Line::new();
+    let bare = Trap {
+        kind: raw.kind,
+        place: None,
+        function: None,
+        thread: None,
+    };
+    // Formatting into the fixed buffer neither fails nor allocates.
+    let _ = write!(line, "ompvm: the guest program failed: {bare}");
+    if place.len > 0 {
+        let _ = write!(line, " at {}", place.text());
+    }
+    if function.len > 0 {
+        let _ = write!(line, " in `{}`", function.text());
+    }
+    if let Some(n) = thread_number() {
+        let _ = write!(line, ", thread {n}");
+    }
+    line.len = line.len.min(line.bytes.len() - 1);
+    let _ = line.write_str("\n");
+    // SAFETY: the buffer is a local.
+    unsafe { libc::write(2, line.bytes.as_ptr().cast(), line.len) };
+}
+
+/// The outermost activation of the thread, when it catches traps.
+///
+/// # Safety
+/// `state` is this thread's state.
+unsafe fn catcher(state: *mut ThreadState) -> Option<*mut Activation> {
+    // SAFETY: activations of a live chain are alive.
+    unsafe {
+        let mut act = (*state).activation;
+        if act.is_null() {
+            return None;
+        }
+        while !(*act).prev.is_null() {
+            act = (*act).prev;
+        }
+        (*act).catch_traps.then_some(act)
+    }
+}
+
+fn die(signal: i32) -> ! {
+    // SAFETY: restores the default action, lets the signal through and raises it; should the
+    // process survive (it cannot), it exits with the shell's convention.
+    unsafe {
+        let mut action: libc::sigaction = mem::zeroed();
+        action.sa_sigaction = libc::SIG_DFL;
+        libc::sigaction(signal, &action, ptr::null_mut());
+        let mut set: libc::sigset_t = mem::zeroed();
+        libc::sigemptyset(&mut set);
+        libc::sigaddset(&mut set, signal);
+        libc::pthread_sigmask(libc::SIG_UNBLOCK, &set, ptr::null_mut());
+        libc::raise(signal);
+        libc::_exit(128 + signal)
+    }
+}
+
+/// Ends the guest for a fault that the interpreter found itself.
+///
+/// With a handler of the guest's own for the signal, that runs first, as natively.
+pub fn raise_trap(kind: TrapKind, ip: *const u64) -> ! {
+    let state = thread::current();
+    let raw = RawTrap { kind, ip };
+    // SAFETY: the state is this thread's; the catcher is a live activation further out.
+    unsafe {
+        if let Some(act) = catcher(state) {
+            activation::jump_trapped(act, raw);
+        }
+        let mut old: libc::sigaction = mem::zeroed();
+        libc::sigaction(kind.signal(), ptr::null(), &mut old);
+        let ours = on_signal as *const () as usize;
+        if old.sa_sigaction != ours && old.sa_sigaction != libc::SIG_DFL {
+            (*state).ip = ip;
+            libc::raise(kind.signal());
+        }
+    }
+    report(raw);
+    die(kind.signal())
+}
+
+extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) {
+    let state = thread::current_or_null();
+    // SAFETY: the kernel gives valid pointers; the state is this thread's.
+    unsafe {
+        if state.is_null() || (*state).activation.is_null() {
+            die(signal);
+        }
+        let context: *mut libc::ucontext_t = context.cast();
+        let registers: [usize; 16] =
+            std::array::from_fn(|i| (&(*context).uc_mcontext.gregs)[i] as usize);
+        let sent = (*info).si_code <= 0; // by kill, raise or abort, not by a fault
+        let mut ip = ptr::null();
+        let hook = POSITION.load(Ordering::Acquire);
+        if hook != 0 && !sent {
+            let hook = mem::transmute::<usize, PositionHook>(hook);
+            ip = hook(&*state, &registers);
+        }
+        if ip.is_null() {
+            ip = (*state).ip;
+        }
+        let pc = (&(*context).uc_mcontext.gregs)[libc::REG_RIP as usize] as usize;
+        let address = (*info).si_addr() as usize;
+        let kind = match signal {
+            libc::SIGSEGV | libc::SIGBUS if sent => {
+                die(signal);
+            }
+            libc::SIGSEGV if address == pc => TrapKind::BadCall(address),
+            libc::SIGSEGV if (*state).in_stack(address) => TrapKind::StackOverflow,
+            libc::SIGSEGV if near_native_stack(&registers, address) => TrapKind::StackOverflow,
+            libc::SIGSEGV | libc::SIGBUS => TrapKind::BadAddress(address),
+            libc::SIGFPE => TrapKind::IntegerDivision,
+            libc::SIGILL => TrapKind::BuiltinTrap,
+            _ => TrapKind::Abort,
+        };
+        let raw = RawTrap { kind, ip };
+        if let Some(act) = catcher(state) {
+            let mut set: libc::sigset_t = mem::zeroed();
+            libc::sigemptyset(&mut set);
+            libc::sigaddset(&mut set, signal);
+            libc::pthread_sigmask(libc::SIG_UNBLOCK, &set, ptr::null_mut());
+            activation::jump_trapped(act, raw);
+        }
+        report(raw);
+        die(signal)
+    }
+}
+
+/// Whether the address is just around the native stack pointer: the native stack ran out.
+fn near_native_stack(registers: &[usize; 16], address: usize) -> bool {
+    let sp = registers[libc::REG_RSP as usize];
+    address.wrapping_sub(sp.wrapping_sub(1 << 16)) < (1 << 17)
+}

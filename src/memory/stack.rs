@@ -1,0 +1,168 @@
+//! Guest stacks: where interpreter frames and `alloca`s live.
+//!
+//! A stack is one lazily committed mapping that grows upward, with a page at its end that
+//! nobody may touch. Why apart from the native stack: a frame's slots stay at one address while
+//! native calls come and go, overflow is found by one comparison per call, and unwinding native
+//! frames never touches guest data.
+//!
+//! What not: no switching between stacks; see [`super::thread`] for whose stack it is.
+
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+const PAGE: usize = 4096;
+/// Space that checks leave above the limit, for handlers that write a little before checking.
+const SLACK: usize = 64 << 10;
+
+/// Sizes set by the embedder, in bytes; 0 means by the environment.
+static MAIN_SIZE: AtomicUsize = AtomicUsize::new(0);
+static OTHER_SIZE: AtomicUsize = AtomicUsize::new(0);
+
+/// Sets the sizes in bytes of stacks made from now on (0: by the environment): of the process's
+/// first thread and of all others.
+pub fn set_sizes(main: usize, other: usize) {
+    MAIN_SIZE.store(main, Ordering::Relaxed);
+    OTHER_SIZE.store(other, Ordering::Relaxed);
+}
+
+/// The size in bytes of the first thread's guest stack.
+///
+/// The interpreter keeps every value of a function in its frame, where native code has
+/// registers, so a stack is four times what the native limit says and at least 64 MiB.
+pub fn main_size() -> usize {
+    match MAIN_SIZE.load(Ordering::Relaxed) {
+        0 => {
+            let mut limit = libc::rlimit {
+                rlim_cur: 0,
+                rlim_max: 0,
+            };
+            // SAFETY: fills the local.
+            let got = unsafe { libc::getrlimit(libc::RLIMIT_STACK, &mut limit) };
+            if got != 0 || limit.rlim_cur == libc::RLIM_INFINITY {
+                1 << 30
+            } else {
+                (limit.rlim_cur as usize)
+                    .saturating_mul(4)
+                    .clamp(64 << 20, 1 << 30)
+            }
+        }
+        n => n,
+    }
+}
+
+/// The size in bytes of every other thread's guest stack (`OMP_STACKSIZE`, or 8 MiB, times four
+/// as in [`main_size`]).
+pub fn other_size() -> usize {
+    match OTHER_SIZE.load(Ordering::Relaxed) {
+        0 => {
+            let size = std::env::var("OMP_STACKSIZE")
+                .ok()
+                .and_then(|s| parse_stack_size(&s))
+                .unwrap_or(8 << 20);
+            size.saturating_mul(4).clamp(1 << 20, 16 << 30)
+        }
+        n => n,
+    }
+}
+
+/// `OMP_STACKSIZE`: a number with an optional unit B, K, M or G; K when none
+/// (OpenMP 5.2, 21.2.2).
+pub fn parse_stack_size(text: &str) -> Option<usize> {
+    let text = text.trim();
+    let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
+    let unit = text[digits.len()..].trim();
+    let shift = match unit.to_ascii_uppercase().as_str() {
+        "" | "K" => 10,
+        "B" => 0,
+        "M" => 20,
+        "G" => 30,
+        _ => return None,
+    };
+    let n: usize = digits.trim().parse().ok()?;
+    n.checked_shl(shift).filter(|v| v >> shift == n && n > 0)
+}
+
+/// One guest stack.
+#[derive(Debug)]
+pub struct Stack {
+    base: usize,
+    mapped: usize,
+}
+
+impl Stack {
+    /// Maps a stack of at least `size` usable bytes.
+    ///
+    /// # Errors
+    /// The system's message when address space is short.
+    pub fn new(size: usize) -> Result<Stack, String> {
+        let mapped = size.next_multiple_of(PAGE) + SLACK + PAGE;
+        // SAFETY: a fresh anonymous mapping; its last page is made inaccessible.
+        unsafe {
+            let p = libc::mmap(
+                std::ptr::null_mut(),
+                mapped,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+                -1,
+                0,
+            );
+            if p == libc::MAP_FAILED {
+                return Err(std::io::Error::last_os_error().to_string());
+            }
+            libc::mprotect(p.byte_add(mapped - PAGE), PAGE, libc::PROT_NONE);
+            Ok(Stack {
+                base: p as usize,
+                mapped,
+            })
+        }
+    }
+
+    /// The first byte.
+    pub fn base(&self) -> *mut u8 {
+        self.base as *mut u8
+    }
+
+    /// One past the last byte that frames may use.
+    pub fn limit(&self) -> *mut u8 {
+        (self.base + self.mapped - PAGE - SLACK) as *mut u8
+    }
+
+    /// Whether the address lies in this stack, its guard page included.
+    pub fn contains(&self, addr: usize) -> bool {
+        addr.wrapping_sub(self.base) < self.mapped
+    }
+}
+
+impl Drop for Stack {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is ours and nobody runs on it any more.
+        unsafe { libc::munmap(self.base as *mut c_void, self.mapped) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_parsed_as_openmp_says() {
+        assert_eq!(parse_stack_size("2000"), Some(2000 << 10));
+        assert_eq!(parse_stack_size(" 10 M "), Some(10 << 20));
+        assert_eq!(parse_stack_size("3g"), Some(3 << 30));
+        assert_eq!(parse_stack_size("512b"), Some(512));
+        assert_eq!(parse_stack_size("many"), None);
+        assert_eq!(parse_stack_size("1 X"), None);
+    }
+
+    #[test]
+    fn a_stack_can_be_written_up_to_its_limit() {
+        let s = Stack::new(1 << 20).unwrap();
+        assert_eq!(s.limit() as usize - s.base() as usize, 1 << 20);
+        // SAFETY: inside the usable part.
+        unsafe {
+            *s.base() = 1;
+            *s.limit().sub(1) = 2;
+        }
+        assert!(s.contains(s.limit() as usize));
+    }
+}

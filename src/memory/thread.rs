@@ -1,0 +1,259 @@
+//! What the guest needs of each OS thread: its guest stack, its thread_local blocks, where it is.
+//!
+//! Made at the first entry into guest code on a thread, whoever made the thread, and freed when
+//! the thread ends. The destructor runs in the last round of pthread-key destructors, so that
+//! the guest's own destructors (pthread keys, C++ thread_local) still find their data.
+//!
+//! What not: OpenMP's numbering of threads belongs to `kmpc`.
+
+use super::activation::Activation;
+use super::image::Image;
+use super::stack::{self, Stack};
+use std::cell::Cell;
+use std::ffi::c_void;
+use std::ptr;
+use std::sync::OnceLock;
+
+/// The per-thread state. The interpreter reads and writes the first fields directly.
+#[repr(C)]
+#[derive(Debug)]
+pub struct ThreadState {
+    /// The next free byte of the guest stack, which grows upward.
+    pub sp: *mut u8,
+    /// One past the last byte frames may use.
+    pub limit: *mut u8,
+    /// The block of thread_locals of the image used last; see [`tls_block`].
+    pub tls: *mut u8,
+    /// The serial number of the image whose block `tls` is; 0 is none.
+    pub tls_serial: u64,
+    /// The bytecode position, saved before anything that can leave the interpreter or fault in
+    /// native code.
+    pub ip: *const u64,
+    /// The innermost activation, null when no guest code runs on this thread.
+    pub activation: *mut Activation,
+    /// Free for the interpreter.
+    pub interp: [usize; 6],
+    stack: Stack,
+    blocks: Vec<TlsBlock>,
+    rounds: u32,
+    signal_stack: *mut c_void,
+}
+
+#[derive(Debug)]
+struct TlsBlock {
+    serial: u64,
+    block: *mut u8,
+    layout: std::alloc::Layout,
+}
+
+thread_local! {
+    static CURRENT: Cell<*mut ThreadState> = const { Cell::new(ptr::null_mut()) };
+}
+
+/// This thread's state, made when it has none.
+///
+/// # Panics
+/// When the system has no memory for a guest stack.
+#[inline]
+pub fn current() -> *mut ThreadState {
+    let p = CURRENT.get();
+    if p.is_null() { make() } else { p }
+}
+
+/// This thread's state, or null when no guest code has run on it.
+#[inline]
+pub fn current_or_null() -> *mut ThreadState {
+    CURRENT.get()
+}
+
+/// This thread's copy of `image`'s thread_locals, made at the first use.
+///
+/// # Safety
+/// `state` is this thread's state.
+#[inline]
+pub unsafe fn tls_block(state: *mut ThreadState, image: &Image) -> *mut u8 {
+    // SAFETY: the state is this thread's and alive.
+    unsafe {
+        if (*state).tls_serial == image.serial() {
+            (*state).tls
+        } else {
+            tls_slow(state, image)
+        }
+    }
+}
+
+/// # Safety
+/// As [`tls_block`].
+#[cold]
+#[inline(never)]
+unsafe fn tls_slow(state: *mut ThreadState, image: &Image) -> *mut u8 {
+    // SAFETY: the state is this thread's, nobody else refers to it.
+    let state = unsafe { &mut *state };
+    let serial = image.serial();
+    let known = state.blocks.iter().find(|b| b.serial == serial);
+    let block = match known {
+        Some(b) => b.block,
+        None => {
+            let (bytes, align) = image.tls_template();
+            let layout = std::alloc::Layout::from_size_align(bytes.len().max(1), align.max(16))
+                .unwrap_or_else(|e| crate::bug!("thread_local block: {e}"));
+            // SAFETY: the size is not zero; the template is as long as the block.
+            let block = unsafe {
+                let p = std::alloc::alloc(layout);
+                if p.is_null() {
+                    std::alloc::handle_alloc_error(layout);
+                }
+                ptr::copy_nonoverlapping(bytes.as_ptr(), p, bytes.len());
+                p
+            };
+            state.blocks.push(TlsBlock {
+                serial,
+                block,
+                layout,
+            });
+            block
+        }
+    };
+    state.tls = block;
+    state.tls_serial = serial;
+    block
+}
+
+/// Forgets this thread's block of an image that is going away.
+pub(super) fn forget_image(serial: u64) {
+    let p = CURRENT.get();
+    if p.is_null() {
+        return;
+    }
+    // SAFETY: this thread's state; the image is not running any more.
+    let state = unsafe { &mut *p };
+    if state.tls_serial == serial {
+        state.tls = ptr::null_mut();
+        state.tls_serial = 0;
+    }
+    state.blocks.retain(|b| {
+        if b.serial == serial {
+            // SAFETY: allocated with this layout and not used any more.
+            unsafe { std::alloc::dealloc(b.block, b.layout) };
+        }
+        b.serial != serial
+    });
+}
+
+fn key() -> libc::pthread_key_t {
+    static KEY: OnceLock<libc::pthread_key_t> = OnceLock::new();
+    *KEY.get_or_init(|| {
+        let mut key = 0;
+        // SAFETY: fills the local; the destructor has the right type.
+        let rc = unsafe { libc::pthread_key_create(&mut key, Some(at_thread_exit)) };
+        assert!(rc == 0, "no pthread key is left for guest threads");
+        key
+    })
+}
+
+/// Whether the calling thread is the process's first.
+pub fn is_main() -> bool {
+    // SAFETY: plain system calls.
+    unsafe { libc::syscall(libc::SYS_gettid) == libc::c_long::from(libc::getpid()) }
+}
+
+const SIGNAL_STACK: usize = 64 << 10;
+
+#[cold]
+#[inline(never)]
+fn make() -> *mut ThreadState {
+    let size = if is_main() {
+        stack::main_size()
+    } else {
+        stack::other_size()
+    };
+    let stack = match Stack::new(size) {
+        Ok(s) => s,
+        Err(e) => panic!("ompvm: no memory for a guest stack of {size} bytes: {e}"),
+    };
+    let state = Box::new(ThreadState {
+        sp: stack.base(),
+        limit: stack.limit(),
+        tls: ptr::null_mut(),
+        tls_serial: 0,
+        ip: ptr::null(),
+        activation: ptr::null_mut(),
+        interp: [0; 6],
+        stack,
+        blocks: Vec::new(),
+        rounds: 0,
+        signal_stack: ptr::null_mut(),
+    });
+    let p = Box::into_raw(state);
+    CURRENT.set(p);
+    // SAFETY: the key exists; the state was just made; the alternate stack is a fresh mapping.
+    unsafe {
+        libc::pthread_setspecific(key(), p.cast());
+        let m = libc::mmap(
+            ptr::null_mut(),
+            SIGNAL_STACK,
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+            -1,
+            0,
+        );
+        if m != libc::MAP_FAILED {
+            let ss = libc::stack_t {
+                ss_sp: m,
+                ss_flags: 0,
+                ss_size: SIGNAL_STACK,
+            };
+            libc::sigaltstack(&ss, ptr::null_mut());
+            (*p).signal_stack = m;
+        }
+    }
+    p
+}
+
+extern "C" fn at_thread_exit(state: *mut c_void) {
+    // SAFETY: the pointer was stored by `make` on this thread; pthread runs at least four rounds
+    // of destructors while values are set again (POSIX, PTHREAD_DESTRUCTOR_ITERATIONS), so the
+    // state lives until the third.
+    unsafe {
+        let state: *mut ThreadState = state.cast();
+        (*state).rounds += 1;
+        if (*state).rounds < 3 {
+            libc::pthread_setspecific(key(), state.cast());
+            return;
+        }
+        CURRENT.set(ptr::null_mut());
+        let state = Box::from_raw(state);
+        for b in &state.blocks {
+            std::alloc::dealloc(b.block, b.layout);
+        }
+        if !state.signal_stack.is_null() {
+            let off = libc::stack_t {
+                ss_sp: ptr::null_mut(),
+                ss_flags: libc::SS_DISABLE,
+                ss_size: 0,
+            };
+            libc::sigaltstack(&off, ptr::null_mut());
+            libc::munmap(state.signal_stack, SIGNAL_STACK);
+        }
+    }
+}
+
+impl ThreadState {
+    /// Whether an address lies in this thread's guest stack (its guard page included).
+    pub fn in_stack(&self, addr: usize) -> bool {
+        self.stack.contains(addr)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_thread_has_its_own_state_and_it_stays() {
+        let here = current();
+        assert_eq!(here, current());
+        let there = std::thread::spawn(|| current() as usize).join().unwrap();
+        assert_ne!(here as usize, there);
+    }
+}
