@@ -126,8 +126,8 @@ shapes! {
     Memx { reg: S, base: S, index: S, scale: i32, off: i32 }
     /// Address `base + off` and a number of bytes.
     Memn { reg: S, base: S, off: i32, bytes: u32 }
-    /// Function entry: sizes in bytes or words, the constants to copy.
-    Enter { first: S, count: u16, frame: u32, pool: usize }
+    /// Function entry: bytes of the frame, number of constants, their values and slots.
+    Enter { count: u16, frame: u32, pool: usize, slots: usize }
     /// An unconditional branch.
     Br { target: i32 }
     /// A move and a branch.
@@ -255,6 +255,7 @@ isa! {
     Di "dst = imm": const_word;
     Doff "dst = address of the frame + off": lea;
     Bytes "copies bytes inside the frame": mov_bytes;
+    Bytes "slot `to` = the lane at byte `from` of the frame": load_lane8 load_lane16 load_lane32;
     Dan "dst = 0, n words": zero_words;
     Dam "dst = a & mask": mask;
     Dai "dst = a sign-extended from imm bits": sext_bits;

@@ -315,7 +315,7 @@ hc!(longjmp(o: Ab, r, ip, cx) {
 hc!(resume(o: A, r, ip, cx) {
     save(ip, r.0, cx);
     let exception = r.get::<u64>(o.a) as usize;
-    match unwind::land(frame::caller(r.0), frame::return_ip(r.0), exception, cx) {
+    match unwind::land(r.0, exception, cx) {
         Some((ip, regs)) => next(ip, regs, cx),
         None => unwind::leave(exception, cx),
     }

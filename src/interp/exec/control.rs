@@ -11,11 +11,10 @@ hc!(enter(o: Enter, r, ip, cx) {
         fault(ip, r.0, cx, &TrapKind::StackOverflow)
     }
     (*cx).sp = sp;
-    let (to, from) = (r.at(o.first), o.pool as *const u64);
+    let (values, slots) = (o.pool as *const u64, o.slots as *const u16);
     let mut i = 0;
     while i < o.count as usize {
-        // Volatile: a call of memcpy would cost more than the few words that are usual.
-        to.add(i).write_volatile(*from.add(i));
+        r.put(*slots.add(i), *values.add(i));
         i += 1;
     }
     next(ip.byte_add(size_of::<crate::interp::isa::Enc<crate::interp::isa::Enter>>()), r.0, cx)

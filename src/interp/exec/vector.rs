@@ -335,3 +335,13 @@ macro_rules! reduce_from {
     )* };
 }
 reduce_from! { red_fadd32: f32, +; red_fadd64: f64, +; red_fmul32: f32, *; red_fmul64: f64, *; }
+
+macro_rules! lane_loads {
+    ($($name:ident: $t:ty;)*) => { $(
+        h!($name(o: Bytes, r) {
+            let lane = r.0.cast::<u8>().add(o.from as usize).cast::<$t>().read();
+            r.put(o.to as u16, lane)
+        });
+    )* };
+}
+lane_loads! { load_lane8: u8; load_lane16: u16; load_lane32: u32; }
