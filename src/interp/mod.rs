@@ -1,1 +1,3 @@
 //! Tier 0: the interpreter.
+
+pub mod thunk;

@@ -1,1 +1,67 @@
 //! The only place that calls LLVM.
+//!
+//! What: [`read`] turns bitcode or textual IR of one or more files into one [`Module`] of `ir`.
+//! Why on LLVM's C interface directly: inkwell does not show switch cases, shuffle masks,
+//! orderings, landing-pad clauses, aliases or constant data. How: `parse` makes one verified and
+//! linked LLVM module in a context of its own; `reader` (symbols), `types`, `constants`,
+//! `attributes`, `code` and `debug` copy it; then the context is disposed of. `guard` runs all of
+//! it on a thread that may die without taking the process along. What not: nothing is changed on
+//! the way, no optimisation, no target code.
+
+mod attributes;
+mod code;
+mod constants;
+mod debug;
+mod error;
+mod guard;
+pub mod orc;
+mod parse;
+mod raw;
+mod reader;
+#[cfg(test)]
+mod tests;
+mod types;
+
+use crate::ir::Module;
+use crate::support::error::Error;
+use raw::llvm;
+
+/// One file to read.
+#[derive(Clone, Debug)]
+pub struct Input {
+    /// Its name, for messages.
+    pub name: String,
+    /// Its contents: bitcode, with or without the wrapper header, or textual IR.
+    pub bytes: Vec<u8>,
+}
+
+/// Reads and links the files into one module.
+///
+/// # Errors
+/// [`Error::Input`], with the file's name and one sentence, for anything that is not a valid
+/// module for x86-64 Linux, and for files that cannot be linked together. A crash of LLVM on a
+/// damaged file is such an error too.
+pub fn read(inputs: &[Input]) -> Result<Module, Error> {
+    let names = inputs
+        .iter()
+        .map(|i| i.name.as_str())
+        .collect::<Vec<_>>()
+        .join(", ");
+    let inputs = inputs.to_vec();
+    let done = guard::run(move || {
+        let parsed = parse::parse(&inputs)?;
+        let name = inputs.first().map_or("", |i| i.name.as_str());
+        Ok(reader::Reader::new(&parsed).read(name))
+    });
+    match done {
+        Ok(result) => result,
+        Err(cause) => Err(Error::Input { file: names, cause }),
+    }
+}
+
+/// The version of LLVM that is linked in: major, minor, patch.
+pub fn version() -> (u32, u32, u32) {
+    let (mut major, mut minor, mut patch) = (0, 0, 0);
+    llvm!(core::LLVMGetVersion(&mut major, &mut minor, &mut patch));
+    (major, minor, patch)
+}

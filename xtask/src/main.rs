@@ -1,3 +1,69 @@
-//! The project's own build commands.
+//! The project's own commands, as `cargo xtask COMMAND`.
+//!
+//! What: set-up, the demonstration, tests, the NAS benchmarks' bitcode, side-by-side benches.
+//! Why a Rust program: it must run on a machine that has only git and cargo, before LLVM is
+//! there, so it depends on nothing that links LLVM. What not: nothing here is part of ompvm.
 
-fn main() {}
+mod bench;
+mod demo;
+mod npb;
+mod process;
+mod setup;
+mod test;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+#[derive(Parser)]
+#[command(
+    name = "cargo xtask",
+    about = "Build, test, demonstrate and measure ompvm",
+    version
+)]
+struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Find LLVM 22 and clang, install what is missing where that is possible
+    Setup,
+    /// Build everything and run the main job: the NAS Parallel Benchmarks on ompvm
+    Demo,
+    /// Run every test
+    Test {
+        /// Only tests whose name contains one of these
+        filter: Vec<String>,
+    },
+    /// Build the NAS benchmarks: npb/bc/NAME.CLASS.bc and npb/bin/NAME.CLASS
+    Npb {
+        /// Classes, separated by commas
+        #[arg(long, default_value = "S", value_delimiter = ',')]
+        class: Vec<npb::Class>,
+        /// Benchmarks (default: all eight)
+        names: Vec<npb::Name>,
+    },
+    /// Measure ompvm beside its peers and print a table
+    Bench {
+        #[command(subcommand)]
+        bench: bench::Bench,
+    },
+}
+
+fn main() -> ExitCode {
+    let done = match Args::parse().command {
+        Command::Setup => setup::ensure().map(|tools| println!("{}", tools.describe())),
+        Command::Demo => demo::run(),
+        Command::Test { filter } => test::run(&filter),
+        Command::Npb { class, names } => npb::build_all(&class, &names),
+        Command::Bench { bench } => bench::run(&bench),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("xtask: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}

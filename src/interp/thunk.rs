@@ -1,0 +1,727 @@
+//! Rare instructions, compiled by LLVM one at a time.
+//!
+//! What: for an instruction that has no handler (x87 and half arithmetic, odd vectors, masked and
+//! target intrinsics, 16-byte atomics, inline assembly) [`Thunks::get`] writes a tiny function in
+//! textual IR that loads the operands from their slots, does exactly that instruction, and stores
+//! the result to its slots; LLVM compiles it, and the interpreter calls it.
+//! Why: the interpreter is complete from the start without hundreds of handlers nobody profiles,
+//! and inline assembly cannot be interpreted at all. What not: nothing hot should come here (a
+//! thunk costs an indirect call and, once, one to three milliseconds).
+//!
+//! Slots are as the documentation of `interp` says; a thunk's text is the key of its cache.
+
+use crate::ir::{
+    self, AtomicScope, BinOp, Callee, CastOp, Const, ConstId, FloatKind, FloatPred, Function,
+    GlobalRef, Inst, IntPred, Module, Op, Operand, Ordering, RmwOp, Type, TypeId,
+};
+use crate::llvm::orc::Jit;
+use hashbrown::HashMap;
+use parking_lot::Mutex;
+use std::fmt::Write as _;
+
+/// A compiled thunk: `args[i]` points at the slots of operand `i`, `out` at the result's.
+pub type ThunkFn = unsafe extern "C-unwind" fn(out: *mut u64, args: *const *const u64);
+
+/// A thunk and the operands that its caller passes, in order. It must not outlive its [`Thunks`].
+#[derive(Clone, Debug)]
+pub struct Thunk {
+    /// The code.
+    pub code: ThunkFn,
+    /// The operands of `args`.
+    pub operands: Box<[Operand]>,
+}
+
+/// The compiled thunks of a process.
+#[derive(Default, Debug)]
+pub struct Thunks {
+    state: Mutex<State>,
+}
+
+#[derive(Default, Debug)]
+struct State {
+    jit: Option<Jit>,
+    compiled: HashMap<String, ThunkFn>,
+}
+
+impl Thunks {
+    /// The thunk for one instruction of `function`.
+    ///
+    /// # Errors
+    /// A sentence naming what cannot be compiled.
+    pub fn get(&self, module: &Module, function: &Function, inst: &Inst) -> Result<Thunk, String> {
+        let mut text = Text::new(module, function);
+        text.instruction(inst)?;
+        let operands = std::mem::take(&mut text.operands).into_boxed_slice();
+        let body = text.finish();
+        let mut state = self.state.lock();
+        if let Some(&code) = state.compiled.get(&body) {
+            return Ok(Thunk { code, operands });
+        }
+        if state.jit.is_none() {
+            state.jit = Some(Jit::new()?);
+        }
+        let name = format!("ompvm_thunk_{}", state.compiled.len());
+        let source = body.replace("@THUNK", &format!("@{name}"));
+        let jit = state.jit.as_ref().expect("made above");
+        jit.add_ir(&source)?;
+        let address = jit.lookup(&name)?;
+        // SAFETY: the text defines a function of exactly this type under that name.
+        let code = unsafe { std::mem::transmute::<usize, ThunkFn>(address) };
+        state.compiled.insert(body, code);
+        Ok(Thunk { code, operands })
+    }
+}
+
+/// Whether an instruction can be written as a thunk at all (a cheap test for the load-time check).
+pub fn expressible(module: &Module, function: &Function, inst: &Inst) -> Result<(), String> {
+    Text::new(module, function).instruction(inst)
+}
+
+struct Text<'m> {
+    module: &'m Module,
+    function: &'m Function,
+    operands: Vec<Operand>,
+    declares: String,
+    body: String,
+    temporaries: u32,
+}
+
+impl<'m> Text<'m> {
+    fn new(module: &'m Module, function: &'m Function) -> Self {
+        Text {
+            module,
+            function,
+            operands: Vec::new(),
+            declares: String::new(),
+            body: String::new(),
+            temporaries: 0,
+        }
+    }
+
+    fn finish(self) -> String {
+        format!(
+            "target triple = \"{}\"\n{}define void @THUNK(ptr %out, ptr %args) uwtable {{\n{}  ret void\n}}\n",
+            self.module.triple, self.declares, self.body
+        )
+    }
+
+    fn fresh(&mut self) -> String {
+        self.temporaries += 1;
+        format!("%t{}", self.temporaries)
+    }
+
+    fn line(&mut self, line: std::fmt::Arguments<'_>) {
+        let _ = writeln!(self.body, "  {line}");
+    }
+
+    /// The type as LLVM writes it.
+    fn ty(&self, ty: TypeId) -> Result<String, String> {
+        Ok(match &self.module.types[ty] {
+            Type::Void => "void".into(),
+            Type::Int(bits) => format!("i{bits}"),
+            Type::Float(kind) => float_name(*kind).into(),
+            Type::Ptr(0) => "ptr".into(),
+            Type::Ptr(space) => format!("ptr addrspace({space})"),
+            Type::Vector {
+                elem,
+                len,
+                scalable: false,
+            } => {
+                format!("<{len} x {}>", self.ty(*elem)?)
+            }
+            Type::Array { elem, len } => format!("[{len} x {}]", self.ty(*elem)?),
+            Type::Struct { fields, packed } => {
+                let fields: Result<Vec<_>, _> = fields.iter().map(|&f| self.ty(f)).collect();
+                let fields = fields?.join(", ");
+                if *packed {
+                    format!("<{{{fields}}}>")
+                } else {
+                    format!("{{{fields}}}")
+                }
+            }
+            other => return Err(format!("a value of type {other:?}")),
+        })
+    }
+
+    /// The form that a value of type `ty` has in its slots: `None` when it is the type itself.
+    fn slot_form(&self, ty: TypeId) -> Result<Option<String>, String> {
+        Ok(match &self.module.types[ty] {
+            Type::Int(bits @ 1..=64) => (*bits < 64).then(|| "i64".into()),
+            Type::Int(bits @ 65..=128) => (*bits < 128).then(|| "i128".into()),
+            Type::Int(bits) => return Err(format!("an integer of {bits} bits")),
+            Type::Vector { elem, len, .. } => match &self.module.types[*elem] {
+                Type::Int(bits @ 1..=128) => {
+                    let lane = bits.next_power_of_two().max(8);
+                    (lane != *bits).then(|| format!("<{len} x i{lane}>"))
+                }
+                Type::Float(FloatKind::X86Fp80) => return Err("a vector of long double".into()),
+                _ => None,
+            },
+            _ => None,
+        })
+    }
+
+    /// The operand as `TYPE NAME`: a literal when it is a small constant, else loaded from a slot.
+    fn operand(&mut self, operand: Operand) -> Result<String, String> {
+        Ok(format!(
+            "{} {}",
+            self.ty(self.function.operand_type(self.module, operand))?,
+            self.value(operand)?
+        ))
+    }
+
+    /// The operand's name alone.
+    fn value(&mut self, operand: Operand) -> Result<String, String> {
+        if let Err(constant) = operand.unpack()
+            && let Some(text) = self.literal(constant)
+        {
+            return Ok(text);
+        }
+        let ty = self.function.operand_type(self.module, operand);
+        let index = self.operands.len();
+        self.operands.push(operand);
+        let cell = self.fresh();
+        self.line(format_args!(
+            "{cell} = getelementptr ptr, ptr %args, i64 {index}"
+        ));
+        let slot = self.fresh();
+        self.line(format_args!("{slot} = load ptr, ptr {cell}"));
+        let value = self.fresh();
+        let name = self.ty(ty)?;
+        match self.slot_form(ty)? {
+            None => self.line(format_args!("{value} = load {name}, ptr {slot}, align 8")),
+            Some(wide) => {
+                let raw = self.fresh();
+                self.line(format_args!("{raw} = load {wide}, ptr {slot}, align 8"));
+                self.line(format_args!("{value} = trunc {wide} {raw} to {name}"));
+            }
+        }
+        Ok(value)
+    }
+
+    fn literal(&self, constant: ConstId) -> Option<String> {
+        let ty = &self.module.types[self.module.const_type(constant)];
+        match (&self.module.consts[constant], ty) {
+            (Const::Int(v), Type::Int(1)) => Some(if *v == 1 { "true" } else { "false" }.into()),
+            (Const::Int(v), Type::Int(_)) => Some(v.to_string()),
+            (Const::Null, Type::Ptr(_)) => Some("null".into()),
+            (Const::Zero, _) => Some("zeroinitializer".into()),
+            (Const::Undef | Const::Poison, Type::Metadata) => None,
+            (Const::Undef | Const::Poison, _) => Some("zeroinitializer".into()),
+            _ => None,
+        }
+    }
+
+    fn store_result(&mut self, ty: TypeId, value: &str) -> Result<(), String> {
+        let name = self.ty(ty)?;
+        match self.slot_form(ty)? {
+            None => self.line(format_args!("store {name} {value}, ptr %out, align 8")),
+            Some(wide) => {
+                let raw = self.fresh();
+                self.line(format_args!("{raw} = zext {name} {value} to {wide}"));
+                self.line(format_args!("store {wide} {raw}, ptr %out, align 8"));
+            }
+        }
+        Ok(())
+    }
+
+    fn instruction(&mut self, inst: &Inst) -> Result<(), String> {
+        let result = self.right_hand_side(inst)?;
+        if matches!(self.module.types[inst.ty], Type::Void) {
+            self.line(format_args!("{result}"));
+            return Ok(());
+        }
+        self.line(format_args!("%r = {result}"));
+        self.store_result(inst.ty, "%r")
+    }
+
+    /// Everything after `%r = `, having loaded the operands.
+    fn right_hand_side(&mut self, inst: &Inst) -> Result<String, String> {
+        Ok(match &inst.op {
+            Op::Binary { op, a, b, .. } => {
+                let a = self.operand(*a)?;
+                format!("{} {a}, {}", binary_name(*op), self.value(*b)?)
+            }
+            Op::FNeg { a } => format!("fneg {}", self.operand(*a)?),
+            Op::Cast { op, a } => {
+                let a = self.operand(*a)?;
+                format!("{} {a} to {}", cast_name(*op), self.ty(inst.ty)?)
+            }
+            Op::ICmp { pred, a, b } => {
+                let a = self.operand(*a)?;
+                format!("icmp {} {a}, {}", int_pred_name(*pred), self.value(*b)?)
+            }
+            Op::FCmp { pred, a, b } => {
+                let a = self.operand(*a)?;
+                format!("fcmp {} {a}, {}", float_pred_name(*pred), self.value(*b)?)
+            }
+            Op::Select { cond, a, b } => {
+                let cond = self.operand(*cond)?;
+                let a = self.operand(*a)?;
+                format!("select {cond}, {a}, {}", self.operand(*b)?)
+            }
+            Op::Freeze { a } => format!("freeze {}", self.operand(*a)?),
+            Op::ExtractElement { vector, index } => {
+                let vector = self.operand(*vector)?;
+                format!("extractelement {vector}, {}", self.operand(*index)?)
+            }
+            Op::InsertElement {
+                vector,
+                elem,
+                index,
+            } => {
+                let vector = self.operand(*vector)?;
+                let elem = self.operand(*elem)?;
+                format!("insertelement {vector}, {elem}, {}", self.operand(*index)?)
+            }
+            Op::ShuffleVector { a, b, mask } => {
+                let a = self.operand(*a)?;
+                let b = self.operand(*b)?;
+                let lanes: Vec<String> = mask
+                    .iter()
+                    .map(|&m| {
+                        if m < 0 {
+                            "i32 poison".into()
+                        } else {
+                            format!("i32 {m}")
+                        }
+                    })
+                    .collect();
+                format!(
+                    "shufflevector {a}, {b}, <{} x i32> <{}>",
+                    lanes.len(),
+                    lanes.join(", ")
+                )
+            }
+            Op::Load {
+                ptr,
+                align,
+                volatile,
+                ordering,
+                scope,
+            } => {
+                let ptr = self.operand(*ptr)?;
+                let atomic = atomic_suffix(*ordering, *scope);
+                let volatile = if *volatile { " volatile" } else { "" };
+                let kind = if *ordering == Ordering::NotAtomic {
+                    ""
+                } else {
+                    " atomic"
+                };
+                let ty = self.ty(inst.ty)?;
+                format!(
+                    "load{kind}{volatile} {ty}, {ptr}{atomic}, align {}",
+                    (*align).max(1)
+                )
+            }
+            Op::Store {
+                value,
+                ptr,
+                align,
+                volatile,
+                ordering,
+                scope,
+            } => {
+                let value = self.operand(*value)?;
+                let ptr = self.operand(*ptr)?;
+                let atomic = atomic_suffix(*ordering, *scope);
+                let volatile = if *volatile { " volatile" } else { "" };
+                let kind = if *ordering == Ordering::NotAtomic {
+                    ""
+                } else {
+                    " atomic"
+                };
+                format!(
+                    "store{kind}{volatile} {value}, {ptr}{atomic}, align {}",
+                    (*align).max(1)
+                )
+            }
+            Op::CmpXchg {
+                ptr,
+                expected,
+                new,
+                success,
+                failure,
+                weak,
+                scope,
+            } => {
+                let ptr = self.operand(*ptr)?;
+                let expected = self.operand(*expected)?;
+                let new = self.operand(*new)?;
+                format!(
+                    "cmpxchg{} {ptr}, {expected}, {new}{} {} {}",
+                    if *weak { " weak" } else { "" },
+                    scope_name(*scope),
+                    ordering_name(*success),
+                    ordering_name(*failure)
+                )
+            }
+            Op::AtomicRmw {
+                op,
+                ptr,
+                value,
+                ordering,
+                scope,
+            } => {
+                let ptr = self.operand(*ptr)?;
+                let value = self.operand(*value)?;
+                format!(
+                    "atomicrmw {} {ptr}, {value}{}",
+                    rmw_name(*op),
+                    atomic_suffix(*ordering, *scope)
+                )
+            }
+            Op::Call(call) | Op::Invoke { call, .. } => return self.call(inst, call),
+            Op::Unsupported(text) => return Err(text.to_string()),
+            other => return Err(format!("{other:?}")),
+        })
+    }
+
+    fn call(&mut self, inst: &Inst, call: &ir::Call) -> Result<String, String> {
+        let ret = self.ty(inst.ty)?;
+        match &call.callee {
+            Callee::Symbol(GlobalRef::Func(id)) => {
+                let name = &self.module.functions[*id].name;
+                if !name.starts_with("llvm.") {
+                    return Err(format!("a call of `{name}`"));
+                }
+                let mut types = Vec::new();
+                let mut args = Vec::new();
+                for &arg in &call.args {
+                    let ty = self.function.operand_type(self.module, arg);
+                    if matches!(self.module.types[ty], Type::Metadata) {
+                        return Err(format!("the intrinsic `{name}`"));
+                    }
+                    types.push(self.ty(ty)?);
+                    args.push(self.operand(arg)?);
+                }
+                let _ = writeln!(self.declares, "declare {ret} @{name}({})", types.join(", "));
+                Ok(format!("call {ret} @{name}({})", args.join(", ")))
+            }
+            Callee::Asm(asm) => {
+                let indirect = indirect_inputs(&asm.constraints);
+                let mut args = Vec::new();
+                for (i, &arg) in call.args.iter().enumerate() {
+                    let ty = self.ty(self.function.operand_type(self.module, arg))?;
+                    let value = self.value(arg)?;
+                    if indirect.get(i) == Some(&true) {
+                        // The width of a memory operand stands in the template's mnemonic.
+                        args.push(format!("{ty} elementtype(i64) {value}"));
+                    } else {
+                        args.push(format!("{ty} {value}"));
+                    }
+                }
+                Ok(format!(
+                    "call {ret} asm {}{}\"{}\", \"{}\"({})",
+                    if asm.side_effects { "sideeffect " } else { "" },
+                    if asm.intel { "inteldialect " } else { "" },
+                    escape(&asm.template),
+                    escape(&asm.constraints),
+                    args.join(", ")
+                ))
+            }
+            _ => Err("a call of a function".into()),
+        }
+    }
+}
+
+/// For each argument of an inline assembly, whether its constraint is indirect (`*m`).
+fn indirect_inputs(constraints: &str) -> Vec<bool> {
+    constraints
+        .split(',')
+        .filter_map(|c| {
+            if c.starts_with('~') || c.starts_with('!') {
+                None
+            } else if let Some(output) = c.strip_prefix('=') {
+                output
+                    .trim_start_matches('&')
+                    .starts_with('*')
+                    .then_some(true)
+            } else {
+                Some(c.starts_with('*'))
+            }
+        })
+        .collect()
+}
+
+/// LLVM's escaping inside a quoted string.
+fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for &byte in text.as_bytes() {
+        match byte {
+            b'"' | b'\\' | 0..=0x1f | 0x7f.. => {
+                let _ = write!(out, "\\{byte:02X}");
+            }
+            _ => out.push(byte as char),
+        }
+    }
+    out
+}
+
+fn float_name(kind: FloatKind) -> &'static str {
+    match kind {
+        FloatKind::Half => "half",
+        FloatKind::BFloat => "bfloat",
+        FloatKind::Float => "float",
+        FloatKind::Double => "double",
+        FloatKind::X86Fp80 => "x86_fp80",
+        FloatKind::Fp128 => "fp128",
+    }
+}
+
+fn scope_name(scope: AtomicScope) -> &'static str {
+    match scope {
+        AtomicScope::System => "",
+        AtomicScope::SingleThread => " syncscope(\"singlethread\")",
+    }
+}
+
+fn ordering_name(ordering: Ordering) -> &'static str {
+    match ordering {
+        Ordering::NotAtomic => "",
+        Ordering::Unordered => "unordered",
+        Ordering::Monotonic => "monotonic",
+        Ordering::Acquire => "acquire",
+        Ordering::Release => "release",
+        Ordering::AcqRel => "acq_rel",
+        Ordering::SeqCst => "seq_cst",
+    }
+}
+
+fn atomic_suffix(ordering: Ordering, scope: AtomicScope) -> String {
+    if ordering == Ordering::NotAtomic {
+        String::new()
+    } else {
+        format!("{} {}", scope_name(scope), ordering_name(ordering))
+    }
+}
+
+fn binary_name(op: BinOp) -> &'static str {
+    match op {
+        BinOp::Add => "add",
+        BinOp::Sub => "sub",
+        BinOp::Mul => "mul",
+        BinOp::UDiv => "udiv",
+        BinOp::SDiv => "sdiv",
+        BinOp::URem => "urem",
+        BinOp::SRem => "srem",
+        BinOp::Shl => "shl",
+        BinOp::LShr => "lshr",
+        BinOp::AShr => "ashr",
+        BinOp::And => "and",
+        BinOp::Or => "or",
+        BinOp::Xor => "xor",
+        BinOp::FAdd => "fadd",
+        BinOp::FSub => "fsub",
+        BinOp::FMul => "fmul",
+        BinOp::FDiv => "fdiv",
+        BinOp::FRem => "frem",
+    }
+}
+
+fn cast_name(op: CastOp) -> &'static str {
+    match op {
+        CastOp::Trunc => "trunc",
+        CastOp::ZExt => "zext",
+        CastOp::SExt => "sext",
+        CastOp::FpTrunc => "fptrunc",
+        CastOp::FpExt => "fpext",
+        CastOp::FpToUi => "fptoui",
+        CastOp::FpToSi => "fptosi",
+        CastOp::UiToFp => "uitofp",
+        CastOp::SiToFp => "sitofp",
+        CastOp::PtrToInt => "ptrtoint",
+        CastOp::PtrToAddr => "ptrtoaddr",
+        CastOp::IntToPtr => "inttoptr",
+        CastOp::BitCast => "bitcast",
+        CastOp::AddrSpaceCast => "addrspacecast",
+    }
+}
+
+fn int_pred_name(pred: IntPred) -> &'static str {
+    match pred {
+        IntPred::Eq => "eq",
+        IntPred::Ne => "ne",
+        IntPred::Ugt => "ugt",
+        IntPred::Uge => "uge",
+        IntPred::Ult => "ult",
+        IntPred::Ule => "ule",
+        IntPred::Sgt => "sgt",
+        IntPred::Sge => "sge",
+        IntPred::Slt => "slt",
+        IntPred::Sle => "sle",
+    }
+}
+
+fn float_pred_name(pred: FloatPred) -> &'static str {
+    match pred {
+        FloatPred::False => "false",
+        FloatPred::Oeq => "oeq",
+        FloatPred::Ogt => "ogt",
+        FloatPred::Oge => "oge",
+        FloatPred::Olt => "olt",
+        FloatPred::Ole => "ole",
+        FloatPred::One => "one",
+        FloatPred::Ord => "ord",
+        FloatPred::Uno => "uno",
+        FloatPred::Ueq => "ueq",
+        FloatPred::Ugt => "ugt",
+        FloatPred::Uge => "uge",
+        FloatPred::Ult => "ult",
+        FloatPred::Ule => "ule",
+        FloatPred::Une => "une",
+        FloatPred::True => "true",
+    }
+}
+
+fn rmw_name(op: RmwOp) -> &'static str {
+    match op {
+        RmwOp::Xchg => "xchg",
+        RmwOp::Add => "add",
+        RmwOp::Sub => "sub",
+        RmwOp::And => "and",
+        RmwOp::Nand => "nand",
+        RmwOp::Or => "or",
+        RmwOp::Xor => "xor",
+        RmwOp::Max => "max",
+        RmwOp::Min => "min",
+        RmwOp::UMax => "umax",
+        RmwOp::UMin => "umin",
+        RmwOp::FAdd => "fadd",
+        RmwOp::FSub => "fsub",
+        RmwOp::FMax => "fmax",
+        RmwOp::FMin => "fmin",
+        RmwOp::FMaximum => "fmaximum",
+        RmwOp::FMinimum => "fminimum",
+        RmwOp::UIncWrap => "uinc_wrap",
+        RmwOp::UDecWrap => "udec_wrap",
+        RmwOp::USubCond => "usub_cond",
+        RmwOp::USubSat => "usub_sat",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::{Body, FastMath, FuncId, FunctionAttrs, IntFlags, Linkage, ParamAttrs, Value};
+
+    /// A module with one function `f(params)` whose only instruction is `op` of type `ty`.
+    fn module(params: &[Type], ty: Type, op: impl Fn(&mut Module) -> Op) -> Module {
+        let mut m = Module {
+            triple: "x86_64-pc-linux-gnu".into(),
+            ..Module::default()
+        };
+        let params: Vec<TypeId> = params.iter().map(|t| m.types.intern(t.clone())).collect();
+        let ret = m.types.intern(ty);
+        let fn_ty = m.types.intern(Type::Func {
+            ret,
+            params: params.clone().into(),
+            variadic: false,
+        });
+        let op = op(&mut m);
+        m.functions.push(Function {
+            name: "f".into(),
+            ty: fn_ty,
+            params: vec![ParamAttrs::default(); params.len()].into(),
+            ret_attrs: ParamAttrs::default(),
+            attrs: FunctionAttrs::default(),
+            calling_convention: 0,
+            linkage: Linkage::External,
+            personality: None,
+            scope: None,
+            body: Some(Body {
+                insts: vec![Inst {
+                    op,
+                    ty: ret,
+                    loc: None,
+                }],
+                blocks: vec![],
+            }),
+        });
+        m
+    }
+
+    fn run(m: &Module, args: &[&[u64]], out: &mut [u64]) {
+        let f = &m.functions[FuncId::from_u32(0)];
+        let thunks = Thunks::default();
+        let thunk = thunks
+            .get(m, f, &f.body.as_ref().unwrap().insts[0])
+            .unwrap();
+        assert_eq!(thunk.operands.len(), args.len());
+        let pointers: Vec<*const u64> = args.iter().map(|a| a.as_ptr()).collect();
+        // SAFETY: the slices hold the slots of operands and result.
+        unsafe { (thunk.code)(out.as_mut_ptr(), pointers.as_ptr()) };
+    }
+
+    fn values(n: u32) -> Vec<Operand> {
+        (0..n).map(|i| Operand::value(Value::from_u32(i))).collect()
+    }
+
+    #[test]
+    fn odd_integers_keep_their_canonical_form() {
+        let v = values(2);
+        let m = module(&[Type::Int(24), Type::Int(24)], Type::Int(24), |_| {
+            Op::Binary {
+                op: BinOp::Sub,
+                a: v[0],
+                b: v[1],
+                flags: IntFlags::default(),
+                fast: FastMath::default(),
+            }
+        });
+        let mut out = [u64::MAX];
+        run(&m, &[&[1], &[2]], &mut out);
+        assert_eq!(out[0], 0xff_ffff);
+    }
+
+    #[test]
+    fn half_precision_rounds() {
+        let v = values(2);
+        let half = Type::Float(FloatKind::Half);
+        let m = module(&[half.clone(), half.clone()], half, |_| Op::Binary {
+            op: BinOp::FAdd,
+            a: v[0],
+            b: v[1],
+            flags: IntFlags::default(),
+            fast: FastMath::default(),
+        });
+        let mut out = [0];
+        run(&m, &[&[0x3c00], &[0x3c00]], &mut out);
+        assert_eq!(out[0] & 0xffff, 0x4000);
+    }
+
+    #[test]
+    fn inline_assembly_runs() {
+        let v = values(1);
+        let m = module(&[Type::Int(64)], Type::Int(64), |m| {
+            let fn_ty = m.types.intern(Type::Void);
+            Op::Call(Box::new(ir::Call {
+                callee: Callee::Asm(Box::new(ir::AsmCall {
+                    template: "bswapq $0".into(),
+                    constraints: "=r,0,~{dirflag},~{fpsr},~{flags}".into(),
+                    side_effects: true,
+                    intel: false,
+                })),
+                fn_ty,
+                args: Box::new([v[0]]),
+                arg_attrs: Box::new([]),
+                ret_attrs: ParamAttrs::default(),
+                tail: ir::TailKind::None,
+                calling_convention: 0,
+                bundles: Box::new([]),
+            }))
+        });
+        let mut out = [0];
+        run(&m, &[&[0x0102_0304_0506_0708]], &mut out);
+        assert_eq!(out[0], 0x0807_0605_0403_0201);
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_an_error() {
+        let m = module(&[Type::Int(8)], Type::Int(300), |_| Op::Freeze {
+            a: Operand::value(Value::from_u32(0)),
+        });
+        let f = &m.functions[FuncId::from_u32(0)];
+        assert!(expressible(&m, f, &f.body.as_ref().unwrap().insts[0]).is_err());
+    }
+}

@@ -1,0 +1,175 @@
+//! Attributes of parameters, return values and functions that change what a call does.
+//!
+//! LLVM numbers its attributes per release, so the numbers are asked for by name. What not:
+//! attributes that only help an optimiser, and all string attributes.
+
+use super::raw::llvm;
+use super::reader::Reader;
+use crate::ir::{FunctionAttrs, ParamAttrs};
+use inkwell::llvm_sys::prelude::*;
+use inkwell::llvm_sys::{LLVMAttributeFunctionIndex, LLVMAttributeReturnIndex};
+use std::ptr::null_mut;
+
+/// The numbers of the attributes that are read; 0 is none.
+pub(super) struct Kinds {
+    byval: u32,
+    sret: u32,
+    align: u32,
+    signext: u32,
+    zeroext: u32,
+    nest: u32,
+    noalias: u32,
+    noreturn: u32,
+    nounwind: u32,
+    returns_twice: u32,
+    naked: u32,
+    noinline: u32,
+    alwaysinline: u32,
+}
+
+impl Kinds {
+    pub(super) fn new() -> Self {
+        let kind = |name: &str| {
+            let (start, len) = (name.as_ptr().cast(), name.len());
+            llvm!(core::LLVMGetEnumAttributeKindForName(start, len))
+        };
+        Kinds {
+            byval: kind("byval"),
+            sret: kind("sret"),
+            align: kind("align"),
+            signext: kind("signext"),
+            zeroext: kind("zeroext"),
+            nest: kind("nest"),
+            noalias: kind("noalias"),
+            noreturn: kind("noreturn"),
+            nounwind: kind("nounwind"),
+            returns_twice: kind("returns_twice"),
+            naked: kind("naked"),
+            noinline: kind("noinline"),
+            alwaysinline: kind("alwaysinline"),
+        }
+    }
+}
+
+impl Reader<'_> {
+    /// The attributes at `index` (0 the return value, then the parameters) of a function.
+    fn attrs_of_function(&mut self, function: LLVMValueRef, index: u32) -> ParamAttrs {
+        let count = llvm!(core::LLVMGetAttributeCountAtIndex(function, index));
+        if count == 0 {
+            return ParamAttrs::default();
+        }
+        let mut list = std::mem::take(&mut self.attributes);
+        list.resize(count as usize, null_mut());
+        llvm!(core::LLVMGetAttributesAtIndex(
+            function,
+            index,
+            list.as_mut_ptr()
+        ));
+        let attrs = self.param_attrs(&list);
+        self.attributes = list;
+        attrs
+    }
+
+    /// The attributes at `index` of a call.
+    fn attrs_of_call(&mut self, call: LLVMValueRef, index: u32) -> ParamAttrs {
+        let count = llvm!(core::LLVMGetCallSiteAttributeCount(call, index));
+        if count == 0 {
+            return ParamAttrs::default();
+        }
+        let mut list = std::mem::take(&mut self.attributes);
+        list.resize(count as usize, null_mut());
+        llvm!(core::LLVMGetCallSiteAttributes(
+            call,
+            index,
+            list.as_mut_ptr()
+        ));
+        let attrs = self.param_attrs(&list);
+        self.attributes = list;
+        attrs
+    }
+
+    /// A function's attributes: parameters, return value.
+    pub(super) fn signature_attrs(
+        &mut self,
+        function: LLVMValueRef,
+    ) -> (Box<[ParamAttrs]>, ParamAttrs) {
+        let count = llvm!(core::LLVMCountParams(function));
+        let params = (1..=count)
+            .map(|index| self.attrs_of_function(function, index))
+            .collect();
+        (
+            params,
+            self.attrs_of_function(function, LLVMAttributeReturnIndex),
+        )
+    }
+
+    /// A call's attributes: arguments (empty when none has any), return value.
+    pub(super) fn call_attrs(
+        &mut self,
+        call: LLVMValueRef,
+        count: u32,
+    ) -> (Box<[ParamAttrs]>, ParamAttrs) {
+        let mut args: Vec<ParamAttrs> = Vec::new();
+        for index in 1..=count {
+            let attrs = self.attrs_of_call(call, index);
+            if attrs != ParamAttrs::default() {
+                args.resize(index as usize - 1, ParamAttrs::default());
+                args.push(attrs);
+            }
+        }
+        if !args.is_empty() {
+            args.resize(count as usize, ParamAttrs::default());
+        }
+        let ret = self.attrs_of_call(call, LLVMAttributeReturnIndex);
+        (args.into(), ret)
+    }
+
+    fn param_attrs(&mut self, list: &[LLVMAttributeRef]) -> ParamAttrs {
+        let mut out = ParamAttrs::default();
+        for &attribute in list {
+            if llvm!(core::LLVMIsStringAttribute(attribute)) != 0 {
+                continue;
+            }
+            let kind = llvm!(core::LLVMGetEnumAttributeKind(attribute));
+            let kinds = &self.kinds;
+            if kind == kinds.byval || kind == kinds.sret {
+                let by_value = kind == kinds.byval;
+                let ty = llvm!(core::LLVMGetTypeAttributeValue(attribute));
+                let ty = Some(self.type_id(ty));
+                if by_value {
+                    out.byval = ty;
+                } else {
+                    out.sret = ty;
+                }
+            } else if kind == kinds.align {
+                let align = llvm!(core::LLVMGetEnumAttributeValue(attribute));
+                out.align = u32::try_from(align).unwrap_or(0);
+            } else if kind == kinds.signext {
+                out.signext = true;
+            } else if kind == kinds.zeroext {
+                out.zeroext = true;
+            } else if kind == kinds.nest {
+                out.nest = true;
+            } else if kind == kinds.noalias {
+                out.noalias = true;
+            }
+        }
+        out
+    }
+
+    /// The attributes of the function itself.
+    pub(super) fn function_attrs(&self, function: LLVMValueRef) -> FunctionAttrs {
+        let has = |kind: u32| {
+            let index = LLVMAttributeFunctionIndex;
+            !llvm!(core::LLVMGetEnumAttributeAtIndex(function, index, kind)).is_null()
+        };
+        FunctionAttrs {
+            noreturn: has(self.kinds.noreturn),
+            nounwind: has(self.kinds.nounwind),
+            returns_twice: has(self.kinds.returns_twice),
+            naked: has(self.kinds.naked),
+            noinline: has(self.kinds.noinline),
+            alwaysinline: has(self.kinds.alwaysinline),
+        }
+    }
+}

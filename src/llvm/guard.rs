@@ -1,0 +1,307 @@
+//! Runs a piece of work on a thread of its own, and survives LLVM giving up on it.
+//!
+//! Why: on some damaged bitcode LLVM ends the process (`report_fatal_error`), runs out of stack
+//! or follows a wild pointer. A thread that gets there says so and sleeps for ever; the caller
+//! gets an error. No frame of LLVM is unwound or jumped over, so nothing is left half-destroyed:
+//! the thread's stack, its LLVM context and any lock it held are simply leaked, once per such
+//! file. What not: no limit on time or memory.
+
+use super::raw::{copy_cstr, llvm};
+use std::cell::{Cell, UnsafeCell};
+use std::ffi::{c_char, c_int, c_void};
+use std::mem::MaybeUninit;
+use std::ptr::{null, null_mut};
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::{Arc, Mutex, Once, PoisonError};
+
+/// Deeply nested types and expressions recurse in LLVM; the pages are touched only when needed.
+const STACK: usize = 256 << 20;
+/// Room for a signal handler when that stack is used up.
+const SIGNAL_STACK: usize = 64 << 10;
+
+/// Signals that a crash inside LLVM raises on its own thread.
+const SIGNALS: [c_int; 5] = [
+    libc::SIGSEGV,
+    libc::SIGBUS,
+    libc::SIGILL,
+    libc::SIGFPE,
+    libc::SIGABRT,
+];
+
+const FINISHED: i32 = -1;
+const FATAL: i32 = -2;
+
+/// What the worker tells the caller. `outcome` is 0 while it runs, then one of the constants
+/// above or the number of a signal.
+struct Shared {
+    done: UnsafeCell<libc::sem_t>,
+    outcome: AtomicI32,
+    reason: Mutex<String>,
+}
+
+// SAFETY: the semaphore is made for use by several threads at one address, and it stays at its
+// address inside the `Arc`; the other fields are `Sync` by themselves.
+unsafe impl Sync for Shared {}
+// SAFETY: as above; nothing belongs to one thread.
+unsafe impl Send for Shared {}
+
+impl Shared {
+    fn new() -> Arc<Self> {
+        let shared = Arc::new(Shared {
+            // SAFETY: a semaphore is plain data; it is initialised before use just below.
+            done: UnsafeCell::new(unsafe { MaybeUninit::zeroed().assume_init() }),
+            outcome: AtomicI32::new(0),
+            reason: Mutex::new(String::new()),
+        });
+        // SAFETY: the pointer is valid and nobody uses the semaphore yet.
+        unsafe { libc::sem_init(shared.done.get(), 0, 0) };
+        shared
+    }
+
+    /// Async-signal-safe.
+    fn post(&self, outcome: i32) {
+        self.outcome.store(outcome, Ordering::Release);
+        // SAFETY: initialised in `new`.
+        unsafe { libc::sem_post(self.done.get()) };
+    }
+
+    fn wait(&self) -> i32 {
+        // SAFETY: initialised in `new`; an interrupted wait is repeated.
+        while unsafe { libc::sem_wait(self.done.get()) } != 0 {}
+        self.outcome.load(Ordering::Acquire)
+    }
+}
+
+thread_local! {
+    /// The worker's report, on a worker thread.
+    static CURRENT: Cell<*const Shared> = const { Cell::new(null()) };
+}
+
+/// Stops this thread for good; async-signal-safe.
+fn sleep_for_ever() -> ! {
+    // SAFETY: plain system calls on local data; with every signal blocked, `pause` never returns.
+    unsafe {
+        let mut all = MaybeUninit::uninit();
+        libc::sigfillset(all.as_mut_ptr());
+        libc::pthread_sigmask(libc::SIG_BLOCK, all.as_ptr(), null_mut());
+        loop {
+            libc::pause();
+        }
+    }
+}
+
+/// LLVM calls this instead of ending the process, and ends it when it returns.
+extern "C" fn on_fatal(reason: *const c_char) {
+    let reason = copy_cstr(reason);
+    let current = CURRENT.get();
+    if current.is_null() {
+        eprintln!("ompvm: LLVM gave up: {reason}");
+        // SAFETY: ends the process at once; LLVM is about to do the same.
+        unsafe { libc::_exit(125) };
+    }
+    // SAFETY: set by `run` on this very thread to a value that it keeps alive.
+    let shared = unsafe { &*current };
+    *shared.reason.lock().unwrap_or_else(PoisonError::into_inner) = reason.into();
+    shared.post(FATAL);
+    sleep_for_ever();
+}
+
+/// The handlers that were there before ours, while `users` is not zero.
+struct Handlers {
+    users: usize,
+    old: [Option<libc::sigaction>; SIGNALS.len()],
+}
+
+static HANDLERS: Mutex<Handlers> = Mutex::new(Handlers {
+    users: 0,
+    old: [None; SIGNALS.len()],
+});
+
+/// Copies of the old handlers that `on_signal` may read without the lock.
+struct OldActions(UnsafeCell<[MaybeUninit<libc::sigaction>; SIGNALS.len()]>);
+// SAFETY: written under the lock of `HANDLERS` before the handler that reads it is installed.
+unsafe impl Sync for OldActions {}
+static OLD: OldActions = OldActions(UnsafeCell::new(
+    [const { MaybeUninit::uninit() }; SIGNALS.len()],
+));
+
+extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    let current = CURRENT.get();
+    if !current.is_null() {
+        // SAFETY: as in `on_fatal`; `post` and `sleep_for_ever` are async-signal-safe.
+        unsafe { &*current }.post(signal);
+        sleep_for_ever();
+    }
+    // Another thread's fault: hand it to whoever was responsible before.
+    let Some(index) = SIGNALS.iter().position(|&s| s == signal) else {
+        return;
+    };
+    // SAFETY: this handler is installed only after its entry of `OLD` was written; the old
+    // handler is called with the arguments it was registered for.
+    unsafe {
+        let old = (*OLD.0.get())[index].assume_init_ref();
+        match old.sa_sigaction {
+            libc::SIG_IGN => {}
+            libc::SIG_DFL => {
+                // Returning repeats the faulting instruction, now with the default action.
+                libc::sigaction(signal, old, null_mut());
+            }
+            handler if old.sa_flags & libc::SA_SIGINFO != 0 => {
+                let handler: extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void) =
+                    std::mem::transmute(handler);
+                handler(signal, info, context);
+            }
+            handler => {
+                let handler: extern "C" fn(c_int) = std::mem::transmute(handler);
+                handler(signal);
+            }
+        }
+    }
+}
+
+/// Our signal handlers, in place while one of these lives.
+struct Catching;
+
+impl Catching {
+    fn start() -> Self {
+        static ONCE: Once = Once::new();
+        ONCE.call_once(|| {
+            llvm!(error_handling::LLVMInstallFatalErrorHandler(Some(on_fatal)));
+        });
+        let mut handlers = HANDLERS.lock().unwrap_or_else(PoisonError::into_inner);
+        handlers.users += 1;
+        if handlers.users == 1 {
+            for (index, &signal) in SIGNALS.iter().enumerate() {
+                handlers.old[index] = install(index, signal);
+            }
+        }
+        Catching
+    }
+}
+
+fn install(index: usize, signal: c_int) -> Option<libc::sigaction> {
+    // SAFETY: plain data filled in before use; `OLD` is written under the lock, before the
+    // handler that reads it can run.
+    unsafe {
+        let mut old: libc::sigaction = MaybeUninit::zeroed().assume_init();
+        if libc::sigaction(signal, null(), &mut old) != 0 {
+            return None;
+        }
+        (*OLD.0.get())[index].write(old);
+        let mut new: libc::sigaction = MaybeUninit::zeroed().assume_init();
+        new.sa_sigaction = on_signal as *const () as usize;
+        new.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+        libc::sigemptyset(&mut new.sa_mask);
+        libc::sigaction(signal, &new, null_mut());
+        Some(old)
+    }
+}
+
+impl Drop for Catching {
+    fn drop(&mut self) {
+        let mut handlers = HANDLERS.lock().unwrap_or_else(PoisonError::into_inner);
+        handlers.users -= 1;
+        if handlers.users > 0 {
+            return;
+        }
+        for (index, &signal) in SIGNALS.iter().enumerate() {
+            let Some(old) = handlers.old[index].take() else {
+                continue;
+            };
+            // SAFETY: plain data; the old action is put back only if ours is still in place.
+            unsafe {
+                let mut now: libc::sigaction = MaybeUninit::zeroed().assume_init();
+                libc::sigaction(signal, null(), &mut now);
+                if now.sa_sigaction == on_signal as *const () as usize {
+                    libc::sigaction(signal, &old, null_mut());
+                }
+            }
+        }
+    }
+}
+
+/// A stack for signal handlers of this thread; the earlier one comes back when it is dropped.
+struct SignalStack {
+    memory: *mut c_void,
+    old: libc::stack_t,
+}
+
+impl SignalStack {
+    fn new() -> Self {
+        // SAFETY: fresh private memory, registered for this thread until `drop`.
+        unsafe {
+            let memory = libc::malloc(SIGNAL_STACK);
+            let mut old: libc::stack_t = MaybeUninit::zeroed().assume_init();
+            let new = libc::stack_t {
+                ss_sp: memory,
+                ss_flags: 0,
+                ss_size: SIGNAL_STACK,
+            };
+            if !memory.is_null() {
+                libc::sigaltstack(&new, &mut old);
+            }
+            SignalStack { memory, old }
+        }
+    }
+}
+
+impl Drop for SignalStack {
+    fn drop(&mut self) {
+        // SAFETY: the thread is not in a handler; the old stack was this thread's before.
+        unsafe {
+            if !self.memory.is_null() {
+                libc::sigaltstack(&self.old, null_mut());
+                libc::free(self.memory);
+            }
+        }
+    }
+}
+
+/// Tells the caller that the worker is through, by return or by panic.
+struct Finish(Arc<Shared>);
+
+impl Drop for Finish {
+    fn drop(&mut self) {
+        CURRENT.set(null());
+        self.0.post(FINISHED);
+    }
+}
+
+/// Runs `work` on a thread of its own and waits for it.
+///
+/// # Errors
+/// One sentence, when LLVM gave up or crashed, or when no thread can be had.
+///
+/// # Panics
+/// When `work` panics.
+pub(super) fn run<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, String> {
+    let _catching = Catching::start();
+    let shared = Shared::new();
+    let of_worker = Arc::clone(&shared);
+    let worker = std::thread::Builder::new()
+        .name("ompvm-reader".into())
+        .stack_size(STACK)
+        .spawn(move || {
+            let _stack = SignalStack::new();
+            CURRENT.set(Arc::as_ptr(&of_worker));
+            let _finish = Finish(of_worker);
+            work()
+        })
+        .map_err(|e| format!("no thread to read it with: {e}"))?;
+    match shared.wait() {
+        FINISHED => match worker.join() {
+            Ok(value) => Ok(value),
+            Err(panic) => std::panic::resume_unwind(panic),
+        },
+        FATAL => {
+            let reason = shared.reason.lock().unwrap_or_else(PoisonError::into_inner);
+            let reason = reason.lines().next().unwrap_or("");
+            Err(format!("damaged LLVM IR, LLVM gave up on it: {reason}"))
+        }
+        signal => Err(format!(
+            "damaged LLVM IR, LLVM crashed on it (signal {signal})"
+        )),
+    }
+}

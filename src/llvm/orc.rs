@@ -1,0 +1,128 @@
+//! LLVM's ORC just-in-time compiler, as far as this project uses it: textual IR in, addresses out.
+//!
+//! Why our own wrapper: inkwell has no ORCv2. Each module is parsed in a context of its own, so
+//! no context is shared between threads; the code lives as long as the [`Jit`].
+//!
+//! What not: no tiers, no cache; constructors of the compiled modules are not run.
+
+use super::error::take_error;
+use inkwell::llvm_sys::core::{
+    LLVMContextCreate, LLVMCreateMemoryBufferWithMemoryRangeCopy, LLVMDisposeMessage,
+};
+use inkwell::llvm_sys::ir_reader::LLVMParseIRInContext2;
+use inkwell::llvm_sys::orc2::lljit::*;
+use inkwell::llvm_sys::orc2::*;
+use inkwell::targets::{InitializationConfig, Target};
+use std::ffi::{CStr, CString};
+use std::ptr;
+use std::sync::Once;
+
+/// One LLJIT for the host's processor.
+#[derive(Debug)]
+pub struct Jit {
+    jit: LLVMOrcLLJITRef,
+}
+
+// SAFETY: LLJIT may be used from several threads (its session locks internally), and every
+// module given to it has a context of its own.
+unsafe impl Send for Jit {}
+// SAFETY: as above.
+unsafe impl Sync for Jit {}
+
+impl Jit {
+    /// Makes a compiler for this machine; symbols not found in what it compiled are looked up in
+    /// the process.
+    ///
+    /// # Errors
+    /// LLVM's message when the host is not supported or memory is short.
+    pub fn new() -> Result<Self, String> {
+        static TARGET: Once = Once::new();
+        TARGET.call_once(|| {
+            let config = InitializationConfig {
+                asm_parser: true,
+                ..Default::default()
+            };
+            // A failure here shows as an error of the builder below.
+            let _ = Target::initialize_native(&config);
+        });
+        // SAFETY: the builder is consumed by LLVMOrcCreateLLJIT, the out-pointers are locals,
+        // and every error is taken.
+        unsafe {
+            let mut machine = ptr::null_mut();
+            take_error(LLVMOrcJITTargetMachineBuilderDetectHost(&mut machine))?;
+            let builder = LLVMOrcCreateLLJITBuilder();
+            LLVMOrcLLJITBuilderSetJITTargetMachineBuilder(builder, machine);
+            let mut jit = ptr::null_mut();
+            take_error(LLVMOrcCreateLLJIT(&mut jit, builder))?;
+            let this = Jit { jit };
+            let mut generator = ptr::null_mut();
+            take_error(LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(
+                &mut generator,
+                LLVMOrcLLJITGetGlobalPrefix(jit),
+                None,
+                ptr::null_mut(),
+            ))?;
+            LLVMOrcJITDylibAddGenerator(LLVMOrcLLJITGetMainJITDylib(jit), generator);
+            Ok(this)
+        }
+    }
+
+    /// Adds a module given as textual IR; it is compiled at the first look-up of its symbols.
+    ///
+    /// # Errors
+    /// LLVM's message when the text is not valid IR or a symbol is already defined.
+    pub fn add_ir(&self, text: &str) -> Result<(), String> {
+        // SAFETY: the buffer is a copy that is disposed here, the context is owned by the thread-safe
+        // context, the module by LLJIT.
+        unsafe {
+            let context = LLVMContextCreate();
+            let shared = LLVMOrcCreateNewThreadSafeContextFromLLVMContext(context);
+            let buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(
+                text.as_ptr().cast(),
+                text.len(),
+                c"thunk".as_ptr(),
+            );
+            let mut module = ptr::null_mut();
+            let mut message = ptr::null_mut();
+            let failed = LLVMParseIRInContext2(context, buffer, &mut module, &mut message) != 0;
+            inkwell::llvm_sys::core::LLVMDisposeMemoryBuffer(buffer);
+            if failed {
+                let cause = if message.is_null() {
+                    "LLVM could not parse it".to_owned()
+                } else {
+                    let text = CStr::from_ptr(message).to_string_lossy().into_owned();
+                    LLVMDisposeMessage(message);
+                    text
+                };
+                LLVMOrcDisposeThreadSafeContext(shared);
+                return Err(cause);
+            }
+            let safe = LLVMOrcCreateNewThreadSafeModule(module, shared);
+            LLVMOrcDisposeThreadSafeContext(shared);
+            take_error(LLVMOrcLLJITAddLLVMIRModule(
+                self.jit,
+                LLVMOrcLLJITGetMainJITDylib(self.jit),
+                safe,
+            ))
+        }
+    }
+
+    /// The address of a symbol, compiling its module when that has not happened yet.
+    ///
+    /// # Errors
+    /// LLVM's message when the symbol is unknown or cannot be compiled.
+    pub fn lookup(&self, name: &str) -> Result<usize, String> {
+        let name = CString::new(name).map_err(|e| e.to_string())?;
+        let mut address = 0;
+        // SAFETY: the name is a C string and the result a local.
+        take_error(unsafe { LLVMOrcLLJITLookup(self.jit, &mut address, name.as_ptr()) })?;
+        Ok(address as usize)
+    }
+}
+
+impl Drop for Jit {
+    fn drop(&mut self) {
+        // SAFETY: made by LLVMOrcCreateLLJIT and disposed once; an error has nobody to go to.
+        let _ = take_error(unsafe { LLVMOrcDisposeLLJIT(self.jit) });
+    }
+}

@@ -1,0 +1,355 @@
+//! From bytes to one verified, linked LLVM module.
+//!
+//! What: tells the kinds of file apart before LLVM sees them, parses, checks the target,
+//! verifies and links. Every way to fail is one sentence with the file's name. Why verification
+//! is switched on here and off inside LLVM's parser: the parser verifies only modules with debug
+//! information, prints to stderr and ends the process when they are invalid; verifying here costs
+//! the same once and reports. What not: a crash inside LLVM is `guard`'s business.
+
+use super::Input;
+use super::raw::{copy_cstr, copy_text, llvm, take_message};
+use crate::support::error::Error;
+use hashbrown::HashMap;
+use inkwell::llvm_sys::analysis::LLVMVerifierFailureAction;
+use inkwell::llvm_sys::prelude::*;
+use inkwell::llvm_sys::{LLVMDiagnosticSeverity, LLVMLinkage};
+use std::cell::RefCell;
+use std::ffi::c_void;
+use std::ptr::null_mut;
+use std::sync::Once;
+
+/// A module together with the context that owns it.
+pub(super) struct Parsed {
+    /// The context; nothing else uses it.
+    pub context: LLVMContextRef,
+    /// The linked module.
+    pub module: LLVMModuleRef,
+    /// Errors that LLVM reported; boxed because LLVM holds its address.
+    errors: Box<RefCell<Vec<String>>>,
+}
+
+impl Drop for Parsed {
+    fn drop(&mut self) {
+        if !self.module.is_null() {
+            llvm!(core::LLVMDisposeModule(self.module));
+        }
+        llvm!(core::LLVMContextDispose(self.context));
+    }
+}
+
+extern "C" fn on_diagnostic(info: LLVMDiagnosticInfoRef, errors: *mut c_void) {
+    let severity = llvm!(core::LLVMGetDiagInfoSeverity(info));
+    if severity == LLVMDiagnosticSeverity::LLVMDSError {
+        let text = take_message(llvm!(core::LLVMGetDiagInfoDescription(info)));
+        // SAFETY: the address is the box in `Parsed`, which outlives the context; the handler is
+        // called only inside a call on that context, while no borrow is held.
+        let errors = unsafe { &*errors.cast::<RefCell<Vec<String>>>() };
+        errors.borrow_mut().push(text);
+    }
+}
+
+/// Sets LLVM's process-wide options, once.
+fn configure() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let args = [
+            c"ompvm".as_ptr(),
+            c"-disable-auto-upgrade-debug-info".as_ptr(),
+        ];
+        llvm!(support::LLVMParseCommandLineOptions(
+            args.len() as i32,
+            args.as_ptr(),
+            c"".as_ptr()
+        ));
+    });
+}
+
+fn input_error(file: &str, cause: impl Into<String>) -> Error {
+    Error::Input {
+        file: file.to_string(),
+        cause: cause.into(),
+    }
+}
+
+/// Parses, verifies and links the inputs, in order.
+///
+/// # Errors
+/// [`Error::Input`] for the first file that cannot be used.
+pub(super) fn parse(inputs: &[Input]) -> Result<Parsed, Error> {
+    configure();
+    let errors = Box::new(RefCell::new(Vec::new()));
+    let context = llvm!(core::LLVMContextCreate());
+    let address: *const RefCell<Vec<String>> = &*errors;
+    llvm!(core::LLVMContextSetDiagnosticHandler(
+        context,
+        Some(on_diagnostic),
+        address.cast_mut().cast()
+    ));
+    let mut parsed = Parsed {
+        context,
+        module: null_mut(),
+        errors,
+    };
+    let mut defined: HashMap<Box<str>, usize> = HashMap::new();
+    for (index, input) in inputs.iter().enumerate() {
+        let module = parsed.parse_one(input)?;
+        if inputs.len() > 1 {
+            if let Some((symbol, first)) = duplicate(module, index, &mut defined) {
+                llvm!(core::LLVMDisposeModule(module));
+                let other = &inputs[first].name;
+                return Err(input_error(
+                    &input.name,
+                    format!("symbol `{symbol}` is also defined in {other}"),
+                ));
+            }
+        }
+        if parsed.module.is_null() {
+            parsed.module = module;
+        } else if llvm!(linker::LLVMLinkModules2(parsed.module, module)) != 0 {
+            let cause = parsed.take_errors();
+            return Err(input_error(
+                &input.name,
+                format!("cannot be linked with the files before it: {cause}"),
+            ));
+        }
+    }
+    if parsed.module.is_null() {
+        return Err(input_error("(no file)", "there is no input"));
+    }
+    Ok(parsed)
+}
+
+impl Parsed {
+    fn take_errors(&self) -> String {
+        let mut errors = self.errors.borrow_mut();
+        let text = one_line(&errors.join("; "));
+        errors.clear();
+        text
+    }
+
+    /// One file: sniffed, parsed, its target checked, verified.
+    fn parse_one(&self, input: &Input) -> Result<LLVMModuleRef, Error> {
+        let fail = |cause: String| Err(input_error(&input.name, cause));
+        let bitcode = match kind(&input.bytes) {
+            Ok(bitcode) => bitcode,
+            Err(cause) => return fail(cause),
+        };
+        let start = input.bytes.as_ptr().cast();
+        let len = input.bytes.len();
+        // Textual IR must end with a zero byte, so it is copied.
+        let buffer = if bitcode {
+            llvm!(core::LLVMCreateMemoryBufferWithMemoryRange(
+                start,
+                len,
+                BUFFER.as_ptr(),
+                0
+            ))
+        } else {
+            llvm!(core::LLVMCreateMemoryBufferWithMemoryRangeCopy(
+                start,
+                len,
+                BUFFER.as_ptr()
+            ))
+        };
+        let mut module: LLVMModuleRef = null_mut();
+        let mut message = null_mut();
+        let failed = llvm!(ir_reader::LLVMParseIRInContext2(
+            self.context,
+            buffer,
+            &mut module,
+            &mut message
+        )) != 0;
+        llvm!(core::LLVMDisposeMemoryBuffer(buffer));
+        let message = take_message(message);
+        if failed || module.is_null() {
+            let cause = if message.is_empty() {
+                self.take_errors()
+            } else {
+                message
+            };
+            return fail(parse_cause(bitcode, &cause));
+        }
+        let checked = self.check(module);
+        if checked.is_err() {
+            llvm!(core::LLVMDisposeModule(module));
+        }
+        checked.map_err(|cause| input_error(&input.name, cause))?;
+        Ok(module)
+    }
+
+    fn check(&self, module: LLVMModuleRef) -> Result<(), String> {
+        check_target(module)?;
+        let version = llvm!(debuginfo::LLVMGetModuleDebugMetadataVersion(module));
+        if version != llvm!(debuginfo::LLVMDebugMetadataVersion()) {
+            llvm!(debuginfo::LLVMStripModuleDebugInfo(module));
+        }
+        let Err(cause) = verify(module) else {
+            return Ok(());
+        };
+        // Old or damaged debug information alone is no reason to refuse a program.
+        if llvm!(debuginfo::LLVMStripModuleDebugInfo(module)) != 0 && verify(module).is_ok() {
+            return Ok(());
+        }
+        Err(format!("the module is not valid LLVM IR: {cause}"))
+    }
+}
+
+/// The name LLVM puts before its messages; taken off again by [`parse_cause`].
+const BUFFER: &std::ffi::CStr = c"input";
+
+/// Whether the bytes are bitcode (or else textual IR), or what they are instead.
+fn kind(bytes: &[u8]) -> Result<bool, String> {
+    if bytes.is_empty() {
+        return Err("the file is empty".into());
+    }
+    if bytes.starts_with(b"BC\xC0\xDE") || bytes.starts_with(&[0xDE, 0xC0, 0x17, 0x0B]) {
+        return Ok(true);
+    }
+    let wrong = |what: &str| {
+        Err(format!(
+            "is {what}, not LLVM bitcode (compile with `clang -fopenmp -c -emit-llvm`)"
+        ))
+    };
+    if bytes.starts_with(b"\x7fELF") {
+        return wrong("a native ELF file");
+    }
+    if bytes.starts_with(b"!<arch>\n") || bytes.starts_with(b"!<thin>\n") {
+        return wrong("an archive");
+    }
+    if bytes.starts_with(b"CPCH") || bytes.starts_with(b"BC") {
+        return wrong("a precompiled header or unknown bitstream");
+    }
+    let head = &bytes[..bytes.len().min(4096)];
+    let text = match std::str::from_utf8(head) {
+        Ok(_) => true,
+        // A character cut by the end of the sample is fine.
+        Err(e) => e.error_len().is_none() && e.valid_up_to() > 0,
+    };
+    if !text || head.contains(&0) {
+        return Err("is neither LLVM bitcode nor textual LLVM IR".into());
+    }
+    Ok(false)
+}
+
+/// The sentence for a parser's message (`input:3:5: error: expected type ...`).
+fn parse_cause(bitcode: bool, message: &str) -> String {
+    let first = message.lines().next().unwrap_or("").trim();
+    let (place, text) = first.split_once("error: ").unwrap_or(("", first));
+    let place = place.trim_start_matches("input").trim_matches([':', ' ']);
+    if bitcode {
+        let newer = text.contains("Unknown attribute kind") || text.contains("Producer: 'LLVM2");
+        let known = text.contains("Reader: 'LLVM 22");
+        if newer && known && !text.contains("Producer: 'LLVM22") {
+            return format!("made by a compiler this version cannot read, or damaged: {text}");
+        }
+        return format!("damaged or truncated LLVM bitcode: {text}");
+    }
+    let mut numbers = place.split(':');
+    match (numbers.next(), numbers.next()) {
+        (Some(line), Some(column)) if !line.is_empty() => {
+            format!("not valid textual LLVM IR at line {line}, column {column}: {text}")
+        }
+        _ => format!("not valid textual LLVM IR: {text}"),
+    }
+}
+
+fn one_line(text: &str) -> String {
+    let lines: Vec<&str> = text
+        .lines()
+        .map(str::trim)
+        .filter(|l| !l.is_empty())
+        .take(2)
+        .collect();
+    lines.join(" ")
+}
+
+fn verify(module: LLVMModuleRef) -> Result<(), String> {
+    let mut message = null_mut();
+    let broken = llvm!(analysis::LLVMVerifyModule(
+        module,
+        LLVMVerifierFailureAction::LLVMReturnStatusAction,
+        &mut message
+    )) != 0;
+    let message = take_message(message);
+    if broken {
+        Err(one_line(&message))
+    } else {
+        Ok(())
+    }
+}
+
+/// Refuses modules for anything but x86-64 Linux with 64-bit pointers. Modules that name no
+/// target (written by hand) are taken as they are.
+fn check_target(module: LLVMModuleRef) -> Result<(), String> {
+    let triple = copy_cstr(llvm!(core::LLVMGetTarget(module)));
+    let arch = triple.split('-').next().unwrap_or("");
+    let x86_64 = matches!(arch, "x86_64" | "amd64" | "x86_64h");
+    if !triple.is_empty() && !(x86_64 && triple.contains("linux") && !triple.contains("x32")) {
+        return Err(format!(
+            "compiled for {triple}, but only x86_64 Linux programs can run (compile with `--target=x86_64-linux-gnu`)"
+        ));
+    }
+    let layout = copy_cstr(llvm!(core::LLVMGetDataLayoutStr(module)));
+    if layout.is_empty() {
+        return Ok(());
+    }
+    let mut parts = layout.split('-');
+    let has = |wanted: &str| layout.split('-').any(|p| p == wanted);
+    let bad = !has("e")
+        || !has("i64:64")
+        || !has("f80:128")
+        || parts.any(|p| {
+            p == "E" || (p.starts_with("p:") || p.starts_with("p0:")) && !p.contains(":64:64")
+        });
+    if bad {
+        return Err(format!(
+            "its data layout `{layout}` is not that of x86_64 Linux"
+        ));
+    }
+    Ok(())
+}
+
+/// A symbol that this module defines though an earlier file does, with that file's number.
+fn duplicate(
+    module: LLVMModuleRef,
+    index: usize,
+    defined: &mut HashMap<Box<str>, usize>,
+) -> Option<(Box<str>, usize)> {
+    let mut value = llvm!(core::LLVMGetFirstFunction(module));
+    while !value.is_null() {
+        if let Some(found) = define(value, index, defined) {
+            return Some(found);
+        }
+        value = llvm!(core::LLVMGetNextFunction(value));
+    }
+    value = llvm!(core::LLVMGetFirstGlobal(module));
+    while !value.is_null() {
+        if let Some(found) = define(value, index, defined) {
+            return Some(found);
+        }
+        value = llvm!(core::LLVMGetNextGlobal(value));
+    }
+    None
+}
+
+fn define(
+    value: LLVMValueRef,
+    index: usize,
+    defined: &mut HashMap<Box<str>, usize>,
+) -> Option<(Box<str>, usize)> {
+    let strong = llvm!(core::LLVMIsDeclaration(value)) == 0
+        && llvm!(core::LLVMGetLinkage(value)) == LLVMLinkage::LLVMExternalLinkage;
+    if !strong {
+        return None;
+    }
+    let mut len = 0;
+    let name = llvm!(core::LLVMGetValueName2(value, &mut len));
+    let name = copy_text(name, len);
+    match defined.get(&name) {
+        Some(&first) => Some((name, first)),
+        None => {
+            defined.insert(name, index);
+            None
+        }
+    }
+}

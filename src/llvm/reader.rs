@@ -1,0 +1,287 @@
+//! The module's symbols: copies functions, variables, aliases, ifuncs and constructors.
+//!
+//! Every symbol gets its number first, so that constants and code may refer to any of them; then
+//! each is filled in. All lookups are by address in hash tables, so the time is linear in the
+//! size of the module.
+
+use super::attributes::Kinds;
+use super::parse::Parsed;
+use super::raw::{copy_cstr, copy_text, llvm};
+use crate::ir::debug::Loc;
+use crate::ir::{
+    Alias, AliasId, BlockId, ConstId, FileId, FuncId, Function, Global, GlobalId, GlobalRef, IFunc,
+    IFuncId, Linkage, LocId, Module, ScopeId, TypeId, Value, Xtor,
+};
+use hashbrown::{HashMap, HashSet};
+use inkwell::llvm_sys::LLVMLinkage;
+use inkwell::llvm_sys::LLVMValueKind;
+use inkwell::llvm_sys::prelude::*;
+
+/// The state of one copy.
+pub(super) struct Reader<'p> {
+    pub(super) parsed: &'p Parsed,
+    pub(super) out: Module,
+    /// Folds constants; never positioned.
+    pub(super) builder: LLVMBuilderRef,
+    /// `i64`.
+    pub(super) word_type: LLVMTypeRef,
+    pub(super) kinds: Kinds,
+    pub(super) types: HashMap<LLVMTypeRef, TypeId>,
+    pub(super) consts: HashMap<LLVMValueRef, ConstId>,
+    pub(super) symbols: HashMap<LLVMValueRef, GlobalRef>,
+    /// Functions some of whose blocks have their address taken, and all their blocks.
+    pub(super) addressed: HashSet<LLVMValueRef>,
+    pub(super) addressed_blocks: HashMap<LLVMBasicBlockRef, BlockId>,
+    /// The function being read: its parameters and instructions, its blocks.
+    pub(super) values: HashMap<LLVMValueRef, Value>,
+    pub(super) blocks: HashMap<LLVMBasicBlockRef, BlockId>,
+    /// Scratch for attribute lists.
+    pub(super) attributes: Vec<LLVMAttributeRef>,
+    pub(super) locs: HashMap<LLVMMetadataRef, LocId>,
+    pub(super) loc_index: HashMap<Loc, LocId>,
+    pub(super) last_loc: Option<(LLVMMetadataRef, LocId)>,
+    pub(super) scopes: HashMap<LLVMMetadataRef, (FileId, ScopeId)>,
+    pub(super) subprograms: HashMap<LLVMMetadataRef, ScopeId>,
+    pub(super) files: HashMap<LLVMMetadataRef, FileId>,
+}
+
+impl Drop for Reader<'_> {
+    fn drop(&mut self) {
+        llvm!(core::LLVMDisposeBuilder(self.builder));
+    }
+}
+
+/// The values of one of LLVM's linked lists.
+fn list(
+    first: LLVMValueRef,
+    next: impl Fn(LLVMValueRef) -> LLVMValueRef,
+) -> impl Iterator<Item = LLVMValueRef> {
+    let some = |v: LLVMValueRef| (!v.is_null()).then_some(v);
+    std::iter::successors(some(first), move |&v| some(next(v)))
+}
+
+fn name_of(value: LLVMValueRef) -> Box<str> {
+    let mut len = 0;
+    let name = llvm!(core::LLVMGetValueName2(value, &mut len));
+    copy_text(name, len)
+}
+
+fn linkage(value: LLVMValueRef) -> Linkage {
+    match llvm!(core::LLVMGetLinkage(value)) {
+        LLVMLinkage::LLVMExternalLinkage
+        | LLVMLinkage::LLVMDLLImportLinkage
+        | LLVMLinkage::LLVMDLLExportLinkage
+        | LLVMLinkage::LLVMGhostLinkage => Linkage::External,
+        LLVMLinkage::LLVMAvailableExternallyLinkage => Linkage::AvailableExternally,
+        LLVMLinkage::LLVMLinkOnceAnyLinkage
+        | LLVMLinkage::LLVMLinkOnceODRLinkage
+        | LLVMLinkage::LLVMLinkOnceODRAutoHideLinkage => Linkage::LinkOnce,
+        LLVMLinkage::LLVMWeakAnyLinkage | LLVMLinkage::LLVMWeakODRLinkage => Linkage::Weak,
+        LLVMLinkage::LLVMAppendingLinkage => Linkage::Appending,
+        LLVMLinkage::LLVMInternalLinkage => Linkage::Internal,
+        LLVMLinkage::LLVMPrivateLinkage
+        | LLVMLinkage::LLVMLinkerPrivateLinkage
+        | LLVMLinkage::LLVMLinkerPrivateWeakLinkage => Linkage::Private,
+        LLVMLinkage::LLVMExternalWeakLinkage => Linkage::ExternWeak,
+        LLVMLinkage::LLVMCommonLinkage => Linkage::Common,
+    }
+}
+
+/// Variables that speak to the linker only; constructors are read by themselves.
+fn is_bookkeeping(name: &str, section: Option<&str>) -> bool {
+    matches!(
+        name,
+        "llvm.used" | "llvm.compiler.used" | "llvm.global_ctors" | "llvm.global_dtors"
+    ) || (name.starts_with("llvm.") && section == Some("llvm.metadata"))
+}
+
+fn section_of(value: LLVMValueRef) -> Option<Box<str>> {
+    let section = copy_cstr(llvm!(core::LLVMGetSection(value)));
+    (!section.is_empty()).then_some(section)
+}
+
+impl<'p> Reader<'p> {
+    /// A reader of a parsed module.
+    pub(super) fn new(parsed: &'p Parsed) -> Self {
+        Reader {
+            parsed,
+            out: Module::default(),
+            builder: llvm!(core::LLVMCreateBuilderInContext(parsed.context)),
+            word_type: llvm!(core::LLVMInt64TypeInContext(parsed.context)),
+            kinds: Kinds::new(),
+            types: HashMap::new(),
+            consts: HashMap::new(),
+            symbols: HashMap::new(),
+            addressed: HashSet::new(),
+            addressed_blocks: HashMap::new(),
+            values: HashMap::new(),
+            blocks: HashMap::new(),
+            attributes: Vec::new(),
+            locs: HashMap::new(),
+            loc_index: HashMap::new(),
+            last_loc: None,
+            scopes: HashMap::new(),
+            subprograms: HashMap::new(),
+            files: HashMap::new(),
+        }
+    }
+
+    /// Copies the module.
+    pub(super) fn read(mut self, name: &str) -> Module {
+        let module = self.parsed.module;
+        self.out.name = name.to_string();
+        self.out.triple = copy_cstr(llvm!(core::LLVMGetTarget(module))).into();
+        self.out.data_layout = copy_cstr(llvm!(core::LLVMGetDataLayoutStr(module))).into();
+        let mut len = 0;
+        let text = llvm!(core::LLVMGetModuleInlineAsm(module, &mut len));
+        self.out.module_asm = copy_text(text, len).into();
+
+        let functions: Vec<_> = list(llvm!(core::LLVMGetFirstFunction(module)), |v| {
+            llvm!(core::LLVMGetNextFunction(v))
+        })
+        .collect();
+        let globals: Vec<_> = list(llvm!(core::LLVMGetFirstGlobal(module)), |v| {
+            llvm!(core::LLVMGetNextGlobal(v))
+        })
+        .filter(|&v| !is_bookkeeping(&name_of(v), section_of(v).as_deref()))
+        .collect();
+        let aliases: Vec<_> = list(llvm!(core::LLVMGetFirstGlobalAlias(module)), |v| {
+            llvm!(core::LLVMGetNextGlobalAlias(v))
+        })
+        .collect();
+        let ifuncs: Vec<_> = list(llvm!(core::LLVMGetFirstGlobalIFunc(module)), |v| {
+            llvm!(core::LLVMGetNextGlobalIFunc(v))
+        })
+        .collect();
+
+        for (i, &v) in (0..).zip(&functions) {
+            self.number(v, GlobalRef::Func(FuncId::from_u32(i)));
+        }
+        for (i, &v) in (0..).zip(&globals) {
+            self.number(v, GlobalRef::Var(GlobalId::from_u32(i)));
+        }
+        for (i, &v) in (0..).zip(&aliases) {
+            self.number(v, GlobalRef::Alias(AliasId::from_u32(i)));
+        }
+        for (i, &v) in (0..).zip(&ifuncs) {
+            self.number(v, GlobalRef::IFunc(IFuncId::from_u32(i)));
+        }
+
+        for &v in &globals {
+            let global = self.global(v);
+            self.out.globals.push(global);
+        }
+        for &v in &aliases {
+            let target = self.constant(llvm!(core::LLVMAliasGetAliasee(v)));
+            self.out.aliases.push(Alias {
+                name: name_of(v),
+                target,
+                linkage: linkage(v),
+            });
+        }
+        for &v in &ifuncs {
+            let resolver = self.constant(llvm!(core::LLVMGetGlobalIFuncResolver(v)));
+            let ty = self.type_id(llvm!(core::LLVMGlobalGetValueType(v)));
+            self.out.ifuncs.push(IFunc {
+                name: name_of(v),
+                resolver,
+                ty,
+                linkage: linkage(v),
+            });
+        }
+        for &v in &functions {
+            let function = self.function(v);
+            self.out.functions.push(function);
+        }
+        self.out.ctors = self.xtors(c"llvm.global_ctors");
+        self.out.dtors = self.xtors(c"llvm.global_dtors");
+        // The tables of destructors are walked backwards.
+        self.out.dtors.reverse();
+        std::mem::take(&mut self.out)
+    }
+
+    fn number(&mut self, value: LLVMValueRef, symbol: GlobalRef) {
+        self.symbols.insert(value, symbol);
+        let name = name_of(value);
+        if !name.is_empty() {
+            self.out.symbols.insert(name, symbol);
+        }
+    }
+
+    fn global(&mut self, value: LLVMValueRef) -> Global {
+        let init = llvm!(core::LLVMGetInitializer(value));
+        Global {
+            name: name_of(value),
+            ty: self.type_id(llvm!(core::LLVMGlobalGetValueType(value))),
+            init: (!init.is_null()).then(|| self.constant(init)),
+            align: llvm!(core::LLVMGetAlignment(value)),
+            linkage: linkage(value),
+            constant: llvm!(core::LLVMIsGlobalConstant(value)) != 0,
+            thread_local: llvm!(core::LLVMIsThreadLocal(value)) != 0,
+            section: section_of(value),
+            loc: self.global_location(value),
+        }
+    }
+
+    fn function(&mut self, value: LLVMValueRef) -> Function {
+        let (params, ret_attrs) = self.signature_attrs(value);
+        let has_personality = llvm!(core::LLVMHasPersonalityFn(value)) != 0;
+        let subprogram = llvm!(debuginfo::LLVMGetSubprogram(value));
+        let name = name_of(value);
+        let scope = (!subprogram.is_null()).then(|| {
+            let scope = self.subprogram(subprogram);
+            if self.out.debug.scopes[scope].name.is_empty() {
+                self.out.debug.scopes[scope].name = name.clone();
+            }
+            scope
+        });
+        let declared = llvm!(core::LLVMIsDeclaration(value)) != 0;
+        Function {
+            name,
+            ty: self.type_id(llvm!(core::LLVMGlobalGetValueType(value))),
+            params,
+            ret_attrs,
+            attrs: self.function_attrs(value),
+            calling_convention: llvm!(core::LLVMGetFunctionCallConv(value)),
+            linkage: linkage(value),
+            personality: has_personality
+                .then(|| self.constant(llvm!(core::LLVMGetPersonalityFn(value)))),
+            scope,
+            body: (!declared).then(|| self.body(value)),
+        }
+    }
+
+    /// The entries of a constructor table, lowest priority number first. Entries without a
+    /// function are left out.
+    fn xtors(&mut self, name: &std::ffi::CStr) -> Vec<Xtor> {
+        let module = self.parsed.module;
+        let table = llvm!(core::LLVMGetNamedGlobal(module, name.as_ptr()));
+        if table.is_null() {
+            return Vec::new();
+        }
+        let init = llvm!(core::LLVMGetInitializer(table));
+        if init.is_null()
+            || llvm!(core::LLVMGetValueKind(init)) != LLVMValueKind::LLVMConstantArrayValueKind
+        {
+            return Vec::new();
+        }
+        let mut entries = Vec::new();
+        for index in 0..llvm!(core::LLVMGetNumOperands(init)) as u32 {
+            let entry = llvm!(core::LLVMGetOperand(init, index));
+            if llvm!(core::LLVMGetValueKind(entry)) != LLVMValueKind::LLVMConstantStructValueKind {
+                continue;
+            }
+            let priority = llvm!(core::LLVMGetOperand(entry, 0));
+            let func = llvm!(core::LLVMGetOperand(entry, 1));
+            if llvm!(core::LLVMIsNull(func)) != 0 {
+                continue;
+            }
+            entries.push(Xtor {
+                priority: llvm!(core::LLVMConstIntGetZExtValue(priority)) as u32,
+                func: self.constant(func),
+            });
+        }
+        entries.sort_by_key(|e| e.priority);
+        entries
+    }
+}

@@ -1,0 +1,159 @@
+//! The command line's own errors: one clear message naming file and cause, status 125 (2 for
+//! wrong usage), never a crash or a backtrace.
+
+use crate::compile::{self, llvm_bin};
+use crate::run::{End, LIMIT, Ran, run};
+use crate::{ompvm, root};
+use libtest_mimic::Trial;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn scratch() -> Result<PathBuf, String> {
+    let dir = root().join("target/guests/cli");
+    std::fs::create_dir_all(&dir).map_err(|e| e.to_string())?;
+    Ok(dir)
+}
+
+fn write(name: &str, bytes: &[u8]) -> Result<PathBuf, String> {
+    let path = scratch()?.join(name);
+    std::fs::write(&path, bytes).map_err(|e| e.to_string())?;
+    Ok(path)
+}
+
+/// Bitcode of a C text.
+fn guest(name: &str, text: &str) -> Result<PathBuf, String> {
+    let source = write(&format!("{name}.c"), text.as_bytes())?;
+    compile::bitcode(&source, &["-O1".to_owned()])
+}
+
+fn start(args: &[&str]) -> Result<Ran, String> {
+    run(Command::new(ompvm()).current_dir(scratch()?).args(args), "", LIMIT)
+}
+
+/// Status 125 and one message that holds every one of `words`.
+fn refused(path: &Path, words: &[&str]) -> Result<(), String> {
+    let ran = start(&["run", &path.to_string_lossy()])?;
+    complains(&ran, 125, words)
+}
+
+fn complains(ran: &Ran, status: i32, words: &[&str]) -> Result<(), String> {
+    if ran.end != End::Exit(status) {
+        return Err(format!("should exit with {status}: {}", ran.summary()));
+    }
+    let text = ran.stderr.to_lowercase();
+    if ["panicked", "backtrace", "stack dump"].iter().any(|w| text.contains(w)) {
+        return Err(format!("should not crash: {}", ran.summary()));
+    }
+    match words.iter().find(|w| !text.contains(&w.to_lowercase())) {
+        Some(word) => Err(format!("the message should say `{word}`: {}", ran.summary())),
+        None => Ok(()),
+    }
+}
+
+const HELLO: &str = "#include <stdio.h>\nint main(void) { puts(\"hello\"); return 0; }\n";
+
+fn flip_bits() -> Result<(), String> {
+    let good = std::fs::read(guest("flip", HELLO)?).map_err(|e| e.to_string())?;
+    for step in 0..60 {
+        let mut bytes = good.clone();
+        let at = 4 + (step * 7919) % (bytes.len() - 4);
+        bytes[at] ^= 1 << (step % 8);
+        let path = write(&format!("flip{step}.bc"), &bytes)?;
+        let ran = start(&["run", &path.to_string_lossy()])?;
+        // A flipped bit may leave a valid program; what it may not do is crash us.
+        let text = ran.stderr.to_lowercase();
+        let crashed = ["panicked", "backtrace", "stack dump", "defect of ompvm"];
+        if crashed.iter().any(|w| text.contains(w)) || matches!(ran.end, End::TimedOut) {
+            return Err(format!("bit {} of byte {at}: {}", step % 8, ran.summary()));
+        }
+    }
+    Ok(())
+}
+
+fn truncated() -> Result<(), String> {
+    let good = std::fs::read(guest("truncated", HELLO)?).map_err(|e| e.to_string())?;
+    for keep in [4, 5, 17, 64, good.len() / 3, good.len() / 2, good.len() - 9] {
+        let path = write(&format!("truncated{keep}.bc"), &good[..keep])?;
+        refused(&path, &[&format!("truncated{keep}.bc")])?;
+    }
+    Ok(())
+}
+
+/// The trials.
+pub fn trials() -> Vec<Trial> {
+    type Check = fn() -> Result<(), String>;
+    let checks: [(&str, Check); 17] = [
+        ("empty", || refused(&write("empty.bc", b"")?, &["empty.bc", "empty"])),
+        ("text", || refused(&write("text.bc", b"hello, this is text\n")?, &["text.bc"])),
+        ("elf", || refused(Path::new("/bin/true"), &["true"])),
+        ("truncated", truncated),
+        ("bit_flips", flip_bits),
+        ("directory", || refused(&scratch()?, &["directory"])),
+        ("missing_file", || refused(Path::new("nowhere.bc"), &["nowhere.bc", "no such file"])),
+        ("wrong_architecture", || {
+            let source = write("arm.c", b"int main(void) { return 0; }\n")?;
+            let path = scratch()?.join("arm.bc");
+            let mut clang = Command::new(llvm_bin().join("clang"));
+            clang.args(["--target=aarch64-linux-gnu", "-c", "-emit-llvm", "-o"]);
+            let ran = run(clang.arg(&path).arg(&source), "", LIMIT)?;
+            if ran.end != End::Exit(0) {
+                return Err(ran.summary());
+            }
+            refused(&path, &["arm.bc", "aarch64"])
+        }),
+        ("missing_main", || refused(&guest("nomain", "int f(void) { return 1; }\n")?, &["main"])),
+        ("unresolved", || {
+            let text = "int nowhere_f(void); int nowhere_g(void);\n\
+                        int main(void) { return nowhere_f() + nowhere_g(); }\n";
+            refused(&guest("unresolved", text)?, &["nowhere_f", "nowhere_g"])
+        }),
+        ("unreadable", || {
+            let path = write("secret.bc", b"BC")?;
+            use std::os::unix::fs::PermissionsExt;
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0))
+                .map_err(|e| e.to_string())?;
+            // The superuser may read it; then it is not bitcode, and that is said.
+            refused(&path, &["secret.bc"])
+        }),
+        ("usage_unknown_option", || complains(&start(&["run", "--nonsense"])?, 2, &["nonsense"])),
+        ("usage_no_file", || complains(&start(&["run"])?, 2, &["usage"])),
+        ("help", || {
+            let ran = start(&["--help"])?;
+            let shown = ran.stdout.contains("Examples") && ran.stdout.contains("inspect");
+            if ran.end == End::Exit(0) && shown { Ok(()) } else { Err(ran.summary()) }
+        }),
+        ("run_is_the_default", || {
+            let ran = start(&[&guest("default", HELLO)?.to_string_lossy()])?;
+            let good = ran.end == End::Exit(0) && ran.stdout == "hello\n";
+            if good { Ok(()) } else { Err(ran.summary()) }
+        }),
+        ("arguments_stdin_status", || {
+            let text = "#include <stdio.h>\n#include <stdlib.h>\n\
+                int main(int argc, char **argv) { int c, n = 0; while ((c = getchar()) != EOF) n++;\n\
+                printf(\"%d %s %s %d\\n\", argc, argv[1], getenv(\"WORD\"), n); return 41; }\n";
+            let bitcode = guest("pass_through", text)?;
+            let mut command = Command::new(ompvm());
+            command.arg("run").arg(&bitcode).args(["--", "-x"]).env("WORD", "here");
+            command.args(["second"]);
+            let ran = run(&mut command, "12345", LIMIT)?;
+            let good = ran.end == End::Exit(41) && ran.stdout.ends_with("here 5\n");
+            if good { Ok(()) } else { Err(ran.summary()) }
+        }),
+        ("inspect", || {
+            let text = "int main(void) { int s = 0;\n#pragma omp parallel for reduction(+:s)\n\
+                for (int i = 0; i < 9; i++) s += i;\n return s != 36; }\n";
+            let source = write("inspected.c", text.as_bytes())?;
+            let bitcode = compile::bitcode(&source, &["-O1".to_owned(), "-fopenmp".to_owned()])?;
+            let ran = start(&["inspect", &bitcode.to_string_lossy()])?;
+            let words = ["main", "__kmpc_fork_call", "inspected.c:2"];
+            match words.iter().find(|w| !ran.stdout.contains(**w)) {
+                Some(word) => Err(format!("should list {word}: {}", ran.summary())),
+                None => Ok(()),
+            }
+        }),
+    ];
+    checks
+        .into_iter()
+        .map(|(name, check)| Trial::test(format!("cli/{name}"), move || Ok(check()?)))
+        .collect()
+}

@@ -1,0 +1,91 @@
+//! Compiling guests: source to bitcode, the same bitcode to a native executable.
+
+use crate::root;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+/// LLVM's folder of programs.
+pub fn llvm_bin() -> PathBuf {
+    let prefix = std::env::var("LLVM_SYS_221_PREFIX").unwrap_or("/usr/lib/llvm-22".into());
+    Path::new(&prefix).join("bin")
+}
+
+/// Where compiled guests are kept.
+fn store() -> PathBuf {
+    root().join("target/guests")
+}
+
+/// Source (C, C++ or textual IR) to bitcode; `flags` include the level and `-fopenmp`.
+pub fn bitcode(source: &Path, flags: &[String]) -> Result<PathBuf, String> {
+    let name = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let text = std::fs::read(source).map_err(|e| format!("{}: {e}", source.display()))?;
+    let out = store().join(format!("{name}-{:016x}.bc", key(&text, flags)));
+    if out.exists() {
+        return Ok(out);
+    }
+    let ir = source.extension().is_some_and(|x| x == "ll");
+    let cpp = source.extension().is_some_and(|x| x == "cpp");
+    let relative = source.strip_prefix(root()).unwrap_or(source);
+    build(&out, |out| {
+        let mut command = if ir {
+            Command::new(llvm_bin().join("llvm-as"))
+        } else {
+            let mut clang = Command::new(llvm_bin().join(if cpp { "clang++" } else { "clang" }));
+            clang.args(["-w", "-g", "-c", "-emit-llvm"]).args(flags);
+            clang
+        };
+        command.current_dir(root()).arg("-o").arg(out).arg(relative);
+        command
+    })?;
+    Ok(out)
+}
+
+/// Bitcode to a native executable with libomp.
+pub fn native(bitcode: &Path, flags: &[String]) -> Result<PathBuf, String> {
+    let out = bitcode.with_extension("exe");
+    if out.exists() {
+        return Ok(out);
+    }
+    build(&out, |out| {
+        let mut clang = Command::new(llvm_bin().join("clang++"));
+        let level = flags.iter().find(|f| f.starts_with("-O"));
+        clang.arg("-w").args(level).args(["-fopenmp", "-pthread", "-o"]).arg(out).arg(bitcode);
+        clang.args(["-lm", "-latomic"]);
+        clang.arg(format!("-Wl,-rpath,{}", llvm_bin().join("../lib").display()));
+        clang
+    })?;
+    Ok(out)
+}
+
+/// Runs the compiler into a file of its own and renames it, so that a stopped run leaves nothing
+/// half-written.
+fn build(out: &Path, command: impl FnOnce(&Path) -> Command) -> Result<(), String> {
+    std::fs::create_dir_all(store()).map_err(|e| format!("{}: {e}", store().display()))?;
+    let part = out.with_extension(format!("part{:?}", std::thread::current().id()));
+    let mut command = command(&part);
+    let output = command.output().map_err(|e| format!("{command:?}: {e}"))?;
+    if !output.status.success() {
+        return Err(format!("{command:?}:\n{}", String::from_utf8_lossy(&output.stderr)));
+    }
+    std::fs::rename(&part, out).map_err(|e| format!("{}: {e}", out.display()))
+}
+
+fn key(text: &[u8], flags: &[String]) -> u64 {
+    static SHARED: OnceLock<Vec<u8>> = OnceLock::new();
+    let shared = SHARED.get_or_init(|| {
+        let mut bytes = Command::new(llvm_bin().join("clang"))
+            .arg("--version")
+            .output()
+            .map(|o| o.stdout)
+            .unwrap_or_default();
+        for header in crate::files(&root().join("tests"), &["h"]) {
+            bytes.extend(std::fs::read(header).unwrap_or_default());
+        }
+        bytes
+    });
+    let mut hasher = DefaultHasher::new();
+    (text, flags, shared).hash(&mut hasher);
+    hasher.finish()
+}

@@ -1,0 +1,63 @@
+//! The one integration harness: every guest program under `tests/` becomes a test.
+//!
+//! What: differential tests (`tests/diff`: the virtual machine must print and exit as the native
+//! build of the same bitcode does), OpenMP programs by construct (`tests/pass`), guest faults
+//! (`tests/fail`), constructs that must be reported at load (`tests/unsupported`), the command
+//! line's own errors, the NAS benchmarks, the examples and the layering rule.
+//! Why one binary: each one that links LLVM costs seconds and 50 MB. What not: nothing is timed.
+//!
+//! Compiled guests are kept under `target/guests`, named by a hash of source, flags and compiler.
+
+mod cli;
+mod compile;
+mod diff;
+mod directives;
+#[path = "../diff/generate.rs"]
+#[allow(dead_code, reason = "its own unit tests use the rest")]
+mod generate;
+mod house;
+mod npb;
+mod omp;
+mod run;
+
+use libtest_mimic::{Arguments, Trial};
+use std::path::{Path, PathBuf};
+
+/// The repository's root.
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The command-line program under test.
+fn ompvm() -> &'static Path {
+    Path::new(env!("CARGO_BIN_EXE_ompvm"))
+}
+
+/// Every file below `dir` with one of these extensions, sorted.
+fn files(dir: &Path, extensions: &[&str]) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut stack = vec![dir.to_owned()];
+    while let Some(dir) = stack.pop() {
+        let Ok(entries) = std::fs::read_dir(&dir) else { continue };
+        for path in entries.filter_map(|e| Some(e.ok()?.path())) {
+            if path.is_dir() {
+                stack.push(path);
+            } else if path.extension().is_some_and(|x| extensions.iter().any(|e| x == *e)) {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+fn main() {
+    let args = Arguments::from_args();
+    let mut trials: Vec<Trial> = Vec::new();
+    trials.extend(house::trials());
+    trials.extend(cli::trials());
+    trials.extend(diff::trials());
+    trials.extend(omp::trials());
+    trials.extend(npb::trials());
+    libtest_mimic::run(&args, trials).exit();
+}

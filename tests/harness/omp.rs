@@ -1,0 +1,94 @@
+//! OpenMP programs by construct, guest faults, and constructs that must be reported at load.
+
+use crate::directives::Directives;
+use crate::run::{End, LIMIT, Ran, run};
+use crate::{compile, files, ompvm, root};
+use libtest_mimic::{Failed, Trial};
+use std::path::Path;
+use std::process::Command;
+
+#[derive(Clone, Copy, PartialEq)]
+enum Outcome {
+    Pass,
+    Fail,
+    Unsupported,
+}
+
+/// One trial per program and level.
+pub fn trials() -> Vec<Trial> {
+    let mut trials = Vec::new();
+    for (folder, outcome) in [
+        ("pass", Outcome::Pass),
+        ("fail", Outcome::Fail),
+        ("unsupported", Outcome::Unsupported),
+    ] {
+        let dir = root().join("tests").join(folder);
+        for path in files(&dir, &["c", "cpp", "ll"]) {
+            let name = path.strip_prefix(&dir).unwrap_or(&path).display().to_string();
+            let title = format!("{folder}/{name}");
+            match Directives::read(&path, &["O2"]) {
+                Ok(d) => {
+                    for level in d.levels.clone() {
+                        let (path, d) = (path.clone(), d.clone());
+                        trials.push(Trial::test(format!("{title}/{level}"), move || {
+                            Ok(check(&path, &level, &d, outcome)?)
+                        }));
+                    }
+                }
+                Err(e) => trials.push(Trial::test(title, || Err(Failed::from(e)))),
+            }
+        }
+    }
+    trials
+}
+
+fn check(source: &Path, level: &str, d: &Directives, outcome: Outcome) -> Result<(), String> {
+    let mut flags = vec![format!("-{level}"), "-fopenmp".to_owned()];
+    flags.extend(d.flags.iter().cloned());
+    let bitcode = compile::bitcode(source, &flags)?;
+    let fixed = d.env.iter().any(|(k, _)| k == "OMP_NUM_THREADS");
+    let counts: &[Option<&str>] = match outcome {
+        Outcome::Pass if !fixed => &[Some("1"), Some("4")],
+        _ => &[None],
+    };
+    for threads in counts {
+        let mut command = Command::new(ompvm());
+        command.arg("run").args(&d.options).arg(&bitcode).args(&d.args);
+        command.envs(threads.map(|t| ("OMP_NUM_THREADS", t)));
+        command.envs(d.env.iter().map(|(k, v)| (k, v)));
+        let ran = run(&mut command, &d.stdin, LIMIT)?;
+        judge(source, d, outcome, &ran).map_err(|e| {
+            format!("{}, OMP_NUM_THREADS {threads:?}: {e}\n{}", bitcode.display(), ran.summary())
+        })?;
+    }
+    Ok(())
+}
+
+fn judge(source: &Path, d: &Directives, outcome: Outcome, ran: &Ran) -> Result<(), String> {
+    let expected = match (outcome, d.signal, d.exit) {
+        (Outcome::Unsupported, None, None) => End::Exit(125),
+        (_, Some(signal), _) => End::Signal(signal),
+        (_, None, exit) => End::Exit(exit.unwrap_or(0)),
+    };
+    if ran.end != expected {
+        return Err(format!("should end with {expected:?}"));
+    }
+    let file = source.with_extension("stdout");
+    let expected = match std::fs::read_to_string(file) {
+        Ok(text) => Some(text),
+        Err(_) if d.stdout.is_empty() => None,
+        Err(_) => Some(d.stdout.join("\n") + "\n"),
+    };
+    if let Some(expected) = expected
+        && expected.trim_end() != ran.stdout.trim_end()
+    {
+        return Err(format!("should print:\n{expected}"));
+    }
+    if outcome == Outcome::Unsupported && !ran.stdout.is_empty() {
+        return Err("should be reported before the program starts".into());
+    }
+    match d.stderr_has.iter().find(|s| !ran.stderr.contains(*s)) {
+        Some(missing) => Err(format!("the diagnostics should name `{missing}`")),
+        None => Ok(()),
+    }
+}

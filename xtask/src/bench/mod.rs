@@ -1,0 +1,42 @@
+//! Side-by-side benches: ours and the peers' in turn in one run, medians, ratios.
+//!
+//! Every bench prints a Markdown table, then `geomean R` (ours over the peer, smaller is better)
+//! and, where rows are constructs, `worst R`; `--json FILE` writes the same.
+
+mod epcc;
+mod interp;
+mod table;
+
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
+
+/// A bench.
+#[derive(Subcommand)]
+pub enum Bench {
+    /// The interpreter: nanoseconds per IR instruction, slowdown against clang -O2, speed against lli's interpreter
+    Interp(Options),
+    /// OpenMP constructs by the EPCC method: our runtime against libomp under one executable
+    Epcc(Options),
+}
+
+/// Options of every bench.
+#[derive(Args, Clone)]
+pub struct Options {
+    /// Counted runs of each side (after one warm-up)
+    #[arg(long, short = 'n', default_value_t = 5)]
+    pub runs: usize,
+    /// Threads, where the bench has them
+    #[arg(long, default_value_t = 2)]
+    pub threads: usize,
+    /// Write the table as JSON too
+    #[arg(long)]
+    pub json: Option<PathBuf>,
+}
+
+/// Runs a bench.
+pub fn run(bench: &Bench) -> Result<(), String> {
+    match bench {
+        Bench::Interp(options) => interp::run(options),
+        Bench::Epcc(options) => epcc::run(options),
+    }
+}

@@ -1,0 +1,205 @@
+//! Building the NAS Parallel Benchmarks: linked bitcode for ompvm, native executables as peers.
+
+use crate::process::{root, run};
+use crate::setup::{self, Tools};
+use clap::ValueEnum;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::SystemTime;
+
+/// A problem class.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+#[value(rename_all = "UPPER")]
+pub enum Class {
+    /// Sample.
+    S,
+    /// Workstation.
+    W,
+    /// The small standard size.
+    A,
+    /// Four times A.
+    B,
+    /// Four times B.
+    C,
+}
+
+impl Class {
+    /// Its letter.
+    pub fn letter(self) -> char {
+        match self {
+            Class::S => 'S',
+            Class::W => 'W',
+            Class::A => 'A',
+            Class::B => 'B',
+            Class::C => 'C',
+        }
+    }
+}
+
+/// A benchmark.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+#[value(rename_all = "lower")]
+pub enum Name {
+    Is,
+    Ep,
+    Mg,
+    Ft,
+    Cg,
+    Lu,
+    Bt,
+    Sp,
+}
+
+impl Name {
+    /// All eight.
+    pub const ALL: [Name; 8] = [
+        Name::Is,
+        Name::Ep,
+        Name::Mg,
+        Name::Ft,
+        Name::Cg,
+        Name::Lu,
+        Name::Bt,
+        Name::Sp,
+    ];
+
+    /// Lower-case name, as in file names.
+    pub fn lower(self) -> &'static str {
+        match self {
+            Name::Is => "is",
+            Name::Ep => "ep",
+            Name::Mg => "mg",
+            Name::Ft => "ft",
+            Name::Cg => "cg",
+            Name::Lu => "lu",
+            Name::Bt => "bt",
+            Name::Sp => "sp",
+        }
+    }
+}
+
+/// The two forms of one benchmark.
+#[derive(Clone, Debug)]
+pub struct Built {
+    /// Linked bitcode.
+    pub bitcode: PathBuf,
+    /// Native executable, clang -O2 -fopenmp with libomp.
+    pub native: PathBuf,
+}
+
+/// Builds several and says so.
+pub fn build_all(classes: &[Class], names: &[Name]) -> Result<(), String> {
+    let tools = setup::ensure()?;
+    let names = if names.is_empty() {
+        &Name::ALL[..]
+    } else {
+        names
+    };
+    for &class in classes {
+        for &name in names {
+            let built = build(&tools, name, class)?;
+            println!("{}", built.bitcode.display());
+        }
+    }
+    Ok(())
+}
+
+/// Builds one benchmark unless both forms are newer than every source.
+pub fn build(tools: &Tools, name: Name, class: Class) -> Result<Built, String> {
+    let npb = root().join("npb");
+    let stem = format!("{}.{}", name.lower(), class.letter());
+    let built = Built {
+        bitcode: npb.join("bc").join(format!("{stem}.bc")),
+        native: npb.join("bin").join(&stem),
+    };
+    for file in [&built.bitcode, &built.native] {
+        std::fs::create_dir_all(file.parent().expect("a file in a folder"))
+            .map_err(|e| format!("{}: {e}", file.display()))?;
+    }
+    let newest = newest_source(&npb);
+    if [&built.bitcode, &built.native]
+        .iter()
+        .all(|f| modified(f).is_some_and(|m| m > newest))
+    {
+        return Ok(built);
+    }
+    let sources = sources(&npb, name)?;
+    let objects = npb.join("bc").join(format!("{stem}.parts"));
+    std::fs::create_dir_all(&objects).map_err(|e| format!("{}: {e}", objects.display()))?;
+    let mut parts = Vec::new();
+    for source in &sources {
+        let part = objects
+            .join(source.file_stem().expect("a source file"))
+            .with_extension("bc");
+        run(clang(tools, class)
+            .args(["-c", "-emit-llvm", "-o"])
+            .arg(&part)
+            .arg(source))?;
+        parts.push(part);
+    }
+    run(Command::new(tools.llvm("llvm-link"))
+        .arg("-o")
+        .arg(&built.bitcode)
+        .args(&parts))?;
+    let _ = std::fs::remove_dir_all(&objects);
+    run(clang(tools, class)
+        .arg("-o")
+        .arg(&built.native)
+        .args(&sources)
+        .arg("-lm")
+        .arg(format!("-Wl,-rpath,{}", tools.prefix.join("lib").display())))?;
+    Ok(built)
+}
+
+fn clang(tools: &Tools, class: Class) -> Command {
+    let mut clang = Command::new(tools.llvm("clang"));
+    // Relative paths keep the machine's folders out of the debug information.
+    clang.current_dir(root());
+    clang.args(["-std=c11", "-O2", "-fopenmp", "-g"]);
+    clang.arg(format!("-DNPB_CLASS={}", class.letter()));
+    clang
+}
+
+/// `npb/NAME.c`, `npb/NAME_*.c` and `npb/common/*.c`, relative to the root.
+fn sources(npb: &Path, name: Name) -> Result<Vec<PathBuf>, String> {
+    let list = |dir: &Path| -> Result<Vec<String>, String> {
+        let entries = std::fs::read_dir(dir).map_err(|e| format!("{}: {e}", dir.display()))?;
+        let mut names: Vec<String> = entries
+            .filter_map(|e| Some(e.ok()?.file_name().to_string_lossy().into_owned()))
+            .filter(|n| n.ends_with(".c"))
+            .collect();
+        names.sort();
+        Ok(names)
+    };
+    let main = format!("{}.c", name.lower());
+    let more = format!("{}_", name.lower());
+    let mut sources: Vec<PathBuf> = list(npb)?
+        .into_iter()
+        .filter(|n| *n == main || n.starts_with(&more))
+        .map(|n| Path::new("npb").join(n))
+        .collect();
+    sources.extend(
+        list(&npb.join("common"))?
+            .into_iter()
+            .map(|n| Path::new("npb/common").join(n)),
+    );
+    Ok(sources)
+}
+
+fn modified(file: &Path) -> Option<SystemTime> {
+    file.metadata().ok()?.modified().ok()
+}
+
+fn newest_source(npb: &Path) -> SystemTime {
+    ["", "common", "cfd", "reference"]
+        .iter()
+        .filter_map(|dir| std::fs::read_dir(npb.join(dir)).ok())
+        .flatten()
+        .filter_map(|e| {
+            let path = e.ok()?.path();
+            let source = path.extension().is_some_and(|x| x == "c" || x == "h");
+            source.then(|| modified(&path)).flatten()
+        })
+        .max()
+        .unwrap_or(SystemTime::UNIX_EPOCH)
+}

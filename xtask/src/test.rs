@@ -1,0 +1,29 @@
+//! Every test, after set-up.
+
+use crate::npb::{self, Class, Name};
+use crate::process::{self, root};
+use crate::setup;
+
+/// Builds what the tests need and runs them; `filter` narrows by name.
+pub fn run(filter: &[String]) -> Result<(), String> {
+    let tools = setup::ensure()?;
+    for name in Name::ALL {
+        npb::build(&tools, name, Class::S)?;
+    }
+    let cargo = |args: &[&str]| {
+        let mut command = tools.cargo();
+        command.current_dir(root()).args(args);
+        if !filter.is_empty() {
+            command.arg("--").args(filter);
+        }
+        process::run(&mut command)
+    };
+    // The runtime alone first: it needs no LLVM and fails fastest.
+    process::run(tools.cargo().current_dir(root()).args([
+        "build",
+        "--release",
+        "--package",
+        "ompvm-libomp",
+    ]))?;
+    cargo(&["test", "--release", "--package", "ompvm"])
+}
