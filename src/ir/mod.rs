@@ -17,6 +17,7 @@ pub mod inst;
 pub mod layout;
 pub mod module;
 pub mod types;
+pub mod visit;
 
 pub use constant::{Const, ConstExpr, ConstId};
 pub use debug::{DebugInfo, FileId, Loc, LocId, Scope, ScopeId};
