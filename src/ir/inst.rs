@@ -237,7 +237,9 @@ pub struct Call {
     pub callee: Callee,
     /// The function type of the call site.
     pub fn_ty: TypeId,
-    /// The arguments, variadic ones included. Metadata arguments are null constants.
+    /// The arguments, variadic ones included. Metadata arguments are constants of
+    /// metadata type: a string (a rounding mode, a register's name) is [`super::Const::Data`], any
+    /// other is [`super::Const::Null`].
     pub args: Box<[Operand]>,
     /// One per argument (empty when none has attributes).
     pub arg_attrs: Box<[ParamAttrs]>,

@@ -16,6 +16,8 @@ pub mod function;
 pub mod inst;
 pub mod layout;
 pub mod module;
+mod print;
+mod print_inst;
 pub mod types;
 pub mod visit;
 

@@ -4,18 +4,23 @@
 //! or follows a wild pointer. A thread that gets there says so and sleeps for ever; the caller
 //! gets an error. No frame of LLVM is unwound or jumped over, so nothing is left half-destroyed:
 //! the thread's stack, its LLVM context and any lock it held are simply leaked, once per such
-//! file. What not: no limit on time or memory.
+//! file. The caller also looks now and then whether the work eats memory or time without bounds (a
+//! damaged count may ask for gigabytes), and stops it in the same way.
+//!
+//! What not: no separate process; a signal sent to the whole process is not looked at.
 
 use super::raw::{copy_cstr, llvm};
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::{c_char, c_int, c_void};
 use std::mem::MaybeUninit;
+use std::os::unix::thread::JoinHandleExt;
 use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, Mutex, Once, PoisonError};
+use std::time::{Duration, Instant};
 
 /// Deeply nested types and expressions recurse in LLVM; the pages are touched only when needed.
-const STACK: usize = 256 << 20;
+const STACK: usize = 64 << 20;
 /// Room for a signal handler when that stack is used up.
 const SIGNAL_STACK: usize = 64 << 10;
 
@@ -30,12 +35,18 @@ const SIGNALS: [c_int; 5] = [
 
 const FINISHED: i32 = -1;
 const FATAL: i32 = -2;
+const MEMORY: i32 = -3;
+const TIME: i32 = -4;
+
+/// The caller looks at the worker this often.
+const TICK: Duration = Duration::from_millis(20);
 
 /// What the worker tells the caller. `outcome` is 0 while it runs, then one of the constants
-/// above or the number of a signal.
+/// above or the number of a signal; `stop` is what the caller wants it to be when it interrupts.
 struct Shared {
     done: UnsafeCell<libc::sem_t>,
     outcome: AtomicI32,
+    stop: AtomicI32,
     reason: Mutex<String>,
 }
 
@@ -51,6 +62,7 @@ impl Shared {
             // SAFETY: a semaphore is plain data; it is initialised before use just below.
             done: UnsafeCell::new(unsafe { MaybeUninit::zeroed().assume_init() }),
             outcome: AtomicI32::new(0),
+            stop: AtomicI32::new(0),
             reason: Mutex::new(String::new()),
         });
         // SAFETY: the pointer is valid and nobody uses the semaphore yet.
@@ -65,10 +77,50 @@ impl Shared {
         unsafe { libc::sem_post(self.done.get()) };
     }
 
-    fn wait(&self) -> i32 {
-        // SAFETY: initialised in `new`; an interrupted wait is repeated.
-        while unsafe { libc::sem_wait(self.done.get()) } != 0 {}
-        self.outcome.load(Ordering::Acquire)
+    /// Waits for the outcome, one tick at most.
+    fn wait(&self) -> Option<i32> {
+        let mut until = MaybeUninit::<libc::timespec>::uninit();
+        // SAFETY: the clock fills in the time before it is used; the semaphore is initialised in
+        // `new`.
+        let posted = unsafe {
+            libc::clock_gettime(libc::CLOCK_REALTIME, until.as_mut_ptr());
+            let mut until = until.assume_init();
+            until.tv_nsec += TICK.subsec_nanos() as libc::c_long;
+            if until.tv_nsec >= 1_000_000_000 {
+                until.tv_nsec -= 1_000_000_000;
+                until.tv_sec += 1;
+            }
+            libc::sem_timedwait(self.done.get(), &until) == 0
+        };
+        posted.then(|| self.outcome.load(Ordering::Acquire))
+    }
+}
+
+/// Bytes of memory this process has in use, or 0 when the system does not say.
+fn resident() -> u64 {
+    let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let pages = text.split(' ').nth(1).and_then(|p| p.parse::<u64>().ok());
+    // SAFETY: asks for a constant.
+    let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    pages.unwrap_or(0) * u64::try_from(page).unwrap_or(0)
+}
+
+/// How much the work may use: far more than any valid module of that size needs.
+pub(super) struct Limits {
+    /// Growth of the process, in bytes.
+    pub memory: u64,
+    /// Wall-clock time.
+    pub time: Duration,
+}
+
+impl Limits {
+    /// The limits for so many bytes of input.
+    pub(super) fn for_input(bytes: usize) -> Self {
+        let bytes = bytes as u64;
+        Limits {
+            memory: (1 << 30) + bytes * 200,
+            time: Duration::from_secs(20 + (bytes >> 20) * 10),
+        }
     }
 }
 
@@ -128,8 +180,10 @@ static OLD: OldActions = OldActions(UnsafeCell::new(
 extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     let current = CURRENT.get();
     if !current.is_null() {
-        // SAFETY: as in `on_fatal`; `post` and `sleep_for_ever` are async-signal-safe.
-        unsafe { &*current }.post(signal);
+        // SAFETY: as in `on_fatal`; what is called here is async-signal-safe.
+        let shared = unsafe { &*current };
+        let stop = shared.stop.load(Ordering::Acquire);
+        shared.post(if stop == 0 { signal } else { stop });
         sleep_for_ever();
     }
     // Another thread's fault: hand it to whoever was responsible before.
@@ -270,16 +324,19 @@ impl Drop for Finish {
 /// Runs `work` on a thread of its own and waits for it.
 ///
 /// # Errors
-/// One sentence, when LLVM gave up or crashed, or when no thread can be had.
+/// One sentence, when LLVM gave up or crashed, when the work exceeds its limits, or when no thread
+/// can be had.
 ///
 /// # Panics
 /// When `work` panics.
 pub(super) fn run<T: Send + 'static>(
+    limits: &Limits,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, String> {
     let _catching = Catching::start();
     let shared = Shared::new();
     let of_worker = Arc::clone(&shared);
+    let started = Instant::now();
     let worker = std::thread::Builder::new()
         .name("ompvm-reader".into())
         .stack_size(STACK)
@@ -290,7 +347,26 @@ pub(super) fn run<T: Send + 'static>(
             work()
         })
         .map_err(|e| format!("no thread to read it with: {e}"))?;
-    match shared.wait() {
+    let mut before = None;
+    let outcome = loop {
+        if let Some(outcome) = shared.wait() {
+            break outcome;
+        }
+        let now = resident();
+        let grown = now.saturating_sub(*before.get_or_insert(now));
+        let stop = if grown > limits.memory {
+            MEMORY
+        } else if started.elapsed() > limits.time {
+            TIME
+        } else {
+            continue;
+        };
+        if shared.stop.swap(stop, Ordering::AcqRel) == 0 {
+            // SAFETY: the thread has not been joined, so its id is valid even if it just ended.
+            unsafe { libc::pthread_kill(worker.as_pthread_t(), libc::SIGABRT) };
+        }
+    };
+    match outcome {
         FINISHED => match worker.join() {
             Ok(value) => Ok(value),
             Err(panic) => std::panic::resume_unwind(panic),
@@ -300,6 +376,8 @@ pub(super) fn run<T: Send + 'static>(
             let reason = reason.lines().next().unwrap_or("");
             Err(format!("damaged LLVM IR, LLVM gave up on it: {reason}"))
         }
+        MEMORY => Err("damaged LLVM IR, reading it takes too much memory".into()),
+        TIME => Err("damaged LLVM IR, reading it takes too long".into()),
         signal => Err(format!(
             "damaged LLVM IR, LLVM crashed on it (signal {signal})"
         )),

@@ -48,7 +48,8 @@ pub fn read(inputs: &[Input]) -> Result<Module, Error> {
         .collect::<Vec<_>>()
         .join(", ");
     let inputs = inputs.to_vec();
-    let done = guard::run(move || {
+    let limits = guard::Limits::for_input(inputs.iter().map(|i| i.bytes.len()).sum());
+    let done = guard::run(&limits, move || {
         let parsed = parse::parse(&inputs)?;
         let name = inputs.first().map_or("", |i| i.name.as_str());
         Ok(reader::Reader::new(&parsed).read(name))

@@ -93,15 +93,15 @@ pub(super) fn parse(inputs: &[Input]) -> Result<Parsed, Error> {
     let mut defined: HashMap<Box<str>, usize> = HashMap::new();
     for (index, input) in inputs.iter().enumerate() {
         let module = parsed.parse_one(input)?;
-        if inputs.len() > 1 {
-            if let Some((symbol, first)) = duplicate(module, index, &mut defined) {
-                llvm!(core::LLVMDisposeModule(module));
-                let other = &inputs[first].name;
-                return Err(input_error(
-                    &input.name,
-                    format!("symbol `{symbol}` is also defined in {other}"),
-                ));
-            }
+        if inputs.len() > 1
+            && let Some((symbol, first)) = duplicate(module, index, &mut defined)
+        {
+            llvm!(core::LLVMDisposeModule(module));
+            let other = &inputs[first].name;
+            return Err(input_error(
+                &input.name,
+                format!("symbol `{symbol}` is also defined in {other}"),
+            ));
         }
         if parsed.module.is_null() {
             parsed.module = module;
@@ -237,12 +237,15 @@ fn parse_cause(bitcode: bool, message: &str) -> String {
     let (place, text) = first.split_once("error: ").unwrap_or(("", first));
     let place = place.trim_start_matches("input").trim_matches([':', ' ']);
     if bitcode {
-        let newer = text.contains("Unknown attribute kind") || text.contains("Producer: 'LLVM2");
-        let known = text.contains("Reader: 'LLVM 22");
-        if newer && known && !text.contains("Producer: 'LLVM22") {
-            return format!("made by a compiler this version cannot read, or damaged: {text}");
-        }
-        return format!("damaged or truncated LLVM bitcode: {text}");
+        let (text, makers) = text.split_once(" (Producer: '").unwrap_or((text, ""));
+        let producer = makers.split('\'').next().unwrap_or("");
+        return match newer(producer) {
+            Some(major) => format!(
+                "made by LLVM {major}, which is newer than the LLVM {} built into ompvm: {text}",
+                super::version().0
+            ),
+            None => format!("damaged or truncated LLVM bitcode: {text}"),
+        };
     }
     let mut numbers = place.split(':');
     match (numbers.next(), numbers.next()) {
@@ -251,6 +254,13 @@ fn parse_cause(bitcode: bool, message: &str) -> String {
         }
         _ => format!("not valid textual LLVM IR: {text}"),
     }
+}
+
+/// The major version in a producer's name (`LLVM23.1.0`), when it is newer than ours.
+fn newer(producer: &str) -> Option<u32> {
+    let version = producer.trim_start_matches(|c: char| !c.is_ascii_digit());
+    let major: u32 = version.split('.').next()?.parse().ok()?;
+    (major > super::version().0).then_some(major)
 }
 
 fn one_line(text: &str) -> String {
@@ -283,8 +293,10 @@ fn verify(module: LLVMModuleRef) -> Result<(), String> {
 fn check_target(module: LLVMModuleRef) -> Result<(), String> {
     let triple = copy_cstr(llvm!(core::LLVMGetTarget(module)));
     let arch = triple.split('-').next().unwrap_or("");
-    let x86_64 = matches!(arch, "x86_64" | "amd64" | "x86_64h");
-    if !triple.is_empty() && !(x86_64 && triple.contains("linux") && !triple.contains("x32")) {
+    let linux = matches!(arch, "x86_64" | "amd64" | "x86_64h")
+        && triple.contains("linux")
+        && !triple.contains("x32");
+    if !triple.is_empty() && !linux {
         return Err(format!(
             "compiled for {triple}, but only x86_64 Linux programs can run (compile with `--target=x86_64-linux-gnu`)"
         ));

@@ -1,0 +1,12 @@
+// The C library's own check aborts: a block freed twice.
+// levels: O0 O2
+// signal: 6
+#include <stdlib.h>
+void *volatile block;
+int main(void) {
+  block = malloc(100000);
+  void *other = malloc(64);
+  free(block), free(block);
+  free(other);
+  return 0;
+}
