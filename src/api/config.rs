@@ -15,6 +15,7 @@ impl Engine {
     /// An engine. Installs, once per process, the handlers for faults of guest code.
     pub fn new() -> Engine {
         crate::memory::signals::install();
+        crate::tier::runtime::init();
         Engine { _private: () }
     }
 }

@@ -35,13 +35,29 @@ fn inline(size: usize, address: *const u8) -> bool {
     matches!(size, 1 | 2 | 4 | 8 | 16) && (address as usize).is_multiple_of(size)
 }
 
+/// `cmpxchg16b`, in assembly: the intrinsic becomes a call of libatomic when it is not inlined.
+/// rbx, which the instruction uses, is not for assembly to name, so it is swapped in and out.
+///
 /// # Safety
-/// `p` is 16-aligned and the processor has cmpxchg16b (every x86-64 Linux machine since 2006;
-/// LLVM's own baseline for 16-byte atomics).
-#[target_feature(enable = "cmpxchg16b")]
+/// `p` is valid and 16-aligned, and the processor has the instruction (every x86-64 Linux machine
+/// since 2006; LLVM's own baseline for 16-byte atomics).
 unsafe fn cas16(p: *mut u128, old: u128, new: u128) -> u128 {
+    let (mut low, mut high) = (old as u64, (old >> 64) as u64);
     // SAFETY: see the caller's promise.
-    unsafe { std::arch::x86_64::cmpxchg16b(p, old, new, SeqCst, SeqCst) }
+    unsafe {
+        std::arch::asm!(
+            "xchg {new_low}, rbx",
+            "lock cmpxchg16b xmmword ptr [{p}]",
+            "mov rbx, {new_low}",
+            new_low = inout(reg) new as u64 => _,
+            p = in(reg) p,
+            inout("rax") low,
+            inout("rdx") high,
+            in("rcx") (new >> 64) as u64,
+            options(nostack),
+        );
+    }
+    u128::from(low) | (u128::from(high) << 64)
 }
 
 /// Compares and exchanges 1 to 16 bytes by instruction; the value found.

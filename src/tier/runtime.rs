@@ -1,17 +1,37 @@
 //! The OpenMP runtime as the linker sees it: its table of entries, by name.
 //!
-//! What not: names that only look like entries but that the guest may define itself are not
-//! special here; guest symbols win before this is asked.
+//! What not: names that the guest defines itself never come here; guest symbols win.
 
 use super::link::Runtime;
-
-/// Prefixes of names that belong to an OpenMP runtime and nobody else.
-const PREFIXES: [&str; 6] = ["__kmpc_", "omp_", "__tgt_", "kmp_", "ompx_", "GOMP_"];
+use crate::kmpc::{self, abi, table};
+use crate::memory::signals;
+use std::sync::Once;
 
 /// What our runtime says about a name.
 pub fn lookup(name: &str) -> Runtime {
-    if PREFIXES.iter().any(|p| name.starts_with(p)) {
-        return Runtime::Unsupported(format!("`{name}` of the OpenMP runtime"));
+    match table::lookup(name) {
+        Some(entry) => match entry.status {
+            table::Status::Unsupported { reason } => {
+                Runtime::Unsupported(format!("`{name}` ({reason})"))
+            }
+            // Variadic entries are called as the ABI says.
+            table::Status::Supported => Runtime::Address(match name {
+                "__kmpc_fork_call" => abi::fork_call_variadic as *const () as usize,
+                "__kmpc_fork_teams" => abi::fork_teams_variadic as *const () as usize,
+                _ => entry.address.0 as usize,
+            }),
+        },
+        None => match table::missing_reason(name) {
+            Some(reason) => Runtime::Unsupported(format!("`{name}` ({reason})")),
+            None => Runtime::Unknown,
+        },
     }
-    Runtime::Unknown
+}
+
+/// Tells the fault handlers about OpenMP thread numbers; once per process.
+pub fn init() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        signals::set_thread_hook(|| kmpc::current().map(|c| c.thread_num));
+    });
 }
