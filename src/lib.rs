@@ -18,3 +18,5 @@ pub mod cli;
 pub mod interp;
 #[cfg(feature = "vm")]
 pub mod llvm;
+#[cfg(feature = "vm")]
+pub mod tier;

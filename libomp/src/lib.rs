@@ -1,1 +1,64 @@
-//! ompvm's OpenMP runtime as a shared library with libomp's C ABI.
+//! ompvm's OpenMP runtime as a shared library with libomp's C ABI (soname `libomp.so.5`).
+//!
+//! It exports one jump per row of the runtime's table, under the ABI's name and symbol version, so
+//! that a program linked with libomp runs on it unchanged: `LD_LIBRARY_PATH=dir program`, where
+//! `dir/libomp.so.5` is this library. Rows that are not supported export an entry that says so and
+//! ends the program with status 125.
+
+use std::arch::global_asm;
+
+use ompvm::kmpc::*;
+
+/// Exports `$name@@VERSION` as a jump to `$path`.
+macro_rules! jump {
+    ($name:literal, $path:path) => {
+        global_asm!(
+            ".pushsection .text.ompvm_exports,\"axR\",@progbits",
+            concat!(".globl ompvm.", $name),
+            concat!(".type ompvm.", $name, ",@function"),
+            concat!("ompvm.", $name, ": jmp {target}"),
+            concat!(".size ompvm.", $name, ", . - ompvm.", $name),
+            concat!(".symver ompvm.", $name, ", ", $name, "@@VERSION"),
+            ".popsection",
+            target = sym $path,
+        );
+    };
+}
+
+/// Exports `$name@@VERSION` as an entry that reports itself as unsupported.
+macro_rules! refuse {
+    ($name:literal) => {
+        global_asm!(
+            ".pushsection .text.ompvm_exports,\"axR\",@progbits",
+            concat!(".globl ompvm.", $name),
+            concat!(".type ompvm.", $name, ",@function"),
+            concat!("ompvm.", $name, ": lea rdi, [rip + 2f]"),
+            "jmp {target}",
+            concat!("2: .asciz \"", $name, "\""),
+            concat!(".size ompvm.", $name, ", . - ompvm.", $name),
+            concat!(".symver ompvm.", $name, ", ", $name, "@@VERSION"),
+            ".popsection",
+            target = sym misc::unsupported,
+        );
+    };
+}
+
+macro_rules! exports {
+    (
+        supported {
+            $($name:literal ($($arg:ident),*) $(-> $ret:ident)? = $path:path, $spec:literal;)*
+        }
+        variadic {
+            $($v_name:literal ($($v_arg:ident),*)
+                = $v_path:path, $v_entry:path, $v_spec:literal;)*
+        }
+        unsupported {
+            $($reason:literal, $u_spec:literal: [$($u_name:literal,)*];)*
+        }
+    ) => {
+        $(jump!($name, $path);)*
+        $(jump!($v_name, $v_entry);)*
+        $($(refuse!($u_name);)*)*
+    };
+}
+ompvm::for_each_runtime_entry!(exports);

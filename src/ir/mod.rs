@@ -19,6 +19,7 @@ pub mod module;
 mod print;
 mod print_inst;
 pub mod types;
+pub mod visit;
 
 pub use constant::{Const, ConstExpr, ConstId};
 pub use debug::{DebugInfo, FileId, Loc, LocId, Scope, ScopeId};

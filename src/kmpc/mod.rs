@@ -1,1 +1,69 @@
 //! The OpenMP runtime.
+//!
+//! It knows no tier: it calls microtasks through native-callable addresses, so the virtual machine
+//! and the drop-in shared library (`libomp/`) use the same code. [`table`] lists every entry of the
+//! ABI once; everything else is named by meaning. [`team`] and its README.md hold the protocol of
+//! fork, barrier and join.
+//!
+//! Here: parallel regions (nested too), worksharing, synchronisation, reductions, threadprivate,
+//! locks, the `omp_*` routines, environment variables, `teams` on the host. Not here yet, and
+//! marked so in the table: explicit tasks, cancellation, doacross loops, devices, tools.
+
+// Entries implement a published ABI, whose contract is the specification's: "called as the compiler
+// calls it". Sections naming more stand where a function asks for more.
+#![expect(clippy::missing_safety_doc, reason = "the contract of ABI entries is the ABI's")]
+#![expect(clippy::too_many_arguments, reason = "the ABI's signatures")]
+
+pub mod abi;
+pub mod affinity;
+pub mod alloc;
+pub mod api;
+pub mod atomic;
+pub mod barrier;
+pub mod dispatch;
+pub mod env;
+pub mod fork;
+pub mod fortran;
+pub mod hooks;
+pub mod icv;
+pub mod ident;
+pub mod iteration;
+pub mod lock;
+pub mod misc;
+pub mod reduce;
+pub mod static_loop;
+pub mod table;
+pub mod team;
+pub mod teams;
+pub mod thread;
+pub mod threadprivate;
+
+use ident::Ident;
+
+/// Where the calling thread is, for messages and statistics.
+#[derive(Clone, Copy, Debug)]
+pub struct Current {
+    /// Global thread number.
+    pub gtid: i32,
+    /// Number in the team.
+    pub thread_num: u32,
+    /// Threads in the team.
+    pub team_size: u32,
+    /// Nesting depth of regions.
+    pub level: u32,
+    /// The surrounding `parallel` directive; null outside.
+    pub region: *const Ident,
+}
+
+/// Where the calling thread is; `None` if it has not called the runtime yet.
+pub fn current() -> Option<Current> {
+    let thread = thread::current_if_known()?;
+    let shape = thread.team().shape();
+    Some(Current {
+        gtid: thread.gtid,
+        thread_num: thread.tid(),
+        team_size: shape.size,
+        level: shape.level,
+        region: shape.ident,
+    })
+}

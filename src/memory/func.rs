@@ -7,7 +7,7 @@
 //!
 //! What not: no code is generated per signature; the entry hook reads arguments by plan.
 
-use super::abi::{self, CallPlan};
+use super::abi::{self, CallPlan, NativeFrame};
 use super::image::Image;
 use crate::ir::FuncId;
 use parking_lot::Mutex;
@@ -90,7 +90,7 @@ pub fn from_address(addr: usize) -> Option<&'static FuncRef> {
         return None;
     }
     // SAFETY: the whole area is readable for the life of the process; the datum of a slot that
-    // holds no stub is zero, and that of a jump stub has its low bit tagged in KIND below.
+    // holds no stub is zero, and only a guest function's stub has the mark before it.
     unsafe {
         if *((addr + DATUM - 1) as *const u8) != KIND_FUNC {
             return None;
@@ -157,15 +157,21 @@ impl Stubs {
             let mut code = [0xccu8; STUB];
             code[..4].copy_from_slice(&[0xf3, 0x0f, 0x1e, 0xfa]); // endbr64
             let datum = match *item {
-                StubKind::Function(f) => {
+                StubKind::Function(_) | StubKind::Host(_) => {
                     // mov r11, [rip + 13]
                     code[4..11].copy_from_slice(&[0x4c, 0x8b, 0x1d, 13, 0, 0, 0]);
                     // jmp [rip + the cell at the area's start]
                     let rel = (area as i64 - (at + 17) as i64) as i32;
                     code[11..13].copy_from_slice(&[0xff, 0x25]);
                     code[13..17].copy_from_slice(&rel.to_le_bytes());
-                    code[DATUM - 1] = KIND_FUNC;
-                    f as usize
+                    match *item {
+                        StubKind::Function(f) => {
+                            code[DATUM - 1] = KIND_FUNC;
+                            f as usize
+                        }
+                        StubKind::Host(h) => h as usize | HOST_TAG,
+                        StubKind::Jump(_) => 0,
+                    }
                 }
                 StubKind::Jump(cell) => {
                     // mov r11, [rip + 13]; jmp [r11]
@@ -207,11 +213,29 @@ impl Drop for Stubs {
     }
 }
 
+/// A function of the embedder behind a stub of its own: it reads and writes the frame itself.
+#[repr(C, align(16))]
+pub struct HostEntry {
+    /// What runs.
+    pub run: Box<dyn Fn(&mut NativeFrame) + Send + Sync>,
+}
+
+impl std::fmt::Debug for HostEntry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("HostEntry")
+    }
+}
+
+/// Set in the datum of a stub of a [`HostEntry`].
+pub(super) const HOST_TAG: usize = 1;
+
 /// What a stub does.
 #[derive(Clone, Copy, Debug)]
 pub enum StubKind {
     /// Enters a guest function.
     Function(*const FuncRef),
+    /// Enters a function of the embedder.
+    Host(*const HostEntry),
     /// Jumps to the address kept in the cell (an ifunc).
     Jump(*const AtomicUsize),
 }

@@ -742,7 +742,3 @@ impl DataLayout {
         self.sections.get(section).map(|s| globals[s.1] + s.2)
     }
 }
-
-#[cfg(test)]
-#[path = "image_tests.rs"]
-mod tests;

@@ -159,7 +159,7 @@ fn report(raw: RawTrap) {
     unsafe { libc::write(2, line.bytes.as_ptr().cast(), line.len) };
 }
 
-/// The outermost activation of the thread, when it catches traps.
+/// The innermost activation of the thread that catches traps.
 ///
 /// # Safety
 /// `state` is this thread's state.
@@ -167,13 +167,13 @@ unsafe fn catcher(state: *mut ThreadState) -> Option<*mut Activation> {
     // SAFETY: activations of a live chain are alive.
     unsafe {
         let mut act = (*state).activation;
-        if act.is_null() {
-            return None;
-        }
-        while !(*act).prev.is_null() {
+        while !act.is_null() {
+            if (*act).catch_traps {
+                return Some(act);
+            }
             act = (*act).prev;
         }
-        (*act).catch_traps.then_some(act)
+        None
     }
 }
 

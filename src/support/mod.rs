@@ -1,3 +1,5 @@
 //! Errors, synchronisation facade and small utilities that every layer may use.
 
 pub mod error;
+pub mod sync;
+pub mod topology;

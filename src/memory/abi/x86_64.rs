@@ -665,7 +665,3 @@ unsafe fn store_bytes(to: *mut u8, m: &Move, from: *const u8) {
         copy_small(from, to, m.bytes);
     }
 }
-
-#[cfg(test)]
-#[path = "x86_64_tests.rs"]
-mod tests;

@@ -7,7 +7,7 @@
 //! What not: which value goes to which register is decided in `x86_64.rs`.
 
 use crate::memory::activation;
-use crate::memory::func::FuncRef;
+use crate::memory::func::{FuncRef, HOST_TAG, HostEntry};
 use std::arch::global_asm;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -48,7 +48,14 @@ pub fn set_entry_hook(hook: EntryHook) {
     ENTRY_HOOK.store(hook as usize, Ordering::Release);
 }
 
-extern "C-unwind" fn dispatch(func: &FuncRef, frame: &mut NativeFrame) {
+extern "C-unwind" fn dispatch(datum: usize, frame: &mut NativeFrame) {
+    if datum & HOST_TAG != 0 {
+        // SAFETY: the stub's owner keeps the entry alive; the tag was added by the stub.
+        let host = unsafe { &*((datum & !HOST_TAG) as *const HostEntry) };
+        return (host.run)(frame);
+    }
+    // SAFETY: the stub's owner keeps the function alive.
+    let func = unsafe { &*(datum as *const FuncRef) };
     let hook = ENTRY_HOOK.load(Ordering::Relaxed);
     if hook == 0 {
         crate::bug!("a guest function was called before the interpreter was there");

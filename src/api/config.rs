@@ -1,0 +1,125 @@
+//! The engine and how a program is started.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// What programs share in this process: the interpreter with its hooks.
+///
+/// Cheap to make and to clone; several may exist.
+#[derive(Clone, Debug)]
+pub struct Engine {
+    _private: (),
+}
+
+impl Engine {
+    /// An engine. Installs, once per process, the handlers for faults of guest code.
+    pub fn new() -> Engine {
+        crate::memory::signals::install();
+        crate::tier::runtime::init();
+        Engine { _private: () }
+    }
+}
+
+impl Default for Engine {
+    fn default() -> Self {
+        Engine::new()
+    }
+}
+
+/// How code is run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub enum Tier {
+    /// Interpreted.
+    #[default]
+    Interp,
+}
+
+/// How a program is started: a builder.
+#[derive(Clone, Debug, Default)]
+pub struct Config {
+    pub(super) tier: Tier,
+    pub(super) args: Vec<OsString>,
+    pub(super) env: Vec<(OsString, OsString)>,
+    pub(super) libraries: Vec<String>,
+    pub(super) library_paths: Vec<PathBuf>,
+    pub(super) stack: usize,
+    pub(super) native: bool,
+    pub(super) stats: bool,
+}
+
+impl Config {
+    /// The defaults: interpreted, no arguments, embedded manner.
+    pub fn new() -> Config {
+        Config::default()
+    }
+
+    /// How code is run.
+    pub fn tier(mut self, tier: Tier) -> Self {
+        self.tier = tier;
+        self
+    }
+
+    /// All of `argv`; the first is the program's name.
+    pub fn args(mut self, args: Vec<OsString>) -> Self {
+        self.args = args;
+        self
+    }
+
+    /// One more of `argv`.
+    pub fn arg(mut self, arg: impl Into<OsString>) -> Self {
+        self.args.push(arg.into());
+        self
+    }
+
+    /// An environment variable. It is set in the whole process when the program starts, for the
+    /// C library knows only one environment.
+    pub fn env(mut self, key: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        self.env.push((key.into(), value.into()));
+        self
+    }
+
+    /// `OMP_NUM_THREADS`: the size of teams that do not ask for one. The OpenMP runtime reads its
+    /// settings once per process, before the first program starts.
+    pub fn num_threads(self, threads: u32) -> Self {
+        self.env("OMP_NUM_THREADS", threads.to_string())
+    }
+
+    /// `OMP_SCHEDULE`: what `schedule(runtime)` means, for example `"dynamic,4"`.
+    pub fn schedule(self, schedule: &str) -> Self {
+        self.env("OMP_SCHEDULE", schedule)
+    }
+
+    /// A shared library, as after `-l`; or a path with a slash.
+    pub fn library(mut self, name: impl Into<String>) -> Self {
+        self.libraries.push(name.into());
+        self
+    }
+
+    /// A directory searched for libraries, as after `-L`.
+    pub fn library_path(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.library_paths.push(directory.into());
+        self
+    }
+
+    /// Size in bytes of the guest stacks of threads that start from now on, in the whole process
+    /// (default: four times the native limit, as frames of the interpreter are larger).
+    pub fn stack_size(mut self, bytes: usize) -> Self {
+        self.stack = bytes;
+        self
+    }
+
+    /// Whether to behave as if the program ran natively: `exit` ends the process, a fault kills
+    /// it by its signal after a message, exit handlers go to the C library. For programs whose
+    /// process is the guest's, such as the command line. Default: no.
+    pub fn native(mut self, native: bool) -> Self {
+        self.native = native;
+        self
+    }
+
+    /// Whether to count instructions for [`super::Process::stats`]. Default: no.
+    pub fn stats(mut self, stats: bool) -> Self {
+        self.stats = stats;
+        self
+    }
+}

@@ -1,0 +1,114 @@
+//! Linking a module against host functions, and the program that results.
+
+use super::config::{Config, Engine, Tier};
+use super::module::Module;
+use super::process::Process;
+use crate::ir;
+use crate::memory::stack;
+use crate::support::error::Error;
+use crate::tier::host::{HostFunction, IntoHost};
+use crate::tier::libraries::Libraries;
+use crate::tier::link::{self, Environment};
+use crate::tier::{process, runtime};
+use hashbrown::HashMap;
+use std::ffi::CString;
+use std::os::unix::ffi::OsStringExt;
+use std::sync::Arc;
+
+/// Collects host functions and links modules against them.
+#[derive(Clone, Debug, Default)]
+pub struct Linker {
+    host: HashMap<String, Arc<HostFunction>>,
+}
+
+impl Linker {
+    /// A linker without host functions.
+    pub fn new(_engine: &Engine) -> Linker {
+        Linker::default()
+    }
+
+    /// Defines a function that the guest calls by `name`: a closure of up to eight arguments,
+    /// integers, `bool`, floats and [`super::GuestPtr`]. It may be called from several guest
+    /// threads at once. The guest's declaration must have the same signature.
+    ///
+    /// # Errors
+    /// [`Error::Host`] when the system has no memory for its stub.
+    pub fn func<P, R>(
+        &mut self,
+        name: &str,
+        function: impl IntoHost<P, R>,
+    ) -> Result<&mut Self, Error> {
+        let function = Arc::new(HostFunction::new(function)?);
+        self.host.insert(name.to_owned(), function);
+        Ok(self)
+    }
+
+    /// Links a module: everything that this version does not support is reported here;
+    /// libraries are known, and symbols resolved, when the program starts.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] with everything that is not supported.
+    pub fn link(&self, module: &Module) -> Result<Program, Error> {
+        let unsupported = module.check();
+        if !unsupported.is_empty() {
+            return Err(Error::Unsupported(unsupported));
+        }
+        Ok(Program {
+            module: module.ir.clone(),
+            host: self.host.clone(),
+        })
+    }
+}
+
+/// A linked program, which can be started several times; each process has its own data.
+#[derive(Clone, Debug)]
+pub struct Program {
+    module: Arc<ir::Module>,
+    host: HashMap<String, Arc<HostFunction>>,
+}
+
+impl Program {
+    /// Starts the program: opens libraries, resolves symbols, places the data, runs
+    /// constructors.
+    ///
+    /// # Errors
+    /// [`Error::Unresolved`] with every symbol that nobody defines; [`Error::Input`] for a
+    /// library that cannot be opened; [`Error::Host`] for a host function whose signature
+    /// differs or for lack of memory; [`Error::Trap`] for a fault in a constructor.
+    pub fn start(&self, config: Config) -> Result<Process, Error> {
+        match config.tier {
+            Tier::Interp => {}
+        }
+        if config.stack != 0 {
+            stack::set_sizes(config.stack, config.stack);
+        }
+        let environment = Environment {
+            runtime: runtime::lookup,
+            host: self.host.clone(),
+            libraries: Libraries::open(&config.libraries, &config.library_paths)?,
+            overrides: if config.native {
+                HashMap::new()
+            } else {
+                process::embedded_overrides()
+            },
+        };
+        let linked = link::link(self.module.clone(), environment)?;
+        let mut args = config.args;
+        if args.is_empty() {
+            args.push(self.module.name.clone().into());
+        }
+        let args = args
+            .into_iter()
+            .map(|a| {
+                CString::new(a.into_vec())
+                    .map_err(|_| Error::Host("an argument contains a zero byte".into()))
+            })
+            .collect::<Result<_, _>>()?;
+        let options = process::Options {
+            args,
+            env: config.env,
+            native: config.native,
+        };
+        Ok(Process::new(process::Process::start(linked, options)?))
+    }
+}

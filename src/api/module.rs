@@ -1,0 +1,77 @@
+//! Modules: bitcode that has been read.
+
+use super::config::Engine;
+use super::inspect::Inspection;
+use crate::ir;
+use crate::support::error::{Error, Unsupported};
+use crate::tier::{link, runtime};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// A module read from bitcode or textual IR. Immutable; cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Module {
+    pub(super) ir: Arc<ir::Module>,
+}
+
+impl Module {
+    /// Reads one module from memory; `name` is used in messages.
+    ///
+    /// # Errors
+    /// [`Error::Input`] when the bytes are not valid bitcode or textual IR for this machine.
+    pub fn from_bytes(_engine: &Engine, name: &str, bytes: &[u8]) -> Result<Module, Error> {
+        let input = crate::llvm::Input {
+            name: name.to_owned(),
+            bytes: bytes.to_vec(),
+        };
+        Ok(Module {
+            ir: Arc::new(crate::llvm::read(&[input])?),
+        })
+    }
+
+    /// Reads files and links them into one module.
+    ///
+    /// # Errors
+    /// [`Error::Input`] naming the file and the cause.
+    pub fn from_files(_engine: &Engine, files: &[PathBuf]) -> Result<Module, Error> {
+        let mut inputs = Vec::new();
+        for file in files {
+            let name = file.display().to_string();
+            let bytes = read(file).map_err(|cause| Error::Input {
+                file: name.clone(),
+                cause,
+            })?;
+            inputs.push(crate::llvm::Input { name, bytes });
+        }
+        Ok(Module {
+            ir: Arc::new(crate::llvm::read(&inputs)?),
+        })
+    }
+
+    /// What it holds: functions, parallel regions, runtime entries.
+    pub fn inspect(&self) -> Inspection {
+        Inspection::of(&self.ir)
+    }
+
+    /// Everything in it that this version does not do, each with its place; empty when it can be
+    /// linked as far as that goes.
+    pub fn check(&self) -> Vec<Unsupported> {
+        link::unsupported(&self.ir, runtime::lookup)
+    }
+
+    /// The module in the project's own form.
+    pub fn ir(&self) -> &ir::Module {
+        &self.ir
+    }
+}
+
+/// The file's bytes, or the cause in words without the error number.
+fn read(file: &PathBuf) -> Result<Vec<u8>, String> {
+    use std::io::ErrorKind;
+    std::fs::read(file).map_err(|e| match e.kind() {
+        ErrorKind::NotFound => "no such file".into(),
+        ErrorKind::PermissionDenied => "no permission to read it".into(),
+        ErrorKind::IsADirectory => "it is a directory".into(),
+        _ => e.to_string(),
+    })
+}

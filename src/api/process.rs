@@ -1,0 +1,187 @@
+//! A started program.
+
+use super::typed::{Arguments, TypedFunc};
+use crate::ir::GlobalRef;
+use crate::support::error::Error;
+use crate::tier::process;
+use crate::tier::value::{GuestPtr, GuestValue};
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+
+/// A program that has been started: its data lives as long as this value.
+#[derive(Debug)]
+pub struct Process {
+    inner: process::Process,
+}
+
+/// What a program returned to its environment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ExitStatus(i32);
+
+impl ExitStatus {
+    /// The value of `main` or of `exit`, as the program gave it.
+    pub fn code(self) -> i32 {
+        self.0
+    }
+
+    /// Whether it is zero.
+    pub fn success(self) -> bool {
+        self.0 == 0
+    }
+}
+
+impl fmt::Display for ExitStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "exit status {}", self.0 & 0xff)
+    }
+}
+
+/// What was counted while the program ran.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Instructions of the interpreter executed, all threads together.
+    pub instructions: u64,
+}
+
+impl fmt::Display for Stats {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "instructions executed: {}", self.instructions)
+    }
+}
+
+impl Process {
+    pub(super) fn new(inner: process::Process) -> Process {
+        Process { inner }
+    }
+
+    /// Runs `main` on this thread and then the exit handlers.
+    ///
+    /// In the native manner ([`super::Config::native`]) handlers run when the caller passes the
+    /// status to `exit`, and neither a fault nor the guest's own `exit` returns.
+    ///
+    /// # Errors
+    /// [`Error::Input`] when there is no main; [`Error::Trap`] when the guest faults.
+    pub fn run_main(&mut self) -> Result<ExitStatus, Error> {
+        self.inner.run_main().map(ExitStatus)
+    }
+
+    /// A guest function by name, to be called with the arguments `P` (a tuple of scalars,
+    /// [`GuestPtr`]s and slices) and giving `R`.
+    ///
+    /// # Errors
+    /// [`Error::Host`] when there is no such function or its signature is another.
+    ///
+    /// # Safety
+    /// The guest function must mean by its parameters what `P` says: IR has no signedness and
+    /// no pointee types, and a slice passes only its address.
+    pub unsafe fn typed_func<P: Arguments, R: GuestValue>(
+        &self,
+        name: &str,
+    ) -> Result<TypedFunc<'_, P, R>, Error> {
+        TypedFunc::new(&self.inner, name)
+    }
+
+    /// The address of a guest variable (not thread_local), if the guest defines it.
+    pub fn global<T>(&self, name: &str) -> Option<GuestPtr<T>> {
+        let image = self.inner.image();
+        match image.module.symbol(name)? {
+            symbol @ (GlobalRef::Var(_) | GlobalRef::Alias(_)) => {
+                Some(GuestPtr::from_address(image.symbol_address(symbol)))
+            }
+            _ => None,
+        }
+    }
+
+    /// Memory for `len` values that the guest can use, filled with `value`.
+    ///
+    /// # Errors
+    /// [`Error::Host`] when there is no memory.
+    pub fn alloc<T: Copy>(&self, value: T, len: usize) -> Result<GuestSlice<T>, Error> {
+        GuestSlice::new(len, |_| value)
+    }
+
+    /// Memory that the guest can use, with a copy of the values.
+    ///
+    /// # Errors
+    /// [`Error::Host`] when there is no memory.
+    pub fn alloc_slice<T: Copy>(&self, values: &[T]) -> Result<GuestSlice<T>, Error> {
+        GuestSlice::new(values.len(), |i| values[i])
+    }
+
+    /// What has been counted so far.
+    pub fn stats(&self) -> Stats {
+        Stats::default()
+    }
+}
+
+/// Memory allocated with the C library's `malloc`, so that the guest may even `realloc` or keep
+/// it (after [`GuestSlice::into_guest`]); freed when dropped.
+pub struct GuestSlice<T> {
+    ptr: GuestPtr<T>,
+    len: usize,
+}
+
+// SAFETY: it owns its memory like a Box of a slice.
+unsafe impl<T: Send> Send for GuestSlice<T> {}
+
+impl<T: Copy> GuestSlice<T> {
+    fn new(len: usize, value: impl Fn(usize) -> T) -> Result<GuestSlice<T>, Error> {
+        let bytes = len.checked_mul(size_of::<T>()).unwrap_or(usize::MAX);
+        if align_of::<T>() > 16 {
+            return Err(Error::Host("malloc aligns to 16 bytes only".into()));
+        }
+        // SAFETY: malloc of a size that is not zero.
+        let p: *mut T = unsafe { libc::malloc(bytes.max(1)) }.cast();
+        if p.is_null() {
+            return Err(Error::Host(format!("no memory for {bytes} bytes")));
+        }
+        for i in 0..len {
+            // SAFETY: inside the allocation, which is aligned enough.
+            unsafe { p.add(i).write(value(i)) };
+        }
+        Ok(GuestSlice {
+            ptr: GuestPtr::from_address(p.expose_provenance()),
+            len,
+        })
+    }
+}
+
+impl<T> GuestSlice<T> {
+    /// The guest's pointer to the first value.
+    pub fn ptr(&self) -> GuestPtr<T> {
+        self.ptr
+    }
+
+    /// Gives the memory to the guest, which frees it.
+    pub fn into_guest(self) -> GuestPtr<T> {
+        std::mem::ManuallyDrop::new(self).ptr
+    }
+}
+
+impl<T> Deref for GuestSlice<T> {
+    type Target = [T];
+    fn deref(&self) -> &[T] {
+        // SAFETY: all values are initialised and owned.
+        unsafe { self.ptr.as_slice(self.len) }
+    }
+}
+
+impl<T> DerefMut for GuestSlice<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        // SAFETY: as above, and borrowed mutably.
+        unsafe { self.ptr.as_slice_mut(self.len) }
+    }
+}
+
+impl<T> Drop for GuestSlice<T> {
+    fn drop(&mut self) {
+        // SAFETY: allocated with malloc and not given away.
+        unsafe { libc::free(self.ptr.as_ptr().cast()) };
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for GuestSlice<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&**self, f)
+    }
+}

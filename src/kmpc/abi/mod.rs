@@ -1,0 +1,10 @@
+//! The machine's calling convention, in one place: calling a microtask with N pointers, and
+//! entries that the ABI declares variadic. A port adds a sibling file.
+
+#[cfg(target_arch = "x86_64")]
+mod x86_64;
+#[cfg(target_arch = "x86_64")]
+pub use x86_64::{call_microtask, fork_call_variadic, fork_teams_variadic};
+
+#[cfg(not(target_arch = "x86_64"))]
+compile_error!("src/kmpc/abi has no file for this architecture yet");

@@ -1,0 +1,361 @@
+//! The `omp_*` routines: queries, settings, time. OpenMP 5.2, chapter 18.
+//!
+//! The Fortran forms, which take arguments by reference, are in `fortran.rs`; locks in `lock.rs`;
+//! allocators in `alloc.rs`.
+
+use std::ffi::c_void;
+use std::sync::atomic::Ordering;
+
+use crate::kmpc::env;
+use crate::kmpc::icv::{self, RunSchedule, SCHEDULE_MONOTONIC, settings};
+use crate::kmpc::team::{Shape, Team};
+use crate::kmpc::thread::{Thread, current, known_threads};
+use crate::support::topology;
+
+fn set_icv(change: impl FnOnce(&mut icv::Icvs)) {
+    let thread = current();
+    let mut icvs = thread.icvs.get();
+    change(&mut icvs);
+    thread.icvs.set(icvs);
+}
+
+/// `omp_set_num_threads`.
+pub unsafe extern "C-unwind" fn set_num_threads(threads: i32) {
+    if threads > 0 {
+        set_icv(|icvs| icvs.nthreads = threads as u32);
+    }
+}
+
+/// `omp_get_num_threads`.
+pub unsafe extern "C-unwind" fn get_num_threads() -> i32 {
+    current().team().size() as i32
+}
+
+/// `omp_get_thread_num`.
+pub unsafe extern "C-unwind" fn get_thread_num() -> i32 {
+    current().tid() as i32
+}
+
+/// `omp_get_max_threads`.
+pub unsafe extern "C-unwind" fn get_max_threads() -> i32 {
+    current().icvs.get().nthreads as i32
+}
+
+/// `omp_get_num_procs`.
+pub unsafe extern "C-unwind" fn get_num_procs() -> i32 {
+    topology::usable_cpus() as i32
+}
+
+/// `omp_in_parallel`.
+pub unsafe extern "C-unwind" fn in_parallel() -> i32 {
+    (current().team().shape().active_level > 0) as i32
+}
+
+/// `omp_set_dynamic`.
+pub unsafe extern "C-unwind" fn set_dynamic(on: i32) {
+    set_icv(|icvs| icvs.dynamic = on != 0);
+}
+
+/// `omp_get_dynamic`.
+pub unsafe extern "C-unwind" fn get_dynamic() -> i32 {
+    current().icvs.get().dynamic as i32
+}
+
+/// `omp_set_nested`.
+pub unsafe extern "C-unwind" fn set_nested(on: i32) {
+    set_icv(|icvs| icvs.max_active_levels = if on != 0 { i32::MAX as u32 } else { 1 });
+}
+
+/// `omp_get_nested`.
+pub unsafe extern "C-unwind" fn get_nested() -> i32 {
+    (current().icvs.get().max_active_levels > 1) as i32
+}
+
+/// `omp_set_max_active_levels`.
+pub unsafe extern "C-unwind" fn set_max_active_levels(levels: i32) {
+    if levels >= 0 {
+        set_icv(|icvs| icvs.max_active_levels = levels as u32);
+    }
+}
+
+/// `omp_get_max_active_levels`.
+pub unsafe extern "C-unwind" fn get_max_active_levels() -> i32 {
+    current().icvs.get().max_active_levels as i32
+}
+
+/// `omp_get_supported_active_levels`.
+pub unsafe extern "C-unwind" fn get_supported_active_levels() -> i32 {
+    i32::MAX
+}
+
+/// `omp_set_schedule`.
+pub unsafe extern "C-unwind" fn set_schedule(kind: i32, chunk: i32) {
+    let plain = kind as u32 & !SCHEDULE_MONOTONIC;
+    if (1..=4).contains(&plain) {
+        let chunk = if plain == 4 { 0 } else { chunk.max(0) };
+        set_icv(|icvs| icvs.schedule = RunSchedule { kind: kind as u32, chunk });
+    }
+}
+
+/// `omp_get_schedule`.
+///
+/// # Safety
+/// The pointers are valid.
+pub unsafe extern "C-unwind" fn get_schedule(kind: *mut i32, chunk: *mut i32) {
+    let schedule = current().icvs.get().schedule;
+    // SAFETY: the caller's contract.
+    unsafe {
+        *kind = schedule.kind as i32;
+        *chunk = schedule.chunk;
+    }
+}
+
+/// `omp_get_thread_limit`.
+pub unsafe extern "C-unwind" fn get_thread_limit() -> i32 {
+    current().icvs.get().thread_limit as i32
+}
+
+/// `omp_get_level`.
+pub unsafe extern "C-unwind" fn get_level() -> i32 {
+    current().team().shape().level as i32
+}
+
+/// `omp_get_active_level`.
+pub unsafe extern "C-unwind" fn get_active_level() -> i32 {
+    current().team().shape().active_level as i32
+}
+
+/// The ancestor of `thread` at `level` as (thread number, team's shape).
+fn ancestor(thread: &Thread, level: i32) -> Option<(u32, &Shape)> {
+    let mut tid = thread.tid();
+    let mut shape = thread.team().shape();
+    if level < 0 || level as u32 > shape.level {
+        return None;
+    }
+    while shape.level > level as u32 && !shape.parent.is_null() {
+        tid = shape.parent_tid;
+        // SAFETY: the teams around a running region live.
+        let parent: &Team = unsafe { &*shape.parent };
+        shape = parent.shape();
+    }
+    Some((tid, shape))
+}
+
+/// `omp_get_ancestor_thread_num`.
+pub unsafe extern "C-unwind" fn get_ancestor_thread_num(level: i32) -> i32 {
+    ancestor(current(), level).map_or(-1, |(tid, _)| tid as i32)
+}
+
+/// `omp_get_team_size`.
+pub unsafe extern "C-unwind" fn get_team_size(level: i32) -> i32 {
+    ancestor(current(), level).map_or(-1, |(_, shape)| shape.size as i32)
+}
+
+/// `omp_get_wtime`: seconds since some fixed time.
+pub unsafe extern "C-unwind" fn get_wtime() -> f64 {
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `now` is a live timespec.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut now) };
+    now.tv_sec as f64 + now.tv_nsec as f64 * 1e-9
+}
+
+/// `omp_get_wtick`.
+pub unsafe extern "C-unwind" fn get_wtick() -> f64 {
+    1e-9
+}
+
+/// `omp_get_default_device`.
+pub unsafe extern "C-unwind" fn get_default_device() -> i32 {
+    current().icvs.get().default_device
+}
+
+/// `omp_set_default_device`.
+pub unsafe extern "C-unwind" fn set_default_device(device: i32) {
+    set_icv(|icvs| icvs.default_device = device);
+}
+
+/// `omp_is_initial_device`: the host.
+pub unsafe extern "C-unwind" fn is_initial_device() -> i32 {
+    1
+}
+
+/// `omp_get_num_devices`: none but the host.
+pub unsafe extern "C-unwind" fn get_num_devices() -> i32 {
+    0
+}
+
+/// `omp_get_initial_device`, `omp_get_device_num`: the host's number.
+pub unsafe extern "C-unwind" fn get_initial_device() -> i32 {
+    0
+}
+
+/// `omp_get_num_teams`.
+pub unsafe extern "C-unwind" fn get_num_teams() -> i32 {
+    current().team().shape().league.0 as i32
+}
+
+/// `omp_get_team_num`.
+pub unsafe extern "C-unwind" fn get_team_num() -> i32 {
+    current().team().shape().league.1 as i32
+}
+
+/// `omp_set_num_teams`.
+pub unsafe extern "C-unwind" fn set_num_teams(teams: i32) {
+    if teams > 0 {
+        icv::NUM_TEAMS.store(teams, Ordering::Relaxed);
+    }
+}
+
+/// `omp_get_max_teams`.
+pub unsafe extern "C-unwind" fn get_max_teams() -> i32 {
+    let set = icv::NUM_TEAMS.load(Ordering::Relaxed);
+    if set > 0 { set } else { settings().num_teams as i32 }
+}
+
+/// `omp_set_teams_thread_limit`.
+pub unsafe extern "C-unwind" fn set_teams_thread_limit(limit: i32) {
+    if limit > 0 {
+        set_icv(|icvs| icvs.teams_thread_limit = limit as u32);
+    }
+}
+
+/// `omp_get_teams_thread_limit`.
+pub unsafe extern "C-unwind" fn get_teams_thread_limit() -> i32 {
+    current().icvs.get().teams_thread_limit as i32
+}
+
+/// `omp_get_cancellation`: false until cancellation is there.
+pub unsafe extern "C-unwind" fn get_cancellation() -> i32 {
+    0
+}
+
+/// `omp_in_final`, `omp_in_explicit_task`: implicit tasks are neither.
+pub unsafe extern "C-unwind" fn never() -> i32 {
+    0
+}
+
+/// `omp_get_max_task_priority`.
+pub unsafe extern "C-unwind" fn get_max_task_priority() -> i32 {
+    settings().max_task_priority
+}
+
+/// `omp_get_proc_bind`.
+pub unsafe extern "C-unwind" fn get_proc_bind() -> i32 {
+    current().icvs.get().proc_bind as i32
+}
+
+/// `omp_get_num_places`: the processors, where binding is on.
+pub unsafe extern "C-unwind" fn get_num_places() -> i32 {
+    if settings().bind { topology::allowed_cpus().len() as i32 } else { 0 }
+}
+
+/// `omp_get_place_num_procs`.
+pub unsafe extern "C-unwind" fn get_place_num_procs(place: i32) -> i32 {
+    // SAFETY: no pointers are passed.
+    unsafe { (place >= 0 && place < get_num_places()) as i32 }
+}
+
+/// `omp_get_place_proc_ids`.
+///
+/// # Safety
+/// `ids` has room for one number.
+pub unsafe extern "C-unwind" fn get_place_proc_ids(place: i32, ids: *mut i32) {
+    if settings().bind
+        && let Some(&cpu) = topology::allowed_cpus().get(place as usize)
+    {
+        // SAFETY: the caller's contract.
+        unsafe { *ids = cpu as i32 };
+    }
+}
+
+/// `omp_get_place_num`: the place of the processor the thread is on, -1 without binding.
+pub unsafe extern "C-unwind" fn get_place_num() -> i32 {
+    if !settings().bind {
+        return -1;
+    }
+    // SAFETY: no arguments.
+    let cpu = unsafe { libc::sched_getcpu() };
+    topology::allowed_cpus().iter().position(|&c| c as i32 == cpu).map_or(-1, |p| p as i32)
+}
+
+/// `omp_get_partition_place_nums`.
+///
+/// # Safety
+/// `places` has room for as many numbers as there are places.
+pub unsafe extern "C-unwind" fn get_partition_place_nums(places: *mut i32) {
+    // SAFETY: no pointers are passed.
+    for place in 0..unsafe { get_num_places() } {
+        // SAFETY: the caller's contract.
+        unsafe { *places.add(place as usize) = place };
+    }
+}
+
+/// `omp_display_env`.
+pub unsafe extern "C-unwind" fn display_env(verbose: i32) {
+    eprint!("{}", env::display(settings(), verbose != 0));
+}
+
+/// `omp_pause_resource`: workers hold nothing that can be freed; done.
+pub unsafe extern "C-unwind" fn pause_resource(_kind: i32, _device: i32) -> i32 {
+    0
+}
+
+/// `omp_pause_resource_all`.
+pub unsafe extern "C-unwind" fn pause_resource_all(_kind: i32) -> i32 {
+    0
+}
+
+/// `omp_control_tool`: there is no tool.
+pub unsafe extern "C-unwind" fn control_tool(_command: i32, _modifier: i32, _: *mut c_void) -> i32 {
+    -2
+}
+
+/// `kmp_get_blocktime`, in milliseconds.
+pub unsafe extern "C-unwind" fn get_blocktime() -> i32 {
+    match icv::spin_nanos() {
+        u64::MAX => i32::MAX,
+        nanos => (nanos / 1_000_000) as i32,
+    }
+}
+
+/// `kmp_set_blocktime`, in milliseconds.
+pub unsafe extern "C-unwind" fn set_blocktime(ms: i32) {
+    icv::set_blocktime_ms(ms);
+}
+
+/// `kmp_get_stacksize`.
+pub unsafe extern "C-unwind" fn get_stacksize() -> i32 {
+    settings().stack_size.min(i32::MAX as usize) as i32
+}
+
+/// `kmp_get_stacksize_s`.
+pub unsafe extern "C-unwind" fn get_stacksize_s() -> usize {
+    settings().stack_size
+}
+
+/// `kmp_set_stacksize` and other settings that come too late to matter.
+pub unsafe extern "C-unwind" fn ignore_i32(_value: i32) {}
+
+/// `kmp_set_stacksize_s`.
+pub unsafe extern "C-unwind" fn ignore_usize(_value: usize) {}
+
+/// `kmp_set_warnings_on` and others without arguments.
+pub unsafe extern "C-unwind" fn ignore() {}
+
+/// `kmp_set_defaults`.
+pub unsafe extern "C-unwind" fn ignore_str(_value: *const std::ffi::c_char) {}
+
+/// `kmp_get_library`: throughput.
+pub unsafe extern "C-unwind" fn get_library() -> i32 {
+    3
+}
+
+/// `kmp_get_num_known_threads`.
+pub unsafe extern "C-unwind" fn get_num_known_threads() -> i32 {
+    known_threads()
+}
+
+/// `__kmpc_get_target_offload`: the default.
+pub unsafe extern "C-unwind" fn get_target_offload() -> i32 {
+    0
+}

@@ -1,0 +1,153 @@
+//! Barriers, flush, master and masked, single and copyprivate.
+//! OpenMP 5.2, sections 15.3 (barrier), 15.8.5 (flush), 10.5 (masked), 11.1 (single).
+
+use std::ffi::c_void;
+use std::sync::atomic::{Ordering, fence};
+
+use crate::kmpc::ident::Ident;
+use crate::kmpc::thread::by_number;
+
+/// Waits for all threads of the team.
+pub unsafe extern "C-unwind" fn wait(_ident: *const Ident, gtid: i32) {
+    let thread = by_number(gtid);
+    // SAFETY: the thread takes part in its team's region with this number.
+    unsafe { thread.team().barrier(thread.tid()) };
+}
+
+/// A barrier that is a cancellation point: 0, as nothing is cancelled.
+pub unsafe extern "C-unwind" fn wait_cancellable(ident: *const Ident, gtid: i32) -> i32 {
+    // SAFETY: as `wait`.
+    unsafe { wait(ident, gtid) };
+    0
+}
+
+/// A barrier after which the master alone gets 1 and the others wait for
+/// [`end_barrier_master`].
+pub unsafe extern "C-unwind" fn barrier_master(_ident: *const Ident, gtid: i32) -> i32 {
+    let thread = by_number(gtid);
+    let team = thread.team();
+    let shape = team.shape();
+    if shape.size > 1 {
+        // SAFETY: the thread takes part with this number; non-masters release here, the master in
+        // `end_barrier_master`.
+        unsafe {
+            team.gang.gather(thread.tid(), shape.size, shape.patience, |_| {});
+            if thread.tid() != 0 {
+                team.gang.release(thread.tid(), shape.size, shape.patience);
+            }
+        }
+    }
+    (thread.tid() == 0) as i32
+}
+
+/// Ends the master's part of [`barrier_master`].
+pub unsafe extern "C-unwind" fn end_barrier_master(_ident: *const Ident, gtid: i32) {
+    let thread = by_number(gtid);
+    let team = thread.team();
+    let shape = team.shape();
+    if shape.size > 1 {
+        // SAFETY: the master, after its gather.
+        unsafe { team.gang.release(0, shape.size, shape.patience) };
+    }
+}
+
+/// A barrier that tells the master by 1.
+pub unsafe extern "C-unwind" fn barrier_master_nowait(ident: *const Ident, gtid: i32) -> i32 {
+    // SAFETY: as `wait`.
+    unsafe { wait(ident, gtid) };
+    (by_number(gtid).tid() == 0) as i32
+}
+
+/// A flush of everything: a sequentially consistent fence.
+pub unsafe extern "C-unwind" fn flush(_ident: *const Ident) {
+    fence(Ordering::SeqCst);
+}
+
+/// 1 in the primary thread.
+pub unsafe extern "C-unwind" fn master(_ident: *const Ident, gtid: i32) -> i32 {
+    (by_number(gtid).tid() == 0) as i32
+}
+
+/// Ends `master`: nothing to do.
+pub unsafe extern "C-unwind" fn end_master(_ident: *const Ident, _gtid: i32) {}
+
+/// 1 in the thread that the `filter` clause names.
+pub unsafe extern "C-unwind" fn masked(_ident: *const Ident, gtid: i32, filter: i32) -> i32 {
+    (by_number(gtid).tid() as i32 == filter) as i32
+}
+
+/// Ends `masked`: nothing to do.
+pub unsafe extern "C-unwind" fn end_masked(_ident: *const Ident, _gtid: i32) {}
+
+/// 1 in the first thread that comes to this `single`.
+pub unsafe extern "C-unwind" fn single(_ident: *const Ident, gtid: i32) -> i32 {
+    let thread = by_number(gtid);
+    let team = thread.team();
+    if team.size() == 1 {
+        return 1;
+    }
+    let local = thread.local();
+    let mine = local.singles.get();
+    local.singles.set(mine + 1);
+    // Relaxed: the construct's own barrier orders the block with what follows.
+    let taken = team.singles.load(Ordering::Relaxed);
+    (taken == mine
+        && team
+            .singles
+            .compare_exchange(mine, mine + 1, Ordering::Relaxed, Ordering::Relaxed)
+            .is_ok()) as i32
+}
+
+/// Ends `single`: nothing to do.
+pub unsafe extern "C-unwind" fn end_single(_ident: *const Ident, _gtid: i32) {}
+
+/// Copies the list of the thread that executed the `single` (`did_it`) to the others'.
+///
+/// # Safety
+/// `copy(dst, src)` copies between lists as `data` is one.
+pub unsafe extern "C-unwind" fn copyprivate(
+    _ident: *const Ident,
+    gtid: i32,
+    _size: usize,
+    data: *mut c_void,
+    copy: Option<unsafe extern "C-unwind" fn(*mut c_void, *mut c_void)>,
+    did_it: i32,
+) {
+    let thread = by_number(gtid);
+    let team = thread.team();
+    if team.size() == 1 {
+        return;
+    }
+    if did_it != 0 {
+        team.copyprivate.store(data, Ordering::Release);
+    }
+    // SAFETY: the thread takes part with this number.
+    unsafe { team.barrier(thread.tid()) };
+    if did_it == 0
+        && let Some(copy) = copy
+    {
+        // SAFETY: the other thread's list lives until the second barrier (caller's contract).
+        unsafe { copy(data, team.copyprivate.load(Ordering::Acquire)) };
+    }
+    // SAFETY: as above.
+    unsafe { team.barrier(thread.tid()) };
+}
+
+/// Returns the list of the thread that passed one; the compiler copies and adds a barrier.
+pub unsafe extern "C-unwind" fn copyprivate_light(
+    _ident: *const Ident,
+    gtid: i32,
+    data: *mut c_void,
+) -> *mut c_void {
+    let thread = by_number(gtid);
+    let team = thread.team();
+    if team.size() == 1 {
+        return data;
+    }
+    if !data.is_null() {
+        team.copyprivate.store(data, Ordering::Release);
+    }
+    // SAFETY: the thread takes part with this number.
+    unsafe { team.barrier(thread.tid()) };
+    team.copyprivate.load(Ordering::Acquire)
+}

@@ -1,0 +1,468 @@
+//! Dispatched loops: dynamic, guided, auto, runtime and ordered schedules.
+//! OpenMP 5.2, sections 11.5.3 (schedule clause), 15.10 (ordered).
+//!
+//! The threads of a team share one [`LoopBuffer`] per loop, from a ring in the team: a thread that
+//! finds no iterations left may go on to the next loop while others still work on this one. The
+//! last to leave a loop makes its buffer ready for the loop that comes a round later.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use crossbeam::utils::CachePadded;
+
+use crate::kmpc::icv::SCHEDULE_MONOTONIC;
+use crate::kmpc::ident::Ident;
+use crate::kmpc::iteration::{Iteration, balanced, trip_count, value};
+use crate::kmpc::static_loop::kind;
+use crate::kmpc::team::{LOOP_BUFFERS, Team};
+use crate::kmpc::thread::{Thread, by_number};
+use crate::support::sync::publish;
+
+/// What the threads of a team share about one loop.
+#[derive(Debug)]
+pub struct LoopBuffer {
+    /// The number of the loop (within the region) that may use the buffer now. Release when the
+    /// last thread leaves, Acquire when a thread comes.
+    turn: AtomicU64,
+    /// Threads that have left the loop.
+    left: AtomicU32,
+    /// The first chunk (or iteration) not handed out. Relaxed: it only numbers work.
+    next: CachePadded<AtomicU64>,
+    /// Iterations whose ordered part is over. Release at its end, Acquire at the next's begin.
+    ordered: CachePadded<AtomicU64>,
+}
+
+impl LoopBuffer {
+    /// A buffer for loop number `turn`.
+    pub fn new(turn: u32) -> Self {
+        Self {
+            turn: AtomicU64::new(turn as u64),
+            left: AtomicU32::new(0),
+            next: CachePadded::new(AtomicU64::new(0)),
+            ordered: CachePadded::new(AtomicU64::new(0)),
+        }
+    }
+
+    /// Makes the buffer as new, for loop number `turn`.
+    pub fn reset(&self, turn: u32) {
+        self.turn.store(turn as u64, Ordering::Relaxed);
+        self.left.store(0, Ordering::Relaxed);
+        self.next.store(0, Ordering::Relaxed);
+        self.ordered.store(0, Ordering::Relaxed);
+    }
+}
+
+/// How the chunks of a loop are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Plan {
+    /// One share per thread.
+    Balanced,
+    /// Chunks dealt round robin.
+    RoundRobin,
+    /// Chunks taken in turn.
+    Dynamic,
+    /// Chunks that shrink with what remains.
+    Guided,
+    /// Chunks that shrink linearly.
+    Trapezoid,
+}
+
+/// A thread's view of the dispatched loop it executes.
+#[derive(Clone, Copy, Debug)]
+pub struct LoopState {
+    plan: Plan,
+    lower: u64,
+    step: i64,
+    trip: u64,
+    chunk: u64,
+    /// Chunks this thread has taken (static plans), or 1 after the end.
+    taken: u64,
+    /// The loop's number in the region.
+    number: u32,
+    ordered: bool,
+    finished: bool,
+    /// First iteration of the current chunk.
+    first: u64,
+    /// The current iteration has executed its ordered region.
+    bumped: bool,
+    /// Trapezoid: first chunk's length and how much each next is shorter.
+    slope: (u64, u64),
+}
+
+impl Default for LoopState {
+    fn default() -> Self {
+        Self {
+            plan: Plan::Balanced,
+            lower: 0,
+            step: 1,
+            trip: 0,
+            chunk: 1,
+            taken: 0,
+            number: 0,
+            ordered: false,
+            finished: true,
+            first: 0,
+            bumped: false,
+            slope: (0, 0),
+        }
+    }
+}
+
+fn state(thread: &Thread) -> &mut LoopState {
+    // SAFETY: a thread's loop state is touched by the thread itself only, one call at a time.
+    unsafe { &mut *thread.local().current_loop.get() }
+}
+
+fn buffer(team: &Team, number: u32) -> &LoopBuffer {
+    &team.buffers[number as usize % LOOP_BUFFERS]
+}
+
+/// Resolves a schedule kind to (plan, chunk, ordered).
+fn resolve(schedule: i32, chunk: i64, thread: &Thread) -> (Plan, u64, bool) {
+    let mut kind = schedule & !(kind::MONOTONIC | kind::NONMONOTONIC);
+    if kind > kind::NO_MERGE {
+        kind -= kind::NO_MERGE;
+    }
+    let ordered = (kind::STATIC_CHUNKED + kind::ORDERED..=kind::TRAPEZOIDAL + kind::ORDERED)
+        .contains(&kind);
+    if ordered {
+        kind -= kind::ORDERED;
+    }
+    let mut chunk = chunk.max(1) as u64;
+    if kind == kind::RUNTIME || kind == kind::RUNTIME_SIMD {
+        let icv = thread.icvs.get().schedule;
+        let own = icv.chunk.max(0) as u64;
+        let width = if kind == kind::RUNTIME_SIMD { chunk } else { 1 };
+        chunk = own.max(1) * width;
+        kind = match icv.kind & !SCHEDULE_MONOTONIC {
+            1 if own > 0 => kind::STATIC_CHUNKED,
+            1 => kind::STATIC,
+            3 => kind::GUIDED,
+            4 => kind::AUTO,
+            _ => kind::DYNAMIC,
+        };
+    }
+    let plan = match kind {
+        kind::STATIC_CHUNKED | kind::STATIC_SIMD => Plan::RoundRobin,
+        kind::STATIC | kind::STATIC_GREEDY | kind::STATIC_BALANCED => Plan::Balanced,
+        kind::GUIDED
+        | kind::GUIDED_SIMD
+        | kind::GUIDED_ITERATIVE
+        | kind::GUIDED_ANALYTICAL
+        | kind::AUTO => Plan::Guided,
+        kind::TRAPEZOIDAL => Plan::Trapezoid,
+        _ => Plan::Dynamic,
+    };
+    (plan, chunk, ordered)
+}
+
+#[inline(always)]
+fn init<T: Iteration>(gtid: i32, schedule: i32, lower: T, upper: T, step: i64, chunk: i64) {
+    let thread = by_number(gtid);
+    let team = thread.team();
+    let size = team.size() as u64;
+    let (mut plan, chunk, ordered) = resolve(schedule, chunk, thread);
+    let trip = trip_count(lower, upper, step);
+    if size == 1 {
+        plan = Plan::Balanced;
+    }
+    let local = thread.local();
+    let number = local.loops.get();
+    local.loops.set(number.wrapping_add(1));
+    let slope = if plan == Plan::Trapezoid {
+        let first = (trip / (2 * size)).max(chunk);
+        let chunks = (2 * trip).div_ceil(first + chunk).max(2);
+        (first, (first - chunk) / (chunks - 1))
+    } else {
+        (0, 0)
+    };
+    *state(thread) = LoopState {
+        plan,
+        lower: lower.widen(),
+        step,
+        trip,
+        chunk,
+        taken: 0,
+        number,
+        ordered,
+        finished: false,
+        first: 0,
+        bumped: false,
+        slope,
+    };
+    if size > 1 {
+        let buffer = buffer(team, number);
+        if buffer.turn.load(Ordering::Acquire) != number as u64 {
+            wait(thread, team, || buffer.turn.load(Ordering::Acquire) == number as u64);
+        }
+    }
+}
+
+/// Waits for `done`, sleeping as in a barrier.
+fn wait(thread: &Thread, team: &Team, done: impl Fn() -> bool) {
+    // SAFETY: the thread takes part in its team's region with this number.
+    unsafe { team.gang.wait(thread.tid(), team.shape().patience, done) };
+}
+
+/// The next chunk as (first, count), or none.
+#[inline(always)]
+fn take(thread: &Thread, team: &Team, s: &mut LoopState) -> Option<(u64, u64)> {
+    let size = team.size() as u64;
+    match s.plan {
+        Plan::Balanced => {
+            if s.taken > 0 {
+                return None;
+            }
+            s.taken = 1;
+            let (first, count) = balanced(s.trip, thread.tid() as u64, size);
+            (count > 0).then_some((first, count))
+        }
+        Plan::RoundRobin => {
+            let index = s.taken.checked_mul(size)?.checked_add(thread.tid() as u64)?;
+            let first = index.checked_mul(s.chunk).filter(|&f| f < s.trip)?;
+            s.taken += 1;
+            Some((first, s.chunk.min(s.trip - first)))
+        }
+        Plan::Dynamic => {
+            let next = &buffer(team, s.number).next;
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let first = index.checked_mul(s.chunk).filter(|&f| f < s.trip)?;
+            Some((first, s.chunk.min(s.trip - first)))
+        }
+        Plan::Guided => {
+            let next = &buffer(team, s.number).next;
+            let mut first = next.load(Ordering::Relaxed);
+            loop {
+                let rest = s.trip.checked_sub(first).filter(|&r| r > 0)?;
+                let count = rest.div_ceil(2 * size).next_multiple_of(s.chunk).min(rest);
+                let end = first + count;
+                match next.compare_exchange_weak(first, end, Ordering::Relaxed, Ordering::Relaxed) {
+                    Ok(_) => return Some((first, count)),
+                    Err(now) => first = now,
+                }
+            }
+        }
+        Plan::Trapezoid => {
+            let next = &buffer(team, s.number).next;
+            let mut first = next.load(Ordering::Relaxed);
+            loop {
+                let rest = s.trip.checked_sub(first).filter(|&r| r > 0)?;
+                // The length of the chunk that starts here, from the area already handed out.
+                let shorter = first.checked_div(s.slope.0).unwrap_or(0) * s.slope.1;
+                let count = s.slope.0.saturating_sub(shorter).max(s.chunk).min(rest);
+                let end = first + count;
+                match next.compare_exchange_weak(first, end, Ordering::Relaxed, Ordering::Relaxed) {
+                    Ok(_) => return Some((first, count)),
+                    Err(now) => first = now,
+                }
+            }
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn next<T: Iteration>(
+    gtid: i32,
+    last: *mut i32,
+    lower: *mut T,
+    upper: *mut T,
+    stride: *mut T::Step,
+) -> i32 {
+    let thread = by_number(gtid);
+    let team = thread.team();
+    let s = state(thread);
+    if s.finished {
+        return 0;
+    }
+    let Some((first, count)) = take(thread, team, s) else {
+        leave(team, s);
+        return 0;
+    };
+    s.first = first;
+    let base = T::narrow(s.lower);
+    // SAFETY: the caller's contract.
+    unsafe {
+        *lower = value(base, first, s.step);
+        *upper = value(base, first + count - 1, s.step);
+        if !stride.is_null() {
+            *stride = T::step(s.step as u64);
+        }
+        if !last.is_null() {
+            *last = (first + count == s.trip) as i32;
+        }
+    }
+    1
+}
+
+/// Leaves a loop that has no iterations left for this thread.
+#[inline]
+fn leave(team: &Team, s: &mut LoopState) {
+    s.finished = true;
+    let size = team.size();
+    let buffer = buffer(team, s.number);
+    let next_turn = s.number as u64 + LOOP_BUFFERS as u64;
+    if size == 1 {
+        buffer.ordered.store(0, Ordering::Relaxed);
+        return;
+    }
+    if buffer.left.fetch_add(1, Ordering::AcqRel) + 1 == size {
+        buffer.left.store(0, Ordering::Relaxed);
+        buffer.next.store(0, Ordering::Relaxed);
+        buffer.ordered.store(0, Ordering::Relaxed);
+        buffer.turn.store(next_turn, Ordering::Release);
+        crate::support::sync::fence(Ordering::SeqCst);
+        // SAFETY: we take part in the region.
+        unsafe { team.gang.wake_all(size) };
+    }
+}
+
+/// Waits until it is the turn of the current iteration's ordered region.
+pub unsafe extern "C-unwind" fn ordered_begin(_ident: *const Ident, gtid: i32) {
+    let thread = by_number(gtid);
+    let team = thread.team();
+    let s = state(thread);
+    if team.size() > 1 && s.ordered {
+        let ordered = &buffer(team, s.number).ordered;
+        let first = s.first;
+        wait(thread, team, || ordered.load(Ordering::Acquire) >= first);
+    }
+}
+
+/// Ends an ordered region: the next iteration's may start.
+pub unsafe extern "C-unwind" fn ordered_end(_ident: *const Ident, gtid: i32) {
+    let thread = by_number(gtid);
+    let team = thread.team();
+    let s = state(thread);
+    if team.size() > 1 && s.ordered {
+        s.bumped = true;
+        bump(team, s.number);
+    }
+}
+
+fn bump(team: &Team, number: u32) {
+    let ordered = &buffer(team, number).ordered;
+    // Only the thread whose turn it is writes.
+    publish(ordered, ordered.load(Ordering::Relaxed) + 1);
+    // SAFETY: we take part in the region.
+    unsafe { team.gang.wake_all(team.size()) };
+}
+
+/// Ends one iteration of an ordered loop: passes the turn on if its body did not.
+pub unsafe extern "C-unwind" fn fini(_ident: *const Ident, gtid: i32) {
+    let thread = by_number(gtid);
+    let team = thread.team();
+    let s = state(thread);
+    if team.size() == 1 || !s.ordered {
+        return;
+    }
+    if s.bumped {
+        s.bumped = false;
+    } else {
+        let ordered = &buffer(team, s.number).ordered;
+        let first = s.first;
+        wait(thread, team, || ordered.load(Ordering::Acquire) >= first);
+        bump(team, s.number);
+    }
+}
+
+/// Ends a dispatched loop: nothing to do.
+pub unsafe extern "C-unwind" fn deinit(_ident: *const Ident, _gtid: i32) {}
+
+macro_rules! entries {
+    ($($init:ident, $dist:ident, $next:ident: $t:ty, $s:ty;)*) => {$(
+        /// Begins a dispatched loop.
+        pub unsafe extern "C-unwind" fn $init(
+            _ident: *const Ident,
+            gtid: i32,
+            schedule: i32,
+            lower: $t,
+            upper: $t,
+            step: $s,
+            chunk: $s,
+        ) {
+            init(gtid, schedule, lower, upper, step as i64, chunk as i64)
+        }
+
+        /// Begins a dispatched loop over the calling team's share of a distributed loop.
+        ///
+        /// # Safety
+        /// `last` is null or valid.
+        pub unsafe extern "C-unwind" fn $dist(
+            _ident: *const Ident,
+            gtid: i32,
+            schedule: i32,
+            last: *mut i32,
+            lower: $t,
+            upper: $t,
+            step: $s,
+            chunk: $s,
+        ) {
+            let league = by_number(gtid).team().shape().league;
+            let trip = trip_count(lower, upper, step as i64);
+            let (first, count) = balanced(trip, league.1 as u64, league.0 as u64);
+            if !last.is_null() {
+                // SAFETY: the caller's contract.
+                unsafe { *last = (count > 0 && first + count == trip) as i32 };
+            }
+            let (lower, upper): ($t, $t) = if count == 0 {
+                if step >= 0 { (1, 0) } else { (0, 1) }
+            } else {
+                (value(lower, first, step as i64), value(lower, first + count - 1, step as i64))
+            };
+            init(gtid, schedule, lower, upper, step as i64, chunk as i64)
+        }
+
+        /// Takes the next chunk: 1 and its bounds, or 0 when there is none.
+        ///
+        /// # Safety
+        /// The pointers are valid; `last` and `stride` may be null.
+        pub unsafe extern "C-unwind" fn $next(
+            _ident: *const Ident,
+            gtid: i32,
+            last: *mut i32,
+            lower: *mut $t,
+            upper: *mut $t,
+            stride: *mut $s,
+        ) -> i32 {
+            // SAFETY: the caller's contract.
+            unsafe { next(gtid, last, lower, upper, stride) }
+        }
+    )*};
+}
+entries! {
+    init_i32, init_dist_i32, next_i32: i32, i32;
+    init_u32, init_dist_u32, next_u32: u32, i32;
+    init_i64, init_dist_i64, next_i64: i64, i64;
+    init_u64, init_dist_u64, next_u64: u64, i64;
+}
+
+/// Begins `sections` whose number is told by [`next_section`].
+pub unsafe extern "C-unwind" fn sections_init(_ident: *const Ident, gtid: i32) {
+    init::<u64>(gtid, kind::DYNAMIC, 0, u64::MAX - 1, 1, 1);
+    let s = state(by_number(gtid));
+    s.plan = Plan::Dynamic;
+}
+
+/// The next section to execute, counted from 0; `sections` or more when there is none.
+pub unsafe extern "C-unwind" fn next_section(_ident: *const Ident, gtid: i32, sections: i32) -> i32 {
+    let thread = by_number(gtid);
+    let team = thread.team();
+    let s = state(thread);
+    if s.finished {
+        return sections;
+    }
+    s.trip = sections.max(0) as u64;
+    match take(thread, team, s) {
+        Some((first, _)) => first as i32,
+        None => {
+            leave(team, s);
+            if team.size() == 1 {
+                buffer(team, s.number).next.store(0, Ordering::Relaxed);
+            }
+            sections
+        }
+    }
+}
+
+/// Ends `sections`: nothing to do.
+pub unsafe extern "C-unwind" fn sections_end(_ident: *const Ident, _gtid: i32) {}
+

@@ -1,0 +1,358 @@
+//! Parallel regions: how many threads, launch, join; serialized regions.
+//! OpenMP 5.2, sections 10.1 (parallel), 10.1.1 (number of threads).
+
+use std::ffi::c_void;
+use std::sync::Once;
+use std::sync::atomic::Ordering;
+
+use crate::kmpc::abi;
+use crate::kmpc::icv::{self, Icvs, settings};
+use crate::kmpc::ident::Ident;
+use crate::kmpc::team::gang::{Meeting, meeting_for};
+use crate::kmpc::team::parker::Patience;
+use crate::kmpc::team::{Shape, Team, Work};
+use crate::kmpc::thread::{self, BUSY_WORKERS, Thread, by_number, current};
+
+/// Executes `microtask` in a new team. `argv` holds `argc` pointers.
+///
+/// # Safety
+/// `microtask` is a `void(i32*, i32*, argc pointers)` that may run on several threads at once.
+pub unsafe extern "C-unwind" fn parallel(
+    ident: *const Ident,
+    argc: i32,
+    microtask: *const c_void,
+    argv: *const *mut c_void,
+) {
+    let thread = current();
+    let size = team_size(thread);
+    // SAFETY: the caller's contract.
+    unsafe { run_region(thread, ident, argc as u32, microtask, argv, size) };
+}
+
+/// As [`parallel`] where `condition` is not 0, serialized otherwise; `argument` is the microtask's
+/// only argument and is passed only if `argc` is not 0.
+///
+/// # Safety
+/// As for [`parallel`].
+pub unsafe extern "C-unwind" fn parallel_if(
+    ident: *const Ident,
+    argc: i32,
+    microtask: *const c_void,
+    condition: i32,
+    argument: *mut c_void,
+) {
+    let thread = current();
+    let size = team_size(thread);
+    let size = if condition != 0 { size } else { 1 };
+    let argv = [argument];
+    // SAFETY: the caller's contract.
+    unsafe { run_region(thread, ident, argc.min(1) as u32, microtask, argv.as_ptr(), size) };
+}
+
+/// The number of threads of the next region, which consumes the pushed clauses.
+fn team_size(thread: &Thread) -> u32 {
+    let icvs = thread.icvs.get();
+    let pushed = thread.pushed_threads.replace(0);
+    let shape = thread.team().shape();
+    if shape.active_level >= icvs.max_active_levels {
+        return 1;
+    }
+    let mut size = if pushed > 0 { pushed } else { icvs.nthreads };
+    if icvs.dynamic {
+        size = size.min(settings().processors);
+    }
+    size.min(icvs.thread_limit).clamp(1, thread::MAX_THREADS as u32 / 2)
+}
+
+/// Reserves up to `wanted` workers under a thread limit; returns how many were granted.
+fn reserve(wanted: u32, limit: u32) -> u32 {
+    let mut granted = 0;
+    let _ = BUSY_WORKERS.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |busy| {
+        granted = wanted.min((limit - 1).saturating_sub(busy));
+        Some(busy + granted)
+    });
+    granted
+}
+
+/// What the implicit tasks of a region start with.
+fn child_icvs(icvs: Icvs, level: u32, bind: Option<u8>) -> Icvs {
+    let mut child = icvs;
+    let settings = settings();
+    if settings.nthreads.len() > 1
+        && let Some(n) = settings.nthreads_below(level)
+    {
+        child.nthreads = n;
+    }
+    if let Some(b) = bind.or_else(|| {
+        (settings.proc_bind.len() > 1).then(|| settings.proc_bind_below(level)).flatten()
+    }) {
+        child.proc_bind = b;
+    }
+    child
+}
+
+fn warn_fewer(wanted: u32, got: u32) {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        eprintln!("ompvm: warning: a region gets {got} threads instead of {wanted}");
+    });
+}
+
+unsafe fn run_region(
+    thread: &'static Thread,
+    ident: *const Ident,
+    argc: u32,
+    microtask: *const c_void,
+    argv: *const *mut c_void,
+    mut size: u32,
+) {
+    let icvs = thread.icvs.get();
+    let limited = icvs.thread_limit < i32::MAX as u32;
+    if limited && size > 1 {
+        size = reserve(size - 1, icvs.thread_limit) + 1;
+    }
+    if size == 1 {
+        enter_serial(thread, ident);
+        let _leave = Serial { thread };
+        let tid = 0;
+        // SAFETY: the caller's contract.
+        unsafe { abi::call_microtask(microtask, &thread.gtid, &tid, argc, argv) };
+        return;
+    }
+    // SAFETY: the thread's own list.
+    let team = unsafe { &mut *thread.spare_teams.get() }
+        .pop()
+        .unwrap_or_else(|| Box::into_raw(Team::new()));
+    // SAFETY: a spare team of ours lives and runs no region.
+    let t = unsafe { &*team };
+    if t.workers.get() + 1 < size {
+        // SAFETY: as above.
+        let got = unsafe { thread::attach_workers(team, size) };
+        if got < size {
+            warn_fewer(size, got);
+            size = got;
+        }
+    }
+    let outer = thread.team();
+    let outer_shape = outer.shape();
+    let bind = thread.pushed_bind.take();
+    let child = child_icvs(icvs, outer_shape.level + 1, bind);
+    let processors = settings().processors;
+    let rivals = if outer_shape.size > 1 { size.saturating_mul(outer_shape.size) } else { size };
+    let patience = patience_for(rivals, processors);
+    let shape = Shape {
+        size,
+        meeting: meeting_for(rivals, processors),
+        patience,
+        level: outer_shape.level + 1,
+        active_level: outer_shape.active_level + 1,
+        parent: outer,
+        parent_tid: thread.tid(),
+        league: outer_shape.league,
+        ident,
+    };
+    // SAFETY: our team, between regions.
+    unsafe { t.prepare(shape, Some(Work { microtask, argc, argv, icvs: child })) };
+    let saved = thread.enter(team, 0);
+    thread.icvs.set(child);
+    let local = thread.local();
+    local.singles.set(0);
+    local.loops.set(0);
+    // SAFETY: prepared; as many workers are attached as take part.
+    unsafe { t.gang.start(size) };
+    let _join = Join { thread, team, size, saved, icvs, limited, patience };
+    let tid = 0;
+    // SAFETY: the caller's contract.
+    unsafe { abi::call_microtask(microtask, &thread.gtid, &tid, argc, argv) };
+}
+
+/// How long members of a team spin when `threads` compete for `processors`.
+fn patience_for(threads: u32, processors: u32) -> Patience {
+    if threads > processors {
+        let nanos = if icv::spin_nanos() == u64::MAX { u64::MAX } else { 2_000 };
+        Patience { checks: 50, nanos, yielding: true }
+    } else {
+        Patience { checks: 1000, nanos: icv::spin_nanos(), yielding: true }
+    }
+}
+
+/// Joins the region when the master leaves it, normally or by unwinding.
+struct Join {
+    thread: &'static Thread,
+    team: *mut Team,
+    size: u32,
+    saved: (*const Team, u32),
+    icvs: Icvs,
+    limited: bool,
+    patience: Patience,
+}
+
+impl Drop for Join {
+    #[inline]
+    fn drop(&mut self) {
+        let thread = self.thread;
+        // SAFETY: our team, in the region.
+        let team = unsafe { &*self.team };
+        // SAFETY: we are its master.
+        unsafe { team.gang.join(0, self.size, self.patience) };
+        let local = thread.local();
+        if local.singles.get() > 0 {
+            team.singles.store(0, Ordering::Relaxed);
+        }
+        if local.loops.get() > 0 {
+            // SAFETY: the region is over.
+            unsafe { team.reset_worksharing() };
+        }
+        thread.enter(self.saved.0, self.saved.1);
+        thread.icvs.set(self.icvs);
+        if self.limited {
+            BUSY_WORKERS.fetch_sub(self.size - 1, Ordering::Relaxed);
+            if thread.team().shape().level > 0 {
+                // Under a thread limit, workers of nested teams must be free for others.
+                // SAFETY: our team, between regions.
+                unsafe { thread::dismiss(self.team) };
+                return;
+            }
+        }
+        // SAFETY: the thread's own list.
+        unsafe { &mut *thread.spare_teams.get() }.push(self.team);
+    }
+}
+
+struct Serial {
+    thread: &'static Thread,
+}
+
+impl Drop for Serial {
+    fn drop(&mut self) {
+        leave_serial(self.thread);
+    }
+}
+
+/// Enters a region executed by this thread alone.
+pub fn enter_serial(thread: &Thread, ident: *const Ident) {
+    let outer = thread.team().shape();
+    let league = outer.league;
+    enter_alone(thread, ident, outer.level + 1, league);
+}
+
+/// Enters a team of one at nesting level `level` (its own level for teams of a league).
+pub fn enter_alone(thread: &Thread, ident: *const Ident, level: u32, league: (u32, u32)) {
+    thread.pushed_threads.set(0);
+    let bind = thread.pushed_bind.take();
+    let outer = thread.team();
+    // SAFETY: the thread's own list.
+    let team = unsafe { &mut *thread.spare_serial.get() }
+        .pop()
+        .unwrap_or_else(|| Box::into_raw(Team::new()));
+    // SAFETY: a spare team of ours.
+    let t = unsafe { &*team };
+    let shape = Shape {
+        size: 1,
+        meeting: Meeting::AllToAll,
+        patience: Patience { checks: 0, nanos: 0, yielding: false },
+        level,
+        active_level: outer.shape().active_level,
+        parent: outer,
+        parent_tid: thread.tid(),
+        league,
+        ident,
+    };
+    let icvs = thread.icvs.get();
+    // The outer environment is kept in the team until the region ends.
+    let work = Work { microtask: std::ptr::null(), argc: 0, argv: std::ptr::null(), icvs };
+    // SAFETY: nobody else uses this team.
+    unsafe { t.prepare(shape, Some(work)) };
+    thread.icvs.set(child_icvs(icvs, level, bind));
+    thread.enter(team, 0);
+    let local = thread.local();
+    local.singles.set(0);
+    local.loops.set(0);
+}
+
+/// Leaves what [`enter_alone`] entered.
+pub fn leave_serial(thread: &Thread) {
+    let team = thread.team();
+    let shape = *team.shape();
+    if shape.parent.is_null() || shape.size != 1 {
+        return;
+    }
+    let local = thread.local();
+    if local.singles.get() > 0 {
+        team.singles.store(0, Ordering::Relaxed);
+    }
+    if local.loops.get() > 0 {
+        // SAFETY: nobody else uses this team.
+        unsafe { team.reset_worksharing() };
+    }
+    thread.icvs.set(team.work().icvs);
+    let team = std::ptr::from_ref(team).cast_mut();
+    thread.enter(shape.parent, shape.parent_tid);
+    // SAFETY: the thread's own list.
+    unsafe { &mut *thread.spare_serial.get() }.push(team);
+}
+
+/// Begins a region that an `if` clause serializes.
+pub unsafe extern "C-unwind" fn begin_serialized(ident: *const Ident, gtid: i32) {
+    enter_serial(by_number(gtid), ident);
+}
+
+/// Ends a serialized region.
+pub unsafe extern "C-unwind" fn end_serialized(_ident: *const Ident, gtid: i32) {
+    leave_serial(by_number(gtid));
+}
+
+/// Sets the `num_threads` clause of the next region.
+pub unsafe extern "C-unwind" fn push_num_threads(_ident: *const Ident, gtid: i32, threads: i32) {
+    by_number(gtid).pushed_threads.set(threads.max(0) as u32);
+}
+
+/// Sets a strict `num_threads` clause: fewer threads are reported as `severity` says (1 warning,
+/// 2 fatal) with `message`.
+///
+/// # Safety
+/// `message` is null or a null-terminated string.
+pub unsafe extern "C-unwind" fn push_num_threads_strict(
+    ident: *const Ident,
+    gtid: i32,
+    threads: i32,
+    severity: i32,
+    message: *const std::ffi::c_char,
+) {
+    let thread = by_number(gtid);
+    thread.pushed_threads.set(threads.max(0) as u32);
+    let icvs = thread.icvs.get();
+    let possible = if thread.team().shape().active_level >= icvs.max_active_levels {
+        1
+    } else {
+        icvs.thread_limit.min(i32::MAX as u32) as i32
+    };
+    if threads > possible {
+        // SAFETY: the caller's contract.
+        unsafe { crate::kmpc::misc::error(ident, severity, message) };
+    }
+}
+
+/// Sets the `num_threads` clause from a list; its first number is for the next region.
+///
+/// # Safety
+/// `list` has `length` numbers.
+pub unsafe extern "C-unwind" fn push_num_threads_list(
+    ident: *const Ident,
+    gtid: i32,
+    length: u32,
+    list: *const i32,
+) {
+    if length > 0 {
+        // SAFETY: the caller's contract.
+        unsafe { push_num_threads(ident, gtid, *list) };
+    }
+}
+
+/// Does nothing: a push is consumed by its region.
+pub unsafe extern "C-unwind" fn pop_num_threads(_ident: *const Ident, _gtid: i32) {}
+
+/// Sets the `proc_bind` clause of the next region.
+pub unsafe extern "C-unwind" fn push_proc_bind(_ident: *const Ident, gtid: i32, bind: i32) {
+    by_number(gtid).pushed_bind.set(Some(bind.clamp(0, 4) as u8));
+}

@@ -1,0 +1,56 @@
+//! The Fortran forms of `omp_*` routines: arguments by reference, names with an underscore.
+//! Routines without arguments need no form of their own.
+
+use std::ffi::c_void;
+
+use crate::kmpc::{alloc, api, lock};
+
+macro_rules! by_reference {
+    ($($name:ident($($arg:ident: $t:ty),*) $(-> $ret:ty)? = $target:path;)*) => {$(
+        /// The routine of the same name, its arguments by reference.
+        ///
+        /// # Safety
+        /// The pointers are valid.
+        pub unsafe extern "C-unwind" fn $name($($arg: *const $t),*) $(-> $ret)? {
+            // SAFETY: the caller's contract.
+            unsafe { $target($(*$arg),*) }
+        }
+    )*};
+}
+by_reference! {
+    set_num_threads(threads: i32) = api::set_num_threads;
+    set_dynamic(on: i32) = api::set_dynamic;
+    set_nested(on: i32) = api::set_nested;
+    set_max_active_levels(levels: i32) = api::set_max_active_levels;
+    set_schedule(kind: i32, chunk: i32) = api::set_schedule;
+    get_ancestor_thread_num(level: i32) -> i32 = api::get_ancestor_thread_num;
+    get_team_size(level: i32) -> i32 = api::get_team_size;
+    set_default_device(device: i32) = api::set_default_device;
+    set_num_teams(teams: i32) = api::set_num_teams;
+    set_teams_thread_limit(limit: i32) = api::set_teams_thread_limit;
+    get_place_num_procs(place: i32) -> i32 = api::get_place_num_procs;
+    display_env(verbose: i32) = api::display_env;
+    pause_resource(kind: i32, device: i32) -> i32 = api::pause_resource;
+    pause_resource_all(kind: i32) -> i32 = api::pause_resource_all;
+    set_default_allocator(handle: usize) = alloc::set_default;
+    destroy_allocator(handle: usize) = alloc::destroy;
+    set_blocktime(ms: i32) = api::set_blocktime;
+}
+
+/// `omp_get_place_proc_ids_`.
+///
+/// # Safety
+/// The pointers are valid.
+pub unsafe extern "C-unwind" fn get_place_proc_ids(place: *const i32, ids: *mut i32) {
+    // SAFETY: the caller's contract.
+    unsafe { api::get_place_proc_ids(*place, ids) }
+}
+
+/// `omp_init_lock_with_hint_`.
+///
+/// # Safety
+/// The pointers are valid.
+pub unsafe extern "C-unwind" fn init_lock_hint(object: *mut c_void, _hint: *const i32) {
+    // SAFETY: the caller's contract.
+    unsafe { lock::init(object) }
+}

@@ -1,0 +1,185 @@
+//! Internal control variables (OpenMP 5.2, chapter 2).
+//!
+//! [`Icvs`] are those of a data environment: each implicit task has a copy that starts as its
+//! parent's. [`Settings`] are those of the whole program, set once from the environment.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+
+use crate::kmpc::env;
+use crate::support::topology;
+
+/// A loop schedule's kind, as `omp_sched_t` numbers them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunSchedule {
+    /// 1 static, 2 dynamic, 3 guided, 4 auto; bit 31 monotonic.
+    pub kind: u32,
+    /// Iterations per chunk; 0 where not given.
+    pub chunk: i32,
+}
+
+/// Bit of [`RunSchedule::kind`]: chunks are handed out in increasing order.
+pub const SCHEDULE_MONOTONIC: u32 = 0x8000_0000;
+
+/// The control variables of one data environment.
+#[derive(Clone, Copy, Debug)]
+pub struct Icvs {
+    /// Threads of the next parallel region.
+    pub nthreads: u32,
+    /// Active parallel regions that may be nested.
+    pub max_active_levels: u32,
+    /// Threads of the contention group.
+    pub thread_limit: u32,
+    /// Schedule of `schedule(runtime)`.
+    pub schedule: RunSchedule,
+    /// Device of constructs without a `device` clause.
+    pub default_device: i32,
+    /// Threads of each team of a `teams` construct; 0 where not given.
+    pub teams_thread_limit: u32,
+    /// The runtime may give fewer threads than asked for.
+    pub dynamic: bool,
+    /// `omp_proc_bind_t` of the next region.
+    pub proc_bind: u8,
+}
+
+impl Default for Icvs {
+    fn default() -> Self {
+        let settings = settings();
+        Self {
+            nthreads: settings.nthreads.first().copied().unwrap_or(settings.processors),
+            max_active_levels: settings.max_active_levels,
+            thread_limit: settings.thread_limit,
+            schedule: settings.schedule,
+            default_device: settings.default_device,
+            teams_thread_limit: settings.teams_thread_limit,
+            dynamic: settings.dynamic,
+            proc_bind: settings.proc_bind.first().copied().unwrap_or(0),
+        }
+    }
+}
+
+/// How waiting threads behave (`OMP_WAIT_POLICY`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WaitPolicy {
+    /// Spin, never sleep.
+    Active,
+    /// Sleep soon.
+    Passive,
+}
+
+/// What the environment says, read once.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Processors useful to this process.
+    pub processors: u32,
+    /// `OMP_NUM_THREADS` by nesting level; empty where not given.
+    pub nthreads: Vec<u32>,
+    /// `OMP_THREAD_LIMIT`.
+    pub thread_limit: u32,
+    /// `OMP_MAX_ACTIVE_LEVELS`.
+    pub max_active_levels: u32,
+    /// `OMP_DYNAMIC`.
+    pub dynamic: bool,
+    /// `OMP_SCHEDULE`.
+    pub schedule: RunSchedule,
+    /// `OMP_PROC_BIND` by nesting level; empty where not given.
+    pub proc_bind: Vec<u8>,
+    /// Bind threads to processors: a policy other than `false` was asked for.
+    pub bind: bool,
+    /// `OMP_STACKSIZE` in bytes.
+    pub stack_size: usize,
+    /// `OMP_WAIT_POLICY`, where given.
+    pub wait_policy: Option<WaitPolicy>,
+    /// `KMP_BLOCKTIME` in microseconds, where given; `u64::MAX` is infinite.
+    pub blocktime_us: Option<u64>,
+    /// `OMP_DEFAULT_DEVICE`.
+    pub default_device: i32,
+    /// `OMP_CANCELLATION`.
+    pub cancellation: bool,
+    /// `OMP_NUM_TEAMS`; 0 where not given.
+    pub num_teams: u32,
+    /// `OMP_TEAMS_THREAD_LIMIT`; 0 where not given.
+    pub teams_thread_limit: u32,
+    /// `OMP_MAX_TASK_PRIORITY`.
+    pub max_task_priority: i32,
+}
+
+impl Settings {
+    /// The settings of an empty environment.
+    pub fn new(processors: u32) -> Self {
+        Self {
+            processors,
+            nthreads: Vec::new(),
+            thread_limit: i32::MAX as u32,
+            max_active_levels: 1,
+            dynamic: false,
+            schedule: RunSchedule { kind: 1, chunk: 0 },
+            proc_bind: Vec::new(),
+            bind: false,
+            stack_size: 8 << 20,
+            wait_policy: None,
+            blocktime_us: None,
+            default_device: 0,
+            cancellation: false,
+            num_teams: 0,
+            teams_thread_limit: 0,
+            max_task_priority: 0,
+        }
+    }
+
+    /// The `nthreads` a region at nesting level `level` passes to its implicit tasks, where the
+    /// environment's list has a value for them.
+    pub fn nthreads_below(&self, level: u32) -> Option<u32> {
+        self.nthreads.get(level as usize).copied()
+    }
+
+    /// As [`Settings::nthreads_below`], for `proc_bind`.
+    pub fn proc_bind_below(&self, level: u32) -> Option<u8> {
+        self.proc_bind.get(level as usize).copied()
+    }
+}
+
+/// The program's settings; the first call reads the environment and prints warnings about it.
+pub fn settings() -> &'static Settings {
+    static SETTINGS: OnceLock<Settings> = OnceLock::new();
+    SETTINGS.get_or_init(|| {
+        let mut settings = Settings::new(topology::usable_cpus() as u32);
+        env::read(&mut settings, &|name| std::env::var(name).ok(), &mut |warning| {
+            eprintln!("ompvm: warning: {warning}");
+        });
+        if let Some(verbose) = env::display_env(&|name| std::env::var(name).ok()) {
+            eprint!("{}", env::display(&settings, verbose));
+        }
+        settings
+    })
+}
+
+/// `omp_set_num_teams`.
+pub static NUM_TEAMS: AtomicI32 = AtomicI32::new(-1);
+
+/// Nanoseconds a waiting thread spins; `u64::MAX - 1` until the first use computes it.
+static SPIN_NANOS: AtomicU64 = AtomicU64::new(u64::MAX - 1);
+
+/// Nanoseconds a thread of a team that fits on the processors spins before it sleeps.
+pub fn spin_nanos() -> u64 {
+    let now = SPIN_NANOS.load(Ordering::Relaxed);
+    if now != u64::MAX - 1 {
+        return now;
+    }
+    let settings = settings();
+    let nanos = match (settings.wait_policy, settings.blocktime_us) {
+        (_, Some(u64::MAX)) => u64::MAX,
+        (_, Some(us)) => us.saturating_mul(1000),
+        (Some(WaitPolicy::Active), None) => u64::MAX,
+        (Some(WaitPolicy::Passive), None) => 0,
+        (None, None) => 5_000_000,
+    };
+    SPIN_NANOS.store(nanos, Ordering::Relaxed);
+    nanos
+}
+
+/// `kmp_set_blocktime`: sets the spinning time in milliseconds.
+pub fn set_blocktime_ms(ms: i32) {
+    let nanos = if ms == i32::MAX { u64::MAX } else { ms.max(0) as u64 * 1_000_000 };
+    SPIN_NANOS.store(nanos, Ordering::Relaxed);
+}

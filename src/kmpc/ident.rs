@@ -1,0 +1,61 @@
+//! `ident_t`, the source location that compilers pass to most entries.
+//!
+//! The layout is the published ABI's; only the fields that mean something to a runtime are named.
+
+use std::ffi::{CStr, c_char};
+
+/// Flag of [`Ident::flags`]: the compiler also generated an atomic form of a reduction.
+pub const ATOMIC_REDUCE: i32 = 0x10;
+
+/// A source location and what the compiler says about the call.
+#[repr(C)]
+#[derive(Debug)]
+pub struct Ident {
+    reserved_1: i32,
+    /// Flag bits.
+    pub flags: i32,
+    reserved_2: i32,
+    /// Length of `psource` in newer compilers, 0 in older ones.
+    pub source_len: i32,
+    /// ";file;function;line;column;;" or null.
+    pub psource: *const c_char,
+}
+
+// SAFETY: an ident is a constant of the guest; nobody writes it.
+unsafe impl Sync for Ident {}
+
+/// The text of a location, "file:line" with the function where known; `None` without debug info.
+///
+/// # Safety
+/// `ident` is null or points to a live ident with a null-terminated or null `psource`.
+pub unsafe fn describe(ident: *const Ident) -> Option<String> {
+    // SAFETY: the caller's contract.
+    let psource = unsafe { ident.as_ref() }?.psource;
+    if psource.is_null() {
+        return None;
+    }
+    // SAFETY: a null-terminated string (caller's contract).
+    let text = unsafe { CStr::from_ptr(psource) }.to_string_lossy();
+    let mut parts = text.split(';').skip(1);
+    let (file, function, line) = (parts.next()?, parts.next()?, parts.next()?);
+    if file == "unknown" {
+        return None;
+    }
+    Some(format!("{file}:{line} ({function})"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kmpc_describes_a_location() {
+        let text = c";a.c;main;12;5;;";
+        let ident =
+            Ident { reserved_1: 0, flags: 2, reserved_2: 0, source_len: 0, psource: text.as_ptr() };
+        // SAFETY: a live ident.
+        assert_eq!(unsafe { describe(&ident) }.as_deref(), Some("a.c:12 (main)"));
+        // SAFETY: null is allowed.
+        assert_eq!(unsafe { describe(std::ptr::null()) }, None);
+    }
+}

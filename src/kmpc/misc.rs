@@ -1,0 +1,87 @@
+//! Small entries: thread numbers, begin and end, `error`, scope.
+
+use std::ffi::{CStr, c_char};
+
+use crate::kmpc::ident::{self, Ident};
+use crate::kmpc::thread::{self, by_number, current};
+
+/// The calling thread's global number.
+pub unsafe extern "C-unwind" fn global_thread_num(_ident: *const Ident) -> i32 {
+    current().gtid
+}
+
+/// The number of threads the runtime knows.
+pub unsafe extern "C-unwind" fn global_num_threads(_ident: *const Ident) -> i32 {
+    thread::known_threads()
+}
+
+/// The calling thread's number in its team.
+pub unsafe extern "C-unwind" fn bound_thread_num(_ident: *const Ident) -> i32 {
+    current().tid() as i32
+}
+
+/// The number of threads of the calling thread's team.
+pub unsafe extern "C-unwind" fn bound_num_threads(_ident: *const Ident) -> i32 {
+    current().team().size() as i32
+}
+
+/// Whether an active region surrounds the caller.
+pub unsafe extern "C-unwind" fn in_parallel(_ident: *const Ident) -> i32 {
+    (current().team().shape().active_level > 0) as i32
+}
+
+/// A fork is always possible.
+pub unsafe extern "C-unwind" fn ok_to_fork(_ident: *const Ident) -> i32 {
+    1
+}
+
+/// Announces the program: the runtime starts at first use.
+pub unsafe extern "C-unwind" fn begin(_ident: *const Ident, _flags: i32) {}
+
+/// Announces the program's end: nothing to do.
+pub unsafe extern "C-unwind" fn end(_ident: *const Ident) {}
+
+/// Begins or ends `scope`: nothing to do.
+pub unsafe extern "C-unwind" fn scope(_ident: *const Ident, _gtid: i32, _reserved: *mut std::ffi::c_void) {}
+
+/// The `error` directive: severity 1 warns, 2 ends the program.
+///
+/// # Safety
+/// `message` is null or null-terminated.
+pub unsafe extern "C-unwind" fn error(ident: *const Ident, severity: i32, message: *const c_char) {
+    // SAFETY: the caller's contract.
+    let at = unsafe { ident::describe(ident) }.map_or(String::new(), |at| format!("{at}: "));
+    let text = if message.is_null() {
+        "error directive".into()
+    } else {
+        // SAFETY: the caller's contract.
+        unsafe { CStr::from_ptr(message) }.to_string_lossy()
+    };
+    if severity == 1 {
+        eprintln!("OMP: Warning: {at}{text}");
+    } else {
+        eprintln!("OMP: Error: {at}{text}");
+        std::process::exit(1);
+    }
+}
+
+/// A number for the current task: each implicit task's is its thread's and level's.
+pub unsafe extern "C-unwind" fn task_id(gtid: i32) -> u64 {
+    let thread = by_number(gtid);
+    (thread.team().shape().level as u64) << 32 | (thread.gtid as u64 + 1)
+}
+
+/// Reports that a program called an entry that is not supported and ends it.
+///
+/// # Safety
+/// `name` is null-terminated.
+pub unsafe extern "C-unwind" fn unsupported(name: *const c_char) -> ! {
+    // SAFETY: the caller's contract.
+    let name = unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned();
+    let reason = match crate::kmpc::table::lookup(&name).map(|entry| entry.status) {
+        Some(crate::kmpc::table::Status::Unsupported { reason }) => reason,
+        _ => "not part of this runtime",
+    };
+    eprintln!("ompvm: unsupported: {name}: {reason}");
+    std::process::exit(125);
+}

@@ -1,0 +1,177 @@
+//! Reductions at the end of worksharing and parallel constructs: `__kmpc_reduce*`.
+//! OpenMP 5.2, section 5.5 (reduction clauses).
+//!
+//! The compiler offers up to three ways and the runtime answers which one: 1, combine here (under
+//! a lock, or alone after a tree has combined the others' lists); 2, combine with atomics; 0,
+//! nothing left to do. Small teams use atomics where offered and the lock otherwise; larger ones
+//! the tree, in which no two threads touch the same list.
+
+use std::ffi::c_void;
+use std::sync::atomic::Ordering;
+
+use crate::kmpc::ident::{ATOMIC_REDUCE, Ident};
+use crate::kmpc::lock;
+use crate::kmpc::thread::{Thread, by_number};
+
+/// How a reduction is combined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// A team of one.
+    Alone,
+    /// Each thread under a lock.
+    Critical,
+    /// Each thread with atomics.
+    Atomic,
+    /// Along the barrier's tree; the master finishes.
+    Tree,
+}
+
+/// Combines list `rhs` into list `lhs`.
+type Combine = Option<unsafe extern "C-unwind" fn(lhs: *mut c_void, rhs: *mut c_void)>;
+
+/// Teams up to this size combine under a lock or with atomics.
+const SMALL_TEAM: u32 = 4;
+
+fn choose(thread: &Thread, ident: *const Ident, data: *mut c_void, combine: Combine) -> Method {
+    // SAFETY: an ident of the compiler, or null.
+    let atomic = unsafe { ident.as_ref() }.is_some_and(|i| i.flags & ATOMIC_REDUCE != 0);
+    let tree = !data.is_null() && combine.is_some();
+    let size = thread.team().size();
+    match () {
+        () if size == 1 => Method::Alone,
+        () if size > SMALL_TEAM && tree => Method::Tree,
+        () if atomic => Method::Atomic,
+        () => Method::Critical,
+    }
+}
+
+/// Combines the lists of the team into the master's, each thread absorbing those that arrive at it.
+/// The master returns when all is combined, the others when they have announced theirs.
+unsafe fn gather(thread: &Thread, data: *mut c_void, combine: Combine) {
+    let team = thread.team();
+    let shape = team.shape();
+    thread.local().reduce_data.store(data, Ordering::Relaxed);
+    // SAFETY: the thread takes part with its number; a child's list lives until the release, and
+    // its pointer was stored before the arrival that the gather acquired.
+    unsafe {
+        team.gang.gather(thread.tid(), shape.size, shape.patience, |child| {
+            let theirs = team.slot(child).local.reduce_data.load(Ordering::Relaxed);
+            if let Some(combine) = combine {
+                combine(data, theirs);
+            }
+        });
+    }
+}
+
+unsafe fn release(thread: &Thread) {
+    let team = thread.team();
+    let shape = team.shape();
+    // SAFETY: after this thread's gather.
+    unsafe { team.gang.release(thread.tid(), shape.size, shape.patience) };
+}
+
+/// Begins a reduction without a barrier at its end.
+///
+/// # Safety
+/// `data` is a list of `count` pointers that `combine` understands; `cell` a critical section's.
+pub unsafe extern "C-unwind" fn begin_nowait(
+    ident: *const Ident,
+    gtid: i32,
+    _count: i32,
+    _size: usize,
+    data: *mut c_void,
+    combine: Combine,
+    cell: *mut c_void,
+) -> i32 {
+    let thread = by_number(gtid);
+    let method = choose(thread, ident, data, combine);
+    thread.local().reduce_method.set(method);
+    match method {
+        Method::Alone => 1,
+        Method::Critical => {
+            // SAFETY: the caller's contract.
+            unsafe { lock::critical(ident, gtid, cell) };
+            1
+        }
+        Method::Atomic => 2,
+        Method::Tree => {
+            // SAFETY: the caller's contract.
+            unsafe {
+                gather(thread, data, combine);
+                release(thread);
+            }
+            (thread.tid() == 0) as i32
+        }
+    }
+}
+
+/// Ends a reduction begun with [`begin_nowait`].
+///
+/// # Safety
+/// As for [`begin_nowait`].
+pub unsafe extern "C-unwind" fn end_nowait(ident: *const Ident, gtid: i32, cell: *mut c_void) {
+    if by_number(gtid).local().reduce_method.get() == Method::Critical {
+        // SAFETY: the caller's contract.
+        unsafe { lock::end_critical(ident, gtid, cell) };
+    }
+}
+
+/// Begins a reduction whose result all threads see at its end.
+///
+/// # Safety
+/// As for [`begin_nowait`].
+pub unsafe extern "C-unwind" fn begin(
+    ident: *const Ident,
+    gtid: i32,
+    _count: i32,
+    _size: usize,
+    data: *mut c_void,
+    combine: Combine,
+    cell: *mut c_void,
+) -> i32 {
+    let thread = by_number(gtid);
+    let method = choose(thread, ident, data, combine);
+    thread.local().reduce_method.set(method);
+    match method {
+        Method::Alone => 1,
+        Method::Critical => {
+            // SAFETY: the caller's contract.
+            unsafe { lock::critical(ident, gtid, cell) };
+            1
+        }
+        Method::Atomic => 2,
+        Method::Tree => {
+            // SAFETY: the caller's contract. The master is released by `end`.
+            unsafe {
+                gather(thread, data, combine);
+                if thread.tid() == 0 {
+                    return 1;
+                }
+                release(thread);
+            }
+            0
+        }
+    }
+}
+
+/// Ends a reduction begun with [`begin`].
+///
+/// # Safety
+/// As for [`begin`].
+pub unsafe extern "C-unwind" fn end(ident: *const Ident, gtid: i32, cell: *mut c_void) {
+    let thread = by_number(gtid);
+    match thread.local().reduce_method.get() {
+        Method::Alone => {}
+        Method::Critical => {
+            // SAFETY: the caller's contract; the thread takes part with its number.
+            unsafe {
+                lock::end_critical(ident, gtid, cell);
+                thread.team().barrier(thread.tid());
+            }
+        }
+        // SAFETY: the thread takes part with its number.
+        Method::Atomic => unsafe { thread.team().barrier(thread.tid()) },
+        // SAFETY: the master, after its gather.
+        Method::Tree => unsafe { release(thread) },
+    }
+}

@@ -1,0 +1,987 @@
+//! Every entry of the OpenMP runtime's ABI, once.
+//!
+//! A row is: ABI name, kinds of the arguments and of the result, implementer, section of the
+//! OpenMP 5.2 specification (or "libomp" for entries of its own). From it expand the array
+//! [`ENTRIES`] that the virtual machine resolves guest symbols with, and the exports of the shared
+//! library in `libomp/`. The compiler checks that each implementer has the signature of its row.
+//!
+//! Rows marked `variadic` are variadic in the ABI: the virtual machine passes an array of the
+//! variable arguments to the first implementer, native code calls the second.
+//! Rows under `unsupported` name the construct that is missing; a program that uses one is refused
+//! when it is loaded, and ends with that message when it calls one through the shared library.
+//!
+//! To add an entry: write a row, write the implementer, nothing else.
+
+use std::collections::HashMap;
+use std::ffi::c_void;
+use std::sync::OnceLock;
+
+use crate::kmpc::*;
+
+/// The kind of an argument or a result, as far as a calling convention cares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Nothing (results only).
+    Void,
+    /// 8-bit integer, signed or not.
+    I8,
+    /// 16-bit integer.
+    I16,
+    /// 32-bit integer.
+    I32,
+    /// 64-bit integer.
+    I64,
+    /// `float`.
+    F32,
+    /// `double`.
+    F64,
+    /// `float _Complex`, in one SSE register.
+    C32,
+    /// `double _Complex`, in two SSE registers.
+    C64,
+    /// A pointer (to data or code).
+    Ptr,
+}
+
+/// Whether an entry does its work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// It does.
+    Supported,
+    /// It does not: the construct that is missing.
+    Unsupported {
+        /// What is missing.
+        reason: &'static str,
+    },
+}
+
+/// The address of an implementer.
+#[derive(Clone, Copy, Debug)]
+pub struct Address(pub *const c_void);
+
+// SAFETY: the address of a function.
+unsafe impl Sync for Address {}
+// SAFETY: the address of a function.
+unsafe impl Send for Address {}
+
+/// One entry of the runtime.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// The ABI's name.
+    pub name: &'static str,
+    /// Kinds of the arguments; empty for unsupported entries.
+    pub args: &'static [Kind],
+    /// Kind of the result.
+    pub ret: Kind,
+    /// `extern "C-unwind"` implementer; null for unsupported entries.
+    pub address: Address,
+    /// The ABI's entry takes variable arguments where the last argument here is their array.
+    pub variadic: bool,
+    /// Section of the OpenMP 5.2 specification.
+    pub spec: &'static str,
+    /// Whether it works.
+    pub status: Status,
+}
+
+/// Passes all rows to the macro `$callback`: `supported { .. } variadic { .. } unsupported { .. }`.
+#[macro_export]
+macro_rules! for_each_runtime_entry {
+    ($callback:ident) => {
+        $callback! {
+            supported {
+                // Fork and join.
+                "__kmpc_fork_call_if" (ident, i32, cptr, i32, ptr) = fork::parallel_if, "10.1";
+                "__kmpc_serialized_parallel" (ident, i32) = fork::begin_serialized, "10.1";
+                "__kmpc_end_serialized_parallel" (ident, i32) = fork::end_serialized, "10.1";
+                "__kmpc_push_num_threads" (ident, i32, i32) = fork::push_num_threads, "10.1.2";
+                "__kmpc_push_num_threads_strict" (ident, i32, i32, i32, cstr) = fork::push_num_threads_strict, "10.1.2";
+                "__kmpc_push_num_threads_list" (ident, i32, u32, pi32c) = fork::push_num_threads_list, "10.1.2";
+                "__kmpc_pop_num_threads" (ident, i32) = fork::pop_num_threads, "10.1.2";
+                "__kmpc_push_proc_bind" (ident, i32, i32) = fork::push_proc_bind, "10.1.3";
+                "__kmpc_global_thread_num" (ident) -> i32 = misc::global_thread_num, "10.1";
+                "__kmpc_global_num_threads" (ident) -> i32 = misc::global_num_threads, "10.1";
+                "__kmpc_bound_thread_num" (ident) -> i32 = misc::bound_thread_num, "10.1";
+                "__kmpc_bound_num_threads" (ident) -> i32 = misc::bound_num_threads, "10.1";
+                "__kmpc_in_parallel" (ident) -> i32 = misc::in_parallel, "10.1";
+                "__kmpc_ok_to_fork" (ident) -> i32 = misc::ok_to_fork, "10.1";
+                "__kmpc_begin" (ident, i32) = misc::begin, "10.1";
+                "__kmpc_end" (ident) = misc::end, "10.1";
+                // Teams on the host.
+                "__kmpc_push_num_teams" (ident, i32, i32, i32) = teams::push_num_teams, "10.2.1";
+                "__kmpc_push_num_teams_51" (ident, i32, i32, i32, i32) = teams::push_num_teams_bounds, "10.2.1";
+                "__kmpc_set_thread_limit" (ident, i32, i32) = teams::set_thread_limit, "13.3";
+                // Static worksharing and distribute.
+                "__kmpc_for_static_init_4" (ident, i32, i32, pi32, pi32, pi32, pi32, i32, i32) = static_loop::init_i32, "11.5.3";
+                "__kmpc_for_static_init_4u" (ident, i32, i32, pi32, pu32, pu32, pi32, i32, i32) = static_loop::init_u32, "11.5.3";
+                "__kmpc_for_static_init_8" (ident, i32, i32, pi32, pi64, pi64, pi64, i64, i64) = static_loop::init_i64, "11.5.3";
+                "__kmpc_for_static_init_8u" (ident, i32, i32, pi32, pu64, pu64, pi64, i64, i64) = static_loop::init_u64, "11.5.3";
+                "__kmpc_dist_for_static_init_4" (ident, i32, i32, pi32, pi32, pi32, pi32, pi32, i32, i32) = static_loop::init_dist_i32, "11.6";
+                "__kmpc_dist_for_static_init_4u" (ident, i32, i32, pi32, pu32, pu32, pu32, pi32, i32, i32) = static_loop::init_dist_u32, "11.6";
+                "__kmpc_dist_for_static_init_8" (ident, i32, i32, pi32, pi64, pi64, pi64, pi64, i64, i64) = static_loop::init_dist_i64, "11.6";
+                "__kmpc_dist_for_static_init_8u" (ident, i32, i32, pi32, pu64, pu64, pu64, pi64, i64, i64) = static_loop::init_dist_u64, "11.6";
+                "__kmpc_team_static_init_4" (ident, i32, pi32, pi32, pi32, pi32, i32, i32) = static_loop::init_team_i32, "11.6";
+                "__kmpc_team_static_init_4u" (ident, i32, pi32, pu32, pu32, pi32, i32, i32) = static_loop::init_team_u32, "11.6";
+                "__kmpc_team_static_init_8" (ident, i32, pi32, pi64, pi64, pi64, i64, i64) = static_loop::init_team_i64, "11.6";
+                "__kmpc_team_static_init_8u" (ident, i32, pi32, pu64, pu64, pi64, i64, i64) = static_loop::init_team_u64, "11.6";
+                "__kmpc_for_static_fini" (ident, i32) = static_loop::fini, "11.5.3";
+                // Dispatched loops, ordered, sections.
+                "__kmpc_dispatch_init_4" (ident, i32, i32, i32, i32, i32, i32) = dispatch::init_i32, "11.5.3";
+                "__kmpc_dist_dispatch_init_4" (ident, i32, i32, pi32, i32, i32, i32, i32) = dispatch::init_dist_i32, "11.6";
+                "__kmpc_dispatch_next_4" (ident, i32, pi32, pi32, pi32, pi32) -> i32 = dispatch::next_i32, "11.5.3";
+                "__kmpc_dispatch_fini_4" (ident, i32) = dispatch::fini, "15.10";
+                "__kmpc_dispatch_init_4u" (ident, i32, i32, u32, u32, i32, i32) = dispatch::init_u32, "11.5.3";
+                "__kmpc_dist_dispatch_init_4u" (ident, i32, i32, pi32, u32, u32, i32, i32) = dispatch::init_dist_u32, "11.6";
+                "__kmpc_dispatch_next_4u" (ident, i32, pi32, pu32, pu32, pi32) -> i32 = dispatch::next_u32, "11.5.3";
+                "__kmpc_dispatch_fini_4u" (ident, i32) = dispatch::fini, "15.10";
+                "__kmpc_dispatch_init_8" (ident, i32, i32, i64, i64, i64, i64) = dispatch::init_i64, "11.5.3";
+                "__kmpc_dist_dispatch_init_8" (ident, i32, i32, pi32, i64, i64, i64, i64) = dispatch::init_dist_i64, "11.6";
+                "__kmpc_dispatch_next_8" (ident, i32, pi32, pi64, pi64, pi64) -> i32 = dispatch::next_i64, "11.5.3";
+                "__kmpc_dispatch_fini_8" (ident, i32) = dispatch::fini, "15.10";
+                "__kmpc_dispatch_init_8u" (ident, i32, i32, u64, u64, i64, i64) = dispatch::init_u64, "11.5.3";
+                "__kmpc_dist_dispatch_init_8u" (ident, i32, i32, pi32, u64, u64, i64, i64) = dispatch::init_dist_u64, "11.6";
+                "__kmpc_dispatch_next_8u" (ident, i32, pi32, pu64, pu64, pi64) -> i32 = dispatch::next_u64, "11.5.3";
+                "__kmpc_dispatch_fini_8u" (ident, i32) = dispatch::fini, "15.10";
+                "__kmpc_dispatch_deinit" (ident, i32) = dispatch::deinit, "11.5.3";
+                "__kmpc_ordered" (ident, i32) = dispatch::ordered_begin, "15.10.2";
+                "__kmpc_end_ordered" (ident, i32) = dispatch::ordered_end, "15.10.2";
+                "__kmpc_sections_init" (ident, i32) = dispatch::sections_init, "11.3";
+                "__kmpc_next_section" (ident, i32, i32) -> i32 = dispatch::next_section, "11.3";
+                "__kmpc_end_sections" (ident, i32) = dispatch::sections_end, "11.3";
+                // Barriers, flush, master, single, critical.
+                "__kmpc_barrier" (ident, i32) = barrier::wait, "15.3.1";
+                "__kmpc_cancel_barrier" (ident, i32) -> i32 = barrier::wait_cancellable, "15.3.1";
+                "__kmpc_barrier_master" (ident, i32) -> i32 = barrier::barrier_master, "15.3.1";
+                "__kmpc_end_barrier_master" (ident, i32) = barrier::end_barrier_master, "15.3.1";
+                "__kmpc_barrier_master_nowait" (ident, i32) -> i32 = barrier::barrier_master_nowait, "15.3.1";
+                "__kmpc_flush" (ident) = barrier::flush, "15.8.5";
+                "__kmpc_master" (ident, i32) -> i32 = barrier::master, "10.5";
+                "__kmpc_end_master" (ident, i32) = barrier::end_master, "10.5";
+                "__kmpc_masked" (ident, i32, i32) -> i32 = barrier::masked, "10.5";
+                "__kmpc_end_masked" (ident, i32) = barrier::end_masked, "10.5";
+                "__kmpc_single" (ident, i32) -> i32 = barrier::single, "11.1";
+                "__kmpc_end_single" (ident, i32) = barrier::end_single, "11.1";
+                "__kmpc_copyprivate" (ident, i32, usize, ptr, fn2, i32) = barrier::copyprivate, "5.7.2";
+                "__kmpc_copyprivate_light" (ident, i32, ptr) -> ptr = barrier::copyprivate_light, "5.7.2";
+                "__kmpc_scope" (ident, i32, ptr) = misc::scope, "11.2";
+                "__kmpc_end_scope" (ident, i32, ptr) = misc::scope, "11.2";
+                "__kmpc_critical" (ident, i32, ptr) = lock::critical, "15.2";
+                "__kmpc_critical_with_hint" (ident, i32, ptr, u32) = lock::critical_with_hint, "15.2";
+                "__kmpc_end_critical" (ident, i32, ptr) = lock::end_critical, "15.2";
+                "__kmpc_error" (ident, i32, cstr) = misc::error, "8.5";
+                // Reductions.
+                "__kmpc_reduce" (ident, i32, i32, usize, ptr, fn2, ptr) -> i32 = reduce::begin, "5.5";
+                "__kmpc_end_reduce" (ident, i32, ptr) = reduce::end, "5.5";
+                "__kmpc_reduce_nowait" (ident, i32, i32, usize, ptr, fn2, ptr) -> i32 = reduce::begin_nowait, "5.5";
+                "__kmpc_end_reduce_nowait" (ident, i32, ptr) = reduce::end_nowait, "5.5";
+                // Threadprivate.
+                "__kmpc_threadprivate_register" (ident, ptr, fn1p, fn2p, fn1) = threadprivate::register, "5.2";
+                "__kmpc_threadprivate_cached" (ident, i32, ptr, usize, ptr) -> ptr = threadprivate::address_cached, "5.2";
+                "__kmpc_threadprivate" (ident, i32, ptr, usize) -> ptr = threadprivate::address, "5.2";
+                // Locks.
+                "__kmpc_init_lock" (ident, i32, ptr) = lock::init_at, "18.9";
+                "omp_init_lock" (ptr) = lock::init, "18.9";
+                "omp_init_lock_" (ptr) = lock::init, "18.9";
+                "__kmpc_init_nest_lock" (ident, i32, ptr) = lock::nest_init_at, "18.9";
+                "omp_init_nest_lock" (ptr) = lock::nest_init, "18.9";
+                "omp_init_nest_lock_" (ptr) = lock::nest_init, "18.9";
+                "__kmpc_init_lock_with_hint" (ident, i32, ptr, u32) = lock::init_hint_at, "18.9";
+                "omp_init_lock_with_hint" (ptr, u32) = lock::init_hint, "18.9";
+                "omp_init_lock_with_hint_" (ptr, pi32c) = fortran::init_lock_hint, "18.9";
+                "__kmpc_init_nest_lock_with_hint" (ident, i32, ptr, u32) = lock::nest_init_hint_at, "18.9";
+                "omp_init_nest_lock_with_hint" (ptr, u32) = lock::nest_init_hint, "18.9";
+                "omp_init_nest_lock_with_hint_" (ptr, pi32c) = fortran::init_lock_hint, "18.9";
+                "__kmpc_destroy_lock" (ident, i32, ptr) = lock::destroy_at, "18.9";
+                "omp_destroy_lock" (ptr) = lock::destroy, "18.9";
+                "omp_destroy_lock_" (ptr) = lock::destroy, "18.9";
+                "__kmpc_destroy_nest_lock" (ident, i32, ptr) = lock::nest_destroy_at, "18.9";
+                "omp_destroy_nest_lock" (ptr) = lock::nest_destroy, "18.9";
+                "omp_destroy_nest_lock_" (ptr) = lock::nest_destroy, "18.9";
+                "__kmpc_set_lock" (ident, i32, ptr) = lock::set_at, "18.9";
+                "omp_set_lock" (ptr) = lock::set, "18.9";
+                "omp_set_lock_" (ptr) = lock::set, "18.9";
+                "__kmpc_set_nest_lock" (ident, i32, ptr) = lock::nest_set_at, "18.9";
+                "omp_set_nest_lock" (ptr) = lock::nest_set, "18.9";
+                "omp_set_nest_lock_" (ptr) = lock::nest_set, "18.9";
+                "__kmpc_unset_lock" (ident, i32, ptr) = lock::unset_at, "18.9";
+                "omp_unset_lock" (ptr) = lock::unset, "18.9";
+                "omp_unset_lock_" (ptr) = lock::unset, "18.9";
+                "__kmpc_unset_nest_lock" (ident, i32, ptr) = lock::nest_unset_at, "18.9";
+                "omp_unset_nest_lock" (ptr) = lock::nest_unset, "18.9";
+                "omp_unset_nest_lock_" (ptr) = lock::nest_unset, "18.9";
+                "__kmpc_test_lock" (ident, i32, ptr) -> i32 = lock::test_at, "18.9";
+                "omp_test_lock" (ptr) -> i32 = lock::test, "18.9";
+                "omp_test_lock_" (ptr) -> i32 = lock::test, "18.9";
+                "__kmpc_test_nest_lock" (ident, i32, ptr) -> i32 = lock::nest_test_at, "18.9";
+                "omp_test_nest_lock" (ptr) -> i32 = lock::nest_test, "18.9";
+                "omp_test_nest_lock_" (ptr) -> i32 = lock::nest_test, "18.9";
+                // Routines.
+                "omp_get_num_threads" () -> i32 = api::get_num_threads, "18.2.2";
+                "omp_get_num_threads_" () -> i32 = api::get_num_threads, "18.2.2";
+                "omp_get_thread_num" () -> i32 = api::get_thread_num, "18.2.4";
+                "omp_get_thread_num_" () -> i32 = api::get_thread_num, "18.2.4";
+                "omp_get_max_threads" () -> i32 = api::get_max_threads, "18.2.3";
+                "omp_get_max_threads_" () -> i32 = api::get_max_threads, "18.2.3";
+                "omp_get_num_procs" () -> i32 = api::get_num_procs, "18.7.1";
+                "omp_get_num_procs_" () -> i32 = api::get_num_procs, "18.7.1";
+                "omp_in_parallel" () -> i32 = api::in_parallel, "18.2.5";
+                "omp_in_parallel_" () -> i32 = api::in_parallel, "18.2.5";
+                "omp_get_dynamic" () -> i32 = api::get_dynamic, "18.2.7";
+                "omp_get_dynamic_" () -> i32 = api::get_dynamic, "18.2.7";
+                "omp_get_nested" () -> i32 = api::get_nested, "18.2.10";
+                "omp_get_nested_" () -> i32 = api::get_nested, "18.2.10";
+                "omp_get_max_active_levels" () -> i32 = api::get_max_active_levels, "18.2.16";
+                "omp_get_max_active_levels_" () -> i32 = api::get_max_active_levels, "18.2.16";
+                "omp_get_supported_active_levels" () -> i32 = api::get_supported_active_levels, "18.2.14";
+                "omp_get_supported_active_levels_" () -> i32 = api::get_supported_active_levels, "18.2.14";
+                "omp_get_thread_limit" () -> i32 = api::get_thread_limit, "18.2.13";
+                "omp_get_thread_limit_" () -> i32 = api::get_thread_limit, "18.2.13";
+                "omp_get_level" () -> i32 = api::get_level, "18.2.17";
+                "omp_get_level_" () -> i32 = api::get_level, "18.2.17";
+                "omp_get_active_level" () -> i32 = api::get_active_level, "18.2.20";
+                "omp_get_active_level_" () -> i32 = api::get_active_level, "18.2.20";
+                "omp_get_default_device" () -> i32 = api::get_default_device, "18.7.3";
+                "omp_get_default_device_" () -> i32 = api::get_default_device, "18.7.3";
+                "omp_is_initial_device" () -> i32 = api::is_initial_device, "18.7.6";
+                "omp_is_initial_device_" () -> i32 = api::is_initial_device, "18.7.6";
+                "omp_get_num_devices" () -> i32 = api::get_num_devices, "18.7.4";
+                "omp_get_num_devices_" () -> i32 = api::get_num_devices, "18.7.4";
+                "omp_get_initial_device" () -> i32 = api::get_initial_device, "18.7.7";
+                "omp_get_initial_device_" () -> i32 = api::get_initial_device, "18.7.7";
+                "omp_get_num_teams" () -> i32 = api::get_num_teams, "18.4.1";
+                "omp_get_num_teams_" () -> i32 = api::get_num_teams, "18.4.1";
+                "omp_get_team_num" () -> i32 = api::get_team_num, "18.4.2";
+                "omp_get_team_num_" () -> i32 = api::get_team_num, "18.4.2";
+                "omp_get_max_teams" () -> i32 = api::get_max_teams, "18.4.4";
+                "omp_get_max_teams_" () -> i32 = api::get_max_teams, "18.4.4";
+                "omp_get_teams_thread_limit" () -> i32 = api::get_teams_thread_limit, "18.4.6";
+                "omp_get_teams_thread_limit_" () -> i32 = api::get_teams_thread_limit, "18.4.6";
+                "omp_get_cancellation" () -> i32 = api::get_cancellation, "18.2.8";
+                "omp_get_cancellation_" () -> i32 = api::get_cancellation, "18.2.8";
+                "omp_get_max_task_priority" () -> i32 = api::get_max_task_priority, "18.5.1";
+                "omp_get_max_task_priority_" () -> i32 = api::get_max_task_priority, "18.5.1";
+                "omp_get_proc_bind" () -> i32 = api::get_proc_bind, "18.3.1";
+                "omp_get_proc_bind_" () -> i32 = api::get_proc_bind, "18.3.1";
+                "omp_get_num_places" () -> i32 = api::get_num_places, "18.3.2";
+                "omp_get_num_places_" () -> i32 = api::get_num_places, "18.3.2";
+                "omp_get_place_num" () -> i32 = api::get_place_num, "18.3.5";
+                "omp_get_place_num_" () -> i32 = api::get_place_num, "18.3.5";
+                "omp_get_partition_num_places" () -> i32 = api::get_num_places, "18.3.6";
+                "omp_get_partition_num_places_" () -> i32 = api::get_num_places, "18.3.6";
+                "omp_get_device_num" () -> i32 = api::get_initial_device, "18.7.5";
+                "omp_get_device_num_" () -> i32 = api::get_initial_device, "18.7.5";
+                "omp_in_final" () -> i32 = api::never, "18.5.3";
+                "omp_in_final_" () -> i32 = api::never, "18.5.3";
+                "omp_in_explicit_task" () -> i32 = api::never, "18.5.2";
+                "omp_in_explicit_task_" () -> i32 = api::never, "18.5.2";
+                "omp_get_wtime" () -> f64 = api::get_wtime, "18.10.1";
+                "omp_get_wtime_" () -> f64 = api::get_wtime, "18.10.1";
+                "omp_get_wtick" () -> f64 = api::get_wtick, "18.10.2";
+                "omp_get_wtick_" () -> f64 = api::get_wtick, "18.10.2";
+                "omp_set_num_threads" (i32) = api::set_num_threads, "18.2.1";
+                "omp_set_num_threads_" (pi32c) = fortran::set_num_threads, "18.2.1";
+                "omp_set_dynamic" (i32) = api::set_dynamic, "18.2.6";
+                "omp_set_dynamic_" (pi32c) = fortran::set_dynamic, "18.2.6";
+                "omp_set_nested" (i32) = api::set_nested, "18.2.9";
+                "omp_set_nested_" (pi32c) = fortran::set_nested, "18.2.9";
+                "omp_set_max_active_levels" (i32) = api::set_max_active_levels, "18.2.15";
+                "omp_set_max_active_levels_" (pi32c) = fortran::set_max_active_levels, "18.2.15";
+                "omp_set_schedule" (i32, i32) = api::set_schedule, "18.2.11";
+                "omp_set_schedule_" (pi32c, pi32c) = fortran::set_schedule, "18.2.11";
+                "omp_get_ancestor_thread_num" (i32) -> i32 = api::get_ancestor_thread_num, "18.2.18";
+                "omp_get_ancestor_thread_num_" (pi32c) -> i32 = fortran::get_ancestor_thread_num, "18.2.18";
+                "omp_get_team_size" (i32) -> i32 = api::get_team_size, "18.2.19";
+                "omp_get_team_size_" (pi32c) -> i32 = fortran::get_team_size, "18.2.19";
+                "omp_set_default_device" (i32) = api::set_default_device, "18.7.2";
+                "omp_set_default_device_" (pi32c) = fortran::set_default_device, "18.7.2";
+                "omp_set_num_teams" (i32) = api::set_num_teams, "18.4.3";
+                "omp_set_num_teams_" (pi32c) = fortran::set_num_teams, "18.4.3";
+                "omp_set_teams_thread_limit" (i32) = api::set_teams_thread_limit, "18.4.5";
+                "omp_set_teams_thread_limit_" (pi32c) = fortran::set_teams_thread_limit, "18.4.5";
+                "omp_get_place_num_procs" (i32) -> i32 = api::get_place_num_procs, "18.3.3";
+                "omp_get_place_num_procs_" (pi32c) -> i32 = fortran::get_place_num_procs, "18.3.3";
+                "omp_display_env" (i32) = api::display_env, "18.15";
+                "omp_display_env_" (pi32c) = fortran::display_env, "18.15";
+                "omp_pause_resource" (i32, i32) -> i32 = api::pause_resource, "18.6.1";
+                "omp_pause_resource_" (pi32c, pi32c) -> i32 = fortran::pause_resource, "18.6.1";
+                "omp_pause_resource_all" (i32) -> i32 = api::pause_resource_all, "18.6.2";
+                "omp_pause_resource_all_" (pi32c) -> i32 = fortran::pause_resource_all, "18.6.2";
+                "omp_get_schedule" (pi32, pi32) = api::get_schedule, "18.2.12";
+                "omp_get_schedule_" (pi32, pi32) = api::get_schedule, "18.2.12";
+                "omp_get_place_proc_ids" (i32, pi32) = api::get_place_proc_ids, "18.3.4";
+                "omp_get_place_proc_ids_" (pi32c, pi32) = fortran::get_place_proc_ids, "18.3.4";
+                "omp_get_partition_place_nums" (pi32) = api::get_partition_place_nums, "18.3.7";
+                "omp_get_partition_place_nums_" (pi32) = api::get_partition_place_nums, "18.3.7";
+                "omp_control_tool" (i32, i32, ptr) -> i32 = api::control_tool, "18.14";
+                "ompc_set_num_threads" (i32) = api::set_num_threads, "18.2";
+                "ompc_set_dynamic" (i32) = api::set_dynamic, "18.2";
+                "ompc_set_nested" (i32) = api::set_nested, "18.2";
+                "ompc_set_max_active_levels" (i32) = api::set_max_active_levels, "18.2";
+                "ompc_set_schedule" (i32, i32) = api::set_schedule, "18.2";
+                "ompc_get_ancestor_thread_num" (i32) -> i32 = api::get_ancestor_thread_num, "18.2.18";
+                "ompc_get_team_size" (i32) -> i32 = api::get_team_size, "18.2.19";
+                "__kmpc_get_target_offload" () -> i32 = api::get_target_offload, "21.2.8";
+                // Allocators.
+                "omp_alloc" (usize, usize) -> ptr = alloc::alloc, "18.13";
+                "omp_aligned_alloc" (usize, usize, usize) -> ptr = alloc::aligned_alloc, "18.13";
+                "omp_calloc" (usize, usize, usize) -> ptr = alloc::calloc, "18.13";
+                "omp_aligned_calloc" (usize, usize, usize, usize) -> ptr = alloc::aligned_calloc, "18.13";
+                "omp_realloc" (ptr, usize, usize, usize) -> ptr = alloc::realloc, "18.13";
+                "omp_free" (ptr, usize) = alloc::free, "18.13";
+                "omp_init_allocator" (usize, i32, ptraits) -> usize = alloc::init, "18.13";
+                "omp_destroy_allocator" (usize) = alloc::destroy, "18.13";
+                "omp_set_default_allocator" (usize) = alloc::set_default, "18.13";
+                "omp_get_default_allocator" () -> usize = alloc::get_default, "18.13";
+                "omp_get_default_allocator_" () -> usize = alloc::get_default, "18.13";
+                "omp_set_default_allocator_" (pusizec) = fortran::set_default_allocator, "18.13";
+                "omp_destroy_allocator_" (pusizec) = fortran::destroy_allocator, "18.13";
+                "__kmpc_alloc" (i32, usize, usize) -> ptr = alloc::alloc_at, "18.13";
+                "__kmpc_aligned_alloc" (i32, usize, usize, usize) -> ptr = alloc::aligned_alloc_at, "18.13";
+                "__kmpc_calloc" (i32, usize, usize, usize) -> ptr = alloc::calloc_at, "18.13";
+                "__kmpc_realloc" (i32, ptr, usize, usize, usize) -> ptr = alloc::realloc_at, "18.13";
+                "__kmpc_free" (i32, ptr, usize) = alloc::free_at, "18.13";
+                "__kmpc_init_allocator" (i32, usize, i32, ptraits) -> usize = alloc::init_at, "18.13";
+                "__kmpc_destroy_allocator" (i32, usize) = alloc::destroy_at, "18.13";
+                "__kmpc_set_default_allocator" (i32, usize) = alloc::set_default_at, "18.13";
+                "__kmpc_get_default_allocator" (i32) -> usize = alloc::get_default_at, "18.13";
+                "kmp_malloc" (usize) -> ptr = alloc::plain_malloc, "libomp";
+                "kmp_aligned_malloc" (usize, usize) -> ptr = alloc::plain_aligned_malloc, "libomp";
+                "kmp_calloc" (usize, usize) -> ptr = alloc::plain_calloc, "libomp";
+                "kmp_realloc" (ptr, usize) -> ptr = alloc::plain_realloc, "libomp";
+                "kmp_free" (ptr) = alloc::plain_free, "libomp";
+                "kmpc_malloc" (usize) -> ptr = alloc::plain_malloc, "libomp";
+                "kmpc_aligned_malloc" (usize, usize) -> ptr = alloc::plain_aligned_malloc, "libomp";
+                "kmpc_calloc" (usize, usize) -> ptr = alloc::plain_calloc, "libomp";
+                "kmpc_realloc" (ptr, usize) -> ptr = alloc::plain_realloc, "libomp";
+                "kmpc_free" (ptr) = alloc::plain_free, "libomp";
+                // libomp's own settings.
+                "kmp_get_blocktime" () -> i32 = api::get_blocktime, "libomp";
+                "kmp_get_blocktime_" () -> i32 = api::get_blocktime, "libomp";
+                "kmp_set_blocktime" (i32) = api::set_blocktime, "libomp";
+                "kmpc_set_blocktime" (i32) = api::set_blocktime, "libomp";
+                "kmp_set_blocktime_" (pi32c) = fortran::set_blocktime, "libomp";
+                "kmp_get_stacksize" () -> i32 = api::get_stacksize, "libomp";
+                "kmp_get_stacksize_s" () -> usize = api::get_stacksize_s, "libomp";
+                "kmp_set_stacksize" (i32) = api::ignore_i32, "libomp";
+                "kmp_set_stacksize_s" (usize) = api::ignore_usize, "libomp";
+                "kmp_set_library" (i32) = api::ignore_i32, "libomp";
+                "kmp_set_disp_num_buffers" (i32) = api::ignore_i32, "libomp";
+                "kmp_set_defaults" (cstr) = api::ignore_str, "libomp";
+                "kmpc_set_stacksize" (i32) = api::ignore_i32, "libomp";
+                "kmpc_set_stacksize_s" (usize) = api::ignore_usize, "libomp";
+                "kmpc_set_library" (i32) = api::ignore_i32, "libomp";
+                "kmpc_set_disp_num_buffers" (i32) = api::ignore_i32, "libomp";
+                "kmpc_set_defaults" (cstr) = api::ignore_str, "libomp";
+                "kmp_set_library_serial" () = api::ignore, "libomp";
+                "kmp_set_library_throughput" () = api::ignore, "libomp";
+                "kmp_set_library_turnaround" () = api::ignore, "libomp";
+                "kmp_set_warnings_on" () = api::ignore, "libomp";
+                "kmp_set_warnings_off" () = api::ignore, "libomp";
+                "kmp_get_library" () -> i32 = api::get_library, "libomp";
+                "kmp_get_num_known_threads" () -> i32 = api::get_num_known_threads, "libomp";
+                // Atomics.
+                "__kmpc_atomic_1" (ident, i32, ptr, ptr, fn3) = atomic::update_by::<u8>, "15.8.4";
+                "__kmpc_atomic_10" (ident, i32, ptr, ptr, fn3) = atomic::update_by_locked, "15.8.4";
+                "__kmpc_atomic_16" (ident, i32, ptr, ptr, fn3) = atomic::update_by_locked, "15.8.4";
+                "__kmpc_atomic_2" (ident, i32, ptr, ptr, fn3) = atomic::update_by::<u16>, "15.8.4";
+                "__kmpc_atomic_20" (ident, i32, ptr, ptr, fn3) = atomic::update_by_locked, "15.8.4";
+                "__kmpc_atomic_32" (ident, i32, ptr, ptr, fn3) = atomic::update_by_locked, "15.8.4";
+                "__kmpc_atomic_4" (ident, i32, ptr, ptr, fn3) = atomic::update_by::<u32>, "15.8.4";
+                "__kmpc_atomic_8" (ident, i32, ptr, ptr, fn3) = atomic::update_by::<u64>, "15.8.4";
+                "__kmpc_atomic_bool_1_cas" (ident, i32, pi8, i8, i8) -> i8 = atomic::cas::<i8>, "15.8.4";
+                "__kmpc_atomic_bool_1_cas_cpt" (ident, i32, pi8, i8, i8, pi8) -> i8 = atomic::cas_capture::<i8>, "15.8.4";
+                "__kmpc_atomic_bool_2_cas" (ident, i32, pi16, i16, i16) -> i8 = atomic::cas::<i16>, "15.8.4";
+                "__kmpc_atomic_bool_2_cas_cpt" (ident, i32, pi16, i16, i16, pi16) -> i8 = atomic::cas_capture::<i16>, "15.8.4";
+                "__kmpc_atomic_bool_4_cas" (ident, i32, pi32, i32, i32) -> i8 = atomic::cas::<i32>, "15.8.4";
+                "__kmpc_atomic_bool_4_cas_cpt" (ident, i32, pi32, i32, i32, pi32) -> i8 = atomic::cas_capture::<i32>, "15.8.4";
+                "__kmpc_atomic_bool_8_cas" (ident, i32, pi64, i64, i64) -> i8 = atomic::cas::<i64>, "15.8.4";
+                "__kmpc_atomic_bool_8_cas_cpt" (ident, i32, pi64, i64, i64, pi64) -> i8 = atomic::cas_capture::<i64>, "15.8.4";
+                "__kmpc_atomic_cmplx4_add" (ident, i32, pc32, c32) = atomic::update::<atomic::Complex<f32>, atomic::Complex<f32>, atomic::Add>, "15.8.4";
+                "__kmpc_atomic_cmplx4_add_cmplx8" (ident, i32, pc32, c64) = atomic::update::<atomic::Complex<f32>, atomic::Complex<f64>, atomic::Add>, "15.8.4";
+                "__kmpc_atomic_cmplx4_add_cpt" (ident, i32, pc32, c32, pc32, i32) = atomic::capture_to::<atomic::Complex<f32>, atomic::Add>, "15.8.4";
+                "__kmpc_atomic_cmplx4_div" (ident, i32, pc32, c32) = atomic::update::<atomic::Complex<f32>, atomic::Complex<f32>, atomic::Div>, "15.8.4";
+                "__kmpc_atomic_cmplx4_div_cmplx8" (ident, i32, pc32, c64) = atomic::update::<atomic::Complex<f32>, atomic::Complex<f64>, atomic::Div>, "15.8.4";
+                "__kmpc_atomic_cmplx4_div_cpt" (ident, i32, pc32, c32, pc32, i32) = atomic::capture_to::<atomic::Complex<f32>, atomic::Div>, "15.8.4";
+                "__kmpc_atomic_cmplx4_div_cpt_rev" (ident, i32, pc32, c32, pc32, i32) = atomic::capture_to::<atomic::Complex<f32>, atomic::DivRev>, "15.8.4";
+                "__kmpc_atomic_cmplx4_div_rev" (ident, i32, pc32, c32) = atomic::update::<atomic::Complex<f32>, atomic::Complex<f32>, atomic::DivRev>, "15.8.4";
+                "__kmpc_atomic_cmplx4_mul" (ident, i32, pc32, c32) = atomic::update::<atomic::Complex<f32>, atomic::Complex<f32>, atomic::Mul>, "15.8.4";
+                "__kmpc_atomic_cmplx4_mul_cmplx8" (ident, i32, pc32, c64) = atomic::update::<atomic::Complex<f32>, atomic::Complex<f64>, atomic::Mul>, "15.8.4";
+                "__kmpc_atomic_cmplx4_mul_cpt" (ident, i32, pc32, c32, pc32, i32) = atomic::capture_to::<atomic::Complex<f32>, atomic::Mul>, "15.8.4";
+                "__kmpc_atomic_cmplx4_rd" (ident, i32, pc32) -> c32 = atomic::read::<atomic::Complex<f32>>, "15.8.4";
+                "__kmpc_atomic_cmplx4_sub" (ident, i32, pc32, c32) = atomic::update::<atomic::Complex<f32>, atomic::Complex<f32>, atomic::Sub>, "15.8.4";
+                "__kmpc_atomic_cmplx4_sub_cmplx8" (ident, i32, pc32, c64) = atomic::update::<atomic::Complex<f32>, atomic::Complex<f64>, atomic::Sub>, "15.8.4";
+                "__kmpc_atomic_cmplx4_sub_cpt" (ident, i32, pc32, c32, pc32, i32) = atomic::capture_to::<atomic::Complex<f32>, atomic::Sub>, "15.8.4";
+                "__kmpc_atomic_cmplx4_sub_cpt_rev" (ident, i32, pc32, c32, pc32, i32) = atomic::capture_to::<atomic::Complex<f32>, atomic::SubRev>, "15.8.4";
+                "__kmpc_atomic_cmplx4_sub_rev" (ident, i32, pc32, c32) = atomic::update::<atomic::Complex<f32>, atomic::Complex<f32>, atomic::SubRev>, "15.8.4";
+                "__kmpc_atomic_cmplx4_swp" (ident, i32, pc32, c32, pc32) = atomic::swap_to::<atomic::Complex<f32>>, "15.8.4";
+                "__kmpc_atomic_cmplx4_wr" (ident, i32, pc32, c32) = atomic::update::<atomic::Complex<f32>, atomic::Complex<f32>, atomic::Set>, "15.8.4";
+                "__kmpc_atomic_cmplx8_add" (ident, i32, pc64, c64) = atomic::update::<atomic::Complex<f64>, atomic::Complex<f64>, atomic::Add>, "15.8.4";
+                "__kmpc_atomic_cmplx8_add_cpt" (ident, i32, pc64, c64, i32) -> c64 = atomic::capture::<atomic::Complex<f64>, atomic::Add>, "15.8.4";
+                "__kmpc_atomic_cmplx8_div" (ident, i32, pc64, c64) = atomic::update::<atomic::Complex<f64>, atomic::Complex<f64>, atomic::Div>, "15.8.4";
+                "__kmpc_atomic_cmplx8_div_cpt" (ident, i32, pc64, c64, i32) -> c64 = atomic::capture::<atomic::Complex<f64>, atomic::Div>, "15.8.4";
+                "__kmpc_atomic_cmplx8_div_cpt_rev" (ident, i32, pc64, c64, i32) -> c64 = atomic::capture::<atomic::Complex<f64>, atomic::DivRev>, "15.8.4";
+                "__kmpc_atomic_cmplx8_div_rev" (ident, i32, pc64, c64) = atomic::update::<atomic::Complex<f64>, atomic::Complex<f64>, atomic::DivRev>, "15.8.4";
+                "__kmpc_atomic_cmplx8_mul" (ident, i32, pc64, c64) = atomic::update::<atomic::Complex<f64>, atomic::Complex<f64>, atomic::Mul>, "15.8.4";
+                "__kmpc_atomic_cmplx8_mul_cpt" (ident, i32, pc64, c64, i32) -> c64 = atomic::capture::<atomic::Complex<f64>, atomic::Mul>, "15.8.4";
+                "__kmpc_atomic_cmplx8_rd" (ident, i32, pc64) -> c64 = atomic::read::<atomic::Complex<f64>>, "15.8.4";
+                "__kmpc_atomic_cmplx8_sub" (ident, i32, pc64, c64) = atomic::update::<atomic::Complex<f64>, atomic::Complex<f64>, atomic::Sub>, "15.8.4";
+                "__kmpc_atomic_cmplx8_sub_cpt" (ident, i32, pc64, c64, i32) -> c64 = atomic::capture::<atomic::Complex<f64>, atomic::Sub>, "15.8.4";
+                "__kmpc_atomic_cmplx8_sub_cpt_rev" (ident, i32, pc64, c64, i32) -> c64 = atomic::capture::<atomic::Complex<f64>, atomic::SubRev>, "15.8.4";
+                "__kmpc_atomic_cmplx8_sub_rev" (ident, i32, pc64, c64) = atomic::update::<atomic::Complex<f64>, atomic::Complex<f64>, atomic::SubRev>, "15.8.4";
+                "__kmpc_atomic_cmplx8_swp" (ident, i32, pc64, c64) -> c64 = atomic::swap::<atomic::Complex<f64>>, "15.8.4";
+                "__kmpc_atomic_cmplx8_wr" (ident, i32, pc64, c64) = atomic::update::<atomic::Complex<f64>, atomic::Complex<f64>, atomic::Set>, "15.8.4";
+                "__kmpc_atomic_end" () = atomic::end, "15.8.4";
+                "__kmpc_atomic_fixed1_add" (ident, i32, pi8, i8) = atomic::update::<i8, i8, atomic::Add>, "15.8.4";
+                "__kmpc_atomic_fixed1_add_cpt" (ident, i32, pi8, i8, i32) -> i8 = atomic::capture::<i8, atomic::Add>, "15.8.4";
+                "__kmpc_atomic_fixed1_andb" (ident, i32, pi8, i8) = atomic::update::<i8, i8, atomic::And>, "15.8.4";
+                "__kmpc_atomic_fixed1_andb_cpt" (ident, i32, pi8, i8, i32) -> i8 = atomic::capture::<i8, atomic::And>, "15.8.4";
+                "__kmpc_atomic_fixed1_andl" (ident, i32, pi8, i8) = atomic::update::<i8, i8, atomic::AndL>, "15.8.4";
+                "__kmpc_atomic_fixed1_andl_cpt" (ident, i32, pi8, i8, i32) -> i8 = atomic::capture::<i8, atomic::AndL>, "15.8.4";
+                "__kmpc_atomic_fixed1_div" (ident, i32, pi8, i8) = atomic::update::<i8, i8, atomic::Div>, "15.8.4";
+                "__kmpc_atomic_fixed1_div_cpt" (ident, i32, pi8, i8, i32) -> i8 = atomic::capture::<i8, atomic::Div>, "15.8.4";
+                "__kmpc_atomic_fixed1_div_cpt_rev" (ident, i32, pi8, i8, i32) -> i8 = atomic::capture::<i8, atomic::DivRev>, "15.8.4";
+                "__kmpc_atomic_fixed1_div_float8" (ident, i32, pi8, f64) = atomic::update::<i8, f64, atomic::Div>, "15.8.4";
+                "__kmpc_atomic_fixed1_div_rev" (ident, i32, pi8, i8) = atomic::update::<i8, i8, atomic::DivRev>, "15.8.4";
+                "__kmpc_atomic_fixed1_eqv" (ident, i32, pi8, i8) = atomic::update::<i8, i8, atomic::Eqv>, "15.8.4";
+                "__kmpc_atomic_fixed1_eqv_cpt" (ident, i32, pi8, i8, i32) -> i8 = atomic::capture::<i8, atomic::Eqv>, "15.8.4";
+                "__kmpc_atomic_fixed1_max" (ident, i32, pi8, i8) = atomic::update::<i8, i8, atomic::Max>, "15.8.4";
+                "__kmpc_atomic_fixed1_max_cpt" (ident, i32, pi8, i8, i32) -> i8 = atomic::capture::<i8, atomic::Max>, "15.8.4";
+                "__kmpc_atomic_fixed1_min" (ident, i32, pi8, i8) = atomic::update::<i8, i8, atomic::Min>, "15.8.4";
+                "__kmpc_atomic_fixed1_min_cpt" (ident, i32, pi8, i8, i32) -> i8 = atomic::capture::<i8, atomic::Min>, "15.8.4";
+                "__kmpc_atomic_fixed1_mul" (ident, i32, pi8, i8) = atomic::update::<i8, i8, atomic::Mul>, "15.8.4";
+                "__kmpc_atomic_fixed1_mul_cpt" (ident, i32, pi8, i8, i32) -> i8 = atomic::capture::<i8, atomic::Mul>, "15.8.4";
+                "__kmpc_atomic_fixed1_mul_float8" (ident, i32, pi8, f64) = atomic::update::<i8, f64, atomic::Mul>, "15.8.4";
+                "__kmpc_atomic_fixed1_neqv" (ident, i32, pi8, i8) = atomic::update::<i8, i8, atomic::Xor>, "15.8.4";
+                "__kmpc_atomic_fixed1_neqv_cpt" (ident, i32, pi8, i8, i32) -> i8 = atomic::capture::<i8, atomic::Xor>, "15.8.4";
+                "__kmpc_atomic_fixed1_orb" (ident, i32, pi8, i8) = atomic::update::<i8, i8, atomic::Or>, "15.8.4";
+                "__kmpc_atomic_fixed1_orb_cpt" (ident, i32, pi8, i8, i32) -> i8 = atomic::capture::<i8, atomic::Or>, "15.8.4";
+                "__kmpc_atomic_fixed1_orl" (ident, i32, pi8, i8) = atomic::update::<i8, i8, atomic::OrL>, "15.8.4";
+                "__kmpc_atomic_fixed1_orl_cpt" (ident, i32, pi8, i8, i32) -> i8 = atomic::capture::<i8, atomic::OrL>, "15.8.4";
+                "__kmpc_atomic_fixed1_rd" (ident, i32, pi8) -> i8 = atomic::read::<i8>, "15.8.4";
+                "__kmpc_atomic_fixed1_shl" (ident, i32, pi8, i8) = atomic::update::<i8, i8, atomic::Shl>, "15.8.4";
+                "__kmpc_atomic_fixed1_shl_cpt" (ident, i32, pi8, i8, i32) -> i8 = atomic::capture::<i8, atomic::Shl>, "15.8.4";
+                "__kmpc_atomic_fixed1_shl_cpt_rev" (ident, i32, pi8, i8, i32) -> i8 = atomic::capture::<i8, atomic::ShlRev>, "15.8.4";
+                "__kmpc_atomic_fixed1_shl_rev" (ident, i32, pi8, i8) = atomic::update::<i8, i8, atomic::ShlRev>, "15.8.4";
+                "__kmpc_atomic_fixed1_shr" (ident, i32, pi8, i8) = atomic::update::<i8, i8, atomic::Shr>, "15.8.4";
+                "__kmpc_atomic_fixed1_shr_cpt" (ident, i32, pi8, i8, i32) -> i8 = atomic::capture::<i8, atomic::Shr>, "15.8.4";
+                "__kmpc_atomic_fixed1_shr_cpt_rev" (ident, i32, pi8, i8, i32) -> i8 = atomic::capture::<i8, atomic::ShrRev>, "15.8.4";
+                "__kmpc_atomic_fixed1_shr_rev" (ident, i32, pi8, i8) = atomic::update::<i8, i8, atomic::ShrRev>, "15.8.4";
+                "__kmpc_atomic_fixed1_sub" (ident, i32, pi8, i8) = atomic::update::<i8, i8, atomic::Sub>, "15.8.4";
+                "__kmpc_atomic_fixed1_sub_cpt" (ident, i32, pi8, i8, i32) -> i8 = atomic::capture::<i8, atomic::Sub>, "15.8.4";
+                "__kmpc_atomic_fixed1_sub_cpt_rev" (ident, i32, pi8, i8, i32) -> i8 = atomic::capture::<i8, atomic::SubRev>, "15.8.4";
+                "__kmpc_atomic_fixed1_sub_rev" (ident, i32, pi8, i8) = atomic::update::<i8, i8, atomic::SubRev>, "15.8.4";
+                "__kmpc_atomic_fixed1_swp" (ident, i32, pi8, i8) -> i8 = atomic::swap::<i8>, "15.8.4";
+                "__kmpc_atomic_fixed1_wr" (ident, i32, pi8, i8) = atomic::update::<i8, i8, atomic::Set>, "15.8.4";
+                "__kmpc_atomic_fixed1_xor" (ident, i32, pi8, i8) = atomic::update::<i8, i8, atomic::Xor>, "15.8.4";
+                "__kmpc_atomic_fixed1_xor_cpt" (ident, i32, pi8, i8, i32) -> i8 = atomic::capture::<i8, atomic::Xor>, "15.8.4";
+                "__kmpc_atomic_fixed1u_div" (ident, i32, pu8, u8) = atomic::update::<u8, u8, atomic::Div>, "15.8.4";
+                "__kmpc_atomic_fixed1u_div_cpt" (ident, i32, pu8, u8, i32) -> u8 = atomic::capture::<u8, atomic::Div>, "15.8.4";
+                "__kmpc_atomic_fixed1u_div_cpt_rev" (ident, i32, pu8, u8, i32) -> u8 = atomic::capture::<u8, atomic::DivRev>, "15.8.4";
+                "__kmpc_atomic_fixed1u_div_rev" (ident, i32, pu8, u8) = atomic::update::<u8, u8, atomic::DivRev>, "15.8.4";
+                "__kmpc_atomic_fixed1u_shr" (ident, i32, pu8, u8) = atomic::update::<u8, u8, atomic::Shr>, "15.8.4";
+                "__kmpc_atomic_fixed1u_shr_cpt" (ident, i32, pu8, u8, i32) -> u8 = atomic::capture::<u8, atomic::Shr>, "15.8.4";
+                "__kmpc_atomic_fixed1u_shr_cpt_rev" (ident, i32, pu8, u8, i32) -> u8 = atomic::capture::<u8, atomic::ShrRev>, "15.8.4";
+                "__kmpc_atomic_fixed1u_shr_rev" (ident, i32, pu8, u8) = atomic::update::<u8, u8, atomic::ShrRev>, "15.8.4";
+                "__kmpc_atomic_fixed2_add" (ident, i32, pi16, i16) = atomic::update::<i16, i16, atomic::Add>, "15.8.4";
+                "__kmpc_atomic_fixed2_add_cpt" (ident, i32, pi16, i16, i32) -> i16 = atomic::capture::<i16, atomic::Add>, "15.8.4";
+                "__kmpc_atomic_fixed2_andb" (ident, i32, pi16, i16) = atomic::update::<i16, i16, atomic::And>, "15.8.4";
+                "__kmpc_atomic_fixed2_andb_cpt" (ident, i32, pi16, i16, i32) -> i16 = atomic::capture::<i16, atomic::And>, "15.8.4";
+                "__kmpc_atomic_fixed2_andl" (ident, i32, pi16, i16) = atomic::update::<i16, i16, atomic::AndL>, "15.8.4";
+                "__kmpc_atomic_fixed2_andl_cpt" (ident, i32, pi16, i16, i32) -> i16 = atomic::capture::<i16, atomic::AndL>, "15.8.4";
+                "__kmpc_atomic_fixed2_div" (ident, i32, pi16, i16) = atomic::update::<i16, i16, atomic::Div>, "15.8.4";
+                "__kmpc_atomic_fixed2_div_cpt" (ident, i32, pi16, i16, i32) -> i16 = atomic::capture::<i16, atomic::Div>, "15.8.4";
+                "__kmpc_atomic_fixed2_div_cpt_rev" (ident, i32, pi16, i16, i32) -> i16 = atomic::capture::<i16, atomic::DivRev>, "15.8.4";
+                "__kmpc_atomic_fixed2_div_float8" (ident, i32, pi16, f64) = atomic::update::<i16, f64, atomic::Div>, "15.8.4";
+                "__kmpc_atomic_fixed2_div_rev" (ident, i32, pi16, i16) = atomic::update::<i16, i16, atomic::DivRev>, "15.8.4";
+                "__kmpc_atomic_fixed2_eqv" (ident, i32, pi16, i16) = atomic::update::<i16, i16, atomic::Eqv>, "15.8.4";
+                "__kmpc_atomic_fixed2_eqv_cpt" (ident, i32, pi16, i16, i32) -> i16 = atomic::capture::<i16, atomic::Eqv>, "15.8.4";
+                "__kmpc_atomic_fixed2_max" (ident, i32, pi16, i16) = atomic::update::<i16, i16, atomic::Max>, "15.8.4";
+                "__kmpc_atomic_fixed2_max_cpt" (ident, i32, pi16, i16, i32) -> i16 = atomic::capture::<i16, atomic::Max>, "15.8.4";
+                "__kmpc_atomic_fixed2_min" (ident, i32, pi16, i16) = atomic::update::<i16, i16, atomic::Min>, "15.8.4";
+                "__kmpc_atomic_fixed2_min_cpt" (ident, i32, pi16, i16, i32) -> i16 = atomic::capture::<i16, atomic::Min>, "15.8.4";
+                "__kmpc_atomic_fixed2_mul" (ident, i32, pi16, i16) = atomic::update::<i16, i16, atomic::Mul>, "15.8.4";
+                "__kmpc_atomic_fixed2_mul_cpt" (ident, i32, pi16, i16, i32) -> i16 = atomic::capture::<i16, atomic::Mul>, "15.8.4";
+                "__kmpc_atomic_fixed2_mul_float8" (ident, i32, pi16, f64) = atomic::update::<i16, f64, atomic::Mul>, "15.8.4";
+                "__kmpc_atomic_fixed2_neqv" (ident, i32, pi16, i16) = atomic::update::<i16, i16, atomic::Xor>, "15.8.4";
+                "__kmpc_atomic_fixed2_neqv_cpt" (ident, i32, pi16, i16, i32) -> i16 = atomic::capture::<i16, atomic::Xor>, "15.8.4";
+                "__kmpc_atomic_fixed2_orb" (ident, i32, pi16, i16) = atomic::update::<i16, i16, atomic::Or>, "15.8.4";
+                "__kmpc_atomic_fixed2_orb_cpt" (ident, i32, pi16, i16, i32) -> i16 = atomic::capture::<i16, atomic::Or>, "15.8.4";
+                "__kmpc_atomic_fixed2_orl" (ident, i32, pi16, i16) = atomic::update::<i16, i16, atomic::OrL>, "15.8.4";
+                "__kmpc_atomic_fixed2_orl_cpt" (ident, i32, pi16, i16, i32) -> i16 = atomic::capture::<i16, atomic::OrL>, "15.8.4";
+                "__kmpc_atomic_fixed2_rd" (ident, i32, pi16) -> i16 = atomic::read::<i16>, "15.8.4";
+                "__kmpc_atomic_fixed2_shl" (ident, i32, pi16, i16) = atomic::update::<i16, i16, atomic::Shl>, "15.8.4";
+                "__kmpc_atomic_fixed2_shl_cpt" (ident, i32, pi16, i16, i32) -> i16 = atomic::capture::<i16, atomic::Shl>, "15.8.4";
+                "__kmpc_atomic_fixed2_shl_cpt_rev" (ident, i32, pi16, i16, i32) -> i16 = atomic::capture::<i16, atomic::ShlRev>, "15.8.4";
+                "__kmpc_atomic_fixed2_shl_rev" (ident, i32, pi16, i16) = atomic::update::<i16, i16, atomic::ShlRev>, "15.8.4";
+                "__kmpc_atomic_fixed2_shr" (ident, i32, pi16, i16) = atomic::update::<i16, i16, atomic::Shr>, "15.8.4";
+                "__kmpc_atomic_fixed2_shr_cpt" (ident, i32, pi16, i16, i32) -> i16 = atomic::capture::<i16, atomic::Shr>, "15.8.4";
+                "__kmpc_atomic_fixed2_shr_cpt_rev" (ident, i32, pi16, i16, i32) -> i16 = atomic::capture::<i16, atomic::ShrRev>, "15.8.4";
+                "__kmpc_atomic_fixed2_shr_rev" (ident, i32, pi16, i16) = atomic::update::<i16, i16, atomic::ShrRev>, "15.8.4";
+                "__kmpc_atomic_fixed2_sub" (ident, i32, pi16, i16) = atomic::update::<i16, i16, atomic::Sub>, "15.8.4";
+                "__kmpc_atomic_fixed2_sub_cpt" (ident, i32, pi16, i16, i32) -> i16 = atomic::capture::<i16, atomic::Sub>, "15.8.4";
+                "__kmpc_atomic_fixed2_sub_cpt_rev" (ident, i32, pi16, i16, i32) -> i16 = atomic::capture::<i16, atomic::SubRev>, "15.8.4";
+                "__kmpc_atomic_fixed2_sub_rev" (ident, i32, pi16, i16) = atomic::update::<i16, i16, atomic::SubRev>, "15.8.4";
+                "__kmpc_atomic_fixed2_swp" (ident, i32, pi16, i16) -> i16 = atomic::swap::<i16>, "15.8.4";
+                "__kmpc_atomic_fixed2_wr" (ident, i32, pi16, i16) = atomic::update::<i16, i16, atomic::Set>, "15.8.4";
+                "__kmpc_atomic_fixed2_xor" (ident, i32, pi16, i16) = atomic::update::<i16, i16, atomic::Xor>, "15.8.4";
+                "__kmpc_atomic_fixed2_xor_cpt" (ident, i32, pi16, i16, i32) -> i16 = atomic::capture::<i16, atomic::Xor>, "15.8.4";
+                "__kmpc_atomic_fixed2u_div" (ident, i32, pu16, u16) = atomic::update::<u16, u16, atomic::Div>, "15.8.4";
+                "__kmpc_atomic_fixed2u_div_cpt" (ident, i32, pu16, u16, i32) -> u16 = atomic::capture::<u16, atomic::Div>, "15.8.4";
+                "__kmpc_atomic_fixed2u_div_cpt_rev" (ident, i32, pu16, u16, i32) -> u16 = atomic::capture::<u16, atomic::DivRev>, "15.8.4";
+                "__kmpc_atomic_fixed2u_div_rev" (ident, i32, pu16, u16) = atomic::update::<u16, u16, atomic::DivRev>, "15.8.4";
+                "__kmpc_atomic_fixed2u_shr" (ident, i32, pu16, u16) = atomic::update::<u16, u16, atomic::Shr>, "15.8.4";
+                "__kmpc_atomic_fixed2u_shr_cpt" (ident, i32, pu16, u16, i32) -> u16 = atomic::capture::<u16, atomic::Shr>, "15.8.4";
+                "__kmpc_atomic_fixed2u_shr_cpt_rev" (ident, i32, pu16, u16, i32) -> u16 = atomic::capture::<u16, atomic::ShrRev>, "15.8.4";
+                "__kmpc_atomic_fixed2u_shr_rev" (ident, i32, pu16, u16) = atomic::update::<u16, u16, atomic::ShrRev>, "15.8.4";
+                "__kmpc_atomic_fixed4_add" (ident, i32, pi32, i32) = atomic::update::<i32, i32, atomic::Add>, "15.8.4";
+                "__kmpc_atomic_fixed4_add_cpt" (ident, i32, pi32, i32, i32) -> i32 = atomic::capture::<i32, atomic::Add>, "15.8.4";
+                "__kmpc_atomic_fixed4_andb" (ident, i32, pi32, i32) = atomic::update::<i32, i32, atomic::And>, "15.8.4";
+                "__kmpc_atomic_fixed4_andb_cpt" (ident, i32, pi32, i32, i32) -> i32 = atomic::capture::<i32, atomic::And>, "15.8.4";
+                "__kmpc_atomic_fixed4_andl" (ident, i32, pi32, i32) = atomic::update::<i32, i32, atomic::AndL>, "15.8.4";
+                "__kmpc_atomic_fixed4_andl_cpt" (ident, i32, pi32, i32, i32) -> i32 = atomic::capture::<i32, atomic::AndL>, "15.8.4";
+                "__kmpc_atomic_fixed4_div" (ident, i32, pi32, i32) = atomic::update::<i32, i32, atomic::Div>, "15.8.4";
+                "__kmpc_atomic_fixed4_div_cpt" (ident, i32, pi32, i32, i32) -> i32 = atomic::capture::<i32, atomic::Div>, "15.8.4";
+                "__kmpc_atomic_fixed4_div_cpt_rev" (ident, i32, pi32, i32, i32) -> i32 = atomic::capture::<i32, atomic::DivRev>, "15.8.4";
+                "__kmpc_atomic_fixed4_div_float8" (ident, i32, pi32, f64) = atomic::update::<i32, f64, atomic::Div>, "15.8.4";
+                "__kmpc_atomic_fixed4_div_rev" (ident, i32, pi32, i32) = atomic::update::<i32, i32, atomic::DivRev>, "15.8.4";
+                "__kmpc_atomic_fixed4_eqv" (ident, i32, pi32, i32) = atomic::update::<i32, i32, atomic::Eqv>, "15.8.4";
+                "__kmpc_atomic_fixed4_eqv_cpt" (ident, i32, pi32, i32, i32) -> i32 = atomic::capture::<i32, atomic::Eqv>, "15.8.4";
+                "__kmpc_atomic_fixed4_max" (ident, i32, pi32, i32) = atomic::update::<i32, i32, atomic::Max>, "15.8.4";
+                "__kmpc_atomic_fixed4_max_cpt" (ident, i32, pi32, i32, i32) -> i32 = atomic::capture::<i32, atomic::Max>, "15.8.4";
+                "__kmpc_atomic_fixed4_min" (ident, i32, pi32, i32) = atomic::update::<i32, i32, atomic::Min>, "15.8.4";
+                "__kmpc_atomic_fixed4_min_cpt" (ident, i32, pi32, i32, i32) -> i32 = atomic::capture::<i32, atomic::Min>, "15.8.4";
+                "__kmpc_atomic_fixed4_mul" (ident, i32, pi32, i32) = atomic::update::<i32, i32, atomic::Mul>, "15.8.4";
+                "__kmpc_atomic_fixed4_mul_cpt" (ident, i32, pi32, i32, i32) -> i32 = atomic::capture::<i32, atomic::Mul>, "15.8.4";
+                "__kmpc_atomic_fixed4_mul_float8" (ident, i32, pi32, f64) = atomic::update::<i32, f64, atomic::Mul>, "15.8.4";
+                "__kmpc_atomic_fixed4_neqv" (ident, i32, pi32, i32) = atomic::update::<i32, i32, atomic::Xor>, "15.8.4";
+                "__kmpc_atomic_fixed4_neqv_cpt" (ident, i32, pi32, i32, i32) -> i32 = atomic::capture::<i32, atomic::Xor>, "15.8.4";
+                "__kmpc_atomic_fixed4_orb" (ident, i32, pi32, i32) = atomic::update::<i32, i32, atomic::Or>, "15.8.4";
+                "__kmpc_atomic_fixed4_orb_cpt" (ident, i32, pi32, i32, i32) -> i32 = atomic::capture::<i32, atomic::Or>, "15.8.4";
+                "__kmpc_atomic_fixed4_orl" (ident, i32, pi32, i32) = atomic::update::<i32, i32, atomic::OrL>, "15.8.4";
+                "__kmpc_atomic_fixed4_orl_cpt" (ident, i32, pi32, i32, i32) -> i32 = atomic::capture::<i32, atomic::OrL>, "15.8.4";
+                "__kmpc_atomic_fixed4_rd" (ident, i32, pi32) -> i32 = atomic::read::<i32>, "15.8.4";
+                "__kmpc_atomic_fixed4_shl" (ident, i32, pi32, i32) = atomic::update::<i32, i32, atomic::Shl>, "15.8.4";
+                "__kmpc_atomic_fixed4_shl_cpt" (ident, i32, pi32, i32, i32) -> i32 = atomic::capture::<i32, atomic::Shl>, "15.8.4";
+                "__kmpc_atomic_fixed4_shl_cpt_rev" (ident, i32, pi32, i32, i32) -> i32 = atomic::capture::<i32, atomic::ShlRev>, "15.8.4";
+                "__kmpc_atomic_fixed4_shl_rev" (ident, i32, pi32, i32) = atomic::update::<i32, i32, atomic::ShlRev>, "15.8.4";
+                "__kmpc_atomic_fixed4_shr" (ident, i32, pi32, i32) = atomic::update::<i32, i32, atomic::Shr>, "15.8.4";
+                "__kmpc_atomic_fixed4_shr_cpt" (ident, i32, pi32, i32, i32) -> i32 = atomic::capture::<i32, atomic::Shr>, "15.8.4";
+                "__kmpc_atomic_fixed4_shr_cpt_rev" (ident, i32, pi32, i32, i32) -> i32 = atomic::capture::<i32, atomic::ShrRev>, "15.8.4";
+                "__kmpc_atomic_fixed4_shr_rev" (ident, i32, pi32, i32) = atomic::update::<i32, i32, atomic::ShrRev>, "15.8.4";
+                "__kmpc_atomic_fixed4_sub" (ident, i32, pi32, i32) = atomic::update::<i32, i32, atomic::Sub>, "15.8.4";
+                "__kmpc_atomic_fixed4_sub_cpt" (ident, i32, pi32, i32, i32) -> i32 = atomic::capture::<i32, atomic::Sub>, "15.8.4";
+                "__kmpc_atomic_fixed4_sub_cpt_rev" (ident, i32, pi32, i32, i32) -> i32 = atomic::capture::<i32, atomic::SubRev>, "15.8.4";
+                "__kmpc_atomic_fixed4_sub_rev" (ident, i32, pi32, i32) = atomic::update::<i32, i32, atomic::SubRev>, "15.8.4";
+                "__kmpc_atomic_fixed4_swp" (ident, i32, pi32, i32) -> i32 = atomic::swap::<i32>, "15.8.4";
+                "__kmpc_atomic_fixed4_wr" (ident, i32, pi32, i32) = atomic::update::<i32, i32, atomic::Set>, "15.8.4";
+                "__kmpc_atomic_fixed4_xor" (ident, i32, pi32, i32) = atomic::update::<i32, i32, atomic::Xor>, "15.8.4";
+                "__kmpc_atomic_fixed4_xor_cpt" (ident, i32, pi32, i32, i32) -> i32 = atomic::capture::<i32, atomic::Xor>, "15.8.4";
+                "__kmpc_atomic_fixed4u_div" (ident, i32, pu32, u32) = atomic::update::<u32, u32, atomic::Div>, "15.8.4";
+                "__kmpc_atomic_fixed4u_div_cpt" (ident, i32, pu32, u32, i32) -> u32 = atomic::capture::<u32, atomic::Div>, "15.8.4";
+                "__kmpc_atomic_fixed4u_div_cpt_rev" (ident, i32, pu32, u32, i32) -> u32 = atomic::capture::<u32, atomic::DivRev>, "15.8.4";
+                "__kmpc_atomic_fixed4u_div_rev" (ident, i32, pu32, u32) = atomic::update::<u32, u32, atomic::DivRev>, "15.8.4";
+                "__kmpc_atomic_fixed4u_shr" (ident, i32, pu32, u32) = atomic::update::<u32, u32, atomic::Shr>, "15.8.4";
+                "__kmpc_atomic_fixed4u_shr_cpt" (ident, i32, pu32, u32, i32) -> u32 = atomic::capture::<u32, atomic::Shr>, "15.8.4";
+                "__kmpc_atomic_fixed4u_shr_cpt_rev" (ident, i32, pu32, u32, i32) -> u32 = atomic::capture::<u32, atomic::ShrRev>, "15.8.4";
+                "__kmpc_atomic_fixed4u_shr_rev" (ident, i32, pu32, u32) = atomic::update::<u32, u32, atomic::ShrRev>, "15.8.4";
+                "__kmpc_atomic_fixed8_add" (ident, i32, pi64, i64) = atomic::update::<i64, i64, atomic::Add>, "15.8.4";
+                "__kmpc_atomic_fixed8_add_cpt" (ident, i32, pi64, i64, i32) -> i64 = atomic::capture::<i64, atomic::Add>, "15.8.4";
+                "__kmpc_atomic_fixed8_andb" (ident, i32, pi64, i64) = atomic::update::<i64, i64, atomic::And>, "15.8.4";
+                "__kmpc_atomic_fixed8_andb_cpt" (ident, i32, pi64, i64, i32) -> i64 = atomic::capture::<i64, atomic::And>, "15.8.4";
+                "__kmpc_atomic_fixed8_andl" (ident, i32, pi64, i64) = atomic::update::<i64, i64, atomic::AndL>, "15.8.4";
+                "__kmpc_atomic_fixed8_andl_cpt" (ident, i32, pi64, i64, i32) -> i64 = atomic::capture::<i64, atomic::AndL>, "15.8.4";
+                "__kmpc_atomic_fixed8_div" (ident, i32, pi64, i64) = atomic::update::<i64, i64, atomic::Div>, "15.8.4";
+                "__kmpc_atomic_fixed8_div_cpt" (ident, i32, pi64, i64, i32) -> i64 = atomic::capture::<i64, atomic::Div>, "15.8.4";
+                "__kmpc_atomic_fixed8_div_cpt_rev" (ident, i32, pi64, i64, i32) -> i64 = atomic::capture::<i64, atomic::DivRev>, "15.8.4";
+                "__kmpc_atomic_fixed8_div_float8" (ident, i32, pi64, f64) = atomic::update::<i64, f64, atomic::Div>, "15.8.4";
+                "__kmpc_atomic_fixed8_div_rev" (ident, i32, pi64, i64) = atomic::update::<i64, i64, atomic::DivRev>, "15.8.4";
+                "__kmpc_atomic_fixed8_eqv" (ident, i32, pi64, i64) = atomic::update::<i64, i64, atomic::Eqv>, "15.8.4";
+                "__kmpc_atomic_fixed8_eqv_cpt" (ident, i32, pi64, i64, i32) -> i64 = atomic::capture::<i64, atomic::Eqv>, "15.8.4";
+                "__kmpc_atomic_fixed8_max" (ident, i32, pi64, i64) = atomic::update::<i64, i64, atomic::Max>, "15.8.4";
+                "__kmpc_atomic_fixed8_max_cpt" (ident, i32, pi64, i64, i32) -> i64 = atomic::capture::<i64, atomic::Max>, "15.8.4";
+                "__kmpc_atomic_fixed8_min" (ident, i32, pi64, i64) = atomic::update::<i64, i64, atomic::Min>, "15.8.4";
+                "__kmpc_atomic_fixed8_min_cpt" (ident, i32, pi64, i64, i32) -> i64 = atomic::capture::<i64, atomic::Min>, "15.8.4";
+                "__kmpc_atomic_fixed8_mul" (ident, i32, pi64, i64) = atomic::update::<i64, i64, atomic::Mul>, "15.8.4";
+                "__kmpc_atomic_fixed8_mul_cpt" (ident, i32, pi64, i64, i32) -> i64 = atomic::capture::<i64, atomic::Mul>, "15.8.4";
+                "__kmpc_atomic_fixed8_mul_float8" (ident, i32, pi64, f64) = atomic::update::<i64, f64, atomic::Mul>, "15.8.4";
+                "__kmpc_atomic_fixed8_neqv" (ident, i32, pi64, i64) = atomic::update::<i64, i64, atomic::Xor>, "15.8.4";
+                "__kmpc_atomic_fixed8_neqv_cpt" (ident, i32, pi64, i64, i32) -> i64 = atomic::capture::<i64, atomic::Xor>, "15.8.4";
+                "__kmpc_atomic_fixed8_orb" (ident, i32, pi64, i64) = atomic::update::<i64, i64, atomic::Or>, "15.8.4";
+                "__kmpc_atomic_fixed8_orb_cpt" (ident, i32, pi64, i64, i32) -> i64 = atomic::capture::<i64, atomic::Or>, "15.8.4";
+                "__kmpc_atomic_fixed8_orl" (ident, i32, pi64, i64) = atomic::update::<i64, i64, atomic::OrL>, "15.8.4";
+                "__kmpc_atomic_fixed8_orl_cpt" (ident, i32, pi64, i64, i32) -> i64 = atomic::capture::<i64, atomic::OrL>, "15.8.4";
+                "__kmpc_atomic_fixed8_rd" (ident, i32, pi64) -> i64 = atomic::read::<i64>, "15.8.4";
+                "__kmpc_atomic_fixed8_shl" (ident, i32, pi64, i64) = atomic::update::<i64, i64, atomic::Shl>, "15.8.4";
+                "__kmpc_atomic_fixed8_shl_cpt" (ident, i32, pi64, i64, i32) -> i64 = atomic::capture::<i64, atomic::Shl>, "15.8.4";
+                "__kmpc_atomic_fixed8_shl_cpt_rev" (ident, i32, pi64, i64, i32) -> i64 = atomic::capture::<i64, atomic::ShlRev>, "15.8.4";
+                "__kmpc_atomic_fixed8_shl_rev" (ident, i32, pi64, i64) = atomic::update::<i64, i64, atomic::ShlRev>, "15.8.4";
+                "__kmpc_atomic_fixed8_shr" (ident, i32, pi64, i64) = atomic::update::<i64, i64, atomic::Shr>, "15.8.4";
+                "__kmpc_atomic_fixed8_shr_cpt" (ident, i32, pi64, i64, i32) -> i64 = atomic::capture::<i64, atomic::Shr>, "15.8.4";
+                "__kmpc_atomic_fixed8_shr_cpt_rev" (ident, i32, pi64, i64, i32) -> i64 = atomic::capture::<i64, atomic::ShrRev>, "15.8.4";
+                "__kmpc_atomic_fixed8_shr_rev" (ident, i32, pi64, i64) = atomic::update::<i64, i64, atomic::ShrRev>, "15.8.4";
+                "__kmpc_atomic_fixed8_sub" (ident, i32, pi64, i64) = atomic::update::<i64, i64, atomic::Sub>, "15.8.4";
+                "__kmpc_atomic_fixed8_sub_cpt" (ident, i32, pi64, i64, i32) -> i64 = atomic::capture::<i64, atomic::Sub>, "15.8.4";
+                "__kmpc_atomic_fixed8_sub_cpt_rev" (ident, i32, pi64, i64, i32) -> i64 = atomic::capture::<i64, atomic::SubRev>, "15.8.4";
+                "__kmpc_atomic_fixed8_sub_rev" (ident, i32, pi64, i64) = atomic::update::<i64, i64, atomic::SubRev>, "15.8.4";
+                "__kmpc_atomic_fixed8_swp" (ident, i32, pi64, i64) -> i64 = atomic::swap::<i64>, "15.8.4";
+                "__kmpc_atomic_fixed8_wr" (ident, i32, pi64, i64) = atomic::update::<i64, i64, atomic::Set>, "15.8.4";
+                "__kmpc_atomic_fixed8_xor" (ident, i32, pi64, i64) = atomic::update::<i64, i64, atomic::Xor>, "15.8.4";
+                "__kmpc_atomic_fixed8_xor_cpt" (ident, i32, pi64, i64, i32) -> i64 = atomic::capture::<i64, atomic::Xor>, "15.8.4";
+                "__kmpc_atomic_fixed8u_div" (ident, i32, pu64, u64) = atomic::update::<u64, u64, atomic::Div>, "15.8.4";
+                "__kmpc_atomic_fixed8u_div_cpt" (ident, i32, pu64, u64, i32) -> u64 = atomic::capture::<u64, atomic::Div>, "15.8.4";
+                "__kmpc_atomic_fixed8u_div_cpt_rev" (ident, i32, pu64, u64, i32) -> u64 = atomic::capture::<u64, atomic::DivRev>, "15.8.4";
+                "__kmpc_atomic_fixed8u_div_rev" (ident, i32, pu64, u64) = atomic::update::<u64, u64, atomic::DivRev>, "15.8.4";
+                "__kmpc_atomic_fixed8u_shr" (ident, i32, pu64, u64) = atomic::update::<u64, u64, atomic::Shr>, "15.8.4";
+                "__kmpc_atomic_fixed8u_shr_cpt" (ident, i32, pu64, u64, i32) -> u64 = atomic::capture::<u64, atomic::Shr>, "15.8.4";
+                "__kmpc_atomic_fixed8u_shr_cpt_rev" (ident, i32, pu64, u64, i32) -> u64 = atomic::capture::<u64, atomic::ShrRev>, "15.8.4";
+                "__kmpc_atomic_fixed8u_shr_rev" (ident, i32, pu64, u64) = atomic::update::<u64, u64, atomic::ShrRev>, "15.8.4";
+                "__kmpc_atomic_float4_add" (ident, i32, pf32, f32) = atomic::update::<f32, f32, atomic::Add>, "15.8.4";
+                "__kmpc_atomic_float4_add_cpt" (ident, i32, pf32, f32, i32) -> f32 = atomic::capture::<f32, atomic::Add>, "15.8.4";
+                "__kmpc_atomic_float4_add_float8" (ident, i32, pf32, f64) = atomic::update::<f32, f64, atomic::Add>, "15.8.4";
+                "__kmpc_atomic_float4_div" (ident, i32, pf32, f32) = atomic::update::<f32, f32, atomic::Div>, "15.8.4";
+                "__kmpc_atomic_float4_div_cpt" (ident, i32, pf32, f32, i32) -> f32 = atomic::capture::<f32, atomic::Div>, "15.8.4";
+                "__kmpc_atomic_float4_div_cpt_rev" (ident, i32, pf32, f32, i32) -> f32 = atomic::capture::<f32, atomic::DivRev>, "15.8.4";
+                "__kmpc_atomic_float4_div_float8" (ident, i32, pf32, f64) = atomic::update::<f32, f64, atomic::Div>, "15.8.4";
+                "__kmpc_atomic_float4_div_rev" (ident, i32, pf32, f32) = atomic::update::<f32, f32, atomic::DivRev>, "15.8.4";
+                "__kmpc_atomic_float4_max" (ident, i32, pf32, f32) = atomic::update::<f32, f32, atomic::Max>, "15.8.4";
+                "__kmpc_atomic_float4_max_cpt" (ident, i32, pf32, f32, i32) -> f32 = atomic::capture::<f32, atomic::Max>, "15.8.4";
+                "__kmpc_atomic_float4_min" (ident, i32, pf32, f32) = atomic::update::<f32, f32, atomic::Min>, "15.8.4";
+                "__kmpc_atomic_float4_min_cpt" (ident, i32, pf32, f32, i32) -> f32 = atomic::capture::<f32, atomic::Min>, "15.8.4";
+                "__kmpc_atomic_float4_mul" (ident, i32, pf32, f32) = atomic::update::<f32, f32, atomic::Mul>, "15.8.4";
+                "__kmpc_atomic_float4_mul_cpt" (ident, i32, pf32, f32, i32) -> f32 = atomic::capture::<f32, atomic::Mul>, "15.8.4";
+                "__kmpc_atomic_float4_mul_float8" (ident, i32, pf32, f64) = atomic::update::<f32, f64, atomic::Mul>, "15.8.4";
+                "__kmpc_atomic_float4_rd" (ident, i32, pf32) -> f32 = atomic::read::<f32>, "15.8.4";
+                "__kmpc_atomic_float4_sub" (ident, i32, pf32, f32) = atomic::update::<f32, f32, atomic::Sub>, "15.8.4";
+                "__kmpc_atomic_float4_sub_cpt" (ident, i32, pf32, f32, i32) -> f32 = atomic::capture::<f32, atomic::Sub>, "15.8.4";
+                "__kmpc_atomic_float4_sub_cpt_rev" (ident, i32, pf32, f32, i32) -> f32 = atomic::capture::<f32, atomic::SubRev>, "15.8.4";
+                "__kmpc_atomic_float4_sub_float8" (ident, i32, pf32, f64) = atomic::update::<f32, f64, atomic::Sub>, "15.8.4";
+                "__kmpc_atomic_float4_sub_rev" (ident, i32, pf32, f32) = atomic::update::<f32, f32, atomic::SubRev>, "15.8.4";
+                "__kmpc_atomic_float4_swp" (ident, i32, pf32, f32) -> f32 = atomic::swap::<f32>, "15.8.4";
+                "__kmpc_atomic_float4_wr" (ident, i32, pf32, f32) = atomic::update::<f32, f32, atomic::Set>, "15.8.4";
+                "__kmpc_atomic_float8_add" (ident, i32, pf64, f64) = atomic::update::<f64, f64, atomic::Add>, "15.8.4";
+                "__kmpc_atomic_float8_add_cpt" (ident, i32, pf64, f64, i32) -> f64 = atomic::capture::<f64, atomic::Add>, "15.8.4";
+                "__kmpc_atomic_float8_div" (ident, i32, pf64, f64) = atomic::update::<f64, f64, atomic::Div>, "15.8.4";
+                "__kmpc_atomic_float8_div_cpt" (ident, i32, pf64, f64, i32) -> f64 = atomic::capture::<f64, atomic::Div>, "15.8.4";
+                "__kmpc_atomic_float8_div_cpt_rev" (ident, i32, pf64, f64, i32) -> f64 = atomic::capture::<f64, atomic::DivRev>, "15.8.4";
+                "__kmpc_atomic_float8_div_rev" (ident, i32, pf64, f64) = atomic::update::<f64, f64, atomic::DivRev>, "15.8.4";
+                "__kmpc_atomic_float8_max" (ident, i32, pf64, f64) = atomic::update::<f64, f64, atomic::Max>, "15.8.4";
+                "__kmpc_atomic_float8_max_cpt" (ident, i32, pf64, f64, i32) -> f64 = atomic::capture::<f64, atomic::Max>, "15.8.4";
+                "__kmpc_atomic_float8_min" (ident, i32, pf64, f64) = atomic::update::<f64, f64, atomic::Min>, "15.8.4";
+                "__kmpc_atomic_float8_min_cpt" (ident, i32, pf64, f64, i32) -> f64 = atomic::capture::<f64, atomic::Min>, "15.8.4";
+                "__kmpc_atomic_float8_mul" (ident, i32, pf64, f64) = atomic::update::<f64, f64, atomic::Mul>, "15.8.4";
+                "__kmpc_atomic_float8_mul_cpt" (ident, i32, pf64, f64, i32) -> f64 = atomic::capture::<f64, atomic::Mul>, "15.8.4";
+                "__kmpc_atomic_float8_rd" (ident, i32, pf64) -> f64 = atomic::read::<f64>, "15.8.4";
+                "__kmpc_atomic_float8_sub" (ident, i32, pf64, f64) = atomic::update::<f64, f64, atomic::Sub>, "15.8.4";
+                "__kmpc_atomic_float8_sub_cpt" (ident, i32, pf64, f64, i32) -> f64 = atomic::capture::<f64, atomic::Sub>, "15.8.4";
+                "__kmpc_atomic_float8_sub_cpt_rev" (ident, i32, pf64, f64, i32) -> f64 = atomic::capture::<f64, atomic::SubRev>, "15.8.4";
+                "__kmpc_atomic_float8_sub_rev" (ident, i32, pf64, f64) = atomic::update::<f64, f64, atomic::SubRev>, "15.8.4";
+                "__kmpc_atomic_float8_swp" (ident, i32, pf64, f64) -> f64 = atomic::swap::<f64>, "15.8.4";
+                "__kmpc_atomic_float8_wr" (ident, i32, pf64, f64) = atomic::update::<f64, f64, atomic::Set>, "15.8.4";
+                "__kmpc_atomic_start" () = atomic::start, "15.8.4";
+                "__kmpc_atomic_val_1_cas" (ident, i32, pi8, i8, i8) -> i8 = atomic::cas_value::<i8>, "15.8.4";
+                "__kmpc_atomic_val_1_cas_cpt" (ident, i32, pi8, i8, i8, pi8) -> i8 = atomic::cas_value_capture::<i8>, "15.8.4";
+                "__kmpc_atomic_val_2_cas" (ident, i32, pi16, i16, i16) -> i16 = atomic::cas_value::<i16>, "15.8.4";
+                "__kmpc_atomic_val_2_cas_cpt" (ident, i32, pi16, i16, i16, pi16) -> i16 = atomic::cas_value_capture::<i16>, "15.8.4";
+                "__kmpc_atomic_val_4_cas" (ident, i32, pi32, i32, i32) -> i32 = atomic::cas_value::<i32>, "15.8.4";
+                "__kmpc_atomic_val_4_cas_cpt" (ident, i32, pi32, i32, i32, pi32) -> i32 = atomic::cas_value_capture::<i32>, "15.8.4";
+                "__kmpc_atomic_val_8_cas" (ident, i32, pi64, i64, i64) -> i64 = atomic::cas_value::<i64>, "15.8.4";
+                "__kmpc_atomic_val_8_cas_cpt" (ident, i32, pi64, i64, i64, pi64) -> i64 = atomic::cas_value_capture::<i64>, "15.8.4";
+            }
+            variadic {
+                "__kmpc_fork_call" (ident, i32, cptr, pptr)
+                    = fork::parallel, abi::fork_call_variadic, "10.1";
+                "__kmpc_fork_teams" (ident, i32, cptr, pptr)
+                    = teams::fork, abi::fork_teams_variadic, "10.2";
+            }
+            unsupported {
+                "long double atomics through the runtime", "15.8.4": [
+                    "__kmpc_atomic_cmplx10_add", "__kmpc_atomic_cmplx10_add_cpt",
+                    "__kmpc_atomic_cmplx10_div", "__kmpc_atomic_cmplx10_div_cpt",
+                    "__kmpc_atomic_cmplx10_div_cpt_rev", "__kmpc_atomic_cmplx10_div_rev",
+                    "__kmpc_atomic_cmplx10_mul", "__kmpc_atomic_cmplx10_mul_cpt",
+                    "__kmpc_atomic_cmplx10_rd", "__kmpc_atomic_cmplx10_sub",
+                    "__kmpc_atomic_cmplx10_sub_cpt", "__kmpc_atomic_cmplx10_sub_cpt_rev",
+                    "__kmpc_atomic_cmplx10_sub_rev", "__kmpc_atomic_cmplx10_swp",
+                    "__kmpc_atomic_cmplx10_wr", "__kmpc_atomic_float10_add",
+                    "__kmpc_atomic_float10_add_cpt", "__kmpc_atomic_float10_div",
+                    "__kmpc_atomic_float10_div_cpt", "__kmpc_atomic_float10_div_cpt_rev",
+                    "__kmpc_atomic_float10_div_rev", "__kmpc_atomic_float10_max",
+                    "__kmpc_atomic_float10_max_cpt", "__kmpc_atomic_float10_min",
+                    "__kmpc_atomic_float10_min_cpt", "__kmpc_atomic_float10_mul",
+                    "__kmpc_atomic_float10_mul_cpt", "__kmpc_atomic_float10_rd",
+                    "__kmpc_atomic_float10_sub", "__kmpc_atomic_float10_sub_cpt",
+                    "__kmpc_atomic_float10_sub_cpt_rev", "__kmpc_atomic_float10_sub_rev",
+                    "__kmpc_atomic_float10_swp", "__kmpc_atomic_float10_wr",
+                ];
+                "non-rectangular collapsed loops", "4.4.2": [
+                    "__kmpc_calc_original_ivs_rectang", "__kmpc_for_collapsed_init",
+                    "__kmpc_process_loop_nest_rectang",
+                ];
+                "cancellation", "16": [
+                    "__kmpc_cancel", "__kmpc_cancellationpoint", "kmp_get_cancellation_status",
+                    "kmp_get_cancellation_status_",
+                ];
+                "doacross loops (ordered with depend or doacross clauses)", "15.9.6": [
+                    "__kmpc_doacross_fini", "__kmpc_doacross_init", "__kmpc_doacross_post",
+                    "__kmpc_doacross_wait",
+                ];
+                "explicit tasks", "12": [
+                    "__kmpc_end_taskgroup", "__kmpc_get_parent_taskid", "__kmpc_get_taskid",
+                    "__kmpc_invoke_task_func", "__kmpc_omp_has_task_team",
+                    "__kmpc_omp_reg_task_with_affinity", "__kmpc_omp_target_task_alloc",
+                    "__kmpc_omp_task", "__kmpc_omp_task_alloc", "__kmpc_omp_task_begin_if0",
+                    "__kmpc_omp_task_complete_if0", "__kmpc_omp_task_parts",
+                    "__kmpc_omp_task_with_deps", "__kmpc_omp_taskwait",
+                    "__kmpc_omp_taskwait_deps_51", "__kmpc_omp_taskyield",
+                    "__kmpc_omp_wait_deps", "__kmpc_proxy_task_completed",
+                    "__kmpc_proxy_task_completed_ooo", "__kmpc_task_allow_completion_event",
+                    "__kmpc_task_get_depnode", "__kmpc_task_get_successors",
+                    "__kmpc_task_reduction_get_th_data", "__kmpc_task_reduction_init",
+                    "__kmpc_task_reduction_modifier_fini",
+                    "__kmpc_task_reduction_modifier_init", "__kmpc_taskgroup",
+                    "__kmpc_taskloop", "__kmpc_taskloop_5", "__kmpc_taskred_init",
+                    "__kmpc_taskred_modifier_init", "omp_fulfill_event", "omp_fulfill_event_",
+                ];
+                "offload to devices", "13": [
+                    "__kmpc_omp_get_target_async_handle_ptr", "omp_get_device_allocator",
+                    "omp_get_device_allocator_", "omp_get_device_and_host_allocator",
+                    "omp_get_device_and_host_allocator_", "omp_get_device_and_host_memspace",
+                    "omp_get_device_and_host_memspace_", "omp_get_device_from_uid",
+                    "omp_get_device_from_uid_", "omp_get_device_memspace",
+                    "omp_get_device_memspace_", "omp_get_devices_all_allocator",
+                    "omp_get_devices_all_allocator_", "omp_get_devices_all_memspace",
+                    "omp_get_devices_all_memspace_", "omp_get_devices_allocator",
+                    "omp_get_devices_allocator_", "omp_get_devices_and_host_allocator",
+                    "omp_get_devices_and_host_allocator_", "omp_get_devices_and_host_memspace",
+                    "omp_get_devices_and_host_memspace_", "omp_get_devices_memspace",
+                    "omp_get_devices_memspace_", "omp_get_uid_from_device",
+                    "omp_get_uid_from_device_", "__tgt_activate_record_replay",
+                    "__tgt_get_device_info", "__tgt_init_all_rtls",
+                    "__tgt_mapper_num_components", "__tgt_print_device_info",
+                    "__tgt_push_mapper_component", "__tgt_register_lib",
+                    "__tgt_register_requires", "__tgt_rtl_deinit", "__tgt_rtl_init",
+                    "__tgt_set_info_flag", "__tgt_target", "__tgt_target_data_begin",
+                    "__tgt_target_data_begin_mapper", "__tgt_target_data_begin_nowait",
+                    "__tgt_target_data_begin_nowait_mapper", "__tgt_target_data_end",
+                    "__tgt_target_data_end_mapper", "__tgt_target_data_end_nowait",
+                    "__tgt_target_data_end_nowait_mapper", "__tgt_target_data_update",
+                    "__tgt_target_data_update_mapper", "__tgt_target_data_update_nowait",
+                    "__tgt_target_data_update_nowait_mapper", "__tgt_target_kernel",
+                    "__tgt_target_kernel_nowait", "__tgt_target_kernel_replay",
+                    "__tgt_target_mapper", "__tgt_target_nowait", "__tgt_target_nowait_mapper",
+                    "__tgt_target_nowait_query", "__tgt_target_sync", "__tgt_target_teams",
+                    "__tgt_target_teams_mapper", "__tgt_target_teams_nowait",
+                    "__tgt_target_teams_nowait_mapper", "__tgt_unregister_lib",
+                    "llvm_omp_target_alloc_device", "llvm_omp_target_alloc_host",
+                    "llvm_omp_target_alloc_shared", "llvm_omp_target_dynamic_shared_alloc",
+                    "llvm_omp_target_free_device", "llvm_omp_target_free_host",
+                    "llvm_omp_target_free_shared", "llvm_omp_target_lock_mem",
+                    "llvm_omp_target_unlock_mem", "omp_get_mapped_ptr", "omp_target_alloc",
+                    "omp_target_associate_ptr", "omp_target_disassociate_ptr",
+                    "omp_target_free", "omp_target_is_accessible", "omp_target_is_present",
+                    "omp_target_memcpy", "omp_target_memcpy_async", "omp_target_memcpy_rect",
+                    "omp_target_memcpy_rect_async", "omp_target_memset",
+                    "omp_target_memset_async", "ompx_dump_mapping_tables",
+                    "__kmpc_push_target_tripcount", "__kmpc_push_target_tripcount_mapper",
+                ];
+                "an entry of libomp that no compiler emits today", "libomp": [
+                    "__kmpc_pause_resource", "kmp_free_", "kmp_get_library_",
+                    "kmp_get_num_known_threads_", "kmp_get_stacksize_", "kmp_get_stacksize_s_",
+                    "kmp_set_defaults_", "kmp_set_disp_num_buffers_", "kmp_set_library_",
+                    "kmp_set_library_serial_", "kmp_set_library_throughput_",
+                    "kmp_set_library_turnaround_", "kmp_set_stacksize_", "kmp_set_stacksize_s_",
+                    "kmp_set_warnings_off_", "kmp_set_warnings_on_", "omp_control_tool_",
+                ];
+                "strict num_threads lists", "10.1.2": [
+                    "__kmpc_push_num_threads_list_strict",
+                ];
+                "threadprivate arrays with constructors", "5.2": [
+                    "__kmpc_threadprivate_register_vec",
+                ];
+                "memory spaces of devices", "18.13": [
+                    "kmp_aligned_malloc_", "kmp_calloc_", "kmp_malloc_", "kmp_realloc_",
+                    "omp_get_memspace_num_resources", "omp_get_memspace_num_resources_",
+                    "omp_get_submemspace", "omp_get_submemspace_", "omp_init_allocator_",
+                ];
+                "affinity masks and formats", "18.3": [
+                    "kmp_create_affinity_mask", "kmp_create_affinity_mask_",
+                    "kmp_destroy_affinity_mask", "kmp_destroy_affinity_mask_",
+                    "kmp_get_affinity", "kmp_get_affinity_", "kmp_get_affinity_mask_proc",
+                    "kmp_get_affinity_mask_proc_", "kmp_get_affinity_max_proc",
+                    "kmp_get_affinity_max_proc_", "kmp_set_affinity", "kmp_set_affinity_",
+                    "kmp_set_affinity_mask_proc", "kmp_set_affinity_mask_proc_",
+                    "kmp_unset_affinity_mask_proc", "kmp_unset_affinity_mask_proc_",
+                    "kmpc_get_affinity_mask_proc", "kmpc_set_affinity_mask_proc",
+                    "kmpc_unset_affinity_mask_proc", "omp_capture_affinity",
+                    "omp_capture_affinity_", "omp_display_affinity", "omp_display_affinity_",
+                    "omp_get_affinity_format", "omp_get_affinity_format_",
+                    "omp_set_affinity_format", "omp_set_affinity_format_",
+                    "ompc_capture_affinity", "ompc_display_affinity",
+                    "ompc_get_affinity_format", "ompc_set_affinity_format",
+                ];
+                "interoperability with foreign runtimes", "14.1": [
+                    "omp_get_interop_int", "omp_get_interop_int_", "omp_get_interop_name",
+                    "omp_get_interop_name_", "omp_get_interop_ptr", "omp_get_interop_ptr_",
+                    "omp_get_interop_rc_desc", "omp_get_interop_rc_desc_",
+                    "omp_get_interop_str", "omp_get_interop_str_", "omp_get_interop_type_desc",
+                    "omp_get_interop_type_desc_", "omp_get_num_interop_properties",
+                    "omp_get_num_interop_properties_", "__tgt_interop_destroy",
+                    "__tgt_interop_get", "__tgt_interop_init", "__tgt_interop_release",
+                    "__tgt_interop_use60", "__tgt_interop_use",
+                    "ompx_interop_add_completion_callback",
+                ];
+            }
+        }
+    };
+}
+
+/// The Rust type of an argument kind.
+macro_rules! rust_type {
+    (ident) => { *const ident::Ident };
+    (ptr) => { *mut c_void };
+    (cptr) => { *const c_void };
+    (pptr) => { *const *mut c_void };
+    (cstr) => { *const std::ffi::c_char };
+    (ptraits) => { *const alloc::Trait };
+    (pi32c) => { *const i32 };
+    (pusizec) => { *const usize };
+    (pi8) => { *mut i8 };
+    (pu8) => { *mut u8 };
+    (pi16) => { *mut i16 };
+    (pu16) => { *mut u16 };
+    (pi32) => { *mut i32 };
+    (pu32) => { *mut u32 };
+    (pi64) => { *mut i64 };
+    (pu64) => { *mut u64 };
+    (pf32) => { *mut f32 };
+    (pf64) => { *mut f64 };
+    (pc32) => { *mut atomic::Complex<f32> };
+    (pc64) => { *mut atomic::Complex<f64> };
+    (c32) => { atomic::Complex<f32> };
+    (c64) => { atomic::Complex<f64> };
+    (fn1) => { Option<unsafe extern "C-unwind" fn(*mut c_void)> };
+    (fn1p) => { Option<unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void> };
+    (fn2) => { Option<unsafe extern "C-unwind" fn(*mut c_void, *mut c_void)> };
+    (fn2p) => { Option<unsafe extern "C-unwind" fn(*mut c_void, *mut c_void) -> *mut c_void> };
+    (fn3) => { Option<unsafe extern "C-unwind" fn(*mut c_void, *mut c_void, *mut c_void)> };
+    ($plain:ident) => { $plain };
+}
+
+/// The [`Kind`] of an argument kind.
+macro_rules! kind {
+    (i8) => { Kind::I8 };
+    (u8) => { Kind::I8 };
+    (i16) => { Kind::I16 };
+    (u16) => { Kind::I16 };
+    (i32) => { Kind::I32 };
+    (u32) => { Kind::I32 };
+    (i64) => { Kind::I64 };
+    (u64) => { Kind::I64 };
+    (usize) => { Kind::I64 };
+    (f32) => { Kind::F32 };
+    (f64) => { Kind::F64 };
+    (c32) => { Kind::C32 };
+    (c64) => { Kind::C64 };
+    ($pointer:ident) => { Kind::Ptr };
+    () => { Kind::Void };
+}
+
+macro_rules! entries {
+    (
+        supported {
+            $($name:literal ($($arg:ident),*) $(-> $ret:ident)? = $path:path, $spec:literal;)*
+        }
+        variadic {
+            $($v_name:literal ($($v_arg:ident),*)
+                = $v_path:path, $v_entry:path, $v_spec:literal;)*
+        }
+        unsupported {
+            $($reason:literal, $u_spec:literal: [$($u_name:literal,)*];)*
+        }
+    ) => {
+        /// All entries, in the order of the table.
+        pub static ENTRIES: &[Entry] = &[
+            $(Entry {
+                name: $name,
+                args: &[$(kind!($arg)),*],
+                ret: kind!($($ret)?),
+                address: Address({
+                    let f: unsafe extern "C-unwind" fn($(rust_type!($arg)),*)
+                        $(-> rust_type!($ret))? = $path;
+                    f as *const c_void
+                }),
+                variadic: false,
+                spec: $spec,
+                status: Status::Supported,
+            },)*
+            $(Entry {
+                name: $v_name,
+                args: &[$(kind!($v_arg)),*],
+                ret: Kind::Void,
+                address: Address({
+                    let f: unsafe extern "C-unwind" fn($(rust_type!($v_arg)),*) = $v_path;
+                    f as *const c_void
+                }),
+                variadic: true,
+                spec: $v_spec,
+                status: Status::Supported,
+            },)*
+            $($(Entry {
+                name: $u_name,
+                args: &[],
+                ret: Kind::Void,
+                address: Address(std::ptr::null()),
+                variadic: false,
+                spec: $u_spec,
+                status: Status::Unsupported { reason: $reason },
+            },)*)*
+        ];
+    };
+}
+for_each_runtime_entry!(entries);
+
+/// The entry of the given ABI name.
+pub fn lookup(name: &str) -> Option<&'static Entry> {
+    static INDEX: OnceLock<HashMap<&'static str, &'static Entry>> = OnceLock::new();
+    INDEX.get_or_init(|| ENTRIES.iter().map(|e| (e.name, e)).collect()).get(name).copied()
+}
+
+/// Why a name that looks like a runtime entry but has no row is not supported; `None` for names
+/// that are not the runtime's.
+pub fn missing_reason(name: &str) -> Option<&'static str> {
+    let families = [
+        ("GOMP_", "libgomp's interface (code compiled by gcc)"),
+        ("__tgt_", "offload to devices"),
+        ("__kmpc_", "an entry of libomp that this runtime does not know"),
+        ("omp_", "a routine that this runtime does not know"),
+        ("ompc_", "a routine that this runtime does not know"),
+        ("kmp_", "a routine of libomp's own that this runtime does not know"),
+        ("kmpc_", "a routine of libomp's own that this runtime does not know"),
+        ("ompx_", "an extension of LLVM's OpenMP"),
+    ];
+    families.iter().find(|(prefix, _)| name.starts_with(prefix)).map(|&(_, reason)| reason)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kmpc_table_names_each_entry_once() {
+        let mut names: Vec<_> = ENTRIES.iter().map(|e| e.name).collect();
+        names.sort_unstable();
+        let count = names.len();
+        names.dedup();
+        assert_eq!(names.len(), count);
+        assert!(count > 700, "{count}");
+    }
+
+    #[test]
+    fn kmpc_table_looks_up() {
+        let fork = lookup("__kmpc_fork_call").unwrap();
+        assert!(fork.variadic && !fork.address.0.is_null());
+        let task = lookup("__kmpc_omp_task").unwrap();
+        assert_eq!(task.status, Status::Unsupported { reason: "explicit tasks" });
+        assert!(lookup("printf").is_none() && missing_reason("printf").is_none());
+        assert!(missing_reason("GOMP_parallel").is_some());
+    }
+}

@@ -1,0 +1,400 @@
+//! The synchronisation core of a team: launch, barrier, gather/release, join.
+//!
+//! A gang is one master and the workers attached to it. It only moves epochs between threads; what
+//! a region executes, and every OpenMP notion, is `Team`'s. README.md beside this file states the
+//! protocol with its states and transitions; loom checks it (`loom_*` tests below).
+//!
+//! It does not create threads, and it does not decide how many take part.
+
+use std::cell::{Cell, UnsafeCell};
+
+use crossbeam::utils::CachePadded;
+
+use super::parker::{Parker, Patience};
+use crate::support::sync::{AtomicU32, AtomicU64, Ordering, publish};
+
+/// Value of the participant half of the launch word that dismisses every worker.
+const DISMISS: u32 = u32::MAX;
+/// Teams up to this size use the all-to-all barrier.
+const ALL_TO_ALL_MAX: u32 = 4;
+/// Teams up to this size gather directly at the master.
+const FLAT_MAX: u32 = 8;
+/// Fan-in of the gathering tree of larger teams.
+const FAN_IN: u32 = 4;
+
+/// How the members of a gang meet. The master chooses at launch; all members use the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Meeting {
+    /// Few threads, one each on a processor: everyone writes its own flag and reads all others.
+    AllToAll,
+    /// Many threads: flags are gathered along a tree, one word releases everyone.
+    Tree,
+    /// More threads than processors: one counter, so that only the last arrival wakes others.
+    Counter,
+}
+
+/// One member's place in a gang. The address is stable for the gang's life.
+#[derive(Debug)]
+pub struct Slot<L> {
+    /// The number of the meeting this member reached last. Written by the member alone.
+    arrived: CachePadded<AtomicU64>,
+    parker: CachePadded<Parker>,
+    /// The member's own count of meetings (barriers, gathers, joins), never reset in a gang.
+    epoch: Cell<u64>,
+    /// What the layer above keeps for the member; touched only by the member itself.
+    pub local: L,
+}
+
+/// What a waiting worker is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Take part in region `region` of `size` members.
+    Run {
+        /// The region's number in this gang.
+        region: u32,
+        /// Members that take part.
+        size: u32,
+    },
+    /// Leave the gang.
+    Dismissed,
+}
+
+struct Launch {
+    /// region << 32 | participants.
+    word: AtomicU64,
+    /// The master's meeting count at the start of the region: what participants count on from.
+    base: UnsafeCell<u64>,
+}
+
+/// The synchronisation core of a team. See README.md.
+pub struct Gang<L> {
+    launch: CachePadded<Launch>,
+    release: CachePadded<AtomicU64>,
+    count: CachePadded<AtomicU32>,
+    sleepers: CachePadded<AtomicU32>,
+    slots: UnsafeCell<Vec<Box<Slot<L>>>>,
+}
+
+// SAFETY: `slots` is changed only by the master while no worker takes part in a region, and
+// read by participants between their launch (Acquire) and their join (Release); a slot's `epoch`
+// and `local` are used by its member alone; the rest is atomic.
+unsafe impl<L: Send> Sync for Gang<L> {}
+// SAFETY: as above; nothing in it is bound to the creating thread.
+unsafe impl<L: Send> Send for Gang<L> {}
+
+impl<L: Default> Default for Gang<L> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<L: Default> Gang<L> {
+    /// A gang with the master's slot alone.
+    pub fn new() -> Self {
+        let gang = Self {
+            launch: CachePadded::new(Launch { word: AtomicU64::new(0), base: UnsafeCell::new(0) }),
+            release: CachePadded::new(AtomicU64::new(0)),
+            count: CachePadded::new(AtomicU32::new(0)),
+            sleepers: CachePadded::new(AtomicU32::new(0)),
+            slots: UnsafeCell::new(Vec::new()),
+        };
+        // SAFETY: nobody else knows the gang yet.
+        unsafe { gang.grow(1) };
+        gang
+    }
+
+    /// Makes room for `size` members.
+    ///
+    /// # Safety
+    /// Only the master may call it, while no region runs.
+    pub unsafe fn grow(&self, size: usize) {
+        // SAFETY: no region runs, so no participant reads the vector (caller's contract).
+        let slots = unsafe { &mut *self.slots.get() };
+        while slots.len() < size {
+            slots.push(Box::new(Slot {
+                arrived: CachePadded::new(AtomicU64::new(0)),
+                parker: CachePadded::new(Parker::new()),
+                epoch: Cell::new(0),
+                local: L::default(),
+            }));
+        }
+    }
+
+    /// The members the gang has room for.
+    ///
+    /// # Safety
+    /// Only the master may call it, or a participant of the running region.
+    pub unsafe fn capacity(&self) -> usize {
+        // SAFETY: nobody changes the vector now (caller's contract).
+        unsafe { (&*self.slots.get()).len() }
+    }
+
+    /// The place of member `tid`.
+    ///
+    /// # Safety
+    /// The caller is a participant of the running region, or the master between regions, and
+    /// `tid` is below the capacity.
+    #[inline(always)]
+    pub unsafe fn slot(&self, tid: u32) -> &Slot<L> {
+        // SAFETY: the vector does not change during a region, and tid is in range (contract).
+        unsafe { (&*self.slots.get()).get_unchecked(tid as usize) }
+    }
+
+    /// Master: starts the next region with `size` members and returns its number.
+    ///
+    /// Everything the master wrote before is visible to the participants (Release here, Acquire
+    /// in [`Gang::await_order`]).
+    ///
+    /// # Safety
+    /// Only the master may call it, after the last region was joined; `size` slots exist.
+    #[inline]
+    pub unsafe fn start(&self, size: u32) -> u32 {
+        let region = ((self.launch.word.load(Ordering::Relaxed) >> 32) as u32).wrapping_add(1);
+        // SAFETY: the master's own slot, between regions: no participant reads the base.
+        unsafe { *self.launch.base.get() = self.slot(0).epoch.get() };
+        publish(&self.launch.word, (region as u64) << 32 | size as u64);
+        if self.sleepers.load(Ordering::Relaxed) > 0 {
+            for tid in 1..size {
+                // SAFETY: the master reads slots below `size`.
+                unsafe { self.slot(tid) }.parker.unpark();
+            }
+        }
+        region
+    }
+
+    /// Master: tells every worker to leave. The gang must not be started again.
+    ///
+    /// # Safety
+    /// Only the master may call it, while no region runs.
+    pub unsafe fn dismiss(&self) {
+        let region = ((self.launch.word.load(Ordering::Relaxed) >> 32) as u32).wrapping_add(1);
+        publish(&self.launch.word, (region as u64) << 32 | DISMISS as u64);
+        // SAFETY: the master reads the slots while no region runs.
+        for slot in unsafe { &*self.slots.get() } {
+            slot.parker.unpark();
+        }
+    }
+
+    /// The number of the region started last.
+    pub fn region(&self) -> u32 {
+        (self.launch.word.load(Ordering::Relaxed) >> 32) as u32
+    }
+
+    /// Worker `tid`: waits for a region after `last` that it takes part in.
+    ///
+    /// A worker that does not take part may miss regions; one that does cannot, because the
+    /// master starts no other region before it joined.
+    ///
+    /// # Safety
+    /// `slot` is the caller's own place, `tid` its number.
+    pub unsafe fn await_order(
+        &self,
+        slot: &Slot<L>,
+        tid: u32,
+        last: u32,
+        patience: Patience,
+    ) -> Order {
+        let look = || {
+            let word = self.launch.word.load(Ordering::Acquire);
+            let (region, size) = ((word >> 32) as u32, word as u32);
+            if size == DISMISS {
+                Some(Order::Dismissed)
+            } else if region != last && tid < size {
+                Some(Order::Run { region, size })
+            } else {
+                None
+            }
+        };
+        slot.parker.wait_until(&self.sleepers, patience, || look().is_some());
+        let order = look().unwrap_or(Order::Dismissed);
+        if let Order::Run { .. } = order {
+            // SAFETY: written before the launch that we acquired; we take part, so the master
+            // writes it again only after our join.
+            slot.epoch.set(unsafe { *self.launch.base.get() });
+        }
+        order
+    }
+
+    /// The member's count of meetings so far; equal in all members between two meetings.
+    ///
+    /// # Safety
+    /// `tid` is the caller's own number in the running region.
+    #[inline(always)]
+    pub unsafe fn epoch(&self, tid: u32) -> u64 {
+        // SAFETY: the caller's own slot.
+        unsafe { self.slot(tid) }.epoch.get()
+    }
+
+    /// Waits for a condition of the layer above, which whoever makes it true announces with
+    /// [`Gang::wake_all`].
+    ///
+    /// # Safety
+    /// `tid` is the caller's own number in the running region.
+    pub unsafe fn wait(&self, tid: u32, patience: Patience, done: impl Fn() -> bool) {
+        // SAFETY: the caller's own slot.
+        let me = unsafe { self.slot(tid) };
+        me.parker.wait_until(&self.sleepers, patience, done);
+    }
+
+    /// Wakes members that sleep. The caller has published their condition.
+    ///
+    /// # Safety
+    /// The caller takes part in the running region of `size` members.
+    #[inline]
+    pub unsafe fn wake_all(&self, size: u32) {
+        self.wake_others(u32::MAX, size);
+    }
+
+    #[inline(always)]
+    fn wait_arrived(&self, me: &Slot<L>, other: &Slot<L>, epoch: u64, patience: Patience) {
+        me.parker.wait_until(&self.sleepers, patience, || {
+            other.arrived.load(Ordering::Acquire) >= epoch
+        });
+    }
+
+    fn wake_others(&self, tid: u32, size: u32) {
+        if self.sleepers.load(Ordering::Relaxed) > 0 {
+            for other in (0..size).filter(|&other| other != tid) {
+                // SAFETY: callers are participants, and `other` is below the size.
+                unsafe { self.slot(other) }.parker.unpark();
+            }
+        }
+    }
+
+    /// Waits until all `size` members have come here. Everything each wrote before is visible to
+    /// all after (Release of the arrival, Acquire of each waiter; with `Tree` and `Counter`
+    /// transitively through the master or the counter).
+    ///
+    /// # Safety
+    /// `tid` is the caller's own number in the running region, `size` the region's size.
+    #[inline]
+    pub unsafe fn barrier(&self, tid: u32, size: u32, meeting: Meeting, patience: Patience) {
+        // SAFETY: the caller's own slot.
+        let me = unsafe { self.slot(tid) };
+        let epoch = me.epoch.get() + 1;
+        match meeting {
+            Meeting::AllToAll => {
+                me.epoch.set(epoch);
+                publish(&me.arrived, epoch);
+                self.wake_others(tid, size);
+                for other in (0..size).filter(|&other| other != tid) {
+                    // SAFETY: `other` is a participant.
+                    self.wait_arrived(me, unsafe { self.slot(other) }, epoch, patience);
+                }
+            }
+            Meeting::Tree => {
+                // SAFETY: as ours.
+                unsafe {
+                    self.gather(tid, size, patience, |_| {});
+                    self.release(tid, size, patience);
+                }
+            }
+            Meeting::Counter => {
+                me.epoch.set(epoch);
+                if self.count.fetch_add(1, Ordering::AcqRel) + 1 == size {
+                    self.count.store(0, Ordering::Relaxed);
+                    publish(&self.release, epoch);
+                    self.wake_others(tid, size);
+                } else {
+                    me.parker.wait_until(&self.sleepers, patience, || {
+                        self.release.load(Ordering::Acquire) >= epoch
+                    });
+                }
+            }
+        }
+    }
+
+    /// First half of a barrier: returns at the master when all have arrived, at others once their
+    /// own arrival is announced. `absorb(child)` runs for each member whose arrival the caller
+    /// has seen directly, so that data can be combined on the way.
+    ///
+    /// # Safety
+    /// As for [`Gang::barrier`]; every member must call [`Gang::release`] next.
+    pub unsafe fn gather(
+        &self,
+        tid: u32,
+        size: u32,
+        patience: Patience,
+        absorb: impl FnMut(u32),
+    ) {
+        // SAFETY: the caller's own slot.
+        let me = unsafe { self.slot(tid) };
+        let epoch = me.epoch.get() + 1;
+        me.epoch.set(epoch);
+        // SAFETY: as ours.
+        unsafe { self.arrive(tid, size, epoch, patience, absorb) };
+    }
+
+    /// Second half of a barrier: the master lets the others go on.
+    ///
+    /// # Safety
+    /// After [`Gang::gather`] by the same member.
+    pub unsafe fn release(&self, tid: u32, size: u32, patience: Patience) {
+        // SAFETY: the caller's own slot.
+        let me = unsafe { self.slot(tid) };
+        let epoch = me.epoch.get();
+        if tid == 0 {
+            publish(&self.release, epoch);
+            self.wake_others(0, size);
+        } else {
+            me.parker.wait_until(&self.sleepers, patience, || {
+                self.release.load(Ordering::Acquire) >= epoch
+            });
+        }
+    }
+
+    unsafe fn arrive(
+        &self,
+        tid: u32,
+        size: u32,
+        epoch: u64,
+        patience: Patience,
+        mut absorb: impl FnMut(u32),
+    ) {
+        // SAFETY: the caller's own slot.
+        let me = unsafe { self.slot(tid) };
+        let fan_in = if size <= FLAT_MAX { size } else { FAN_IN };
+        let first = tid as u64 * fan_in as u64 + 1;
+        for child in first..(first + fan_in as u64).min(size as u64) {
+            // SAFETY: `child` is below the size.
+            self.wait_arrived(me, unsafe { self.slot(child as u32) }, epoch, patience);
+            absorb(child as u32);
+        }
+        if tid != 0 {
+            // Looked up before the arrival: after it the master may end the region and grow the
+            // vector. The slot itself lives as long as the gang, which workers keep alive.
+            // SAFETY: the parent is a participant.
+            let parent = &unsafe { self.slot((tid - 1) / fan_in) }.parker;
+            publish(&me.arrived, epoch);
+            if self.sleepers.load(Ordering::Relaxed) > 0 {
+                parent.unpark();
+            }
+        }
+    }
+
+    /// The join at the region's end: workers announce themselves and are free of the region, the
+    /// master waits for all.
+    ///
+    /// # Safety
+    /// As for [`Gang::barrier`]; a worker touches nothing of the region afterwards.
+    #[inline]
+    pub unsafe fn join(&self, tid: u32, size: u32, patience: Patience) {
+        // SAFETY: the caller's own slot.
+        let me = unsafe { self.slot(tid) };
+        let epoch = me.epoch.get() + 1;
+        me.epoch.set(epoch);
+        // SAFETY: as ours.
+        unsafe { self.arrive(tid, size, epoch, patience, |_| {}) };
+    }
+}
+
+/// The way of meeting for a team of `size` on `processors` processors.
+pub fn meeting_for(size: u32, processors: u32) -> Meeting {
+    if size > processors {
+        Meeting::Counter
+    } else if size <= ALL_TO_ALL_MAX {
+        Meeting::AllToAll
+    } else {
+        Meeting::Tree
+    }
+}

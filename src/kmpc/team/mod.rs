@@ -1,0 +1,216 @@
+//! A team: the threads of one parallel region and what they share.
+//!
+//! A team outlives its region: its master keeps it, with its workers attached, for the next region
+//! (see README.md beside this file). Every thread outside a parallel region is the master of an
+//! implicit team of one. What threads share in worksharing constructs (loop buffers, the single
+//! counter, the copyprivate pointer) lives here; what one thread keeps for a team lives in
+//! [`Local`], so that nested regions need not save it.
+
+pub mod gang;
+pub mod parker;
+
+use std::cell::{Cell, UnsafeCell};
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64};
+
+use crossbeam::utils::CachePadded;
+
+use crate::kmpc::dispatch::{LoopBuffer, LoopState};
+use crate::kmpc::icv::Icvs;
+use crate::kmpc::ident::Ident;
+use crate::kmpc::reduce::Method;
+use gang::{Gang, Meeting, Slot};
+use parker::Patience;
+
+/// Loops without a barrier at their end that a thread may be ahead of the slowest one.
+pub const LOOP_BUFFERS: usize = 8;
+
+/// A thread's number list of `(nteams, team number)` in a `teams` region; `(1, 0)` outside.
+pub type League = (u32, u32);
+
+/// What the region executes: written by the master before the start.
+#[derive(Clone, Copy, Debug)]
+pub struct Work {
+    /// The outlined body, `void(i32 *gtid, i32 *btid, N pointers)`.
+    pub microtask: *const c_void,
+    /// Number of pointer arguments.
+    pub argc: u32,
+    /// The arguments.
+    pub argv: *const *mut c_void,
+    /// The data environment the implicit tasks start with.
+    pub icvs: Icvs,
+}
+
+/// What the region is: written by the master before the start.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    /// Threads that take part.
+    pub size: u32,
+    /// How they meet.
+    pub meeting: Meeting,
+    /// How long they spin.
+    pub patience: Patience,
+    /// Nesting depth of parallel regions, inactive ones included.
+    pub level: u32,
+    /// Nesting depth of active parallel regions.
+    pub active_level: u32,
+    /// The team the master was in.
+    pub parent: *const Team,
+    /// The master's thread number there.
+    pub parent_tid: u32,
+    /// The place in a league of teams.
+    pub league: League,
+    /// The `parallel` directive.
+    pub ident: *const Ident,
+}
+
+/// What one thread keeps for one team.
+#[derive(Debug)]
+pub struct Local {
+    /// `single` constructs met in this region.
+    pub singles: Cell<u64>,
+    /// Loops with a shared buffer met in this region.
+    pub loops: Cell<u32>,
+    /// The dispatched loop being executed.
+    pub current_loop: UnsafeCell<LoopState>,
+    /// The reduction list this thread offers.
+    pub reduce_data: AtomicPtr<c_void>,
+    /// How the reduction being executed combines.
+    pub reduce_method: Cell<Method>,
+}
+
+impl Default for Local {
+    fn default() -> Self {
+        Self {
+            singles: Cell::new(0),
+            loops: Cell::new(0),
+            current_loop: UnsafeCell::new(LoopState::default()),
+            reduce_data: AtomicPtr::new(std::ptr::null_mut()),
+            reduce_method: Cell::new(Method::Alone),
+        }
+    }
+}
+
+/// The threads of one parallel region and what they share.
+pub struct Team {
+    /// Launch, barriers, join.
+    pub gang: Gang<Local>,
+    work: UnsafeCell<Work>,
+    shape: UnsafeCell<Shape>,
+    /// `single` constructs whose block has been taken.
+    pub singles: CachePadded<AtomicU64>,
+    /// The list of the thread that executed a `single` with `copyprivate`.
+    pub copyprivate: CachePadded<AtomicPtr<c_void>>,
+    /// Loop buffers, used in turn.
+    pub buffers: [CachePadded<LoopBuffer>; LOOP_BUFFERS],
+    /// Workers attached plus one for the master; who takes it to zero frees the team.
+    pub holders: AtomicU32,
+    /// Workers attached; the master's alone.
+    pub workers: Cell<u32>,
+}
+
+// SAFETY: `work` and `shape` are written by the master between regions and read by participants
+// during one; `workers` is the master's; the rest is Sync by itself.
+unsafe impl Sync for Team {}
+// SAFETY: nothing in a team is bound to the thread that created it.
+unsafe impl Send for Team {}
+
+impl Team {
+    /// A team of one at level 0.
+    pub fn new() -> Box<Self> {
+        let team = Box::new(Self {
+            gang: Gang::new(),
+            work: UnsafeCell::new(Work {
+                microtask: std::ptr::null(),
+                argc: 0,
+                argv: std::ptr::null(),
+                icvs: Icvs::default(),
+            }),
+            shape: UnsafeCell::new(Shape {
+                size: 1,
+                meeting: Meeting::AllToAll,
+                patience: Patience { checks: 0, nanos: 0, yielding: false },
+                level: 0,
+                active_level: 0,
+                parent: std::ptr::null(),
+                parent_tid: 0,
+                league: (1, 0),
+                ident: std::ptr::null(),
+            }),
+            singles: CachePadded::new(AtomicU64::new(0)),
+            copyprivate: CachePadded::new(AtomicPtr::new(std::ptr::null_mut())),
+            buffers: std::array::from_fn(|i| CachePadded::new(LoopBuffer::new(i as u32))),
+            holders: AtomicU32::new(1),
+            workers: Cell::new(0),
+        });
+        team
+    }
+
+    /// What the region is.
+    #[inline(always)]
+    pub fn shape(&self) -> &Shape {
+        // SAFETY: only participants (and the master) hold a `&Team`; it is written between regions.
+        unsafe { &*self.shape.get() }
+    }
+
+    /// What the region executes.
+    #[inline(always)]
+    pub fn work(&self) -> &Work {
+        // SAFETY: as for `shape`.
+        unsafe { &*self.work.get() }
+    }
+
+    /// Threads in the team.
+    #[inline(always)]
+    pub fn size(&self) -> u32 {
+        self.shape().size
+    }
+
+    /// Writes what the next region is and executes.
+    ///
+    /// # Safety
+    /// Only the master may call it, while no region runs.
+    pub unsafe fn prepare(&self, shape: Shape, work: Option<Work>) {
+        // SAFETY: nobody else reads between regions (caller's contract).
+        unsafe {
+            *self.shape.get() = shape;
+            if let Some(work) = work {
+                *self.work.get() = work;
+            }
+        }
+    }
+
+    /// The place of thread `tid`.
+    ///
+    /// # Safety
+    /// The caller takes part in the running region (or is the master), and `tid` is in the team.
+    #[inline(always)]
+    pub unsafe fn slot(&self, tid: u32) -> &Slot<Local> {
+        // SAFETY: the caller's contract.
+        unsafe { self.gang.slot(tid) }
+    }
+
+    /// Meets all members, if there are others.
+    ///
+    /// # Safety
+    /// `tid` is the caller's own number in the running region.
+    #[inline]
+    pub unsafe fn barrier(&self, tid: u32) {
+        let shape = self.shape();
+        if shape.size > 1 {
+            // SAFETY: the caller's contract.
+            unsafe { self.gang.barrier(tid, shape.size, shape.meeting, shape.patience) };
+        }
+    }
+
+    /// Makes the loop buffers and the counters of `tid` as new. The master does so for the shared
+    /// ones before a region when the last one used them.
+    ///
+    /// # Safety
+    /// Only the master may call it, while no region runs.
+    pub unsafe fn reset_worksharing(&self) {
+        for (i, buffer) in self.buffers.iter().enumerate() {
+            buffer.reset(i as u32);
+        }
+    }
+}

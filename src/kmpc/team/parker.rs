@@ -1,0 +1,127 @@
+//! One thread's place to sleep, and how long it spins before it does.
+//!
+//! A waiter spins on its condition, then sleeps on its own futex word; a waker makes the
+//! condition true and then wakes exactly the threads it knows to be concerned. The handshake is
+//! described in README.md ("Sleeping"). The parker does not know what is waited for.
+
+use crate::support::sync::{AtomicU32, Futex, Ordering, fence, spin_hint};
+
+const RUNNING: u32 = 0;
+const PARKED: u32 = 1;
+
+/// How long a waiter spins before it sleeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Patience {
+    /// Checks of the condition with a pause between, before the clock is first read.
+    pub checks: u32,
+    /// After those: nanoseconds to go on spinning; 0 sleeps at once, `u64::MAX` never sleeps.
+    pub nanos: u64,
+    /// Offer the processor to others (`sched_yield`) while spinning.
+    pub yielding: bool,
+}
+
+/// One thread's sleeping place.
+///
+/// | word | meaning | who writes it |
+/// |---|---|---|
+/// | 0 | the owner runs (or spins) | the owner; a waker that ends the sleep |
+/// | 1 | the owner sleeps or is about to | the owner |
+#[derive(Debug)]
+pub struct Parker {
+    state: Futex,
+}
+
+impl Default for Parker {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Parker {
+    /// A parker whose owner runs.
+    pub fn new() -> Self {
+        Self { state: Futex::new(RUNNING) }
+    }
+
+    /// Waits until `done` returns true. Only the owner may call this.
+    ///
+    /// `sleepers` counts the threads of the group that sleep or are about to, so that a waker
+    /// can skip looking at each parker when it is zero.
+    ///
+    /// Memory order: `done` must load its condition with Acquire. The announcement (PARKED and
+    /// `sleepers`) is followed by a SeqCst fence and a second look at the condition; a waker
+    /// publishes the condition with [`publish`](crate::support::sync::publish) and then reads
+    /// `sleepers`. So either the waker sees the announcement or the waiter sees the condition.
+    #[inline]
+    pub fn wait_until(&self, sleepers: &AtomicU32, patience: Patience, done: impl Fn() -> bool) {
+        if done() {
+            return;
+        }
+        for _ in 0..patience.checks {
+            spin_hint();
+            if done() {
+                return;
+            }
+        }
+        self.wait_slowly(sleepers, patience, &done);
+    }
+
+    #[cold]
+    fn wait_slowly(&self, sleepers: &AtomicU32, patience: Patience, done: &dyn Fn() -> bool) {
+        if spin_for(patience, done) {
+            return;
+        }
+        sleepers.fetch_add(1, Ordering::Relaxed);
+        loop {
+            self.state.word().store(PARKED, Ordering::Relaxed);
+            fence(Ordering::SeqCst);
+            if done() {
+                break;
+            }
+            self.state.wait(PARKED);
+            if done() {
+                break;
+            }
+        }
+        self.state.word().store(RUNNING, Ordering::Relaxed);
+        sleepers.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Wakes the owner if it sleeps. The caller has made the owner's condition true and executed
+    /// a full fence since ([`publish`](crate::support::sync::publish) does both).
+    #[inline]
+    pub fn unpark(&self) {
+        if self.state.word().load(Ordering::Relaxed) == PARKED
+            && self.state.word().swap(RUNNING, Ordering::Relaxed) == PARKED
+        {
+            self.state.wake_one();
+        }
+    }
+}
+
+#[cfg(not(loom))]
+fn spin_for(patience: Patience, done: &dyn Fn() -> bool) -> bool {
+    if patience.nanos == 0 {
+        return false;
+    }
+    let start = std::time::Instant::now();
+    loop {
+        for _ in 0..256 {
+            spin_hint();
+            if done() {
+                return true;
+            }
+        }
+        if patience.yielding {
+            std::thread::yield_now();
+        }
+        if patience.nanos != u64::MAX && start.elapsed().as_nanos() as u64 >= patience.nanos {
+            return false;
+        }
+    }
+}
+
+#[cfg(loom)]
+fn spin_for(_patience: Patience, _done: &dyn Fn() -> bool) -> bool {
+    false
+}

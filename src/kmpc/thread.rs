@@ -1,0 +1,412 @@
+//! Threads as the runtime sees them: roots, workers, the pool of idle workers, global numbers.
+//!
+//! A root is a thread the program made (the initial thread, or a foreign one that calls in for the
+//! first time); a worker is ours. Both have a [`Thread`], reachable from thread-local storage and
+//! by global thread number, because most entries are given that number and a table look-up is
+//! cheaper than dynamic thread-local storage in a shared library.
+//!
+//! Workers never end while the process lives: at `exit` nothing is joined, so that `exit` inside a
+//! region cannot hang. After `fork` the child starts with an empty pool.
+
+use std::cell::{Cell, UnsafeCell};
+use std::collections::HashMap;
+use std::ffi::c_void;
+use std::ptr::null_mut;
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+
+
+use crate::kmpc::icv::{self, Icvs, settings};
+use crate::kmpc::team::gang::{Order, Slot};
+use crate::kmpc::team::parker::{Parker, Patience};
+use crate::kmpc::team::{Local, Team};
+use crate::kmpc::{abi, affinity, hooks};
+use crate::support::sync::AtomicU32 as SyncU32;
+
+/// Threads that can exist at a time.
+pub const MAX_THREADS: usize = 1 << 15;
+
+/// A thread known to the runtime. Only the thread itself touches the non-atomic fields, unless a
+/// comment says otherwise.
+pub struct Thread {
+    /// Global thread number; microtasks get its address.
+    pub gtid: i32,
+    team: Cell<*const Team>,
+    tid: Cell<u32>,
+    /// The control variables of the current task.
+    pub icvs: Cell<Icvs>,
+    /// `num_threads` clause of the next region; 0 where none.
+    pub pushed_threads: Cell<u32>,
+    /// `proc_bind` clause of the next region.
+    pub pushed_bind: Cell<Option<u8>>,
+    /// `num_teams` and `thread_limit` clauses of the next `teams` region; 0 where none.
+    pub pushed_teams: Cell<(u32, u32)>,
+    /// Teams this thread is master of that run no region, workers attached; last used is last.
+    pub spare_teams: UnsafeCell<Vec<*mut Team>>,
+    /// Teams of one for serialized regions.
+    pub spare_serial: UnsafeCell<Vec<*mut Team>>,
+    /// This thread's copies of threadprivate variables, by the original's address.
+    pub privates: UnsafeCell<HashMap<usize, *mut c_void>>,
+    /// What the VM's start hook returned.
+    hook_data: Cell<*mut c_void>,
+    root: bool,
+    /// The team an idle worker is to join: written by the team's master.
+    assignment: AtomicPtr<Assignment>,
+    parker: Parker,
+    sleepers: SyncU32,
+}
+
+// SAFETY: see the struct's documentation; other threads use the atomic fields only.
+unsafe impl Sync for Thread {}
+// SAFETY: as above.
+unsafe impl Send for Thread {}
+
+/// What a worker needs to serve a team.
+pub struct Assignment {
+    /// The team; the worker holds a count of it.
+    pub team: *const Team,
+    /// The worker's place there.
+    pub slot: *const Slot<Local>,
+    /// Its number.
+    pub tid: u32,
+    /// The last region started before the worker came.
+    pub last_region: u32,
+}
+
+static THREADS: [AtomicPtr<Thread>; MAX_THREADS] =
+    [const { AtomicPtr::new(null_mut()) }; MAX_THREADS];
+
+struct Pool {
+    idle: Vec<&'static Thread>,
+    free_numbers: Vec<i32>,
+    next_number: i32,
+}
+
+static POOL: Mutex<Pool> =
+    Mutex::new(Pool { idle: Vec::new(), free_numbers: Vec::new(), next_number: 0 });
+
+/// The pool, locked. Nothing under the lock panics, so poison means nothing.
+fn pool() -> MutexGuard<'static, Pool> {
+    POOL.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Threads that take part in regions beyond their masters; kept only under a thread limit.
+pub static BUSY_WORKERS: AtomicU32 = AtomicU32::new(0);
+
+thread_local! {
+    static CURRENT: Cell<*const Thread> = const { Cell::new(std::ptr::null()) };
+    static ROOT_EXIT: RootExit = const { RootExit };
+}
+
+/// Runs when a root thread ends.
+struct RootExit;
+
+impl Drop for RootExit {
+    fn drop(&mut self) {
+        let thread = CURRENT.replace(std::ptr::null());
+        // SAFETY: a thread's own record lives until it is released here.
+        if let Some(thread) = unsafe { thread.as_ref() }
+            && thread.root
+            && thread.team().shape().level == 0
+        {
+            release_root(thread);
+        }
+    }
+}
+
+/// The calling thread, registered as a root on its first call.
+#[inline(always)]
+pub fn current() -> &'static Thread {
+    let thread = CURRENT.get();
+    if thread.is_null() {
+        return register_root();
+    }
+    // SAFETY: the record lives as long as the thread.
+    unsafe { &*thread }
+}
+
+/// The calling thread if the runtime knows it already.
+pub fn current_if_known() -> Option<&'static Thread> {
+    // SAFETY: the record lives as long as the thread.
+    unsafe { CURRENT.try_with(Cell::get).ok()?.as_ref() }
+}
+
+/// The calling thread, given its number (as the ABI's entries are); falls back to [`current`].
+#[inline(always)]
+pub fn by_number(gtid: i32) -> &'static Thread {
+    if let Some(cell) = THREADS.get(gtid as usize) {
+        // Relaxed: the number is the caller's own, so the caller wrote the entry or acquired it.
+        let thread = cell.load(Ordering::Relaxed);
+        if !thread.is_null() {
+            // SAFETY: the record lives as long as the thread.
+            return unsafe { &*thread };
+        }
+    }
+    current()
+}
+
+impl Thread {
+    fn new(gtid: i32, root: bool) -> &'static Thread {
+        let team = Box::into_raw(Team::new());
+        let thread: &'static Thread = Box::leak(Box::new(Thread {
+            gtid,
+            team: Cell::new(team),
+            tid: Cell::new(0),
+            icvs: Cell::new(Icvs::default()),
+            pushed_threads: Cell::new(0),
+            pushed_bind: Cell::new(None),
+            pushed_teams: Cell::new((0, 0)),
+            spare_teams: UnsafeCell::new(Vec::new()),
+            spare_serial: UnsafeCell::new(Vec::new()),
+            privates: UnsafeCell::new(HashMap::new()),
+            hook_data: Cell::new(null_mut()),
+            root,
+            assignment: AtomicPtr::new(null_mut()),
+            parker: Parker::new(),
+            sleepers: SyncU32::new(0),
+        }));
+        THREADS[gtid as usize].store(std::ptr::from_ref(thread).cast_mut(), Ordering::Release);
+        thread
+    }
+
+    /// The team the thread is in.
+    #[inline(always)]
+    pub fn team(&self) -> &Team {
+        // SAFETY: a thread is always in a live team: its own of one, or one whose region it is in.
+        unsafe { &*self.team.get() }
+    }
+
+    /// The thread's number in its team.
+    #[inline(always)]
+    pub fn tid(&self) -> u32 {
+        self.tid.get()
+    }
+
+    /// What the thread keeps for its team.
+    #[inline(always)]
+    pub fn local(&self) -> &Local {
+        // SAFETY: the thread takes part in its team's region with this number.
+        unsafe { &self.team().slot(self.tid.get()).local }
+    }
+
+    /// Puts the thread into a team; returns where it was.
+    #[inline(always)]
+    pub fn enter(&self, team: *const Team, tid: u32) -> (*const Team, u32) {
+        (self.team.replace(team), self.tid.replace(tid))
+    }
+
+    /// Whether the program made this thread.
+    pub fn is_root(&self) -> bool {
+        self.root
+    }
+}
+
+#[cold]
+fn register_root() -> &'static Thread {
+    install_fork_handlers();
+    let gtid = take_number();
+    let thread = Thread::new(gtid, true);
+    CURRENT.set(thread);
+    // Registers the destructor; fails only while thread-local storage is being torn down.
+    let _ = ROOT_EXIT.try_with(|_| ());
+    affinity::bind_root(thread);
+    thread
+}
+
+fn take_number() -> i32 {
+    let mut pool = self::pool();
+    if let Some(number) = pool.free_numbers.pop() {
+        return number;
+    }
+    let number = pool.next_number;
+    if number as usize >= MAX_THREADS {
+        eprintln!("ompvm: more than {MAX_THREADS} threads at a time are not supported");
+        std::process::abort();
+    }
+    pool.next_number += 1;
+    number
+}
+
+fn release_root(thread: &'static Thread) {
+    // SAFETY: the thread itself, which runs no region, touches its lists.
+    let (teams, serial) =
+        unsafe { (&mut *thread.spare_teams.get(), &mut *thread.spare_serial.get()) };
+    for team in teams.drain(..) {
+        // SAFETY: the team is ours and runs no region.
+        unsafe { dismiss(team) };
+    }
+    for team in serial.drain(..) {
+        // SAFETY: a team of one that nobody else knows.
+        drop(unsafe { Box::from_raw(team) });
+    }
+    crate::kmpc::threadprivate::destroy(thread);
+    THREADS[thread.gtid as usize].store(null_mut(), Ordering::Relaxed);
+    pool().free_numbers.push(thread.gtid);
+}
+
+/// Sends a team's workers back to the pool; the last to leave frees it.
+///
+/// # Safety
+/// The caller is the team's master, the team runs no region and is not used again.
+pub unsafe fn dismiss(team: *mut Team) {
+    // SAFETY: live until our count is dropped.
+    unsafe { (*team).gang.dismiss() };
+    // SAFETY: our count.
+    unsafe { drop_holder(team) };
+}
+
+unsafe fn drop_holder(team: *const Team) {
+    // SAFETY: the caller's count keeps it alive until the subtraction.
+    if unsafe { &*team }.holders.fetch_sub(1, Ordering::AcqRel) == 1 {
+        // SAFETY: nobody else holds it.
+        drop(unsafe { Box::from_raw(team.cast_mut()) });
+    }
+}
+
+/// Attaches workers to `team` until `size` threads can take part; returns how many can.
+///
+/// # Safety
+/// The caller is the team's master and the team runs no region.
+#[cold]
+pub unsafe fn attach_workers(team: *const Team, size: u32) -> u32 {
+    // SAFETY: the caller's contract.
+    let t = unsafe { &*team };
+    // SAFETY: the caller's contract.
+    unsafe { t.gang.grow(size as usize) };
+    while t.workers.get() + 1 < size {
+        let tid = t.workers.get() + 1;
+        let Some(worker) = take_worker() else { break };
+        t.holders.fetch_add(1, Ordering::Relaxed);
+        let assignment = Box::into_raw(Box::new(Assignment {
+            team,
+            // SAFETY: grown above.
+            slot: unsafe { t.slot(tid) },
+            tid,
+            last_region: t.gang.region(),
+        }));
+        worker.assignment.store(assignment, Ordering::Release);
+        crate::support::sync::fence(crate::support::sync::Ordering::SeqCst);
+        worker.parker.unpark();
+        t.workers.set(tid);
+    }
+    t.workers.get() + 1
+}
+
+fn take_worker() -> Option<&'static Thread> {
+    if let Some(worker) = pool().idle.pop() {
+        return Some(worker);
+    }
+    let gtid = take_number();
+    let thread = Thread::new(gtid, false);
+    let spawned = std::thread::Builder::new()
+        .name(format!("omp-{gtid}"))
+        .stack_size(settings().stack_size)
+        .spawn(move || serve(thread));
+    match spawned {
+        Ok(_) => Some(thread),
+        Err(error) => {
+            static ONCE: Once = Once::new();
+            ONCE.call_once(|| eprintln!("ompvm: warning: cannot create a thread: {error}"));
+            THREADS[gtid as usize].store(null_mut(), Ordering::Relaxed);
+            pool().free_numbers.push(gtid);
+            None
+        }
+    }
+}
+
+/// A worker's life: wait for a team, serve it until dismissed, return to the pool.
+fn serve(thread: &'static Thread) {
+    CURRENT.set(thread);
+    thread.hook_data.set(hooks::worker_start(thread.gtid));
+    let own_team = thread.team.get();
+    loop {
+        let patience = Patience { checks: 1000, nanos: icv::spin_nanos(), yielding: true };
+        thread.parker.wait_until(&thread.sleepers, patience, || {
+            !thread.assignment.load(Ordering::Acquire).is_null()
+        });
+        let assignment = thread.assignment.swap(null_mut(), Ordering::Acquire);
+        // SAFETY: written by `attach_workers` for us alone.
+        let a = unsafe { Box::from_raw(assignment) };
+        // SAFETY: the assignment holds a count of the team.
+        unsafe { serve_team(thread, &a) };
+        thread.enter(own_team, 0);
+        // SAFETY: the count the assignment held.
+        unsafe { drop_holder(a.team) };
+        pool().idle.push(thread);
+    }
+}
+
+unsafe fn serve_team(thread: &Thread, a: &Assignment) {
+    // SAFETY: live while we hold a count.
+    let (team, slot) = unsafe { (&*a.team, &*a.slot) };
+    let mut last = a.last_region;
+    let mut bound = affinity::Bound::default();
+    loop {
+        let nanos = icv::spin_nanos();
+        let patience = Patience { checks: 1000, nanos, yielding: true };
+        // SAFETY: the slot and number are ours.
+        match unsafe { team.gang.await_order(slot, a.tid, last, patience) } {
+            Order::Run { region, size } => {
+                last = region;
+                let work = team.work();
+                thread.enter(team, a.tid);
+                thread.icvs.set(work.icvs);
+                slot.local.singles.set(0);
+                slot.local.loops.set(0);
+                affinity::bind_member(&mut bound, work.icvs.proc_bind, a.tid, size);
+                let tid = a.tid as i32;
+                // SAFETY: the master passed a microtask and its arguments, live until the join.
+                unsafe {
+                    abi::call_microtask(work.microtask, &thread.gtid, &tid, work.argc, work.argv);
+                }
+                let patience = team.shape().patience;
+                // SAFETY: our number; nothing of the region is touched afterwards.
+                unsafe { team.gang.join(a.tid, size, patience) };
+            }
+            Order::Dismissed => return,
+        }
+    }
+}
+
+/// The number of threads the runtime knows.
+pub fn known_threads() -> i32 {
+    let pool = self::pool();
+    pool.next_number - pool.free_numbers.len() as i32
+}
+
+fn install_fork_handlers() {
+    static ONCE: Once = Once::new();
+    thread_local! {
+        /// The pool's lock, held by the thread that forks while it does.
+        static HELD: Cell<Option<MutexGuard<'static, Pool>>> = const { Cell::new(None) };
+    }
+    extern "C" fn prepare() {
+        HELD.set(Some(pool()));
+    }
+    extern "C" fn parent() {
+        HELD.set(None);
+    }
+    extern "C" fn child() {
+        HELD.set(None);
+        let mine = current_if_known();
+        let mut pool = self::pool();
+        pool.idle.clear();
+        pool.free_numbers.clear();
+        let keep = mine.map_or(-1, |t| t.gtid);
+        for number in (0..pool.next_number).rev().filter(|&n| n != keep) {
+            // The records of threads that do not exist here are leaked: they may be half-written.
+            THREADS[number as usize].store(null_mut(), Ordering::Relaxed);
+            pool.free_numbers.push(number);
+        }
+        drop(pool);
+        BUSY_WORKERS.store(0, Ordering::Relaxed);
+        if let Some(thread) = mine {
+            // SAFETY: the child's only thread; its teams' workers do not exist any more.
+            unsafe { (*thread.spare_teams.get()).clear() };
+        }
+    }
+    ONCE.call_once(|| {
+        // SAFETY: the handlers are functions of this library without unwinding.
+        unsafe { libc::pthread_atfork(Some(prepare), Some(parent), Some(child)) };
+    });
+}

@@ -1,0 +1,115 @@
+//! The synchronisation facade: std's atomics and the kernel's futex, or loom's models of them.
+//!
+//! Code whose interleavings are model-checked (`kmpc::team::{gang, parker}`) takes its atomics from
+//! here, so that `RUSTFLAGS="--cfg loom"` swaps them without a change to that code. Everything
+//! else may use `std::sync::atomic` directly.
+//!
+//! It does not wrap mutexes or channels: the runtime's slow paths use `parking_lot`.
+
+#[cfg(loom)]
+pub use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
+#[cfg(not(loom))]
+pub use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
+
+/// Tells the processor (or the model) that the caller spins.
+#[inline(always)]
+pub fn spin_hint() {
+    #[cfg(loom)]
+    loom::thread::yield_now();
+    #[cfg(not(loom))]
+    std::hint::spin_loop();
+}
+
+/// Publishes `value` with Release order and orders it before every later load of this thread.
+///
+/// This is the first half of the store/load pattern of sleeping threads: a waker stores its
+/// condition and then looks for sleepers, a sleeper announces itself and then looks at the
+/// condition; one of both sees the other. On x86-64 one locked exchange does both jobs.
+#[inline(always)]
+pub fn publish(cell: &AtomicU64, value: u64) {
+    #[cfg(all(not(loom), target_arch = "x86_64"))]
+    {
+        cell.swap(value, Ordering::SeqCst);
+    }
+    #[cfg(any(loom, not(target_arch = "x86_64")))]
+    {
+        cell.store(value, Ordering::Release);
+        fence(Ordering::SeqCst);
+    }
+}
+
+/// A 32-bit word a thread can sleep on (`futex(2)`, process-private).
+#[derive(Debug)]
+pub struct Futex {
+    word: AtomicU32,
+    #[cfg(loom)]
+    queue: (loom::sync::Mutex<()>, loom::sync::Condvar),
+}
+
+impl Futex {
+    /// A word with the given first value.
+    pub fn new(value: u32) -> Self {
+        Self {
+            word: AtomicU32::new(value),
+            #[cfg(loom)]
+            queue: (loom::sync::Mutex::new(()), loom::sync::Condvar::new()),
+        }
+    }
+
+    /// The word itself.
+    #[inline(always)]
+    pub fn word(&self) -> &AtomicU32 {
+        &self.word
+    }
+
+    /// Sleeps while the word holds `expected`; may return early.
+    pub fn wait(&self, expected: u32) {
+        #[cfg(not(loom))]
+        futex_wait(&self.word, expected);
+        #[cfg(loom)]
+        {
+            let guard = self.queue.0.lock().unwrap();
+            if self.word.load(Ordering::Relaxed) == expected {
+                drop(self.queue.1.wait(guard).unwrap());
+            }
+        }
+    }
+
+    /// Wakes one sleeper.
+    pub fn wake_one(&self) {
+        #[cfg(not(loom))]
+        futex_wake(&self.word, 1);
+        #[cfg(loom)]
+        {
+            let _guard = self.queue.0.lock().unwrap();
+            self.queue.1.notify_all();
+        }
+    }
+}
+
+/// Sleeps while `word` holds `expected`; returns on a wake, on a signal or when it differs.
+pub fn futex_wait(word: &std::sync::atomic::AtomicU32, expected: u32) {
+    // SAFETY: the address is a live, aligned 32-bit word; no time-out is passed.
+    unsafe {
+        libc::syscall(
+            libc::SYS_futex,
+            word.as_ptr(),
+            libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG,
+            expected,
+            std::ptr::null::<libc::timespec>(),
+        );
+    }
+}
+
+/// Wakes up to `count` threads that sleep on `word`.
+pub fn futex_wake(word: &std::sync::atomic::AtomicU32, count: i32) {
+    // SAFETY: FUTEX_WAKE only uses the address as a key.
+    unsafe {
+        libc::syscall(
+            libc::SYS_futex,
+            word.as_ptr(),
+            libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG,
+            count,
+        );
+    }
+}

@@ -1,0 +1,153 @@
+//! Functions of the embedder, written as Rust closures, that the guest calls like C functions.
+//!
+//! Each gets a native-callable stub, so that the guest, native libraries and the OpenMP runtime
+//! can all call it. Arguments are read straight from the registers that the stub saved
+//! (System V: the n-th integer or pointer, the n-th float, then the stack).
+//!
+//! What not: no variadic functions, no structs by value.
+
+use super::value::{GuestValue, ValueKind};
+use crate::memory::abi::NativeFrame;
+use crate::memory::func::{HostEntry, StubKind, Stubs};
+use crate::support::error::Error;
+
+/// One function of the embedder, callable at [`HostFunction::address`] while this value lives.
+#[derive(Debug)]
+pub struct HostFunction {
+    /// The kinds of its parameters.
+    pub params: Vec<ValueKind>,
+    /// The kind of its result.
+    pub ret: ValueKind,
+    stubs: Stubs,
+    _entry: Box<HostEntry>,
+}
+
+impl HostFunction {
+    /// Makes a function of a closure.
+    ///
+    /// # Errors
+    /// When the system has no memory for its stub.
+    pub fn new<P, R>(closure: impl IntoHost<P, R>) -> Result<HostFunction, Error> {
+        let (params, ret, run) = closure.into_host();
+        let entry = Box::new(HostEntry { run });
+        let stubs = Stubs::new(1).map_err(Error::Host)?;
+        stubs
+            .write(&[StubKind::Host(&raw const *entry)])
+            .map_err(Error::Host)?;
+        Ok(HostFunction {
+            params,
+            ret,
+            stubs,
+            _entry: entry,
+        })
+    }
+
+    /// The address that the guest calls.
+    pub fn address(&self) -> usize {
+        self.stubs.address(0)
+    }
+}
+
+/// Reads arguments in order.
+struct Reader<'f> {
+    frame: &'f NativeFrame,
+    gpr: usize,
+    xmm: usize,
+    stack: usize,
+}
+
+impl Reader<'_> {
+    fn next<T: GuestValue>(&mut self) -> T {
+        let slot = match T::KIND {
+            ValueKind::F32 | ValueKind::F64 if self.xmm < 8 => {
+                self.xmm += 1;
+                self.frame.xmm[self.xmm - 1] as u64
+            }
+            ValueKind::Int(_) | ValueKind::Ptr if self.gpr < 6 => {
+                self.gpr += 1;
+                self.frame.gpr[self.gpr - 1]
+            }
+            ValueKind::Void => 0,
+            _ => {
+                self.stack += 1;
+                // SAFETY: the caller passed as many arguments as the signature has; link checks
+                // that the guest declares the same one.
+                unsafe { self.frame.stack.cast::<u64>().add(self.stack - 1).read() }
+            }
+        };
+        T::from_slot(slot)
+    }
+}
+
+fn put<R: GuestValue>(frame: &mut NativeFrame, value: R) {
+    match R::KIND {
+        ValueKind::F32 | ValueKind::F64 => frame.ret_xmm[0] = u128::from(value.to_slot()),
+        _ => frame.ret_gpr[0] = value.to_slot(),
+    }
+}
+
+type Run = Box<dyn Fn(&mut NativeFrame) + Send + Sync>;
+
+/// A closure that can be a host function: up to eight arguments and a result, each a
+/// [`GuestValue`]. It may be called by several guest threads at once.
+pub trait IntoHost<P, R>: Send + Sync + 'static {
+    /// Its parameters, its result, and the closure over the saved registers.
+    fn into_host(self) -> (Vec<ValueKind>, ValueKind, Run);
+}
+
+macro_rules! hosts {
+    ($(($($p:ident)*))*) => {$(
+        impl<F, R, $($p),*> IntoHost<($($p,)*), R> for F
+        where
+            F: Fn($($p),*) -> R + Send + Sync + 'static,
+            R: GuestValue,
+            $($p: GuestValue,)*
+        {
+            fn into_host(self) -> (Vec<ValueKind>, ValueKind, Run) {
+                let run = move |frame: &mut NativeFrame| {
+                    #[allow(unused_mut, unused_variables, reason = "not used without arguments")]
+                    let mut args = Reader { frame, gpr: 0, xmm: 0, stack: 0 };
+                    // Evaluated from left to right, so each argument takes the next place.
+                    let result = self($(args.next::<$p>()),*);
+                    put(frame, result);
+                };
+                (vec![$($p::KIND),*], R::KIND, Box::new(run))
+            }
+        }
+    )*};
+}
+hosts! { () (A) (A B) (A B C) (A B C D) (A B C D E) (A B C D E G) (A B C D E G H) (A B C D E G H I) }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicI64, Ordering};
+
+    static SUM: AtomicI64 = AtomicI64::new(0);
+
+    #[test]
+    fn closures_are_called_through_c_function_pointers() {
+        let base = 100i64;
+        let f = HostFunction::new(move |a: i32, b: f64, c: u8, d: f32, e: bool| -> f64 {
+            SUM.fetch_add(i64::from(a) + i64::from(c), Ordering::Relaxed);
+            base as f64 + f64::from(a) + b + f64::from(c) + f64::from(d) + f64::from(u8::from(e))
+        })
+        .unwrap();
+        assert_eq!(f.params.len(), 5);
+        // SAFETY: the signature is the closure's.
+        let call = unsafe {
+            std::mem::transmute::<usize, extern "C" fn(i32, f64, u8, f32, bool) -> f64>(f.address())
+        };
+        assert_eq!(call(-1, 0.5, 200, 2.0, true), 302.5);
+        let g = HostFunction::new(
+            |a: i64, b: i64, c: i64, d: i64, e: i64, f: i64, g: i64, h: i32| {
+                a + 2 * b + 3 * c + 4 * d + 5 * e + 6 * f + 7 * g + 8 * i64::from(h)
+            },
+        )
+        .unwrap();
+        type G = extern "C" fn(i64, i64, i64, i64, i64, i64, i64, i32) -> i64;
+        // SAFETY: as above.
+        let call = unsafe { std::mem::transmute::<usize, G>(g.address()) };
+        assert_eq!(call(1, 1, 1, 1, 1, 1, 1, -1), 20);
+    }
+}

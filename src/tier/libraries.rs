@@ -1,0 +1,175 @@
+//! Shared libraries that the guest uses: those named with `-l` and `-L`, then the process.
+//!
+//! Libraries are opened with global visibility, as if the guest had been linked against them.
+//! What a C or C++ program gets without asking (libm, libstdc++, libgcc_s) is opened when the
+//! first symbol is not found without.
+//!
+//! What not: static archives hold machine code for a linker; they need a compiling tier.
+
+use crate::support::error::Error;
+use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
+use std::ffi::CString;
+use std::path::{Path, PathBuf};
+
+/// The open libraries, in the order named.
+#[derive(Debug, Default)]
+pub struct Libraries {
+    open: Vec<Library>,
+    usual: bool,
+}
+
+/// Parts of glibc and of the OpenMP runtime, which the process always has.
+const ALWAYS: [&str; 9] = [
+    "c", "pthread", "dl", "rt", "util", "omp", "gomp", "iomp5", "gcc",
+];
+
+impl Libraries {
+    /// Opens the named libraries (`m`, `mylib`, or a path with a slash), searching `paths` first.
+    ///
+    /// # Errors
+    /// [`Error::Input`] naming the library and why it cannot be opened.
+    pub fn open(names: &[String], paths: &[PathBuf]) -> Result<Libraries, Error> {
+        let mut this = Libraries::default();
+        for name in names {
+            if ALWAYS.contains(&name.as_str()) {
+                continue;
+            }
+            this.open.push(open_named(name, paths)?);
+        }
+        Ok(this)
+    }
+
+    /// The address of a symbol.
+    pub fn find(&mut self, name: &str) -> Option<usize> {
+        let name = CString::new(name).ok()?;
+        for library in &self.open {
+            // SAFETY: only the address is taken.
+            if let Ok(s) = unsafe { library.get::<*const ()>(name.as_bytes_with_nul()) } {
+                return Some(s.into_raw() as usize);
+            }
+        }
+        if let Some(a) = in_process(&name) {
+            return Some(a);
+        }
+        if !self.usual {
+            self.usual = true;
+            for file in [
+                "libm.so.6",
+                "libstdc++.so.6",
+                "libgcc_s.so.1",
+                "libatomic.so.1",
+            ] {
+                // Those that are not installed are not needed.
+                self.open.extend(open_file(Path::new(file)).ok());
+            }
+            return self.find(name.to_str().ok()?);
+        }
+        // Symbols of libgcc that exist for old binaries only, by their version.
+        // SAFETY: both strings are C strings.
+        let old = unsafe { libc::dlvsym(libc::RTLD_DEFAULT, name.as_ptr(), c"GCC_4.8.0".as_ptr()) };
+        (!old.is_null()).then_some(old as usize)
+    }
+}
+
+fn in_process(name: &CString) -> Option<usize> {
+    // SAFETY: the name is a C string. A symbol may have the address null, which nobody wants.
+    let p = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
+    (!p.is_null()).then_some(p as usize)
+}
+
+fn open_file(path: &Path) -> Result<Library, libloading::Error> {
+    // SAFETY: running a library's initialisers is what the user asks for by naming it.
+    unsafe { Library::open(Some(path), RTLD_NOW | RTLD_GLOBAL) }
+}
+
+fn open_named(name: &str, paths: &[PathBuf]) -> Result<Library, Error> {
+    let fail = |cause: String| Error::Input {
+        file: format!("-l{name}"),
+        cause,
+    };
+    if name.contains('/') {
+        return open_file(Path::new(name)).map_err(|e| fail(e.to_string()));
+    }
+    let wanted = format!("lib{name}.so");
+    let mut archive = None;
+    for directory in paths {
+        if let Some(file) = in_directory(directory, &wanted) {
+            return open_file(&file).map_err(|e| fail(e.to_string()));
+        }
+        let a = directory.join(format!("lib{name}.a"));
+        if a.exists() {
+            archive = Some(a);
+        }
+    }
+    if let Some(a) = archive {
+        return Err(fail(format!(
+            "{} is a static archive; only shared libraries can be used so far",
+            a.display()
+        )));
+    }
+    let first = match open_file(Path::new(&wanted)) {
+        Ok(library) => return Ok(library),
+        Err(e) => e.to_string(),
+    };
+    for directory in [
+        "/usr/local/lib",
+        "/lib/x86_64-linux-gnu",
+        "/usr/lib/x86_64-linux-gnu",
+        "/lib64",
+        "/usr/lib64",
+        "/usr/lib",
+    ] {
+        if let Some(file) = in_directory(Path::new(directory), &wanted)
+            && let Ok(library) = open_file(&file)
+        {
+            return Ok(library);
+        }
+    }
+    Err(fail(first))
+}
+
+/// `libx.so`, or else a `libx.so.N`, unless it is a linker script.
+fn in_directory(directory: &Path, wanted: &str) -> Option<PathBuf> {
+    let plain = directory.join(wanted);
+    if is_elf(&plain) {
+        return Some(plain);
+    }
+    let prefix = format!("{wanted}.");
+    let mut found: Vec<_> = std::fs::read_dir(directory)
+        .ok()?
+        .flatten()
+        .map(|e| e.path())
+        .filter(|p| {
+            p.file_name()
+                .and_then(|n| n.to_str())
+                .is_some_and(|n| n.starts_with(&prefix))
+        })
+        .filter(|p| is_elf(p))
+        .collect();
+    found.sort_by_key(|p| p.as_os_str().len());
+    found.into_iter().next()
+}
+
+fn is_elf(path: &Path) -> bool {
+    use std::io::Read;
+    let mut magic = [0; 4];
+    std::fs::File::open(path)
+        .and_then(|mut f| f.read_exact(&mut magic))
+        .is_ok_and(|()| magic == *b"\x7fELF")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_libm_and_the_process_and_names_what_is_missing() {
+        let mut l = Libraries::open(&["m".into(), "pthread".into()], &[]).unwrap();
+        assert!(l.find("cos").is_some());
+        assert!(l.find("getpid").is_some());
+        assert!(l.find("_ZNSt9exceptionD2Ev").is_some());
+        assert!(l.find("no_such_symbol_at_all").is_none());
+        let e = Libraries::open(&["no_such_library".into()], &[]).unwrap_err();
+        assert!(e.to_string().starts_with("-lno_such_library: "), "{e}");
+    }
+}

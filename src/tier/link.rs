@@ -1,0 +1,297 @@
+//! Linking: where each symbol that a module uses but does not define comes from.
+//!
+//! Order: the guest itself, our OpenMP runtime, functions given by the embedder, what a C
+//! library has only in its static part ([`super::builtins`]), named libraries, the process.
+//! Everything unsupported or unresolved is collected and reported at once, each with the first
+//! place that uses it, before the first instruction runs.
+//!
+//! What not: symbols that nothing uses are not looked for.
+
+use super::builtins;
+use super::host::HostFunction;
+use super::libraries::Libraries;
+use super::value::ValueKind;
+use crate::ir::visit::{Use, Uses};
+use crate::ir::{Const, GlobalRef, Linkage, Module, Op};
+use crate::memory::image::SymbolKind;
+use crate::support::error::{Error, Unsupported};
+use hashbrown::HashMap;
+use std::sync::Arc;
+
+/// What our OpenMP runtime says about a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Runtime {
+    /// It has it, at this address.
+    Address(usize),
+    /// It knows the name but this version does not do it: what it is, in words.
+    Unsupported(String),
+    /// Not one of its names.
+    Unknown,
+}
+
+/// Everything a module may be linked against.
+#[derive(Debug)]
+pub struct Environment {
+    /// Looks a name up in our runtime.
+    pub runtime: fn(&str) -> Runtime,
+    /// Functions of the embedder.
+    pub host: HashMap<String, Arc<HostFunction>>,
+    /// Named libraries and the process.
+    pub libraries: Libraries,
+    /// Names that mean something else for this process (`exit` of an embedded program).
+    pub overrides: HashMap<&'static str, usize>,
+}
+
+/// A linked module: every symbol it uses has an address.
+#[derive(Debug)]
+pub struct Linked {
+    /// The module.
+    pub module: Arc<Module>,
+    addresses: HashMap<Box<str>, usize>,
+    /// Kept alive with the program.
+    pub environment: Environment,
+}
+
+impl Linked {
+    /// The address found for an undefined symbol.
+    pub fn resolve(&self, name: &str, kind: SymbolKind) -> Option<usize> {
+        if let Some(&address) = self.addresses.get(name) {
+            return Some(address);
+        }
+        // The module's own copy is taken, or the section's bounds.
+        let here = match self.module.symbol(name) {
+            Some(GlobalRef::Func(f)) => self.module.functions[f].body.is_some(),
+            _ => is_section_bound(&self.module, name),
+        };
+        // What is left is weak, or used by nobody: it needs no address.
+        (!here || kind == SymbolKind::ThreadLocal).then_some(0)
+    }
+
+    /// Whether a symbol was found anywhere.
+    pub fn has(&self, name: &str) -> bool {
+        self.addresses.contains_key(name)
+    }
+}
+
+/// Name, kind and linkage of a symbol that must come from elsewhere; `None` when the module
+/// defines it.
+fn undefined(module: &Module, symbol: GlobalRef) -> Option<(&str, SymbolKind, Linkage, bool)> {
+    match symbol {
+        GlobalRef::Func(f) => {
+            let f = &module.functions[f];
+            let outside = f.linkage == Linkage::AvailableExternally;
+            let wanted = (f.body.is_none() || outside) && !f.name.starts_with("llvm.");
+            wanted.then_some((&*f.name, SymbolKind::Function, f.linkage, f.body.is_some()))
+        }
+        GlobalRef::Var(g) => {
+            let g = &module.globals[g];
+            let outside = g.init.is_none() || g.linkage == Linkage::AvailableExternally;
+            let kind = if g.thread_local {
+                SymbolKind::ThreadLocal
+            } else {
+                SymbolKind::Variable
+            };
+            (outside && !g.name.starts_with("llvm.")).then_some((&*g.name, kind, g.linkage, false))
+        }
+        GlobalRef::Alias(_) | GlobalRef::IFunc(_) => None,
+    }
+}
+
+/// Links a module.
+///
+/// # Errors
+/// [`Error::Unsupported`] with everything this version does not do, else [`Error::Unresolved`]
+/// with every symbol nobody has.
+pub fn link(module: Arc<Module>, mut environment: Environment) -> Result<Linked, Error> {
+    let uses = Uses::of(&module);
+    let mut addresses = HashMap::new();
+    let mut unsupported = collect_unsupported(&module, &uses);
+    let mut unresolved = Vec::new();
+    check_host_functions(&module, &environment)?;
+    for (&symbol, at) in &uses.symbols {
+        let Some((name, kind, linkage, has_body)) = undefined(&module, symbol) else {
+            continue;
+        };
+        match environment.find(name, kind) {
+            Runtime::Address(a) => {
+                addresses.insert(name.into(), a);
+            }
+            Runtime::Unsupported(what) => unsupported.push(Unsupported {
+                what,
+                place: at.place(&module),
+                function: at.function_name(&module),
+            }),
+            Runtime::Unknown if linkage == Linkage::ExternWeak || has_body => {}
+            Runtime::Unknown if is_section_bound(&module, name) => {}
+            Runtime::Unknown => unresolved.push(missing(&module, name, at)),
+        }
+    }
+    if !unsupported.is_empty() {
+        unsupported.sort_by(|a, b| (&a.place, &a.what).cmp(&(&b.place, &b.what)));
+        unsupported.dedup();
+        return Err(Error::Unsupported(unsupported));
+    }
+    if !unresolved.is_empty() {
+        unresolved.sort();
+        return Err(Error::Unresolved(unresolved));
+    }
+    Ok(Linked {
+        module,
+        addresses,
+        environment,
+    })
+}
+
+/// The guest must declare a host function as the embedder wrote it.
+fn check_host_functions(module: &Module, environment: &Environment) -> Result<(), Error> {
+    for (name, host) in &environment.host {
+        let Some(GlobalRef::Func(id)) = module.symbol(name) else {
+            continue;
+        };
+        let function = &module.functions[id];
+        if function.body.is_some() {
+            continue;
+        }
+        let fits = match super::process::signature(module, function) {
+            Some((params, ret)) => params == host.params && ret == host.ret,
+            None => false,
+        };
+        if !fits {
+            let list = |kinds: &[ValueKind]| {
+                kinds
+                    .iter()
+                    .map(ToString::to_string)
+                    .collect::<Vec<_>>()
+                    .join(", ")
+            };
+            let guest = match super::process::signature(module, function) {
+                Some((params, ret)) => format!("{ret}({})", list(&params)),
+                None => "a signature with structs, vectors or variadic arguments".into(),
+            };
+            return Err(Error::Host(format!(
+                "the host function `{name}` is {}({}), but the program declares {guest}",
+                host.ret,
+                list(&host.params),
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// What this version does not do in a module, without linking it.
+pub fn unsupported(module: &Module, runtime: fn(&str) -> Runtime) -> Vec<Unsupported> {
+    let uses = Uses::of(module);
+    let mut list = collect_unsupported(module, &uses);
+    for (&symbol, at) in &uses.symbols {
+        if let Some((name, ..)) = undefined(module, symbol)
+            && let Runtime::Unsupported(what) = runtime(name)
+        {
+            list.push(Unsupported {
+                what,
+                place: at.place(module),
+                function: at.function_name(module),
+            });
+        }
+    }
+    list.sort_by(|a, b| (&a.place, &a.what).cmp(&(&b.place, &b.what)));
+    list.dedup();
+    list
+}
+
+fn missing(module: &Module, name: &str, at: &Use) -> String {
+    let mut text = format!("`{name}`");
+    if let Some(function) = at.function_name(module) {
+        text.push_str(&format!(" (used in `{function}`"));
+        if let Some(place) = at.place(module) {
+            text.push_str(&format!(" at {place}"));
+        }
+        text.push(')');
+    }
+    text
+}
+
+fn is_section_bound(module: &Module, name: &str) -> bool {
+    let section = name
+        .strip_prefix("__start_")
+        .or_else(|| name.strip_prefix("__stop_"));
+    section.is_some_and(|s| {
+        module
+            .globals
+            .values()
+            .any(|g| g.section.as_deref() == Some(s))
+    })
+}
+
+fn collect_unsupported(module: &Module, uses: &Uses) -> Vec<Unsupported> {
+    let mut list = Vec::new();
+    let mut push = |what: &str, at: Use| {
+        list.push(Unsupported {
+            what: what.to_owned(),
+            place: at.place(module),
+            function: at.function_name(module),
+        });
+    };
+    for (id, function) in &module.functions {
+        let Some(body) = &function.body else { continue };
+        for inst in &body.insts {
+            if let Op::Unsupported(text) = &inst.op {
+                push(
+                    text,
+                    Use {
+                        function: Some(id),
+                        loc: inst.loc,
+                    },
+                );
+            }
+        }
+    }
+    for &(c, at) in &uses.unsupported {
+        if let Const::Unsupported(text) = &module.consts[c] {
+            push(text, at);
+        }
+    }
+    if !module.module_asm.trim().is_empty() && defines_symbols(&module.module_asm) {
+        push(
+            "assembly outside of functions",
+            Use {
+                function: None,
+                loc: None,
+            },
+        );
+    }
+    list
+}
+
+/// Whether module-level assembly does more than set symbol versions or attributes.
+fn defines_symbols(text: &str) -> bool {
+    let harmless = [
+        ".symver", ".ident", ".weak", ".hidden", ".globl", ".global", "#",
+    ];
+    text.lines()
+        .map(str::trim)
+        .any(|l| !l.is_empty() && !harmless.iter().any(|h| l.starts_with(h)))
+}
+
+impl Environment {
+    fn find(&mut self, name: &str, kind: SymbolKind) -> Runtime {
+        if let Some(&a) = self.overrides.get(name) {
+            return Runtime::Address(a);
+        }
+        match (self.runtime)(name) {
+            Runtime::Unknown => {}
+            found => return found,
+        }
+        if let Some(f) = self.host.get(name) {
+            return Runtime::Address(f.address());
+        }
+        if let Some(a) = builtins::first(name) {
+            return Runtime::Address(a);
+        }
+        match self.libraries.find(name) {
+            Some(a) => return Runtime::Address(a),
+            None if kind == SymbolKind::ThreadLocal => return Runtime::Unknown,
+            None => {}
+        }
+        builtins::last(name).map_or(Runtime::Unknown, Runtime::Address)
+    }
+}

@@ -1,0 +1,14 @@
+//! From a module to a running process: linking, placing, starting and ending.
+//!
+//! What: [`link`] finds every symbol a module needs, or says all that is missing at once;
+//! [`process`] places the module, runs constructors, main, destructors. What not: so far there is
+//! one tier, the interpreter; when to compile will be decided here too.
+
+mod atomics;
+pub mod builtins;
+pub mod host;
+pub mod libraries;
+pub mod link;
+pub mod process;
+pub mod runtime;
+pub mod value;

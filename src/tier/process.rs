@@ -1,0 +1,425 @@
+//! A running program: its image, its start, its main, its end.
+//!
+//! Two manners. *Native*: the process is the program; exit handlers go to the C library, a fault
+//! ends the process by its signal, `exit` does not return. *Embedded*: the program is a guest in
+//! somebody's process; `exit`, handlers and faults come back as values.
+//!
+//! Why main runs on the caller's thread: the first thread's stack limit, signals and
+//! `gettid() == getpid()` are then as in a native run.
+//!
+//! What not: an embedded guest's exit from a thread that it made itself ends the process, as the
+//! threads of a team cannot be taken back.
+
+use super::link::Linked;
+use super::value::ValueKind;
+use crate::ir::{Function, GlobalRef, Type};
+use crate::memory::activation::{self, Activation, Exit};
+use crate::memory::image::Image;
+use crate::memory::{signals, thread};
+use crate::support::error::{Error, Trap, TrapKind};
+use parking_lot::Mutex;
+use std::cell::Cell;
+use std::ffi::{CString, c_char, c_int, c_void};
+use std::ptr;
+use std::sync::Arc;
+
+/// How a process is started.
+#[derive(Debug, Default)]
+pub struct Options {
+    /// `argv`, the program's name first.
+    pub args: Vec<CString>,
+    /// Environment of the guest, set in the whole process before it starts.
+    pub env: Vec<(std::ffi::OsString, std::ffi::OsString)>,
+    /// Native manner instead of embedded.
+    pub native: bool,
+}
+
+/// One handler of `atexit` or `__cxa_atexit`.
+struct Handler {
+    run: unsafe extern "C-unwind" fn(*mut c_void),
+    arg: usize,
+}
+
+/// Handlers of an embedded guest, last one first to run.
+#[derive(Default)]
+struct Handlers(Mutex<Vec<Handler>>);
+
+impl std::fmt::Debug for Handlers {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} handlers", self.0.lock().len())
+    }
+}
+
+/// A started program.
+#[derive(Debug)]
+pub struct Process {
+    image: Arc<Image>,
+    /// Keeps libraries and host functions alive longer than the image.
+    linked: Linked,
+    argv: Vec<*mut c_char>,
+    _args: Vec<CString>,
+    native: bool,
+    handlers: Arc<Handlers>,
+    ended: bool,
+}
+
+// SAFETY: argv points into `_args`, which moves with it and is only read.
+unsafe impl Send for Process {}
+
+/// What an embedded run on this thread needs to come back.
+struct Run {
+    act: Activation,
+    handlers: Arc<Handlers>,
+}
+
+thread_local! {
+    static RUN: Cell<*mut Run> = const { Cell::new(ptr::null_mut()) };
+}
+
+type Main = extern "C-unwind" fn(c_int, *mut *mut c_char, *mut *mut c_char) -> c_int;
+
+unsafe extern "C" {
+    static mut environ: *mut *mut c_char;
+    fn __cxa_atexit(
+        f: extern "C-unwind" fn(*mut c_void),
+        arg: *mut c_void,
+        dso: *mut c_void,
+    ) -> c_int;
+}
+
+impl Process {
+    /// Places a linked module, resolves its ifuncs and runs its constructors.
+    ///
+    /// # Errors
+    /// What the host refused; a fault of a constructor.
+    pub fn start(linked: Linked, options: Options) -> Result<Process, Error> {
+        for (key, value) in &options.env {
+            // SAFETY: as documented, environment variables of the whole process are set.
+            unsafe { std::env::set_var(key, value) };
+        }
+        signals::install();
+        let image = Image::place(linked.module.clone(), &mut |name, kind| {
+            linked.resolve(name, kind)
+        })?;
+        let mut argv: Vec<*mut c_char> =
+            options.args.iter().map(|a| a.as_ptr().cast_mut()).collect();
+        argv.push(ptr::null_mut());
+        let process = Process {
+            image,
+            linked,
+            argv,
+            _args: options.args,
+            native: options.native,
+            handlers: Arc::default(),
+            ended: false,
+        };
+        if process.native {
+            // Exit handlers may call guest functions until the very end.
+            std::mem::forget(process.image.clone());
+        }
+        process.guarded(|p| {
+            p.resolve_ifuncs();
+            p.register_destructors();
+            p.run_constructors();
+            0
+        })?;
+        Ok(process)
+    }
+
+    /// The placed module.
+    pub fn image(&self) -> &Arc<Image> {
+        &self.image
+    }
+
+    /// What it is linked to.
+    pub fn linked(&self) -> &Linked {
+        &self.linked
+    }
+
+    fn resolve_ifuncs(&self) {
+        for (id, ifunc) in &self.image.module.ifuncs {
+            let resolver = self.image.eval(ifunc.resolver) as usize;
+            // SAFETY: a resolver takes nothing and returns an address.
+            let f =
+                unsafe { std::mem::transmute::<usize, extern "C-unwind" fn() -> usize>(resolver) };
+            self.image.set_ifunc(id, f());
+        }
+    }
+
+    fn run_constructors(&self) {
+        for ctor in &self.image.module.ctors {
+            let address = self.image.eval(ctor.func) as usize;
+            // SAFETY: glibc gives constructors main's arguments; those that take none ignore them.
+            unsafe {
+                let f = std::mem::transmute::<usize, Main>(address);
+                f(self.argc(), self.argv.as_ptr().cast_mut(), environ);
+            }
+        }
+    }
+
+    fn register_destructors(&self) {
+        for dtor in self.image.module.dtors.iter().rev() {
+            let address = self.image.eval(dtor.func) as usize;
+            // SAFETY: destructors take nothing; the argument is ignored.
+            unsafe {
+                let run = std::mem::transmute::<usize, extern "C-unwind" fn(*mut c_void)>(address);
+                if self.native {
+                    __cxa_atexit(run, ptr::null_mut(), ptr::null_mut());
+                } else {
+                    self.handlers.0.lock().push(Handler { run, arg: 0 });
+                }
+            }
+        }
+    }
+
+    fn argc(&self) -> c_int {
+        (self.argv.len() - 1) as c_int
+    }
+
+    /// Runs `f`, which runs guest code; when embedded, exits and faults come back.
+    fn guarded(&self, f: impl FnOnce(&Process) -> usize) -> Result<Option<i32>, Error> {
+        if self.native {
+            f(self);
+            return Ok(None);
+        }
+        let state = thread::current();
+        let mut run = Box::new(Run {
+            act: Activation::default(),
+            handlers: self.handlers.clone(),
+        });
+        run.act.catch_traps = true;
+        let outer = RUN.replace(&raw mut *run);
+        let mut once = Some(|| f(self));
+        // SAFETY: `run` and `once` outlive the activation; what `f` runs is guest code called
+        // through stubs, and this function's own frames below have nothing to drop when left.
+        let exit = unsafe {
+            run.act.push(state);
+            let exit =
+                activation::enter(&mut run.act, run_closure(&once), (&raw mut once).cast(), 0);
+            run.act.pop(state);
+            exit
+        };
+        RUN.set(outer);
+        match exit {
+            Exit::Returned(_) => Ok(None),
+            Exit::Jumped(status) => Ok(Some(status as i32)),
+            Exit::Trapped => {
+                let raw = run.act.trap.take();
+                Err(raw.map_or_else(unknown_trap, signals::describe).into())
+            }
+            // SAFETY: the activation is popped; nobody here catches it.
+            Exit::Unwound(e) => unsafe { activation::resume_unwind(e) },
+        }
+    }
+
+    /// Whether the program has a main function.
+    pub fn has_main(&self) -> bool {
+        matches!(self.image.module.symbol("main"), Some(GlobalRef::Func(f)) if self.image.func_ref(f).is_some())
+    }
+
+    /// Runs main, then (when embedded) the exit handlers; the exit status.
+    ///
+    /// In the native manner the caller passes the status to `exit`, which runs the handlers.
+    ///
+    /// # Errors
+    /// No main; a fault, when embedded.
+    pub fn run_main(&mut self) -> Result<i32, Error> {
+        let Some(GlobalRef::Func(id)) = self.image.module.symbol("main") else {
+            return Err(self.no_main());
+        };
+        let Some(func) = self.image.func_ref(id) else {
+            return Err(self.no_main());
+        };
+        let (ret, _, _) = self.image.module.functions[id].signature(&self.image.module);
+        let void = self.image.module.types[ret] == Type::Void;
+        // SAFETY: every form of main may be called with three arguments (psABI).
+        let main = unsafe { std::mem::transmute::<usize, Main>(func.stub) };
+        let mut status = 0;
+        let exited = self.guarded(|p| {
+            // SAFETY: reading the C library's variable, as its start-up code does.
+            status = unsafe { main(p.argc(), p.argv.as_ptr().cast_mut(), environ) };
+            0
+        })?;
+        self.ended = true;
+        match exited {
+            Some(s) => Ok(s),
+            None => {
+                let status = if void { 0 } else { status };
+                if self.native {
+                    return Ok(status);
+                }
+                self.run_handlers().map(|s| s.unwrap_or(status))
+            }
+        }
+    }
+
+    fn no_main(&self) -> Error {
+        Error::Input {
+            file: self.image.module.name.clone(),
+            cause: "the program has no main function".into(),
+        }
+    }
+
+    fn run_handlers(&self) -> Result<Option<i32>, Error> {
+        let handlers = self.handlers.clone();
+        let exited = self.guarded(|_| {
+            run_all(&handlers);
+            0
+        });
+        // SAFETY: flushes every stream.
+        unsafe { libc::fflush(ptr::null_mut()) };
+        exited
+    }
+
+    /// Calls a function defined in the guest with scalar arguments in slot form.
+    ///
+    /// # Errors
+    /// Why it cannot be called; a fault or an exit of the guest, when embedded.
+    ///
+    /// # Safety
+    /// The arguments mean what the guest's function expects of them.
+    pub unsafe fn call(
+        &self,
+        id: crate::ir::FuncId,
+        args: &[u64],
+        ret: &mut u64,
+    ) -> Result<(), Error> {
+        let Some(func) = self.image.func_ref(id) else {
+            return Err(Error::Host(
+                "the function is not defined in the program".into(),
+            ));
+        };
+        let plan = func.plan().map_err(Error::Host)?;
+        let slots: Vec<*const u64> = args.iter().map(ptr::from_ref).collect();
+        let exited = self.guarded(|_| {
+            // SAFETY: the slots match the function's own signature, which the caller checked.
+            unsafe { plan.call(func.stub, &slots, ret) };
+            0
+        })?;
+        match exited {
+            None => Ok(()),
+            Some(status) => Err(Error::Host(format!(
+                "the guest exited with status {status}"
+            ))),
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        if !self.native && !self.ended {
+            // A process that never ran main still has destructors; their faults have no reader.
+            let _ = self.run_handlers();
+        }
+    }
+}
+
+/// The kinds of a function's parameters and result, when all are scalars.
+pub fn signature(
+    module: &crate::ir::Module,
+    function: &Function,
+) -> Option<(Vec<ValueKind>, ValueKind)> {
+    let (ret, params, variadic) = function.signature(module);
+    if variadic {
+        return None;
+    }
+    let params = params
+        .iter()
+        .map(|&t| ValueKind::of(&module.types[t]))
+        .collect::<Option<Vec<_>>>()?;
+    Some((params, ValueKind::of(&module.types[ret])?))
+}
+
+fn unknown_trap() -> Trap {
+    Trap {
+        kind: TrapKind::Abort,
+        place: None,
+        function: None,
+        thread: None,
+    }
+}
+
+/// The entry that runs a `FnOnce` of the type of `_f`.
+fn run_closure<F: FnOnce() -> usize>(
+    _f: &Option<F>,
+) -> extern "C-unwind" fn(*mut c_void, usize) -> usize {
+    extern "C-unwind" fn go<F: FnOnce() -> usize>(f: *mut c_void, _: usize) -> usize {
+        // SAFETY: `guarded` passes the address of its Option<F>.
+        let f = unsafe { (*f.cast::<Option<F>>()).take() };
+        f.map_or(0, |f| f())
+    }
+    go::<F>
+}
+
+fn run_all(handlers: &Handlers) {
+    loop {
+        // Handlers may register handlers.
+        let Some(h) = handlers.0.lock().pop() else {
+            return;
+        };
+        // SAFETY: as the guest registered it.
+        unsafe { (h.run)(ptr::with_exposed_provenance_mut(h.arg)) };
+    }
+}
+
+// ---- what an embedded guest gets instead of the C library's functions ----------------------
+
+extern "C-unwind" fn embedded_exit(status: c_int) -> ! {
+    let run = RUN.get();
+    if run.is_null() {
+        // SAFETY: a thread that the guest made: the process ends.
+        unsafe { libc::exit(status) }
+    }
+    // SAFETY: the run is live on this thread: its frame is further out.
+    unsafe {
+        run_all(&(*run).handlers);
+        libc::fflush(ptr::null_mut());
+        activation::jump(&raw const (*run).act, status as usize)
+    }
+}
+
+extern "C-unwind" fn embedded_quick_exit(status: c_int) -> ! {
+    let run = RUN.get();
+    if run.is_null() {
+        // SAFETY: as above.
+        unsafe { libc::_exit(status) }
+    }
+    // SAFETY: as above.
+    unsafe { activation::jump(&raw const (*run).act, status as usize) }
+}
+
+extern "C-unwind" fn embedded_cxa_atexit(
+    run: extern "C-unwind" fn(*mut c_void),
+    arg: *mut c_void,
+    _dso: *mut c_void,
+) -> c_int {
+    let current = RUN.get();
+    if current.is_null() {
+        return -1;
+    }
+    // SAFETY: the run is live on this thread.
+    let handlers = unsafe { &(*current).handlers };
+    handlers.0.lock().push(Handler {
+        run,
+        arg: arg.expose_provenance(),
+    });
+    0
+}
+
+extern "C-unwind" fn embedded_atexit(run: extern "C-unwind" fn(*mut c_void)) -> c_int {
+    embedded_cxa_atexit(run, ptr::null_mut(), ptr::null_mut())
+}
+
+/// The names that mean something else for an embedded guest.
+pub fn embedded_overrides() -> hashbrown::HashMap<&'static str, usize> {
+    [
+        ("exit", embedded_exit as *const () as usize),
+        ("_exit", embedded_quick_exit as *const () as usize),
+        ("_Exit", embedded_quick_exit as *const () as usize),
+        ("quick_exit", embedded_quick_exit as *const () as usize),
+        ("__cxa_atexit", embedded_cxa_atexit as *const () as usize),
+        ("atexit", embedded_atexit as *const () as usize),
+    ]
+    .into_iter()
+    .collect()
+}

@@ -1,0 +1,37 @@
+//! The OpenMP runtime as the linker sees it: its table of entries, by name.
+//!
+//! What not: names that the guest defines itself never come here; guest symbols win.
+
+use super::link::Runtime;
+use crate::kmpc::{self, abi, table};
+use crate::memory::signals;
+use std::sync::Once;
+
+/// What our runtime says about a name.
+pub fn lookup(name: &str) -> Runtime {
+    match table::lookup(name) {
+        Some(entry) => match entry.status {
+            table::Status::Unsupported { reason } => {
+                Runtime::Unsupported(format!("`{name}` ({reason})"))
+            }
+            // Variadic entries are called as the ABI says.
+            table::Status::Supported => Runtime::Address(match name {
+                "__kmpc_fork_call" => abi::fork_call_variadic as *const () as usize,
+                "__kmpc_fork_teams" => abi::fork_teams_variadic as *const () as usize,
+                _ => entry.address.0 as usize,
+            }),
+        },
+        None => match table::missing_reason(name) {
+            Some(reason) => Runtime::Unsupported(format!("`{name}` ({reason})")),
+            None => Runtime::Unknown,
+        },
+    }
+}
+
+/// Tells the fault handlers about OpenMP thread numbers; once per process.
+pub fn init() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        signals::set_thread_hook(|| kmpc::current().map(|c| c.thread_num));
+    });
+}
