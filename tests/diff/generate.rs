@@ -3,8 +3,9 @@
 //!
 //! The programs are well defined by construction, so a difference is always a fault of one side: integer arithmetic
 //! goes through unsigned types wide enough not to promote to `int`, shift amounts and array indices are masked,
-//! divisions go through guarded helpers, floating values are only ever made by exactly rounded operations and printed
-//! through their bits (NaN as one value), calls never stand inside a larger expression (their order would be open),
+//! divisions go through guarded helpers, floating values are only ever made by exactly rounded operations (contraction is
+//! off: clang folds a constant `a * b + c` with one rounding at -O2 and runs it with two at -O0) and printed through
+//! their bits (NaN as one value), calls never stand inside a larger expression (their order would be open),
 //! and every loop and call burns fuel, so a program ends after a bounded number of steps.
 //!
 //! It does not compile or run anything, and it does not try to reach the library, threads or exceptions: the
@@ -166,6 +167,9 @@ struct Gen {
 const PRELUDE: &str = r#"#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#ifdef __clang__
+#pragma STDC FP_CONTRACT OFF
+#endif
 typedef int8_t i8; typedef uint8_t u8; typedef int16_t i16; typedef uint16_t u16;
 typedef int32_t i32; typedef uint32_t u32; typedef int64_t i64; typedef uint64_t u64;
 typedef __int128 i128; typedef unsigned __int128 u128;
