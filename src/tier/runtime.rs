@@ -32,6 +32,7 @@ pub fn lookup(name: &str) -> Runtime {
 pub fn init() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
+        crate::interp::install();
         signals::set_thread_hook(|| kmpc::current().map(|c| c.thread_num));
     });
 }
