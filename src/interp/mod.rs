@@ -1,3 +1,28 @@
 //! Tier 0: the interpreter.
+//!
+//! What: lowers a function's IR to direct-threaded bytecode at its first call ([`lower`]) and
+//! runs it ([`exec`]). Why: the guest starts at once, and everything no faster tier covers runs
+//! here. What not: nothing is optimised that LLVM's own passes would do; rare instructions go
+//! to LLVM one at a time ([`thunk`]).
+//!
+//! How values sit in a frame: every SSA value has consecutive 8-byte slots, little endian.
+//! Integers up to 64 bits are zero-extended in one slot, up to 128 in two; float, half and
+//! bfloat use the low bytes of a slot; x86_fp80 and fp128 have two. Vector lanes are packed at
+//! the next power of two bytes of the lane (an i1 lane is a byte); structs and arrays lie as in
+//! memory, padding included.
 
+mod check;
+mod entry;
+pub mod exec;
+pub mod frame;
+pub mod isa;
+mod lower;
 pub mod thunk;
+mod unwind;
+
+#[cfg(test)]
+mod tests;
+
+pub use check::check;
+pub use entry::{install, locate, lower_function};
+pub use lower::{Options, disassemble};

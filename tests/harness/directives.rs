@@ -28,6 +28,8 @@ pub struct Directives {
     pub options: Vec<String>,
     /// Why the virtual machine does not run it.
     pub only_native: Option<String>,
+    /// A report at load is accepted too: the construct may be left out.
+    pub optional: bool,
 }
 
 impl Directives {
@@ -62,10 +64,15 @@ impl Directives {
                 "stdout" => d.stdout.push(value.to_owned()),
                 "stderr-has" => d.stderr_has.push(value.trim().to_owned()),
                 "options" => d.options.extend(words(value)),
+                "optional" => d.optional = true,
                 "only-native" => d.only_native = Some(value.to_owned()),
                 _ => {}
             }
         }
+        // Libraries of the native link are the virtual machine's, too.
+        let libraries: Vec<String> =
+            d.flags.iter().filter(|f| f.starts_with("-l")).cloned().collect();
+        d.options.extend(libraries);
         if d.levels.is_empty() {
             d.levels = levels.iter().map(|&l| l.to_owned()).collect();
         }

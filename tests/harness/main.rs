@@ -13,7 +13,7 @@ mod compile;
 mod diff;
 mod directives;
 #[path = "../diff/generate.rs"]
-#[allow(dead_code, reason = "its own unit tests use the rest")]
+#[allow(dead_code, unused_imports, reason = "its own unit tests use the rest")]
 mod generate;
 mod house;
 mod npb;

@@ -1,0 +1,64 @@
+//! What of a module cannot run, found before its first instruction does.
+//!
+//! A flat scan: every instruction of every defined function is asked once; what has no handler
+//! must be expressible as a thunk. What not: no reachability, no lowering.
+
+use super::thunk;
+use crate::ir::{Callee, Function, GlobalRef, Inst, Module, Op, Type, TypeId};
+use crate::support::error::Unsupported;
+
+/// Everything in defined functions that cannot run, each with its source line.
+pub fn check(module: &Module) -> Vec<Unsupported> {
+    let mut found = Vec::new();
+    for function in module.functions.values() {
+        let Some(body) = &function.body else { continue };
+        if function.attrs.naked {
+            found.push(at(module, function, None, "a naked function"));
+        }
+        for inst in &body.insts {
+            if let Some(what) = problem(module, function, inst) {
+                found.push(at(module, function, Some(inst), &what));
+            }
+        }
+    }
+    found
+}
+
+fn at(module: &Module, function: &Function, inst: Option<&Inst>, what: &str) -> Unsupported {
+    Unsupported {
+        what: what.to_owned(),
+        place: inst.and_then(|i| i.loc).map(|l| module.debug.describe(l)),
+        function: Some(function.name.to_string()),
+    }
+}
+
+fn problem(module: &Module, function: &Function, inst: &Inst) -> Option<String> {
+    if let Some(why) = odd_type(module, inst.ty) {
+        return Some(why);
+    }
+    match &inst.op {
+        Op::Unsupported(text) => Some(text.to_string()),
+        Op::CallBr { .. } => Some("asm goto".into()),
+        Op::Call(call) | Op::Invoke { call, .. } => match &call.callee {
+            Callee::Asm(_) => thunk::expressible(module, function, inst).err(),
+            Callee::Symbol(GlobalRef::Func(id)) => {
+                let name = &module.functions[*id].name;
+                let rest = name.strip_prefix("llvm.")?;
+                let odd = ["coro.", "gc.", "experimental.gc", "localescape", "localrecover", "eh.sjlj", "seh."];
+                odd.iter().any(|o| rest.starts_with(o)).then(|| format!("the intrinsic {name}"))
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn odd_type(module: &Module, ty: TypeId) -> Option<String> {
+    match &module.types[ty] {
+        Type::Int(bits) if *bits > 128 => Some(format!("an integer of {bits} bits")),
+        Type::Vector { scalable: true, .. } => Some("a scalable vector".into()),
+        Type::Amx => Some("an AMX tile".into()),
+        Type::Target(name) => Some(format!("the target type {name}")),
+        _ => None,
+    }
+}

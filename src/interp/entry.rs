@@ -1,0 +1,234 @@
+//! The ways into the interpreter: calls from native code, first calls of a function, questions
+//! about a bytecode position.
+
+use super::exec::{self, VaList};
+use super::frame::{self, HEADER, Header, Lowered};
+use super::isa::{Enc, Nil};
+use super::thunk::Thunks;
+use super::{lower, unwind};
+use crate::ir::{FuncId, LocId};
+use crate::memory::abi::{NativeFrame, set_entry_hook};
+use crate::memory::activation::{self, Activation, Exit};
+use crate::memory::func::FuncRef;
+use crate::memory::thread::{self, ThreadState};
+use crate::memory::{image::Image, signals};
+use std::ffi::c_void;
+use std::fmt::Write;
+use std::ptr;
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+/// Where a base frame's callee returns to.
+static EXIT: Enc<Nil> = Enc {
+    handler: exec::exit,
+    ops: Nil,
+};
+
+/// The compiled rare instructions of the process.
+pub(super) static THUNKS: LazyLock<Thunks> = LazyLock::new(Thunks::default);
+
+/// Bytes above the stack pointer that an interrupted handler may have been about to use.
+const RED_ZONE: usize = 4096;
+
+/// Makes the interpreter the one that runs guest functions in this process.
+pub fn install() {
+    set_entry_hook(enter);
+    activation::set_search_hook(unwind::search);
+    signals::set_hooks(position, describe);
+}
+
+struct Node {
+    code: &'static Lowered,
+    next: *const Node,
+}
+static CODE: AtomicPtr<Node> = AtomicPtr::new(ptr::null_mut());
+
+fn find_code(ip: *const u64) -> Option<&'static Lowered> {
+    let mut node = CODE.load(Ordering::Acquire).cast_const();
+    // SAFETY: nodes are never freed.
+    while let Some(n) = unsafe { node.as_ref() } {
+        if n.code.contains(ip) {
+            return Some(n.code);
+        }
+        node = n.next;
+    }
+    None
+}
+
+/// The code of a function, lowered at the first call; several threads may race, one wins.
+pub fn lower_function(func: &FuncRef) -> &'static Lowered {
+    let known = func.code.load(Ordering::Acquire);
+    if !known.is_null() {
+        // SAFETY: only this function stores here, code that is never freed.
+        return unsafe { &*known.cast::<Lowered>() };
+    }
+    let code: &'static Lowered = Box::leak(lower::lower(func.image(), func.id, &lower::Options::from_env()));
+    let fresh = ptr::from_ref(code).cast_mut().cast::<c_void>();
+    match func.code.compare_exchange(ptr::null_mut(), fresh, Ordering::AcqRel, Ordering::Acquire) {
+        Ok(_) => {
+            let node = Box::leak(Box::new(Node { code, next: ptr::null() }));
+            let mut head = CODE.load(Ordering::Relaxed);
+            loop {
+                node.next = head;
+                match CODE.compare_exchange_weak(head, node, Ordering::AcqRel, Ordering::Relaxed) {
+                    Ok(_) => return code,
+                    Err(now) => head = now,
+                }
+            }
+        }
+        // SAFETY: as above.
+        Err(winner) => unsafe { &*winner.cast::<Lowered>() },
+    }
+}
+
+/// The function and source location of a bytecode position.
+pub fn locate(ip: *const u64) -> Option<(&'static Image, FuncId, Option<LocId>)> {
+    let code = find_code(ip)?;
+    Some((code.image(), code.func, code.loc(ip)))
+}
+
+fn position(state: &ThreadState, registers: &[usize; 16]) -> *const u64 {
+    // SAFETY: a live activation's frame has a header.
+    let running = unsafe {
+        let act = state.activation;
+        if act.is_null() || (*act).frame.is_null() { ptr::null() } else { frame::lowered((*act).frame.cast()) }
+    };
+    let hit = |ip: usize| -> bool {
+        let ip = ip as *const u64;
+        // SAFETY: the frame's code is alive.
+        ip.is_aligned() && (unsafe { running.as_ref() }.is_some_and(|c| c.contains(ip)) || find_code(ip).is_some())
+    };
+    // rdi first: handlers get their instruction there (index 8 is r8 in ucontext's order).
+    [8usize, 0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15]
+        .into_iter()
+        .map(|i| registers[i])
+        .find(|&r| hit(r))
+        .map_or(ptr::null(), |r| r as *const u64)
+}
+
+fn describe(ip: *const u64, place: &mut dyn Write, function: &mut dyn Write) {
+    let Some((image, func, loc)) = locate(ip) else { return };
+    let module = &image.module;
+    if let Some(loc) = loc {
+        let l = &module.debug.locs[loc];
+        let file = &module.debug.files[l.file].name;
+        let _ = if l.column > 0 {
+            write!(place, "{file}:{}:{}", l.line, l.column)
+        } else {
+            write!(place, "{file}:{}", l.line)
+        };
+        let _ = write!(function, "{}", module.debug.scopes[l.scope].name);
+    } else {
+        let _ = write!(function, "{}", module.functions[func].name);
+    }
+}
+
+struct Start {
+    ip: *const u64,
+    regs: *mut u64,
+    cx: *mut ThreadState,
+}
+
+extern "C-unwind" fn go(start: *mut c_void, _: usize) -> usize {
+    // SAFETY: `enter` below passes a live Start.
+    unsafe {
+        let start = &*start.cast::<Start>();
+        exec::run(start.ip, start.regs, start.cx);
+    }
+    0
+}
+
+/// Most parameters whose places fit the native stack; more go to the guest stack's scratch area.
+const MAX_PARAMS: usize = 32;
+
+extern "C-unwind" fn enter(func: &FuncRef, native: &mut NativeFrame) {
+    let code = lower_function(func);
+    let plan = match func.plan() {
+        Ok(plan) => plan,
+        Err(why) => {
+            let name = &func.image().module.functions[func.id].name;
+            eprintln!("ompvm: `{name}` cannot be called from native code: {why}");
+            std::process::abort();
+        }
+    };
+    let cx = thread::current();
+    // SAFETY: the state is this thread's; frames are laid out above its stack pointer, and
+    // `enter` of the callee checks the limit.
+    unsafe {
+        let mut act = Activation::default();
+        act.push(cx);
+        let zone = if act.prev.is_null() { 0 } else { RED_ZONE };
+        let start = ((*cx).sp as usize + zone).next_multiple_of(16) as *mut u8;
+        let base = start.cast::<u64>().add(HEADER);
+        let ret_words = (code.ret_words as usize).max(2).next_multiple_of(2);
+        let va = base.add(ret_words).cast::<VaList>();
+        let regs = va.byte_add(32).cast::<u64>().add(HEADER);
+        if regs.cast::<u8>() >= (*cx).limit {
+            signals::raise_trap(crate::support::error::TrapKind::StackOverflow, ptr::null());
+        }
+        frame::write_header(base, Header {
+            return_ip: ptr::null(),
+            caller: ptr::null_mut(),
+            code: ptr::null(),
+            dst: 0,
+            va: ptr::null(),
+            sp: (*cx).sp,
+        });
+        (*cx).sp = regs.sub(HEADER).cast();
+        frame::write_header(regs, Header {
+            return_ip: (&raw const EXIT).cast(),
+            caller: base,
+            code,
+            dst: u32::from(code.ret_words) << 16,
+            va,
+            sp: start,
+        });
+        let start_of = plan.va_start();
+        va.write(VaList {
+            gp_offset: start_of.gp_offset,
+            fp_offset: start_of.fp_offset,
+            overflow: native.stack.add(start_of.overflow as usize),
+            save: (&raw mut native.gpr).cast(),
+        });
+        let n = code.params.len() - 1;
+        if n <= MAX_PARAMS {
+            let mut dst = [ptr::null_mut::<u64>(); MAX_PARAMS];
+            for (d, &slot) in dst.iter_mut().zip(&code.params[..n]) {
+                *d = regs.add(slot as usize);
+            }
+            plan.read_args(native, &dst[..n]);
+        } else {
+            let dst: Vec<*mut u64> = code.params[..n].iter().map(|&s| regs.add(s as usize)).collect();
+            plan.read_args(native, &dst);
+        }
+        act.frame = regs.cast();
+        let mut place = Start { ip: code.entry, regs, cx };
+        loop {
+            match activation::enter(&mut act, go, (&raw mut place).cast(), 0) {
+                Exit::Returned(_) => break,
+                Exit::Unwound(exception) => {
+                    (*cx).activation = &raw mut act;
+                    match unwind::land_native(&act, exception as usize, cx) {
+                        Some((ip, regs)) => place = Start { ip, regs, cx },
+                        None => {
+                            act.pop(cx);
+                            activation::resume_unwind(exception)
+                        }
+                    }
+                }
+                Exit::Jumped(unwind::RESUME) => {
+                    let exception = act.interp[1] as *mut c_void;
+                    act.pop(cx);
+                    activation::resume_unwind(exception)
+                }
+                Exit::Jumped(buffer) => {
+                    let (ip, regs) = unwind::resume_jump(buffer, &raw mut act, cx);
+                    place = Start { ip, regs, cx };
+                }
+                Exit::Trapped => crate::bug!("a fault came back to an activation that does not take it"),
+            }
+        }
+        plan.write_ret(native, base);
+        act.pop(cx);
+    }
+}

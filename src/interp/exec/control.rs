@@ -1,0 +1,187 @@
+//! Moves, constants, branches, switches, function entry and faults.
+
+use super::{fault, h, hc, next};
+use crate::interp::frame::{self, Lowered};
+use crate::memory::image::Image;
+use crate::support::error::TrapKind;
+
+hc!(enter(o: Enter, r, ip, cx) {
+    let sp = r.0.byte_add(o.frame as usize).cast::<u8>();
+    if sp >= (*cx).limit {
+        fault(ip, r.0, cx, &TrapKind::StackOverflow)
+    }
+    (*cx).sp = sp;
+    let (values, slots) = (o.pool as *const u64, o.slots as *const u16);
+    let mut i = 0;
+    while i < o.count as usize {
+        r.put(*slots.add(i), *values.add(i));
+        i += 1;
+    }
+    next(ip.byte_add(size_of::<crate::interp::isa::Enc<crate::interp::isa::Enter>>()), r.0, cx)
+});
+
+macro_rules! go {
+    ($ip:expr, $off:expr, $r:expr, $cx:expr) => {
+        next($ip.byte_offset($off as isize), $r.0, $cx)
+    };
+}
+
+hc!(jump(o: Br, r, ip, cx) go!(ip, o.target, r, cx));
+hc!(mov_jump(o: DaBr, r, ip, cx) {
+    r.put(o.dst, r.get::<u64>(o.a));
+    go!(ip, o.target, r, cx)
+});
+hc!(br_if(o: Bra, r, ip, cx) {
+    if r.get::<u64>(o.a) & 1 != 0 { go!(ip, o.then, r, cx) } else { go!(ip, o.els, r, cx) }
+});
+
+macro_rules! branches {
+    ($($name:ident: $t:ty, |$a:ident, $b:ident| $e:expr;)*) => { $(
+        hc!($name(o: Brab, r, ip, cx) {
+            let ($a, $b): ($t, $t) = (r.get(o.a), r.get(o.b));
+            if $e { go!(ip, o.then, r, cx) } else { go!(ip, o.els, r, cx) }
+        });
+    )* };
+}
+branches! {
+    br_eq: u64, |a, b| a == b;
+    br_ult: u64, |a, b| a < b;
+    br_ule: u64, |a, b| a <= b;
+    br_slt8: i8, |a, b| a < b;
+    br_slt16: i16, |a, b| a < b;
+    br_slt32: i32, |a, b| a < b;
+    br_slt64: i64, |a, b| a < b;
+    br_sle8: i8, |a, b| a <= b;
+    br_sle16: i16, |a, b| a <= b;
+    br_sle32: i32, |a, b| a <= b;
+    br_sle64: i64, |a, b| a <= b;
+    br_foeq32: f32, |a, b| a == b;
+    br_folt32: f32, |a, b| a < b;
+    br_fole32: f32, |a, b| a <= b;
+    br_fone32: f32, |a, b| a < b || a > b;
+    br_ford32: f32, |a, b| !a.is_nan() && !b.is_nan();
+    br_foeq64: f64, |a, b| a == b;
+    br_folt64: f64, |a, b| a < b;
+    br_fole64: f64, |a, b| a <= b;
+    br_fone64: f64, |a, b| a < b || a > b;
+    br_ford64: f64, |a, b| !a.is_nan() && !b.is_nan();
+}
+macro_rules! branches_imm {
+    ($($name:ident: $t:ty, |$a:ident, $b:ident| $e:expr;)*) => { $(
+        hc!($name(o: Brai, r, ip, cx) {
+            let ($a, $b): ($t, $t) = (r.get(o.a), o.imm as $t);
+            if $e { go!(ip, o.then, r, cx) } else { go!(ip, o.els, r, cx) }
+        });
+    )* };
+}
+branches_imm! {
+    br_eqi: u64, |a, b| a == b;
+    br_ulti: u64, |a, b| a < b;
+    br_slti32: i32, |a, b| a < b;
+    br_slti64: i64, |a, b| a < b;
+    br_test: u64, |a, b| a & b != 0;
+}
+macro_rules! steps {
+    ($($name:ident $imm:ident: $t:ty, |$a:ident, $b:ident| $e:expr;)*) => { $(
+        hc!($name(o: Brstep, r, ip, cx) {
+            let $b: $t = r.get(o.b);
+            let $a = r.get::<$t>(o.a).wrapping_add(o.step as $t);
+            r.put(o.dst, $a);
+            if $e { go!(ip, o.then, r, cx) } else { go!(ip, o.els, r, cx) }
+        });
+        hc!($imm(o: Brstepi, r, ip, cx) {
+            let $b = o.imm as $t;
+            let $a = r.get::<$t>(o.a).wrapping_add(o.step as $t);
+            r.put(o.dst, $a);
+            if $e { go!(ip, o.then, r, cx) } else { go!(ip, o.els, r, cx) }
+        });
+    )* };
+}
+steps! {
+    step_eq32 step_eqi32: u32, |a, b| a == b;
+    step_eq64 step_eqi64: u64, |a, b| a == b;
+    step_slt32 step_slti32: i32, |a, b| a < b;
+    step_slt64 step_slti64: i64, |a, b| a < b;
+    step_ult32 step_ulti32: u32, |a, b| a < b;
+    step_ult64 step_ulti64: u64, |a, b| a < b;
+}
+
+hc!(switch_table(o: Switch, r, ip, cx) {
+    let index = r.get::<u64>(o.a).wrapping_sub(o.low);
+    let table = ip.byte_add(size_of::<crate::interp::isa::Enc<crate::interp::isa::Switch>>()).cast::<i32>();
+    let off = if index < u64::from(o.n) { *table.add(index as usize) } else { o.default };
+    go!(ip, off, r, cx)
+});
+hc!(switch_search(o: Switch, r, ip, cx) {
+    let key = r.get::<u64>(o.a);
+    let keys = ip.byte_add(size_of::<crate::interp::isa::Enc<crate::interp::isa::Switch>>());
+    let n = o.n as usize;
+    let (mut low, mut high) = (0, n);
+    while low < high {
+        let middle = (low + high) / 2;
+        if *keys.add(middle) < key { low = middle + 1 } else { high = middle }
+    }
+    let off = if low < n && *keys.add(low) == key {
+        *keys.add(n).cast::<i32>().add(low)
+    } else {
+        o.default
+    };
+    go!(ip, off, r, cx)
+});
+hc!(indirect(o: A, r, ip, cx) {
+    let address = r.get::<u64>(o.a) as usize;
+    let code = frame::lowered(r.0);
+    match block_at(code, address) {
+        Some(off) => next((*code).code.as_ptr().byte_add(off), r.0, cx),
+        None => fault(ip, r.0, cx, &TrapKind::BadCall(address)),
+    }
+});
+#[inline(never)]
+fn block_at(code: *const Lowered, address: usize) -> Option<usize> {
+    // SAFETY: a frame's code and its image are alive while it runs.
+    let (code, image) = unsafe { (&*code, &*((*code).image as *const Image)) };
+    let (func, block) = image.block_of(address)?;
+    (func == code.func).then(|| code.blocks[block.as_u32() as usize] as usize)
+}
+
+h!(mov(o: Da, r) r.put(o.dst, r.get::<u64>(o.a)));
+h!(mov_words(o: Dan, r) std::ptr::copy(r.at(o.a), r.at(o.dst), o.n as usize));
+h!(mov_bytes(o: Bytes, r) {
+    let at = r.0.cast::<u8>();
+    std::ptr::copy(at.add(o.from as usize), at.add(o.to as usize), o.bytes as usize)
+});
+h!(zero_words(o: Dan, r) std::ptr::write_bytes(r.at(o.dst), 0, o.n as usize));
+h!(const_word(o: Di, r) r.put(o.dst, o.imm));
+h!(lea(o: Doff, r) r.put(o.dst, (r.0 as u64).wrapping_add(o.off as u64)));
+h!(select(o: Dabc, r) {
+    let (a, b, c): (u64, u64, u64) = (r.get(o.a), r.get(o.b), r.get(o.c));
+    r.put(o.dst, std::hint::select_unpredictable(a & 1 != 0, b, c))
+});
+h!(select_words(o: Dabcn, r) {
+    let from = if r.get::<u64>(o.a) & 1 != 0 { o.b } else { o.c };
+    std::ptr::copy(r.at(from), r.at(o.dst), o.n as usize)
+});
+h!(pair64(o: Dab, r) {
+    let (a, b): (u64, u64) = (r.get(o.a), r.get(o.b));
+    r.put_wide(o.dst, [a, b])
+});
+
+hc!(unreachable(_o: Nil, r, ip, cx) fault(ip, r.0, cx, &TrapKind::Unreachable));
+hc!(trap(_o: Nil, r, ip, cx) fault(ip, r.0, cx, &TrapKind::BuiltinTrap));
+h!(debugtrap(_o: Nil, r, ip, cx) {
+    super::save(ip, r.0, cx);
+    libc::raise(libc::SIGTRAP)
+});
+hc!(unsupported(o: Site, r, ip, cx) {
+    super::save(ip, r.0, cx);
+    report_unsupported(o.site)
+});
+#[cold]
+#[inline(never)]
+fn report_unsupported(text: usize) -> ! {
+    // SAFETY: the lowering keeps the text with the code.
+    let text = unsafe { &*(text as *const String) };
+    eprintln!("ompvm: not supported by this version of ompvm: {text}");
+    std::process::exit(125)
+}
+h!(count(o: Count, r, _ip, cx) (*cx).interp[0] = (*cx).interp[0].wrapping_add(o.n as usize));

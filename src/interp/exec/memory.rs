@@ -1,0 +1,149 @@
+//! Loads, stores, addresses, allocation, block copies.
+//!
+//! A fault of a load or store is found by the signal handler, which knows the instruction from
+//! the processor's registers. Guest pointers are host pointers and need not be aligned.
+
+use super::{Regs, fault, h};
+use crate::memory::image::Image;
+use crate::memory::thread::{self, ThreadState};
+use crate::support::error::TrapKind;
+
+#[inline(always)]
+unsafe fn load<T: Copy>(address: usize) -> T {
+    // SAFETY: the guest's own access: wrong addresses fault as they would natively.
+    unsafe { (address as *const T).read_unaligned() }
+}
+#[inline(always)]
+unsafe fn store<T: Copy>(address: usize, value: T) {
+    // SAFETY: as for `load`.
+    unsafe { (address as *mut T).write_unaligned(value) }
+}
+#[inline(always)]
+unsafe fn base(r: Regs, slot: u16, off: i32) -> usize {
+    // SAFETY: slots belong to the frame.
+    unsafe { r.get::<u64>(slot) }.wrapping_add(off as u64) as usize
+}
+#[inline(always)]
+unsafe fn indexed(r: Regs, b: u16, index: u64, scale: i32, off: i32) -> usize {
+    // SAFETY: slots belong to the frame.
+    unsafe { r.get::<u64>(b) }
+        .wrapping_add(index.wrapping_mul(scale as u64))
+        .wrapping_add(off as u64) as usize
+}
+
+macro_rules! accesses {
+    ($($t:ty: $load:ident $loadx:ident $loads:ident $store:ident $storex:ident $stores:ident;)*) => { $(
+        h!($load(o: Mem, r) r.put(o.reg, load::<$t>(base(r, o.base, o.off))));
+        h!($loadx(o: Memx, r)
+            r.put(o.reg, load::<$t>(indexed(r, o.base, r.get(o.index), o.scale, o.off))));
+        h!($loads(o: Memx, r) {
+            let index = i64::from(r.get::<i32>(o.index)) as u64;
+            r.put(o.reg, load::<$t>(indexed(r, o.base, index, o.scale, o.off)))
+        });
+        h!($store(o: Mem, r) store::<$t>(base(r, o.base, o.off), r.get(o.reg)));
+        h!($storex(o: Memx, r)
+            store::<$t>(indexed(r, o.base, r.get(o.index), o.scale, o.off), r.get(o.reg)));
+        h!($stores(o: Memx, r) {
+            let index = i64::from(r.get::<i32>(o.index)) as u64;
+            store::<$t>(indexed(r, o.base, index, o.scale, o.off), r.get(o.reg))
+        });
+    )* };
+}
+accesses! {
+    u8: load8 load8x load8s store8 store8x store8s;
+    u16: load16 load16x load16s store16 store16x store16s;
+    u32: load32 load32x load32s store32 store32x store32s;
+    u64: load64 load64x load64s store64 store64x store64s;
+}
+h!(load128(o: Mem, r) r.put_wide(o.reg, load::<[u64; 2]>(base(r, o.base, o.off))));
+h!(load128x(o: Memx, r)
+    r.put_wide(o.reg, load::<[u64; 2]>(indexed(r, o.base, r.get(o.index), o.scale, o.off))));
+h!(load128s(o: Memx, r) {
+    let index = i64::from(r.get::<i32>(o.index)) as u64;
+    r.put_wide(o.reg, load::<[u64; 2]>(indexed(r, o.base, index, o.scale, o.off)))
+});
+h!(store128(o: Mem, r) store::<[u64; 2]>(base(r, o.base, o.off), r.get_wide(o.reg)));
+h!(store128x(o: Memx, r)
+    store::<[u64; 2]>(indexed(r, o.base, r.get(o.index), o.scale, o.off), r.get_wide(o.reg)));
+h!(store128s(o: Memx, r) {
+    let index = i64::from(r.get::<i32>(o.index)) as u64;
+    store::<[u64; 2]>(indexed(r, o.base, index, o.scale, o.off), r.get_wide(o.reg))
+});
+
+// Frame positions in bytes from slot 0.
+h!(load8f(o: Mem, r) r.put(o.reg, load::<u8>((r.0 as usize).wrapping_add(o.off as usize))));
+h!(load16f(o: Mem, r) r.put(o.reg, load::<u16>((r.0 as usize).wrapping_add(o.off as usize))));
+h!(load32f(o: Mem, r) r.put(o.reg, load::<u32>((r.0 as usize).wrapping_add(o.off as usize))));
+h!(load64f(o: Mem, r) r.put(o.reg, load::<u64>((r.0 as usize).wrapping_add(o.off as usize))));
+h!(store8f(o: Mem, r) store((r.0 as usize).wrapping_add(o.off as usize), r.get::<u8>(o.reg)));
+h!(store16f(o: Mem, r) store((r.0 as usize).wrapping_add(o.off as usize), r.get::<u16>(o.reg)));
+h!(store32f(o: Mem, r) store((r.0 as usize).wrapping_add(o.off as usize), r.get::<u32>(o.reg)));
+h!(store64f(o: Mem, r) store((r.0 as usize).wrapping_add(o.off as usize), r.get::<u64>(o.reg)));
+
+h!(load_bytes(o: Memn, r) {
+    let n = o.bytes as usize;
+    let from = base(r, o.base, o.off) as *const u8;
+    let to = r.at(o.reg);
+    if n & 7 != 0 {
+        to.add(n / 8).write(0);
+    }
+    std::ptr::copy(from, to.cast(), n)
+});
+h!(store_bytes(o: Memn, r)
+    std::ptr::copy(r.at(o.reg).cast::<u8>(), base(r, o.base, o.off) as *mut u8, o.bytes as usize));
+h!(memcpy_fixed(o: Memn, r)
+    std::ptr::copy(base(r, o.base, o.off) as *const u8, r.get::<u64>(o.reg) as *mut u8, o.bytes as usize));
+
+h!(gep(o: Memx, r) r.put(o.reg, indexed(r, o.base, r.get(o.index), o.scale, o.off) as u64));
+h!(gep_s(o: Memx, r) {
+    let index = i64::from(r.get::<i32>(o.index)) as u64;
+    r.put(o.reg, indexed(r, o.base, index, o.scale, o.off) as u64)
+});
+macro_rules! op_load {
+    ($($name:ident $op:tt;)*) => { $(
+        h!($name(o: Dabc, r) {
+            let (a, p, i): (f64, u64, u64) = (r.get(o.dst), r.get(o.a), r.get(o.b));
+            r.put(o.dst, a $op load::<f64>(p.wrapping_add(i.wrapping_mul(8)) as usize))
+        });
+    )* };
+}
+op_load! { fadd64_load +; fsub64_load -; fmul64_load *; }
+
+h!(alloca(o: Alloca, r, ip, cx) {
+    let count: u64 = r.get(o.count);
+    let bytes = u128::from(count) * u128::from(o.size);
+    let align = u64::from(o.align).max(16);
+    let start = ((*cx).sp as u64).next_multiple_of(align);
+    let end = u128::from(start) + bytes.next_multiple_of(16);
+    if end > (*cx).limit as u128 {
+        fault(ip, r.0, cx, &TrapKind::StackOverflow)
+    }
+    (*cx).sp = end as u64 as *mut u8;
+    r.put(o.dst, start)
+});
+h!(stack_save(o: D, r, _ip, cx) r.put(o.dst, (*cx).sp as u64));
+h!(stack_restore(o: A, r, _ip, cx) (*cx).sp = r.get::<u64>(o.a) as *mut u8);
+
+// Through libc, whose faults the signal handler attributes to the saved position.
+h!(memcpy(o: Abc, r, ip, cx) {
+    super::save(ip, r.0, cx);
+    libc::memmove(r.get::<u64>(o.a) as _, r.get::<u64>(o.b) as _, r.get::<u64>(o.c) as usize)
+});
+h!(memmove(o: Abc, r, ip, cx) {
+    super::save(ip, r.0, cx);
+    libc::memmove(r.get::<u64>(o.a) as _, r.get::<u64>(o.b) as _, r.get::<u64>(o.c) as usize)
+});
+h!(memset(o: Abc, r, ip, cx) {
+    super::save(ip, r.0, cx);
+    libc::memset(r.get::<u64>(o.a) as _, i32::from(r.get::<u8>(o.b)), r.get::<u64>(o.c) as usize)
+});
+
+#[inline(never)]
+unsafe extern "C" fn block(cx: *mut ThreadState, image: usize) -> u64 {
+    // SAFETY: the image outlives its code; cx is this thread's.
+    unsafe { thread::tls_block(cx, &*(image as *const Image)) as u64 }
+}
+h!(tls_address(o: Tls, r, _ip, cx) {
+    let at = if (*cx).tls_serial == o.serial { (*cx).tls as u64 } else { block(cx, o.image) };
+    r.put(o.dst, at.wrapping_add(u64::from(o.off)))
+});

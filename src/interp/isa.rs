@@ -1,0 +1,406 @@
+//! The bytecode of tier 0: one table of every instruction.
+//!
+//! What: [`isa!`] lists each instruction once (name, operand shape, effect). From it expand the
+//! typed codes the lowering emits ([`op`]), the table of handlers ([`HANDLERS`], so that an
+//! instruction without a handler does not compile) and the disassembler's names ([`INFO`]).
+//! Why direct threading: word 0 of an instruction is its handler's address, the operands follow
+//! packed as the shape's `repr(C)` struct (u16 slot numbers, i32 branch distances, immediates),
+//! so decoding is a load and the next handler is reached by one indirect jump.
+//! What not: nothing here knows LLVM's instructions; `lower` chooses, `exec` does.
+//!
+//! Branch distances are in bytes from the branch instruction's own first byte. Shapes ending in
+//! `n: u16` are followed by that many packed u16 slots, padded to a word ([`tail_bytes`]).
+
+use super::exec::{self, Handler};
+use std::marker::PhantomData;
+
+/// A slot number of the current frame.
+pub type S = u16;
+
+/// Operands of one instruction as they lie in the code.
+pub trait Shape: Copy + 'static {
+    /// Field names and values for the disassembler.
+    fn fields(&self) -> String;
+}
+
+/// An instruction's number with the shape of its operands in the type.
+#[derive(Clone, Copy)]
+pub struct Code<T: Shape> {
+    /// The row in [`INFO`] and [`HANDLERS`].
+    pub number: u16,
+    shape: PhantomData<T>,
+}
+
+/// What the disassembler knows of an instruction.
+pub struct Info {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does.
+    pub effect: &'static str,
+    /// Bytes of the fixed part, handler address included.
+    pub bytes: usize,
+    /// Formats the operands at this address (just after the handler's address).
+    pub fields: unsafe fn(*const u64) -> String,
+}
+
+/// An instruction in memory.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Enc<T: Shape> {
+    /// The handler.
+    pub handler: Handler,
+    /// The operands.
+    pub ops: T,
+}
+
+/// Bytes taken by `n` slot numbers after an instruction.
+pub const fn tail_bytes(n: usize) -> usize {
+    (n * 2).next_multiple_of(8)
+}
+
+unsafe fn show<T: Shape>(at: *const u64) -> String {
+    // SAFETY: the caller passes the address of an instruction of shape T.
+    unsafe { (*at.cast::<Enc<T>>()).ops.fields() }
+}
+
+macro_rules! shapes {
+    ($($(#[$doc:meta])* $name:ident { $($field:ident: $ty:ty),* $(,)? })*) => {
+        $(
+            $(#[$doc])*
+            #[repr(C)]
+            #[derive(Clone, Copy, Debug)]
+            #[expect(missing_docs, reason = "the fields are named as in the effects of the table")]
+            pub struct $name { $(pub $field: $ty),* }
+            impl Shape for $name {
+                fn fields(&self) -> String {
+                    let text: &[String] = &[$(format!("{}={}", stringify!($field), self.$field)),*];
+                    text.join(" ")
+                }
+            }
+        )*
+    };
+}
+
+/// No operands.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Nil;
+impl Shape for Nil {
+    fn fields(&self) -> String {
+        String::new()
+    }
+}
+
+shapes! {
+    /// A destination.
+    D { dst: S }
+    /// One source.
+    A { a: S }
+    /// Two sources.
+    Ab { a: S, b: S }
+    /// Three sources.
+    Abc { a: S, b: S, c: S }
+    /// Destination and source.
+    Da { dst: S, a: S }
+    /// Destination and two sources.
+    Dab { dst: S, a: S, b: S }
+    /// Destination and three sources.
+    Dabc { dst: S, a: S, b: S, c: S }
+    /// Destination and two sources, for `n` words or lanes.
+    Dabn { dst: S, a: S, b: S, n: u16 }
+    /// Destination and three sources, for `n` words or lanes.
+    Dabcn { dst: S, a: S, b: S, c: S, n: u16 }
+    /// Destination and source, for `n` words or lanes.
+    Dan { dst: S, a: S, n: u16 }
+    /// Destination, source, a small number.
+    Dai { dst: S, a: S, imm: i32 }
+    /// Destination and a word.
+    Di { dst: S, imm: i64 }
+    /// Destination and a 32-bit number.
+    Doff { dst: S, off: i32 }
+    /// Destination, source and a 64-bit mask.
+    Dam { dst: S, a: S, mask: u64 }
+    /// Address `base + off`; `reg` is loaded or stored.
+    Mem { reg: S, base: S, off: i32 }
+    /// Address `base + index * scale + off`.
+    Memx { reg: S, base: S, index: S, scale: i32, off: i32 }
+    /// Address `base + off` and a number of bytes.
+    Memn { reg: S, base: S, off: i32, bytes: u32 }
+    /// Function entry: bytes of the frame, number of constants, their values and slots.
+    Enter { count: u16, frame: u32, pool: usize, slots: usize }
+    /// An unconditional branch.
+    Br { target: i32 }
+    /// A move and a branch.
+    DaBr { dst: S, a: S, target: i32 }
+    /// A branch on one slot.
+    Bra { a: S, then: i32, els: i32 }
+    /// A branch on two slots.
+    Brab { a: S, b: S, then: i32, els: i32 }
+    /// A branch on a slot and a number.
+    Brai { a: S, imm: i32, then: i32, els: i32 }
+    /// `dst = a + step`, then a branch comparing `dst` with `b`.
+    Brstep { dst: S, a: S, b: S, step: i32, then: i32, els: i32 }
+    /// `dst = a + step`, then a branch comparing `dst` with `imm`.
+    Brstepi { dst: S, a: S, step: i32, imm: i32, then: i32, els: i32 }
+    /// A switch: `n` entries follow.
+    Switch { a: S, n: u32, default: i32, low: u64 }
+    /// A return of `n` words.
+    Ret { a: S, n: u16 }
+    /// A call of a guest function: `n` argument words follow; `words` results expected.
+    Call { dst: S, words: u16, n: u16, func: usize }
+    /// A call through a pointer: `n` argument words follow, then the site's data.
+    CallPtr { dst: S, words: u16, n: u16, target: S, site: usize }
+    /// A call of a native function with integer arguments: `n` slots follow; the result masked.
+    Native { dst: S, n: u16, target: usize, mask: u64 }
+    /// A call of a native function of one or two floating-point arguments.
+    NativeF { dst: S, a: S, b: S, target: usize }
+    /// A call described by data of the lowered function.
+    Site { dst: S, n: u16, site: usize }
+    /// An allocation on the guest stack.
+    Alloca { dst: S, count: S, size: u32, align: u32 }
+    /// An atomic read-modify-write.
+    Rmw { dst: S, ptr: S, value: S }
+    /// A compare-and-exchange: `{old, success}` at `dst`, the flag `flag` bytes after.
+    Cas { dst: S, ptr: S, expected: S, new: S, flag: u16 }
+    /// A shuffle of `n` lanes: sources follow as u32 lane numbers from the frame's start.
+    Shuffle { dst: S, n: u16 }
+    /// Copies `bytes` bytes between frame positions given in bytes.
+    Bytes { to: u32, from: u32, bytes: u32 }
+    /// A lane at a variable index.
+    Lane { dst: S, a: S, b: S, index: S, size: u16, n: u16, words: u16 }
+    /// The thread's copy of a variable at `off` of its image's block.
+    Tls { dst: S, off: u32, serial: u64, image: usize }
+    /// A number to count.
+    Count { n: u64 }
+}
+
+macro_rules! isa {
+    ($($shape:ident $effect:literal : $($name:ident)+ ;)*) => {
+        #[derive(Clone, Copy)]
+        #[repr(u16)]
+        #[expect(non_camel_case_types, reason = "named as the handlers are")]
+        enum Number { $($($name),+),* }
+
+        /// The codes, by name, typed with the shape of their operands.
+        #[expect(non_upper_case_globals, reason = "named as the handlers are")]
+        pub mod op {
+            use super::*;
+            $($(
+                #[doc = $effect]
+                pub const $name: Code<$shape> = Code { number: Number::$name as u16, shape: PhantomData };
+            )+)*
+        }
+
+        /// The handler of each instruction.
+        pub static HANDLERS: &[Handler] = &[$($(exec::$name),+),*];
+
+        /// The description of each instruction.
+        pub static INFO: &[Info] = &[$($(Info {
+            name: stringify!($name),
+            effect: $effect,
+            bytes: size_of::<Enc<$shape>>(),
+            fields: show::<$shape>,
+        }),+),*];
+    };
+}
+
+isa! {
+    // Control.
+    Enter "checks the stack, claims the frame, copies the constants": enter;
+    Br "goes to target": jump;
+    DaBr "dst = a; goes to target": mov_jump;
+    Bra "branches on bit 0 of a": br_if;
+    Brab "branches on a comparison of two slots":
+        br_eq br_ult br_ule br_slt8 br_slt16 br_slt32 br_slt64 br_sle8 br_sle16 br_sle32 br_sle64
+        br_foeq32 br_folt32 br_fole32 br_fone32 br_ford32
+        br_foeq64 br_folt64 br_fole64 br_fone64 br_ford64;
+    Brai "branches on a comparison with an immediate": br_eqi br_ulti br_slti32 br_slti64 br_test;
+    Brstep "dst = a + step, then branches on a comparison of dst with b":
+        step_eq32 step_eq64 step_slt32 step_slt64 step_ult32 step_ult64;
+    Brstepi "dst = a + step, then branches on a comparison of dst with imm":
+        step_eqi32 step_eqi64 step_slti32 step_slti64 step_ulti32 step_ulti64;
+    Switch "goes to the entry numbered a - low, or to default": switch_table;
+    Switch "goes to the entry whose key is a (sorted keys), or to default": switch_search;
+    A "goes to the block whose address is in a": indirect;
+    Nil "returns nothing": ret0;
+    A "returns one word": ret1;
+    Ret "returns n words": retn;
+    Nil "ends the run of the interpreter": exit;
+    Call "calls a guest function": call;
+    Call "calls a guest function in place of the current frame": tail_call;
+    CallPtr "calls through a pointer": call_ptr;
+    CallPtr "calls through a pointer in place of the current frame": tail_call_ptr;
+    Native "calls a native function with integer arguments": native;
+    NativeF "calls a native f(double)": native_d;
+    NativeF "calls a native f(double, double)": native_dd;
+    NativeF "calls a native f(float)": native_f;
+    NativeF "calls a native f(float, float)": native_ff;
+    Site "calls a native function as its plan says": native_plan;
+    Site "calls a compiled thunk": thunk;
+    Dabn "saves the place for longjmp in [a]; the signal mask too when n and b": setjmp;
+    Ab "jumps to where setjmp stood": longjmp;
+    A "continues unwinding": resume;
+    A "starts a variable argument list": va_start;
+    Da "the next integer or pointer of a variable argument list": va_arg_int;
+    Da "the next double of a variable argument list": va_arg_double;
+    Nil "the code can not get here": unreachable;
+    Nil "__builtin_trap": trap;
+    Nil "__builtin_debugtrap": debugtrap;
+    Site "reports what is not supported": unsupported;
+    Count "counts instructions (--stats)": count;
+
+    // Moves and constants.
+    Da "dst = a": mov;
+    Dan "dst = a, n words": mov_words;
+    Di "dst = imm": const_word;
+    Doff "dst = address of the frame + off": lea;
+    Bytes "copies bytes inside the frame": mov_bytes;
+    Bytes "slot `to` = the lane at byte `from` of the frame": load_lane8 load_lane16 load_lane32;
+    Dan "dst = 0, n words": zero_words;
+    Dam "dst = a & mask": mask;
+    Dai "dst = a sign-extended from imm bits": sext_bits;
+    Dabc "dst = a ? b : c": select;
+    Dabcn "dst = a ? b : c, n words": select_words;
+
+    // Integers. Slots are zero-extended, so widths matter only where high bits do.
+    Dab "dst = a + b": add8 add16 add32 add64;
+    Dab "dst = a - b": sub8 sub16 sub32 sub64;
+    Dab "dst = a * b": mul8 mul16 mul32 mul64;
+    Dab "dst = a / b": udiv8 udiv16 udiv32 udiv64 sdiv8 sdiv16 sdiv32 sdiv64;
+    Dab "dst = a % b": urem8 urem16 urem32 urem64 srem8 srem16 srem32 srem64;
+    Dab "dst = a << b": shl8 shl16 shl32 shl64;
+    Dab "dst = a >> b": lshr8 lshr16 lshr32 lshr64 ashr8 ashr16 ashr32 ashr64;
+    Dab "dst = a op b": and or xor;
+    Dai "dst = a + imm": addi32 addi64;
+    Dai "dst = imm - a": rsubi32 rsubi64;
+    Dai "dst = a * imm": muli32 muli64;
+    Dai "dst = a op imm": andi ori xori;
+    Dai "dst = a shifted by imm": shli32 shli64 lshri32 lshri64 ashri32 ashri64;
+    Dab "dst = a pred b":
+        eq ne ult ule slt8 slt16 slt32 slt64 sle8 sle16 sle32 sle64;
+    Dai "dst = a pred imm": eqi nei ulti ugti slti32 slti64 sgti32 sgti64;
+    Da "dst = a, sign-extended":
+        sext8_16 sext8_32 sext8_64 sext16_32 sext16_64 sext32_64;
+    Dab "dst = min or max of a and b":
+        smin8 smin16 smin32 smin64 smax8 smax16 smax32 smax64 umin umax;
+    Da "dst = |a|": abs8 abs16 abs32 abs64;
+    Da "dst = number of ones": ctpop;
+    Da "dst = leading zeros": ctlz8 ctlz16 ctlz32 ctlz64;
+    Da "dst = trailing zeros": cttz8 cttz16 cttz32 cttz64;
+    Da "dst = bytes of a reversed": bswap16 bswap32 bswap64;
+    Da "dst = bits of a reversed": bitreverse8 bitreverse16 bitreverse32 bitreverse64;
+    Dabc "dst = high part of (a:b) << c": fshl8 fshl16 fshl32 fshl64;
+    Dabc "dst = low part of (a:b) >> c": fshr8 fshr16 fshr32 fshr64;
+    Dab "dst = a op b, saturating":
+        sadd_sat8 sadd_sat16 sadd_sat32 sadd_sat64 uadd_sat8 uadd_sat16 uadd_sat32 uadd_sat64
+        ssub_sat8 ssub_sat16 ssub_sat32 ssub_sat64 usub_sat8 usub_sat16 usub_sat32 usub_sat64;
+    Dab "dst = {a op b, overflow}":
+        sadd_ov8 sadd_ov16 sadd_ov32 sadd_ov64 uadd_ov8 uadd_ov16 uadd_ov32 uadd_ov64
+        ssub_ov8 ssub_ov16 ssub_ov32 ssub_ov64 usub_ov8 usub_ov16 usub_ov32 usub_ov64
+        smul_ov8 smul_ov16 smul_ov32 smul_ov64 umul_ov8 umul_ov16 umul_ov32 umul_ov64;
+
+    // 128-bit integers (two slots).
+    Dab "dst = a op b, 128 bits": add128 sub128 mul128 and128 or128 xor128 shl128 lshr128 ashr128;
+    Dab "dst = a op b, 128 bits": udiv128 sdiv128 urem128 srem128;
+    Dab "dst = a pred b, 128 bits": eq128 ne128 ult128 ule128 slt128 sle128;
+    Da "dst = a extended to 128 bits": zext128 sext128;
+
+    // Floating point.
+    Dab "dst = a op b, float": fadd32 fsub32 fmul32 fdiv32 frem32;
+    Dab "dst = a op b, double": fadd64 fsub64 fmul64 fdiv64 frem64;
+    Da "dst = op a, float":
+        fneg32 fabs32 sqrt32 floor32 ceil32 ftrunc32 rint32 round32 roundeven32;
+    Da "dst = op a, double":
+        fneg64 fabs64 sqrt64 floor64 ceil64 ftrunc64 rint64 round64 roundeven64;
+    Dab "dst = op(a, b)":
+        copysign32 copysign64 fmin32 fmin64 fmax32 fmax64 powi32 powi64;
+    Dabc "dst = a * b + c, rounded twice": muladd32 muladd64;
+    Dabc "dst = a * b - c, rounded twice": mulsub64;
+    Dabc "dst = c - a * b, rounded twice": negmuladd64;
+    Dabc "dst = a * b + c, rounded once": fma32 fma64;
+    Dab "dst = a pred b, float":
+        foeq32 folt32 fole32 fone32 ford32 fune32 fuge32 fugt32 fueq32 funo32;
+    Dab "dst = a pred b, double":
+        foeq64 folt64 fole64 fone64 ford64 fune64 fuge64 fugt64 fueq64 funo64;
+    Da "dst = a converted":
+        f32_f64 f64_f32 f64_i8 f64_i16 f64_i32 f64_i64 f64_u8 f64_u16 f64_u32 f64_u64
+        f32_i8 f32_i16 f32_i32 f32_i64 f32_u8 f32_u16 f32_u32 f32_u64
+        i8_f64 i16_f64 i32_f64 i64_f64 u32_f64 u64_f64
+        i8_f32 i16_f32 i32_f32 i64_f32 u32_f32 u64_f32;
+
+    // Memory.
+    Mem "reg = [base + off]": load8 load16 load32 load64 load128;
+    Memx "reg = [base + index * scale + off]": load8x load16x load32x load64x load128x;
+    Memx "reg = [base + sext32(index) * scale + off]": load8s load16s load32s load64s load128s;
+    Memn "reg = [base + off], some bytes": load_bytes;
+    Mem "[base + off] = reg": store8 store16 store32 store64 store128;
+    Memx "[base + index * scale + off] = reg": store8x store16x store32x store64x store128x;
+    Memx "[base + sext32(index) * scale + off] = reg":
+        store8s store16s store32s store64s store128s;
+    Memn "[base + off] = reg, some bytes": store_bytes;
+    Mem "reg = [frame + off]": load8f load16f load32f load64f;
+    Mem "[frame + off] = reg": store8f store16f store32f store64f;
+    Memx "reg = base + index * scale + off": gep;
+    Memx "reg = base + sext32(index) * scale + off": gep_s;
+    Dabc "reg = reg op [base + index * 8]": fadd64_load fsub64_load fmul64_load;
+    Alloca "dst = a fresh block of count * size bytes": alloca;
+    D "dst = the stack pointer": stack_save;
+    A "the stack pointer = a": stack_restore;
+    Abc "copies c bytes from b to a": memcpy memmove;
+    Abc "fills c bytes at a with b": memset;
+    Memn "copies bytes from base to reg": memcpy_fixed;
+    Tls "dst = address of the thread's copy": tls_address;
+    D "dst = the cycle counter": cycle_counter;
+
+    // Atomics.
+    Mem "reg = [base + off], acquire": aload8 aload16 aload32 aload64;
+    Mem "[base + off] = reg, release": astore8 astore16 astore32 astore64;
+    Mem "[base + off] = reg, sequentially consistent": sstore8 sstore16 sstore32 sstore64;
+    Rmw "dst = [ptr]; [ptr] = dst op value":
+        xchg8 xchg16 xchg32 xchg64 aadd8 aadd16 aadd32 aadd64 asub8 asub16 asub32 asub64
+        aand8 aand16 aand32 aand64 anand8 anand16 anand32 anand64 aor8 aor16 aor32 aor64
+        axor8 axor16 axor32 axor64 amax8 amax16 amax32 amax64 amin8 amin16 amin32 amin64
+        aumax8 aumax16 aumax32 aumax64 aumin8 aumin16 aumin32 aumin64
+        afadd32 afadd64 afsub32 afsub64 afmax32 afmax64 afmin32 afmin64;
+    Cas "dst = {[ptr], swapped}": cas8 cas16 cas32 cas64;
+    Nil "full fence": fence;
+
+    // Vectors: n words (elementwise) or n lanes.
+    Dabn "dst = a op b, n words of lanes":
+        vadd8 vadd16 vadd32 vadd64 vsub8 vsub16 vsub32 vsub64 vmul8 vmul16 vmul32 vmul64
+        vfadd32 vfadd64 vfsub32 vfsub64 vfmul32 vfmul64 vfdiv32 vfdiv64 vand vor vxor
+        vshl8 vshl16 vshl32 vshl64 vlshr8 vlshr16 vlshr32 vlshr64 vashr8 vashr16 vashr32 vashr64
+        vsmin8 vsmin16 vsmin32 vsmin64 vsmax8 vsmax16 vsmax32 vsmax64
+        vumin8 vumin16 vumin32 vumin64 vumax8 vumax16 vumax32 vumax64;
+    Dab "dst = a op b, two doubles": v2fadd v2fsub v2fmul v2fdiv v2add64;
+    Dab "dst = a op b, four 32-bit lanes": v4add32;
+    Dabc "dst = a * b + c, two doubles, rounded twice": v2muladd;
+    Dabcn "dst = a * b + c, n words of lanes, rounded twice": vmuladd32 vmuladd64;
+    Dan "dst = -a, n words": vfneg32 vfneg64;
+    Dan "dst = |a|, n words": vfabs32 vfabs64;
+    Dan "dst = sqrt(a), n words": vsqrt32 vsqrt64;
+    Dabn "dst = a pred b, n lanes":
+        veq8 veq16 veq32 veq64 vne8 vne16 vne32 vne64 vult8 vult16 vult32 vult64
+        vule8 vule16 vule32 vule64 vslt8 vslt16 vslt32 vslt64 vsle8 vsle16 vsle32 vsle64
+        vfoeq32 vfolt32 vfole32 vfone32 vford32 vfune32 vfuge32 vfugt32 vfueq32 vfuno32
+        vfoeq64 vfolt64 vfole64 vfone64 vford64 vfune64 vfuge64 vfugt64 vfueq64 vfuno64;
+    Dabcn "dst = a ? b : c, n lanes": vselect8 vselect16 vselect32 vselect64;
+    Dan "dst = a converted, n lanes":
+        vzext1_8 vzext1_16 vzext1_32 vzext1_64 vsext1_8 vsext1_16 vsext1_32 vsext1_64
+        vzext8_16 vzext8_32 vzext8_64 vzext16_32 vzext16_64 vzext32_64
+        vsext8_16 vsext8_32 vsext8_64 vsext16_32 vsext16_64 vsext32_64
+        vtrunc16_8 vtrunc32_8 vtrunc64_8 vtrunc32_16 vtrunc64_16 vtrunc64_32
+        vi32_f32 vi32_f64 vi64_f32 vi64_f64 vu32_f32 vu32_f64 vu64_f64
+        vf32_i32 vf64_i32 vf32_i64 vf64_i64 vf32_f64 vf64_f32;
+    Shuffle "dst = lanes": shuffle8 shuffle16 shuffle32 shuffle64;
+    Dab "dst = {a, b}": pair64;
+    Lane "dst = a[index]": extract_var;
+    Lane "dst = a with lane index replaced by b": insert_var;
+    Dan "dst = sum or combination of n lanes":
+        red_add8 red_add16 red_add32 red_add64 red_mul32 red_mul64 red_and8 red_and16 red_and32 red_and64
+        red_or8 red_or16 red_or32 red_or64 red_xor8 red_xor16 red_xor32 red_xor64
+        red_smax8 red_smax16 red_smax32 red_smax64 red_smin8 red_smin16 red_smin32 red_smin64
+        red_umax8 red_umax16 red_umax32 red_umax64 red_umin8 red_umin16 red_umin32 red_umin64
+        red_fmax32 red_fmax64 red_fmin32 red_fmin64;
+    Dabn "dst = a + lanes of b in order": red_fadd32 red_fadd64 red_fmul32 red_fmul64;
+}

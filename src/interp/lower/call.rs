@@ -1,0 +1,297 @@
+//! Calls: which form of call instruction a call site becomes.
+
+use super::Lower;
+use crate::interp::exec::MAX_DIRECT;
+use crate::interp::frame::{CallSite, Kept, VarArg};
+use crate::interp::isa::{self, op};
+use crate::ir::{
+    BlockId, Call, Callee, FloatKind, FuncId, GlobalRef, Operand, ParamAttrs, TailKind, Type, TypeId,
+};
+use crate::memory::abi::CallPlan;
+use std::sync::Arc;
+
+/// Where control goes after an invoke.
+type Invoke = Option<(BlockId, BlockId)>;
+
+static NO_ATTRS: ParamAttrs = ParamAttrs {
+    byval: None,
+    sret: None,
+    align: 0,
+    signext: false,
+    zeroext: false,
+    nest: false,
+    noalias: false,
+};
+
+impl<'a> Lower<'a> {
+    pub(super) fn call(&mut self, i: usize, call: &'a Call, dst: u16, invoke: Invoke) {
+        let before = self.here();
+        self.call_only(i, call, dst);
+        if let Some((normal, unwind)) = invoke {
+            // The instruction that can throw is the last one emitted.
+            let at = self.ops.iter().rev().find(|o| o.0 >= before).map(|o| o.0);
+            if let Some(at) = at {
+                let after = self.here();
+                self.landing(at as usize, after, unwind.as_u32() as usize);
+            }
+            self.edge(self.current, normal.as_u32() as usize);
+        }
+    }
+
+    fn attrs<'c>(&self, call: &'c Call, i: usize) -> &'c ParamAttrs {
+        call.arg_attrs.get(i).unwrap_or(&NO_ATTRS)
+    }
+
+    fn call_only(&mut self, i: usize, call: &'a Call, dst: u16) {
+        let symbol = match &call.callee {
+            Callee::Asm(_) => {
+                self.thunk(i, dst);
+                return;
+            }
+            Callee::Pointer(p) => {
+                self.pointer_call(call, *p, dst);
+                return;
+            }
+            Callee::Symbol(s) => self.image.resolve_alias(*s),
+        };
+        let GlobalRef::Func(id) = symbol else {
+            let address = self.image.symbol_address(symbol) as u64;
+            let target = self.word(address);
+            self.call_through(call, target, 0, dst);
+            return;
+        };
+        let f = &self.m.functions[id];
+        if f.name.starts_with("llvm.") {
+            self.intrinsic(i, &f.name, call, dst);
+            return;
+        }
+        if self.special(&f.name, call, dst) {
+            return;
+        }
+        match self.image.func_ref(id) {
+            Some(func) => {
+                let func = std::ptr::from_ref(func) as usize;
+                let (_, _, variadic) = f.signature(self.m);
+                if variadic {
+                    let target = self.word(self.image.func_address(id) as u64);
+                    self.call_through(call, target, 0, dst);
+                } else {
+                    self.guest_call(call, func, dst);
+                }
+            }
+            None => self.native_call(call, id, dst),
+        }
+    }
+
+    /// The words of the fixed arguments, byval ones copied first.
+    fn argument_words(&mut self, call: &Call, fixed: usize) -> Vec<u16> {
+        let mut words = Vec::with_capacity(call.args.len());
+        for (i, &arg) in call.args.iter().enumerate().take(fixed) {
+            let mut slot = self.operand(arg);
+            if let Some(ty) = self.attrs(call, i).byval {
+                slot = self.byval_copy(slot, ty);
+            }
+            for w in 0..self.words(self.type_of(arg)) {
+                words.push(slot + w);
+            }
+        }
+        words
+    }
+
+    /// A copy of what a byval pointer points at, in this frame.
+    fn byval_copy(&mut self, pointer: u16, ty: TypeId) -> u16 {
+        let bytes = self.m.layout(ty).size as u32;
+        let off = self.alloca_bytes.next_multiple_of(16);
+        self.alloca_bytes = off + bytes;
+        let dst = self.temp(1);
+        self.put_address(super::memory::Addr::Frame(off as i32), dst);
+        self.emit(op::memcpy_fixed, isa::Memn { reg: dst, base: pointer, off: 0, bytes });
+        dst
+    }
+
+    fn guest_call(&mut self, call: &Call, func: usize, dst: u16) {
+        let slots = self.argument_words(call, call.args.len());
+        let (ret, _, _) = self.fn_type(call.fn_ty);
+        let words = self.words(ret);
+        let ops = isa::Call { dst, words, n: slots.len() as u16, func };
+        if call.tail == TailKind::MustTail {
+            self.emit(op::tail_call, ops);
+        } else {
+            self.emit(op::call, ops);
+        }
+        self.tail(&slots);
+    }
+
+    pub(super) fn fn_type(&self, ty: TypeId) -> (TypeId, &'a [TypeId], bool) {
+        match self.ty(ty) {
+            Type::Func { ret, params, variadic } => (*ret, params, *variadic),
+            _ => (ty, &[], false),
+        }
+    }
+
+    fn pointer_call(&mut self, call: &Call, p: Operand, dst: u16) {
+        let target = self.operand(p);
+        self.call_through(call, target, 0, dst);
+    }
+
+    /// The plan and argument slots of a call, for when it turns out native.
+    fn site(&mut self, call: &Call, target: usize) -> Option<usize> {
+        let (ret, params, variadic) = self.fn_type(call.fn_ty);
+        let args: Vec<(TypeId, ParamAttrs)> = call
+            .args
+            .iter()
+            .enumerate()
+            .map(|(i, &a)| (self.type_of(a), self.attrs(call, i).clone()))
+            .collect();
+        let plan = match CallPlan::new(self.m, call.fn_ty, &args, (ret, &call.ret_attrs), variadic) {
+            Ok(plan) => Arc::new(plan),
+            Err(why) => {
+                self.unsupported(&format!("a call with {why}"));
+                return None;
+            }
+        };
+        let slots: Vec<u16> = call.args.iter().map(|&a| self.operand(a)).collect();
+        let mut rest = Vec::new();
+        let mut area = 0u32;
+        if variadic {
+            for (i, &a) in call.args.iter().enumerate().skip(params.len()) {
+                let ty = self.type_of(a);
+                let byval = self.attrs(call, i).byval;
+                let layout = self.m.layout(byval.unwrap_or(ty));
+                let align = match byval {
+                    Some(_) => u64::from(self.attrs(call, i).align).max(8),
+                    None => layout.align.clamp(8, 16),
+                };
+                let offset = area.next_multiple_of(align.min(16) as u32);
+                let bytes = layout.size as u32;
+                let copied = if byval.is_some() { bytes } else { u32::from(self.words(ty)) * 8 };
+                rest.push(VarArg { slot: slots[i], offset, bytes: copied, byval: byval.is_some() });
+                area = offset + copied.next_multiple_of(8);
+            }
+        }
+        let site = Box::new(CallSite {
+            plan,
+            args: slots.into(),
+            target,
+            variadic: rest.into(),
+            area,
+            is_variadic: variadic,
+        });
+        let at = std::ptr::from_ref(&*site) as usize;
+        self.sites.push(Kept::Call(site));
+        Some(at)
+    }
+
+    fn call_through(&mut self, call: &Call, target: u16, native: usize, dst: u16) {
+        let (ret, params, _) = self.fn_type(call.fn_ty);
+        let Some(site) = self.site(call, native) else { return };
+        let slots = self.argument_words(call, params.len());
+        let words = self.words(ret);
+        let ops = isa::CallPtr { dst, words, n: slots.len() as u16, target, site };
+        if call.tail == TailKind::MustTail {
+            self.emit(op::tail_call_ptr, ops);
+        } else {
+            self.emit(op::call_ptr, ops);
+        }
+        self.tail(&slots);
+    }
+
+    fn native_call(&mut self, call: &Call, id: FuncId, dst: u16) {
+        let target = self.image.func_address(id);
+        if target == 0 {
+            let target = self.word(0);
+            self.call_through(call, target, 0, dst);
+            return;
+        }
+        let (ret, _, _) = self.fn_type(call.fn_ty);
+        if let Some(slots) = self.integer_arguments(call) {
+            let mask = match self.ty(ret) {
+                Type::Void | Type::Ptr(_) => Some(u64::MAX),
+                Type::Int(64) => Some(u64::MAX),
+                Type::Int(bits @ 1..=63) => Some((1u64 << bits) - 1),
+                _ => None,
+            };
+            if let Some(mask) = mask {
+                self.emit(op::native, isa::Native { dst, n: slots.len() as u16, target, mask });
+                self.tail(&slots);
+                return;
+            }
+        }
+        if let Some(code) = self.float_form(call, ret) {
+            let a = self.operand(call.args[0]);
+            let b = call.args.get(1).map_or(a, |&b| self.operand(b));
+            self.emit(code, isa::NativeF { dst, a, b, target });
+            return;
+        }
+        if let Some(site) = self.site(call, target) {
+            self.emit(op::native_plan, isa::Site { dst, n: 0, site });
+        }
+    }
+
+    /// The slots when every argument is an integer or pointer passed as its slot is.
+    fn integer_arguments(&mut self, call: &Call) -> Option<Vec<u16>> {
+        if call.args.len() > MAX_DIRECT {
+            return None;
+        }
+        for (i, &a) in call.args.iter().enumerate() {
+            let attrs = self.attrs(call, i);
+            if attrs.byval.is_some() || attrs.nest || attrs.sret.is_some() {
+                return None;
+            }
+            match self.ty(self.type_of(a)) {
+                Type::Int(1..=64) | Type::Ptr(_) => {}
+                _ => return None,
+            }
+        }
+        let mut slots = Vec::with_capacity(call.args.len());
+        for (i, &a) in call.args.iter().enumerate() {
+            let slot = self.operand(a);
+            let slot = match *self.ty(self.type_of(a)) {
+                Type::Int(bits @ 1..=31) if self.attrs(call, i).signext => self.sign_extended(slot, bits),
+                _ => slot,
+            };
+            slots.push(slot);
+        }
+        Some(slots)
+    }
+
+    fn float_form(&self, call: &Call, ret: TypeId) -> Option<isa::Code<isa::NativeF>> {
+        let (_, _, variadic) = self.fn_type(call.fn_ty);
+        if variadic {
+            return None;
+        }
+        let kind = match self.ty(ret) {
+            Type::Float(k @ (FloatKind::Float | FloatKind::Double)) => *k,
+            _ => return None,
+        };
+        let same = call.args.iter().all(|&a| *self.ty(self.type_of(a)) == Type::Float(kind));
+        match (call.args.len(), kind) {
+            _ if !same => None,
+            (1, FloatKind::Double) => Some(op::native_d),
+            (2, FloatKind::Double) => Some(op::native_dd),
+            (1, FloatKind::Float) => Some(op::native_f),
+            (2, FloatKind::Float) => Some(op::native_ff),
+            _ => None,
+        }
+    }
+
+    /// setjmp and longjmp: they concern our frames, not native ones.
+    fn special(&mut self, name: &str, call: &Call, dst: u16) -> bool {
+        match (name, call.args.len()) {
+            ("setjmp" | "_setjmp", 1) => {
+                let a = self.operand(call.args[0]);
+                self.emit(op::setjmp, isa::Dabn { dst, a, b: a, n: 0 });
+            }
+            ("sigsetjmp" | "__sigsetjmp", 2) => {
+                let (a, b) = (self.operand(call.args[0]), self.operand(call.args[1]));
+                self.emit(op::setjmp, isa::Dabn { dst, a, b, n: 1 });
+            }
+            ("longjmp" | "_longjmp" | "siglongjmp" | "__longjmp_chk", 2) => {
+                let (a, b) = (self.operand(call.args[0]), self.operand(call.args[1]));
+                self.emit(op::longjmp, isa::Ab { a, b });
+            }
+            _ => return false,
+        }
+        true
+    }
+}

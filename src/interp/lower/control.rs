@@ -1,0 +1,364 @@
+//! Branches, switches, returns, and the moves that replace phis.
+//!
+//! A phi has a slot; each edge into its block moves the incoming value there. The moves of an
+//! edge happen in parallel: they are ordered so that no source is overwritten before it is
+//! read, cycles going through a temporary. An edge of a branch with several targets that needs
+//! moves gets a stub after the function's blocks.
+
+use super::analyse::Kind;
+use super::int::swap_greater;
+use super::{Label, Lower, NONE, Stub};
+use crate::interp::isa::{self, Brab, Brai, Code, Enc, op};
+use crate::ir::{Const, FloatKind, FloatPred, IntPred, Op, Operand, Type};
+use cranelift_entity::EntityRef;
+use std::mem::offset_of;
+
+/// A comparison of two slots or of a slot and an immediate.
+enum Test {
+    Slots(Code<Brab>, u16, u16),
+    Imm(Code<Brai>, u16, i32),
+}
+
+impl Lower<'_> {
+    pub(super) fn ret(&mut self, value: Option<Operand>) {
+        let Some(value) = value else {
+            self.emit(op::ret0, isa::Nil);
+            return;
+        };
+        let a = self.operand(value);
+        match self.words(self.type_of(value)) {
+            0 => self.emit(op::ret0, isa::Nil),
+            1 => self.emit(op::ret1, isa::A { a }),
+            n => self.emit(op::retn, isa::Ret { a, n }),
+        };
+    }
+
+    /// Whether the edge needs moves.
+    fn has_moves(&self, from: usize, to: usize) -> bool {
+        !self.moves(from, to).is_empty()
+    }
+
+    /// Destination slots and sources of an edge's moves.
+    fn moves(&self, from: usize, to: usize) -> Vec<(u16, u16, Operand)> {
+        let mut out = Vec::new();
+        let block = self.body.blocks[to];
+        for i in block.start as usize..block.end as usize {
+            let inst = &self.body.insts[i];
+            let Op::Phi { incoming } = &inst.op else { break };
+            let v = self.nparams + i;
+            if self.kind[v] != Kind::Plain || self.slot[v] == NONE {
+                continue;
+            }
+            let Some(&(_, source)) = incoming.iter().find(|(b, _)| b.as_u32() as usize == from) else {
+                continue;
+            };
+            let same = match self.origin(source).unpack() {
+                Ok(s) => self.kind[s.index()] == Kind::Plain && self.slot[s.index()] == self.slot[v],
+                Err(c) => matches!(self.m.consts[c], Const::Undef | Const::Poison),
+            };
+            if !same {
+                out.push((self.slot[v], self.words(inst.ty), source));
+            }
+        }
+        out
+    }
+
+    fn emit_moves(&mut self, moves: Vec<(u16, u16, Operand)>) {
+        // Sources in slots first; constants cannot be overwritten and come last.
+        let mut pending: Vec<(u16, u16, u16)> = Vec::new();
+        let mut constants = Vec::new();
+        for (dst, words, source) in moves {
+            match source.unpack() {
+                Err(c) => constants.push((dst, c)),
+                Ok(_) => {
+                    let a = self.operand(source);
+                    if a != dst {
+                        pending.push((dst, words, a));
+                    }
+                }
+            }
+        }
+        while !pending.is_empty() {
+            let overlaps = |d: (u16, u16), s: (u16, u16)| d.0 < s.0 + s.1 && s.0 < d.0 + d.1;
+            let free = pending.iter().position(|&(d, n, a)| {
+                let this = (a, d);
+                pending
+                    .iter()
+                    .all(|&(d2, n2, a2)| (a2, d2) == this || !overlaps((d, n), (a2, n2)))
+            });
+            match free {
+                Some(i) => {
+                    let (d, n, a) = pending.swap_remove(i);
+                    self.mov(d, a, n);
+                }
+                None => {
+                    let (_, n, a) = pending[0];
+                    let t = self.temp(n);
+                    self.mov(t, a, n);
+                    for p in &mut pending {
+                        if p.2 == a {
+                            p.2 = t;
+                        }
+                    }
+                }
+            }
+        }
+        for (dst, c) in constants {
+            self.constant_into(dst, c);
+        }
+    }
+
+    fn jump(&mut self, to: usize) {
+        let at = self.emit(op::jump, isa::Br { target: 0 });
+        self.to_label(at, offset_of!(Enc<isa::Br>, ops.target), Label(to as u32));
+    }
+
+    /// The moves of an edge and the jump to its block.
+    pub(super) fn edge(&mut self, from: usize, to: usize) {
+        let moves = self.moves(from, to);
+        self.emit_moves(moves);
+        self.jump(to);
+    }
+
+    /// Where a branch from the current block to `to` must go.
+    pub(super) fn target(&mut self, to: usize) -> Label {
+        let from = self.current;
+        if !self.has_moves(from, to) {
+            return Label(to as u32);
+        }
+        if let Some(s) = self.stubs.iter().find(|s| s.from == from && s.to == to) {
+            return s.label;
+        }
+        let label = self.new_label();
+        self.stubs.push(Stub { label, from, to });
+        label
+    }
+
+    pub(super) fn branch(&mut self, i: usize) {
+        match &self.body.insts[i].op {
+            Op::Br { target } => {
+                let to = target.as_u32() as usize;
+                let moves = self.moves(self.current, to);
+                self.emit_moves(moves);
+                if to != self.current + 1 {
+                    self.jump(to);
+                }
+            }
+            Op::CondBr { cond, then, otherwise } => {
+                let (then, otherwise) = (then.as_u32() as usize, otherwise.as_u32() as usize);
+                if then == otherwise {
+                    self.edge(self.current, then);
+                    return;
+                }
+                let (mut then, mut els) = (self.target(then), self.target(otherwise));
+                match self.test(*cond, &mut then, &mut els) {
+                    Some(Test::Slots(code, a, b)) => {
+                        let at = self.emit(code, Brab { a, b, then: 0, els: 0 });
+                        self.to_label(at, offset_of!(Enc<Brab>, ops.then), then);
+                        self.to_label(at, offset_of!(Enc<Brab>, ops.els), els);
+                    }
+                    Some(Test::Imm(code, a, imm)) => {
+                        let at = self.emit(code, Brai { a, imm, then: 0, els: 0 });
+                        self.to_label(at, offset_of!(Enc<Brai>, ops.then), then);
+                        self.to_label(at, offset_of!(Enc<Brai>, ops.els), els);
+                    }
+                    None => {
+                        let a = self.operand(*cond);
+                        let at = self.emit(op::br_if, isa::Bra { a, then: 0, els: 0 });
+                        self.to_label(at, offset_of!(Enc<isa::Bra>, ops.then), then);
+                        self.to_label(at, offset_of!(Enc<isa::Bra>, ops.els), els);
+                    }
+                }
+            }
+            Op::Switch { cond, default, cases } => self.switch(*cond, default.as_u32() as usize, cases),
+            Op::IndirectBr { address, targets } => {
+                if targets.iter().any(|t| self.has_moves(self.current, t.as_u32() as usize)) {
+                    self.indirect_with_moves(*address, targets);
+                    return;
+                }
+                let a = self.operand(*address);
+                self.emit(op::indirect, isa::A { a });
+            }
+            _ => {}
+        }
+    }
+
+    /// Compares the address with each target's, so that each edge has a place for its moves.
+    fn indirect_with_moves(&mut self, address: Operand, targets: &[crate::ir::BlockId]) {
+        let a = self.operand(address);
+        for &t in targets {
+            let at = self.image.block_address(self.id, t);
+            if at == 0 {
+                continue;
+            }
+            let b = self.word(at as u64);
+            let then = self.target(t.as_u32() as usize);
+            let next = self.new_label();
+            let at = self.emit(op::br_eq, Brab { a, b, then: 0, els: 0 });
+            self.to_label(at, offset_of!(Enc<Brab>, ops.then), then);
+            self.to_label(at, offset_of!(Enc<Brab>, ops.els), next);
+            self.labels[next.0 as usize] = self.here();
+        }
+        self.emit(op::unreachable, isa::Nil);
+    }
+
+    /// A fused comparison for a condition that is used only here.
+    fn test(&mut self, cond: Operand, then: &mut Label, els: &mut Label) -> Option<Test> {
+        match self.late(cond)?.clone() {
+            Op::ICmp { pred, a, b } => {
+                let bits = self.int_bits(a).filter(|&b| b <= 64)?;
+                let (mut pred, a, b) = swap_greater(pred, a, b);
+                if pred == IntPred::Ne {
+                    pred = IntPred::Eq;
+                    std::mem::swap(then, els);
+                }
+                let small = |imm: i32| bits == 64 || imm >= 0;
+                // x pred imm
+                if let Some(imm) = self.imm(b) {
+                    let code = match pred {
+                        IntPred::Eq if small(imm) => Some((op::br_eqi, imm)),
+                        IntPred::Ult if imm >= 0 => Some((op::br_ulti, imm)),
+                        IntPred::Ule if imm >= 0 && imm < i32::MAX => Some((op::br_ulti, imm + 1)),
+                        IntPred::Slt if bits == 32 => Some((op::br_slti32, imm)),
+                        IntPred::Slt if bits == 64 => Some((op::br_slti64, imm)),
+                        IntPred::Sle if bits == 32 && imm < i32::MAX => Some((op::br_slti32, imm + 1)),
+                        IntPred::Sle if bits == 64 && imm < i32::MAX => Some((op::br_slti64, imm + 1)),
+                        _ => None,
+                    };
+                    if let Some((code, imm)) = code {
+                        return Some(Test::Imm(code, self.operand(a), imm));
+                    }
+                }
+                // imm pred x: not (x < imm + 1), or not (x < imm)
+                if let Some(imm) = self.imm(a) {
+                    let code = match pred {
+                        IntPred::Ult if imm >= 0 && imm < i32::MAX => Some((op::br_ulti, imm + 1)),
+                        IntPred::Ule if imm >= 0 => Some((op::br_ulti, imm)),
+                        IntPred::Slt if bits == 32 && imm < i32::MAX => Some((op::br_slti32, imm + 1)),
+                        IntPred::Slt if bits == 64 && imm < i32::MAX => Some((op::br_slti64, imm + 1)),
+                        IntPred::Sle if bits == 32 => Some((op::br_slti32, imm)),
+                        IntPred::Sle if bits == 64 => Some((op::br_slti64, imm)),
+                        _ => None,
+                    };
+                    if let Some((code, imm)) = code {
+                        std::mem::swap(then, els);
+                        return Some(Test::Imm(code, self.operand(b), imm));
+                    }
+                }
+                let (mut x, mut y) = (self.operand(a), self.operand(b));
+                let w = self.compare_width(pred, bits, &mut x, &mut y);
+                let code = match pred {
+                    IntPred::Eq => op::br_eq,
+                    IntPred::Ult => op::br_ult,
+                    IntPred::Ule => op::br_ule,
+                    IntPred::Slt => [op::br_slt8, op::br_slt16, op::br_slt32, op::br_slt64][w],
+                    _ => [op::br_sle8, op::br_sle16, op::br_sle32, op::br_sle64][w],
+                };
+                Some(Test::Slots(code, x, y))
+            }
+            Op::FCmp { pred, a, b } => {
+                let d = match self.ty(self.type_of(a)) {
+                    Type::Float(FloatKind::Double) => 1,
+                    Type::Float(FloatKind::Float) => 0,
+                    _ => return None,
+                };
+                use FloatPred::*;
+                let (code, swap, negate) = match pred {
+                    Oeq => ([op::br_foeq32, op::br_foeq64], false, false),
+                    Une => ([op::br_foeq32, op::br_foeq64], false, true),
+                    Olt => ([op::br_folt32, op::br_folt64], false, false),
+                    Ogt => ([op::br_folt32, op::br_folt64], true, false),
+                    Ole => ([op::br_fole32, op::br_fole64], false, false),
+                    Oge => ([op::br_fole32, op::br_fole64], true, false),
+                    One => ([op::br_fone32, op::br_fone64], false, false),
+                    Ueq => ([op::br_fone32, op::br_fone64], false, true),
+                    Ord => ([op::br_ford32, op::br_ford64], false, false),
+                    Uno => ([op::br_ford32, op::br_ford64], false, true),
+                    Uge => ([op::br_folt32, op::br_folt64], false, true),
+                    Ule => ([op::br_folt32, op::br_folt64], true, true),
+                    Ugt => ([op::br_fole32, op::br_fole64], false, true),
+                    Ult => ([op::br_fole32, op::br_fole64], true, true),
+                    False | True => return None,
+                };
+                let (x, y) = (self.operand(a), self.operand(b));
+                let (x, y) = if swap { (y, x) } else { (x, y) };
+                if negate {
+                    std::mem::swap(then, els);
+                }
+                Some(Test::Slots(code[d], x, y))
+            }
+            _ => None,
+        }
+    }
+
+    fn switch(&mut self, cond: Operand, default: usize, cases: &[(u128, crate::ir::BlockId)]) {
+        if self.int_bits(cond).is_none_or(|b| b > 64) {
+            self.wide_switch(cond, default, cases);
+            return;
+        }
+        let a = self.operand(cond);
+        let default = self.target(default);
+        let mut cases: Vec<(u64, Label)> = cases
+            .iter()
+            .map(|&(k, b)| (k as u64, self.target(b.as_u32() as usize)))
+            .collect();
+        cases.sort_by_key(|c| c.0);
+        if cases.len() <= 2 && cases.iter().all(|c| i32::try_from(c.0).is_ok()) {
+            for &(key, then) in &cases {
+                let next = self.new_label();
+                let at = self.emit(op::br_eqi, Brai { a, imm: key as i32, then: 0, els: 0 });
+                self.to_label(at, offset_of!(Enc<Brai>, ops.then), then);
+                self.to_label(at, offset_of!(Enc<Brai>, ops.els), next);
+                self.labels[next.0 as usize] = self.here();
+            }
+            let at = self.emit(op::jump, isa::Br { target: 0 });
+            self.to_label(at, offset_of!(Enc<isa::Br>, ops.target), default);
+            return;
+        }
+        let low = cases.first().map_or(0, |c| c.0);
+        let span = cases.last().map_or(0, |c| c.0 - low);
+        let head = size_of::<Enc<isa::Switch>>();
+        if span < cases.len() as u64 * 4 + 16 {
+            let n = span as u32 + 1;
+            let at = self.emit(op::switch_table, isa::Switch { a, n, default: 0, low });
+            self.to_label(at, offset_of!(Enc<isa::Switch>, ops.default), default);
+            self.code.resize(self.code.len() + (n as usize).div_ceil(2), 0);
+            let mut next = cases.iter().peekable();
+            for k in 0..n as usize {
+                let label = match next.peek() {
+                    Some(&&(key, label)) if key - low == k as u64 => {
+                        next.next();
+                        label
+                    }
+                    _ => default,
+                };
+                self.to_label(at, head + k * 4, label);
+            }
+        } else {
+            let n = cases.len();
+            let at = self.emit(op::switch_search, isa::Switch { a, n: n as u32, default: 0, low: 0 });
+            self.to_label(at, offset_of!(Enc<isa::Switch>, ops.default), default);
+            self.code.extend(cases.iter().map(|c| c.0));
+            self.code.resize(self.code.len() + n.div_ceil(2), 0);
+            for (k, &(_, label)) in cases.iter().enumerate() {
+                self.to_label(at, head + n * 8 + k * 4, label);
+            }
+        }
+    }
+
+    fn wide_switch(&mut self, cond: Operand, default: usize, cases: &[(u128, crate::ir::BlockId)]) {
+        let a = self.operand(cond);
+        let (key, hit) = (self.temp(2), self.temp(1));
+        for &(k, b) in cases {
+            self.emit(op::const_word, isa::Di { dst: key, imm: k as i64 });
+            self.emit(op::const_word, isa::Di { dst: key + 1, imm: (k >> 64) as i64 });
+            self.emit(op::eq128, isa::Dab { dst: hit, a, b: key });
+            let (then, next) = (self.target(b.as_u32() as usize), self.new_label());
+            let at = self.emit(op::br_if, isa::Bra { a: hit, then: 0, els: 0 });
+            self.to_label(at, offset_of!(Enc<isa::Bra>, ops.then), then);
+            self.to_label(at, offset_of!(Enc<isa::Bra>, ops.els), next);
+            self.labels[next.0 as usize] = self.here();
+        }
+        self.edge(self.current, default);
+    }
+}

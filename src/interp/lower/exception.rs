@@ -1,0 +1,69 @@
+//! Landing pads: the table entries for invokes, and the code that enters the pad's block.
+
+use super::{Label, Lower};
+use crate::interp::frame::{Pad, PadClause};
+use crate::ir::{Clause, Const, ConstId, Op};
+
+/// A landing still to be laid out.
+pub(super) struct Landing {
+    label: Label,
+    from: usize,
+    to: usize,
+    pad: usize,
+}
+
+impl Lower<'_> {
+    /// Notes that exceptions of the call at `call` (which ends at `after`) go to block `to`.
+    pub(super) fn landing(&mut self, call: usize, after: u32, to: usize) {
+        let block = self.body.blocks[to];
+        let mut pad = Pad {
+            call: call as u32,
+            after,
+            land: 0,
+            dst: self.scratch,
+            cleanup: true,
+            clauses: Box::new([]),
+        };
+        for i in block.start as usize..block.end as usize {
+            let Op::LandingPad { cleanup, clauses } = &self.body.insts[i].op else { continue };
+            let v = self.nparams + i;
+            if self.slot[v] != super::NONE {
+                pad.dst = self.slot[v];
+            }
+            pad.cleanup = *cleanup;
+            pad.clauses = clauses.iter().map(|c| self.clause(c)).collect();
+            break;
+        }
+        let label = self.new_label();
+        let index = self.pads.len();
+        self.pads.push(pad);
+        let from = self.current;
+        self.landings.push(Landing { label, from, to, pad: index });
+    }
+
+    fn clause(&self, clause: &Clause) -> PadClause {
+        match clause {
+            Clause::Catch(c) => PadClause::Catch(self.image.eval(*c) as usize),
+            Clause::Filter(c) => PadClause::Filter(self.filter(*c)),
+        }
+    }
+
+    fn filter(&self, c: ConstId) -> Box<[usize]> {
+        match &self.m.consts[c] {
+            Const::Aggregate(items) => items.iter().map(|&i| self.image.eval(i) as usize).collect(),
+            _ => Box::new([]),
+        }
+    }
+
+    /// Lays out the landings after the blocks.
+    pub(super) fn finish_landings(&mut self) {
+        for landing in std::mem::take(&mut self.landings) {
+            let at = self.here();
+            self.labels[landing.label.0 as usize] = at;
+            self.pads[landing.pad].land = at;
+            self.current = landing.from;
+            self.edge(landing.from, landing.to);
+            self.release_temps();
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! LLVM's intrinsics: those with handlers, those that mean nothing here, the rest as thunks.
+
+use super::Lower;
+use super::inst::width;
+use crate::interp::isa::{self, Code, Da, Dab, Dabc, op};
+use crate::ir::{Call, FloatKind, Operand, Type, TypeId};
+
+/// Scalar type of an intrinsic's operation.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Scalar {
+    /// Width index among 8, 16, 32, 64.
+    Int(usize),
+    Float,
+    Double,
+    Other,
+}
+
+impl<'a> Lower<'a> {
+    fn scalar(&self, ty: TypeId) -> Scalar {
+        match self.ty(ty) {
+            Type::Int(bits) => width(*bits).map_or(Scalar::Other, Scalar::Int),
+            Type::Float(FloatKind::Float) => Scalar::Float,
+            Type::Float(FloatKind::Double) => Scalar::Double,
+            _ => Scalar::Other,
+        }
+    }
+
+    pub(super) fn intrinsic(&mut self, i: usize, name: &str, call: &'a Call, dst: u16) {
+        let ret = self.body.insts[i].ty;
+        if !self.known_intrinsic(i, &name[5..], call, dst, ret) {
+            self.thunk(i, dst);
+        }
+    }
+
+    fn copy(&mut self, dst: u16, a: Operand) {
+        let n = self.words(self.type_of(a));
+        let a = self.operand(a);
+        self.mov(dst, a, n);
+    }
+
+    fn known_intrinsic(&mut self, i: usize, name: &str, call: &'a Call, dst: u16, ret: TypeId) -> bool {
+        let args = &call.args;
+        let base = name.split('.').next().unwrap_or(name);
+        match base {
+            "dbg" | "lifetime" | "assume" | "donothing" | "prefetch" | "sideeffect" | "pseudoprobe" => {
+                return true;
+            }
+            "var" if name.starts_with("var.annotation") => return true,
+            "invariant" if name.starts_with("invariant.end") => return true,
+            "invariant" => {
+                // invariant.start gives a pointer that only invariant.end takes.
+                self.emit(op::const_word, isa::Di { dst, imm: 0 });
+                return true;
+            }
+            "experimental" if name.starts_with("experimental.noalias.scope.decl") => return true,
+            _ => {}
+        }
+        match base {
+            "expect" | "launder" | "strip" | "ssa" => self.copy(dst, args[0]),
+            "ptr" if name.starts_with("ptr.annotation") => self.copy(dst, args[0]),
+            "ptrmask" => {
+                let (a, b) = (self.operand(args[0]), self.operand(args[1]));
+                self.emit(op::and, Dab { dst, a, b });
+            }
+            "threadlocal" => match self.thread_local(args[0]) {
+                Some((global, off)) => self.tls(dst, global, off),
+                None => self.copy(dst, args[0]),
+            },
+            "memcpy" | "memmove" | "memset" if !name.contains("element") => self.block_operation(base, args),
+            "stacksave" => {
+                self.emit(op::stack_save, isa::D { dst });
+            }
+            "stackrestore" => {
+                let a = self.operand(args[0]);
+                self.emit(op::stack_restore, isa::A { a });
+            }
+            "trap" | "ubsantrap" => {
+                self.emit(op::trap, isa::Nil);
+            }
+            "debugtrap" => {
+                self.emit(op::debugtrap, isa::Nil);
+            }
+            "readcyclecounter" => {
+                self.emit(op::cycle_counter, isa::D { dst });
+            }
+            "is" if name.starts_with("is.constant") => {
+                let imm = i64::from(args[0].unpack().is_err());
+                self.emit(op::const_word, isa::Di { dst, imm });
+            }
+            "objectsize" => {
+                let imm = if self.int_const(args[1]).unwrap_or(0) != 0 { 0 } else { -1i64 };
+                let imm = if matches!(self.ty(ret), Type::Int(32)) { i64::from(imm as u32) } else { imm };
+                self.emit(op::const_word, isa::Di { dst, imm });
+            }
+            "returnaddress" | "frameaddress" | "addressofreturnaddress" => {
+                self.emit(op::const_word, isa::Di { dst, imm: 0 });
+            }
+            "get" if name == "get.rounding" => {
+                self.emit(op::const_word, isa::Di { dst, imm: 1 });
+            }
+            "va_start" => {
+                let a = self.operand(args[0]);
+                self.emit(op::va_start, isa::A { a });
+            }
+            "va_end" => {}
+            "va_copy" => {
+                let (reg, base) = (self.operand(args[0]), self.operand(args[1]));
+                self.emit(op::memcpy_fixed, isa::Memn { reg, base, off: 0, bytes: 24 });
+            }
+            "eh" if name.starts_with("eh.typeid.for") => {
+                let info = match args[0].unpack() {
+                    Err(c) => self.image.eval(c) as usize,
+                    Ok(_) => return false,
+                };
+                let imm = i64::from(crate::interp::unwind::type_number(info));
+                self.emit(op::const_word, isa::Di { dst, imm });
+            }
+            "load" if name.starts_with("load.relative") => {
+                let (a, b) = (self.operand(args[0]), self.operand(args[1]));
+                let (p, rel) = (self.temp(1), self.temp(1));
+                self.emit(op::add64, Dab { dst: p, a, b });
+                self.emit(op::load32, isa::Mem { reg: rel, base: p, off: 0 });
+                self.emit(op::sext32_64, Da { dst: rel, a: rel });
+                self.emit(op::add64, Dab { dst, a, b: rel });
+            }
+            _ => {
+                if matches!(self.ty(ret), Type::Vector { .. }) {
+                    return self.vector_intrinsic(base, args, dst, ret);
+                }
+                if name.starts_with("vector.reduce.") {
+                    return self.reduce(&name[14..], args, dst, ret);
+                }
+                return self.arithmetic(i, name, base, args, dst, ret);
+            }
+        }
+        true
+    }
+
+    fn block_operation(&mut self, base: &str, args: &[Operand]) {
+        if base != "memset"
+            && let Some(bytes) = self.int_const(args[2]).and_then(|n| u32::try_from(n).ok())
+            && bytes <= 4096
+        {
+            if bytes > 0 {
+                let (reg, base) = (self.operand(args[0]), self.operand(args[1]));
+                self.emit(op::memcpy_fixed, isa::Memn { reg, base, off: 0, bytes });
+            }
+            return;
+        }
+        let (a, b, c) = (self.operand(args[0]), self.operand(args[1]), self.operand(args[2]));
+        let code = match base {
+            "memcpy" => op::memcpy,
+            "memmove" => op::memmove,
+            _ => op::memset,
+        };
+        self.emit(code, isa::Abc { a, b, c });
+    }
+
+    fn arithmetic(&mut self, _i: usize, name: &str, base: &str, args: &[Operand], dst: u16, ret: TypeId) -> bool {
+        let s = self.scalar(ret);
+        let float = |f: Code<Da>, d: Code<Da>| match s {
+            Scalar::Float => Some(f),
+            Scalar::Double => Some(d),
+            _ => None,
+        };
+        let int1 = |c: [Code<Da>; 4]| match s {
+            Scalar::Int(w) => Some(c[w]),
+            _ => None,
+        };
+        let one = match base {
+            "sqrt" => float(op::sqrt32, op::sqrt64),
+            "fabs" => float(op::fabs32, op::fabs64),
+            "floor" => float(op::floor32, op::floor64),
+            "ceil" => float(op::ceil32, op::ceil64),
+            "trunc" => float(op::ftrunc32, op::ftrunc64),
+            "rint" | "nearbyint" => float(op::rint32, op::rint64),
+            "round" => float(op::round32, op::round64),
+            "roundeven" => float(op::roundeven32, op::roundeven64),
+            "abs" => int1([op::abs8, op::abs16, op::abs32, op::abs64]),
+            "ctpop" if matches!(self.ty(ret), Type::Int(1..=64)) => Some(op::ctpop),
+            "ctlz" => int1([op::ctlz8, op::ctlz16, op::ctlz32, op::ctlz64]),
+            "cttz" => int1([op::cttz8, op::cttz16, op::cttz32, op::cttz64]),
+            "bswap" => match s {
+                Scalar::Int(w @ 1..) => Some([op::bswap16, op::bswap32, op::bswap64][w - 1]),
+                _ => None,
+            },
+            "bitreverse" => int1([op::bitreverse8, op::bitreverse16, op::bitreverse32, op::bitreverse64]),
+            _ => None,
+        };
+        if let Some(code) = one {
+            self.unary(code, dst, args[0]);
+            return true;
+        }
+        let int2 = |c: [Code<Dab>; 4]| match s {
+            Scalar::Int(w) => Some(c[w]),
+            _ => None,
+        };
+        let float2 = |f: Code<Dab>, d: Code<Dab>| match s {
+            Scalar::Float => Some(f),
+            Scalar::Double => Some(d),
+            _ => None,
+        };
+        let small = matches!(self.ty(ret), Type::Int(1..=64));
+        let two = match base {
+            "smin" => int2([op::smin8, op::smin16, op::smin32, op::smin64]),
+            "smax" => int2([op::smax8, op::smax16, op::smax32, op::smax64]),
+            "umin" if small => Some(op::umin),
+            "umax" if small => Some(op::umax),
+            "copysign" => float2(op::copysign32, op::copysign64),
+            "minnum" => float2(op::fmin32, op::fmin64),
+            "maxnum" => float2(op::fmax32, op::fmax64),
+            "powi" if matches!(self.ty(self.type_of(args[1])), Type::Int(32)) => float2(op::powi32, op::powi64),
+            "sadd" if name.starts_with("sadd.sat") => int2([op::sadd_sat8, op::sadd_sat16, op::sadd_sat32, op::sadd_sat64]),
+            "uadd" if name.starts_with("uadd.sat") => int2([op::uadd_sat8, op::uadd_sat16, op::uadd_sat32, op::uadd_sat64]),
+            "ssub" if name.starts_with("ssub.sat") => int2([op::ssub_sat8, op::ssub_sat16, op::ssub_sat32, op::ssub_sat64]),
+            "usub" if name.starts_with("usub.sat") => int2([op::usub_sat8, op::usub_sat16, op::usub_sat32, op::usub_sat64]),
+            _ if name.contains(".with.overflow") => self.overflow(base, args[0]),
+            _ => None,
+        };
+        if let Some(code) = two {
+            let (a, b) = (self.operand(args[0]), self.operand(args[1]));
+            self.emit(code, Dab { dst, a, b });
+            return true;
+        }
+        let three: Option<Code<Dabc>> = match (base, s) {
+            ("fmuladd", Scalar::Double) => Some(op::muladd64),
+            ("fmuladd", Scalar::Float) => Some(op::muladd32),
+            ("fma", Scalar::Double) => Some(op::fma64),
+            ("fma", Scalar::Float) => Some(op::fma32),
+            ("fshl", Scalar::Int(w)) => Some([op::fshl8, op::fshl16, op::fshl32, op::fshl64][w]),
+            ("fshr", Scalar::Int(w)) => Some([op::fshr8, op::fshr16, op::fshr32, op::fshr64][w]),
+            _ => None,
+        };
+        if let Some(code) = three {
+            let (a, b, c) = (self.operand(args[0]), self.operand(args[1]), self.operand(args[2]));
+            self.emit(code, Dabc { dst, a, b, c });
+            return true;
+        }
+        self.math(base, args, dst, s)
+    }
+
+    fn overflow(&self, base: &str, a: Operand) -> Option<Code<Dab>> {
+        let Scalar::Int(w) = self.scalar(self.type_of(a)) else { return None };
+        Some(match base {
+            "sadd" => [op::sadd_ov8, op::sadd_ov16, op::sadd_ov32, op::sadd_ov64][w],
+            "uadd" => [op::uadd_ov8, op::uadd_ov16, op::uadd_ov32, op::uadd_ov64][w],
+            "ssub" => [op::ssub_ov8, op::ssub_ov16, op::ssub_ov32, op::ssub_ov64][w],
+            "usub" => [op::usub_ov8, op::usub_ov16, op::usub_ov32, op::usub_ov64][w],
+            "smul" => [op::smul_ov8, op::smul_ov16, op::smul_ov32, op::smul_ov64][w],
+            "umul" => [op::umul_ov8, op::umul_ov16, op::umul_ov32, op::umul_ov64][w],
+            _ => return None,
+        })
+    }
+
+    /// Functions of libm that LLVM knows by intrinsics.
+    fn math(&mut self, base: &str, args: &[Operand], dst: u16, s: Scalar) -> bool {
+        macro_rules! libm {
+            ($($intrinsic:literal $d:ident $f:ident $n:literal;)*) => {{
+                unsafe extern "C" { $(fn $d(); fn $f();)* }
+                match base {
+                    $($intrinsic => Some(($d as *const () as usize, $f as *const () as usize, $n)),)*
+                    _ => None,
+                }
+            }};
+        }
+        let found = libm! {
+            "sin" sin sinf 1; "cos" cos cosf 1; "tan" tan tanf 1;
+            "asin" asin asinf 1; "acos" acos acosf 1; "atan" atan atanf 1;
+            "sinh" sinh sinhf 1; "cosh" cosh coshf 1; "tanh" tanh tanhf 1;
+            "exp" exp expf 1; "exp2" exp2 exp2f 1; "exp10" exp10 exp10f 1;
+            "log" log logf 1; "log2" log2 log2f 1; "log10" log10 log10f 1;
+            "pow" pow powf 2; "atan2" atan2 atan2f 2;
+        };
+        let Some((d, f, n)) = found else { return false };
+        let (target, codes) = match s {
+            Scalar::Double => (d, [op::native_d, op::native_dd]),
+            Scalar::Float => (f, [op::native_f, op::native_ff]),
+            _ => return false,
+        };
+        let a = self.operand(args[0]);
+        let b = if n == 2 { self.operand(args[1]) } else { a };
+        self.emit(codes[n - 1], isa::NativeF { dst, a, b, target });
+        true
+    }
+}

@@ -1,0 +1,348 @@
+//! From a function's IR to bytecode, in one pass over its body after a short analysis.
+//!
+//! What: [`lower`] decides which values need slots ([`analyse`]), then emits block after block.
+//! Values that only rename or address (zero extensions, pointer casts, constant-offset geps,
+//! static allocas) and values used once just after are not emitted where they stand but where
+//! they are used, which is what folds addresses into loads and comparisons into branches.
+//! What not: no optimisation across instructions otherwise; LLVM did that.
+
+mod analyse;
+mod call;
+mod control;
+mod emit;
+mod exception;
+mod inst;
+mod int;
+mod intrinsic;
+mod memory;
+mod slots;
+mod vector;
+
+use super::frame::{Kept, Lowered, Pad};
+use super::isa::{self, INFO, op};
+use crate::ir::{Body, ConstId, FuncId, Function, LocId, Module, Op, Operand, Type, TypeId, Value};
+use crate::memory::image::Image;
+use cranelift_entity::EntityRef;
+use hashbrown::HashMap;
+use std::fmt::Write;
+
+/// How to lower.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Insert an instruction per block that counts IR instructions.
+    pub count: bool,
+    /// Print the bytecode of every lowered function whose name contains this.
+    pub dump: Option<String>,
+}
+
+impl Options {
+    /// What the environment asks for: `OMPVM_COUNT`, `OMPVM_DUMP=name`.
+    pub fn from_env() -> Self {
+        use std::sync::LazyLock;
+        static OPTIONS: LazyLock<Options> = LazyLock::new(|| Options {
+            count: std::env::var_os("OMPVM_COUNT").is_some(),
+            dump: std::env::var("OMPVM_DUMP").ok(),
+        });
+        OPTIONS.clone()
+    }
+}
+
+/// A place in the code that branches can go to: blocks first, then edges and landings.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Label(u32);
+
+struct Fixup {
+    at: usize,
+    field: usize,
+    label: Label,
+}
+
+/// An edge that needs moves before it reaches its block.
+struct Stub {
+    label: Label,
+    from: usize,
+    to: usize,
+}
+
+pub(super) struct Lower<'a> {
+    image: &'a Image,
+    m: &'a Module,
+    f: &'a Function,
+    body: &'a Body,
+    id: FuncId,
+    nparams: usize,
+    /// Bytecode.
+    code: Vec<u64>,
+    /// Slot of each value; `NONE` when it has none yet.
+    slot: Vec<u16>,
+    /// How each value is produced.
+    kind: Vec<analyse::Kind>,
+    /// Whether a late value was emitted in the current place.
+    block_of: Vec<u32>,
+    in_loop: Vec<bool>,
+    next_slot: u32,
+    slots: slots::Slots,
+    /// Static allocas: offset in the alloca area.
+    allocas: HashMap<u32, u32>,
+    alloca_bytes: u32,
+    /// Byte positions of i32 fields to which the alloca area's start must be added.
+    frame_fixups: Vec<usize>,
+    /// Preloaded constants: slot and value.
+    pool: Vec<(u16, u64)>,
+    const_words: HashMap<u64, u16>,
+    const_wide: HashMap<ConstId, u16>,
+    temps: Vec<(u16, u16)>,
+    free_temps: HashMap<u16, Vec<u16>>,
+    fixups: Vec<Fixup>,
+    labels: Vec<u32>,
+    stubs: Vec<Stub>,
+    landings: Vec<exception::Landing>,
+    lines: Vec<(u32, Option<LocId>)>,
+    pads: Vec<Pad>,
+    sites: Vec<Kept>,
+    ops: Vec<(u32, u16)>,
+    scratch: u16,
+    current: usize,
+    inst: usize,
+    failed: Option<String>,
+}
+
+/// No slot.
+pub(super) const NONE: u16 = u16::MAX;
+
+/// Lowers a function.
+pub fn lower(image: &Image, id: FuncId, options: &Options) -> Box<Lowered> {
+    let module = &*image.module;
+    let f = &module.functions[id];
+    let Some(body) = &f.body else {
+        crate::bug!("`{}` has no body to lower", f.name)
+    };
+    let mut l = Lower::new(image, module, f, body, id);
+    l.analyse();
+    let lowered = l.run(options);
+    if let Some(wanted) = &options.dump
+        && f.name.contains(wanted.as_str())
+    {
+        eprintln!("{}", disassemble(&lowered.0, &lowered.1, &f.name));
+    }
+    lowered.0
+}
+
+/// The bytecode as text; `ops` are the instructions' offsets and numbers.
+pub fn disassemble(code: &Lowered, ops: &[(u32, u16)], name: &str) -> String {
+    let mut text = format!("{name}: {} words, params {:?}\n", code.code.len(), code.params);
+    for &(at, number) in ops {
+        if let Some(b) = code.blocks.iter().position(|&b| b == at) {
+            let _ = writeln!(text, " bb{b}:");
+        }
+        let info = &INFO[number as usize];
+        let place = code.code.as_ptr().wrapping_byte_add(at as usize);
+        // SAFETY: the lowering recorded this instruction at this offset.
+        let fields = unsafe { (info.fields)(place) };
+        let _ = writeln!(text, "  {at:5} {:14} {fields}", info.name);
+    }
+    text
+}
+
+impl<'a> Lower<'a> {
+    fn new(image: &'a Image, m: &'a Module, f: &'a Function, body: &'a Body, id: FuncId) -> Self {
+        let nparams = f.signature(m).1.len();
+        let values = nparams + body.insts.len();
+        Lower {
+            image,
+            m,
+            f,
+            body,
+            id,
+            nparams,
+            code: Vec::with_capacity(body.insts.len() * 3),
+            slot: vec![NONE; values],
+            kind: vec![analyse::Kind::Plain; values],
+            block_of: vec![0; values],
+            in_loop: vec![false; body.blocks.len()],
+            next_slot: 0,
+            slots: slots::Slots::default(),
+            allocas: HashMap::new(),
+            alloca_bytes: 0,
+            frame_fixups: Vec::new(),
+            pool: Vec::new(),
+            const_words: HashMap::new(),
+            const_wide: HashMap::new(),
+            temps: Vec::new(),
+            free_temps: HashMap::new(),
+            fixups: Vec::new(),
+            labels: vec![u32::MAX; body.blocks.len()],
+            stubs: Vec::new(),
+            landings: Vec::new(),
+            lines: Vec::new(),
+            pads: Vec::new(),
+            sites: Vec::new(),
+            ops: Vec::new(),
+            scratch: 0,
+            current: 0,
+            inst: 0,
+            failed: None,
+        }
+    }
+
+    fn run(mut self, options: &Options) -> (Box<Lowered>, Vec<(u32, u16)>) {
+        let enter = self.emit(
+            op::enter,
+            isa::Enter { count: 0, frame: 0, pool: 0, slots: 0 },
+        );
+        for b in 0..self.body.blocks.len() {
+            self.current = b;
+            self.labels[b] = self.here();
+            let block = self.body.blocks[b];
+            if options.count {
+                self.emit(op::count, isa::Count { n: u64::from(block.end - block.start) });
+            }
+            for i in block.start as usize..block.end as usize {
+                self.inst = i;
+                self.note_line(i);
+                self.statement(i);
+                self.release_temps();
+            }
+        }
+        let mut at = 0;
+        while at < self.stubs.len() {
+            let (label, from, to) = (self.stubs[at].label, self.stubs[at].from, self.stubs[at].to);
+            self.labels[label.0 as usize] = self.here();
+            self.current = from;
+            self.edge(from, to);
+            self.release_temps();
+            at += 1;
+        }
+        self.finish_landings();
+        if self.next_slot >= u32::from(NONE) {
+            self.failed = Some(format!("a function with {} slots", self.next_slot));
+        }
+        if let Some(why) = self.failed.take() {
+            self.code.clear();
+            self.ops.clear();
+            self.fixups.clear();
+            self.frame_fixups.clear();
+            self.pads.clear();
+            self.emit(op::enter, isa::Enter { count: 0, frame: 64, pool: 0, slots: 0 });
+            self.unsupported(&why);
+        }
+        self.finish(enter)
+    }
+
+    fn finish(mut self, enter: usize) -> (Box<Lowered>, Vec<(u32, u16)>) {
+        for fix in std::mem::take(&mut self.fixups) {
+            let target = self.labels[fix.label.0 as usize];
+            let off = target as i32 - fix.at as i32;
+            self.patch32(fix.at + fix.field, off);
+        }
+        let area = (self.next_slot * 8).next_multiple_of(16);
+        for at in std::mem::take(&mut self.frame_fixups) {
+            let old = self.read32(at);
+            self.patch32(at, old + area as i32);
+        }
+        let frame = (area + self.alloca_bytes).next_multiple_of(16);
+        // The pool: values, then their slots packed four to a word.
+        let n = self.pool.len();
+        let mut pool: Vec<u64> = self.pool.iter().map(|&(_, v)| v).collect();
+        for four in self.pool.chunks(4) {
+            let mut word = 0u64;
+            for (i, &(slot, _)) in four.iter().enumerate() {
+                word |= u64::from(slot) << (16 * i);
+            }
+            pool.push(word);
+        }
+        let pool = pool.into_boxed_slice();
+        if self.read32(enter + 8 + std::mem::offset_of!(isa::Enter, frame)) == 0 {
+            let ops = isa::Enter {
+                count: n as u16,
+                frame,
+                pool: pool.as_ptr() as usize,
+                slots: pool.as_ptr().wrapping_add(n) as usize,
+            };
+            self.patch(enter, ops);
+        }
+        let (ret, params, _) = self.f.signature(self.m);
+        let mut starts = Vec::with_capacity(params.len() + 1);
+        let mut next = 0u16;
+        for &p in params {
+            starts.push(next);
+            next += self.words(p);
+        }
+        starts.push(next);
+        let ret_words = self.words(ret);
+        let code = self.code.into_boxed_slice();
+        let lowered = Box::new(Lowered {
+            entry: code.as_ptr(),
+            func: self.id,
+            image: std::ptr::from_ref(self.image) as usize,
+            code,
+            pool,
+            blocks: self.labels[..self.body.blocks.len()].into(),
+            params: starts.into(),
+            ret_words,
+            lines: self.lines,
+            pads: self.pads,
+            sites: self.sites,
+        });
+        (lowered, self.ops)
+    }
+
+    fn note_line(&mut self, i: usize) {
+        let loc = self.body.insts[i].loc;
+        if self.lines.last().is_none_or(|&(_, l)| l != loc) {
+            self.lines.push((self.here(), loc));
+        }
+    }
+
+    /// Words (8-byte slots) of a type's slot form.
+    pub(super) fn words(&self, ty: TypeId) -> u16 {
+        words(self.m, ty)
+    }
+
+    pub(super) fn ty(&self, ty: TypeId) -> &'a Type {
+        &self.m.types[ty]
+    }
+
+    pub(super) fn type_of(&self, operand: Operand) -> TypeId {
+        match operand.unpack() {
+            Err(c) => self.m.const_type(c),
+            Ok(v) => self.value_type(v),
+        }
+    }
+
+    pub(super) fn value_type(&self, v: Value) -> TypeId {
+        let i = v.index();
+        if i < self.nparams {
+            self.f.signature(self.m).1[i]
+        } else {
+            self.body.insts[i - self.nparams].ty
+        }
+    }
+
+    /// The instruction that defines a value.
+    pub(super) fn def(&self, v: Value) -> Option<&'a Op> {
+        let i = v.index().checked_sub(self.nparams)?;
+        Some(&self.body.insts[i].op)
+    }
+}
+
+/// Words of a type's slot form.
+pub(super) fn words(m: &Module, ty: TypeId) -> u16 {
+    let bytes = match &m.types[ty] {
+        Type::Void | Type::Label | Type::Metadata | Type::Token => 0,
+        Type::Int(bits) => if *bits <= 64 { 8 } else { 16 },
+        Type::Float(kind) => match kind {
+            crate::ir::FloatKind::X86Fp80 | crate::ir::FloatKind::Fp128 => 16,
+            _ => 8,
+        },
+        Type::Ptr(_) => 8,
+        Type::Vector { elem, len, .. } => lane_bytes(m, *elem) * u64::from(*len),
+        _ => m.layout(ty).size,
+    };
+    bytes.div_ceil(8).min(u64::from(u16::MAX)) as u16
+}
+
+/// Distance in bytes between vector lanes in slot form.
+pub(super) fn lane_bytes(m: &Module, elem: TypeId) -> u64 {
+    m.types.lane_bits(elem).div_ceil(8).next_power_of_two()
+}

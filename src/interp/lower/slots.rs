@@ -1,0 +1,5 @@
+//! Slot sharing.
+
+/// State of slot sharing.
+#[derive(Default, Debug)]
+pub(super) struct Slots;

@@ -1,0 +1,312 @@
+//! Non-local exits of the guest: C++ exceptions through interpreter frames, setjmp and longjmp.
+//!
+//! Exceptions are the native unwinder's (Itanium C++ ABI): an activation tells it in the search
+//! phase whether one of its frames catches ([`search`]), and lands when the cleanup phase comes
+//! by. From there the interpreter walks its own frames ([`land`]). Which clause matches is asked
+//! of the catch type's own `__do_catch`, as libstdc++'s personality routine does.
+//! What not: no foreign runtime's exceptions are looked into; only `catch (...)` takes them.
+
+use super::frame::{self, Lowered, Pad, PadClause};
+use crate::memory::activation::{self, Activation, Search};
+use crate::memory::thread::ThreadState;
+use parking_lot::Mutex;
+use std::ffi::c_void;
+
+/// Where to go on: instruction and frame.
+pub type Place = (*const u64, *mut u64);
+
+static TYPES: Mutex<Vec<usize>> = Mutex::new(Vec::new());
+
+/// The number that stands for a type info in selectors and `llvm.eh.typeid.for`.
+pub fn type_number(info: usize) -> i32 {
+    let mut types = TYPES.lock();
+    let at = types.iter().position(|&t| t == info).unwrap_or_else(|| {
+        types.push(info);
+        types.len() - 1
+    });
+    at as i32 + 1
+}
+
+/// A thrown C++ object: its type info and address.
+struct Thrown {
+    info: usize,
+    object: usize,
+}
+
+/// The thrown object of a native C++ exception; `None` for foreign ones.
+unsafe fn thrown(exception: usize) -> Option<Thrown> {
+    // SAFETY: `exception` is a live _Unwind_Exception; for libstdc++'s class the header before
+    // it is a __cxa_exception (80 bytes down to exceptionType) or a dependent one.
+    unsafe {
+        let class = *(exception as *const u64);
+        let gnu = u64::from_be_bytes(*b"GNUCC++\0");
+        if class == gnu {
+            let info = *((exception - 80) as *const usize);
+            Some(Thrown { info, object: exception + 32 })
+        } else if class == gnu + 1 {
+            let object = *((exception - 80) as *const usize);
+            let info = *((object - 112) as *const usize);
+            Some(Thrown { info, object })
+        } else {
+            None
+        }
+    }
+}
+
+/// Whether `catch` takes the object; gives the adjusted address.
+unsafe fn matches(catch: usize, thrown: &Thrown) -> Option<usize> {
+    type IsPointer = unsafe extern "C" fn(usize) -> bool;
+    type DoCatch = unsafe extern "C" fn(usize, usize, *mut usize, u32) -> bool;
+    // SAFETY: both are std::type_info objects of libstdc++, whose vtable has the two
+    // destructors, __is_pointer_p, __is_function_p, __do_catch in this order.
+    unsafe {
+        let table = *(thrown.info as *const *const usize);
+        let is_pointer: IsPointer = std::mem::transmute(*table.add(2));
+        let mut object = thrown.object;
+        if is_pointer(thrown.info) {
+            object = *(object as *const usize);
+        }
+        let table = *(catch as *const *const usize);
+        let do_catch: DoCatch = std::mem::transmute(*table.add(4));
+        do_catch(catch, thrown.info, &mut object, 1).then_some(object)
+    }
+}
+
+/// What a pad does with an exception: the selector to enter it with, and the adjusted address.
+unsafe fn decide(pad: &Pad, exception: usize) -> Option<(i32, Option<usize>)> {
+    // SAFETY: the exception is live.
+    let thrown = unsafe { thrown(exception) };
+    for clause in &pad.clauses {
+        match clause {
+            PadClause::Catch(0) => {
+                return Some((type_number(0), Some(thrown.map_or(exception + 32, |t| {
+                    // SAFETY: as in `matches`: a pointer object is caught by its value.
+                    unsafe { adjusted(&t) }
+                }))));
+            }
+            PadClause::Catch(info) => {
+                if let Some(t) = &thrown
+                    // SAFETY: type infos of the program.
+                    && let Some(object) = unsafe { matches(*info, t) }
+                {
+                    return Some((type_number(*info), Some(object)));
+                }
+            }
+            PadClause::Filter(allowed) => {
+                let through = thrown.as_ref().is_some_and(|t| {
+                    // SAFETY: type infos of the program.
+                    allowed.iter().any(|&info| unsafe { matches(info, t) }.is_some())
+                });
+                if !through {
+                    return Some((-1, thrown.map(|t| t.object)));
+                }
+            }
+        }
+    }
+    pad.cleanup.then_some((0, None))
+}
+
+unsafe fn adjusted(thrown: &Thrown) -> usize {
+    type IsPointer = unsafe extern "C" fn(usize) -> bool;
+    // SAFETY: as in `matches`.
+    unsafe {
+        let table = *(thrown.info as *const *const usize);
+        let is_pointer: IsPointer = std::mem::transmute(*table.add(2));
+        if is_pointer(thrown.info) { *(thrown.object as *const usize) } else { thrown.object }
+    }
+}
+
+fn pad_at(code: &Lowered, ip: *const u64, innermost: bool) -> Option<&Pad> {
+    let off = (ip as usize).wrapping_sub(code.code.as_ptr() as usize) as u32;
+    code.pads.iter().find(|p| if innermost { p.call == off } else { p.after == off })
+}
+
+/// Answers the search phase for an activation's frames.
+pub fn search(act: &Activation, exception: *mut c_void) -> Search {
+    let mut found = Search::Nothing;
+    // SAFETY: the frames of a live activation; its position is the thread's, or what the next
+    // activation further in saved of it.
+    unsafe {
+        let mut regs = act.frame.cast::<u64>();
+        let cx = crate::memory::thread::current();
+        let mut ip = (*cx).ip;
+        let mut inner = (*cx).activation;
+        while !inner.is_null() && !std::ptr::eq(inner, act) {
+            ip = (*inner).entry_ip;
+            inner = (*inner).prev;
+        }
+        let mut innermost = true;
+        while !regs.is_null() && !frame::lowered(regs).is_null() {
+            if let Some(pad) = pad_at(&*frame::lowered(regs), ip, innermost) {
+                match decide(pad, exception as usize) {
+                    Some((0, _)) => found = Search::Cleanup,
+                    Some(_) => return Search::Handler,
+                    None => {}
+                }
+            }
+            ip = frame::return_ip(regs);
+            regs = frame::caller(regs);
+            innermost = false;
+        }
+    }
+    found
+}
+
+/// Finds where an exception lands among the frames from `regs` outwards; `innermost` says that
+/// `ip` is the call itself rather than what follows it. Leaves the thread's stack pointer as the
+/// landing frame needs it.
+///
+/// # Safety
+/// The frames are those of the current activation.
+unsafe fn land_from(
+    mut regs: *mut u64,
+    mut ip: *const u64,
+    mut innermost: bool,
+    exception: usize,
+    cx: *mut ThreadState,
+) -> Option<Place> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        while !regs.is_null() && !frame::lowered(regs).is_null() {
+            let code = &*frame::lowered(regs);
+            if let Some(pad) = pad_at(code, ip, innermost)
+                && let Some((selector, object)) = decide(pad, exception)
+            {
+                if let Some(object) = object
+                    && thrown(exception).is_some()
+                {
+                    *((exception - 8) as *mut usize) = object;
+                }
+                let out = regs.add(pad.dst as usize);
+                out.write(exception as u64);
+                out.add(1).write(u64::from(selector as u32));
+                let ip = code.code.as_ptr().byte_add(pad.land as usize);
+                return Some((ip, regs));
+            }
+            (*cx).sp = frame::saved_sp(regs);
+            ip = frame::return_ip(regs);
+            regs = frame::caller(regs);
+            innermost = false;
+        }
+    }
+    None
+}
+
+/// Lands an exception that came out of a native call of the innermost frame.
+///
+/// # Safety
+/// `act` is the thread's innermost activation, its frames are live.
+pub unsafe fn land_native(act: &Activation, exception: usize, cx: *mut ThreadState) -> Option<Place> {
+    // SAFETY: the caller's promise.
+    unsafe { land_from(act.frame.cast(), (*cx).ip, true, exception, cx) }
+}
+
+/// Lands an exception that a frame resumed: `regs` is that frame.
+///
+/// # Safety
+/// As for [`land_native`].
+pub unsafe fn land(regs: *mut u64, exception: usize, cx: *mut ThreadState) -> Option<Place> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        (*cx).sp = frame::saved_sp(regs);
+        land_from(frame::caller(regs), frame::return_ip(regs), false, exception, cx)
+    }
+}
+
+/// What a jump to an activation means to its entry.
+pub const RESUME: usize = 0;
+
+/// Leaves the activation with an exception that none of its frames takes further.
+///
+/// # Safety
+/// Runs inside the thread's innermost activation.
+pub unsafe fn leave(exception: usize, cx: *mut ThreadState) -> ! {
+    // SAFETY: handlers own nothing; the entry knows what RESUME means.
+    unsafe {
+        let act = (*cx).activation;
+        (*act).interp[1] = exception;
+        activation::jump(act, RESUME)
+    }
+}
+
+const MAGIC: u64 = 0x6f6d_7076_6d6a_6d70;
+
+/// What a guest's `jmp_buf` (200 bytes in glibc) holds.
+#[repr(C)]
+#[derive(Debug)]
+pub struct JumpBuffer {
+    magic: u64,
+    activation: *mut Activation,
+    /// The frame.
+    pub regs: *mut u64,
+    /// The instruction after setjmp.
+    pub ip: *const u64,
+    sp: *mut u8,
+    dst: u32,
+    has_mask: u32,
+    mask: libc::sigset_t,
+}
+
+/// Fills a jump buffer.
+///
+/// # Safety
+/// The buffer is the guest's; the rest as for a handler.
+pub unsafe fn set_jump(
+    buffer: *mut JumpBuffer,
+    mask: bool,
+    after: *const u64,
+    regs: *mut u64,
+    dst: u16,
+    cx: *mut ThreadState,
+) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        (*buffer).magic = MAGIC;
+        (*buffer).activation = (*cx).activation;
+        (*buffer).regs = regs;
+        (*buffer).ip = after;
+        (*buffer).sp = (*cx).sp;
+        (*buffer).dst = u32::from(dst);
+        (*buffer).has_mask = u32::from(mask);
+        if mask {
+            libc::pthread_sigmask(libc::SIG_BLOCK, std::ptr::null(), &raw mut (*buffer).mask);
+        }
+    }
+}
+
+/// Goes to where a buffer was filled; returns when that is in the current activation.
+///
+/// # Safety
+/// As for [`set_jump`]; the frame that filled it is still live.
+pub unsafe fn long_jump(buffer: &JumpBuffer, value: u32, cx: *mut ThreadState) {
+    if buffer.magic != MAGIC {
+        eprintln!("ompvm: longjmp with a buffer that setjmp did not fill");
+        std::process::abort();
+    }
+    // SAFETY: the caller's promise.
+    unsafe {
+        if buffer.has_mask != 0 {
+            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const buffer.mask, std::ptr::null_mut());
+        }
+        *buffer.regs.add(buffer.dst as usize) = u64::from(value);
+        if (*cx).activation == buffer.activation {
+            (*cx).sp = buffer.sp;
+            return;
+        }
+        activation::jump(buffer.activation, std::ptr::from_ref(buffer) as usize)
+    }
+}
+
+/// Where a jump that reached its activation goes on.
+///
+/// # Safety
+/// `buffer` is what [`long_jump`] passed; `act` is the activation it jumped to.
+pub unsafe fn resume_jump(buffer: usize, act: *mut Activation, cx: *mut ThreadState) -> Place {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let buffer = &*(buffer as *const JumpBuffer);
+        (*cx).activation = act;
+        (*cx).sp = buffer.sp;
+        (buffer.ip, buffer.regs)
+    }
+}
