@@ -122,8 +122,8 @@ fn resolve(schedule: i32, chunk: i64, thread: &Thread) -> (Plan, u64, bool) {
     if kind > kind::NO_MERGE {
         kind -= kind::NO_MERGE;
     }
-    let ordered = (kind::STATIC_CHUNKED + kind::ORDERED..=kind::TRAPEZOIDAL + kind::ORDERED)
-        .contains(&kind);
+    let ordered =
+        (kind::STATIC_CHUNKED + kind::ORDERED..=kind::TRAPEZOIDAL + kind::ORDERED).contains(&kind);
     if ordered {
         kind -= kind::ORDERED;
     }
@@ -192,7 +192,9 @@ fn init<T: Iteration>(gtid: i32, schedule: i32, lower: T, upper: T, step: i64, c
     if size > 1 {
         let buffer = buffer(team, number);
         if buffer.turn.load(Ordering::Acquire) != number as u64 {
-            wait(thread, team, || buffer.turn.load(Ordering::Acquire) == number as u64);
+            wait(thread, team, || {
+                buffer.turn.load(Ordering::Acquire) == number as u64
+            });
         }
     }
 }
@@ -217,7 +219,10 @@ fn take(thread: &Thread, team: &Team, s: &mut LoopState) -> Option<(u64, u64)> {
             (count > 0).then_some((first, count))
         }
         Plan::RoundRobin => {
-            let index = s.taken.checked_mul(size)?.checked_add(thread.tid() as u64)?;
+            let index = s
+                .taken
+                .checked_mul(size)?
+                .checked_add(thread.tid() as u64)?;
             let first = index.checked_mul(s.chunk).filter(|&f| f < s.trip)?;
             s.taken += 1;
             Some((first, s.chunk.min(s.trip - first)))
@@ -443,7 +448,11 @@ pub unsafe extern "C-unwind" fn sections_init(_ident: *const Ident, gtid: i32) {
 }
 
 /// The next section to execute, counted from 0; `sections` or more when there is none.
-pub unsafe extern "C-unwind" fn next_section(_ident: *const Ident, gtid: i32, sections: i32) -> i32 {
+pub unsafe extern "C-unwind" fn next_section(
+    _ident: *const Ident,
+    gtid: i32,
+    sections: i32,
+) -> i32 {
     let thread = by_number(gtid);
     let team = thread.team();
     let s = state(thread);
@@ -465,4 +474,3 @@ pub unsafe extern "C-unwind" fn next_section(_ident: *const Ident, gtid: i32, se
 
 /// Ends `sections`: nothing to do.
 pub unsafe extern "C-unwind" fn sections_end(_ident: *const Ident, _gtid: i32) {}
-

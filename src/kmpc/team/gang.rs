@@ -92,7 +92,10 @@ impl<L: Default> Gang<L> {
     /// A gang with the master's slot alone.
     pub fn new() -> Self {
         let gang = Self {
-            launch: CachePadded::new(Launch { word: AtomicU64::new(0), base: UnsafeCell::new(0) }),
+            launch: CachePadded::new(Launch {
+                word: AtomicU64::new(0),
+                base: UnsafeCell::new(0),
+            }),
             release: CachePadded::new(AtomicU64::new(0)),
             count: CachePadded::new(AtomicU32::new(0)),
             sleepers: CachePadded::new(AtomicU32::new(0)),
@@ -205,7 +208,8 @@ impl<L: Default> Gang<L> {
                 None
             }
         };
-        slot.parker.wait_until(&self.sleepers, patience, || look().is_some());
+        slot.parker
+            .wait_until(&self.sleepers, patience, || look().is_some());
         let order = look().unwrap_or(Order::Dismissed);
         if let Order::Run { .. } = order {
             // SAFETY: written before the launch that we acquired; we take part, so the master
@@ -310,13 +314,7 @@ impl<L: Default> Gang<L> {
     ///
     /// # Safety
     /// As for [`Gang::barrier`]; every member must call [`Gang::release`] next.
-    pub unsafe fn gather(
-        &self,
-        tid: u32,
-        size: u32,
-        patience: Patience,
-        absorb: impl FnMut(u32),
-    ) {
+    pub unsafe fn gather(&self, tid: u32, size: u32, patience: Patience, absorb: impl FnMut(u32)) {
         // SAFETY: the caller's own slot.
         let me = unsafe { self.slot(tid) };
         let epoch = me.epoch.get() + 1;

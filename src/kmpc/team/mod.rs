@@ -129,7 +129,11 @@ impl Team {
             shape: UnsafeCell::new(Shape {
                 size: 1,
                 meeting: Meeting::AllToAll,
-                patience: Patience { checks: 0, nanos: 0, yielding: false },
+                patience: Patience {
+                    checks: 0,
+                    nanos: 0,
+                    yielding: false,
+                },
                 level: 0,
                 active_level: 0,
                 parent: std::ptr::null(),
@@ -199,7 +203,10 @@ impl Team {
         let shape = self.shape();
         if shape.size > 1 {
             // SAFETY: the caller's contract.
-            unsafe { self.gang.barrier(tid, shape.size, shape.meeting, shape.patience) };
+            unsafe {
+                self.gang
+                    .barrier(tid, shape.size, shape.meeting, shape.patience)
+            };
         }
     }
 
