@@ -8,7 +8,7 @@ use crate::ir::{Callee, Function, GlobalRef, Inst, Module, Op, Type, TypeId};
 use crate::support::error::Unsupported;
 
 /// Everything in defined functions that cannot run, each with its source line.
-pub fn check(module: &Module) -> Vec<Unsupported> {
+pub fn unsupported(module: &Module) -> Vec<Unsupported> {
     let mut found = Vec::new();
     for function in module.functions.values() {
         let Some(body) = &function.body else { continue };

@@ -31,7 +31,7 @@ pub(super) static THUNKS: LazyLock<Thunks> = LazyLock::new(Thunks::default);
 const RED_ZONE: usize = 4096;
 
 /// Makes the interpreter the one that runs guest functions in this process.
-pub fn install() {
+pub fn init() {
     set_entry_hook(enter);
     activation::set_search_hook(unwind::search);
     signals::set_hooks(position, describe);

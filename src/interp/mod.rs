@@ -23,6 +23,6 @@ mod unwind;
 #[cfg(test)]
 mod tests;
 
-pub use check::check;
-pub use entry::{install, locate, lower_function};
+pub use check::unsupported;
+pub use entry::{init, locate, lower_function};
 pub use lower::{Options, disassemble};
