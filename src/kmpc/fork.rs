@@ -172,7 +172,7 @@ fn patience_for(threads: u32, processors: u32) -> Patience {
         let nanos = if icv::spin_nanos() == u64::MAX { u64::MAX } else { 2_000 };
         Patience { checks: 50, nanos, yielding: true }
     } else {
-        Patience { checks: 1000, nanos: icv::spin_nanos(), yielding: true }
+        Patience { checks: 400, nanos: icv::spin_nanos(), yielding: true }
     }
 }
 

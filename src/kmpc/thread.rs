@@ -320,7 +320,7 @@ fn serve(thread: &'static Thread) {
     thread.hook_data.set(hooks::worker_start(thread.gtid));
     let own_team = thread.team.get();
     loop {
-        let patience = Patience { checks: 1000, nanos: icv::spin_nanos(), yielding: true };
+        let patience = Patience { checks: 400, nanos: icv::spin_nanos(), yielding: true };
         thread.parker.wait_until(&thread.sleepers, patience, || {
             !thread.assignment.load(Ordering::Acquire).is_null()
         });
@@ -343,7 +343,7 @@ unsafe fn serve_team(thread: &Thread, a: &Assignment) {
     let mut bound = affinity::Bound::default();
     loop {
         let nanos = icv::spin_nanos();
-        let patience = Patience { checks: 1000, nanos, yielding: true };
+        let patience = Patience { checks: 400, nanos, yielding: true };
         // SAFETY: the slot and number are ours.
         match unsafe { team.gang.await_order(slot, a.tid, last, patience) } {
             Order::Run { region, size } => {

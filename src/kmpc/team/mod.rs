@@ -73,6 +73,8 @@ pub struct Local {
     pub loops: Cell<u32>,
     /// The dispatched loop being executed.
     pub current_loop: UnsafeCell<LoopState>,
+    /// Chunks of stealing loops this thread has not executed, one word per loop buffer.
+    pub ranges: CachePadded<[AtomicU64; LOOP_BUFFERS]>,
     /// The reduction list this thread offers.
     pub reduce_data: AtomicPtr<c_void>,
     /// How the reduction being executed combines.
@@ -85,6 +87,7 @@ impl Default for Local {
             singles: Cell::new(0),
             loops: Cell::new(0),
             current_loop: UnsafeCell::new(LoopState::default()),
+            ranges: CachePadded::new(std::array::from_fn(|_| AtomicU64::new(0))),
             reduce_data: AtomicPtr::new(std::ptr::null_mut()),
             reduce_method: Cell::new(Method::Alone),
         }
