@@ -20,7 +20,7 @@ use crate::kmpc::iteration::{Iteration, balanced, trip_count, value};
 use crate::kmpc::static_loop::kind;
 use crate::kmpc::team::{LOOP_BUFFERS, Team};
 use crate::kmpc::thread::{Thread, by_number};
-use crate::support::sync::publish;
+use crate::support::sync::{AtomicU64 as SyncU64, publish};
 
 /// What the threads of a team share about one loop.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ pub struct LoopBuffer {
     /// The first chunk (or iteration) not handed out. Relaxed: it only numbers work.
     next: CachePadded<AtomicU64>,
     /// Iterations whose ordered part is over. Release at its end, Acquire at the next's begin.
-    ordered: CachePadded<AtomicU64>,
+    ordered: CachePadded<SyncU64>,
 }
 
 impl LoopBuffer {
@@ -43,7 +43,7 @@ impl LoopBuffer {
             turn: AtomicU64::new(turn as u64),
             left: AtomicU32::new(0),
             next: CachePadded::new(AtomicU64::new(0)),
-            ordered: CachePadded::new(AtomicU64::new(0)),
+            ordered: CachePadded::new(SyncU64::new(0)),
         }
     }
 
