@@ -117,6 +117,7 @@ impl Default for LoopState {
     }
 }
 
+#[expect(clippy::mut_from_ref, reason = "a cell of the calling thread's own")]
 fn state(thread: &Thread) -> &mut LoopState {
     // SAFETY: a thread's loop state is touched by the thread itself only, one call at a time.
     unsafe { &mut *thread.local().current_loop.get() }
@@ -132,8 +133,8 @@ fn resolve(schedule: i32, chunk: i64, thread: &Thread) -> (Plan, u64, bool) {
     if kind > kind::NO_MERGE {
         kind -= kind::NO_MERGE;
     }
-    let ordered = (kind::STATIC_CHUNKED + kind::ORDERED..=kind::TRAPEZOIDAL + kind::ORDERED)
-        .contains(&kind);
+    let ordered =
+        (kind::STATIC_CHUNKED + kind::ORDERED..=kind::TRAPEZOIDAL + kind::ORDERED).contains(&kind);
     if ordered {
         kind -= kind::ORDERED;
     }
@@ -215,7 +216,9 @@ fn init<T: Iteration>(gtid: i32, schedule: i32, lower: T, upper: T, step: i64, c
     if size > 1 {
         let buffer = buffer(team, number);
         if buffer.turn.load(Ordering::Acquire) != number as u64 {
-            wait(thread, team, || buffer.turn.load(Ordering::Acquire) == number as u64);
+            wait(thread, team, || {
+                buffer.turn.load(Ordering::Acquire) == number as u64
+            });
         }
     }
 }
@@ -240,7 +243,10 @@ fn take(thread: &Thread, team: &Team, s: &mut LoopState) -> Option<(u64, u64)> {
             (count > 0).then_some((first, count))
         }
         Plan::RoundRobin => {
-            let index = s.taken.checked_mul(size)?.checked_add(thread.tid() as u64)?;
+            let index = s
+                .taken
+                .checked_mul(size)?
+                .checked_add(thread.tid() as u64)?;
             let first = index.checked_mul(s.chunk).filter(|&f| f < s.trip)?;
             s.taken += 1;
             Some((first, s.chunk.min(s.trip - first)))
@@ -352,7 +358,11 @@ fn steal(thread: &Thread, team: &Team, s: &LoopState, chunks: u64, size: u64) ->
         let range = unsafe { &team.slot(victim as u32).local.ranges[index] };
         let mut seen = range.load(Ordering::Relaxed);
         loop {
-            let full = if seen == 0 { own_range(victim, chunks, size) } else { seen };
+            let full = if seen == 0 {
+                own_range(victim, chunks, size)
+            } else {
+                seen
+            };
             let (next, end) = unpack(full);
             if next >= end {
                 break;
@@ -389,7 +399,11 @@ unsafe fn next<T: Iteration>(
     if s.finished {
         return 0;
     }
-    let taken = if s.had_last { None } else { take(thread, team, s) };
+    let taken = if s.had_last {
+        None
+    } else {
+        take(thread, team, s)
+    };
     let Some((first, count)) = taken else {
         leave(team, s);
         return 0;
@@ -567,7 +581,11 @@ pub unsafe extern "C-unwind" fn sections_init(_ident: *const Ident, gtid: i32) {
 }
 
 /// The next section to execute, counted from 0; `sections` or more when there is none.
-pub unsafe extern "C-unwind" fn next_section(_ident: *const Ident, gtid: i32, sections: i32) -> i32 {
+pub unsafe extern "C-unwind" fn next_section(
+    _ident: *const Ident,
+    gtid: i32,
+    sections: i32,
+) -> i32 {
     let thread = by_number(gtid);
     let team = thread.team();
     let s = state(thread);
@@ -589,4 +607,3 @@ pub unsafe extern "C-unwind" fn next_section(_ident: *const Ident, gtid: i32, se
 
 /// Ends `sections`: nothing to do.
 pub unsafe extern "C-unwind" fn sections_end(_ident: *const Ident, _gtid: i32) {}
-

@@ -92,7 +92,10 @@ impl<L: Default> Gang<L> {
     /// A gang with the master's slot alone.
     pub fn new() -> Self {
         let gang = Self {
-            launch: CachePadded::new(Launch { word: AtomicU64::new(0), base: UnsafeCell::new(0) }),
+            launch: CachePadded::new(Launch {
+                word: AtomicU64::new(0),
+                base: UnsafeCell::new(0),
+            }),
             release: CachePadded::new(AtomicU64::new(0)),
             count: CachePadded::new(AtomicU32::new(0)),
             sleepers: CachePadded::new(AtomicU32::new(0)),
@@ -205,7 +208,8 @@ impl<L: Default> Gang<L> {
                 None
             }
         };
-        slot.parker.wait_until(&self.sleepers, patience, || look().is_some());
+        slot.parker
+            .wait_until(&self.sleepers, patience, || look().is_some());
         let order = look().unwrap_or(Order::Dismissed);
         if let Order::Run { .. } = order {
             // SAFETY: written before the launch that we acquired; we take part, so the master
@@ -310,13 +314,7 @@ impl<L: Default> Gang<L> {
     ///
     /// # Safety
     /// As for [`Gang::barrier`]; every member must call [`Gang::release`] next.
-    pub unsafe fn gather(
-        &self,
-        tid: u32,
-        size: u32,
-        patience: Patience,
-        absorb: impl FnMut(u32),
-    ) {
+    pub unsafe fn gather(&self, tid: u32, size: u32, patience: Patience, absorb: impl FnMut(u32)) {
         // SAFETY: the caller's own slot.
         let me = unsafe { self.slot(tid) };
         let epoch = me.epoch.get() + 1;
@@ -405,7 +403,11 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::AtomicU64 as Plain;
 
-    const NAP: Patience = Patience { checks: 10, nanos: 1000, yielding: true };
+    const NAP: Patience = Patience {
+        checks: 10,
+        nanos: 1000,
+        yielding: true,
+    };
 
     /// Runs `regions` regions of each size in turn, with `barriers` barriers each, and checks that
     /// nobody passes a barrier before all have come.
@@ -461,7 +463,10 @@ mod tests {
                 body(&gang, &arrivals, 0, size, base);
                 gang.join(0, size, NAP);
             }
-            assert_eq!(arrivals.load(Ordering::Relaxed), base + barriers * size as u64);
+            assert_eq!(
+                arrivals.load(Ordering::Relaxed),
+                base + barriers * size as u64
+            );
         }
         // SAFETY: no region runs.
         unsafe { gang.dismiss() };
@@ -493,7 +498,11 @@ mod loom_tests {
     use loom::sync::Arc;
 
     /// Sleeps at once, so that every path through the parker is explored.
-    const SLEEPY: Patience = Patience { checks: 0, nanos: 0, yielding: false };
+    const SLEEPY: Patience = Patience {
+        checks: 0,
+        nanos: 0,
+        yielding: false,
+    };
 
     struct Shared {
         gang: Gang<()>,
@@ -526,7 +535,9 @@ mod loom_tests {
                                 let slot = shared.gang.slot(tid);
                                 shared.gang.await_order(slot, tid, last, SLEEPY)
                             };
-                            let Order::Run { region, size } = order else { return };
+                            let Order::Run { region, size } = order else {
+                                return;
+                            };
                             last = region;
                             body(&shared, tid, size);
                             // SAFETY: a participant.
