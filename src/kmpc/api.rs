@@ -92,7 +92,11 @@ pub unsafe extern "C-unwind" fn get_supported_active_levels() -> i32 {
 pub unsafe extern "C-unwind" fn set_schedule(kind: i32, chunk: i32) {
     let plain = kind as u32 & !SCHEDULE_MONOTONIC;
     if (1..=4).contains(&plain) {
-        let chunk = if plain == 4 { 0 } else { chunk.max(0) };
+        let chunk = if plain == 4 {
+            0
+        } else {
+            chunk.max(env::default_chunk(plain))
+        };
         set_icv(|icvs| {
             icvs.schedule = RunSchedule {
                 kind: kind as u32,

@@ -173,8 +173,13 @@ fn schedule(text: &str) -> Option<RunSchedule> {
     };
     Some(RunSchedule {
         kind: kind | monotonic,
-        chunk,
+        chunk: chunk.max(default_chunk(kind)),
     })
+}
+
+/// The chunk size of a schedule kind that is given none; 0 leaves even shares.
+pub fn default_chunk(kind: u32) -> i32 {
+    i32::from(matches!(kind, 2 | 3))
 }
 
 /// A number with an optional unit letter; `unit` bytes where none is given.

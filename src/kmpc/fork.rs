@@ -215,7 +215,7 @@ fn patience_for(threads: u32, processors: u32) -> Patience {
         }
     } else {
         Patience {
-            checks: 1000,
+            checks: 400,
             nanos: icv::spin_nanos(),
             yielding: true,
         }

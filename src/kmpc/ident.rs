@@ -59,10 +59,8 @@ mod tests {
             psource: text.as_ptr(),
         };
         // SAFETY: a live ident.
-        assert_eq!(
-            unsafe { describe(&ident) }.as_deref(),
-            Some("a.c:12 (main)")
-        );
+        let text = unsafe { describe(&ident) };
+        assert_eq!(text.as_deref(), Some("a.c:12 (main)"));
         // SAFETY: null is allowed.
         assert_eq!(unsafe { describe(std::ptr::null()) }, None);
     }

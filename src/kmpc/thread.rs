@@ -327,7 +327,7 @@ fn serve(thread: &'static Thread) {
     let own_team = thread.team.get();
     loop {
         let patience = Patience {
-            checks: 1000,
+            checks: 400,
             nanos: icv::spin_nanos(),
             yielding: true,
         };
@@ -354,7 +354,7 @@ unsafe fn serve_team(thread: &Thread, a: &Assignment) {
     loop {
         let nanos = icv::spin_nanos();
         let patience = Patience {
-            checks: 1000,
+            checks: 400,
             nanos,
             yielding: true,
         };
