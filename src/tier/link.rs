@@ -183,7 +183,7 @@ fn check_host_functions(module: &Module, environment: &Environment) -> Result<()
 pub fn unsupported(module: &Module, runtime: fn(&str) -> Runtime) -> Vec<Unsupported> {
     let uses = Uses::of(module);
     let mut list = collect_unsupported(module, &uses);
-    list.extend(interp::check(module));
+    list.extend(interp::unsupported(module));
     for (&symbol, at) in &uses.symbols {
         if let Some((name, ..)) = undefined(module, symbol)
             && let Runtime::Unsupported(what) = runtime(name)

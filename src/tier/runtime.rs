@@ -34,7 +34,7 @@ pub fn lookup(name: &str) -> Runtime {
 pub fn init() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        interp::install();
+        interp::init();
         signals::set_thread_hook(|| kmpc::current().map(|c| c.thread_num));
     });
 }
