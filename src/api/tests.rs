@@ -38,7 +38,10 @@ fn missing_runtime_entries_are_reported_when_linking() {
     .unwrap();
     assert_eq!(m.check().len(), 1);
     let e = Linker::new(&Engine::default()).link(&m).unwrap_err();
-    assert!(matches!(&e, Error::Unsupported(list) if list[0].function.as_deref() == Some("f")), "{e}");
+    assert!(
+        matches!(&e, Error::Unsupported(list) if list[0].function.as_deref() == Some("f")),
+        "{e}"
+    );
 }
 
 #[test]
@@ -47,7 +50,10 @@ fn bad_input_names_the_file() {
     assert!(e.to_string().starts_with("empty.bc: "), "{e}");
     let e = Module::from_files(&Engine::default(), &["/".into()]).unwrap_err();
     assert_eq!(e.to_string(), "/: it is a directory");
-    let e = start("define i32 @f() { ret i32 0 }").unwrap().run_main().unwrap_err();
+    let e = start("define i32 @f() { ret i32 0 }")
+        .unwrap()
+        .run_main()
+        .unwrap_err();
     assert_eq!(e.to_string(), "test.ll: the program has no main function");
 }
 
@@ -132,19 +138,39 @@ fn functions_are_called_with_scalars_and_faults_are_values() {
         assert_eq!(add.call((10,)).unwrap(), 15);
         assert_eq!(add.call((-20,)).unwrap(), -5);
         assert_eq!(p.global::<i64>("count").unwrap().read(), -5);
-        assert_eq!(p.typed_func::<(i8,), i8>("negate").unwrap().call((5,)).unwrap(), -5);
-        assert_eq!(p.typed_func::<(i8,), i8>("through").unwrap().call((-7,)).unwrap(), -14);
+        assert_eq!(
+            p.typed_func::<(i8,), i8>("negate")
+                .unwrap()
+                .call((5,))
+                .unwrap(),
+            -5
+        );
+        assert_eq!(
+            p.typed_func::<(i8,), i8>("through")
+                .unwrap()
+                .call((-7,))
+                .unwrap(),
+            -14
+        );
         let mix = p.typed_func::<(bool, f32, &[f32]), f32>("mix").unwrap();
         assert_eq!(mix.call((true, 0.5, &[2.0])).unwrap(), 2.5);
         let divide = p.typed_func::<(i32, i32), i32>("divide").unwrap();
         assert_eq!(divide.call((7, 2)).unwrap(), 3);
         for _ in 0..2 {
-            let Err(Error::Trap(t)) = divide.call((7, 0)) else { panic!("no trap") };
+            let Err(Error::Trap(t)) = divide.call((7, 0)) else {
+                panic!("no trap")
+            };
             assert_eq!(t.kind, TrapKind::IntegerDivision);
             assert_eq!(t.function.as_deref(), Some("divide"));
         }
         let stop = p.typed_func::<(), ()>("stop").unwrap();
-        assert!(matches!(stop.call(()), Err(Error::Trap(Trap { kind: TrapKind::Unreachable, .. }))));
+        assert!(matches!(
+            stop.call(()),
+            Err(Error::Trap(Trap {
+                kind: TrapKind::Unreachable,
+                ..
+            }))
+        ));
         assert!(p.typed_func::<(i32,), i64>("add").is_err());
         assert!(p.typed_func::<(), ()>("nothing").is_err());
     }
