@@ -320,17 +320,18 @@ fn take_worker() -> Option<&'static Thread> {
     }
 }
 
+/// How long a worker without work spins.
+fn patience() -> Patience {
+    Patience { checks: 400, micros: icv::spin_micros() }
+}
+
 /// A worker's life: wait for a team, serve it until dismissed, return to the pool.
 fn serve(thread: &'static Thread) {
     CURRENT.set(thread);
     thread.hook_data.set(hooks::worker_start(thread.gtid));
     let own_team = thread.team.get();
     loop {
-        let patience = Patience {
-            checks: 400,
-            nanos: icv::spin_nanos(),
-            yielding: true,
-        };
+        let patience = patience();
         thread.parker.wait_until(&thread.sleepers, patience, || {
             !thread.assignment.load(Ordering::Acquire).is_null()
         });
@@ -352,12 +353,7 @@ unsafe fn serve_team(thread: &Thread, a: &Assignment) {
     let mut last = a.last_region;
     let mut bound = affinity::Bound::default();
     loop {
-        let nanos = icv::spin_nanos();
-        let patience = Patience {
-            checks: 400,
-            nanos,
-            yielding: true,
-        };
+        let patience = patience();
         // SAFETY: the slot and number are ours.
         match unsafe { team.gang.await_order(slot, a.tid, last, patience) } {
             Order::Run { region, size } => {
@@ -371,7 +367,7 @@ unsafe fn serve_team(thread: &Thread, a: &Assignment) {
                 let tid = a.tid as i32;
                 // SAFETY: the master passed a microtask and its arguments, live until the join.
                 unsafe {
-                    abi::call_microtask(work.microtask, &thread.gtid, &tid, work.argc, work.argv);
+                    abi::call_microtask(work.microtask, &thread.gtid, &tid, work.argc, work.args());
                 }
                 let patience = team.shape().patience;
                 // SAFETY: our number; nothing of the region is touched afterwards.
