@@ -142,6 +142,9 @@ unsafe fn run_region(
         let got = unsafe { thread::attach_workers(team, size) };
         if got < size {
             warn_fewer(size, got);
+            if limited {
+                BUSY_WORKERS.fetch_sub(size - got, Ordering::Relaxed);
+            }
             size = got;
         }
     }
@@ -167,7 +170,12 @@ unsafe fn run_region(
         league: outer_shape.league,
         ident,
     };
-    let mut work = Work { microtask, argc, argv, ..Work::none(child) };
+    let mut work = Work {
+        microtask,
+        argc,
+        argv,
+        ..Work::none(child)
+    };
     if argc as usize <= INLINE_ARGS {
         for (i, arg) in work.inline_args.iter_mut().take(argc as usize).enumerate() {
             // SAFETY: `argv` has `argc` elements (caller's contract).
@@ -201,9 +209,15 @@ unsafe fn run_region(
 fn patience_for(threads: u32, processors: u32) -> Patience {
     let micros = icv::spin_micros();
     if threads > processors && micros != u32::MAX {
-        Patience { checks: 50, micros: micros.min(2) }
+        Patience {
+            checks: 50,
+            micros: micros.min(2),
+        }
     } else {
-        Patience { checks: 400, micros }
+        Patience {
+            checks: 400,
+            micros,
+        }
     }
 }
 

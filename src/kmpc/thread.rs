@@ -197,6 +197,11 @@ impl Thread {
         (self.team.replace(team), self.tid.replace(tid))
     }
 
+    /// What the virtual machine's start hook returned for this worker.
+    pub fn hook_data(&self) -> *mut c_void {
+        self.hook_data.get()
+    }
+
     /// Whether the program made this thread.
     pub fn is_root(&self) -> bool {
         self.root
@@ -322,7 +327,10 @@ fn take_worker() -> Option<&'static Thread> {
 
 /// How long a worker without work spins.
 fn patience() -> Patience {
-    Patience { checks: 400, micros: icv::spin_micros() }
+    Patience {
+        checks: 400,
+        micros: icv::spin_micros(),
+    }
 }
 
 /// A worker's life: wait for a team, serve it until dismissed, return to the pool.

@@ -63,7 +63,11 @@ impl Work {
     /// The arguments, from the nearest place.
     #[inline(always)]
     pub fn args(&self) -> *const *mut c_void {
-        if self.argc as usize <= INLINE_ARGS { self.inline_args.as_ptr() } else { self.argv }
+        if self.argc as usize <= INLINE_ARGS {
+            self.inline_args.as_ptr()
+        } else {
+            self.argv
+        }
     }
 }
 
@@ -165,7 +169,10 @@ impl Team {
             ident: std::ptr::null(),
         };
         Box::new(Self {
-            gang: Gang::new(Region { work: Work::none(Icvs::default()), shape }),
+            gang: Gang::new(Region {
+                work: Work::none(Icvs::default()),
+                shape,
+            }),
             singles: CachePadded::new(AtomicU64::new(0)),
             copyprivate: CachePadded::new(AtomicPtr::new(std::ptr::null_mut())),
             buffers: std::array::from_fn(|i| CachePadded::new(LoopBuffer::new(i as u32))),
@@ -199,7 +206,10 @@ impl Team {
     #[inline(always)]
     pub unsafe fn prepare(&self, shape: Shape, work: Work) {
         // SAFETY: the caller's contract.
-        unsafe { self.gang.describe(|region| *region = Region { work, shape }) };
+        unsafe {
+            self.gang
+                .describe(|region| *region = Region { work, shape })
+        };
     }
 
     /// The place of thread `tid`.

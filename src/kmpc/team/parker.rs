@@ -21,7 +21,10 @@ pub struct Patience {
 
 impl Patience {
     /// Sleeps at once.
-    pub const NONE: Self = Self { checks: 0, micros: 0 };
+    pub const NONE: Self = Self {
+        checks: 0,
+        micros: 0,
+    };
 }
 
 /// One thread's sleeping place.
