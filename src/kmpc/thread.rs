@@ -150,7 +150,7 @@ pub fn by_number(gtid: i32) -> &'static Thread {
 impl Thread {
     fn new(gtid: i32, root: bool) -> &'static Thread {
         let team = Box::into_raw(Team::new());
-        let thread: &'static Thread = Box::leak(Box::new(Thread {
+        let thread = Box::into_raw(Box::new(Thread {
             gtid,
             team: Cell::new(team),
             tid: Cell::new(0),
@@ -167,8 +167,9 @@ impl Thread {
             parker: Parker::new(),
             sleepers: SyncU32::new(0),
         }));
-        THREADS[gtid as usize].store(std::ptr::from_ref(thread).cast_mut(), Ordering::Release);
-        thread
+        THREADS[gtid as usize].store(thread, Ordering::Release);
+        // SAFETY: just made; it lives until the thread ends.
+        unsafe { &*thread }
     }
 
     /// The team the thread is in.
@@ -251,8 +252,14 @@ fn release_root(thread: &'static Thread) {
         drop(unsafe { Box::from_raw(team) });
     }
     crate::kmpc::threadprivate::destroy(thread);
-    THREADS[thread.gtid as usize].store(null_mut(), Ordering::Relaxed);
-    pool().free_numbers.push(thread.gtid);
+    let (gtid, own_team) = (thread.gtid, thread.team.get().cast_mut());
+    let record = THREADS[gtid as usize].swap(null_mut(), Ordering::Relaxed);
+    // SAFETY: the thread ends and is in no region: nobody else knows its record and its own team.
+    unsafe {
+        drop(Box::from_raw(record));
+        drop(Box::from_raw(own_team));
+    }
+    pool().free_numbers.push(gtid);
 }
 
 /// Sends a team's workers back to the pool; the last to leave frees it.
