@@ -256,22 +256,6 @@ impl Lower<'_> {
         plain(from) && plain(to) && clean && self.words(from) == self.words(to)
     }
 
-    fn assign_slots(&mut self) {
-        let (_, params, _) = self.f.signature(self.m);
-        for (i, &p) in params.iter().enumerate() {
-            self.slot[i] = self.next_slot as u16;
-            self.next_slot += u32::from(self.words(p));
-        }
-        self.scratch = self.fresh(2);
-        for i in 0..self.body.insts.len() {
-            let v = self.nparams + i;
-            let words = self.words(self.body.insts[i].ty);
-            if self.kind[v] == Kind::Plain && words > 0 && self.slot[v] == NONE {
-                self.slot[v] = self.fresh(words);
-            }
-        }
-    }
-
     /// Slots of a value, emitting it here when it was postponed.
     pub(super) fn value(&mut self, v: usize) -> u16 {
         match self.kind[v] {

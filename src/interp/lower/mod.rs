@@ -20,7 +20,7 @@ mod vector;
 
 use super::frame::{Kept, Lowered, Pad};
 use super::isa::{self, INFO, op};
-use crate::ir::{Body, ConstId, FuncId, Function, LocId, Module, Op, Operand, Type, TypeId, Value};
+use crate::ir::{Body, ConstId, FuncId, Function, LocId, Module, Operand, Type, TypeId, Value};
 use crate::memory::image::Image;
 use cranelift_entity::EntityRef;
 use hashbrown::HashMap;
@@ -81,7 +81,6 @@ pub(super) struct Lower<'a> {
     block_of: Vec<u32>,
     in_loop: Vec<bool>,
     next_slot: u32,
-    slots: slots::Slots,
     /// Static allocas: offset in the alloca area.
     allocas: HashMap<u32, u32>,
     alloca_bytes: u32,
@@ -161,7 +160,6 @@ impl<'a> Lower<'a> {
             block_of: vec![0; values],
             in_loop: vec![false; body.blocks.len()],
             next_slot: 0,
-            slots: slots::Slots::default(),
             allocas: HashMap::new(),
             alloca_bytes: 0,
             frame_fixups: Vec::new(),
@@ -317,12 +315,6 @@ impl<'a> Lower<'a> {
         } else {
             self.body.insts[i - self.nparams].ty
         }
-    }
-
-    /// The instruction that defines a value.
-    pub(super) fn def(&self, v: Value) -> Option<&'a Op> {
-        let i = v.index().checked_sub(self.nparams)?;
-        Some(&self.body.insts[i].op)
     }
 }
 
