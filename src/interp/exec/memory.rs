@@ -75,6 +75,10 @@ h!(load8f(o: Mem, r) r.put(o.reg, load::<u8>((r.0 as usize).wrapping_add(o.off a
 h!(load16f(o: Mem, r) r.put(o.reg, load::<u16>((r.0 as usize).wrapping_add(o.off as usize))));
 h!(load32f(o: Mem, r) r.put(o.reg, load::<u32>((r.0 as usize).wrapping_add(o.off as usize))));
 h!(load64f(o: Mem, r) r.put(o.reg, load::<u64>((r.0 as usize).wrapping_add(o.off as usize))));
+h!(load128f(o: Mem, r)
+    r.put_wide(o.reg, load::<[u64; 2]>((r.0 as usize).wrapping_add(o.off as usize))));
+h!(store128f(o: Mem, r)
+    store((r.0 as usize).wrapping_add(o.off as usize), r.get_wide::<[u64; 2]>(o.reg)));
 h!(store8f(o: Mem, r) store((r.0 as usize).wrapping_add(o.off as usize), r.get::<u8>(o.reg)));
 h!(store16f(o: Mem, r) store((r.0 as usize).wrapping_add(o.off as usize), r.get::<u16>(o.reg)));
 h!(store32f(o: Mem, r) store((r.0 as usize).wrapping_add(o.off as usize), r.get::<u32>(o.reg)));

@@ -267,13 +267,9 @@ impl Lower<'_> {
                 };
                 self.emit(code, Memx { reg: dst, base, index, scale, off });
             }
-            Addr::Frame(off) if w < 4 => {
-                let at = self.emit([op::load8f, op::load16f, op::load32f, op::load64f][w], Mem { reg: dst, base: 0, off });
+            Addr::Frame(off) => {
+                let at = self.emit([op::load8f, op::load16f, op::load32f, op::load64f, op::load128f][w], Mem { reg: dst, base: 0, off });
                 self.frame_fixups.push(at + offset_of!(Enc<Mem>, ops.off));
-            }
-            other => {
-                let base = self.address_slot(other);
-                self.emit(op::load128, Mem { reg: dst, base, off: 0 });
             }
         }
         self.clear_loaded(dst, ty);
@@ -341,13 +337,9 @@ impl Lower<'_> {
                 };
                 self.emit(code, Memx { reg, base, index, scale, off });
             }
-            Addr::Frame(off) if w < 4 => {
-                let at = self.emit([op::store8f, op::store16f, op::store32f, op::store64f][w], Mem { reg, base: 0, off });
+            Addr::Frame(off) => {
+                let at = self.emit([op::store8f, op::store16f, op::store32f, op::store64f, op::store128f][w], Mem { reg, base: 0, off });
                 self.frame_fixups.push(at + offset_of!(Enc<Mem>, ops.off));
-            }
-            other => {
-                let base = self.address_slot(other);
-                self.emit(op::store128, Mem { reg, base, off: 0 });
             }
         }
     }
