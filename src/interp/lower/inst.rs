@@ -112,7 +112,9 @@ impl<'a> Lower<'a> {
             Op::Store { .. } => self.store(i),
             Op::Gep { .. } => {
                 if vector {
-                    self.thunk(i, dst);
+                    if !self.vector_gep(i, dst) {
+                        self.unsupported("a vector of addresses with indices of an odd width");
+                    }
                 } else {
                     self.gep(i, dst);
                 }
@@ -210,7 +212,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    fn float_binary(&mut self, o: BinOp, kind: FloatKind, dst: u16, a: Operand, b: Operand) -> bool {
+    pub(super) fn float_binary(&mut self, o: BinOp, kind: FloatKind, dst: u16, a: Operand, b: Operand) -> bool {
         let double = match kind {
             FloatKind::Double => true,
             FloatKind::Float => false,
@@ -269,7 +271,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    fn cast(&mut self, o: CastOp, from: TypeId, to: TypeId, dst: u16, a: Operand) -> bool {
+    pub(super) fn cast(&mut self, o: CastOp, from: TypeId, to: TypeId, dst: u16, a: Operand) -> bool {
         use FloatKind::{Double, Float};
         use Type::{Int, Ptr};
         let (f, t) = (self.ty(from), self.ty(to));
