@@ -7,8 +7,14 @@ use ompvm::api::{Config, Engine, Error, GuestPtr, Linker, Module};
 
 fn main() -> Result<(), Error> {
     let engine = Engine::default();
-    let module = Module::from_bytes(&engine, "call_function.bc", &compile::compile("call_function.c"))?;
-    let process = Linker::new(&engine).link(&module)?.start(Config::new().num_threads(2))?;
+    let module = Module::from_bytes(
+        &engine,
+        "call_function.bc",
+        &compile::compile("call_function.c"),
+    )?;
+    let process = Linker::new(&engine)
+        .link(&module)?
+        .start(Config::new().num_threads(2))?;
 
     let x: Vec<f64> = (0..1000).map(f64::from).collect();
     let mut y = vec![1.0; x.len()];
@@ -26,7 +32,9 @@ fn main() -> Result<(), Error> {
     println!("a null pointer: {}", fault.as_ref().unwrap_err());
     assert!(matches!(fault, Err(Error::Trap(_))));
 
-    let calls = process.global::<i32>("calls").expect("the guest defines it");
+    let calls = process
+        .global::<i32>("calls")
+        .expect("the guest defines it");
     // SAFETY: an int of the guest, and no guest code runs now.
     assert_eq!(unsafe { calls.read() }, 2);
 

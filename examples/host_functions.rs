@@ -9,7 +9,11 @@ use std::sync::{Arc, Mutex};
 
 fn main() -> Result<(), Error> {
     let engine = Engine::default();
-    let module = Module::from_bytes(&engine, "host_functions.bc", &compile::compile("host_functions.c"))?;
+    let module = Module::from_bytes(
+        &engine,
+        "host_functions.bc",
+        &compile::compile("host_functions.c"),
+    )?;
     let calls = Arc::new(AtomicU32::new(0));
     let report = Arc::new(Mutex::new(None));
 

@@ -5,7 +5,9 @@ use std::process::Command;
 
 /// The bitcode of `examples/guest/NAME.c`.
 pub fn compile(name: &str) -> Vec<u8> {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/guest").join(name);
+    let source = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("examples/guest")
+        .join(name);
     let clang = match std::env::var_os("LLVM_SYS_221_PREFIX") {
         Some(prefix) => Path::new(&prefix).join("bin/clang"),
         None => PathBuf::from("clang-22"),
@@ -15,6 +17,10 @@ pub fn compile(name: &str) -> Vec<u8> {
         .arg(&source)
         .output()
         .unwrap_or_else(|e| panic!("{} cannot be run: {e}", clang.display()));
-    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    assert!(
+        out.status.success(),
+        "{}",
+        String::from_utf8_lossy(&out.stderr)
+    );
     out.stdout
 }

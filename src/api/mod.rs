@@ -26,6 +26,8 @@ pub mod inspect;
 mod linker;
 mod module;
 mod process;
+#[cfg(test)]
+mod tests;
 mod typed;
 
 pub use crate::support::error::{Error, Trap, TrapKind, Unsupported};

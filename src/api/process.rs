@@ -126,7 +126,7 @@ unsafe impl<T: Send> Send for GuestSlice<T> {}
 
 impl<T: Copy> GuestSlice<T> {
     fn new(len: usize, value: impl Fn(usize) -> T) -> Result<GuestSlice<T>, Error> {
-        let bytes = len.checked_mul(size_of::<T>()).unwrap_or(usize::MAX);
+        let bytes = len.saturating_mul(size_of::<T>());
         if align_of::<T>() > 16 {
             return Err(Error::Host("malloc aligns to 16 bytes only".into()));
         }

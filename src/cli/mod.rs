@@ -1,27 +1,33 @@
-//! The command line.
+//! The command line, a client of [`crate::api`].
+//!
+//! What: `run`, `inspect`, the messages and exit statuses. Why thin: whatever it can do an
+//! embedder can do too. What not: nothing here knows how a program is executed.
+//!
+//! Exit statuses: the guest's own; 125 when ompvm itself cannot go on (as `env` and `timeout`
+//! do), 2 for wrong usage.
 
-use crate::api::{Config, Engine, Linker, Module};
+mod args;
+mod inspect;
+mod message;
+mod run;
+
+use std::ffi::OsString;
 use std::process::ExitCode;
 
-/// Runs the command line.
+/// The status of ompvm's own failures.
+const FAILED: u8 = 125;
+
+/// Runs the command line of this process.
 pub fn main() -> ExitCode {
-    let args: Vec<_> = std::env::args_os().skip(1).collect();
-    let Some(file) = args.first().cloned() else {
-        eprintln!("usage: ompvm FILE.bc [arguments]");
-        return ExitCode::from(2);
-    };
-    let engine = Engine::default();
-    let run = || {
-        let module = Module::from_files(&engine, &[file.into()])?;
-        let config = Config::new().args(args).native(true);
-        Linker::new(&engine).link(&module)?.start(config)?.run_main()
-    };
-    match run() {
-        // SAFETY: ends the process as a native program's start-up code does.
-        Ok(status) => unsafe { libc::exit(status.code()) },
-        Err(e) => {
-            eprintln!("ompvm: {e}");
-            ExitCode::from(125)
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    match args::parse(arguments) {
+        Ok(args::Command::Run(options)) => run::run(options),
+        Ok(args::Command::Inspect(options)) => inspect::run(&options),
+        Err(shown) => {
+            // Help and version go to standard output with status 0, wrong usage to standard
+            // error with 2; clap knows which.
+            let _ = shown.print();
+            ExitCode::from(u8::try_from(shown.exit_code()).unwrap_or(2))
         }
     }
 }

@@ -44,8 +44,18 @@ fn problem(module: &Module, function: &Function, inst: &Inst) -> Option<String> 
             Callee::Symbol(GlobalRef::Func(id)) => {
                 let name = &module.functions[*id].name;
                 let rest = name.strip_prefix("llvm.")?;
-                let odd = ["coro.", "gc.", "experimental.gc", "localescape", "localrecover", "eh.sjlj", "seh."];
-                odd.iter().any(|o| rest.starts_with(o)).then(|| format!("the intrinsic {name}"))
+                let odd = [
+                    "coro.",
+                    "gc.",
+                    "experimental.gc",
+                    "localescape",
+                    "localrecover",
+                    "eh.sjlj",
+                    "seh.",
+                ];
+                odd.iter()
+                    .any(|o| rest.starts_with(o))
+                    .then(|| format!("the intrinsic {name}"))
             }
             _ => None,
         },

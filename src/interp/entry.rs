@@ -62,11 +62,21 @@ pub fn lower_function(func: &FuncRef) -> &'static Lowered {
         // SAFETY: only this function stores here, code that is never freed.
         return unsafe { &*known.cast::<Lowered>() };
     }
-    let code: &'static Lowered = Box::leak(lower::lower(func.image(), func.id, &lower::Options::from_env()));
+    let code: &'static Lowered = Box::leak(lower::lower(
+        func.image(),
+        func.id,
+        &lower::Options::from_env(),
+    ));
     let fresh = ptr::from_ref(code).cast_mut().cast::<c_void>();
-    match func.code.compare_exchange(ptr::null_mut(), fresh, Ordering::AcqRel, Ordering::Acquire) {
+    match func
+        .code
+        .compare_exchange(ptr::null_mut(), fresh, Ordering::AcqRel, Ordering::Acquire)
+    {
         Ok(_) => {
-            let node = Box::leak(Box::new(Node { code, next: ptr::null() }));
+            let node = Box::leak(Box::new(Node {
+                code,
+                next: ptr::null(),
+            }));
             let mut head = CODE.load(Ordering::Relaxed);
             loop {
                 node.next = head;
@@ -91,12 +101,18 @@ fn position(state: &ThreadState, registers: &[usize; 16]) -> *const u64 {
     // SAFETY: a live activation's frame has a header.
     let running = unsafe {
         let act = state.activation;
-        if act.is_null() || (*act).frame.is_null() { ptr::null() } else { frame::lowered((*act).frame.cast()) }
+        if act.is_null() || (*act).frame.is_null() {
+            ptr::null()
+        } else {
+            frame::lowered((*act).frame.cast())
+        }
     };
     let hit = |ip: usize| -> bool {
         let ip = ip as *const u64;
         // SAFETY: the frame's code is alive.
-        ip.is_aligned() && (unsafe { running.as_ref() }.is_some_and(|c| c.contains(ip)) || find_code(ip).is_some())
+        ip.is_aligned()
+            && (unsafe { running.as_ref() }.is_some_and(|c| c.contains(ip))
+                || find_code(ip).is_some())
     };
     // rdi first: handlers get their instruction there (index 8 is r8 in ucontext's order).
     [8usize, 0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15]
@@ -107,7 +123,9 @@ fn position(state: &ThreadState, registers: &[usize; 16]) -> *const u64 {
 }
 
 fn describe(ip: *const u64, place: &mut dyn Write, function: &mut dyn Write) {
-    let Some((image, func, loc)) = locate(ip) else { return };
+    let Some((image, func, loc)) = locate(ip) else {
+        return;
+    };
     let module = &image.module;
     if let Some(loc) = loc {
         let l = &module.debug.locs[loc];
@@ -166,23 +184,29 @@ extern "C-unwind" fn enter(func: &FuncRef, native: &mut NativeFrame) {
         if regs.cast::<u8>() >= (*cx).limit {
             signals::raise_trap(crate::support::error::TrapKind::StackOverflow, ptr::null());
         }
-        frame::write_header(base, Header {
-            return_ip: ptr::null(),
-            caller: ptr::null_mut(),
-            code: ptr::null(),
-            dst: 0,
-            va: ptr::null(),
-            sp: (*cx).sp,
-        });
+        frame::write_header(
+            base,
+            Header {
+                return_ip: ptr::null(),
+                caller: ptr::null_mut(),
+                code: ptr::null(),
+                dst: 0,
+                va: ptr::null(),
+                sp: (*cx).sp,
+            },
+        );
         (*cx).sp = regs.sub(HEADER).cast();
-        frame::write_header(regs, Header {
-            return_ip: (&raw const EXIT).cast(),
-            caller: base,
-            code,
-            dst: u32::from(code.ret_words) << 16,
-            va,
-            sp: start,
-        });
+        frame::write_header(
+            regs,
+            Header {
+                return_ip: (&raw const EXIT).cast(),
+                caller: base,
+                code,
+                dst: u32::from(code.ret_words) << 16,
+                va,
+                sp: start,
+            },
+        );
         let start_of = plan.va_start();
         va.write(VaList {
             gp_offset: start_of.gp_offset,
@@ -198,11 +222,18 @@ extern "C-unwind" fn enter(func: &FuncRef, native: &mut NativeFrame) {
             }
             plan.read_args(native, &dst[..n]);
         } else {
-            let dst: Vec<*mut u64> = code.params[..n].iter().map(|&s| regs.add(s as usize)).collect();
+            let dst: Vec<*mut u64> = code.params[..n]
+                .iter()
+                .map(|&s| regs.add(s as usize))
+                .collect();
             plan.read_args(native, &dst);
         }
         act.frame = regs.cast();
-        let mut place = Start { ip: code.entry, regs, cx };
+        let mut place = Start {
+            ip: code.entry,
+            regs,
+            cx,
+        };
         loop {
             match activation::enter(&mut act, go, (&raw mut place).cast(), 0) {
                 Exit::Returned(_) => break,
@@ -225,7 +256,9 @@ extern "C-unwind" fn enter(func: &FuncRef, native: &mut NativeFrame) {
                     let (ip, regs) = unwind::resume_jump(buffer, &raw mut act, cx);
                     place = Start { ip, regs, cx };
                 }
-                Exit::Trapped => crate::bug!("a fault came back to an activation that does not take it"),
+                Exit::Trapped => {
+                    crate::bug!("a fault came back to an activation that does not take it")
+                }
             }
         }
         plan.write_ret(native, base);

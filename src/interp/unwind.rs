@@ -42,7 +42,10 @@ unsafe fn thrown(exception: usize) -> Option<Thrown> {
         let gnu = u64::from_be_bytes(*b"GNUCC++\0");
         if class == gnu {
             let info = *((exception - 80) as *const usize);
-            Some(Thrown { info, object: exception + 32 })
+            Some(Thrown {
+                info,
+                object: exception + 32,
+            })
         } else if class == gnu + 1 {
             let object = *((exception - 80) as *const usize);
             let info = *((object - 112) as *const usize);
@@ -79,10 +82,13 @@ unsafe fn decide(pad: &Pad, exception: usize) -> Option<(i32, Option<usize>)> {
     for clause in &pad.clauses {
         match clause {
             PadClause::Catch(0) => {
-                return Some((type_number(0), Some(thrown.map_or(exception + 32, |t| {
-                    // SAFETY: as in `matches`: a pointer object is caught by its value.
-                    unsafe { adjusted(&t) }
-                }))));
+                return Some((
+                    type_number(0),
+                    Some(thrown.map_or(exception + 32, |t| {
+                        // SAFETY: as in `matches`: a pointer object is caught by its value.
+                        unsafe { adjusted(&t) }
+                    })),
+                ));
             }
             PadClause::Catch(info) => {
                 if let Some(t) = &thrown
@@ -95,7 +101,9 @@ unsafe fn decide(pad: &Pad, exception: usize) -> Option<(i32, Option<usize>)> {
             PadClause::Filter(allowed) => {
                 let through = thrown.as_ref().is_some_and(|t| {
                     // SAFETY: type infos of the program.
-                    allowed.iter().any(|&info| unsafe { matches(info, t) }.is_some())
+                    allowed
+                        .iter()
+                        .any(|&info| unsafe { matches(info, t) }.is_some())
                 });
                 if !through {
                     return Some((-1, thrown.map(|t| t.object)));
@@ -112,13 +120,23 @@ unsafe fn adjusted(thrown: &Thrown) -> usize {
     unsafe {
         let table = *(thrown.info as *const *const usize);
         let is_pointer: IsPointer = std::mem::transmute(*table.add(2));
-        if is_pointer(thrown.info) { *(thrown.object as *const usize) } else { thrown.object }
+        if is_pointer(thrown.info) {
+            *(thrown.object as *const usize)
+        } else {
+            thrown.object
+        }
     }
 }
 
 fn pad_at(code: &Lowered, ip: *const u64, innermost: bool) -> Option<&Pad> {
     let off = (ip as usize).wrapping_sub(code.code.as_ptr() as usize) as u32;
-    code.pads.iter().find(|p| if innermost { p.call == off } else { p.after == off })
+    code.pads.iter().find(|p| {
+        if innermost {
+            p.call == off
+        } else {
+            p.after == off
+        }
+    })
 }
 
 /// Answers the search phase for an activation's frames.
@@ -196,7 +214,11 @@ unsafe fn land_from(
 ///
 /// # Safety
 /// `act` is the thread's innermost activation, its frames are live.
-pub unsafe fn land_native(act: &Activation, exception: usize, cx: *mut ThreadState) -> Option<Place> {
+pub unsafe fn land_native(
+    act: &Activation,
+    exception: usize,
+    cx: *mut ThreadState,
+) -> Option<Place> {
     // SAFETY: the caller's promise.
     unsafe { land_from(act.frame.cast(), (*cx).ip, true, exception, cx) }
 }
@@ -209,7 +231,13 @@ pub unsafe fn land(regs: *mut u64, exception: usize, cx: *mut ThreadState) -> Op
     // SAFETY: the caller's promise.
     unsafe {
         (*cx).sp = frame::saved_sp(regs);
-        land_from(frame::caller(regs), frame::return_ip(regs), false, exception, cx)
+        land_from(
+            frame::caller(regs),
+            frame::return_ip(regs),
+            false,
+            exception,
+            cx,
+        )
     }
 }
 
@@ -286,7 +314,11 @@ pub unsafe fn long_jump(buffer: &JumpBuffer, value: u32, cx: *mut ThreadState) {
     // SAFETY: the caller's promise.
     unsafe {
         if buffer.has_mask != 0 {
-            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const buffer.mask, std::ptr::null_mut());
+            libc::pthread_sigmask(
+                libc::SIG_SETMASK,
+                &raw const buffer.mask,
+                std::ptr::null_mut(),
+            );
         }
         *buffer.regs.add(buffer.dst as usize) = u64::from(value);
         if (*cx).activation == buffer.activation {

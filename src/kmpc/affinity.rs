@@ -49,9 +49,18 @@ mod tests {
 
     #[test]
     fn kmpc_places_by_policy() {
-        assert_eq!((0..4).map(|t| place(3, t, 4, 8)).collect::<Vec<_>>(), [0, 1, 2, 3]);
-        assert_eq!((0..4).map(|t| place(4, t, 4, 8)).collect::<Vec<_>>(), [0, 2, 4, 6]);
-        assert_eq!((0..4).map(|t| place(4, t, 4, 2)).collect::<Vec<_>>(), [0, 1, 0, 1]);
+        assert_eq!(
+            (0..4).map(|t| place(3, t, 4, 8)).collect::<Vec<_>>(),
+            [0, 1, 2, 3]
+        );
+        assert_eq!(
+            (0..4).map(|t| place(4, t, 4, 8)).collect::<Vec<_>>(),
+            [0, 2, 4, 6]
+        );
+        assert_eq!(
+            (0..4).map(|t| place(4, t, 4, 2)).collect::<Vec<_>>(),
+            [0, 1, 0, 1]
+        );
         assert_eq!(place(2, 3, 4, 8), 0);
     }
 }

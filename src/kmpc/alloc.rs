@@ -42,7 +42,11 @@ fn allocate(align: usize, size: usize, handle: usize, zero: bool) -> *mut c_void
     // SAFETY: a power of two and a multiple of a pointer's size.
     unsafe {
         if align <= 16 {
-            return if zero { libc::calloc(1, size) } else { libc::malloc(size) };
+            return if zero {
+                libc::calloc(1, size)
+            } else {
+                libc::malloc(size)
+            };
         }
         if libc::posix_memalign(&mut block, align, size) != 0 {
             return std::ptr::null_mut();
@@ -66,7 +70,9 @@ pub unsafe extern "C-unwind" fn aligned_alloc(a: usize, size: usize, handle: usi
 
 /// `omp_calloc`.
 pub unsafe extern "C-unwind" fn calloc(n: usize, size: usize, handle: usize) -> *mut c_void {
-    n.checked_mul(size).map_or(std::ptr::null_mut(), |total| allocate(0, total, handle, true))
+    n.checked_mul(size).map_or(std::ptr::null_mut(), |total| {
+        allocate(0, total, handle, true)
+    })
 }
 
 /// `omp_aligned_calloc`.
@@ -76,7 +82,9 @@ pub unsafe extern "C-unwind" fn aligned_calloc(
     size: usize,
     handle: usize,
 ) -> *mut c_void {
-    n.checked_mul(size).map_or(std::ptr::null_mut(), |total| allocate(a, total, handle, true))
+    n.checked_mul(size).map_or(std::ptr::null_mut(), |total| {
+        allocate(a, total, handle, true)
+    })
 }
 
 /// `omp_realloc`.
@@ -278,4 +286,3 @@ pub unsafe extern "C-unwind" fn plain_free(block: *mut c_void) {
     // SAFETY: the caller's contract.
     unsafe { libc::free(block) }
 }
-

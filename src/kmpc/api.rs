@@ -92,8 +92,17 @@ pub unsafe extern "C-unwind" fn get_supported_active_levels() -> i32 {
 pub unsafe extern "C-unwind" fn set_schedule(kind: i32, chunk: i32) {
     let plain = kind as u32 & !SCHEDULE_MONOTONIC;
     if (1..=4).contains(&plain) {
-        let chunk = if plain == 4 { 0 } else { chunk.max(0) };
-        set_icv(|icvs| icvs.schedule = RunSchedule { kind: kind as u32, chunk });
+        let chunk = if plain == 4 {
+            0
+        } else {
+            chunk.max(env::default_chunk(plain))
+        };
+        set_icv(|icvs| {
+            icvs.schedule = RunSchedule {
+                kind: kind as u32,
+                chunk,
+            }
+        });
     }
 }
 
@@ -153,7 +162,10 @@ pub unsafe extern "C-unwind" fn get_team_size(level: i32) -> i32 {
 
 /// `omp_get_wtime`: seconds since some fixed time.
 pub unsafe extern "C-unwind" fn get_wtime() -> f64 {
-    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    let mut now = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
     // SAFETY: `now` is a live timespec.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut now) };
     now.tv_sec as f64 + now.tv_nsec as f64 * 1e-9
@@ -209,7 +221,11 @@ pub unsafe extern "C-unwind" fn set_num_teams(teams: i32) {
 /// `omp_get_max_teams`.
 pub unsafe extern "C-unwind" fn get_max_teams() -> i32 {
     let set = icv::NUM_TEAMS.load(Ordering::Relaxed);
-    if set > 0 { set } else { settings().num_teams as i32 }
+    if set > 0 {
+        set
+    } else {
+        settings().num_teams as i32
+    }
 }
 
 /// `omp_set_teams_thread_limit`.
@@ -246,7 +262,11 @@ pub unsafe extern "C-unwind" fn get_proc_bind() -> i32 {
 
 /// `omp_get_num_places`: the processors, where binding is on.
 pub unsafe extern "C-unwind" fn get_num_places() -> i32 {
-    if settings().bind { topology::allowed_cpus().len() as i32 } else { 0 }
+    if settings().bind {
+        topology::allowed_cpus().len() as i32
+    } else {
+        0
+    }
 }
 
 /// `omp_get_place_num_procs`.
@@ -275,7 +295,10 @@ pub unsafe extern "C-unwind" fn get_place_num() -> i32 {
     }
     // SAFETY: no arguments.
     let cpu = unsafe { libc::sched_getcpu() };
-    topology::allowed_cpus().iter().position(|&c| c as i32 == cpu).map_or(-1, |p| p as i32)
+    topology::allowed_cpus()
+        .iter()
+        .position(|&c| c as i32 == cpu)
+        .map_or(-1, |p| p as i32)
 }
 
 /// `omp_get_partition_place_nums`.

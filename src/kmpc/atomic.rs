@@ -459,7 +459,10 @@ mod tests {
             update::<i32, i32, AndL>(null(), 0, &mut x, 4);
             assert_eq!(x, 1);
         }
-        let mut z = Complex { re: 1.0f64, im: 2.0 };
+        let mut z = Complex {
+            re: 1.0f64,
+            im: 2.0,
+        };
         // SAFETY: `z` is ours alone.
         unsafe { update::<_, _, Mul>(null(), 0, &mut z, Complex { re: 3.0, im: -1.0 }) };
         assert_eq!(z, Complex { re: 5.0, im: 5.0 });

@@ -31,7 +31,8 @@ pub unsafe extern "C-unwind" fn barrier_master(_ident: *const Ident, gtid: i32) 
         // SAFETY: the thread takes part with this number; non-masters release here, the master in
         // `end_barrier_master`.
         unsafe {
-            team.gang.gather(thread.tid(), shape.size, shape.patience, |_| {});
+            team.gang
+                .gather(thread.tid(), shape.size, shape.patience, |_| {});
             if thread.tid() != 0 {
                 team.gang.release(thread.tid(), shape.size, shape.patience);
             }

@@ -4,6 +4,11 @@
 //! The threads of a team share one [`LoopBuffer`] per loop, from a ring in the team: a thread that
 //! finds no iterations left may go on to the next loop while others still work on this one. The
 //! last to leave a loop makes its buffer ready for the loop that comes a round later.
+//!
+//! Dynamic schedules that need not be monotonic do without a shared counter: each thread starts
+//! with an even range of the chunks and steals half of another's rest when its own is empty. A
+//! range is one word, `(next + 1) << 32 | (end + 1)`; 0 stands for the range a thread starts with,
+//! so that a late thread's chunks can be stolen before it comes.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -15,7 +20,7 @@ use crate::kmpc::iteration::{Iteration, balanced, trip_count, value};
 use crate::kmpc::static_loop::kind;
 use crate::kmpc::team::{LOOP_BUFFERS, Team};
 use crate::kmpc::thread::{Thread, by_number};
-use crate::support::sync::publish;
+use crate::support::sync::{AtomicU64 as SyncU64, publish};
 
 /// What the threads of a team share about one loop.
 #[derive(Debug)]
@@ -28,7 +33,7 @@ pub struct LoopBuffer {
     /// The first chunk (or iteration) not handed out. Relaxed: it only numbers work.
     next: CachePadded<AtomicU64>,
     /// Iterations whose ordered part is over. Release at its end, Acquire at the next's begin.
-    ordered: CachePadded<AtomicU64>,
+    ordered: CachePadded<SyncU64>,
 }
 
 impl LoopBuffer {
@@ -38,7 +43,7 @@ impl LoopBuffer {
             turn: AtomicU64::new(turn as u64),
             left: AtomicU32::new(0),
             next: CachePadded::new(AtomicU64::new(0)),
-            ordered: CachePadded::new(AtomicU64::new(0)),
+            ordered: CachePadded::new(SyncU64::new(0)),
         }
     }
 
@@ -60,6 +65,8 @@ enum Plan {
     RoundRobin,
     /// Chunks taken in turn.
     Dynamic,
+    /// Chunks from the thread's own range, then from others'.
+    Stealing,
     /// Chunks that shrink with what remains.
     Guided,
     /// Chunks that shrink linearly.
@@ -80,6 +87,8 @@ pub struct LoopState {
     number: u32,
     ordered: bool,
     finished: bool,
+    /// This thread has executed the last chunk of a stealing loop.
+    had_last: bool,
     /// First iteration of the current chunk.
     first: u64,
     /// The current iteration has executed its ordered region.
@@ -100,6 +109,7 @@ impl Default for LoopState {
             number: 0,
             ordered: false,
             finished: true,
+            had_last: false,
             first: 0,
             bumped: false,
             slope: (0, 0),
@@ -107,6 +117,7 @@ impl Default for LoopState {
     }
 }
 
+#[expect(clippy::mut_from_ref, reason = "a cell of the calling thread's own")]
 fn state(thread: &Thread) -> &mut LoopState {
     // SAFETY: a thread's loop state is touched by the thread itself only, one call at a time.
     unsafe { &mut *thread.local().current_loop.get() }
@@ -122,17 +133,20 @@ fn resolve(schedule: i32, chunk: i64, thread: &Thread) -> (Plan, u64, bool) {
     if kind > kind::NO_MERGE {
         kind -= kind::NO_MERGE;
     }
-    let ordered = (kind::STATIC_CHUNKED + kind::ORDERED..=kind::TRAPEZOIDAL + kind::ORDERED)
-        .contains(&kind);
+    let ordered =
+        (kind::STATIC_CHUNKED + kind::ORDERED..=kind::TRAPEZOIDAL + kind::ORDERED).contains(&kind);
     if ordered {
         kind -= kind::ORDERED;
     }
     let mut chunk = chunk.max(1) as u64;
-    if kind == kind::RUNTIME || kind == kind::RUNTIME_SIMD {
+    let icv_kind = kind == kind::RUNTIME || kind == kind::RUNTIME_SIMD;
+    let mut icv_monotonic = false;
+    if icv_kind {
         let icv = thread.icvs.get().schedule;
         let own = icv.chunk.max(0) as u64;
         let width = if kind == kind::RUNTIME_SIMD { chunk } else { 1 };
         chunk = own.max(1) * width;
+        icv_monotonic = icv.kind & SCHEDULE_MONOTONIC != 0;
         kind = match icv.kind & !SCHEDULE_MONOTONIC {
             1 if own > 0 => kind::STATIC_CHUNKED,
             1 => kind::STATIC,
@@ -141,7 +155,13 @@ fn resolve(schedule: i32, chunk: i64, thread: &Thread) -> (Plan, u64, bool) {
             _ => kind::DYNAMIC,
         };
     }
+    let monotonic = ordered || schedule & kind::MONOTONIC != 0 || icv_monotonic;
     let plan = match kind {
+        kind::DYNAMIC | kind::STATIC_STEAL
+            if !monotonic && (icv_kind || schedule & kind::NONMONOTONIC != 0) =>
+        {
+            Plan::Stealing
+        }
         kind::STATIC_CHUNKED | kind::STATIC_SIMD => Plan::RoundRobin,
         kind::STATIC | kind::STATIC_GREEDY | kind::STATIC_BALANCED => Plan::Balanced,
         kind::GUIDED
@@ -165,6 +185,9 @@ fn init<T: Iteration>(gtid: i32, schedule: i32, lower: T, upper: T, step: i64, c
     if size == 1 {
         plan = Plan::Balanced;
     }
+    if plan == Plan::Stealing && trip.div_ceil(chunk) >= u32::MAX as u64 {
+        plan = Plan::Dynamic;
+    }
     let local = thread.local();
     let number = local.loops.get();
     local.loops.set(number.wrapping_add(1));
@@ -185,6 +208,7 @@ fn init<T: Iteration>(gtid: i32, schedule: i32, lower: T, upper: T, step: i64, c
         number,
         ordered,
         finished: false,
+        had_last: false,
         first: 0,
         bumped: false,
         slope,
@@ -192,7 +216,9 @@ fn init<T: Iteration>(gtid: i32, schedule: i32, lower: T, upper: T, step: i64, c
     if size > 1 {
         let buffer = buffer(team, number);
         if buffer.turn.load(Ordering::Acquire) != number as u64 {
-            wait(thread, team, || buffer.turn.load(Ordering::Acquire) == number as u64);
+            wait(thread, team, || {
+                buffer.turn.load(Ordering::Acquire) == number as u64
+            });
         }
     }
 }
@@ -217,7 +243,10 @@ fn take(thread: &Thread, team: &Team, s: &mut LoopState) -> Option<(u64, u64)> {
             (count > 0).then_some((first, count))
         }
         Plan::RoundRobin => {
-            let index = s.taken.checked_mul(size)?.checked_add(thread.tid() as u64)?;
+            let index = s
+                .taken
+                .checked_mul(size)?
+                .checked_add(thread.tid() as u64)?;
             let first = index.checked_mul(s.chunk).filter(|&f| f < s.trip)?;
             s.taken += 1;
             Some((first, s.chunk.min(s.trip - first)))
@@ -226,6 +255,15 @@ fn take(thread: &Thread, team: &Team, s: &mut LoopState) -> Option<(u64, u64)> {
             let next = &buffer(team, s.number).next;
             let index = next.fetch_add(1, Ordering::Relaxed);
             let first = index.checked_mul(s.chunk).filter(|&f| f < s.trip)?;
+            Some((first, s.chunk.min(s.trip - first)))
+        }
+        Plan::Stealing => {
+            // The last chunk is in no range: see `take_last`.
+            let chunks = s.trip.div_ceil(s.chunk).checked_sub(1)?;
+            let first = take_own(thread, s, chunks, size)
+                .or_else(|| steal(thread, team, s, chunks, size))
+                .or_else(|| take_last(team, s, chunks))?
+                * s.chunk;
             Some((first, s.chunk.min(s.trip - first)))
         }
         Plan::Guided => {
@@ -259,6 +297,94 @@ fn take(thread: &Thread, team: &Team, s: &mut LoopState) -> Option<(u64, u64)> {
     }
 }
 
+/// A range of chunks as one word.
+#[inline(always)]
+fn pack(next: u64, end: u64) -> u64 {
+    (next + 1) << 32 | (end + 1)
+}
+
+/// The chunks of a range: (next, end). The owner's attempts may have moved next beyond end.
+#[inline(always)]
+fn unpack(word: u64) -> (u64, u64) {
+    ((word >> 32) - 1, (word as u32 as u64) - 1)
+}
+
+/// The range thread `tid` starts with.
+fn own_range(tid: u64, chunks: u64, size: u64) -> u64 {
+    let (first, count) = balanced(chunks, tid, size);
+    pack(first, first + count)
+}
+
+/// The next chunk of the thread's own range. Ranges only number work: Relaxed.
+#[inline(always)]
+fn take_own(thread: &Thread, s: &mut LoopState, chunks: u64, size: u64) -> Option<u64> {
+    let range = &thread.local().ranges[s.number as usize % LOOP_BUFFERS];
+    if s.taken == 0 {
+        s.taken = 1;
+        let mine = own_range(thread.tid() as u64, chunks, size);
+        // A thief may have been here before us.
+        let _ = range.compare_exchange(0, mine, Ordering::Relaxed, Ordering::Relaxed);
+    }
+    let (next, end) = unpack(range.fetch_add(1 << 32, Ordering::Relaxed));
+    if next < end {
+        return Some(next);
+    }
+    // Back, so that repeated attempts cannot overflow. Nobody changes an empty range but its owner.
+    range.fetch_sub(1 << 32, Ordering::Relaxed);
+    None
+}
+
+/// The loop's last chunk, once there is nothing else. Whoever executes it executes nothing after
+/// it: the compiler takes a thread's private copies for the `lastprivate` values as they are when
+/// the thread has left the loop.
+#[cold]
+fn take_last(team: &Team, s: &mut LoopState, last: u64) -> Option<u64> {
+    let claimed = &buffer(team, s.number).next;
+    if claimed.load(Ordering::Relaxed) == 0 && claimed.fetch_add(1, Ordering::Relaxed) == 0 {
+        s.had_last = true;
+        return Some(last);
+    }
+    None
+}
+
+/// Steals the last half of another thread's range: keeps all but the first chunk as its own range
+/// and returns that first one.
+#[cold]
+fn steal(thread: &Thread, team: &Team, s: &LoopState, chunks: u64, size: u64) -> Option<u64> {
+    let index = s.number as usize % LOOP_BUFFERS;
+    let me = thread.tid() as u64;
+    for victim in (me + 1..size).chain(0..me) {
+        // SAFETY: the victim is in the team, and its ranges are atomic.
+        let range = unsafe { &team.slot(victim as u32).local.ranges[index] };
+        let mut seen = range.load(Ordering::Relaxed);
+        loop {
+            let full = if seen == 0 {
+                own_range(victim, chunks, size)
+            } else {
+                seen
+            };
+            let (next, end) = unpack(full);
+            if next >= end {
+                break;
+            }
+            let first = end - (end - next).div_ceil(2);
+            match range.compare_exchange_weak(
+                seen,
+                pack(next, first),
+                Ordering::Relaxed,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => {
+                    thread.local().ranges[index].store(pack(first + 1, end), Ordering::Relaxed);
+                    return Some(first);
+                }
+                Err(now) => seen = now,
+            }
+        }
+    }
+    None
+}
+
 #[inline(always)]
 unsafe fn next<T: Iteration>(
     gtid: i32,
@@ -273,7 +399,12 @@ unsafe fn next<T: Iteration>(
     if s.finished {
         return 0;
     }
-    let Some((first, count)) = take(thread, team, s) else {
+    let taken = if s.had_last {
+        None
+    } else {
+        take(thread, team, s)
+    };
+    let Some((first, count)) = taken else {
         leave(team, s);
         return 0;
     };
@@ -305,6 +436,13 @@ fn leave(team: &Team, s: &mut LoopState) {
         return;
     }
     if buffer.left.fetch_add(1, Ordering::AcqRel) + 1 == size {
+        if s.plan == Plan::Stealing {
+            for tid in 0..size {
+                // SAFETY: in the team; nobody uses the ranges of this loop any more.
+                let local = unsafe { &team.slot(tid).local };
+                local.ranges[s.number as usize % LOOP_BUFFERS].store(0, Ordering::Relaxed);
+            }
+        }
         buffer.left.store(0, Ordering::Relaxed);
         buffer.next.store(0, Ordering::Relaxed);
         buffer.ordered.store(0, Ordering::Relaxed);
@@ -443,7 +581,11 @@ pub unsafe extern "C-unwind" fn sections_init(_ident: *const Ident, gtid: i32) {
 }
 
 /// The next section to execute, counted from 0; `sections` or more when there is none.
-pub unsafe extern "C-unwind" fn next_section(_ident: *const Ident, gtid: i32, sections: i32) -> i32 {
+pub unsafe extern "C-unwind" fn next_section(
+    _ident: *const Ident,
+    gtid: i32,
+    sections: i32,
+) -> i32 {
     let thread = by_number(gtid);
     let team = thread.team();
     let s = state(thread);
@@ -465,4 +607,3 @@ pub unsafe extern "C-unwind" fn next_section(_ident: *const Ident, gtid: i32, se
 
 /// Ends `sections`: nothing to do.
 pub unsafe extern "C-unwind" fn sections_end(_ident: *const Ident, _gtid: i32) {}
-

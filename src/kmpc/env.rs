@@ -18,7 +18,9 @@ pub fn read(
         if let Some(text) = var(name)
             && take(text.trim()).is_none()
         {
-            warn(format!("{name}={text:?} is not {expected}; using the default"));
+            warn(format!(
+                "{name}={text:?} is not {expected}; using the default"
+            ));
         }
     };
     let s = settings;
@@ -41,19 +43,27 @@ pub fn read(
         s.max_active_levels = if boolean(t)? { i32::MAX as u32 } else { 1 };
         Some(())
     });
-    each("OMP_PROC_BIND", "true, false or a list of primary, close, spread", &mut |t| {
-        let list: Option<Vec<u8>> = t.split(',').map(proc_bind).collect();
-        s.proc_bind = list?;
-        s.bind = s.proc_bind.first().is_some_and(|&b| b != 0);
-        if s.proc_bind.len() > 1 {
-            s.max_active_levels = i32::MAX as u32;
-        }
-        Some(())
-    });
-    each("OMP_MAX_ACTIVE_LEVELS", "a non-negative integer", &mut |t| {
-        s.max_active_levels = natural(t)?;
-        Some(())
-    });
+    each(
+        "OMP_PROC_BIND",
+        "true, false or a list of primary, close, spread",
+        &mut |t| {
+            let list: Option<Vec<u8>> = t.split(',').map(proc_bind).collect();
+            s.proc_bind = list?;
+            s.bind = s.proc_bind.first().is_some_and(|&b| b != 0);
+            if s.proc_bind.len() > 1 {
+                s.max_active_levels = i32::MAX as u32;
+            }
+            Some(())
+        },
+    );
+    each(
+        "OMP_MAX_ACTIVE_LEVELS",
+        "a non-negative integer",
+        &mut |t| {
+            s.max_active_levels = natural(t)?;
+            Some(())
+        },
+    );
     each("OMP_SCHEDULE", "[modifier:]kind[,chunk]", &mut |t| {
         s.schedule = schedule(t)?;
         Some(())
@@ -62,10 +72,14 @@ pub fn read(
         s.stack_size = size(t, 1)?;
         Some(())
     });
-    each("OMP_STACKSIZE", "a size (number with B, K, M or G)", &mut |t| {
-        s.stack_size = size(t, 1024)?;
-        Some(())
-    });
+    each(
+        "OMP_STACKSIZE",
+        "a size (number with B, K, M or G)",
+        &mut |t| {
+            s.stack_size = size(t, 1024)?;
+            Some(())
+        },
+    );
     s.stack_size = s.stack_size.max(64 << 10);
     each("OMP_WAIT_POLICY", "active or passive", &mut |t| {
         s.wait_policy = Some(match t.to_ascii_lowercase().as_str() {
@@ -75,10 +89,14 @@ pub fn read(
         });
         Some(())
     });
-    each("KMP_BLOCKTIME", "a time in milliseconds or infinite", &mut |t| {
-        s.blocktime_us = Some(blocktime(t)?);
-        Some(())
-    });
+    each(
+        "KMP_BLOCKTIME",
+        "a time in milliseconds or infinite",
+        &mut |t| {
+            s.blocktime_us = Some(blocktime(t)?);
+            Some(())
+        },
+    );
     each("OMP_DEFAULT_DEVICE", "a non-negative integer", &mut |t| {
         s.default_device = natural(t)? as i32;
         Some(())
@@ -95,10 +113,14 @@ pub fn read(
         s.teams_thread_limit = positive(t)?;
         Some(())
     });
-    each("OMP_MAX_TASK_PRIORITY", "a non-negative integer", &mut |t| {
-        s.max_task_priority = natural(t)? as i32;
-        Some(())
-    });
+    each(
+        "OMP_MAX_TASK_PRIORITY",
+        "a non-negative integer",
+        &mut |t| {
+            s.max_task_priority = natural(t)? as i32;
+            Some(())
+        },
+    );
 }
 
 fn natural(text: &str) -> Option<u32> {
@@ -149,7 +171,15 @@ fn schedule(text: &str) -> Option<RunSchedule> {
         "auto" => 4,
         _ => return None,
     };
-    Some(RunSchedule { kind: kind | monotonic, chunk })
+    Some(RunSchedule {
+        kind: kind | monotonic,
+        chunk: chunk.max(default_chunk(kind)),
+    })
+}
+
+/// The chunk size of a schedule kind that is given none; 0 leaves even shares.
+pub fn default_chunk(kind: u32) -> i32 {
+    i32::from(matches!(kind, 2 | 3))
 }
 
 /// A number with an optional unit letter; `unit` bytes where none is given.
@@ -195,14 +225,26 @@ pub fn display_env(var: &dyn Fn(&str) -> Option<String>) -> Option<bool> {
 /// The listing of `OMP_DISPLAY_ENV` and `omp_display_env`.
 pub fn display(s: &Settings, verbose: bool) -> String {
     let list = |values: &[u32]| {
-        values.iter().map(u32::to_string).collect::<Vec<_>>().join(",")
+        values
+            .iter()
+            .map(u32::to_string)
+            .collect::<Vec<_>>()
+            .join(",")
     };
     let kind = ["", "STATIC", "DYNAMIC", "GUIDED", "AUTO"][(s.schedule.kind & 7) as usize % 5];
-    let chunk = if s.schedule.chunk > 0 { format!(",{}", s.schedule.chunk) } else { String::new() };
+    let chunk = if s.schedule.chunk > 0 {
+        format!(",{}", s.schedule.chunk)
+    } else {
+        String::new()
+    };
     let bind = ["FALSE", "TRUE", "PRIMARY", "CLOSE", "SPREAD"];
     let bind = match s.proc_bind.as_slice() {
         [] => "FALSE".to_owned(),
-        list => list.iter().map(|&b| bind[b as usize % 5]).collect::<Vec<_>>().join(","),
+        list => list
+            .iter()
+            .map(|&b| bind[b as usize % 5])
+            .collect::<Vec<_>>()
+            .join(","),
     };
     let upper = |b: bool| if b { "TRUE" } else { "FALSE" };
     let mut out = String::from("OPENMP DISPLAY ENVIRONMENT BEGIN\n   _OPENMP='201811'\n");
@@ -212,14 +254,23 @@ pub fn display(s: &Settings, verbose: bool) -> String {
     row("OMP_DYNAMIC", upper(s.dynamic).into());
     row(
         "OMP_NUM_THREADS",
-        if s.nthreads.is_empty() { s.processors.to_string() } else { list(&s.nthreads) },
+        if s.nthreads.is_empty() {
+            s.processors.to_string()
+        } else {
+            list(&s.nthreads)
+        },
     );
     row("OMP_SCHEDULE", format!("{kind}{chunk}"));
     row("OMP_PROC_BIND", bind);
     row("OMP_STACKSIZE", format!("{}B", s.stack_size));
     row(
         "OMP_WAIT_POLICY",
-        if s.wait_policy == Some(WaitPolicy::Active) { "ACTIVE" } else { "PASSIVE" }.into(),
+        if s.wait_policy == Some(WaitPolicy::Active) {
+            "ACTIVE"
+        } else {
+            "PASSIVE"
+        }
+        .into(),
     );
     row("OMP_MAX_ACTIVE_LEVELS", s.max_active_levels.to_string());
     row("OMP_THREAD_LIMIT", s.thread_limit.to_string());
@@ -231,7 +282,8 @@ pub fn display(s: &Settings, verbose: bool) -> String {
     if verbose {
         row(
             "KMP_BLOCKTIME",
-            s.blocktime_us.map_or("default".into(), |us| format!("{us}us")),
+            s.blocktime_us
+                .map_or("default".into(), |us| format!("{us}us")),
         );
     }
     out.push_str("OPENMP DISPLAY ENVIRONMENT END\n");
@@ -246,7 +298,9 @@ mod tests {
         let mut settings = Settings::new(4);
         let mut warnings = Vec::new();
         let var = |name: &str| {
-            vars.iter().find(|(n, _)| *n == name).map(|(_, v)| (*v).to_owned())
+            vars.iter()
+                .find(|(n, _)| *n == name)
+                .map(|(_, v)| (*v).to_owned())
         };
         read(&mut settings, &var, &mut |w| warnings.push(w));
         (settings, warnings)
@@ -264,7 +318,13 @@ mod tests {
         ]);
         assert!(w.is_empty(), "{w:?}");
         assert_eq!(s.nthreads, [4, 3, 2]);
-        assert_eq!(s.schedule, RunSchedule { kind: 2 | SCHEDULE_MONOTONIC, chunk: 7 });
+        assert_eq!(
+            s.schedule,
+            RunSchedule {
+                kind: 2 | SCHEDULE_MONOTONIC,
+                chunk: 7
+            }
+        );
         assert_eq!(s.stack_size, 2 << 20);
         assert_eq!(s.wait_policy, Some(WaitPolicy::Passive));
         assert_eq!(s.proc_bind, [4, 3]);

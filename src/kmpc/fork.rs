@@ -46,7 +46,16 @@ pub unsafe extern "C-unwind" fn parallel_if(
     let size = if condition != 0 { size } else { 1 };
     let argv = [argument];
     // SAFETY: the caller's contract.
-    unsafe { run_region(thread, ident, argc.min(1) as u32, microtask, argv.as_ptr(), size) };
+    unsafe {
+        run_region(
+            thread,
+            ident,
+            argc.min(1) as u32,
+            microtask,
+            argv.as_ptr(),
+            size,
+        )
+    };
 }
 
 /// The number of threads of the next region, which consumes the pushed clauses.
@@ -61,7 +70,8 @@ fn team_size(thread: &Thread) -> u32 {
     if icvs.dynamic {
         size = size.min(settings().processors);
     }
-    size.min(icvs.thread_limit).clamp(1, thread::MAX_THREADS as u32 / 2)
+    size.min(icvs.thread_limit)
+        .clamp(1, thread::MAX_THREADS as u32 / 2)
 }
 
 /// Reserves up to `wanted` workers under a thread limit; returns how many were granted.
@@ -84,7 +94,9 @@ fn child_icvs(icvs: Icvs, level: u32, bind: Option<u8>) -> Icvs {
         child.nthreads = n;
     }
     if let Some(b) = bind.or_else(|| {
-        (settings.proc_bind.len() > 1).then(|| settings.proc_bind_below(level)).flatten()
+        (settings.proc_bind.len() > 1)
+            .then(|| settings.proc_bind_below(level))
+            .flatten()
     }) {
         child.proc_bind = b;
     }
@@ -138,7 +150,11 @@ unsafe fn run_region(
     let bind = thread.pushed_bind.take();
     let child = child_icvs(icvs, outer_shape.level + 1, bind);
     let processors = settings().processors;
-    let rivals = if outer_shape.size > 1 { size.saturating_mul(outer_shape.size) } else { size };
+    let rivals = if outer_shape.size > 1 {
+        size.saturating_mul(outer_shape.size)
+    } else {
+        size
+    };
     let patience = patience_for(rivals, processors);
     let shape = Shape {
         size,
@@ -152,7 +168,17 @@ unsafe fn run_region(
         ident,
     };
     // SAFETY: our team, between regions.
-    unsafe { t.prepare(shape, Some(Work { microtask, argc, argv, icvs: child })) };
+    unsafe {
+        t.prepare(
+            shape,
+            Some(Work {
+                microtask,
+                argc,
+                argv,
+                icvs: child,
+            }),
+        )
+    };
     let saved = thread.enter(team, 0);
     thread.icvs.set(child);
     let local = thread.local();
@@ -160,7 +186,15 @@ unsafe fn run_region(
     local.loops.set(0);
     // SAFETY: prepared; as many workers are attached as take part.
     unsafe { t.gang.start(size) };
-    let _join = Join { thread, team, size, saved, icvs, limited, patience };
+    let _join = Join {
+        thread,
+        team,
+        size,
+        saved,
+        icvs,
+        limited,
+        patience,
+    };
     let tid = 0;
     // SAFETY: the caller's contract.
     unsafe { abi::call_microtask(microtask, &thread.gtid, &tid, argc, argv) };
@@ -169,10 +203,22 @@ unsafe fn run_region(
 /// How long members of a team spin when `threads` compete for `processors`.
 fn patience_for(threads: u32, processors: u32) -> Patience {
     if threads > processors {
-        let nanos = if icv::spin_nanos() == u64::MAX { u64::MAX } else { 2_000 };
-        Patience { checks: 50, nanos, yielding: true }
+        let nanos = if icv::spin_nanos() == u64::MAX {
+            u64::MAX
+        } else {
+            2_000
+        };
+        Patience {
+            checks: 50,
+            nanos,
+            yielding: true,
+        }
     } else {
-        Patience { checks: 1000, nanos: icv::spin_nanos(), yielding: true }
+        Patience {
+            checks: 400,
+            nanos: icv::spin_nanos(),
+            yielding: true,
+        }
     }
 }
 
@@ -250,7 +296,11 @@ pub fn enter_alone(thread: &Thread, ident: *const Ident, level: u32, league: (u3
     let shape = Shape {
         size: 1,
         meeting: Meeting::AllToAll,
-        patience: Patience { checks: 0, nanos: 0, yielding: false },
+        patience: Patience {
+            checks: 0,
+            nanos: 0,
+            yielding: false,
+        },
         level,
         active_level: outer.shape().active_level,
         parent: outer,
@@ -260,7 +310,12 @@ pub fn enter_alone(thread: &Thread, ident: *const Ident, level: u32, league: (u3
     };
     let icvs = thread.icvs.get();
     // The outer environment is kept in the team until the region ends.
-    let work = Work { microtask: std::ptr::null(), argc: 0, argv: std::ptr::null(), icvs };
+    let work = Work {
+        microtask: std::ptr::null(),
+        argc: 0,
+        argv: std::ptr::null(),
+        icvs,
+    };
     // SAFETY: nobody else uses this team.
     unsafe { t.prepare(shape, Some(work)) };
     thread.icvs.set(child_icvs(icvs, level, bind));
@@ -354,5 +409,7 @@ pub unsafe extern "C-unwind" fn pop_num_threads(_ident: *const Ident, _gtid: i32
 
 /// Sets the `proc_bind` clause of the next region.
 pub unsafe extern "C-unwind" fn push_proc_bind(_ident: *const Ident, gtid: i32, bind: i32) {
-    by_number(gtid).pushed_bind.set(Some(bind.clamp(0, 4) as u8));
+    by_number(gtid)
+        .pushed_bind
+        .set(Some(bind.clamp(0, 4) as u8));
 }

@@ -23,5 +23,7 @@ pub fn install(hooks: Hooks) -> bool {
 }
 
 pub(crate) fn worker_start(gtid: i32) -> *mut c_void {
-    HOOKS.get().map_or(null_mut(), |hooks| (hooks.worker_start)(gtid))
+    HOOKS
+        .get()
+        .map_or(null_mut(), |hooks| (hooks.worker_start)(gtid))
 }

@@ -46,7 +46,11 @@ impl Default for Icvs {
     fn default() -> Self {
         let settings = settings();
         Self {
-            nthreads: settings.nthreads.first().copied().unwrap_or(settings.processors),
+            nthreads: settings
+                .nthreads
+                .first()
+                .copied()
+                .unwrap_or(settings.processors),
             max_active_levels: settings.max_active_levels,
             thread_limit: settings.thread_limit,
             schedule: settings.schedule,
@@ -144,9 +148,13 @@ pub fn settings() -> &'static Settings {
     static SETTINGS: OnceLock<Settings> = OnceLock::new();
     SETTINGS.get_or_init(|| {
         let mut settings = Settings::new(topology::usable_cpus() as u32);
-        env::read(&mut settings, &|name| std::env::var(name).ok(), &mut |warning| {
-            eprintln!("ompvm: warning: {warning}");
-        });
+        env::read(
+            &mut settings,
+            &|name| std::env::var(name).ok(),
+            &mut |warning| {
+                eprintln!("ompvm: warning: {warning}");
+            },
+        );
         if let Some(verbose) = env::display_env(&|name| std::env::var(name).ok()) {
             eprint!("{}", env::display(&settings, verbose));
         }
@@ -180,6 +188,10 @@ pub fn spin_nanos() -> u64 {
 
 /// `kmp_set_blocktime`: sets the spinning time in milliseconds.
 pub fn set_blocktime_ms(ms: i32) {
-    let nanos = if ms == i32::MAX { u64::MAX } else { ms.max(0) as u64 * 1_000_000 };
+    let nanos = if ms == i32::MAX {
+        u64::MAX
+    } else {
+        ms.max(0) as u64 * 1_000_000
+    };
     SPIN_NANOS.store(nanos, Ordering::Relaxed);
 }

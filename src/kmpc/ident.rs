@@ -51,10 +51,16 @@ mod tests {
     #[test]
     fn kmpc_describes_a_location() {
         let text = c";a.c;main;12;5;;";
-        let ident =
-            Ident { reserved_1: 0, flags: 2, reserved_2: 0, source_len: 0, psource: text.as_ptr() };
+        let ident = Ident {
+            reserved_1: 0,
+            flags: 2,
+            reserved_2: 0,
+            source_len: 0,
+            psource: text.as_ptr(),
+        };
         // SAFETY: a live ident.
-        assert_eq!(unsafe { describe(&ident) }.as_deref(), Some("a.c:12 (main)"));
+        let text = unsafe { describe(&ident) };
+        assert_eq!(text.as_deref(), Some("a.c:12 (main)"));
         // SAFETY: null is allowed.
         assert_eq!(unsafe { describe(std::ptr::null()) }, None);
     }

@@ -70,14 +70,19 @@ pub fn value<T: Iteration>(lower: T, index: u64, step: i64) -> T {
 /// The balanced share of `part` out of `parts`: (first, count); the first shares are longer.
 #[inline(always)]
 pub fn balanced(trip: u64, part: u64, parts: u64) -> (u64, u64) {
-    let (small, extra) =
-        if trip <= u32::MAX as u64 && parts <= u32::MAX as u64 {
-            // 32-bit division is several times faster.
-            ((trip as u32 / parts as u32) as u64, (trip as u32 % parts as u32) as u64)
-        } else {
-            (trip / parts, trip % parts)
-        };
-    (part * small + part.min(extra), small + u64::from(part < extra))
+    let (small, extra) = if trip <= u32::MAX as u64 && parts <= u32::MAX as u64 {
+        // 32-bit division is several times faster.
+        (
+            (trip as u32 / parts as u32) as u64,
+            (trip as u32 % parts as u32) as u64,
+        )
+    } else {
+        (trip / parts, trip % parts)
+    };
+    (
+        part * small + part.min(extra),
+        small + u64::from(part < extra),
+    )
 }
 
 #[cfg(test)]

@@ -20,7 +20,10 @@ const CONTENDED: u32 = 2;
 /// Takes the lock in `word`. Acquire; pairs with the Release of [`release`].
 #[inline]
 pub fn acquire(word: &AtomicU32) {
-    if word.compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed).is_err() {
+    if word
+        .compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed)
+        .is_err()
+    {
         acquire_slowly(word);
     }
 }
@@ -36,7 +39,9 @@ fn acquire_slowly(word: &AtomicU32) {
         pauses = (pauses * 2).min(16);
         let seen = word.load(Ordering::Relaxed);
         if seen == FREE
-            && word.compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed).is_ok()
+            && word
+                .compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed)
+                .is_ok()
         {
             return;
         }
@@ -52,7 +57,8 @@ fn acquire_slowly(word: &AtomicU32) {
 /// Takes the lock if it is free.
 #[inline]
 pub fn try_acquire(word: &AtomicU32) -> bool {
-    word.compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    word.compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed)
+        .is_ok()
 }
 
 /// Gives the lock back and wakes a sleeper.
@@ -125,7 +131,11 @@ impl NestLock {
             self.depth.store(depth, Ordering::Relaxed);
             return depth;
         }
-        if self.owner.compare_exchange(0, me, Ordering::Acquire, Ordering::Relaxed).is_ok() {
+        if self
+            .owner
+            .compare_exchange(0, me, Ordering::Acquire, Ordering::Relaxed)
+            .is_ok()
+        {
             self.depth.store(1, Ordering::Relaxed);
             return 1;
         }
@@ -285,7 +295,10 @@ mod tests {
 
     #[test]
     fn kmpc_nest_lock_counts() {
-        let lock = NestLock { owner: AtomicU32::new(0), depth: AtomicU32::new(0) };
+        let lock = NestLock {
+            owner: AtomicU32::new(0),
+            depth: AtomicU32::new(0),
+        };
         lock.acquire();
         assert_eq!(lock.try_acquire(), 2);
         lock.release();

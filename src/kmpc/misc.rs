@@ -42,7 +42,12 @@ pub unsafe extern "C-unwind" fn begin(_ident: *const Ident, _flags: i32) {}
 pub unsafe extern "C-unwind" fn end(_ident: *const Ident) {}
 
 /// Begins or ends `scope`: nothing to do.
-pub unsafe extern "C-unwind" fn scope(_ident: *const Ident, _gtid: i32, _reserved: *mut std::ffi::c_void) {}
+pub unsafe extern "C-unwind" fn scope(
+    _ident: *const Ident,
+    _gtid: i32,
+    _reserved: *mut std::ffi::c_void,
+) {
+}
 
 /// The `error` directive: severity 1 warns, 2 ends the program.
 ///
@@ -77,7 +82,9 @@ pub unsafe extern "C-unwind" fn task_id(gtid: i32) -> u64 {
 /// `name` is null-terminated.
 pub unsafe extern "C-unwind" fn unsupported(name: *const c_char) -> ! {
     // SAFETY: the caller's contract.
-    let name = unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned();
+    let name = unsafe { CStr::from_ptr(name) }
+        .to_string_lossy()
+        .into_owned();
     let reason = match crate::kmpc::table::lookup(&name).map(|entry| entry.status) {
         Some(crate::kmpc::table::Status::Unsupported { reason }) => reason,
         _ => "not part of this runtime",

@@ -11,7 +11,10 @@
 
 // Entries implement a published ABI, whose contract is the specification's: "called as the compiler
 // calls it". Sections naming more stand where a function asks for more.
-#![expect(clippy::missing_safety_doc, reason = "the contract of ABI entries is the ABI's")]
+#![expect(
+    clippy::missing_safety_doc,
+    reason = "the contract of ABI entries is the ABI's"
+)]
 #![expect(clippy::too_many_arguments, reason = "the ABI's signatures")]
 
 pub mod abi;

@@ -54,12 +54,13 @@ unsafe fn gather(thread: &Thread, data: *mut c_void, combine: Combine) {
     // SAFETY: the thread takes part with its number; a child's list lives until the release, and
     // its pointer was stored before the arrival that the gather acquired.
     unsafe {
-        team.gang.gather(thread.tid(), shape.size, shape.patience, |child| {
-            let theirs = team.slot(child).local.reduce_data.load(Ordering::Relaxed);
-            if let Some(combine) = combine {
-                combine(data, theirs);
-            }
-        });
+        team.gang
+            .gather(thread.tid(), shape.size, shape.patience, |child| {
+                let theirs = team.slot(child).local.reduce_data.load(Ordering::Relaxed);
+                if let Some(combine) = combine {
+                    combine(data, theirs);
+                }
+            });
     }
 }
 

@@ -87,11 +87,21 @@ fn share<T: Iteration>(
             let stride = T::step(chunk.wrapping_mul(parts).wrapping_mul(step as u64));
             if first >= trip {
                 let (lower, upper) = empty(step);
-                return Share { lower, upper, stride, last: false };
+                return Share {
+                    lower,
+                    upper,
+                    stride,
+                    last: false,
+                };
             }
             let end = first.saturating_add(chunk - 1).min(trip - 1);
             let last = ((trip - 1) / chunk) % parts == part;
-            Share { lower: value(lower, first, step), upper: value(lower, end, step), stride, last }
+            Share {
+                lower: value(lower, first, step),
+                upper: value(lower, end, step),
+                stride,
+                last,
+            }
         }
         kind::STATIC_SIMD => {
             let span = trip.div_ceil(parts).div_ceil(chunk).saturating_mul(chunk);
@@ -99,19 +109,34 @@ fn share<T: Iteration>(
             let stride = T::step(trip);
             if first >= trip {
                 let (lower, upper) = empty(step);
-                return Share { lower, upper, stride, last: false };
+                return Share {
+                    lower,
+                    upper,
+                    stride,
+                    last: false,
+                };
             }
             let end = first.saturating_add(span - 1);
             let last = end >= trip - 1;
             let upper = if last { upper } else { value(lower, end, step) };
-            Share { lower: value(lower, first, step), upper, stride, last }
+            Share {
+                lower: value(lower, first, step),
+                upper,
+                stride,
+                last,
+            }
         }
         _ => {
             let (first, count) = balanced(trip, part, parts);
             let stride = T::step(trip);
             if count == 0 {
                 let (lower, upper) = empty(step);
-                return Share { lower, upper, stride, last: false };
+                return Share {
+                    lower,
+                    upper,
+                    stride,
+                    last: false,
+                };
             }
             let end = first + count - 1;
             Share {
@@ -217,7 +242,15 @@ unsafe fn init_dist<T: Iteration>(
             return;
         }
         let part = (thread.tid() as u64, shape.size as u64);
-        let s = share(schedule, outer.lower, outer.upper, wide_step, chunk, inner_trip, part);
+        let s = share(
+            schedule,
+            outer.lower,
+            outer.upper,
+            wide_step,
+            chunk,
+            inner_trip,
+            part,
+        );
         (*lower, *upper, *stride) = (s.lower, s.upper, s.stride);
         if !last.is_null() {
             *last = (s.last && outer.last) as i32;
@@ -311,7 +344,11 @@ mod tests {
             lasts += s.last as u32;
             let (mut lo, mut hi) = (s.lower as i64, s.upper as i64);
             loop {
-                let bounded = if step > 0 { hi.min(upper as i64) } else { hi.max(upper as i64) };
+                let bounded = if step > 0 {
+                    hi.min(upper as i64)
+                } else {
+                    hi.max(upper as i64)
+                };
                 let mut i = lo;
                 if if step > 0 { lo > bounded } else { lo < bounded } {
                     break;

@@ -868,21 +868,51 @@ macro_rules! rust_type {
 
 /// The [`Kind`] of an argument kind.
 macro_rules! kind {
-    (i8) => { Kind::I8 };
-    (u8) => { Kind::I8 };
-    (i16) => { Kind::I16 };
-    (u16) => { Kind::I16 };
-    (i32) => { Kind::I32 };
-    (u32) => { Kind::I32 };
-    (i64) => { Kind::I64 };
-    (u64) => { Kind::I64 };
-    (usize) => { Kind::I64 };
-    (f32) => { Kind::F32 };
-    (f64) => { Kind::F64 };
-    (c32) => { Kind::C32 };
-    (c64) => { Kind::C64 };
-    ($pointer:ident) => { Kind::Ptr };
-    () => { Kind::Void };
+    (i8) => {
+        Kind::I8
+    };
+    (u8) => {
+        Kind::I8
+    };
+    (i16) => {
+        Kind::I16
+    };
+    (u16) => {
+        Kind::I16
+    };
+    (i32) => {
+        Kind::I32
+    };
+    (u32) => {
+        Kind::I32
+    };
+    (i64) => {
+        Kind::I64
+    };
+    (u64) => {
+        Kind::I64
+    };
+    (usize) => {
+        Kind::I64
+    };
+    (f32) => {
+        Kind::F32
+    };
+    (f64) => {
+        Kind::F64
+    };
+    (c32) => {
+        Kind::C32
+    };
+    (c64) => {
+        Kind::C64
+    };
+    ($pointer:ident) => {
+        Kind::Ptr
+    };
+    () => {
+        Kind::Void
+    };
 }
 
 macro_rules! entries {
@@ -942,7 +972,10 @@ for_each_runtime_entry!(entries);
 /// The entry of the given ABI name.
 pub fn lookup(name: &str) -> Option<&'static Entry> {
     static INDEX: OnceLock<HashMap<&'static str, &'static Entry>> = OnceLock::new();
-    INDEX.get_or_init(|| ENTRIES.iter().map(|e| (e.name, e)).collect()).get(name).copied()
+    INDEX
+        .get_or_init(|| ENTRIES.iter().map(|e| (e.name, e)).collect())
+        .get(name)
+        .copied()
 }
 
 /// Why a name that looks like a runtime entry but has no row is not supported; `None` for names
@@ -951,14 +984,26 @@ pub fn missing_reason(name: &str) -> Option<&'static str> {
     let families = [
         ("GOMP_", "libgomp's interface (code compiled by gcc)"),
         ("__tgt_", "offload to devices"),
-        ("__kmpc_", "an entry of libomp that this runtime does not know"),
+        (
+            "__kmpc_",
+            "an entry of libomp that this runtime does not know",
+        ),
         ("omp_", "a routine that this runtime does not know"),
         ("ompc_", "a routine that this runtime does not know"),
-        ("kmp_", "a routine of libomp's own that this runtime does not know"),
-        ("kmpc_", "a routine of libomp's own that this runtime does not know"),
+        (
+            "kmp_",
+            "a routine of libomp's own that this runtime does not know",
+        ),
+        (
+            "kmpc_",
+            "a routine of libomp's own that this runtime does not know",
+        ),
         ("ompx_", "an extension of LLVM's OpenMP"),
     ];
-    families.iter().find(|(prefix, _)| name.starts_with(prefix)).map(|&(_, reason)| reason)
+    families
+        .iter()
+        .find(|(prefix, _)| name.starts_with(prefix))
+        .map(|&(_, reason)| reason)
 }
 
 #[cfg(test)]
@@ -980,7 +1025,12 @@ mod tests {
         let fork = lookup("__kmpc_fork_call").unwrap();
         assert!(fork.variadic && !fork.address.0.is_null());
         let task = lookup("__kmpc_omp_task").unwrap();
-        assert_eq!(task.status, Status::Unsupported { reason: "explicit tasks" });
+        assert_eq!(
+            task.status,
+            Status::Unsupported {
+                reason: "explicit tasks"
+            }
+        );
         assert!(lookup("printf").is_none() && missing_reason("printf").is_none());
         assert!(missing_reason("GOMP_parallel").is_some());
     }

@@ -12,7 +12,11 @@ use crate::kmpc::thread::{Thread, by_number, current};
 /// Teams of the next league where the construct does not say.
 fn default_teams() -> u32 {
     let set = icv::NUM_TEAMS.load(std::sync::atomic::Ordering::Relaxed);
-    if set > 0 { set as u32 } else { settings().num_teams.max(1) }
+    if set > 0 {
+        set as u32
+    } else {
+        settings().num_teams.max(1)
+    }
 }
 
 /// Executes `microtask` once per team of a league. `argv` holds `argc` pointers.
@@ -33,7 +37,11 @@ pub unsafe extern "C-unwind" fn fork(
         enter_alone(thread, ident, level, (teams, team));
         let _leave = Leave { thread };
         let mut icvs = thread.icvs.get();
-        let limit = if limit > 0 { limit } else { icvs.teams_thread_limit };
+        let limit = if limit > 0 {
+            limit
+        } else {
+            icvs.teams_thread_limit
+        };
         if limit > 0 {
             icvs.thread_limit = icvs.thread_limit.min(limit);
             icvs.nthreads = icvs.nthreads.min(limit);
@@ -62,7 +70,9 @@ pub unsafe extern "C-unwind" fn push_num_teams(
     teams: i32,
     threads: i32,
 ) {
-    by_number(gtid).pushed_teams.set((teams.max(0) as u32, threads.max(0) as u32));
+    by_number(gtid)
+        .pushed_teams
+        .set((teams.max(0) as u32, threads.max(0) as u32));
 }
 
 /// As [`push_num_teams`] with a lower bound for the number of teams.
@@ -73,7 +83,9 @@ pub unsafe extern "C-unwind" fn push_num_teams_bounds(
     upper: i32,
     threads: i32,
 ) {
-    by_number(gtid).pushed_teams.set((upper.max(0) as u32, threads.max(0) as u32));
+    by_number(gtid)
+        .pushed_teams
+        .set((upper.max(0) as u32, threads.max(0) as u32));
 }
 
 /// Sets the thread limit of the current task.

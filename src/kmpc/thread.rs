@@ -12,9 +12,8 @@ use std::cell::{Cell, UnsafeCell};
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::ptr::null_mut;
-use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
-
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
 use crate::kmpc::icv::{self, Icvs, settings};
 use crate::kmpc::team::gang::{Order, Slot};
@@ -82,8 +81,11 @@ struct Pool {
     next_number: i32,
 }
 
-static POOL: Mutex<Pool> =
-    Mutex::new(Pool { idle: Vec::new(), free_numbers: Vec::new(), next_number: 0 });
+static POOL: Mutex<Pool> = Mutex::new(Pool {
+    idle: Vec::new(),
+    free_numbers: Vec::new(),
+    next_number: 0,
+});
 
 /// The pool, locked. Nothing under the lock panics, so poison means nothing.
 fn pool() -> MutexGuard<'static, Pool> {
@@ -229,8 +231,12 @@ fn take_number() -> i32 {
 
 fn release_root(thread: &'static Thread) {
     // SAFETY: the thread itself, which runs no region, touches its lists.
-    let (teams, serial) =
-        unsafe { (&mut *thread.spare_teams.get(), &mut *thread.spare_serial.get()) };
+    let (teams, serial) = unsafe {
+        (
+            &mut *thread.spare_teams.get(),
+            &mut *thread.spare_serial.get(),
+        )
+    };
     for team in teams.drain(..) {
         // SAFETY: the team is ours and runs no region.
         unsafe { dismiss(team) };
@@ -320,7 +326,11 @@ fn serve(thread: &'static Thread) {
     thread.hook_data.set(hooks::worker_start(thread.gtid));
     let own_team = thread.team.get();
     loop {
-        let patience = Patience { checks: 1000, nanos: icv::spin_nanos(), yielding: true };
+        let patience = Patience {
+            checks: 400,
+            nanos: icv::spin_nanos(),
+            yielding: true,
+        };
         thread.parker.wait_until(&thread.sleepers, patience, || {
             !thread.assignment.load(Ordering::Acquire).is_null()
         });
@@ -343,7 +353,11 @@ unsafe fn serve_team(thread: &Thread, a: &Assignment) {
     let mut bound = affinity::Bound::default();
     loop {
         let nanos = icv::spin_nanos();
-        let patience = Patience { checks: 1000, nanos, yielding: true };
+        let patience = Patience {
+            checks: 400,
+            nanos,
+            yielding: true,
+        };
         // SAFETY: the slot and number are ours.
         match unsafe { team.gang.await_order(slot, a.tid, last, patience) } {
             Order::Run { region, size } => {

@@ -30,7 +30,10 @@ static VARIABLES: Mutex<Option<HashMap<usize, Variable>>> = Mutex::new(None);
 
 fn with_variable<R>(data: *mut c_void, f: impl FnOnce(&mut Variable) -> R) -> R {
     let mut variables = VARIABLES.lock();
-    f(variables.get_or_insert_default().entry(data.addr()).or_default())
+    f(variables
+        .get_or_insert_default()
+        .entry(data.addr())
+        .or_default())
 }
 
 /// Whether the thread uses the variables themselves.

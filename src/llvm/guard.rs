@@ -7,7 +7,8 @@
 //! file. The caller also looks now and then whether the work eats memory or time without bounds (a
 //! damaged count may ask for gigabytes), and stops it in the same way.
 //!
-//! What not: no separate process; a signal sent to the whole process is not looked at.
+//! What not: no separate process. Code that installs its own handlers for these signals must not do
+//! so while a read is under way (each would take the other for the one before it).
 
 use super::raw::{copy_cstr, llvm};
 use std::cell::{Cell, UnsafeCell};

@@ -207,7 +207,7 @@ fn kind(bytes: &[u8]) -> Result<bool, String> {
     }
     let wrong = |what: &str| {
         Err(format!(
-            "is {what}, not LLVM bitcode (compile with `clang -fopenmp -c -emit-llvm`)"
+            "this is {what}, not LLVM bitcode (compile with `clang -fopenmp -c -emit-llvm`)"
         ))
     };
     if bytes.starts_with(b"\x7fELF") {
@@ -226,7 +226,7 @@ fn kind(bytes: &[u8]) -> Result<bool, String> {
         Err(e) => e.error_len().is_none() && e.valid_up_to() > 0,
     };
     if !text || head.contains(&0) {
-        return Err("is neither LLVM bitcode nor textual LLVM IR".into());
+        return Err("this is neither LLVM bitcode nor textual LLVM IR".into());
     }
     Ok(false)
 }

@@ -86,7 +86,7 @@ static PAGES: Mutex<Pages> = Mutex::new(Pages {
 pub fn from_address(addr: usize) -> Option<&'static FuncRef> {
     let base = BASE.load(Ordering::Relaxed);
     let offset = addr.wrapping_sub(base);
-    if base == 0 || offset >= AREA || offset % STUB != 0 || offset < PAGE {
+    if base == 0 || offset >= AREA || !offset.is_multiple_of(STUB) || offset < PAGE {
         return None;
     }
     // SAFETY: the whole area is readable for the life of the process; the datum of a slot that

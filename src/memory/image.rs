@@ -390,7 +390,7 @@ impl Image {
     /// The block an address stands for.
     pub fn block_of(&self, address: usize) -> Option<(FuncId, BlockId)> {
         let offset = address.wrapping_sub(self.block_area.base);
-        if offset % BLOCK_STEP != 0 {
+        if !offset.is_multiple_of(BLOCK_STEP) {
             return None;
         }
         self.blocks.get(offset / BLOCK_STEP).copied()
@@ -653,7 +653,7 @@ fn sign_extend(v: u128, bits: u32) -> i128 {
 }
 
 fn put_bits(out: &mut [u8], at: usize, bits: usize, v: u128) {
-    if at % 8 == 0 && bits % 8 == 0 {
+    if at.is_multiple_of(8) && bits.is_multiple_of(8) {
         let n = bits / 8;
         out[at / 8..at / 8 + n].copy_from_slice(&v.to_le_bytes()[..n]);
         return;

@@ -17,7 +17,7 @@ use std::fmt::{self, Write};
 use std::mem;
 use std::ptr;
 use std::sync::Once;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Finds the bytecode position among the general registers of a faulting context; null when
 /// none of them is one (then [`ThreadState::ip`] is taken).
@@ -132,7 +132,16 @@ pub fn describe(raw: RawTrap) -> Trap {
     }
 }
 
+/// Writes the message; only the first of several faulting threads does, the others wait for the
+/// end that it brings.
 fn report(raw: RawTrap) {
+    static REPORTED: AtomicBool = AtomicBool::new(false);
+    if REPORTED.swap(true, Ordering::AcqRel) {
+        loop {
+            // SAFETY: only waits.
+            unsafe { libc::pause() };
+        }
+    }
     let (mut place, mut function) = (Line::new(), Line::new());
     locate(raw.ip, &mut place, &mut function);
     let mut line = Line::new();

@@ -54,11 +54,7 @@ fn quota() -> Option<f64> {
 
 /// Finds the quota given the texts of `/proc/self/cgroup` and `/proc/self/mountinfo` and a way to
 /// read files.
-fn quota_from(
-    groups: &str,
-    mounts: &str,
-    read: &dyn Fn(&str) -> Option<String>,
-) -> Option<f64> {
+fn quota_from(groups: &str, mounts: &str, read: &dyn Fn(&str) -> Option<String>) -> Option<f64> {
     let mut best: Option<f64> = None;
     let mut see = |q: f64| best = Some(best.map_or(q, |b: f64| b.min(q)));
     for line in groups.lines() {
@@ -74,7 +70,9 @@ fn quota_from(
         let Some((mount, root)) = mount_of(mounts, v2) else {
             continue;
         };
-        let relative = path.strip_prefix(root.trim_end_matches('/')).unwrap_or(path);
+        let relative = path
+            .strip_prefix(root.trim_end_matches('/'))
+            .unwrap_or(path);
         let mut relative = relative.trim_end_matches('/');
         loop {
             let dir = format!("{mount}{relative}");
@@ -86,7 +84,8 @@ fn quota_from(
                 let number = |name: &str| -> Option<f64> {
                     read(&format!("{dir}/{name}"))?.trim().parse().ok()
                 };
-                if let (Some(q), Some(p)) = (number("cpu.cfs_quota_us"), number("cpu.cfs_period_us"))
+                if let (Some(q), Some(p)) =
+                    (number("cpu.cfs_quota_us"), number("cpu.cfs_period_us"))
                     && q > 0.0
                     && p > 0.0
                 {
@@ -166,7 +165,10 @@ mod tests {
             _ => None,
         };
         let mounts = "32 31 0:29 /docker /cg/cpu rw - cgroup cgroup rw,cpu,cpuacct\n";
-        assert_eq!(quota_from("3:cpu,cpuacct:/docker/x\n", mounts, &read), Some(2.5));
+        assert_eq!(
+            quota_from("3:cpu,cpuacct:/docker/x\n", mounts, &read),
+            Some(2.5)
+        );
         assert_eq!(quota_from("", mounts, &read), None);
     }
 }

@@ -57,8 +57,9 @@ unsafe extern "C" fn cxa_thread_atexit(
     arg: *mut c_void,
     _dso: *mut c_void,
 ) -> c_int {
-    // SAFETY: as the guest asks; the handle would name a library to keep open, and there is none.
-    unsafe { __cxa_thread_atexit_impl(f, arg, std::ptr::null_mut()) }
+    // SAFETY: as the guest asks; the handle names the program itself (null would not do: glibc
+    // compares it with a cache that starts as null).
+    unsafe { __cxa_thread_atexit_impl(f, arg, (&raw const DSO).cast_mut().cast()) }
 }
 
 /// `__cxa_atexit` of the guest: the handle must not name a library, or its handlers would run

@@ -11,6 +11,7 @@ use super::builtins;
 use super::host::HostFunction;
 use super::libraries::Libraries;
 use super::value::ValueKind;
+use crate::interp;
 use crate::ir::visit::{Use, Uses};
 use crate::ir::{Const, GlobalRef, Linkage, Module, Op};
 use crate::memory::image::SymbolKind;
@@ -182,6 +183,7 @@ fn check_host_functions(module: &Module, environment: &Environment) -> Result<()
 pub fn unsupported(module: &Module, runtime: fn(&str) -> Runtime) -> Vec<Unsupported> {
     let uses = Uses::of(module);
     let mut list = collect_unsupported(module, &uses);
+    list.extend(interp::unsupported(module));
     for (&symbol, at) in &uses.symbols {
         if let Some((name, ..)) = undefined(module, symbol)
             && let Runtime::Unsupported(what) = runtime(name)

@@ -98,7 +98,6 @@ impl Process {
             unsafe { std::env::set_var(key, value) };
         }
         signals::install();
-        crate::interp::init();
         let image = Image::place(linked.module.clone(), &mut |name, kind| {
             linked.resolve(name, kind)
         })?;

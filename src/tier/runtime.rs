@@ -3,6 +3,7 @@
 //! What not: names that the guest defines itself never come here; guest symbols win.
 
 use super::link::Runtime;
+use crate::interp;
 use crate::kmpc::{self, abi, table};
 use crate::memory::signals;
 use std::sync::Once;
@@ -28,10 +29,12 @@ pub fn lookup(name: &str) -> Runtime {
     }
 }
 
-/// Tells the fault handlers about OpenMP thread numbers; once per process.
+/// Makes the interpreter the one that runs guest functions, and tells the fault handlers about
+/// OpenMP thread numbers; once per process.
 pub fn init() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
+        interp::init();
         signals::set_thread_hook(|| kmpc::current().map(|c| c.thread_num));
     });
 }

@@ -27,7 +27,11 @@ fn guest(name: &str, text: &str) -> Result<PathBuf, String> {
 }
 
 fn start(args: &[&str]) -> Result<Ran, String> {
-    run(Command::new(ompvm()).current_dir(scratch()?).args(args), "", LIMIT)
+    run(
+        Command::new(ompvm()).current_dir(scratch()?).args(args),
+        "",
+        LIMIT,
+    )
 }
 
 /// Status 125 and one message that holds every one of `words`.
@@ -41,11 +45,17 @@ fn complains(ran: &Ran, status: i32, words: &[&str]) -> Result<(), String> {
         return Err(format!("should exit with {status}: {}", ran.summary()));
     }
     let text = ran.stderr.to_lowercase();
-    if ["panicked", "backtrace", "stack dump"].iter().any(|w| text.contains(w)) {
+    if ["panicked", "backtrace", "stack dump"]
+        .iter()
+        .any(|w| text.contains(w))
+    {
         return Err(format!("should not crash: {}", ran.summary()));
     }
     match words.iter().find(|w| !text.contains(&w.to_lowercase())) {
-        Some(word) => Err(format!("the message should say `{word}`: {}", ran.summary())),
+        Some(word) => Err(format!(
+            "the message should say `{word}`: {}",
+            ran.summary()
+        )),
         None => Ok(()),
     }
 }
@@ -83,13 +93,19 @@ fn truncated() -> Result<(), String> {
 pub fn trials() -> Vec<Trial> {
     type Check = fn() -> Result<(), String>;
     let checks: [(&str, Check); 17] = [
-        ("empty", || refused(&write("empty.bc", b"")?, &["empty.bc", "empty"])),
-        ("text", || refused(&write("text.bc", b"hello, this is text\n")?, &["text.bc"])),
+        ("empty", || {
+            refused(&write("empty.bc", b"")?, &["empty.bc", "empty"])
+        }),
+        ("text", || {
+            refused(&write("text.bc", b"hello, this is text\n")?, &["text.bc"])
+        }),
         ("elf", || refused(Path::new("/bin/true"), &["true"])),
         ("truncated", truncated),
         ("bit_flips", flip_bits),
         ("directory", || refused(&scratch()?, &["directory"])),
-        ("missing_file", || refused(Path::new("nowhere.bc"), &["nowhere.bc", "no such file"])),
+        ("missing_file", || {
+            refused(Path::new("nowhere.bc"), &["nowhere.bc", "no such file"])
+        }),
         ("wrong_architecture", || {
             let source = write("arm.c", b"int main(void) { return 0; }\n")?;
             let path = scratch()?.join("arm.bc");
@@ -101,7 +117,9 @@ pub fn trials() -> Vec<Trial> {
             }
             refused(&path, &["arm.bc", "aarch64"])
         }),
-        ("missing_main", || refused(&guest("nomain", "int f(void) { return 1; }\n")?, &["main"])),
+        ("missing_main", || {
+            refused(&guest("nomain", "int f(void) { return 1; }\n")?, &["main"])
+        }),
         ("unresolved", || {
             let text = "int nowhere_f(void); int nowhere_g(void);\n\
                         int main(void) { return nowhere_f() + nowhere_g(); }\n";
@@ -115,12 +133,20 @@ pub fn trials() -> Vec<Trial> {
             // The superuser may read it; then it is not bitcode, and that is said.
             refused(&path, &["secret.bc"])
         }),
-        ("usage_unknown_option", || complains(&start(&["run", "--nonsense"])?, 2, &["nonsense"])),
-        ("usage_no_file", || complains(&start(&["run"])?, 2, &["usage"])),
+        ("usage_unknown_option", || {
+            complains(&start(&["run", "--nonsense"])?, 2, &["nonsense"])
+        }),
+        ("usage_no_file", || {
+            complains(&start(&["run"])?, 2, &["usage"])
+        }),
         ("help", || {
             let ran = start(&["--help"])?;
             let shown = ran.stdout.contains("Examples") && ran.stdout.contains("inspect");
-            if ran.end == End::Exit(0) && shown { Ok(()) } else { Err(ran.summary()) }
+            if ran.end == End::Exit(0) && shown {
+                Ok(())
+            } else {
+                Err(ran.summary())
+            }
         }),
         ("run_is_the_default", || {
             let ran = start(&[&guest("default", HELLO)?.to_string_lossy()])?;
@@ -133,7 +159,11 @@ pub fn trials() -> Vec<Trial> {
                 printf(\"%d %s %s %d\\n\", argc, argv[1], getenv(\"WORD\"), n); return 41; }\n";
             let bitcode = guest("pass_through", text)?;
             let mut command = Command::new(ompvm());
-            command.arg("run").arg(&bitcode).args(["--", "-x"]).env("WORD", "here");
+            command
+                .arg("run")
+                .arg(&bitcode)
+                .args(["--", "-x"])
+                .env("WORD", "here");
             command.args(["second"]);
             let ran = run(&mut command, "12345", LIMIT)?;
             let good = ran.end == End::Exit(41) && ran.stdout.ends_with("here 5\n");

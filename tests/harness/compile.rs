@@ -19,7 +19,11 @@ fn store() -> PathBuf {
 
 /// Source (C, C++ or textual IR) to bitcode; `flags` include the level and `-fopenmp`.
 pub fn bitcode(source: &Path, flags: &[String]) -> Result<PathBuf, String> {
-    let name = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let name = source
+        .file_stem()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
     let text = std::fs::read(source).map_err(|e| format!("{}: {e}", source.display()))?;
     let out = store().join(format!("{name}-{:016x}.bc", key(&text, flags)));
     if out.exists() {
@@ -51,9 +55,17 @@ pub fn native(bitcode: &Path, flags: &[String]) -> Result<PathBuf, String> {
     build(&out, |out| {
         let mut clang = Command::new(llvm_bin().join("clang++"));
         let level = flags.iter().find(|f| f.starts_with("-O"));
-        clang.arg("-w").args(level).args(["-fopenmp", "-pthread", "-o"]).arg(out).arg(bitcode);
+        clang
+            .arg("-w")
+            .args(level)
+            .args(["-fopenmp", "-pthread", "-o"])
+            .arg(out)
+            .arg(bitcode);
         clang.args(["-lm", "-latomic"]);
-        clang.arg(format!("-Wl,-rpath,{}", llvm_bin().join("../lib").display()));
+        clang.arg(format!(
+            "-Wl,-rpath,{}",
+            llvm_bin().join("../lib").display()
+        ));
         clang
     })?;
     Ok(out)
@@ -67,7 +79,10 @@ fn build(out: &Path, command: impl FnOnce(&Path) -> Command) -> Result<(), Strin
     let mut command = command(&part);
     let output = command.output().map_err(|e| format!("{command:?}: {e}"))?;
     if !output.status.success() {
-        return Err(format!("{command:?}:\n{}", String::from_utf8_lossy(&output.stderr)));
+        return Err(format!(
+            "{command:?}:\n{}",
+            String::from_utf8_lossy(&output.stderr)
+        ));
     }
     std::fs::rename(&part, out).map_err(|e| format!("{}: {e}", out.display()))
 }

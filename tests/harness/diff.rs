@@ -16,8 +16,16 @@ pub fn trials() -> Vec<Trial> {
     let dir = root().join("tests/diff");
     let mut trials = Vec::new();
     for path in files(&dir, &["c", "cpp", "ll"]) {
-        let name = path.strip_prefix(&dir).unwrap_or(&path).display().to_string();
-        let levels: &[&str] = if name.ends_with(".ll") { &["O0"] } else { &["O0", "O2"] };
+        let name = path
+            .strip_prefix(&dir)
+            .unwrap_or(&path)
+            .display()
+            .to_string();
+        let levels: &[&str] = if name.ends_with(".ll") {
+            &["O0"]
+        } else {
+            &["O0", "O2"]
+        };
         match Directives::read(&path, levels) {
             Ok(d) => {
                 for level in d.levels.clone() {
@@ -31,18 +39,21 @@ pub fn trials() -> Vec<Trial> {
     }
     for seed in seeds() {
         for level in ["O0", "O2"] {
-            trials.push(Trial::test(format!("diff/generated/{seed}/{level}"), move || {
-                let dir = root().join("target/guests/generated");
-                std::fs::create_dir_all(&dir)?;
-                let path: PathBuf = dir.join(format!("seed{seed}.c"));
-                let text = generate::program(seed);
-                if std::fs::read_to_string(&path).ok().as_deref() != Some(&text) {
-                    let part = path.with_extension(level);
-                    std::fs::write(&part, text)?;
-                    std::fs::rename(part, &path)?;
-                }
-                Ok(compare(&path, level, &Directives::default())?)
-            }));
+            trials.push(Trial::test(
+                format!("diff/generated/{seed}/{level}"),
+                move || {
+                    let dir = root().join("target/guests/generated");
+                    std::fs::create_dir_all(&dir)?;
+                    let path: PathBuf = dir.join(format!("seed{seed}.c"));
+                    let text = generate::program(seed);
+                    if std::fs::read_to_string(&path).ok().as_deref() != Some(&text) {
+                        let part = path.with_extension(level);
+                        std::fs::write(&part, text)?;
+                        std::fs::rename(part, &path)?;
+                    }
+                    Ok(compare(&path, level, &Directives::default())?)
+                },
+            ));
         }
     }
     trials
@@ -53,7 +64,10 @@ fn seeds() -> std::ops::Range<u64> {
         let (from, to) = text.split_once("..")?;
         Some(from.parse().ok()?..to.parse().ok()?)
     };
-    std::env::var("OMPVM_SEEDS").ok().and_then(parse).unwrap_or(SEEDS)
+    std::env::var("OMPVM_SEEDS")
+        .ok()
+        .and_then(parse)
+        .unwrap_or(SEEDS)
 }
 
 fn compare(source: &Path, level: &str, d: &Directives) -> Result<(), String> {
@@ -62,18 +76,27 @@ fn compare(source: &Path, level: &str, d: &Directives) -> Result<(), String> {
     let bitcode = compile::bitcode(source, &flags)?;
     let native = compile::native(&bitcode, &flags)?;
     let env = |command: &mut Command| -> Result<Ran, String> {
-        command.args(&d.args).envs(d.env.iter().map(|(k, v)| (k, v)));
+        command
+            .args(&d.args)
+            .envs(d.env.iter().map(|(k, v)| (k, v)));
         run(command, &d.stdin, LIMIT)
     };
     let expected = env(&mut Command::new(native))?;
     if let Some(reason) = &d.only_native {
         return Err(format!("the virtual machine does not run this: {reason}"));
     }
-    let ours = env(Command::new(ompvm()).args(["run"]).args(&d.options).arg(&bitcode))?;
+    let ours = env(Command::new(ompvm())
+        .args(["run"])
+        .args(&d.options)
+        .arg(&bitcode))?;
     if ours.end == expected.end && ours.stdout == expected.stdout {
         return Ok(());
     }
-    let at = expected.stdout.lines().zip(ours.stdout.lines()).position(|(a, b)| a != b);
+    let at = expected
+        .stdout
+        .lines()
+        .zip(ours.stdout.lines())
+        .position(|(a, b)| a != b);
     let first = at.map_or(String::new(), |i| {
         format!(
             "first difference in line {}:\n  native: {}\n  ompvm:  {}\n",

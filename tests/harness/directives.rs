@@ -46,18 +46,27 @@ impl Directives {
                 }
                 break;
             };
-            let Some((key, value)) = comment.split_once(':') else { continue };
+            let Some((key, value)) = comment.split_once(':') else {
+                continue;
+            };
             let value = value.strip_prefix(' ').unwrap_or(value);
             let number = || {
-                value.trim().parse::<i32>().map_err(|e| format!("{}: {key}: {e}", path.display()))
+                value
+                    .trim()
+                    .parse::<i32>()
+                    .map_err(|e| format!("{}: {key}: {e}", path.display()))
             };
             match key.trim() {
                 "flags" => d.flags.extend(words(value)),
                 "args" => d.args.extend(words(value)),
-                "env" => d.env.extend(words(value).iter().filter_map(|w| {
-                    w.split_once('=').map(|(k, v)| (k.to_owned(), v.to_owned()))
-                })),
-                "stdin" => d.stdin.push_str(&format!("{}\n", value.replace("\\n", "\n"))),
+                "env" => {
+                    d.env.extend(words(value).iter().filter_map(|w| {
+                        w.split_once('=').map(|(k, v)| (k.to_owned(), v.to_owned()))
+                    }))
+                }
+                "stdin" => d
+                    .stdin
+                    .push_str(&format!("{}\n", value.replace("\\n", "\n"))),
                 "exit" => d.exit = Some(number()?),
                 "signal" => d.signal = Some(number()?),
                 "levels" => d.levels = words(value),
@@ -70,8 +79,12 @@ impl Directives {
             }
         }
         // Libraries of the native link are the virtual machine's, too.
-        let libraries: Vec<String> =
-            d.flags.iter().filter(|f| f.starts_with("-l")).cloned().collect();
+        let libraries: Vec<String> = d
+            .flags
+            .iter()
+            .filter(|f| f.starts_with("-l"))
+            .cloned()
+            .collect();
         d.options.extend(libraries);
         if d.levels.is_empty() {
             d.levels = levels.iter().map(|&l| l.to_owned()).collect();

@@ -24,7 +24,9 @@ const LAYERS: [&[&str]; 10] = [
 pub fn trials() -> Vec<Trial> {
     let mut trials = vec![Trial::test("house/layers_point_down", || Ok(layers()?))];
     for name in ["run_main", "call_function", "host_functions"] {
-        trials.push(Trial::test(format!("house/example/{name}"), move || Ok(example(name)?)));
+        trials.push(Trial::test(format!("house/example/{name}"), move || {
+            Ok(example(name)?)
+        }));
     }
     trials
 }
@@ -39,30 +41,54 @@ fn layers() -> Result<(), String> {
     for file in files(&src, &["rs"]) {
         let relative = file.strip_prefix(&src).unwrap_or(&file);
         let mut parts = relative.components();
-        let from = parts.next().map(|c| c.as_os_str().to_string_lossy().into_owned());
-        let Some(from) = from.filter(|f| height(f).is_some()) else { continue };
+        let from = parts
+            .next()
+            .map(|c| c.as_os_str().to_string_lossy().into_owned());
+        let Some(from) = from.filter(|f| height(f).is_some()) else {
+            continue;
+        };
         let text = std::fs::read_to_string(&file).map_err(|e| e.to_string())?;
         for (number, line) in text.lines().enumerate() {
             let code = line.split("//").next().unwrap_or_default();
-            for used in code.match_indices("crate::").map(|(i, m)| &code[i + m.len()..]) {
-                let to: String = used.chars().take_while(|c| c.is_ascii_lowercase()).collect();
+            for used in code
+                .match_indices("crate::")
+                .map(|(i, m)| &code[i + m.len()..])
+            {
+                let to: String = used
+                    .chars()
+                    .take_while(|c| c.is_ascii_lowercase())
+                    .collect();
                 if to == from {
                     continue;
                 }
                 if height(&to) >= height(&from) && height(&to).is_some() {
-                    wrong.push(format!("{}:{}: {from} uses {to}", relative.display(), number + 1));
+                    wrong.push(format!(
+                        "{}:{}: {from} uses {to}",
+                        relative.display(),
+                        number + 1
+                    ));
                 }
             }
         }
     }
-    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
+    if wrong.is_empty() {
+        Ok(())
+    } else {
+        Err(wrong.join("\n"))
+    }
 }
 
 /// Runs an example (cargo built it beside the program under test).
 fn example(name: &str) -> Result<(), String> {
     let dir = ompvm().parent().ok_or("the program has a folder")?;
     let mut command = Command::new(dir.join("examples").join(name));
-    command.current_dir(root()).env("LLVM_SYS_221_PREFIX", llvm_bin().join(".."));
+    command
+        .current_dir(root())
+        .env("LLVM_SYS_221_PREFIX", llvm_bin().join(".."));
     let ran = run(&mut command, "", LIMIT)?;
-    if ran.end == End::Exit(0) { Ok(()) } else { Err(ran.summary()) }
+    if ran.end == End::Exit(0) {
+        Ok(())
+    } else {
+        Err(ran.summary())
+    }
 }

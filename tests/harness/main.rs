@@ -38,11 +38,16 @@ fn files(dir: &Path, extensions: &[&str]) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut stack = vec![dir.to_owned()];
     while let Some(dir) = stack.pop() {
-        let Ok(entries) = std::fs::read_dir(&dir) else { continue };
+        let Ok(entries) = std::fs::read_dir(&dir) else {
+            continue;
+        };
         for path in entries.filter_map(|e| Some(e.ok()?.path())) {
             if path.is_dir() {
                 stack.push(path);
-            } else if path.extension().is_some_and(|x| extensions.iter().any(|e| x == *e)) {
+            } else if path
+                .extension()
+                .is_some_and(|x| extensions.iter().any(|e| x == *e))
+            {
                 found.push(path);
             }
         }

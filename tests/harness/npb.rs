@@ -19,19 +19,28 @@ pub fn trials() -> Vec<Trial> {
                     return Err("not built: run `cargo xtask npb`".into());
                 }
                 let mut command = Command::new(ompvm());
-                command.arg("run").arg(bitcode).env("OMP_NUM_THREADS", threads);
+                command
+                    .arg("run")
+                    .arg(bitcode)
+                    .env("OMP_NUM_THREADS", threads);
                 let ran = run(&mut command, "", Duration::from_secs(600))?;
-                let verified = ran.stdout.lines().any(|l| {
-                    l.contains("Verification") && l.trim_end().ends_with(" SUCCESSFUL")
-                });
-                if ran.end == End::Exit(0) && verified { Ok(()) } else { Err(ran.summary().into()) }
+                let verified = ran
+                    .stdout
+                    .lines()
+                    .any(|l| l.contains("Verification") && l.trim_end().ends_with(" SUCCESSFUL"));
+                if ran.end == End::Exit(0) && verified {
+                    Ok(())
+                } else {
+                    Err(ran.summary().into())
+                }
             }));
         }
     }
     for name in ["is", "ep", "mg", "ft", "cg", "lu", "bt", "sp"] {
-        trials.push(Trial::test(format!("npb/{name}.S/wrong_figure"), move || {
-            Ok(wrong_figure(name)?)
-        }));
+        trials.push(Trial::test(
+            format!("npb/{name}.S/wrong_figure"),
+            move || Ok(wrong_figure(name)?),
+        ));
     }
     trials
 }
@@ -48,14 +57,34 @@ fn wrong_figure(name: &str) -> Result<(), String> {
             || stem.starts_with(&prefix)
     });
     let mut clang = Command::new(llvm_bin().join("clang"));
-    clang.args(["-std=c11", "-O2", "-fopenmp", "-DNPB_CLASS=S", "-DNPB_PERTURB"]);
+    clang.args([
+        "-std=c11",
+        "-O2",
+        "-fopenmp",
+        "-DNPB_CLASS=S",
+        "-DNPB_PERTURB",
+    ]);
     clang.args(sources).arg("-o").arg(&executable).arg("-lm");
-    clang.arg(format!("-Wl,-rpath,{}", llvm_bin().join("../lib").display()));
+    clang.arg(format!(
+        "-Wl,-rpath,{}",
+        llvm_bin().join("../lib").display()
+    ));
     let built = run(&mut clang, "", LIMIT)?;
     if built.end != End::Exit(0) {
         return Err(built.summary());
     }
-    let ran = run(Command::new(executable).env("OMP_NUM_THREADS", "2"), "", LIMIT)?;
-    let refused = ran.stdout.lines().any(|l| l.trim_end().ends_with(" UNSUCCESSFUL"));
-    if ran.end == End::Exit(1) && refused { Ok(()) } else { Err(ran.summary()) }
+    let ran = run(
+        Command::new(executable).env("OMP_NUM_THREADS", "2"),
+        "",
+        LIMIT,
+    )?;
+    let refused = ran
+        .stdout
+        .lines()
+        .any(|l| l.trim_end().ends_with(" UNSUCCESSFUL"));
+    if ran.end == End::Exit(1) && refused {
+        Ok(())
+    } else {
+        Err(ran.summary())
+    }
 }

@@ -24,7 +24,11 @@ pub fn trials() -> Vec<Trial> {
     ] {
         let dir = root().join("tests").join(folder);
         for path in files(&dir, &["c", "cpp", "ll"]) {
-            let name = path.strip_prefix(&dir).unwrap_or(&path).display().to_string();
+            let name = path
+                .strip_prefix(&dir)
+                .unwrap_or(&path)
+                .display()
+                .to_string();
             let title = format!("{folder}/{name}");
             match Directives::read(&path, &["O2"]) {
                 Ok(d) => {
@@ -53,7 +57,11 @@ fn check(source: &Path, level: &str, d: &Directives, outcome: Outcome) -> Result
     };
     for threads in counts {
         let mut command = Command::new(ompvm());
-        command.arg("run").args(&d.options).arg(&bitcode).args(&d.args);
+        command
+            .arg("run")
+            .args(&d.options)
+            .arg(&bitcode)
+            .args(&d.args);
         command.envs(threads.map(|t| ("OMP_NUM_THREADS", t)));
         command.envs(d.env.iter().map(|(k, v)| (k, v)));
         let ran = run(&mut command, &d.stdin, LIMIT)?;
@@ -61,7 +69,11 @@ fn check(source: &Path, level: &str, d: &Directives, outcome: Outcome) -> Result
             return Ok(());
         }
         judge(source, d, outcome, &ran).map_err(|e| {
-            format!("{}, OMP_NUM_THREADS {threads:?}: {e}\n{}", bitcode.display(), ran.summary())
+            format!(
+                "{}, OMP_NUM_THREADS {threads:?}: {e}\n{}",
+                bitcode.display(),
+                ran.summary()
+            )
         })?;
     }
     Ok(())

@@ -35,7 +35,12 @@ impl Ran {
             let lines: Vec<&str> = text.lines().collect();
             lines[lines.len().saturating_sub(15)..].join("\n")
         };
-        format!("{:?}\nstdout:\n{}\nstderr:\n{}", self.end, tail(&self.stdout), tail(&self.stderr))
+        format!(
+            "{:?}\nstdout:\n{}\nstderr:\n{}",
+            self.end,
+            tail(&self.stdout),
+            tail(&self.stderr)
+        )
     }
 }
 
@@ -44,7 +49,9 @@ pub fn run(command: &mut Command, stdin: &str, limit: Duration) -> Result<Ran, S
     let file = || tempfile::tempfile().map_err(|e| format!("a temporary file: {e}"));
     let copy = |f: &File| f.try_clone().map_err(|e| e.to_string());
     let (mut input, mut out, mut err) = (file()?, file()?, file()?);
-    input.write_all(stdin.as_bytes()).map_err(|e| e.to_string())?;
+    input
+        .write_all(stdin.as_bytes())
+        .map_err(|e| e.to_string())?;
     input.rewind().map_err(|e| e.to_string())?;
     let mut child = command
         .stdin(input)
@@ -74,10 +81,16 @@ pub fn run(command: &mut Command, stdin: &str, limit: Duration) -> Result<Ran, S
     };
     let text = |file: &mut File| {
         let mut bytes = Vec::new();
-        file.rewind().and_then(|()| file.read_to_end(&mut bytes)).map_err(|e| e.to_string())?;
+        file.rewind()
+            .and_then(|()| file.read_to_end(&mut bytes))
+            .map_err(|e| e.to_string())?;
         Ok::<_, String>(String::from_utf8_lossy(&bytes).into_owned())
     };
-    Ok(Ran { stdout: text(&mut out)?, stderr: text(&mut err)?, end })
+    Ok(Ran {
+        stdout: text(&mut out)?,
+        stderr: text(&mut err)?,
+        end,
+    })
 }
 
 /// The usual limit for one guest.

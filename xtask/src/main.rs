@@ -33,8 +33,8 @@ enum Command {
     Demo,
     /// Run every test
     Test {
-        /// Only tests whose name contains one of these
-        filter: Vec<String>,
+        /// Only tests whose name contains this
+        filter: Option<String>,
     },
     /// Build the NAS benchmarks: npb/bc/NAME.CLASS.bc and npb/bin/NAME.CLASS
     Npb {
@@ -55,7 +55,7 @@ fn main() -> ExitCode {
     let done = match Args::parse().command {
         Command::Setup => setup::ensure().map(|tools| println!("{}", tools.describe())),
         Command::Demo => demo::run(),
-        Command::Test { filter } => test::run(&filter),
+        Command::Test { filter } => test::run(filter.as_deref()),
         Command::Npb { class, names } => npb::build_all(&class, &names),
         Command::Bench { bench } => bench::run(&bench),
     };

@@ -5,7 +5,7 @@ use crate::process::{self, root};
 use crate::setup;
 
 /// Builds what the tests need and runs them; `filter` narrows by name.
-pub fn run(filter: &[String]) -> Result<(), String> {
+pub fn run(filter: Option<&str>) -> Result<(), String> {
     let tools = setup::ensure()?;
     for name in Name::ALL {
         npb::build(&tools, name, Class::S)?;
@@ -13,8 +13,8 @@ pub fn run(filter: &[String]) -> Result<(), String> {
     let cargo = |args: &[&str]| {
         let mut command = tools.cargo();
         command.current_dir(root()).args(args);
-        if !filter.is_empty() {
-            command.arg("--").args(filter);
+        if let Some(filter) = filter {
+            command.arg("--").arg(filter);
         }
         process::run(&mut command)
     };

@@ -6,10 +6,10 @@
 
 use super::{Regs, done, fault, h, hc, next, save};
 use crate::interp::frame::{self, CallSite, HEADER, Header, Lowered, ThunkSite};
+use crate::interp::isa::{self, Enc, tail_bytes};
 use crate::interp::{exec::VaList, unwind};
 use crate::memory::func::{self, FuncRef};
 use crate::memory::thread::ThreadState;
-use crate::interp::isa::{self, Enc, tail_bytes};
 use crate::support::error::TrapKind;
 use std::sync::atomic::Ordering;
 
@@ -229,7 +229,12 @@ h!(native_plan(o: Site, r, ip, cx) {
 
 type W = u64;
 #[inline(never)]
-unsafe extern "sysv64-unwind" fn integers(target: usize, n: u16, slots: *const u16, regs: *mut u64) -> u64 {
+unsafe extern "sysv64-unwind" fn integers(
+    target: usize,
+    n: u16,
+    slots: *const u16,
+    regs: *mut u64,
+) -> u64 {
     // SAFETY: the target is a function of n integer arguments; further stack words are ignored.
     unsafe {
         let a = |i: usize| *regs.add(*slots.add(i) as usize);
@@ -283,7 +288,12 @@ macro_rules! float_calls {
 float_calls! { native_d native_dd f64; native_f native_ff f32; }
 
 #[inline(never)]
-unsafe extern "sysv64-unwind" fn run_thunk(site: &ThunkSite, regs: *mut u64, dst: u16, cx: *mut ThreadState) {
+unsafe extern "sysv64-unwind" fn run_thunk(
+    site: &ThunkSite,
+    regs: *mut u64,
+    dst: u16,
+    cx: *mut ThreadState,
+) {
     // SAFETY: as for `by_plan`; the thunk was compiled for these operands.
     unsafe {
         let args = (*cx).sp.cast::<*const u64>();

@@ -267,7 +267,8 @@ macro_rules! hc {
             // belong to the frame at regs.
             unsafe {
                 #[allow(unused_variables)]
-                let $o = &(*$ip.cast::<$crate::interp::isa::Enc<$crate::interp::isa::$shape>>()).ops;
+                let $o =
+                    &(*$ip.cast::<$crate::interp::isa::Enc<$crate::interp::isa::$shape>>()).ops;
                 #[allow(unused_variables)]
                 let $r = $crate::interp::exec::Regs(regs);
                 $body

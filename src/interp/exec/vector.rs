@@ -8,7 +8,14 @@
 use super::{Regs, h};
 
 #[inline(always)]
-unsafe fn words<T: Copy, const N: usize>(r: Regs, dst: u16, a: u16, b: u16, n: u16, f: impl Fn(T, T) -> T) {
+unsafe fn words<T: Copy, const N: usize>(
+    r: Regs,
+    dst: u16,
+    a: u16,
+    b: u16,
+    n: u16,
+    f: impl Fn(T, T) -> T,
+) {
     let (d, a, b) = (r.at(dst), r.at(a), r.at(b));
     let mut i = 0;
     // SAFETY: the three vectors have n words each.

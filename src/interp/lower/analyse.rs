@@ -52,7 +52,11 @@ pub(super) fn each_operand(op: &Op, mut f: impl FnMut(Operand)) {
             f(*vector);
             f(*index);
         }
-        Op::InsertElement { vector, elem, index } => {
+        Op::InsertElement {
+            vector,
+            elem,
+            index,
+        } => {
             f(*vector);
             f(*elem);
             f(*index);
@@ -76,7 +80,9 @@ pub(super) fn each_operand(op: &Op, mut f: impl FnMut(Operand)) {
         }
         Op::CondBr { cond, .. } | Op::Switch { cond, .. } => f(*cond),
         Op::IndirectBr { address, .. } => f(*address),
-        Op::CmpXchg { ptr, expected, new, .. } => {
+        Op::CmpXchg {
+            ptr, expected, new, ..
+        } => {
             f(*ptr);
             f(*expected);
             f(*new);
@@ -95,7 +101,9 @@ pub(super) fn each_successor(op: &Op, mut f: impl FnMut(usize)) {
     let mut g = |b: crate::ir::BlockId| f(b.as_u32() as usize);
     match op {
         Op::Br { target } => g(*target),
-        Op::CondBr { then, otherwise, .. } => {
+        Op::CondBr {
+            then, otherwise, ..
+        } => {
             g(*then);
             g(*otherwise);
         }
@@ -108,7 +116,11 @@ pub(super) fn each_successor(op: &Op, mut f: impl FnMut(usize)) {
             g(*normal);
             g(*unwind);
         }
-        Op::CallBr { fallthrough, indirect, .. } => {
+        Op::CallBr {
+            fallthrough,
+            indirect,
+            ..
+        } => {
             g(*fallthrough);
             indirect.iter().for_each(|&t| g(t));
         }
@@ -134,8 +146,15 @@ impl Lower<'_> {
                             Op::Load { ptr, ordering, .. } => {
                                 *ptr == o && *ordering == crate::ir::Ordering::NotAtomic
                             }
-                            Op::Store { ptr, value, ordering, .. } => {
-                                *ptr == o && *value != o && *ordering == crate::ir::Ordering::NotAtomic
+                            Op::Store {
+                                ptr,
+                                value,
+                                ordering,
+                                ..
+                            } => {
+                                *ptr == o
+                                    && *value != o
+                                    && *ordering == crate::ir::Ordering::NotAtomic
                             }
                             Op::Gep { base, .. } => *base == o,
                             _ => false,
@@ -161,10 +180,21 @@ impl Lower<'_> {
         let inst = &self.body.insts[i];
         let pure = matches!(
             inst.op,
-            Op::Binary { .. } | Op::FNeg { .. } | Op::Cast { .. } | Op::ICmp { .. } | Op::FCmp { .. }
-                | Op::Select { .. } | Op::Freeze { .. } | Op::Phi { .. } | Op::Gep { .. }
-                | Op::ExtractElement { .. } | Op::InsertElement { .. } | Op::ShuffleVector { .. }
-                | Op::ExtractValue { .. } | Op::InsertValue { .. } | Op::Alloca { .. }
+            Op::Binary { .. }
+                | Op::FNeg { .. }
+                | Op::Cast { .. }
+                | Op::ICmp { .. }
+                | Op::FCmp { .. }
+                | Op::Select { .. }
+                | Op::Freeze { .. }
+                | Op::Phi { .. }
+                | Op::Gep { .. }
+                | Op::ExtractElement { .. }
+                | Op::InsertElement { .. }
+                | Op::ShuffleVector { .. }
+                | Op::ExtractValue { .. }
+                | Op::InsertValue { .. }
+                | Op::Alloca { .. }
         );
         if uses == 0 && pure {
             // A division that traps must still be performed.
@@ -184,7 +214,9 @@ impl Lower<'_> {
         let scalar = !matches!(self.ty(inst.ty), Type::Vector { .. });
         match &inst.op {
             Op::Alloca { elem, count, align } if self.block_of[v] == 0 => {
-                let Some(n) = self.int_const(*count) else { return Kind::Plain };
+                let Some(n) = self.int_const(*count) else {
+                    return Kind::Plain;
+                };
                 let size = self.m.layout(*elem).size.saturating_mul(n as u64);
                 if *align > 16 || size > 1 << 20 {
                     return Kind::Plain;
@@ -239,13 +271,19 @@ impl Lower<'_> {
                 }
             }
             Op::ICmp { .. } | Op::FCmp { .. } if scalar && same_block => Kind::Late,
-            Op::Cast { op: CastOp::SExt, .. } if scalar && same_block => Kind::Late,
-            Op::Binary { op: crate::ir::BinOp::FMul, .. } if same_block && scalar => {
-                match self.body.insts[user as usize].op {
-                    Op::Binary { op: crate::ir::BinOp::FAdd | crate::ir::BinOp::FSub, .. } => Kind::Late,
-                    _ => Kind::Plain,
-                }
-            }
+            Op::Cast {
+                op: CastOp::SExt, ..
+            } if scalar && same_block => Kind::Late,
+            Op::Binary {
+                op: crate::ir::BinOp::FMul,
+                ..
+            } if same_block && scalar => match self.body.insts[user as usize].op {
+                Op::Binary {
+                    op: crate::ir::BinOp::FAdd | crate::ir::BinOp::FSub,
+                    ..
+                } => Kind::Late,
+                _ => Kind::Plain,
+            },
             _ => Kind::Plain,
         }
     }
@@ -260,7 +298,9 @@ impl Lower<'_> {
         match op {
             CastOp::ZExt => small(from) && small(to),
             CastOp::AddrSpaceCast => small(from),
-            CastOp::PtrToInt | CastOp::PtrToAddr => matches!(self.ty(to), Type::Int(64)) && small(from),
+            CastOp::PtrToInt | CastOp::PtrToAddr => {
+                matches!(self.ty(to), Type::Int(64)) && small(from)
+            }
             CastOp::IntToPtr => small(from) && small(to),
             CastOp::BitCast => self.same_bits(from, to),
             _ => false,

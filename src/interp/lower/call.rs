@@ -5,7 +5,8 @@ use crate::interp::exec::MAX_DIRECT;
 use crate::interp::frame::{CallSite, Kept, VarArg};
 use crate::interp::isa::{self, op};
 use crate::ir::{
-    BlockId, Call, Callee, FloatKind, FuncId, GlobalRef, Operand, ParamAttrs, TailKind, Type, TypeId,
+    BlockId, Call, Callee, FloatKind, FuncId, GlobalRef, Operand, ParamAttrs, TailKind, Type,
+    TypeId,
 };
 use crate::memory::abi::CallPlan;
 use std::sync::Arc;
@@ -105,7 +106,15 @@ impl<'a> Lower<'a> {
         self.alloca_bytes = off + bytes;
         let dst = self.temp(1);
         self.put_address(super::memory::Addr::Frame(off as i32), dst);
-        self.emit(op::memcpy_fixed, isa::Memn { reg: dst, base: pointer, off: 0, bytes });
+        self.emit(
+            op::memcpy_fixed,
+            isa::Memn {
+                reg: dst,
+                base: pointer,
+                off: 0,
+                bytes,
+            },
+        );
         dst
     }
 
@@ -113,7 +122,12 @@ impl<'a> Lower<'a> {
         let slots = self.argument_words(call, call.args.len());
         let (ret, _, _) = self.fn_type(call.fn_ty);
         let words = self.words(ret);
-        let ops = isa::Call { dst, words, n: slots.len() as u16, func };
+        let ops = isa::Call {
+            dst,
+            words,
+            n: slots.len() as u16,
+            func,
+        };
         if call.tail == TailKind::MustTail {
             self.emit(op::tail_call, ops);
         } else {
@@ -124,7 +138,11 @@ impl<'a> Lower<'a> {
 
     pub(super) fn fn_type(&self, ty: TypeId) -> (TypeId, &'a [TypeId], bool) {
         match self.ty(ty) {
-            Type::Func { ret, params, variadic } => (*ret, params, *variadic),
+            Type::Func {
+                ret,
+                params,
+                variadic,
+            } => (*ret, params, *variadic),
             _ => (ty, &[], false),
         }
     }
@@ -143,7 +161,8 @@ impl<'a> Lower<'a> {
             .enumerate()
             .map(|(i, &a)| (self.type_of(a), self.attrs(call, i).clone()))
             .collect();
-        let plan = match CallPlan::new(self.m, call.fn_ty, &args, (ret, &call.ret_attrs), variadic) {
+        let plan = match CallPlan::new(self.m, call.fn_ty, &args, (ret, &call.ret_attrs), variadic)
+        {
             Ok(plan) => Arc::new(plan),
             Err(why) => {
                 self.unsupported(&format!("a call with {why}"));
@@ -164,8 +183,17 @@ impl<'a> Lower<'a> {
                 };
                 let offset = area.next_multiple_of(align.min(16) as u32);
                 let bytes = layout.size as u32;
-                let copied = if byval.is_some() { bytes } else { u32::from(self.words(ty)) * 8 };
-                rest.push(VarArg { slot: slots[i], offset, bytes: copied, byval: byval.is_some() });
+                let copied = if byval.is_some() {
+                    bytes
+                } else {
+                    u32::from(self.words(ty)) * 8
+                };
+                rest.push(VarArg {
+                    slot: slots[i],
+                    offset,
+                    bytes: copied,
+                    byval: byval.is_some(),
+                });
                 area = offset + copied.next_multiple_of(8);
             }
         }
@@ -184,10 +212,18 @@ impl<'a> Lower<'a> {
 
     fn call_through(&mut self, call: &Call, target: u16, native: usize, dst: u16) {
         let (ret, params, _) = self.fn_type(call.fn_ty);
-        let Some(site) = self.site(call, native) else { return };
+        let Some(site) = self.site(call, native) else {
+            return;
+        };
         let slots = self.argument_words(call, params.len());
         let words = self.words(ret);
-        let ops = isa::CallPtr { dst, words, n: slots.len() as u16, target, site };
+        let ops = isa::CallPtr {
+            dst,
+            words,
+            n: slots.len() as u16,
+            target,
+            site,
+        };
         if call.tail == TailKind::MustTail {
             self.emit(op::tail_call_ptr, ops);
         } else {
@@ -212,7 +248,15 @@ impl<'a> Lower<'a> {
                 _ => None,
             };
             if let Some(mask) = mask {
-                self.emit(op::native, isa::Native { dst, n: slots.len() as u16, target, mask });
+                self.emit(
+                    op::native,
+                    isa::Native {
+                        dst,
+                        n: slots.len() as u16,
+                        target,
+                        mask,
+                    },
+                );
                 self.tail(&slots);
                 return;
             }
@@ -247,7 +291,9 @@ impl<'a> Lower<'a> {
         for (i, &a) in call.args.iter().enumerate() {
             let slot = self.operand(a);
             let slot = match *self.ty(self.type_of(a)) {
-                Type::Int(bits @ 1..=31) if self.attrs(call, i).signext => self.sign_extended(slot, bits),
+                Type::Int(bits @ 1..=31) if self.attrs(call, i).signext => {
+                    self.sign_extended(slot, bits)
+                }
                 _ => slot,
             };
             slots.push(slot);
@@ -264,7 +310,10 @@ impl<'a> Lower<'a> {
             Type::Float(k @ (FloatKind::Float | FloatKind::Double)) => *k,
             _ => return None,
         };
-        let same = call.args.iter().all(|&a| *self.ty(self.type_of(a)) == Type::Float(kind));
+        let same = call
+            .args
+            .iter()
+            .all(|&a| *self.ty(self.type_of(a)) == Type::Float(kind));
         match (call.args.len(), kind) {
             _ if !same => None,
             (1, FloatKind::Double) => Some(op::native_d),

@@ -44,16 +44,21 @@ impl Lower<'_> {
         let block = self.body.blocks[to];
         for i in block.start as usize..block.end as usize {
             let inst = &self.body.insts[i];
-            let Op::Phi { incoming } = &inst.op else { break };
+            let Op::Phi { incoming } = &inst.op else {
+                break;
+            };
             let v = self.nparams + i;
             if self.kind[v] != Kind::Plain || self.slot[v] == NONE {
                 continue;
             }
-            let Some(&(_, source)) = incoming.iter().find(|(b, _)| b.as_u32() as usize == from) else {
+            let Some(&(_, source)) = incoming.iter().find(|(b, _)| b.as_u32() as usize == from)
+            else {
                 continue;
             };
             let same = match self.origin(source).unpack() {
-                Ok(s) => self.kind[s.index()] == Kind::Plain && self.slot[s.index()] == self.slot[v],
+                Ok(s) => {
+                    self.kind[s.index()] == Kind::Plain && self.slot[s.index()] == self.slot[v]
+                }
                 Err(c) => matches!(self.m.consts[c], Const::Undef | Const::Poison),
             };
             if !same {
@@ -144,7 +149,11 @@ impl Lower<'_> {
                     self.jump(to);
                 }
             }
-            Op::CondBr { cond, then, otherwise } => {
+            Op::CondBr {
+                cond,
+                then,
+                otherwise,
+            } => {
                 let (then, otherwise) = (then.as_u32() as usize, otherwise.as_u32() as usize);
                 if then == otherwise {
                     self.edge(self.current, then);
@@ -176,9 +185,16 @@ impl Lower<'_> {
                     }
                 }
             }
-            Op::Switch { cond, default, cases } => self.switch(*cond, default.as_u32() as usize, cases),
+            Op::Switch {
+                cond,
+                default,
+                cases,
+            } => self.switch(*cond, default.as_u32() as usize, cases),
             Op::IndirectBr { address, targets } => {
-                if targets.iter().any(|t| self.has_moves(self.current, t.as_u32() as usize)) {
+                if targets
+                    .iter()
+                    .any(|t| self.has_moves(self.current, t.as_u32() as usize))
+                {
                     self.indirect_with_moves(*address, targets);
                     return;
                 }
@@ -273,7 +289,15 @@ impl Lower<'_> {
             let b = self.word(at as u64);
             let then = self.target(t.as_u32() as usize);
             let next = self.new_label();
-            let at = self.emit(op::br_eq, Brab { a, b, then: 0, els: 0 });
+            let at = self.emit(
+                op::br_eq,
+                Brab {
+                    a,
+                    b,
+                    then: 0,
+                    els: 0,
+                },
+            );
             self.to_label(at, offset_of!(Enc<Brab>, ops.then), then);
             self.to_label(at, offset_of!(Enc<Brab>, ops.els), next);
             self.labels[next.0 as usize] = self.here();
@@ -300,8 +324,12 @@ impl Lower<'_> {
                         IntPred::Ule if imm >= 0 && imm < i32::MAX => Some((op::br_ulti, imm + 1)),
                         IntPred::Slt if bits == 32 => Some((op::br_slti32, imm)),
                         IntPred::Slt if bits == 64 => Some((op::br_slti64, imm)),
-                        IntPred::Sle if bits == 32 && imm < i32::MAX => Some((op::br_slti32, imm + 1)),
-                        IntPred::Sle if bits == 64 && imm < i32::MAX => Some((op::br_slti64, imm + 1)),
+                        IntPred::Sle if bits == 32 && imm < i32::MAX => {
+                            Some((op::br_slti32, imm + 1))
+                        }
+                        IntPred::Sle if bits == 64 && imm < i32::MAX => {
+                            Some((op::br_slti64, imm + 1))
+                        }
                         _ => None,
                     };
                     if let Some((code, imm)) = code {
@@ -313,8 +341,12 @@ impl Lower<'_> {
                     let code = match pred {
                         IntPred::Ult if imm >= 0 && imm < i32::MAX => Some((op::br_ulti, imm + 1)),
                         IntPred::Ule if imm >= 0 => Some((op::br_ulti, imm)),
-                        IntPred::Slt if bits == 32 && imm < i32::MAX => Some((op::br_slti32, imm + 1)),
-                        IntPred::Slt if bits == 64 && imm < i32::MAX => Some((op::br_slti64, imm + 1)),
+                        IntPred::Slt if bits == 32 && imm < i32::MAX => {
+                            Some((op::br_slti32, imm + 1))
+                        }
+                        IntPred::Slt if bits == 64 && imm < i32::MAX => {
+                            Some((op::br_slti64, imm + 1))
+                        }
                         IntPred::Sle if bits == 32 => Some((op::br_slti32, imm)),
                         IntPred::Sle if bits == 64 => Some((op::br_slti64, imm)),
                         _ => None,
@@ -385,7 +417,15 @@ impl Lower<'_> {
         if cases.len() <= 2 && cases.iter().all(|c| i32::try_from(c.0).is_ok()) {
             for &(key, then) in &cases {
                 let next = self.new_label();
-                let at = self.emit(op::br_eqi, Brai { a, imm: key as i32, then: 0, els: 0 });
+                let at = self.emit(
+                    op::br_eqi,
+                    Brai {
+                        a,
+                        imm: key as i32,
+                        then: 0,
+                        els: 0,
+                    },
+                );
                 self.to_label(at, offset_of!(Enc<Brai>, ops.then), then);
                 self.to_label(at, offset_of!(Enc<Brai>, ops.els), next);
                 self.labels[next.0 as usize] = self.here();
@@ -399,9 +439,18 @@ impl Lower<'_> {
         let head = size_of::<Enc<isa::Switch>>();
         if span < cases.len() as u64 * 4 + 16 {
             let n = span as u32 + 1;
-            let at = self.emit(op::switch_table, isa::Switch { a, n, default: 0, low });
+            let at = self.emit(
+                op::switch_table,
+                isa::Switch {
+                    a,
+                    n,
+                    default: 0,
+                    low,
+                },
+            );
             self.to_label(at, offset_of!(Enc<isa::Switch>, ops.default), default);
-            self.code.resize(self.code.len() + (n as usize).div_ceil(2), 0);
+            self.code
+                .resize(self.code.len() + (n as usize).div_ceil(2), 0);
             let mut next = cases.iter().peekable();
             for k in 0..n as usize {
                 let label = match next.peek() {
@@ -415,7 +464,15 @@ impl Lower<'_> {
             }
         } else {
             let n = cases.len();
-            let at = self.emit(op::switch_search, isa::Switch { a, n: n as u32, default: 0, low: 0 });
+            let at = self.emit(
+                op::switch_search,
+                isa::Switch {
+                    a,
+                    n: n as u32,
+                    default: 0,
+                    low: 0,
+                },
+            );
             self.to_label(at, offset_of!(Enc<isa::Switch>, ops.default), default);
             self.code.extend(cases.iter().map(|c| c.0));
             self.code.resize(self.code.len() + n.div_ceil(2), 0);
@@ -429,11 +486,37 @@ impl Lower<'_> {
         let a = self.operand(cond);
         let (key, hit) = (self.temp(2), self.temp(1));
         for &(k, b) in cases {
-            self.emit(op::const_word, isa::Di { dst: key, imm: k as i64 });
-            self.emit(op::const_word, isa::Di { dst: key + 1, imm: (k >> 64) as i64 });
-            self.emit(op::eq128, isa::Dab { dst: hit, a, b: key });
+            self.emit(
+                op::const_word,
+                isa::Di {
+                    dst: key,
+                    imm: k as i64,
+                },
+            );
+            self.emit(
+                op::const_word,
+                isa::Di {
+                    dst: key + 1,
+                    imm: (k >> 64) as i64,
+                },
+            );
+            self.emit(
+                op::eq128,
+                isa::Dab {
+                    dst: hit,
+                    a,
+                    b: key,
+                },
+            );
             let (then, next) = (self.target(b.as_u32() as usize), self.new_label());
-            let at = self.emit(op::br_if, isa::Bra { a: hit, then: 0, els: 0 });
+            let at = self.emit(
+                op::br_if,
+                isa::Bra {
+                    a: hit,
+                    then: 0,
+                    els: 0,
+                },
+            );
             self.to_label(at, offset_of!(Enc<isa::Bra>, ops.then), then);
             self.to_label(at, offset_of!(Enc<isa::Bra>, ops.els), next);
             self.labels[next.0 as usize] = self.here();

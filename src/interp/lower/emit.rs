@@ -47,7 +47,13 @@ impl Lower<'_> {
 
     pub(super) fn patch32(&mut self, at: usize, value: i32) {
         // SAFETY: the position is a 32-bit field inside the code.
-        unsafe { self.code.as_mut_ptr().byte_add(at).cast::<i32>().write(value) };
+        unsafe {
+            self.code
+                .as_mut_ptr()
+                .byte_add(at)
+                .cast::<i32>()
+                .write(value)
+        };
     }
 
     pub(super) fn read32(&self, at: usize) -> i32 {
@@ -120,7 +126,13 @@ impl Lower<'_> {
             slot
         } else {
             let dst = self.temp(1);
-            self.emit(op::const_word, isa::Di { dst, imm: value as i64 });
+            self.emit(
+                op::const_word,
+                isa::Di {
+                    dst,
+                    imm: value as i64,
+                },
+            );
             dst
         }
     }
@@ -168,11 +180,24 @@ impl Lower<'_> {
 
     fn put_words(&mut self, dst: u16, value: &[u64]) {
         if value.len() > 2 && value.iter().all(|&v| v == 0) {
-            self.emit(op::zero_words, isa::Dan { dst, a: dst, n: value.len() as u16 });
+            self.emit(
+                op::zero_words,
+                isa::Dan {
+                    dst,
+                    a: dst,
+                    n: value.len() as u16,
+                },
+            );
             return;
         }
         for (i, &v) in value.iter().enumerate() {
-            self.emit(op::const_word, isa::Di { dst: dst + i as u16, imm: v as i64 });
+            self.emit(
+                op::const_word,
+                isa::Di {
+                    dst: dst + i as u16,
+                    imm: v as i64,
+                },
+            );
         }
     }
 
@@ -231,7 +256,11 @@ impl Lower<'_> {
 
     pub(super) fn unsupported(&mut self, what: &str) {
         let text = Box::new(match self.body.insts.get(self.inst).and_then(|i| i.loc) {
-            Some(loc) => format!("{}: {what} in function `{}`", self.m.debug.describe(loc), self.f.name),
+            Some(loc) => format!(
+                "{}: {what} in function `{}`",
+                self.m.debug.describe(loc),
+                self.f.name
+            ),
             None => format!("{what} in function `{}`", self.f.name),
         });
         let site = std::ptr::from_ref(&*text) as usize;

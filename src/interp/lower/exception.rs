@@ -25,7 +25,9 @@ impl Lower<'_> {
             clauses: Box::new([]),
         };
         for i in block.start as usize..block.end as usize {
-            let Op::LandingPad { cleanup, clauses } = &self.body.insts[i].op else { continue };
+            let Op::LandingPad { cleanup, clauses } = &self.body.insts[i].op else {
+                continue;
+            };
             let v = self.nparams + i;
             if self.slot[v] != super::NONE {
                 pad.dst = self.slot[v];
@@ -38,7 +40,12 @@ impl Lower<'_> {
         let index = self.pads.len();
         self.pads.push(pad);
         let from = self.current;
-        self.landings.push(Landing { label, from, to, pad: index });
+        self.landings.push(Landing {
+            label,
+            from,
+            to,
+            pad: index,
+        });
     }
 
     fn clause(&self, clause: &Clause) -> PadClause {

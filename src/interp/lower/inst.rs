@@ -23,7 +23,11 @@ impl<'a> Lower<'a> {
     pub(super) fn statement(&mut self, i: usize) {
         let v = self.nparams + i;
         if self.kind[v] == Kind::Plain {
-            let dst = if self.slot[v] == NONE { self.scratch } else { self.slot[v] };
+            let dst = if self.slot[v] == NONE {
+                self.scratch
+            } else {
+                self.slot[v]
+            };
             self.produce(i, dst);
         }
     }
@@ -99,10 +103,27 @@ impl<'a> Lower<'a> {
                     match self.words(ty) {
                         0 => {}
                         1 => {
-                            self.emit(op::select, isa::Dabc { dst, a: c, b: a, c: b });
+                            self.emit(
+                                op::select,
+                                isa::Dabc {
+                                    dst,
+                                    a: c,
+                                    b: a,
+                                    c: b,
+                                },
+                            );
                         }
                         n => {
-                            self.emit(op::select_words, isa::Dabcn { dst, a: c, b: a, c: b, n });
+                            self.emit(
+                                op::select_words,
+                                isa::Dabcn {
+                                    dst,
+                                    a: c,
+                                    b: a,
+                                    c: b,
+                                    n,
+                                },
+                            );
                         }
                     }
                 }
@@ -124,7 +145,11 @@ impl<'a> Lower<'a> {
                     self.thunk(i, dst);
                 }
             }
-            Op::InsertElement { vector, elem, index } => {
+            Op::InsertElement {
+                vector,
+                elem,
+                index,
+            } => {
                 if !self.insert_element(dst, *vector, *elem, *index) {
                     self.thunk(i, dst);
                 }
@@ -139,7 +164,11 @@ impl<'a> Lower<'a> {
                 self.insert_value(dst, *agg, *elem, indices, ty);
             }
             Op::Call(call) => self.call(i, call, dst, None),
-            Op::Invoke { call, normal, unwind } => {
+            Op::Invoke {
+                call,
+                normal,
+                unwind,
+            } => {
                 self.call(i, call, dst, Some((*normal, *unwind)));
             }
             Op::CallBr { .. } => self.unsupported("asm goto"),
@@ -149,10 +178,9 @@ impl<'a> Lower<'a> {
                 self.emit(op::resume, isa::A { a });
             }
             Op::Ret { value } => self.ret(*value),
-            Op::Br { .. }
-            | Op::CondBr { .. }
-            | Op::Switch { .. }
-            | Op::IndirectBr { .. } => self.branch(i),
+            Op::Br { .. } | Op::CondBr { .. } | Op::Switch { .. } | Op::IndirectBr { .. } => {
+                self.branch(i)
+            }
             Op::Unreachable => {
                 self.emit(op::unreachable, isa::Nil);
             }
@@ -194,7 +222,14 @@ impl<'a> Lower<'a> {
     /// Clears the bits above an integer type's width.
     pub(super) fn clear_high(&mut self, dst: u16, ty: TypeId) {
         if let Type::Int(bits @ 1..=63) = *self.ty(ty) {
-            self.emit(op::mask, isa::Dam { dst, a: dst, mask: (1 << bits) - 1 });
+            self.emit(
+                op::mask,
+                isa::Dam {
+                    dst,
+                    a: dst,
+                    mask: (1 << bits) - 1,
+                },
+            );
         }
     }
 
@@ -203,10 +238,20 @@ impl<'a> Lower<'a> {
         match THUNKS.get(self.m, self.f, &self.body.insts[i]) {
             Ok(thunk) => {
                 let args: Vec<u16> = thunk.operands.iter().map(|&o| self.operand(o)).collect();
-                let site = Box::new(ThunkSite { code: thunk.code, args: args.into() });
+                let site = Box::new(ThunkSite {
+                    code: thunk.code,
+                    args: args.into(),
+                });
                 let at = std::ptr::from_ref(&*site) as usize;
                 self.sites.push(Kept::Thunk(site));
-                self.emit(op::thunk, isa::Site { dst, n: 0, site: at });
+                self.emit(
+                    op::thunk,
+                    isa::Site {
+                        dst,
+                        n: 0,
+                        site: at,
+                    },
+                );
             }
             Err(why) => self.unsupported(&why),
         }
@@ -266,7 +311,12 @@ impl<'a> Lower<'a> {
 
     fn late_product(&self, o: Operand) -> Option<(Operand, Operand)> {
         match self.late(o)? {
-            Op::Binary { op: BinOp::FMul, a, b, .. } => Some((*a, *b)),
+            Op::Binary {
+                op: BinOp::FMul,
+                a,
+                b,
+                ..
+            } => Some((*a, *b)),
             _ => None,
         }
     }
@@ -276,12 +326,23 @@ impl<'a> Lower<'a> {
         use Type::{Int, Ptr};
         let (f, t) = (self.ty(from), self.ty(to));
         let code = match (o, f, t) {
-            (CastOp::Trunc | CastOp::PtrToInt | CastOp::PtrToAddr, Int(_) | Ptr(_), Int(bits @ 1..=63)) => {
+            (
+                CastOp::Trunc | CastOp::PtrToInt | CastOp::PtrToAddr,
+                Int(_) | Ptr(_),
+                Int(bits @ 1..=63),
+            ) => {
                 if matches!(f, Int(b) if *b > 128) {
                     return false;
                 }
                 let a = self.operand(a);
-                self.emit(op::mask, isa::Dam { dst, a, mask: (1u64 << bits) - 1 });
+                self.emit(
+                    op::mask,
+                    isa::Dam {
+                        dst,
+                        a,
+                        mask: (1u64 << bits) - 1,
+                    },
+                );
                 return true;
             }
             (CastOp::Trunc, Int(65..=128), Int(64)) => op::mov,
@@ -290,7 +351,14 @@ impl<'a> Lower<'a> {
             (CastOp::SExt, Int(bits @ 1..=63), Int(128)) => {
                 let a = self.operand(a);
                 let t = self.temp(1);
-                self.emit(op::sext_bits, isa::Dai { dst: t, a, imm: *bits as i32 });
+                self.emit(
+                    op::sext_bits,
+                    isa::Dai {
+                        dst: t,
+                        a,
+                        imm: *bits as i32,
+                    },
+                );
                 self.emit(op::sext128, isa::Da { dst, a: t });
                 return true;
             }
@@ -303,7 +371,14 @@ impl<'a> Lower<'a> {
                 (32, 64) => op::sext32_64,
                 _ => {
                     let a = self.operand(a);
-                    self.emit(op::sext_bits, isa::Dai { dst, a, imm: *f as i32 });
+                    self.emit(
+                        op::sext_bits,
+                        isa::Dai {
+                            dst,
+                            a,
+                            imm: *f as i32,
+                        },
+                    );
                     self.clear_high(dst, to);
                     return true;
                 }
@@ -313,30 +388,102 @@ impl<'a> Lower<'a> {
             (CastOp::FpToSi, Type::Float(k @ (Float | Double)), Int(bits)) => {
                 let d = *k == Double;
                 match bits {
-                    8 => if d { op::f64_i8 } else { op::f32_i8 },
-                    16 => if d { op::f64_i16 } else { op::f32_i16 },
-                    32 => if d { op::f64_i32 } else { op::f32_i32 },
-                    64 => if d { op::f64_i64 } else { op::f32_i64 },
+                    8 => {
+                        if d {
+                            op::f64_i8
+                        } else {
+                            op::f32_i8
+                        }
+                    }
+                    16 => {
+                        if d {
+                            op::f64_i16
+                        } else {
+                            op::f32_i16
+                        }
+                    }
+                    32 => {
+                        if d {
+                            op::f64_i32
+                        } else {
+                            op::f32_i32
+                        }
+                    }
+                    64 => {
+                        if d {
+                            op::f64_i64
+                        } else {
+                            op::f32_i64
+                        }
+                    }
                     _ => return false,
                 }
             }
             (CastOp::FpToUi, Type::Float(k @ (Float | Double)), Int(bits)) => {
                 let d = *k == Double;
                 match bits {
-                    8 => if d { op::f64_u8 } else { op::f32_u8 },
-                    16 => if d { op::f64_u16 } else { op::f32_u16 },
-                    32 => if d { op::f64_u32 } else { op::f32_u32 },
-                    64 => if d { op::f64_u64 } else { op::f32_u64 },
+                    8 => {
+                        if d {
+                            op::f64_u8
+                        } else {
+                            op::f32_u8
+                        }
+                    }
+                    16 => {
+                        if d {
+                            op::f64_u16
+                        } else {
+                            op::f32_u16
+                        }
+                    }
+                    32 => {
+                        if d {
+                            op::f64_u32
+                        } else {
+                            op::f32_u32
+                        }
+                    }
+                    64 => {
+                        if d {
+                            op::f64_u64
+                        } else {
+                            op::f32_u64
+                        }
+                    }
                     _ => return false,
                 }
             }
             (CastOp::SiToFp, Int(bits), Type::Float(k @ (Float | Double))) => {
                 let d = *k == Double;
                 match bits {
-                    8 => if d { op::i8_f64 } else { op::i8_f32 },
-                    16 => if d { op::i16_f64 } else { op::i16_f32 },
-                    32 => if d { op::i32_f64 } else { op::i32_f32 },
-                    64 => if d { op::i64_f64 } else { op::i64_f32 },
+                    8 => {
+                        if d {
+                            op::i8_f64
+                        } else {
+                            op::i8_f32
+                        }
+                    }
+                    16 => {
+                        if d {
+                            op::i16_f64
+                        } else {
+                            op::i16_f32
+                        }
+                    }
+                    32 => {
+                        if d {
+                            op::i32_f64
+                        } else {
+                            op::i32_f32
+                        }
+                    }
+                    64 => {
+                        if d {
+                            op::i64_f64
+                        } else {
+                            op::i64_f32
+                        }
+                    }
                     _ => return false,
                 }
             }
@@ -344,16 +491,47 @@ impl<'a> Lower<'a> {
                 let d = *k == Double;
                 match bits {
                     // Zero-extended: not negative as the next wider signed integer.
-                    1..=31 => if d { op::i32_f64 } else { op::i32_f32 },
-                    32 => if d { op::u32_f64 } else { op::u32_f32 },
-                    33..=63 => if d { op::i64_f64 } else { op::i64_f32 },
-                    64 => if d { op::u64_f64 } else { op::u64_f32 },
+                    1..=31 => {
+                        if d {
+                            op::i32_f64
+                        } else {
+                            op::i32_f32
+                        }
+                    }
+                    32 => {
+                        if d {
+                            op::u32_f64
+                        } else {
+                            op::u32_f32
+                        }
+                    }
+                    33..=63 => {
+                        if d {
+                            op::i64_f64
+                        } else {
+                            op::i64_f32
+                        }
+                    }
+                    64 => {
+                        if d {
+                            op::u64_f64
+                        } else {
+                            op::u64_f32
+                        }
+                    }
                     _ => return false,
                 }
             }
             (CastOp::BitCast, Type::Float(_), Int(bits @ (16 | 32))) => {
                 let a = self.operand(a);
-                self.emit(op::mask, isa::Dam { dst, a, mask: (1u64 << bits) - 1 });
+                self.emit(
+                    op::mask,
+                    isa::Dam {
+                        dst,
+                        a,
+                        mask: (1u64 << bits) - 1,
+                    },
+                );
                 return true;
             }
             _ => return false,
@@ -406,9 +584,23 @@ impl<'a> Lower<'a> {
         } else {
             // Clear what the copy does not reach.
             if bytes < u32::from(n) * 8 {
-                self.emit(op::zero_words, isa::Dan { dst: dst + n - 1, a: 0, n: 1 });
+                self.emit(
+                    op::zero_words,
+                    isa::Dan {
+                        dst: dst + n - 1,
+                        a: 0,
+                        n: 1,
+                    },
+                );
             }
-            self.emit(op::mov_bytes, isa::Bytes { to: u32::from(dst) * 8, from: u32::from(a) * 8 + off, bytes });
+            self.emit(
+                op::mov_bytes,
+                isa::Bytes {
+                    to: u32::from(dst) * 8,
+                    from: u32::from(a) * 8 + off,
+                    bytes,
+                },
+            );
         }
         if matches!(self.ty(ty), Type::Int(1)) {
             self.clear_high(dst, ty);
@@ -420,7 +612,10 @@ impl<'a> Lower<'a> {
         let e = self.operand(elem);
         let n = self.words(ty);
         let undefined = agg.unpack().is_err_and(|c| {
-            matches!(self.m.consts[c], crate::ir::Const::Undef | crate::ir::Const::Poison)
+            matches!(
+                self.m.consts[c],
+                crate::ir::Const::Undef | crate::ir::Const::Poison
+            )
         });
         if !undefined {
             let a = self.operand(agg);
@@ -432,7 +627,14 @@ impl<'a> Lower<'a> {
         } else if off % 8 == 0 && bytes % 8 == 0 {
             self.mov(dst + (off / 8) as u16, e, (bytes / 8) as u16);
         } else {
-            self.emit(op::mov_bytes, isa::Bytes { to: u32::from(dst) * 8 + off, from: u32::from(e) * 8, bytes });
+            self.emit(
+                op::mov_bytes,
+                isa::Bytes {
+                    to: u32::from(dst) * 8 + off,
+                    from: u32::from(e) * 8,
+                    bytes,
+                },
+            );
         }
     }
 }

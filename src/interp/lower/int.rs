@@ -10,7 +10,14 @@ use crate::interp::isa::{self, Code, Dab, Dai, op};
 use crate::ir::{BinOp, FloatKind, FloatPred, IntPred, Operand, Type};
 
 impl Lower<'_> {
-    pub(super) fn int_binary(&mut self, o: BinOp, bits: u32, dst: u16, a: Operand, b: Operand) -> bool {
+    pub(super) fn int_binary(
+        &mut self,
+        o: BinOp,
+        bits: u32,
+        dst: u16,
+        a: Operand,
+        b: Operand,
+    ) -> bool {
         if bits == 128 {
             let code = match o {
                 BinOp::Add => op::add128,
@@ -42,16 +49,56 @@ impl Lower<'_> {
         }
         let pick = |codes: [Code<Dab>; 4]| codes[w];
         let (code, signed, clear) = match o {
-            BinOp::Add => (pick([op::add8, op::add16, op::add32, op::add64]), false, true),
-            BinOp::Sub => (pick([op::sub8, op::sub16, op::sub32, op::sub64]), false, true),
-            BinOp::Mul => (pick([op::mul8, op::mul16, op::mul32, op::mul64]), false, true),
-            BinOp::UDiv => (pick([op::udiv8, op::udiv16, op::udiv32, op::udiv64]), false, false),
-            BinOp::SDiv => (pick([op::sdiv8, op::sdiv16, op::sdiv32, op::sdiv64]), true, true),
-            BinOp::URem => (pick([op::urem8, op::urem16, op::urem32, op::urem64]), false, false),
-            BinOp::SRem => (pick([op::srem8, op::srem16, op::srem32, op::srem64]), true, true),
-            BinOp::Shl => (pick([op::shl8, op::shl16, op::shl32, op::shl64]), false, true),
-            BinOp::LShr => (pick([op::lshr8, op::lshr16, op::lshr32, op::lshr64]), false, false),
-            BinOp::AShr => (pick([op::ashr8, op::ashr16, op::ashr32, op::ashr64]), true, true),
+            BinOp::Add => (
+                pick([op::add8, op::add16, op::add32, op::add64]),
+                false,
+                true,
+            ),
+            BinOp::Sub => (
+                pick([op::sub8, op::sub16, op::sub32, op::sub64]),
+                false,
+                true,
+            ),
+            BinOp::Mul => (
+                pick([op::mul8, op::mul16, op::mul32, op::mul64]),
+                false,
+                true,
+            ),
+            BinOp::UDiv => (
+                pick([op::udiv8, op::udiv16, op::udiv32, op::udiv64]),
+                false,
+                false,
+            ),
+            BinOp::SDiv => (
+                pick([op::sdiv8, op::sdiv16, op::sdiv32, op::sdiv64]),
+                true,
+                true,
+            ),
+            BinOp::URem => (
+                pick([op::urem8, op::urem16, op::urem32, op::urem64]),
+                false,
+                false,
+            ),
+            BinOp::SRem => (
+                pick([op::srem8, op::srem16, op::srem32, op::srem64]),
+                true,
+                true,
+            ),
+            BinOp::Shl => (
+                pick([op::shl8, op::shl16, op::shl32, op::shl64]),
+                false,
+                true,
+            ),
+            BinOp::LShr => (
+                pick([op::lshr8, op::lshr16, op::lshr32, op::lshr64]),
+                false,
+                false,
+            ),
+            BinOp::AShr => (
+                pick([op::ashr8, op::ashr16, op::ashr32, op::ashr64]),
+                true,
+                true,
+            ),
             BinOp::And => (op::and, false, false),
             BinOp::Or => (op::or, false, false),
             BinOp::Xor => (op::xor, false, false),
@@ -66,7 +113,14 @@ impl Lower<'_> {
         }
         self.emit(code, Dab { dst, a: x, b: y });
         if exact.is_none() && clear {
-            self.emit(op::mask, isa::Dam { dst, a: dst, mask: (1 << bits) - 1 });
+            self.emit(
+                op::mask,
+                isa::Dam {
+                    dst,
+                    a: dst,
+                    mask: (1 << bits) - 1,
+                },
+            );
         }
         true
     }
@@ -77,20 +131,43 @@ impl Lower<'_> {
             return a;
         }
         let dst = self.temp(1);
-        self.emit(op::sext_bits, Dai { dst, a, imm: bits as i32 });
+        self.emit(
+            op::sext_bits,
+            Dai {
+                dst,
+                a,
+                imm: bits as i32,
+            },
+        );
         dst
     }
 
-    fn int_immediate(&mut self, o: BinOp, bits: u32, w: usize, dst: u16, a: Operand, b: Operand) -> bool {
+    fn int_immediate(
+        &mut self,
+        o: BinOp,
+        bits: u32,
+        w: usize,
+        dst: u16,
+        a: Operand,
+        b: Operand,
+    ) -> bool {
         let (mut x, mut imm) = (a, self.imm(b));
-        if imm.is_none() && matches!(o, BinOp::Add | BinOp::Mul | BinOp::And | BinOp::Or | BinOp::Xor) {
+        if imm.is_none()
+            && matches!(
+                o,
+                BinOp::Add | BinOp::Mul | BinOp::And | BinOp::Or | BinOp::Xor
+            )
+        {
             (x, imm) = (b, self.imm(a));
         }
         if o == BinOp::Sub
             && let Some(imm) = self.imm(a)
         {
             let b = self.operand(b);
-            self.emit(if w == 2 { op::rsubi32 } else { op::rsubi64 }, Dai { dst, a: b, imm });
+            self.emit(
+                if w == 2 { op::rsubi32 } else { op::rsubi64 },
+                Dai { dst, a: b, imm },
+            );
             self.clear_odd(dst, bits);
             return true;
         }
@@ -123,7 +200,14 @@ impl Lower<'_> {
 
     fn clear_odd(&mut self, dst: u16, bits: u32) {
         if width(bits).is_none() {
-            self.emit(op::mask, isa::Dam { dst, a: dst, mask: (1 << bits) - 1 });
+            self.emit(
+                op::mask,
+                isa::Dam {
+                    dst,
+                    a: dst,
+                    mask: (1 << bits) - 1,
+                },
+            );
         }
     }
 
@@ -137,7 +221,9 @@ impl Lower<'_> {
     }
 
     pub(super) fn icmp(&mut self, pred: IntPred, dst: u16, a: Operand, b: Operand) -> bool {
-        let Some(bits) = self.int_bits(a) else { return false };
+        let Some(bits) = self.int_bits(a) else {
+            return false;
+        };
         let (pred, a, b) = swap_greater(pred, a, b);
         if bits > 64 {
             if bits != 128 {
@@ -196,7 +282,13 @@ impl Lower<'_> {
     }
 
     /// The handler width for a comparison, sign-extending odd widths when the sign matters.
-    pub(super) fn compare_width(&mut self, pred: IntPred, bits: u32, x: &mut u16, y: &mut u16) -> usize {
+    pub(super) fn compare_width(
+        &mut self,
+        pred: IntPred,
+        bits: u32,
+        x: &mut u16,
+        y: &mut u16,
+    ) -> usize {
         match width(bits) {
             Some(w) => w,
             None => {

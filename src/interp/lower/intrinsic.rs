@@ -38,11 +38,19 @@ impl<'a> Lower<'a> {
         self.mov(dst, a, n);
     }
 
-    fn known_intrinsic(&mut self, i: usize, name: &str, call: &'a Call, dst: u16, ret: TypeId) -> bool {
+    fn known_intrinsic(
+        &mut self,
+        i: usize,
+        name: &str,
+        call: &'a Call,
+        dst: u16,
+        ret: TypeId,
+    ) -> bool {
         let args = &call.args;
         let base = name.split('.').next().unwrap_or(name);
         match base {
-            "dbg" | "lifetime" | "assume" | "donothing" | "prefetch" | "sideeffect" | "pseudoprobe" => {
+            "dbg" | "lifetime" | "assume" | "donothing" | "prefetch" | "sideeffect"
+            | "pseudoprobe" => {
                 return true;
             }
             "var" if name.starts_with("var.annotation") => return true,
@@ -69,7 +77,9 @@ impl<'a> Lower<'a> {
                 Some((global, off)) => self.tls(dst, global, off),
                 None => self.copy(dst, args[0]),
             },
-            "memcpy" | "memmove" | "memset" if !name.contains("element") => self.block_operation(base, args),
+            "memcpy" | "memmove" | "memset" if !name.contains("element") => {
+                self.block_operation(base, args)
+            }
             "stacksave" => {
                 self.emit(op::stack_save, isa::D { dst });
             }
@@ -91,8 +101,16 @@ impl<'a> Lower<'a> {
                 self.emit(op::const_word, isa::Di { dst, imm });
             }
             "objectsize" => {
-                let imm = if self.int_const(args[1]).unwrap_or(0) != 0 { 0 } else { -1i64 };
-                let imm = if matches!(self.ty(ret), Type::Int(32)) { i64::from(imm as u32) } else { imm };
+                let imm = if self.int_const(args[1]).unwrap_or(0) != 0 {
+                    0
+                } else {
+                    -1i64
+                };
+                let imm = if matches!(self.ty(ret), Type::Int(32)) {
+                    i64::from(imm as u32)
+                } else {
+                    imm
+                };
                 self.emit(op::const_word, isa::Di { dst, imm });
             }
             // Addresses of our own frame: not null, and different in each frame.
@@ -118,7 +136,15 @@ impl<'a> Lower<'a> {
             "va_end" => {}
             "va_copy" => {
                 let (reg, base) = (self.operand(args[0]), self.operand(args[1]));
-                self.emit(op::memcpy_fixed, isa::Memn { reg, base, off: 0, bytes: 24 });
+                self.emit(
+                    op::memcpy_fixed,
+                    isa::Memn {
+                        reg,
+                        base,
+                        off: 0,
+                        bytes: 24,
+                    },
+                );
             }
             "eh" if name.starts_with("eh.typeid.for") => {
                 let info = match args[0].unpack() {
@@ -132,7 +158,14 @@ impl<'a> Lower<'a> {
                 let (a, b) = (self.operand(args[0]), self.operand(args[1]));
                 let (p, rel) = (self.temp(1), self.temp(1));
                 self.emit(op::add64, Dab { dst: p, a, b });
-                self.emit(op::load32, isa::Mem { reg: rel, base: p, off: 0 });
+                self.emit(
+                    op::load32,
+                    isa::Mem {
+                        reg: rel,
+                        base: p,
+                        off: 0,
+                    },
+                );
                 self.emit(op::sext32_64, Da { dst: rel, a: rel });
                 self.emit(op::add64, Dab { dst, a, b: rel });
             }
@@ -203,11 +236,23 @@ impl<'a> Lower<'a> {
         {
             if bytes > 0 {
                 let (reg, base) = (self.operand(args[0]), self.operand(args[1]));
-                self.emit(op::memcpy_fixed, isa::Memn { reg, base, off: 0, bytes });
+                self.emit(
+                    op::memcpy_fixed,
+                    isa::Memn {
+                        reg,
+                        base,
+                        off: 0,
+                        bytes,
+                    },
+                );
             }
             return;
         }
-        let (a, b, c) = (self.operand(args[0]), self.operand(args[1]), self.operand(args[2]));
+        let (a, b, c) = (
+            self.operand(args[0]),
+            self.operand(args[1]),
+            self.operand(args[2]),
+        );
         let code = match base {
             "memcpy" => op::memcpy,
             "memmove" => op::memmove,
@@ -216,7 +261,15 @@ impl<'a> Lower<'a> {
         self.emit(code, isa::Abc { a, b, c });
     }
 
-    fn arithmetic(&mut self, _i: usize, name: &str, base: &str, args: &[Operand], dst: u16, ret: TypeId) -> bool {
+    fn arithmetic(
+        &mut self,
+        _i: usize,
+        name: &str,
+        base: &str,
+        args: &[Operand],
+        dst: u16,
+        ret: TypeId,
+    ) -> bool {
         let s = self.scalar(ret);
         let float = |f: Code<Da>, d: Code<Da>| match s {
             Scalar::Float => Some(f),
@@ -244,7 +297,12 @@ impl<'a> Lower<'a> {
                 Scalar::Int(w @ 1..) => Some([op::bswap16, op::bswap32, op::bswap64][w - 1]),
                 _ => None,
             },
-            "bitreverse" => int1([op::bitreverse8, op::bitreverse16, op::bitreverse32, op::bitreverse64]),
+            "bitreverse" => int1([
+                op::bitreverse8,
+                op::bitreverse16,
+                op::bitreverse32,
+                op::bitreverse64,
+            ]),
             _ => None,
         };
         if let Some(code) = one {
@@ -269,11 +327,33 @@ impl<'a> Lower<'a> {
             "copysign" => float2(op::copysign32, op::copysign64),
             "minnum" => float2(op::fmin32, op::fmin64),
             "maxnum" => float2(op::fmax32, op::fmax64),
-            "powi" if matches!(self.ty(self.type_of(args[1])), Type::Int(32)) => float2(op::powi32, op::powi64),
-            "sadd" if name.starts_with("sadd.sat") => int2([op::sadd_sat8, op::sadd_sat16, op::sadd_sat32, op::sadd_sat64]),
-            "uadd" if name.starts_with("uadd.sat") => int2([op::uadd_sat8, op::uadd_sat16, op::uadd_sat32, op::uadd_sat64]),
-            "ssub" if name.starts_with("ssub.sat") => int2([op::ssub_sat8, op::ssub_sat16, op::ssub_sat32, op::ssub_sat64]),
-            "usub" if name.starts_with("usub.sat") => int2([op::usub_sat8, op::usub_sat16, op::usub_sat32, op::usub_sat64]),
+            "powi" if matches!(self.ty(self.type_of(args[1])), Type::Int(32)) => {
+                float2(op::powi32, op::powi64)
+            }
+            "sadd" if name.starts_with("sadd.sat") => int2([
+                op::sadd_sat8,
+                op::sadd_sat16,
+                op::sadd_sat32,
+                op::sadd_sat64,
+            ]),
+            "uadd" if name.starts_with("uadd.sat") => int2([
+                op::uadd_sat8,
+                op::uadd_sat16,
+                op::uadd_sat32,
+                op::uadd_sat64,
+            ]),
+            "ssub" if name.starts_with("ssub.sat") => int2([
+                op::ssub_sat8,
+                op::ssub_sat16,
+                op::ssub_sat32,
+                op::ssub_sat64,
+            ]),
+            "usub" if name.starts_with("usub.sat") => int2([
+                op::usub_sat8,
+                op::usub_sat16,
+                op::usub_sat32,
+                op::usub_sat64,
+            ]),
             _ if name.contains(".with.overflow") => self.overflow(base, args[0]),
             _ => None,
         };
@@ -292,7 +372,11 @@ impl<'a> Lower<'a> {
             _ => None,
         };
         if let Some(code) = three {
-            let (a, b, c) = (self.operand(args[0]), self.operand(args[1]), self.operand(args[2]));
+            let (a, b, c) = (
+                self.operand(args[0]),
+                self.operand(args[1]),
+                self.operand(args[2]),
+            );
             self.emit(code, Dabc { dst, a, b, c });
             return true;
         }
@@ -300,7 +384,9 @@ impl<'a> Lower<'a> {
     }
 
     fn overflow(&self, base: &str, a: Operand) -> Option<Code<Dab>> {
-        let Scalar::Int(w) = self.scalar(self.type_of(a)) else { return None };
+        let Scalar::Int(w) = self.scalar(self.type_of(a)) else {
+            return None;
+        };
         Some(match base {
             "sadd" => [op::sadd_ov8, op::sadd_ov16, op::sadd_ov32, op::sadd_ov64][w],
             "uadd" => [op::uadd_ov8, op::uadd_ov16, op::uadd_ov32, op::uadd_ov64][w],

@@ -26,7 +26,10 @@ struct Terms {
 
 impl Lower<'_> {
     fn terms(&self, elem: TypeId, indices: &[Operand]) -> Terms {
-        let mut t = Terms { off: 0, terms: Vec::new() };
+        let mut t = Terms {
+            off: 0,
+            terms: Vec::new(),
+        };
         let mut ty = elem;
         for (n, &index) in indices.iter().enumerate() {
             let stride = if n == 0 {
@@ -137,7 +140,11 @@ impl Lower<'_> {
         }
         match &self.body.insts[v.index() - self.nparams].op {
             Op::Alloca { .. } => Addr::Frame(self.allocas[&v.as_u32()] as i32),
-            Op::Gep { elem, base, indices } => self.gep_address(*elem, *base, indices),
+            Op::Gep {
+                elem,
+                base,
+                indices,
+            } => self.gep_address(*elem, *base, indices),
             _ => Addr::Base(self.operand(o), 0),
         }
     }
@@ -153,7 +160,11 @@ impl Lower<'_> {
     }
 
     fn displaced(&mut self, addr: Addr, by: i64) -> Addr {
-        let add = |off: i32| i64::from(off).checked_add(by).and_then(|v| i32::try_from(v).ok());
+        let add = |off: i32| {
+            i64::from(off)
+                .checked_add(by)
+                .and_then(|v| i32::try_from(v).ok())
+        };
         match addr {
             Addr::Base(b, off) => match add(off) {
                 Some(off) => Addr::Base(b, off),
@@ -189,7 +200,11 @@ impl Lower<'_> {
         match i32::try_from(scale) {
             Ok(scale) => Addr::Index(base, slot, scale, off, signed),
             Err(_) => {
-                let wide = if signed { self.sign_extended(slot, 32) } else { slot };
+                let wide = if signed {
+                    self.sign_extended(slot, 32)
+                } else {
+                    slot
+                };
                 let (k, dst) = (self.word(scale as u64), self.temp(1));
                 self.emit(op::mul64, isa::Dab { dst, a: wide, b: k });
                 Addr::Index(base, dst, 1, off, false)
@@ -199,7 +214,11 @@ impl Lower<'_> {
 
     /// The slot of a gep index, and whether it is an i32 still to be sign-extended.
     fn index(&mut self, index: Operand) -> (u16, bool) {
-        if let Some(Op::Cast { op: crate::ir::CastOp::SExt, a }) = self.late(index) {
+        if let Some(Op::Cast {
+            op: crate::ir::CastOp::SExt,
+            a,
+        }) = self.late(index)
+        {
             let a = *a;
             if matches!(self.ty(self.type_of(a)), Type::Int(32)) {
                 return (self.operand(a), true);
@@ -222,11 +241,21 @@ impl Lower<'_> {
             }
             Addr::Frame(off) => {
                 let at = self.emit(op::lea, isa::Doff { dst, off });
-                self.frame_fixups.push(at + offset_of!(Enc<isa::Doff>, ops.off));
+                self.frame_fixups
+                    .push(at + offset_of!(Enc<isa::Doff>, ops.off));
             }
             Addr::Index(base, index, scale, off, signed) => {
                 let code = if signed { op::gep_s } else { op::gep };
-                self.emit(code, Memx { reg: dst, base, index, scale, off });
+                self.emit(
+                    code,
+                    Memx {
+                        reg: dst,
+                        base,
+                        index,
+                        scale,
+                        off,
+                    },
+                );
             }
         }
     }
@@ -241,13 +270,22 @@ impl Lower<'_> {
     }
 
     pub(super) fn gep(&mut self, i: usize, dst: u16) {
-        let Op::Gep { elem, base, indices } = &self.body.insts[i].op else { return };
+        let Op::Gep {
+            elem,
+            base,
+            indices,
+        } = &self.body.insts[i].op
+        else {
+            return;
+        };
         let addr = self.gep_address(*elem, *base, indices);
         self.put_address(addr, dst);
     }
 
     pub(super) fn alloca(&mut self, i: usize, dst: u16) {
-        let Op::Alloca { elem, count, align } = self.body.insts[i].op else { return };
+        let Op::Alloca { elem, count, align } = self.body.insts[i].op else {
+            return;
+        };
         if let Some(&off) = self.allocas.get(&((self.nparams + i) as u32)) {
             self.put_address(Addr::Frame(off as i32), dst);
             return;
@@ -258,11 +296,26 @@ impl Lower<'_> {
             Ok(size) => (count, size),
             Err(_) => {
                 let (k, t) = (self.word(size), self.temp(1));
-                self.emit(op::mul64, isa::Dab { dst: t, a: count, b: k });
+                self.emit(
+                    op::mul64,
+                    isa::Dab {
+                        dst: t,
+                        a: count,
+                        b: k,
+                    },
+                );
                 (t, 1)
             }
         };
-        self.emit(op::alloca, isa::Alloca { dst, count, size, align });
+        self.emit(
+            op::alloca,
+            isa::Alloca {
+                dst,
+                count,
+                size,
+                align,
+            },
+        );
     }
 
     /// Access width index and whether bits above the type's width must be cleared after a load.
@@ -270,7 +323,9 @@ impl Lower<'_> {
         let bytes = match self.ty(ty) {
             Type::Int(bits @ 1..=64) => bits.div_ceil(8),
             Type::Float(_) | Type::Ptr(_) => self.m.layout(ty).store as u32,
-            Type::Vector { .. } | Type::Struct { .. } | Type::Array { .. } if self.byte_form(ty) => {
+            Type::Vector { .. } | Type::Struct { .. } | Type::Array { .. }
+                if self.byte_form(ty) =>
+            {
                 match self.m.layout(ty).store {
                     n @ (1 | 2 | 4 | 8 | 16) => n as u32,
                     _ => return None,
@@ -287,7 +342,9 @@ impl Lower<'_> {
 
     pub(super) fn load(&mut self, i: usize, dst: u16) {
         let inst = &self.body.insts[i];
-        let Op::Load { ptr, ordering, .. } = inst.op else { return };
+        let Op::Load { ptr, ordering, .. } = inst.op else {
+            return;
+        };
         let ty = inst.ty;
         let n = self.words(ty);
         if n == 0 {
@@ -300,7 +357,14 @@ impl Lower<'_> {
             };
             let addr = self.address(ptr);
             let base = self.address_slot(addr);
-            self.emit([op::aload8, op::aload16, op::aload32, op::aload64][w], Mem { reg: dst, base, off: 0 });
+            self.emit(
+                [op::aload8, op::aload16, op::aload32, op::aload64][w],
+                Mem {
+                    reg: dst,
+                    base,
+                    off: 0,
+                },
+            );
             self.clear_loaded(dst, ty);
             return;
         }
@@ -315,21 +379,57 @@ impl Lower<'_> {
                 other => (self.address_slot(other), 0),
             };
             let bytes = self.m.layout(ty).store as u32;
-            self.emit(op::load_bytes, Memn { reg: dst, base, off, bytes });
+            self.emit(
+                op::load_bytes,
+                Memn {
+                    reg: dst,
+                    base,
+                    off,
+                    bytes,
+                },
+            );
             self.clear_loaded(dst, ty);
             return;
         };
         match addr {
             Addr::Base(base, off) => {
-                self.emit([op::load8, op::load16, op::load32, op::load64, op::load128][w], Mem { reg: dst, base, off });
+                self.emit(
+                    [op::load8, op::load16, op::load32, op::load64, op::load128][w],
+                    Mem {
+                        reg: dst,
+                        base,
+                        off,
+                    },
+                );
             }
             Addr::Index(base, index, scale, off, signed) => {
                 let code = if signed {
-                    [op::load8s, op::load16s, op::load32s, op::load64s, op::load128s][w]
+                    [
+                        op::load8s,
+                        op::load16s,
+                        op::load32s,
+                        op::load64s,
+                        op::load128s,
+                    ][w]
                 } else {
-                    [op::load8x, op::load16x, op::load32x, op::load64x, op::load128x][w]
+                    [
+                        op::load8x,
+                        op::load16x,
+                        op::load32x,
+                        op::load64x,
+                        op::load128x,
+                    ][w]
                 };
-                self.emit(code, Memx { reg: dst, base, index, scale, off });
+                self.emit(
+                    code,
+                    Memx {
+                        reg: dst,
+                        base,
+                        index,
+                        scale,
+                        off,
+                    },
+                );
             }
             Addr::Frame(off) => {
                 let at = self.emit([op::load8f, op::load16f, op::load32f, op::load64f, op::load128f][w], Mem { reg: dst, base: 0, off });
@@ -345,13 +445,28 @@ impl Lower<'_> {
                 self.clear_high(dst, ty);
             } else if bits > 64 && bits < 128 {
                 let mask = (1u64 << (bits - 64)) - 1;
-                self.emit(op::mask, isa::Dam { dst: dst + 1, a: dst + 1, mask });
+                self.emit(
+                    op::mask,
+                    isa::Dam {
+                        dst: dst + 1,
+                        a: dst + 1,
+                        mask,
+                    },
+                );
             }
         }
     }
 
     pub(super) fn store(&mut self, i: usize) {
-        let Op::Store { value, ptr, ordering, .. } = self.body.insts[i].op else { return };
+        let Op::Store {
+            value,
+            ptr,
+            ordering,
+            ..
+        } = self.body.insts[i].op
+        else {
+            return;
+        };
         let ty = self.type_of(value);
         if self.words(ty) == 0 {
             return;
@@ -386,20 +501,58 @@ impl Lower<'_> {
                 other => (self.address_slot(other), 0),
             };
             let bytes = self.m.layout(ty).store as u32;
-            self.emit(op::store_bytes, Memn { reg, base, off, bytes });
+            self.emit(
+                op::store_bytes,
+                Memn {
+                    reg,
+                    base,
+                    off,
+                    bytes,
+                },
+            );
             return;
         };
         match addr {
             Addr::Base(base, off) => {
-                self.emit([op::store8, op::store16, op::store32, op::store64, op::store128][w], Mem { reg, base, off });
+                self.emit(
+                    [
+                        op::store8,
+                        op::store16,
+                        op::store32,
+                        op::store64,
+                        op::store128,
+                    ][w],
+                    Mem { reg, base, off },
+                );
             }
             Addr::Index(base, index, scale, off, signed) => {
                 let code = if signed {
-                    [op::store8s, op::store16s, op::store32s, op::store64s, op::store128s][w]
+                    [
+                        op::store8s,
+                        op::store16s,
+                        op::store32s,
+                        op::store64s,
+                        op::store128s,
+                    ][w]
                 } else {
-                    [op::store8x, op::store16x, op::store32x, op::store64x, op::store128x][w]
+                    [
+                        op::store8x,
+                        op::store16x,
+                        op::store32x,
+                        op::store64x,
+                        op::store128x,
+                    ][w]
                 };
-                self.emit(code, Memx { reg, base, index, scale, off });
+                self.emit(
+                    code,
+                    Memx {
+                        reg,
+                        base,
+                        index,
+                        scale,
+                        off,
+                    },
+                );
             }
             Addr::Frame(off) => {
                 let at = self.emit([op::store8f, op::store16f, op::store32f, op::store64f, op::store128f][w], Mem { reg, base: 0, off });
@@ -414,19 +567,39 @@ impl Lower<'_> {
             Some(at) => {
                 let image = std::ptr::from_ref(self.image) as usize;
                 let off = (at as i64 + off) as u32;
-                self.emit(op::tls_address, isa::Tls { dst, off, serial: self.image.serial(), image });
+                self.emit(
+                    op::tls_address,
+                    isa::Tls {
+                        dst,
+                        off,
+                        serial: self.image.serial(),
+                        image,
+                    },
+                );
             }
             None => {
                 let id = self.word(u64::from(global.as_u32()));
                 let image = self.word(std::ptr::from_ref(self.image) as u64);
                 let at = self.emit(
                     op::native,
-                    isa::Native { dst, n: 2, target: foreign_tls as *const () as usize, mask: u64::MAX },
+                    isa::Native {
+                        dst,
+                        n: 2,
+                        target: foreign_tls as *const () as usize,
+                        mask: u64::MAX,
+                    },
                 );
                 let _ = at;
                 self.tail(&[image, id]);
                 if off != 0 {
-                    self.emit(op::addi64, isa::Dai { dst, a: dst, imm: off as i32 });
+                    self.emit(
+                        op::addi64,
+                        isa::Dai {
+                            dst,
+                            a: dst,
+                            imm: off as i32,
+                        },
+                    );
                 }
             }
         }
@@ -444,8 +617,15 @@ impl Lower<'_> {
 
     pub(super) fn rmw(&mut self, i: usize, dst: u16) -> bool {
         let inst = &self.body.insts[i];
-        let Op::AtomicRmw { op: o, ptr, value, .. } = inst.op else { return false };
-        let Some(w @ 0..=3) = self.access(inst.ty) else { return false };
+        let Op::AtomicRmw {
+            op: o, ptr, value, ..
+        } = inst.op
+        else {
+            return false;
+        };
+        let Some(w @ 0..=3) = self.access(inst.ty) else {
+            return false;
+        };
         if let Type::Int(bits) = *self.ty(inst.ty)
             && width(bits).is_none()
         {
@@ -479,9 +659,16 @@ impl Lower<'_> {
     }
 
     pub(super) fn cmpxchg(&mut self, i: usize, dst: u16) -> bool {
-        let Op::CmpXchg { ptr, expected, new, .. } = self.body.insts[i].op else { return false };
+        let Op::CmpXchg {
+            ptr, expected, new, ..
+        } = self.body.insts[i].op
+        else {
+            return false;
+        };
         let ty = self.type_of(expected);
-        let Some(w @ 0..=3) = self.access(ty) else { return false };
+        let Some(w @ 0..=3) = self.access(ty) else {
+            return false;
+        };
         if let Type::Int(bits) = *self.ty(ty)
             && width(bits).is_none()
         {
@@ -490,7 +677,16 @@ impl Lower<'_> {
         let flag = self.m.types.field_offset(self.body.insts[i].ty, 1) as u16;
         let (expected, new) = (self.operand(expected), self.operand(new));
         let ptr = self.operand(ptr);
-        self.emit([op::cas8, op::cas16, op::cas32, op::cas64][w], isa::Cas { dst, ptr, expected, new, flag });
+        self.emit(
+            [op::cas8, op::cas16, op::cas32, op::cas64][w],
+            isa::Cas {
+                dst,
+                ptr,
+                expected,
+                new,
+                flag,
+            },
+        );
         true
     }
 }

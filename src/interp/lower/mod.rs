@@ -129,7 +129,11 @@ pub fn lower(image: &Image, id: FuncId, options: &Options) -> Box<Lowered> {
 
 /// The bytecode as text; `ops` are the instructions' offsets and numbers.
 pub fn disassemble(code: &Lowered, ops: &[(u32, u16)], name: &str) -> String {
-    let mut text = format!("{name}: {} words, params {:?}\n", code.code.len(), code.params);
+    let mut text = format!(
+        "{name}: {} words, params {:?}\n",
+        code.code.len(),
+        code.params
+    );
     for &(at, number) in ops {
         if let Some(b) = code.blocks.iter().position(|&b| b == at) {
             let _ = writeln!(text, " bb{b}:");
@@ -186,14 +190,24 @@ impl<'a> Lower<'a> {
     fn run(mut self, options: &Options) -> (Box<Lowered>, Vec<(u32, u16)>) {
         let enter = self.emit(
             op::enter,
-            isa::Enter { count: 0, frame: 0, pool: 0, slots: 0 },
+            isa::Enter {
+                count: 0,
+                frame: 0,
+                pool: 0,
+                slots: 0,
+            },
         );
         for b in 0..self.body.blocks.len() {
             self.current = b;
             self.labels[b] = self.here();
             let block = self.body.blocks[b];
             if options.count {
-                self.emit(op::count, isa::Count { n: u64::from(block.end - block.start) });
+                self.emit(
+                    op::count,
+                    isa::Count {
+                        n: u64::from(block.end - block.start),
+                    },
+                );
             }
             for i in block.start as usize..block.end as usize {
                 self.inst = i;
@@ -221,7 +235,15 @@ impl<'a> Lower<'a> {
             self.fixups.clear();
             self.frame_fixups.clear();
             self.pads.clear();
-            self.emit(op::enter, isa::Enter { count: 0, frame: 64, pool: 0, slots: 0 });
+            self.emit(
+                op::enter,
+                isa::Enter {
+                    count: 0,
+                    frame: 64,
+                    pool: 0,
+                    slots: 0,
+                },
+            );
             self.unsupported(&why);
         }
         self.finish(enter)
@@ -322,7 +344,13 @@ impl<'a> Lower<'a> {
 pub(super) fn words(m: &Module, ty: TypeId) -> u16 {
     let bytes = match &m.types[ty] {
         Type::Void | Type::Label | Type::Metadata | Type::Token => 0,
-        Type::Int(bits) => if *bits <= 64 { 8 } else { 16 },
+        Type::Int(bits) => {
+            if *bits <= 64 {
+                8
+            } else {
+                16
+            }
+        }
         Type::Float(kind) => match kind {
             crate::ir::FloatKind::X86Fp80 | crate::ir::FloatKind::Fp128 => 16,
             _ => 8,

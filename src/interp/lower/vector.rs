@@ -1,7 +1,7 @@
 //! Vector instructions with handlers; the callers fall back to thunks on `false`.
 
-use super::{Lower, lane_bytes};
 use super::inst::width;
+use super::{Lower, lane_bytes};
 use crate::interp::isa::{self, Code, Dabcn, Dabn, Dan, op};
 use crate::ir::{BinOp, CastOp, FloatKind, FloatPred, IntPred, Operand, Type, TypeId};
 
@@ -16,7 +16,14 @@ pub(super) enum Lane {
 impl Lower<'_> {
     /// Lane kind and count of a vector with handlers.
     pub(super) fn lanes(&self, ty: TypeId) -> Option<(Lane, u16)> {
-        let Type::Vector { elem, len, scalable: false } = self.ty(ty) else { return None };
+        let Type::Vector {
+            elem,
+            len,
+            scalable: false,
+        } = self.ty(ty)
+        else {
+            return None;
+        };
         let len = u16::try_from(*len).ok()?;
         let lane = match self.ty(*elem) {
             Type::Int(1) => Lane::Bit,
@@ -35,10 +42,20 @@ impl Lower<'_> {
         true
     }
 
-    pub(super) fn vector_binary(&mut self, o: BinOp, elem: TypeId, len: u32, dst: u16, a: Operand, b: Operand) -> bool {
+    pub(super) fn vector_binary(
+        &mut self,
+        o: BinOp,
+        elem: TypeId,
+        len: u32,
+        dst: u16,
+        a: Operand,
+        b: Operand,
+    ) -> bool {
         let ty = self.type_of(a);
         let n = self.words(ty);
-        let Some((lane, _)) = self.lanes(ty) else { return false };
+        let Some((lane, _)) = self.lanes(ty) else {
+            return false;
+        };
         let _ = elem;
         let code = match (o, lane) {
             (BinOp::And, _) => op::vand,
@@ -76,7 +93,9 @@ impl Lower<'_> {
     }
 
     pub(super) fn vector_fneg(&mut self, ty: TypeId, dst: u16, a: Operand) -> bool {
-        let Some((Lane::Float(w), _)) = self.lanes(ty) else { return false };
+        let Some((Lane::Float(w), _)) = self.lanes(ty) else {
+            return false;
+        };
         let n = self.words(ty);
         let a = self.operand(a);
         self.emit([op::vfneg32, op::vfneg64][w - 2], Dan { dst, a, n });
@@ -84,7 +103,9 @@ impl Lower<'_> {
     }
 
     pub(super) fn vector_icmp(&mut self, pred: IntPred, dst: u16, a: Operand, b: Operand) -> bool {
-        let Some((Lane::Int(w), n)) = self.lanes(self.type_of(a)) else { return false };
+        let Some((Lane::Int(w), n)) = self.lanes(self.type_of(a)) else {
+            return false;
+        };
         let (pred, a, b) = super::int::swap_greater(pred, a, b);
         let code = match pred {
             IntPred::Eq => [op::veq8, op::veq16, op::veq32, op::veq64],
@@ -97,8 +118,16 @@ impl Lower<'_> {
         self.two(code, dst, a, b, n)
     }
 
-    pub(super) fn vector_fcmp(&mut self, pred: FloatPred, dst: u16, a: Operand, b: Operand) -> bool {
-        let Some((Lane::Float(w), n)) = self.lanes(self.type_of(a)) else { return false };
+    pub(super) fn vector_fcmp(
+        &mut self,
+        pred: FloatPred,
+        dst: u16,
+        a: Operand,
+        b: Operand,
+    ) -> bool {
+        let Some((Lane::Float(w), n)) = self.lanes(self.type_of(a)) else {
+            return false;
+        };
         let (pred, a, b) = match pred {
             FloatPred::Ogt => (FloatPred::Olt, b, a),
             FloatPred::Oge => (FloatPred::Ole, b, a),
@@ -122,22 +151,55 @@ impl Lower<'_> {
         self.two(code, dst, a, b, n)
     }
 
-    pub(super) fn vector_select(&mut self, ty: TypeId, dst: u16, c: Operand, a: Operand, b: Operand) -> bool {
-        let Some((lane, n)) = self.lanes(ty) else { return false };
+    pub(super) fn vector_select(
+        &mut self,
+        ty: TypeId,
+        dst: u16,
+        c: Operand,
+        a: Operand,
+        b: Operand,
+    ) -> bool {
+        let Some((lane, n)) = self.lanes(ty) else {
+            return false;
+        };
         let code = match lane {
             Lane::Bit => op::vselect8,
-            Lane::Int(w) | Lane::Float(w) => [op::vselect8, op::vselect16, op::vselect32, op::vselect64][w],
+            Lane::Int(w) | Lane::Float(w) => {
+                [op::vselect8, op::vselect16, op::vselect32, op::vselect64][w]
+            }
         };
         let (c, a, b) = (self.operand(c), self.operand(a), self.operand(b));
-        self.emit(code, Dabcn { dst, a: c, b: a, c: b, n });
+        self.emit(
+            code,
+            Dabcn {
+                dst,
+                a: c,
+                b: a,
+                c: b,
+                n,
+            },
+        );
         true
     }
 
-    pub(super) fn vector_cast(&mut self, o: CastOp, from: TypeId, to: TypeId, dst: u16, a: Operand) -> bool {
-        let (Some((f, n)), Some((t, _))) = (self.lanes(from), self.lanes(to)) else { return false };
+    pub(super) fn vector_cast(
+        &mut self,
+        o: CastOp,
+        from: TypeId,
+        to: TypeId,
+        dst: u16,
+        a: Operand,
+    ) -> bool {
+        let (Some((f, n)), Some((t, _))) = (self.lanes(from), self.lanes(to)) else {
+            return false;
+        };
         let code = match (o, f, t) {
-            (CastOp::ZExt, Lane::Bit, Lane::Int(t)) => [op::vzext1_8, op::vzext1_16, op::vzext1_32, op::vzext1_64][t],
-            (CastOp::SExt, Lane::Bit, Lane::Int(t)) => [op::vsext1_8, op::vsext1_16, op::vsext1_32, op::vsext1_64][t],
+            (CastOp::ZExt, Lane::Bit, Lane::Int(t)) => {
+                [op::vzext1_8, op::vzext1_16, op::vzext1_32, op::vzext1_64][t]
+            }
+            (CastOp::SExt, Lane::Bit, Lane::Int(t)) => {
+                [op::vsext1_8, op::vsext1_16, op::vsext1_32, op::vsext1_64][t]
+            }
             (CastOp::ZExt, Lane::Int(f), Lane::Int(t)) => match (f, t) {
                 (0, 1) => op::vzext8_16,
                 (0, 2) => op::vzext8_32,
@@ -187,7 +249,14 @@ impl Lower<'_> {
 
     /// Bytes between lanes, lanes, for vectors whose lanes are whole bytes.
     fn lane_size(&self, ty: TypeId) -> Option<(u32, u32)> {
-        let Type::Vector { elem, len, scalable: false } = self.ty(ty) else { return None };
+        let Type::Vector {
+            elem,
+            len,
+            scalable: false,
+        } = self.ty(ty)
+        else {
+            return None;
+        };
         match lane_bytes(self.m, *elem) {
             n @ (1 | 2 | 4 | 8) => Some((n as u32, *len)),
             _ => None,
@@ -195,14 +264,27 @@ impl Lower<'_> {
     }
 
     pub(super) fn extract_element(&mut self, dst: u16, v: Operand, index: Operand) -> bool {
-        let Some((size, len)) = self.lane_size(self.type_of(v)) else { return false };
+        let Some((size, len)) = self.lane_size(self.type_of(v)) else {
+            return false;
+        };
         let a = self.operand(v);
         let Some(k) = self.int_const(index) else {
             if self.int_bits(index).is_none_or(|b| b > 64) {
                 return false;
             }
             let index = self.operand(index);
-            self.emit(op::extract_var, isa::Lane { dst, a, b: 0, index, size: size as u16, n: len as u16, words: 0 });
+            self.emit(
+                op::extract_var,
+                isa::Lane {
+                    dst,
+                    a,
+                    b: 0,
+                    index,
+                    size: size as u16,
+                    n: len as u16,
+                    words: 0,
+                },
+            );
             return true;
         };
         let at = k as u64 * u64::from(size);
@@ -218,17 +300,35 @@ impl Lower<'_> {
                 2 => op::load_lane16,
                 _ => op::load_lane32,
             };
-            self.emit(code, isa::Bytes { to: u32::from(dst), from: off, bytes: size });
+            self.emit(
+                code,
+                isa::Bytes {
+                    to: u32::from(dst),
+                    from: off,
+                    bytes: size,
+                },
+            );
         }
         true
     }
 
-    pub(super) fn insert_element(&mut self, dst: u16, v: Operand, elem: Operand, index: Operand) -> bool {
+    pub(super) fn insert_element(
+        &mut self,
+        dst: u16,
+        v: Operand,
+        elem: Operand,
+        index: Operand,
+    ) -> bool {
         let ty = self.type_of(v);
-        let Some((size, len)) = self.lane_size(ty) else { return false };
+        let Some((size, len)) = self.lane_size(ty) else {
+            return false;
+        };
         let n = self.words(ty);
         let undefined = v.unpack().is_err_and(|c| {
-            matches!(self.m.consts[c], crate::ir::Const::Undef | crate::ir::Const::Poison)
+            matches!(
+                self.m.consts[c],
+                crate::ir::Const::Undef | crate::ir::Const::Poison
+            )
         });
         if let Some(k @ 0..=1) = self.int_const(index)
             && size == 8
@@ -261,7 +361,18 @@ impl Lower<'_> {
             }
             let a = self.operand(v);
             let index = self.operand(index);
-            self.emit(op::insert_var, isa::Lane { dst, a, b: e, index, size: size as u16, n: len as u16, words: n });
+            self.emit(
+                op::insert_var,
+                isa::Lane {
+                    dst,
+                    a,
+                    b: e,
+                    index,
+                    size: size as u16,
+                    n: len as u16,
+                    words: n,
+                },
+            );
             return true;
         };
         if !undefined {
@@ -275,13 +386,22 @@ impl Lower<'_> {
             self.mov(dst + k as u16, e, 1);
         } else {
             let to = u32::from(dst) * 8 + k as u32 * size;
-            self.emit(op::mov_bytes, isa::Bytes { to, from: u32::from(e) * 8, bytes: size });
+            self.emit(
+                op::mov_bytes,
+                isa::Bytes {
+                    to,
+                    from: u32::from(e) * 8,
+                    bytes: size,
+                },
+            );
         }
         true
     }
 
     pub(super) fn shuffle(&mut self, dst: u16, a: Operand, b: Operand, mask: &[i32]) -> bool {
-        let Some((size, len)) = self.lane_size(self.type_of(a)) else { return false };
+        let Some((size, len)) = self.lane_size(self.type_of(a)) else {
+            return false;
+        };
         let second = mask.iter().any(|&m| m >= len as i32);
         let x = self.operand(a);
         let y = if second { self.operand(b) } else { x };
@@ -306,7 +426,13 @@ impl Lower<'_> {
             4 => op::shuffle32,
             _ => op::shuffle64,
         };
-        self.emit(code, isa::Shuffle { dst, n: mask.len() as u16 });
+        self.emit(
+            code,
+            isa::Shuffle {
+                dst,
+                n: mask.len() as u16,
+            },
+        );
         for two in mask.chunks(2) {
             let low = u64::from(lane(two[0]));
             let high = two.get(1).map_or(0, |&m| u64::from(lane(m)));
@@ -315,25 +441,68 @@ impl Lower<'_> {
         true
     }
 
-    pub(super) fn vector_intrinsic(&mut self, base: &str, args: &[Operand], dst: u16, ret: TypeId) -> bool {
-        let Some((lane, _)) = self.lanes(ret) else { return false };
+    pub(super) fn vector_intrinsic(
+        &mut self,
+        base: &str,
+        args: &[Operand],
+        dst: u16,
+        ret: TypeId,
+    ) -> bool {
+        let Some((lane, _)) = self.lanes(ret) else {
+            return false;
+        };
         let n = self.words(ret);
         match (base, lane) {
             ("fmuladd", Lane::Float(w)) => {
-                let (a, b, c) = (self.operand(args[0]), self.operand(args[1]), self.operand(args[2]));
+                let (a, b, c) = (
+                    self.operand(args[0]),
+                    self.operand(args[1]),
+                    self.operand(args[2]),
+                );
                 if w == 3 && n == 2 {
                     self.emit(op::v2muladd, isa::Dabc { dst, a, b, c });
                 } else {
-                    self.emit([op::vmuladd32, op::vmuladd64][w - 2], Dabcn { dst, a, b, c, n });
+                    self.emit(
+                        [op::vmuladd32, op::vmuladd64][w - 2],
+                        Dabcn { dst, a, b, c, n },
+                    );
                 }
                 true
             }
-            ("fabs", Lane::Float(w)) => self.one(dst, args[0], n, [op::vfabs32, op::vfabs64][w - 2]),
-            ("sqrt", Lane::Float(w)) => self.one(dst, args[0], n, [op::vsqrt32, op::vsqrt64][w - 2]),
-            ("smin", Lane::Int(w)) => self.two([op::vsmin8, op::vsmin16, op::vsmin32, op::vsmin64][w], dst, args[0], args[1], n),
-            ("smax", Lane::Int(w)) => self.two([op::vsmax8, op::vsmax16, op::vsmax32, op::vsmax64][w], dst, args[0], args[1], n),
-            ("umin", Lane::Int(w)) => self.two([op::vumin8, op::vumin16, op::vumin32, op::vumin64][w], dst, args[0], args[1], n),
-            ("umax", Lane::Int(w)) => self.two([op::vumax8, op::vumax16, op::vumax32, op::vumax64][w], dst, args[0], args[1], n),
+            ("fabs", Lane::Float(w)) => {
+                self.one(dst, args[0], n, [op::vfabs32, op::vfabs64][w - 2])
+            }
+            ("sqrt", Lane::Float(w)) => {
+                self.one(dst, args[0], n, [op::vsqrt32, op::vsqrt64][w - 2])
+            }
+            ("smin", Lane::Int(w)) => self.two(
+                [op::vsmin8, op::vsmin16, op::vsmin32, op::vsmin64][w],
+                dst,
+                args[0],
+                args[1],
+                n,
+            ),
+            ("smax", Lane::Int(w)) => self.two(
+                [op::vsmax8, op::vsmax16, op::vsmax32, op::vsmax64][w],
+                dst,
+                args[0],
+                args[1],
+                n,
+            ),
+            ("umin", Lane::Int(w)) => self.two(
+                [op::vumin8, op::vumin16, op::vumin32, op::vumin64][w],
+                dst,
+                args[0],
+                args[1],
+                n,
+            ),
+            ("umax", Lane::Int(w)) => self.two(
+                [op::vumax8, op::vumax16, op::vumax32, op::vumax64][w],
+                dst,
+                args[0],
+                args[1],
+                n,
+            ),
             _ => false,
         }
     }
@@ -347,7 +516,9 @@ impl Lower<'_> {
     pub(super) fn reduce(&mut self, name: &str, args: &[Operand], dst: u16, ret: TypeId) -> bool {
         let what = name.split('.').next().unwrap_or(name);
         let vector = args[args.len() - 1];
-        let Some((lane, n)) = self.lanes(self.type_of(vector)) else { return false };
+        let Some((lane, n)) = self.lanes(self.type_of(vector)) else {
+            return false;
+        };
         let _ = ret;
         let code = match (what, lane) {
             ("add", Lane::Int(w)) => [op::red_add8, op::red_add16, op::red_add32, op::red_add64][w],
@@ -358,18 +529,50 @@ impl Lower<'_> {
             ("and", Lane::Bit) => op::red_and8,
             ("or", Lane::Bit) => op::red_or8,
             ("xor", Lane::Bit) => op::red_xor8,
-            ("smax", Lane::Int(w)) => [op::red_smax8, op::red_smax16, op::red_smax32, op::red_smax64][w],
-            ("smin", Lane::Int(w)) => [op::red_smin8, op::red_smin16, op::red_smin32, op::red_smin64][w],
-            ("umax", Lane::Int(w)) => [op::red_umax8, op::red_umax16, op::red_umax32, op::red_umax64][w],
-            ("umin", Lane::Int(w)) => [op::red_umin8, op::red_umin16, op::red_umin32, op::red_umin64][w],
+            ("smax", Lane::Int(w)) => [
+                op::red_smax8,
+                op::red_smax16,
+                op::red_smax32,
+                op::red_smax64,
+            ][w],
+            ("smin", Lane::Int(w)) => [
+                op::red_smin8,
+                op::red_smin16,
+                op::red_smin32,
+                op::red_smin64,
+            ][w],
+            ("umax", Lane::Int(w)) => [
+                op::red_umax8,
+                op::red_umax16,
+                op::red_umax32,
+                op::red_umax64,
+            ][w],
+            ("umin", Lane::Int(w)) => [
+                op::red_umin8,
+                op::red_umin16,
+                op::red_umin32,
+                op::red_umin64,
+            ][w],
             ("fmax", Lane::Float(w)) => [op::red_fmax32, op::red_fmax64][w - 2],
             ("fmin", Lane::Float(w)) => [op::red_fmin32, op::red_fmin64][w - 2],
             // In order; with `reassoc` any order would do.
             ("fadd", Lane::Float(w)) => {
-                return self.two([op::red_fadd32, op::red_fadd64][w - 2], dst, args[0], vector, n);
+                return self.two(
+                    [op::red_fadd32, op::red_fadd64][w - 2],
+                    dst,
+                    args[0],
+                    vector,
+                    n,
+                );
             }
             ("fmul", Lane::Float(w)) => {
-                return self.two([op::red_fmul32, op::red_fmul64][w - 2], dst, args[0], vector, n);
+                return self.two(
+                    [op::red_fmul32, op::red_fmul64][w - 2],
+                    dst,
+                    args[0],
+                    vector,
+                    n,
+                );
             }
             _ => return false,
         };

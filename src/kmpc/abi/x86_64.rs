@@ -139,7 +139,8 @@ mod tests {
     ) {
         // SAFETY: called below with live pointers.
         unsafe {
-            *a = (*gtid + *btid) as u64 + b + c * 10 + d * 100 + e * 1000 + f * 10_000 + g * 100_000;
+            *a =
+                (*gtid + *btid) as u64 + b + c * 10 + d * 100 + e * 1000 + f * 10_000 + g * 100_000;
         }
     }
 

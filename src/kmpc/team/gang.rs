@@ -92,7 +92,10 @@ impl<L: Default> Gang<L> {
     /// A gang with the master's slot alone.
     pub fn new() -> Self {
         let gang = Self {
-            launch: CachePadded::new(Launch { word: AtomicU64::new(0), base: UnsafeCell::new(0) }),
+            launch: CachePadded::new(Launch {
+                word: AtomicU64::new(0),
+                base: UnsafeCell::new(0),
+            }),
             release: CachePadded::new(AtomicU64::new(0)),
             count: CachePadded::new(AtomicU32::new(0)),
             sleepers: CachePadded::new(AtomicU32::new(0)),
@@ -205,7 +208,8 @@ impl<L: Default> Gang<L> {
                 None
             }
         };
-        slot.parker.wait_until(&self.sleepers, patience, || look().is_some());
+        slot.parker
+            .wait_until(&self.sleepers, patience, || look().is_some());
         let order = look().unwrap_or(Order::Dismissed);
         if let Order::Run { .. } = order {
             // SAFETY: written before the launch that we acquired; we take part, so the master
@@ -310,13 +314,7 @@ impl<L: Default> Gang<L> {
     ///
     /// # Safety
     /// As for [`Gang::barrier`]; every member must call [`Gang::release`] next.
-    pub unsafe fn gather(
-        &self,
-        tid: u32,
-        size: u32,
-        patience: Patience,
-        absorb: impl FnMut(u32),
-    ) {
+    pub unsafe fn gather(&self, tid: u32, size: u32, patience: Patience, absorb: impl FnMut(u32)) {
         // SAFETY: the caller's own slot.
         let me = unsafe { self.slot(tid) };
         let epoch = me.epoch.get() + 1;
@@ -396,5 +394,244 @@ pub fn meeting_for(size: u32, processors: u32) -> Meeting {
         Meeting::AllToAll
     } else {
         Meeting::Tree
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicU64 as Plain;
+
+    const NAP: Patience = Patience {
+        checks: 10,
+        nanos: 1000,
+        yielding: true,
+    };
+
+    /// Runs `regions` regions of each size in turn, with `barriers` barriers each, and checks that
+    /// nobody passes a barrier before all have come.
+    fn exercise(sizes: &[u32], meeting: Meeting, regions: u32, barriers: u64) {
+        let gang = Arc::new(Gang::<()>::new());
+        let most = *sizes.iter().max().unwrap();
+        // SAFETY: no region runs.
+        unsafe { gang.grow(most as usize) };
+        let arrivals = Arc::new(Plain::new(0));
+        let body = move |gang: &Gang<()>, arrivals: &Plain, tid: u32, size: u32, base: u64| {
+            for barrier in 1..=barriers {
+                arrivals.fetch_add(1, Ordering::Relaxed);
+                // SAFETY: a participant with its number.
+                unsafe { gang.barrier(tid, size, meeting, NAP) };
+                assert!(arrivals.load(Ordering::Relaxed) >= base + barrier * size as u64);
+                // SAFETY: as above.
+                unsafe { gang.barrier(tid, size, meeting, NAP) };
+            }
+        };
+        let base_cell = Arc::new(Plain::new(0));
+        let workers: Vec<_> = (1..most)
+            .map(|tid| {
+                let (gang, arrivals, base) = (gang.clone(), arrivals.clone(), base_cell.clone());
+                // SAFETY: the gang has room for `tid`; the slot's address is stable.
+                let slot = unsafe { gang.slot(tid) as *const Slot<()> } as usize;
+                std::thread::spawn(move || {
+                    let mut last = 0;
+                    loop {
+                        // SAFETY: the worker's own slot, alive with the gang.
+                        let slot = unsafe { &*(slot as *const Slot<()>) };
+                        // SAFETY: its own slot and number.
+                        match unsafe { gang.await_order(slot, tid, last, NAP) } {
+                            Order::Run { region, size } => {
+                                last = region;
+                                let base = base.load(Ordering::Relaxed);
+                                body(&gang, &arrivals, tid, size, base);
+                                // SAFETY: a participant.
+                                unsafe { gang.join(tid, size, NAP) };
+                            }
+                            Order::Dismissed => return,
+                        }
+                    }
+                })
+            })
+            .collect();
+        for round in 0..regions {
+            let size = sizes[round as usize % sizes.len()];
+            let base = arrivals.load(Ordering::Relaxed);
+            base_cell.store(base, Ordering::Relaxed);
+            // SAFETY: the master; the last region was joined.
+            unsafe {
+                gang.start(size);
+                body(&gang, &arrivals, 0, size, base);
+                gang.join(0, size, NAP);
+            }
+            assert_eq!(
+                arrivals.load(Ordering::Relaxed),
+                base + barriers * size as u64
+            );
+        }
+        // SAFETY: no region runs.
+        unsafe { gang.dismiss() };
+        for worker in workers {
+            worker.join().unwrap();
+        }
+    }
+
+    #[test]
+    fn kmpc_gang_meets_all_to_all() {
+        exercise(&[2, 4, 3], Meeting::AllToAll, 60, 5);
+    }
+
+    #[test]
+    fn kmpc_gang_meets_along_the_tree() {
+        exercise(&[12, 2, 9], Meeting::Tree, 30, 3);
+    }
+
+    #[test]
+    fn kmpc_gang_meets_at_the_counter() {
+        exercise(&[12, 2, 5], Meeting::Counter, 30, 3);
+    }
+}
+
+#[cfg(all(test, loom))]
+mod loom_tests {
+    use super::*;
+    use loom::cell::UnsafeCell as Tracked;
+    use loom::sync::Arc;
+
+    /// Sleeps at once, so that every path through the parker is explored.
+    const SLEEPY: Patience = Patience {
+        checks: 0,
+        nanos: 0,
+        yielding: false,
+    };
+
+    struct Shared {
+        gang: Gang<()>,
+        /// What each member writes before and others read after a meeting; loom reports a race.
+        cells: Vec<Tracked<u32>>,
+    }
+
+    // SAFETY: the gang under test orders the accesses; loom checks that it does.
+    unsafe impl Sync for Shared {}
+    // SAFETY: as above.
+    unsafe impl Send for Shared {}
+
+    fn check(size: u32, regions: u32, body: fn(&Shared, u32, u32)) {
+        let mut model = loom::model::Builder::new();
+        model.preemption_bound = Some(2);
+        model.check(move || {
+            let gang = Gang::new();
+            // SAFETY: no region runs.
+            unsafe { gang.grow(size as usize) };
+            let cells = (0..size).map(|_| Tracked::new(0)).collect();
+            let shared = Arc::new(Shared { gang, cells });
+            let workers: Vec<_> = (1..size)
+                .map(|tid| {
+                    let shared = shared.clone();
+                    loom::thread::spawn(move || {
+                        let mut last = 0;
+                        loop {
+                            // SAFETY: the worker's own slot and number.
+                            let order = unsafe {
+                                let slot = shared.gang.slot(tid);
+                                shared.gang.await_order(slot, tid, last, SLEEPY)
+                            };
+                            let Order::Run { region, size } = order else {
+                                return;
+                            };
+                            last = region;
+                            body(&shared, tid, size);
+                            // SAFETY: a participant.
+                            unsafe { shared.gang.join(tid, size, SLEEPY) };
+                        }
+                    })
+                })
+                .collect();
+            for _ in 0..regions {
+                for cell in &shared.cells {
+                    // SAFETY: between regions the cells are the master's; loom checks it.
+                    cell.with_mut(|p| unsafe { *p += 1 });
+                }
+                // SAFETY: the master; the last region was joined.
+                unsafe {
+                    shared.gang.start(size);
+                    body(&shared, 0, size);
+                    shared.gang.join(0, size, SLEEPY);
+                }
+            }
+            // SAFETY: no region runs.
+            unsafe { shared.gang.dismiss() };
+            for worker in workers {
+                worker.join().unwrap();
+            }
+        });
+    }
+
+    fn write_own(shared: &Shared, tid: u32) {
+        // SAFETY: each member writes its own cell; loom checks it.
+        shared.cells[tid as usize].with_mut(|p| unsafe { *p += 1 });
+    }
+
+    fn read_all(shared: &Shared) {
+        let mut seen = shared.cells.iter().map(|c| {
+            // SAFETY: nobody writes between the meetings; loom checks it.
+            c.with(|p| unsafe { *p })
+        });
+        let first = seen.next().unwrap();
+        assert!(seen.all(|v| v == first));
+    }
+
+    fn meet(meeting: Meeting) -> fn(&Shared, u32, u32) {
+        macro_rules! body {
+            ($m:expr) => {
+                |shared, tid, size| {
+                    write_own(shared, tid);
+                    // SAFETY: a participant with its number.
+                    unsafe { shared.gang.barrier(tid, size, $m, SLEEPY) };
+                    read_all(shared);
+                }
+            };
+        }
+        match meeting {
+            Meeting::AllToAll => body!(Meeting::AllToAll),
+            Meeting::Tree => body!(Meeting::Tree),
+            Meeting::Counter => body!(Meeting::Counter),
+        }
+    }
+
+    #[test]
+    fn loom_launch_and_join_publish() {
+        check(2, 2, |shared, tid, _| write_own(shared, tid));
+    }
+
+    #[test]
+    fn loom_all_to_all() {
+        check(2, 1, meet(Meeting::AllToAll));
+    }
+
+    #[test]
+    fn loom_tree() {
+        check(2, 1, meet(Meeting::Tree));
+    }
+
+    #[test]
+    fn loom_counter() {
+        check(2, 1, meet(Meeting::Counter));
+    }
+
+    #[test]
+    fn loom_gather_combines_before_the_release() {
+        check(2, 1, |shared, tid, size| {
+            write_own(shared, tid);
+            // SAFETY: a participant with its number.
+            unsafe {
+                shared.gang.gather(tid, size, SLEEPY, |child| {
+                    // The child waits for the release: its cell may be read and written.
+                    write_own(shared, child);
+                });
+                shared.gang.release(tid, size, SLEEPY);
+            }
+            // SAFETY: a participant with its number.
+            unsafe { shared.gang.barrier(tid, size, Meeting::AllToAll, SLEEPY) };
+        });
     }
 }

@@ -73,6 +73,8 @@ pub struct Local {
     pub loops: Cell<u32>,
     /// The dispatched loop being executed.
     pub current_loop: UnsafeCell<LoopState>,
+    /// Chunks of stealing loops this thread has not executed, one word per loop buffer.
+    pub ranges: CachePadded<[AtomicU64; LOOP_BUFFERS]>,
     /// The reduction list this thread offers.
     pub reduce_data: AtomicPtr<c_void>,
     /// How the reduction being executed combines.
@@ -85,6 +87,7 @@ impl Default for Local {
             singles: Cell::new(0),
             loops: Cell::new(0),
             current_loop: UnsafeCell::new(LoopState::default()),
+            ranges: CachePadded::new(std::array::from_fn(|_| AtomicU64::new(0))),
             reduce_data: AtomicPtr::new(std::ptr::null_mut()),
             reduce_method: Cell::new(Method::Alone),
         }
@@ -118,7 +121,7 @@ unsafe impl Send for Team {}
 impl Team {
     /// A team of one at level 0.
     pub fn new() -> Box<Self> {
-        let team = Box::new(Self {
+        Box::new(Self {
             gang: Gang::new(),
             work: UnsafeCell::new(Work {
                 microtask: std::ptr::null(),
@@ -129,7 +132,11 @@ impl Team {
             shape: UnsafeCell::new(Shape {
                 size: 1,
                 meeting: Meeting::AllToAll,
-                patience: Patience { checks: 0, nanos: 0, yielding: false },
+                patience: Patience {
+                    checks: 0,
+                    nanos: 0,
+                    yielding: false,
+                },
                 level: 0,
                 active_level: 0,
                 parent: std::ptr::null(),
@@ -142,8 +149,7 @@ impl Team {
             buffers: std::array::from_fn(|i| CachePadded::new(LoopBuffer::new(i as u32))),
             holders: AtomicU32::new(1),
             workers: Cell::new(0),
-        });
-        team
+        })
     }
 
     /// What the region is.
@@ -199,7 +205,10 @@ impl Team {
         let shape = self.shape();
         if shape.size > 1 {
             // SAFETY: the caller's contract.
-            unsafe { self.gang.barrier(tid, shape.size, shape.meeting, shape.patience) };
+            unsafe {
+                self.gang
+                    .barrier(tid, shape.size, shape.meeting, shape.patience)
+            };
         }
     }
 

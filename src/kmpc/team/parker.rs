@@ -40,7 +40,9 @@ impl Default for Parker {
 impl Parker {
     /// A parker whose owner runs.
     pub fn new() -> Self {
-        Self { state: Futex::new(RUNNING) }
+        Self {
+            state: Futex::new(RUNNING),
+        }
     }
 
     /// Waits until `done` returns true. Only the owner may call this.

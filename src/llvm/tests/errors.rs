@@ -157,3 +157,13 @@ fn reads_can_run_side_by_side() {
         }
     });
 }
+
+/// The parser recurses; this much is more than any stack, and only the reader's thread pays.
+#[test]
+fn nesting_without_end_is_an_error() {
+    let depth = 2_000_000;
+    let text = format!("@g = global {}i8", "[1 x ".repeat(depth));
+    let text = error(text.as_bytes());
+    assert!(text.contains("LLVM crashed on it"), "{text}");
+    assert_eq!(module(instructions::ALL).functions.len(), 3);
+}

@@ -2,6 +2,7 @@
 
 mod errors;
 mod instructions;
+mod layout;
 mod symbols;
 
 use super::*;

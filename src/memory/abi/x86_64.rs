@@ -12,6 +12,7 @@
 
 use super::x86_64_asm::{NativeFrame, Outgoing, raw_call};
 use crate::ir::{FloatKind, Function, Module, ParamAttrs, Type, TypeId};
+use std::mem::MaybeUninit;
 use std::ptr;
 
 /// Where one leaf lives natively.
@@ -368,7 +369,10 @@ impl CallPlan {
     pub unsafe fn call(&self, target: usize, args: &[*const u64], ret: *mut u64) {
         const INLINE: usize = 48;
         let words = self.stack_bytes.div_ceil(8) as usize;
-        if words <= INLINE {
+        if words == 0 {
+            // SAFETY: no move goes to the stack; see the caller's promise for the rest.
+            unsafe { self.call_with(target, args, ret, ptr::null_mut(), 0) }
+        } else if words <= INLINE {
             let mut stack = [0u64; INLINE];
             // SAFETY: the buffer is long enough; see the caller's promise for the rest.
             unsafe { self.call_with(target, args, ret, stack.as_mut_ptr(), words) }
@@ -390,28 +394,23 @@ impl CallPlan {
         stack: *mut u64,
         words: usize,
     ) {
-        let mut out = Outgoing {
-            gpr: [0; 6],
-            xmm: [0; 8],
-            stack,
-            stack_words: words as u64,
-            rax: u64::from(self.xmms),
-            nest: 0,
-            ret_gpr: [0; 3],
-            ret_x87: u64::from(self.x87),
-            ret_xmm: [0; 4],
-            ret_st: [0; 2],
-        };
+        // Registers that no argument uses are left as they are: the callee does not read them.
+        let mut out = MaybeUninit::<Outgoing>::uninit();
+        let out = out.as_mut_ptr();
         // SAFETY: every move stays inside the slots and buffers that the plan was made for.
         unsafe {
+            (*out).stack = stack;
+            (*out).stack_words = words as u64;
+            (*out).rax = u64::from(self.xmms);
+            (*out).ret_x87 = u64::from(self.x87);
             let stack: *mut u8 = stack.cast();
             for m in &self.moves {
                 let from = args[m.arg as usize].cast::<u8>().add(m.offset as usize);
                 match m.place {
-                    Place::Gpr(n) => out.gpr[n as usize] = load_int(from, m),
-                    Place::Nest => out.nest = load_int(from, m),
+                    Place::Gpr(n) => (*out).gpr[n as usize] = load_int(from, m),
+                    Place::Nest => (*out).nest = load_int(from, m),
                     Place::Xmm(n) => {
-                        let to: *mut u8 = (&raw mut out.xmm[n as usize]).cast();
+                        let to: *mut u8 = (&raw mut (*out).xmm[n as usize]).cast();
                         copy_small(from, to, m.bytes);
                     }
                     Place::Stack(at) if m.bits != 0 => {
@@ -428,15 +427,17 @@ impl CallPlan {
                 let from = ptr::with_exposed_provenance::<u8>(*args[c.arg as usize] as usize);
                 ptr::copy_nonoverlapping(from, stack.add(c.stack as usize), c.bytes as usize);
             }
-            raw_call(target, &mut out);
+            raw_call(target, out);
             for m in &self.ret {
                 let to = ret.cast::<u8>().add(m.offset as usize);
                 match m.place {
-                    Place::Gpr(n) => store_int(to, m, out.ret_gpr[n as usize]),
+                    Place::Gpr(n) => store_int(to, m, (*out).ret_gpr[n as usize]),
                     Place::Xmm(n) => {
-                        store_bytes(to, m, (&raw const out.ret_xmm[n as usize]).cast())
+                        store_bytes(to, m, (&raw const (*out).ret_xmm[n as usize]).cast())
                     }
-                    Place::St(n) => store_bytes(to, m, (&raw const out.ret_st[n as usize]).cast()),
+                    Place::St(n) => {
+                        store_bytes(to, m, (&raw const (*out).ret_st[n as usize]).cast())
+                    }
                     Place::Nest | Place::Stack(_) => {}
                 }
             }
@@ -658,7 +659,7 @@ unsafe fn copy_small(from: *const u8, to: *mut u8, bytes: u8) {
 unsafe fn store_bytes(to: *mut u8, m: &Move, from: *const u8) {
     // SAFETY: see the caller's promise.
     unsafe {
-        if m.whole && m.bytes % 8 != 0 {
+        if m.whole && !m.bytes.is_multiple_of(8) {
             let slots = usize::from(m.bytes).div_ceil(8);
             ptr::write_bytes(to.cast::<u64>(), 0, slots);
         }

@@ -7,7 +7,9 @@ int main(void) {
       unsigned _BitInt(3) a = (unsigned _BitInt(3))in[i], b = (unsigned _BitInt(3))in[j];
       _BitInt(5) c = (_BitInt(5))in[i], d = (_BitInt(5))in[j];
       unsigned _BitInt(17) e = (unsigned _BitInt(17))(in[i] * 30000), f = (unsigned _BitInt(17))(in[j] * 999);
-      printf("%d %d %d %d %d %u %u ", (int)(unsigned _BitInt(3))(a + b), (int)(unsigned _BitInt(3))(a * b), (int)(a ^ b), (int)c, c < d, (unsigned)(unsigned _BitInt(17))(e + f), (unsigned)(unsigned _BitInt(17))(e * f));
+      printf("%d %d %d %d %d %u %u ", (int)(unsigned _BitInt(3))(a + b), (int)(unsigned _BitInt(3))(a * b),
+             (int)(a ^ b), (int)c, c < d, (unsigned)(unsigned _BitInt(17))(e + f),
+             (unsigned)(unsigned _BitInt(17))(e * f));
       if (b) printf("%d %d ", (int)(a / b), (int)(a % b));
       puts("");
     }

@@ -1,8 +1,14 @@
 // exit: 77
 // _BitInt values in structs, arrays and as arguments and results.
 #include <stdio.h>
-struct s { _BitInt(24) a; unsigned _BitInt(7) b; _BitInt(77) c; };
-__attribute__((noinline)) static _BitInt(24) f(_BitInt(24) x, unsigned _BitInt(7) y, _BitInt(77) z) { return (_BitInt(24))(x + y - (_BitInt(24))z); }
+struct s {
+  _BitInt(24) a;
+  unsigned _BitInt(7) b;
+  _BitInt(77) c;
+};
+__attribute__((noinline)) static _BitInt(24) f(_BitInt(24) x, unsigned _BitInt(7) y, _BitInt(77) z) {
+  return (_BitInt(24))(x + y - (_BitInt(24))z);
+}
 static _BitInt(24) (*volatile fp)(_BitInt(24), unsigned _BitInt(7), _BitInt(77)) = f;
 int main(void) {
   volatile int k = 5;

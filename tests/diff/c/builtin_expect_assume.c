@@ -6,7 +6,13 @@ __attribute__((noinline)) static int f(int x) {
   if (__builtin_expect(x > 100, 0)) return -1;
   if (__builtin_expect_with_probability(x & 1, 1, 0.9)) return 3 * x + 1;
   if (__builtin_unpredictable(x == 8)) return 80;
-  switch (x & 6) { case 0: return 10; case 2: return 20; case 4: return 40; case 6: return 60; default: __builtin_unreachable(); }
+  switch (x & 6) {
+  case 0: return 10;
+  case 2: return 20;
+  case 4: return 40;
+  case 6: return 60;
+  default: __builtin_unreachable();
+  }
 }
 int main(void) {
   for (volatile int i = 0; i < 20; i++) printf("%d ", f(i));

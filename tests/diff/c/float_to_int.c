@@ -1,10 +1,12 @@
 // Conversions from float and double to every integer width, in range only.
 #include <stdio.h>
 #include <stdint.h>
-static volatile double d[] = {0.0, -0.0, 0.9999, -0.9999, 1.5, 126.99, -128.0, 32767.5, -32768.9, 65535.9, 2147483647.5, -2147483648.7, 4294967295.9, 9.2e18, -9.2e18, 1.8e19};
+static volatile double d[] = {0.0,      -0.0,    0.9999,       -0.9999,       1.5,          126.99, -128.0,  32767.5,
+                              -32768.9, 65535.9, 2147483647.5, -2147483648.7, 4294967295.9, 9.2e18, -9.2e18, 1.8e19};
 int main(void) {
   for (int i = 0; i < 16; i++) {
-    double x = d[i]; float f = (float)x;
+    double x = d[i];
+    float f = (float)x;
     if (x > -129 && x < 128) printf("%d ", (int8_t)x);
     if (x > -1 && x < 256) printf("%u ", (uint8_t)x);
     if (x > -32769 && x < 32768) printf("%d %d ", (int16_t)x, (int16_t)x);

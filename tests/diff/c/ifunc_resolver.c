@@ -2,5 +2,15 @@
 // exit: 10
 // ifunc: the resolver picks an implementation at start.
 #include <stdio.h>
-static int fast(int x) { return x * 2; } static int slow(int x) { return x + x + 1; } static int want = 1; static int (*resolve(void))(int) { return sizeof(long) == 8 ? fast : slow; } int twice(int) __attribute__((ifunc("resolve"))); static void *res2(void) { return (void *)slow; } static int other(int) __attribute__((ifunc("res2")));
-int main(void) { int (*volatile p)(int) = twice; printf("%d %d %d %d\n", twice(21), p(4), other(4), want); return p(5); }
+static int fast(int x) { return x * 2; }
+static int slow(int x) { return x + x + 1; }
+static int want = 1;
+static int (*resolve(void))(int) { return sizeof(long) == 8 ? fast : slow; }
+int twice(int) __attribute__((ifunc("resolve")));
+static void *res2(void) { return (void *)slow; }
+static int other(int) __attribute__((ifunc("res2")));
+int main(void) {
+  int (*volatile p)(int) = twice;
+  printf("%d %d %d %d\n", twice(21), p(4), other(4), want);
+  return p(5);
+}

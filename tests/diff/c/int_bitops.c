@@ -7,8 +7,8 @@ int main(void) {
     for (int j = 0; j < 6; j++) {
       uint64_t a = v[i], b = v[j];
       uint8_t c = (uint8_t)a, d = (uint8_t)(b >> 8);
-      printf("%llx %llx %llx %llx %d %d %d %d\n", (unsigned long long)(a & b), (unsigned long long)(a | ~b), (unsigned long long)(a ^ b),
-             (unsigned long long)(a & -a), c & d, c | d, c ^ d, (uint8_t)~c);
+      printf("%llx %llx %llx %llx %d %d %d %d\n", (unsigned long long)(a & b), (unsigned long long)(a | ~b),
+             (unsigned long long)(a ^ b), (unsigned long long)(a & -a), c & d, c | d, c ^ d, (uint8_t)~c);
     }
   return 0;
 }

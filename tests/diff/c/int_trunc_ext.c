@@ -1,7 +1,8 @@
 // Truncation, sign and zero extension between all widths.
 #include <stdio.h>
 #include <stdint.h>
-static volatile uint64_t v[] = {0, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff80000000, 0x123456789abcdef0};
+static volatile uint64_t v[] = {
+    0, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff80000000, 0x123456789abcdef0};
 int main(void) {
   for (int i = 0; i < 11; i++) {
     uint64_t x = v[i];

@@ -2,5 +2,20 @@
 #include <stdio.h>
 #include <setjmp.h>
 #include <signal.h>
-static sigjmp_buf jb; static void h(int s) { siglongjmp(jb, s); } static int blocked(void) { sigset_t m; sigprocmask(SIG_SETMASK, 0, &m); return sigismember(&m, SIGUSR1); }
-int main(void) { signal(SIGUSR1, h); int r = sigsetjmp(jb, 1); if (!r) raise(SIGUSR1); printf("%d %d\n", r == SIGUSR1, blocked()); r = sigsetjmp(jb, 0); if (!r) raise(SIGUSR1); printf("%d %d\n", r == SIGUSR1, blocked()); return 0; }
+static sigjmp_buf jb;
+static void h(int s) { siglongjmp(jb, s); }
+static int blocked(void) {
+  sigset_t m;
+  sigprocmask(SIG_SETMASK, 0, &m);
+  return sigismember(&m, SIGUSR1);
+}
+int main(void) {
+  signal(SIGUSR1, h);
+  int r = sigsetjmp(jb, 1);
+  if (!r) raise(SIGUSR1);
+  printf("%d %d\n", r == SIGUSR1, blocked());
+  r = sigsetjmp(jb, 0);
+  if (!r) raise(SIGUSR1);
+  printf("%d %d\n", r == SIGUSR1, blocked());
+  return 0;
+}

@@ -10,4 +10,43 @@
 #include <stop_token>
 #include <thread>
 #include <vector>
-int main() { std::once_flag o; int tries = 0; for (int i = 0; i < 4; i++) try { std::call_once(o, [&] { if (++tries < 3) throw tries; }); } catch (int e) { std::printf("t%d ", e); } int phases = 0; std::barrier b(3, [&]() noexcept { phases++; }); std::latch done(3); std::counting_semaphore<2> sem(2); std::atomic<int> in{0}, mx{0}; std::vector<std::thread> v; for (int i = 0; i < 3; i++) v.emplace_back([&] { for (int k = 0; k < 4; k++) b.arrive_and_wait(); sem.acquire(); int n = ++in; int m = mx; while (m < n && !mx.compare_exchange_weak(m, n)) { } --in; sem.release(); done.count_down(); }); done.wait(); for (auto &t : v) t.join(); std::atomic<int> loops{0}; { std::jthread j([&](std::stop_token s) { while (!s.stop_requested()) { loops++; std::this_thread::yield(); } }); while (loops == 0) std::this_thread::yield(); } std::printf("%d %d %d %d\n", tries, phases, mx <= 2, loops > 0); return phases; }
+int main() {
+  std::once_flag o;
+  int tries = 0;
+  for (int i = 0; i < 4; i++) try {
+      std::call_once(o, [&] {
+        if (++tries < 3) throw tries;
+      });
+    } catch (int e) { std::printf("t%d ", e); }
+  int phases = 0;
+  std::barrier b(3, [&]() noexcept { phases++; });
+  std::latch done(3);
+  std::counting_semaphore<2> sem(2);
+  std::atomic<int> in{0}, mx{0};
+  std::vector<std::thread> v;
+  for (int i = 0; i < 3; i++)
+    v.emplace_back([&] {
+      for (int k = 0; k < 4; k++) b.arrive_and_wait();
+      sem.acquire();
+      int n = ++in;
+      int m = mx;
+      while (m < n && !mx.compare_exchange_weak(m, n)) {}
+      --in;
+      sem.release();
+      done.count_down();
+    });
+  done.wait();
+  for (auto &t : v) t.join();
+  std::atomic<int> loops{0};
+  {
+    std::jthread j([&](std::stop_token s) {
+      while (!s.stop_requested()) {
+        loops++;
+        std::this_thread::yield();
+      }
+    });
+    while (loops == 0) std::this_thread::yield();
+  }
+  std::printf("%d %d %d %d\n", tries, phases, mx <= 2, loops > 0);
+  return phases;
+}

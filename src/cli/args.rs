@@ -1,0 +1,139 @@
+//! What can be typed: options of ompvm before the file, the guest's arguments after it.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  clang-22 -O2 -fopenmp -g -c -emit-llvm hello.c -o hello.bc
+  ompvm hello.bc one two               run it; `run` is the default command
+  OMP_NUM_THREADS=4 ompvm run --stats hello.bc
+  ompvm run main.bc --with solver.bc -- -x   link two files; -x goes to the guest
+  ompvm run -l blas -L /opt/lib solver.bc    resolve symbols in a native library
+  ompvm inspect hello.bc               functions, regions, runtime entries, what is unsupported
+
+Exit status: the guest's own; 125 when ompvm itself cannot go on; 2 for wrong usage.";
+
+#[derive(Parser)]
+#[command(
+    name = "ompvm",
+    version,
+    about = "Runs the LLVM bitcode of OpenMP programs (clang -fopenmp) without libomp",
+    after_help = EXAMPLES,
+    args_conflicts_with_subcommands = true
+)]
+struct CommandLine {
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// A command with its options.
+#[derive(Subcommand)]
+pub enum Command {
+    /// Run a program (the default)
+    Run(RunOptions),
+    /// List what a file holds and what of it is unsupported
+    Inspect(InspectOptions),
+}
+
+/// The tier that executes the guest.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Tier {
+    /// Choose while running (today: the interpreter).
+    Auto,
+    /// The interpreter only.
+    Interp,
+}
+
+/// Options of `run`.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct RunOptions {
+    /// Which tier executes the guest
+    #[arg(long, value_enum, default_value_t = Tier::Auto)]
+    pub tier: Tier,
+    /// Print what was executed, per region and thread, at the end
+    #[arg(long)]
+    pub stats: bool,
+    /// Link this bitcode file in, too
+    #[arg(long = "with", value_name = "FILE")]
+    pub with: Vec<PathBuf>,
+    /// Resolve symbols in this native library
+    #[arg(short = 'l', value_name = "NAME")]
+    pub libraries: Vec<String>,
+    /// Look for libraries in this folder first
+    #[arg(short = 'L', value_name = "DIR")]
+    pub library_paths: Vec<PathBuf>,
+    /// The bitcode or textual IR, and the guest's arguments
+    #[arg(
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = false,
+        value_names = ["FILE", "ARGUMENTS"]
+    )]
+    pub program: Vec<OsString>,
+}
+
+/// Options of `inspect`.
+#[derive(Args, Debug)]
+pub struct InspectOptions {
+    /// The bitcode or textual IR files, linked together
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+}
+
+/// Reads the command line; a first word that is no command stands for `run`.
+pub fn parse(mut arguments: Vec<OsString>) -> Result<Command, clap::Error> {
+    const WORDS: [&str; 3] = ["run", "inspect", "help"];
+    let own = ["-h", "--help", "-V", "--version"];
+    if let Some(first) = arguments.get(1)
+        && !WORDS.iter().any(|w| first == w)
+        && !own.iter().any(|w| first == w)
+    {
+        arguments.insert(1, "run".into());
+    }
+    CommandLine::try_parse_from(arguments).map(|line| line.command)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(words: &[&str]) -> RunOptions {
+        let words = std::iter::once("ompvm").chain(words.iter().copied());
+        match parse(words.map(OsString::from).collect()) {
+            Ok(Command::Run(options)) => options,
+            _ => panic!("should be a run"),
+        }
+    }
+
+    #[test]
+    fn a_file_alone_is_run() {
+        let options = run(&["a.bc", "one", "--two", "-l"]);
+        assert_eq!(options.program, ["a.bc", "one", "--two", "-l"]);
+        assert!(options.libraries.is_empty());
+    }
+
+    #[test]
+    fn options_stand_before_the_file() {
+        let options = run(&["--stats", "-l", "m", "--tier=interp", "a.bc", "--stats"]);
+        assert!(options.stats);
+        assert_eq!(options.libraries, ["m"]);
+        assert_eq!(options.tier, Tier::Interp);
+        assert_eq!(options.program, ["a.bc", "--stats"]);
+    }
+
+    #[test]
+    fn two_dashes_end_the_options() {
+        let options = run(&["run", "a.bc", "--", "-x"]);
+        assert_eq!(options.program[0], "a.bc");
+        assert!(options.program.contains(&OsString::from("-x")));
+    }
+
+    #[test]
+    fn an_unknown_option_is_wrong_usage() {
+        let words = ["ompvm", "run", "--nonsense"].map(OsString::from).to_vec();
+        assert_eq!(parse(words).err().map(|e| e.exit_code()), Some(2));
+    }
+}

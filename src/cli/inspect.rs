@@ -1,0 +1,57 @@
+//! `ompvm inspect`: what a file holds, as tables for people.
+
+use super::args::InspectOptions;
+use super::message;
+use crate::api::{Engine, Module};
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+/// Prints functions, regions, runtime entries and what is unsupported.
+pub fn run(options: &InspectOptions) -> ExitCode {
+    let engine = Engine::default();
+    let module = match Module::from_files(&engine, &options.files) {
+        Ok(module) => module,
+        Err(error) => return message::failed(&error),
+    };
+    let inspection = module.inspect();
+    let mut text = String::new();
+    let unknown = || "-".to_owned();
+    let _ = writeln!(text, "Functions ({}):", inspection.functions.len());
+    for f in &inspection.functions {
+        let place = f.place.clone().unwrap_or_else(unknown);
+        let _ = writeln!(
+            text,
+            "  {:<40} {:>7} instructions  {place}",
+            f.name, f.instructions
+        );
+    }
+    let _ = writeln!(text, "\nParallel regions ({}):", inspection.regions.len());
+    for r in &inspection.regions {
+        let _ = writeln!(
+            text,
+            "  {:<24} {} in `{}`, {} captured value{}: {}",
+            r.place.clone().unwrap_or_else(unknown),
+            r.entry,
+            r.function,
+            r.captured,
+            if r.captured == 1 { "" } else { "s" },
+            r.outlined.clone().unwrap_or_else(unknown),
+        );
+    }
+    let _ = writeln!(text, "\nRuntime entries ({}):", inspection.entries.len());
+    for e in &inspection.entries {
+        let place = e.place.clone().unwrap_or_else(unknown);
+        let _ = writeln!(
+            text,
+            "  {:<36} {:>5} call sites, first at {place}",
+            e.name, e.sites
+        );
+    }
+    let unsupported = module.check();
+    let _ = writeln!(text, "\nUnsupported ({}):", unsupported.len());
+    for u in &unsupported {
+        let _ = writeln!(text, "  {u}");
+    }
+    print!("{text}");
+    ExitCode::SUCCESS
+}

@@ -1,0 +1,11 @@
+//! How failures are shown: one message on standard error, `ompvm: ` first.
+
+use super::FAILED;
+use crate::support::error::Error;
+use std::process::ExitCode;
+
+/// Shows an error of ours and gives the status to exit with.
+pub fn failed(error: &Error) -> ExitCode {
+    eprintln!("ompvm: {error}");
+    ExitCode::from(FAILED)
+}

@@ -1,0 +1,48 @@
+//! `ompvm run`: one guest, as if it ran natively.
+
+use super::args::{self, RunOptions};
+use super::message;
+use crate::api::{Config, Engine, ExitStatus, Linker, Module, Tier};
+use crate::support::error::Error;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Runs the program; returns only when it could not be started.
+pub fn run(options: RunOptions) -> ExitCode {
+    match start(options) {
+        // SAFETY: ends the process as a native program's start-up code does after `main`.
+        Ok(status) => unsafe { libc::exit(status.code()) },
+        Err(error) => message::failed(&error),
+    }
+}
+
+fn start(options: RunOptions) -> Result<ExitStatus, Error> {
+    let mut program = options.program;
+    // `--` between the file and the guest's arguments is ours, the first one only.
+    if program.get(1).is_some_and(|a| a == "--") {
+        program.remove(1);
+    }
+    let mut files = vec![PathBuf::from(&program[0])];
+    files.extend(options.with);
+
+    let engine = Engine::default();
+    let module = Module::from_files(&engine, &files)?;
+    let mut config = Config::new()
+        .args(program)
+        .native(true)
+        .stats(options.stats)
+        .tier(match options.tier {
+            // There is one tier so far.
+            args::Tier::Auto | args::Tier::Interp => Tier::Interp,
+        });
+    for name in options.libraries {
+        config = config.library(name);
+    }
+    for path in options.library_paths {
+        config = config.library_path(path);
+    }
+    Linker::new(&engine)
+        .link(&module)?
+        .start(config)?
+        .run_main()
+}
