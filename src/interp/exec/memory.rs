@@ -90,12 +90,24 @@ unsafe fn copy(from: *const u8, to: *mut u8, n: usize) {
     // SAFETY: the caller's accesses are the guest's own.
     unsafe {
         match n {
-            16 => to.cast::<[u64; 2]>().write_unaligned(from.cast::<[u64; 2]>().read_unaligned()),
-            32 => to.cast::<[u64; 4]>().write_unaligned(from.cast::<[u64; 4]>().read_unaligned()),
-            64 => to.cast::<[u64; 8]>().write_unaligned(from.cast::<[u64; 8]>().read_unaligned()),
-            8 => to.cast::<u64>().write_unaligned(from.cast::<u64>().read_unaligned()),
-            24 => to.cast::<[u64; 3]>().write_unaligned(from.cast::<[u64; 3]>().read_unaligned()),
-            40 => to.cast::<[u64; 5]>().write_unaligned(from.cast::<[u64; 5]>().read_unaligned()),
+            16 => to
+                .cast::<[u64; 2]>()
+                .write_unaligned(from.cast::<[u64; 2]>().read_unaligned()),
+            32 => to
+                .cast::<[u64; 4]>()
+                .write_unaligned(from.cast::<[u64; 4]>().read_unaligned()),
+            64 => to
+                .cast::<[u64; 8]>()
+                .write_unaligned(from.cast::<[u64; 8]>().read_unaligned()),
+            8 => to
+                .cast::<u64>()
+                .write_unaligned(from.cast::<u64>().read_unaligned()),
+            24 => to
+                .cast::<[u64; 3]>()
+                .write_unaligned(from.cast::<[u64; 3]>().read_unaligned()),
+            40 => to
+                .cast::<[u64; 5]>()
+                .write_unaligned(from.cast::<[u64; 5]>().read_unaligned()),
             n => std::ptr::copy(from, to, n),
         }
     }

@@ -234,7 +234,9 @@ impl Lower<'_> {
                 let whole = match self.ty(self.type_of(*vector)) {
                     Type::Vector { elem, len, .. } => {
                         super::lane_bytes(self.m, *elem) == 8
-                            && self.int_const(*index).is_some_and(|k| (k as u64) < u64::from(*len))
+                            && self
+                                .int_const(*index)
+                                .is_some_and(|k| (k as u64) < u64::from(*len))
                     }
                     _ => false,
                 };
@@ -246,19 +248,30 @@ impl Lower<'_> {
                     self.ty(member),
                     Type::Int(64) | Type::Ptr(_) | Type::Float(FloatKind::Double)
                 );
-                if whole && off % 8 == 0 { Kind::Alias } else { Kind::Plain }
+                if whole && off % 8 == 0 {
+                    Kind::Alias
+                } else {
+                    Kind::Plain
+                }
             }
             // Into nothing, for the insertion of the other lane.
             Op::InsertElement { vector, index, .. } if same_block && self.words(inst.ty) == 2 => {
                 let fresh = vector.unpack().is_err_and(|c| {
-                    matches!(self.m.consts[c], crate::ir::Const::Undef | crate::ir::Const::Poison)
+                    matches!(
+                        self.m.consts[c],
+                        crate::ir::Const::Undef | crate::ir::Const::Poison
+                    )
                 });
                 let pair = matches!(
                     (&self.body.insts[user as usize].op, self.ty(inst.ty)),
                     (Op::InsertElement { elem, .. }, Type::Vector { len: 2, .. })
                         if elem.unpack().ok().is_none_or(|e| e.index() != v)
                 );
-                if fresh && pair && matches!(self.int_const(*index), Some(0 | 1)) { Kind::Late } else { Kind::Plain }
+                if fresh && pair && matches!(self.int_const(*index), Some(0 | 1)) {
+                    Kind::Late
+                } else {
+                    Kind::Plain
+                }
             }
             Op::Gep { indices, .. } if scalar => {
                 let constant = indices.iter().all(|&i| self.int_const(i).is_some());

@@ -165,7 +165,15 @@ impl Lower<'_> {
                         if self.step(code.number, a, b, then, els) {
                             return;
                         }
-                        let at = self.emit(code, Brab { a, b, then: 0, els: 0 });
+                        let at = self.emit(
+                            code,
+                            Brab {
+                                a,
+                                b,
+                                then: 0,
+                                els: 0,
+                            },
+                        );
                         self.to_label(at, offset_of!(Enc<Brab>, ops.then), then);
                         self.to_label(at, offset_of!(Enc<Brab>, ops.els), els);
                     }
@@ -173,7 +181,15 @@ impl Lower<'_> {
                         if self.step_imm(code.number, a, imm, then, els) {
                             return;
                         }
-                        let at = self.emit(code, Brai { a, imm, then: 0, els: 0 });
+                        let at = self.emit(
+                            code,
+                            Brai {
+                                a,
+                                imm,
+                                then: 0,
+                                els: 0,
+                            },
+                        );
                         self.to_label(at, offset_of!(Enc<Brai>, ops.then), then);
                         self.to_label(at, offset_of!(Enc<Brai>, ops.els), els);
                     }
@@ -208,7 +224,9 @@ impl Lower<'_> {
     /// The operands of an `addi` that was emitted just now into `dst`; takes it back.
     fn take_step(&mut self, dst: u16, wide: &[u16]) -> Option<(isa::Dai, bool)> {
         let &(at, number) = self.ops.last()?;
-        if at < self.labels[self.current] || at as usize + size_of::<Enc<isa::Dai>>() != self.code.len() * 8 {
+        if at < self.labels[self.current]
+            || at as usize + size_of::<Enc<isa::Dai>>() != self.code.len() * 8
+        {
             return None;
         }
         let is64 = number == op::addi64.number;
@@ -216,8 +234,17 @@ impl Lower<'_> {
             return None;
         }
         // SAFETY: the instruction recorded there has this shape.
-        let ops = unsafe { (*self.code.as_ptr().byte_add(at as usize).cast::<Enc<isa::Dai>>()).ops };
-        if ops.dst != dst || self.lines.last().is_some_and(|l| l.0 > at) && self.labels[self.current] == at {
+        let ops = unsafe {
+            (*self
+                .code
+                .as_ptr()
+                .byte_add(at as usize)
+                .cast::<Enc<isa::Dai>>())
+            .ops
+        };
+        if ops.dst != dst
+            || self.lines.last().is_some_and(|l| l.0 > at) && self.labels[self.current] == at
+        {
             return None;
         }
         self.code.truncate(at as usize / 8);
@@ -236,17 +263,40 @@ impl Lower<'_> {
         let table = [
             (op::br_eq.number, [op::step_eq32, op::step_eq64], &[][..]),
             (op::br_ult.number, [op::step_ult32, op::step_ult64], &[][..]),
-            (op::br_slt32.number, [op::step_slt32, op::step_slt32], &[0][..]),
-            (op::br_slt64.number, [op::step_slt64, op::step_slt64], &[1][..]),
+            (
+                op::br_slt32.number,
+                [op::step_slt32, op::step_slt32],
+                &[0][..],
+            ),
+            (
+                op::br_slt64.number,
+                [op::step_slt64, op::step_slt64],
+                &[1][..],
+            ),
         ];
-        let Some(&(_, codes, not)) = table.iter().find(|t| t.0 == number) else { return false };
+        let Some(&(_, codes, not)) = table.iter().find(|t| t.0 == number) else {
+            return false;
+        };
         // Equality may name the counter second.
-        let (x, y) = if number == op::br_eq.number && self.last_dst() == Some(y) { (y, x) } else { (x, y) };
+        let (x, y) = if number == op::br_eq.number && self.last_dst() == Some(y) {
+            (y, x)
+        } else {
+            (x, y)
+        };
         if x == y {
             return false;
         }
-        let Some((o, is64)) = self.take_step(x, not) else { return false };
-        let ops = isa::Brstep { dst: o.dst, a: o.a, b: y, step: o.imm, then: 0, els: 0 };
+        let Some((o, is64)) = self.take_step(x, not) else {
+            return false;
+        };
+        let ops = isa::Brstep {
+            dst: o.dst,
+            a: o.a,
+            b: y,
+            step: o.imm,
+            then: 0,
+            els: 0,
+        };
         let at = self.emit(codes[usize::from(is64)], ops);
         self.to_label(at, offset_of!(Enc<isa::Brstep>, ops.then), then);
         self.to_label(at, offset_of!(Enc<isa::Brstep>, ops.els), els);
@@ -259,19 +309,50 @@ impl Lower<'_> {
             return None;
         }
         // SAFETY: the instruction recorded there has this shape.
-        Some(unsafe { (*self.code.as_ptr().byte_add(at as usize).cast::<Enc<isa::Dai>>()).ops.dst })
+        Some(unsafe {
+            (*self
+                .code
+                .as_ptr()
+                .byte_add(at as usize)
+                .cast::<Enc<isa::Dai>>())
+            .ops
+            .dst
+        })
     }
 
     fn step_imm(&mut self, number: u16, x: u16, imm: i32, then: Label, els: Label) -> bool {
         let table = [
             (op::br_eqi.number, [op::step_eqi32, op::step_eqi64], &[][..]),
-            (op::br_ulti.number, [op::step_ulti32, op::step_ulti64], &[][..]),
-            (op::br_slti32.number, [op::step_slti32, op::step_slti32], &[0][..]),
-            (op::br_slti64.number, [op::step_slti64, op::step_slti64], &[1][..]),
+            (
+                op::br_ulti.number,
+                [op::step_ulti32, op::step_ulti64],
+                &[][..],
+            ),
+            (
+                op::br_slti32.number,
+                [op::step_slti32, op::step_slti32],
+                &[0][..],
+            ),
+            (
+                op::br_slti64.number,
+                [op::step_slti64, op::step_slti64],
+                &[1][..],
+            ),
         ];
-        let Some(&(_, codes, not)) = table.iter().find(|t| t.0 == number) else { return false };
-        let Some((o, is64)) = self.take_step(x, not) else { return false };
-        let ops = isa::Brstepi { dst: o.dst, a: o.a, step: o.imm, imm, then: 0, els: 0 };
+        let Some(&(_, codes, not)) = table.iter().find(|t| t.0 == number) else {
+            return false;
+        };
+        let Some((o, is64)) = self.take_step(x, not) else {
+            return false;
+        };
+        let ops = isa::Brstepi {
+            dst: o.dst,
+            a: o.a,
+            step: o.imm,
+            imm,
+            then: 0,
+            els: 0,
+        };
         let at = self.emit(codes[usize::from(is64)], ops);
         self.to_label(at, offset_of!(Enc<isa::Brstepi>, ops.then), then);
         self.to_label(at, offset_of!(Enc<isa::Brstepi>, ops.els), els);

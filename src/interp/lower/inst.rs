@@ -257,7 +257,14 @@ impl<'a> Lower<'a> {
         }
     }
 
-    pub(super) fn float_binary(&mut self, o: BinOp, kind: FloatKind, dst: u16, a: Operand, b: Operand) -> bool {
+    pub(super) fn float_binary(
+        &mut self,
+        o: BinOp,
+        kind: FloatKind,
+        dst: u16,
+        a: Operand,
+        b: Operand,
+    ) -> bool {
         let double = match kind {
             FloatKind::Double => true,
             FloatKind::Float => false,
@@ -321,7 +328,14 @@ impl<'a> Lower<'a> {
         }
     }
 
-    pub(super) fn cast(&mut self, o: CastOp, from: TypeId, to: TypeId, dst: u16, a: Operand) -> bool {
+    pub(super) fn cast(
+        &mut self,
+        o: CastOp,
+        from: TypeId,
+        to: TypeId,
+        dst: u16,
+        a: Operand,
+    ) -> bool {
         use FloatKind::{Double, Float};
         use Type::{Int, Ptr};
         let (f, t) = (self.ty(from), self.ty(to));

@@ -62,7 +62,13 @@ impl<'a> Lower<'a> {
             }
             "experimental" if name.starts_with("experimental.noalias.scope.decl") => return true,
             "experimental" if name.starts_with("experimental.constrained.") => {
-                return self.constrained(i, &name["experimental.constrained.".len()..], args, dst, ret);
+                return self.constrained(
+                    i,
+                    &name["experimental.constrained.".len()..],
+                    args,
+                    dst,
+                    ret,
+                );
             }
             _ => {}
         }
@@ -123,7 +129,14 @@ impl<'a> Lower<'a> {
             "returnaddress" | "addressofreturnaddress" => {
                 self.emit(op::lea, isa::Doff { dst, off: -8 });
                 if base == "returnaddress" {
-                    self.emit(op::load64, isa::Mem { reg: dst, base: dst, off: 0 });
+                    self.emit(
+                        op::load64,
+                        isa::Mem {
+                            reg: dst,
+                            base: dst,
+                            off: 0,
+                        },
+                    );
                 }
             }
             "get" if name == "get.rounding" => {
@@ -184,7 +197,14 @@ impl<'a> Lower<'a> {
 
     /// Handlers compute when they run, under the rounding mode of that moment, so they serve the
     /// constrained forms as they are.
-    fn constrained(&mut self, i: usize, name: &str, args: &[Operand], dst: u16, ret: TypeId) -> bool {
+    fn constrained(
+        &mut self,
+        i: usize,
+        name: &str,
+        args: &[Operand],
+        dst: u16,
+        ret: TypeId,
+    ) -> bool {
         use crate::ir::{BinOp, CastOp};
         let base = name.split('.').next().unwrap_or(name);
         let binary = match base {
@@ -198,7 +218,9 @@ impl<'a> Lower<'a> {
         if let Some(o) = binary {
             return match self.ty(ret) {
                 Type::Float(kind) => self.float_binary(o, *kind, dst, args[0], args[1]),
-                Type::Vector { elem, len, .. } => self.vector_binary(o, *elem, *len, dst, args[0], args[1]),
+                Type::Vector { elem, len, .. } => {
+                    self.vector_binary(o, *elem, *len, dst, args[0], args[1])
+                }
                 _ => false,
             };
         }

@@ -67,8 +67,17 @@ impl Lower<'_> {
 
     /// A gep that gives a vector of addresses, lane by lane.
     pub(super) fn vector_gep(&mut self, i: usize, dst: u16) -> bool {
-        let Op::Gep { elem, base, indices } = &self.body.insts[i].op else { return false };
-        let Type::Vector { len, .. } = *self.ty(self.body.insts[i].ty) else { return false };
+        let Op::Gep {
+            elem,
+            base,
+            indices,
+        } = &self.body.insts[i].op
+        else {
+            return false;
+        };
+        let Type::Vector { len, .. } = *self.ty(self.body.insts[i].ty) else {
+            return false;
+        };
         let wide = |this: &Self, o: Operand| match this.ty(this.type_of(o)) {
             Type::Vector { elem, .. } => Some(*elem),
             _ => None,
@@ -97,21 +106,52 @@ impl Lower<'_> {
                 let mut from = a;
                 if vector {
                     let byte = u32::from(a) * 8 + u32::from(lane) * bits / 8;
-                    let bytes = isa::Bytes { to: u32::from(x), from: byte, bytes: bits / 8 };
+                    let bytes = isa::Bytes {
+                        to: u32::from(x),
+                        from: byte,
+                        bytes: bits / 8,
+                    };
                     match bits {
                         8 => self.emit(op::load_lane8, bytes),
                         16 => self.emit(op::load_lane16, bytes),
                         32 => self.emit(op::load_lane32, bytes),
-                        _ => self.emit(op::mov, isa::Da { dst: x, a: a + lane }),
+                        _ => self.emit(
+                            op::mov,
+                            isa::Da {
+                                dst: x,
+                                a: a + lane,
+                            },
+                        ),
                     };
                     from = x;
                 }
                 if bits < 64 {
-                    self.emit(op::sext_bits, isa::Dai { dst: x, a: from, imm: bits as i32 });
+                    self.emit(
+                        op::sext_bits,
+                        isa::Dai {
+                            dst: x,
+                            a: from,
+                            imm: bits as i32,
+                        },
+                    );
                     from = x;
                 }
-                self.emit(op::mul64, isa::Dab { dst: x, a: from, b: k });
-                self.emit(op::add64, isa::Dab { dst: dst + lane, a: dst + lane, b: x });
+                self.emit(
+                    op::mul64,
+                    isa::Dab {
+                        dst: x,
+                        a: from,
+                        b: k,
+                    },
+                );
+                self.emit(
+                    op::add64,
+                    isa::Dab {
+                        dst: dst + lane,
+                        a: dst + lane,
+                        b: x,
+                    },
+                );
             }
         }
         true
@@ -432,7 +472,20 @@ impl Lower<'_> {
                 );
             }
             Addr::Frame(off) => {
-                let at = self.emit([op::load8f, op::load16f, op::load32f, op::load64f, op::load128f][w], Mem { reg: dst, base: 0, off });
+                let at = self.emit(
+                    [
+                        op::load8f,
+                        op::load16f,
+                        op::load32f,
+                        op::load64f,
+                        op::load128f,
+                    ][w],
+                    Mem {
+                        reg: dst,
+                        base: 0,
+                        off,
+                    },
+                );
                 self.frame_fixups.push(at + offset_of!(Enc<Mem>, ops.off));
             }
         }
@@ -555,7 +608,16 @@ impl Lower<'_> {
                 );
             }
             Addr::Frame(off) => {
-                let at = self.emit([op::store8f, op::store16f, op::store32f, op::store64f, op::store128f][w], Mem { reg, base: 0, off });
+                let at = self.emit(
+                    [
+                        op::store8f,
+                        op::store16f,
+                        op::store32f,
+                        op::store64f,
+                        op::store128f,
+                    ][w],
+                    Mem { reg, base: 0, off },
+                );
                 self.frame_fixups.push(at + offset_of!(Enc<Mem>, ops.off));
             }
         }

@@ -64,7 +64,9 @@ impl Lower<'_> {
                         self.leaves(o, &mut |v| f(v, from.as_u32(), end));
                     }
                 } else {
-                    each_operand(op, |o| self.leaves(o, &mut |v| f(v, b as u32, i64::from(i) * 2)));
+                    each_operand(op, |o| {
+                        self.leaves(o, &mut |v| f(v, b as u32, i64::from(i) * 2))
+                    });
                 }
             }
         }
@@ -72,7 +74,9 @@ impl Lower<'_> {
 
     fn returns_twice(&self) -> bool {
         self.body.insts.iter().any(|i| {
-            let (Op::Call(call) | Op::Invoke { call, .. }) = &i.op else { return false };
+            let (Op::Call(call) | Op::Invoke { call, .. }) = &i.op else {
+                return false;
+            };
             match call.callee {
                 Callee::Symbol(GlobalRef::Func(f)) => {
                     let f = &self.m.functions[f];
@@ -85,7 +89,9 @@ impl Lower<'_> {
 
     /// Whether a value of several words may be written where one of its operands lies.
     fn in_place(&self, v: usize) -> bool {
-        let Some(i) = v.checked_sub(self.nparams) else { return true };
+        let Some(i) = v.checked_sub(self.nparams) else {
+            return true;
+        };
         let inst = &self.body.insts[i];
         if matches!(inst.op, Op::LandingPad { .. }) {
             return false;
@@ -130,7 +136,11 @@ impl Lower<'_> {
             for (v, b, at) in uses {
                 let l = &mut last[v as usize];
                 if *l >= 0 {
-                    *l = if self.block_of[v as usize] == b && at & 1 == 0 { (*l).max(at) } else { -1 };
+                    *l = if self.block_of[v as usize] == b && at & 1 == 0 {
+                        (*l).max(at)
+                    } else {
+                        -1
+                    };
                 }
             }
         }
@@ -143,7 +153,10 @@ impl Lower<'_> {
             if self.kind[v] == Kind::Plain && words > 0 && self.slot[v] == NONE {
                 let local = share
                     && last[v] >= 0
-                    && !matches!(self.body.insts[i].op, Op::Phi { .. } | Op::LandingPad { .. } | Op::Invoke { .. });
+                    && !matches!(
+                        self.body.insts[i].op,
+                        Op::Phi { .. } | Op::LandingPad { .. } | Op::Invoke { .. }
+                    );
                 if local {
                     let slot = match pool.get_mut(&words).and_then(Vec::pop) {
                         Some(slot) => slot,
@@ -171,7 +184,9 @@ impl Lower<'_> {
         let mut pairs: Vec<(u32, u32)> = Vec::new();
         for (b, block) in self.body.blocks.iter().enumerate() {
             for i in block.start as usize..block.end as usize {
-                let Op::Phi { incoming } = &self.body.insts[i].op else { break };
+                let Op::Phi { incoming } = &self.body.insts[i].op else {
+                    break;
+                };
                 let v = self.nparams + i;
                 if self.kind[v] != Kind::Plain || self.words(self.body.insts[i].ty) == 0 {
                     continue;
@@ -180,11 +195,14 @@ impl Lower<'_> {
                     *index.entry(v as u32).or_insert_with(|| {
                         let n = candidates.len() as u32;
                         let inst = v.checked_sub(self.nparams);
-                        let phi = inst.is_some_and(|i| matches!(self.body.insts[i].op, Op::Phi { .. }));
+                        let phi =
+                            inst.is_some_and(|i| matches!(self.body.insts[i].op, Op::Phi { .. }));
                         let block = if inst.is_some() { self.block_of[v] } else { 0 };
                         let def = match inst {
                             None => -1,
-                            Some(_) if phi => i64::from(self.body.blocks[block as usize].start) * 2 - 1,
+                            Some(_) if phi => {
+                                i64::from(self.body.blocks[block as usize].start) * 2 - 1
+                            }
                             Some(i) => i as i64 * 2,
                         };
                         candidates.push(Candidate {
@@ -228,7 +246,10 @@ impl Lower<'_> {
         let mut preds: Vec<Vec<u32>> = vec![Vec::new(); nblocks];
         let mut succs: Vec<Vec<u32>> = vec![Vec::new(); nblocks];
         for (b, block) in self.body.blocks.iter().enumerate() {
-            let Some(last) = self.body.insts[block.start as usize..block.end as usize].last() else { continue };
+            let Some(last) = self.body.insts[block.start as usize..block.end as usize].last()
+            else {
+                continue;
+            };
             each_successor(&last.op, |s| {
                 preds[s].push(b as u32);
                 succs[b].push(s as u32);
@@ -266,9 +287,8 @@ impl Lower<'_> {
                 continue;
             }
             let clash = ma.iter().any(|&m| {
-                mb.iter().any(|&n| {
-                    interfere(&candidates[m as usize], &candidates[n as usize], &succs)
-                })
+                mb.iter()
+                    .any(|&n| interfere(&candidates[m as usize], &candidates[n as usize], &succs))
             });
             if !clash {
                 let moved = std::mem::take(&mut members[b as usize]);
@@ -279,7 +299,10 @@ impl Lower<'_> {
             }
         }
         for class in members.iter().filter(|m| m.len() > 1) {
-            let param = class.iter().map(|&m| candidates[m as usize].value as usize).find(|&v| v < self.nparams);
+            let param = class
+                .iter()
+                .map(|&m| candidates[m as usize].value as usize)
+                .find(|&v| v < self.nparams);
             let slot = match param {
                 Some(v) => self.slot[v],
                 None => {
@@ -301,7 +324,9 @@ fn live_after(y: &Candidate, block: u32, at: i64, succs: &[Vec<u32>]) -> bool {
         return false;
     }
     // Inside its own block a value live around the loop is a new one after its definition.
-    y.uses.iter().any(|&(b, u)| b == block && u > at && !(y.block == block && y.def > at && u > y.def))
+    y.uses
+        .iter()
+        .any(|&(b, u)| b == block && u > at && !(y.block == block && y.def > at && u > y.def))
         || (!(y.block == block && y.def > at)
             && succs[block as usize].iter().any(|s| y.live_in.contains(s)))
 }
