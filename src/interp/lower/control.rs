@@ -221,6 +221,29 @@ impl Lower<'_> {
         }
     }
 
+    /// The branches of `asm goto`: `a` numbers the successor, 0 is the fallthrough.
+    pub(super) fn goto(
+        &mut self,
+        a: u16,
+        fallthrough: crate::ir::BlockId,
+        indirect: &[crate::ir::BlockId],
+    ) {
+        for (k, b) in indirect.iter().enumerate() {
+            let (then, next) = (self.target(b.as_u32() as usize), self.new_label());
+            let ops = Brai {
+                a,
+                imm: k as i32 + 1,
+                then: 0,
+                els: 0,
+            };
+            let at = self.emit(op::br_eqi, ops);
+            self.to_label(at, offset_of!(Enc<Brai>, ops.then), then);
+            self.to_label(at, offset_of!(Enc<Brai>, ops.els), next);
+            self.labels[next.0 as usize] = self.here();
+        }
+        self.edge(self.current, fallthrough.as_u32() as usize);
+    }
+
     /// The operands of an `addi` that was emitted just now into `dst`; takes it back.
     fn take_step(&mut self, dst: u16, wide: &[u16]) -> Option<(isa::Dai, bool)> {
         let &(at, number) = self.ops.last()?;

@@ -171,7 +171,18 @@ impl<'a> Lower<'a> {
             } => {
                 self.call(i, call, dst, Some((*normal, *unwind)));
             }
-            Op::CallBr { .. } => self.unsupported("asm goto"),
+            Op::CallBr {
+                fallthrough,
+                indirect,
+                ..
+            } => {
+                // The thunk tells the successor in word 0, its result follows.
+                let n = self.words(ty);
+                let out = self.temp(n + 1);
+                self.thunk(i, out);
+                self.mov(dst, out + 1, n);
+                self.goto(out, *fallthrough, indirect);
+            }
             Op::LandingPad { .. } => {}
             Op::Resume { value } => {
                 let a = self.operand(*value);

@@ -25,6 +25,8 @@ use crate::memory::image::Image;
 use cranelift_entity::EntityRef;
 use hashbrown::HashMap;
 use std::fmt::Write;
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How to lower.
 #[derive(Clone, Debug, Default)]
@@ -36,15 +38,21 @@ pub struct Options {
 }
 
 impl Options {
-    /// What the environment asks for: `OMPVM_COUNT`, `OMPVM_DUMP=name`.
-    pub fn from_env() -> Self {
-        use std::sync::LazyLock;
-        static OPTIONS: LazyLock<Options> = LazyLock::new(|| Options {
-            count: std::env::var_os("OMPVM_COUNT").is_some(),
-            dump: std::env::var("OMPVM_DUMP").ok(),
-        });
-        OPTIONS.clone()
+    /// What [`count_instructions`] and the environment (`OMPVM_DUMP=name`) ask for.
+    pub fn current() -> Self {
+        static DUMP: LazyLock<Option<String>> = LazyLock::new(|| std::env::var("OMPVM_DUMP").ok());
+        Options {
+            count: COUNT.load(Ordering::Relaxed),
+            dump: DUMP.clone(),
+        }
     }
+}
+
+static COUNT: AtomicBool = AtomicBool::new(false);
+
+/// Whether functions lowered from now on count the instructions they execute.
+pub fn count_instructions(on: bool) {
+    COUNT.store(on, Ordering::Relaxed);
 }
 
 /// A place in the code that branches can go to: blocks first, then edges and landings.
