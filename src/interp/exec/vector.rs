@@ -5,6 +5,12 @@
 //! the last word are computed and never read. Widths known at compile time (two doubles) have
 //! handlers of their own.
 
+#![expect(
+    clippy::double_comparisons,
+    clippy::neg_cmp_op_on_partial_ord,
+    reason = "the forms say what happens with a NaN"
+)]
+
 use super::{Regs, h};
 
 #[inline(always)]
