@@ -340,14 +340,14 @@ macro_rules! reduce_from {
             let mut total: $t = r.get(o.a);
             let mut i = 0;
             while i < o.n as usize {
-                total = total $op b.add(i).read();
+                total $op b.add(i).read();
                 i += 1;
             }
             r.put(o.dst, total)
         });
     )* };
 }
-reduce_from! { red_fadd32: f32, +; red_fadd64: f64, +; red_fmul32: f32, *; red_fmul64: f64, *; }
+reduce_from! { red_fadd32: f32, +=; red_fadd64: f64, +=; red_fmul32: f32, *=; red_fmul64: f64, *=; }
 
 macro_rules! lane_loads {
     ($($name:ident: $t:ty;)*) => { $(
