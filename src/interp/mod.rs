@@ -17,6 +17,7 @@ pub mod exec;
 pub mod frame;
 pub mod isa;
 mod lower;
+pub mod stats;
 pub mod thunk;
 mod unwind;
 
@@ -24,5 +25,5 @@ mod unwind;
 mod tests;
 
 pub use check::unsupported;
-pub use entry::{init, instructions, locate, lower_function};
+pub use entry::{init, locate, lower_function};
 pub use lower::{Options, count_instructions, disassemble};
