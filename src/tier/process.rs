@@ -179,7 +179,9 @@ impl Process {
     /// Runs `f`, which runs guest code; when embedded, exits and faults come back.
     fn guarded(&self, f: impl FnOnce(&Process) -> usize) -> Result<Option<i32>, Error> {
         if self.native {
-            f(self);
+            activation::at_bottom(|| {
+                f(self);
+            });
             return Ok(None);
         }
         let state = thread::current();
