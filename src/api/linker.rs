@@ -79,6 +79,9 @@ impl Program {
         match config.tier {
             Tier::Interp => {}
         }
+        if config.stats {
+            crate::interp::count_instructions(true);
+        }
         if config.stack != 0 {
             stack::set_sizes(config.stack, config.stack);
         }

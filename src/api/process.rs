@@ -110,7 +110,9 @@ impl Process {
 
     /// What has been counted so far.
     pub fn stats(&self) -> Stats {
-        Stats::default()
+        Stats {
+            instructions: crate::interp::instructions(),
+        }
     }
 }
 

@@ -20,8 +20,8 @@ Exit status: the guest's own; 125 when ompvm itself cannot go on; 2 for wrong us
     name = "ompvm",
     version,
     about = "Runs the LLVM bitcode of OpenMP programs (clang -fopenmp) without libomp",
-    after_help = EXAMPLES,
-    args_conflicts_with_subcommands = true
+    override_usage = "ompvm [run] [OPTIONS] FILE [ARGUMENTS]...\n       ompvm inspect FILE...",
+    after_help = EXAMPLES
 )]
 struct CommandLine {
     #[command(subcommand)]

@@ -38,7 +38,7 @@ fn problem(module: &Module, function: &Function, inst: &Inst) -> Option<String> 
     }
     match &inst.op {
         Op::Unsupported(text) => Some(text.to_string()),
-        Op::CallBr { .. } => Some("asm goto".into()),
+        Op::CallBr { .. } => thunk::expressible(module, function, inst).err(),
         Op::Call(call) | Op::Invoke { call, .. } => match &call.callee {
             Callee::Asm(_) => thunk::expressible(module, function, inst).err(),
             Callee::Symbol(GlobalRef::Func(id)) => {

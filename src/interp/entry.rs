@@ -16,7 +16,7 @@ use std::ffi::c_void;
 use std::fmt::Write;
 use std::ptr;
 use std::sync::LazyLock;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 /// Where a base frame's callee returns to.
 static EXIT: Enc<Nil> = Enc {
@@ -35,6 +35,18 @@ pub fn init() {
     set_entry_hook(enter);
     activation::set_search_hook(unwind::search);
     signals::set_hooks(position, describe);
+}
+
+/// Instructions counted by activations that ended.
+static COUNTED: AtomicU64 = AtomicU64::new(0);
+
+/// IR instructions executed so far, where counting is on: by ended activations of all threads,
+/// and by the calling thread.
+pub fn instructions() -> u64 {
+    let state = thread::current_or_null();
+    // SAFETY: this thread's state, when it has one.
+    let here = unsafe { state.as_ref() }.map_or(0, |s| s.interp[0] as u64);
+    COUNTED.load(Ordering::Relaxed) + here
 }
 
 struct Node {
@@ -65,7 +77,7 @@ pub fn lower_function(func: &FuncRef) -> &'static Lowered {
     let code: &'static Lowered = Box::leak(lower::lower(
         func.image(),
         func.id,
-        &lower::Options::from_env(),
+        &lower::Options::current(),
     ));
     let fresh = ptr::from_ref(code).cast_mut().cast::<c_void>();
     match func
@@ -263,5 +275,9 @@ extern "C-unwind" fn enter(func: &FuncRef, native: &mut NativeFrame) {
         }
         plan.write_ret(native, base);
         act.pop(cx);
+        if (*cx).interp[0] != 0 {
+            COUNTED.fetch_add((*cx).interp[0] as u64, Ordering::Relaxed);
+            (*cx).interp[0] = 0;
+        }
     }
 }

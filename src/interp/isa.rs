@@ -251,6 +251,7 @@ isa! {
 
     // Moves and constants.
     Da "dst = a": mov;
+    Da "dst = a, two words": mov128;
     Dan "dst = a, n words": mov_words;
     Di "dst = imm": const_word;
     Doff "dst = address of the frame + off": lea;
@@ -338,8 +339,8 @@ isa! {
     Memx "[base + sext32(index) * scale + off] = reg":
         store8s store16s store32s store64s store128s;
     Memn "[base + off] = reg, some bytes": store_bytes;
-    Mem "reg = [frame + off]": load8f load16f load32f load64f;
-    Mem "[frame + off] = reg": store8f store16f store32f store64f;
+    Mem "reg = [frame + off]": load8f load16f load32f load64f load128f;
+    Mem "[frame + off] = reg": store8f store16f store32f store64f store128f;
     Memx "reg = base + index * scale + off": gep;
     Memx "reg = base + sext32(index) * scale + off": gep_s;
     Dabc "reg = reg op [base + index * 8]": fadd64_load fsub64_load fmul64_load;

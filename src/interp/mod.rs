@@ -24,5 +24,5 @@ mod unwind;
 mod tests;
 
 pub use check::unsupported;
-pub use entry::{init, locate, lower_function};
-pub use lower::{Options, disassemble};
+pub use entry::{init, instructions, locate, lower_function};
+pub use lower::{Options, count_instructions, disassemble};

@@ -1,1 +1,22 @@
-//! Tests of the interpreter on small modules.
+//! Tests of the bytecode itself: the table, and what functions lower to. That programs do what
+//! native code does is the differential test's matter (tests/diff).
+
+use super::isa::{HANDLERS, INFO};
+
+#[test]
+fn every_instruction_has_a_handler_and_whole_words() {
+    assert_eq!(HANDLERS.len(), INFO.len());
+    for info in INFO {
+        assert_eq!(info.bytes % 8, 0, "{}", info.name);
+        assert!(!info.effect.is_empty(), "{}", info.name);
+    }
+}
+
+#[test]
+fn instruction_names_are_distinct() {
+    let mut names: Vec<_> = INFO.iter().map(|i| i.name).collect();
+    names.sort_unstable();
+    let n = names.len();
+    names.dedup();
+    assert_eq!(names.len(), n);
+}

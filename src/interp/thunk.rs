@@ -99,8 +99,28 @@ impl<'m> Text<'m> {
     }
 
     fn finish(self) -> String {
+        // Code for the host's own features would differ from the guest's native build: AVX-512's
+        // bfloat conversions flush denormals, FMA contracts. Only what names them may use them.
+        let host = self.body.contains("@llvm.x86.") || self.body.contains(" asm ");
+        let features = if host {
+            ""
+        } else if std::arch::is_x86_feature_detected!("f16c") {
+            " \"target-cpu\"=\"x86-64\" \"target-features\"=\"+f16c\""
+        } else {
+            " \"target-cpu\"=\"x86-64\" \"target-features\"=\"+sse2\""
+        };
+        let strict = if self.body.contains(".constrained.") {
+            " strictfp"
+        } else {
+            ""
+        };
+        let helpers = if self.body.contains("bfloat") {
+            BFLOAT_HELPERS
+        } else {
+            ""
+        };
         format!(
-            "target triple = \"{}\"\n{}define void @THUNK(ptr %out, ptr %args) uwtable {{\n{}  ret void\n}}\n",
+            "target triple = \"{}\"\n{}{helpers}define void @THUNK(ptr %out, ptr %args) uwtable{strict}{features} {{\n{}  ret void\n}}\n",
             self.module.triple, self.declares, self.body
         )
     }
@@ -212,6 +232,14 @@ impl<'m> Text<'m> {
         }
     }
 
+    /// The text of a metadata argument that is a string (rounding mode, exception behaviour).
+    fn metadata_string(&self, arg: Operand) -> Option<String> {
+        match &self.module.consts[arg.unpack().err()?] {
+            Const::Data(bytes) => String::from_utf8(bytes.to_vec()).ok(),
+            _ => None,
+        }
+    }
+
     fn store_result(&mut self, ty: TypeId, value: &str) -> Result<(), String> {
         let name = self.ty(ty)?;
         match self.slot_form(ty)? {
@@ -225,7 +253,46 @@ impl<'m> Text<'m> {
         Ok(())
     }
 
+    /// `asm goto`: slot 0 of `out` tells which successor was taken (0 the fallthrough, then the
+    /// indirect ones in order), the result follows from slot 1.
+    fn goto(&mut self, inst: &Inst, call: &ir::Call, labels: usize) -> Result<(), String> {
+        let text = self.call(inst, call)?;
+        let text = text.replacen("call ", "callbr ", 1);
+        let targets: Vec<String> = (1..=labels).map(|i| format!("label %to{i}")).collect();
+        let void = matches!(self.module.types[inst.ty], Type::Void);
+        let name = if void { "" } else { "%r = " };
+        self.line(format_args!(
+            "{name}{text} to label %to0 [{}]",
+            targets.join(", ")
+        ));
+        for label in 0..=labels {
+            let _ = writeln!(self.body, "to{label}:");
+            self.line(format_args!("store i64 {label}, ptr %out"));
+            if !void {
+                let form = self.slot_form(inst.ty)?;
+                let ty = self.ty(inst.ty)?;
+                let cell = self.fresh();
+                self.line(format_args!("{cell} = getelementptr i64, ptr %out, i64 1"));
+                match form {
+                    None => self.line(format_args!("store {ty} %r, ptr {cell}, align 8")),
+                    Some(wide) => {
+                        let raw = self.fresh();
+                        self.line(format_args!("{raw} = zext {ty} %r to {wide}"));
+                        self.line(format_args!("store {wide} {raw}, ptr {cell}, align 8"));
+                    }
+                }
+            }
+            if label < labels {
+                self.line(format_args!("ret void"));
+            }
+        }
+        Ok(())
+    }
+
     fn instruction(&mut self, inst: &Inst) -> Result<(), String> {
+        if let Op::CallBr { call, indirect, .. } = &inst.op {
+            return self.goto(inst, call, indirect.len());
+        }
         let result = self.right_hand_side(inst)?;
         if matches!(self.module.types[inst.ty], Type::Void) {
             self.line(format_args!("{result}"));
@@ -390,7 +457,12 @@ impl<'m> Text<'m> {
                 for &arg in &call.args {
                     let ty = self.function.operand_type(self.module, arg);
                     if matches!(self.module.types[ty], Type::Metadata) {
-                        return Err(format!("the intrinsic `{name}`"));
+                        let Some(text) = self.metadata_string(arg) else {
+                            return Err(format!("the intrinsic `{name}`"));
+                        };
+                        types.push("metadata".into());
+                        args.push(format!("metadata !\"{}\"", escape(&text)));
+                        continue;
                     }
                     types.push(self.ty(ty)?);
                     args.push(self.operand(arg)?);
@@ -424,6 +496,26 @@ impl<'m> Text<'m> {
         }
     }
 }
+
+/// What LLVM calls to round to bfloat, for libgcc has it only since GCC 13: round to nearest even
+/// on the upper half of a float, NaNs kept quiet.
+const BFLOAT_HELPERS: &str = "\
+define internal bfloat @__truncsfbf2(float %x) noinline {
+  %i = bitcast float %x to i32
+  %nan = fcmp uno float %x, 0.0
+  %odd = lshr i32 %i, 16
+  %low = and i32 %odd, 1
+  %bias = add i32 %low, 32767
+  %sum = add i32 %i, %bias
+  %quiet = or i32 %i, 4194304
+  %pick = select i1 %nan, i32 %quiet, i32 %sum
+  %high = lshr i32 %pick, 16
+  %half = trunc i32 %high to i16
+  %r = bitcast i16 %half to bfloat
+  ret bfloat %r
+}
+@llvm.used = appending global [1 x ptr] [ptr @__truncsfbf2], section \"llvm.metadata\"
+";
 
 /// For each argument of an inline assembly, whether its constraint is indirect (`*m`).
 fn indirect_inputs(constraints: &str) -> Vec<bool> {

@@ -335,9 +335,9 @@ pub unsafe extern "C-unwind" fn control_tool(_command: i32, _modifier: i32, _: *
 
 /// `kmp_get_blocktime`, in milliseconds.
 pub unsafe extern "C-unwind" fn get_blocktime() -> i32 {
-    match icv::spin_nanos() {
-        u64::MAX => i32::MAX,
-        nanos => (nanos / 1_000_000) as i32,
+    match icv::spin_micros() {
+        u32::MAX => i32::MAX,
+        micros => (micros / 1000) as i32,
     }
 }
 

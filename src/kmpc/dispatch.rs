@@ -73,6 +73,54 @@ enum Plan {
     Trapezoid,
 }
 
+/// Guided chunks in closed form, so that a chunk costs one addition on the shared counter: while
+/// they shrink, chunk k starts where `1 - (1 - 1 / 2n)^k` of the loop is handed out.
+#[derive(Clone, Copy, Debug, Default)]
+struct Guided {
+    /// What each chunk leaves of the rest: `1 - 1 / 2n`.
+    keep: f64,
+    /// Chunks that shrink; the later ones have the schedule's chunk size.
+    shrinking: u64,
+    /// Where the first of those starts.
+    tail: u64,
+}
+
+impl Guided {
+    fn new(trip: u64, chunk: u64, threads: u64) -> Self {
+        let keep = 1.0 - 0.5 / threads as f64;
+        // From 2^40 iterations on rounding could disturb the order of starts: there the caller makes
+        // all chunks of one size.
+        let smallest = (chunk + 1) as f64 * 2.0 * threads as f64;
+        let shrinking = if trip < 1 << 40 && (trip as f64) > smallest {
+            ((smallest / trip as f64).ln() / keep.ln()) as u64
+        } else {
+            0
+        };
+        let mut guided = Self {
+            keep,
+            shrinking,
+            tail: 0,
+        };
+        guided.tail = guided.shrunk(trip, shrinking);
+        guided
+    }
+
+    fn shrunk(&self, trip: u64, index: u64) -> u64 {
+        trip - (trip as f64 * self.keep.powi(index as i32)) as u64
+    }
+
+    /// The first iteration of chunk `index`; `trip` or more is the end.
+    fn start(&self, trip: u64, chunk: u64, index: u64) -> u64 {
+        if index < self.shrinking {
+            return self.shrunk(trip, index);
+        }
+        (index - self.shrinking)
+            .saturating_mul(chunk)
+            .saturating_add(self.tail)
+            .min(trip)
+    }
+}
+
 /// A thread's view of the dispatched loop it executes.
 #[derive(Clone, Copy, Debug)]
 pub struct LoopState {
@@ -93,6 +141,9 @@ pub struct LoopState {
     first: u64,
     /// The current iteration has executed its ordered region.
     bumped: bool,
+    /// Stealing: chunks in the threads' ranges, all but the last (see `take_last`).
+    ranged_chunks: u64,
+    guided: Guided,
     /// Trapezoid: first chunk's length and how much each next is shorter.
     slope: (u64, u64),
 }
@@ -112,6 +163,8 @@ impl Default for LoopState {
             had_last: false,
             first: 0,
             bumped: false,
+            ranged_chunks: 0,
+            guided: Guided::default(),
             slope: (0, 0),
         }
     }
@@ -185,12 +238,25 @@ fn init<T: Iteration>(gtid: i32, schedule: i32, lower: T, upper: T, step: i64, c
     if size == 1 {
         plan = Plan::Balanced;
     }
-    if plan == Plan::Stealing && trip.div_ceil(chunk) >= u32::MAX as u64 {
-        plan = Plan::Dynamic;
+    let mut ranged_chunks = 0;
+    if plan == Plan::Stealing {
+        ranged_chunks = trip.div_ceil(chunk).saturating_sub(1);
+        if trip == 0 || ranged_chunks >= u32::MAX as u64 - 1 {
+            plan = Plan::Dynamic;
+        }
     }
     let local = thread.local();
     let number = local.loops.get();
     local.loops.set(number.wrapping_add(1));
+    let mut chunk = chunk;
+    let guided = if plan == Plan::Guided {
+        if trip >= 1 << 40 {
+            chunk = chunk.max(trip / (64 * size));
+        }
+        Guided::new(trip, chunk, size)
+    } else {
+        Guided::default()
+    };
     let slope = if plan == Plan::Trapezoid {
         let first = (trip / (2 * size)).max(chunk);
         let chunks = (2 * trip).div_ceil(first + chunk).max(2);
@@ -211,6 +277,8 @@ fn init<T: Iteration>(gtid: i32, schedule: i32, lower: T, upper: T, step: i64, c
         had_last: false,
         first: 0,
         bumped: false,
+        ranged_chunks,
+        guided,
         slope,
     };
     if size > 1 {
@@ -258,8 +326,7 @@ fn take(thread: &Thread, team: &Team, s: &mut LoopState) -> Option<(u64, u64)> {
             Some((first, s.chunk.min(s.trip - first)))
         }
         Plan::Stealing => {
-            // The last chunk is in no range: see `take_last`.
-            let chunks = s.trip.div_ceil(s.chunk).checked_sub(1)?;
+            let chunks = s.ranged_chunks;
             let first = take_own(thread, s, chunks, size)
                 .or_else(|| steal(thread, team, s, chunks, size))
                 .or_else(|| take_last(team, s, chunks))?
@@ -268,16 +335,10 @@ fn take(thread: &Thread, team: &Team, s: &mut LoopState) -> Option<(u64, u64)> {
         }
         Plan::Guided => {
             let next = &buffer(team, s.number).next;
-            let mut first = next.load(Ordering::Relaxed);
-            loop {
-                let rest = s.trip.checked_sub(first).filter(|&r| r > 0)?;
-                let count = rest.div_ceil(2 * size).next_multiple_of(s.chunk).min(rest);
-                let end = first + count;
-                match next.compare_exchange_weak(first, end, Ordering::Relaxed, Ordering::Relaxed) {
-                    Ok(_) => return Some((first, count)),
-                    Err(now) => first = now,
-                }
-            }
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let first = s.guided.start(s.trip, s.chunk, index);
+            let end = s.guided.start(s.trip, s.chunk, index.saturating_add(1));
+            (first < end).then(|| (first, end - first))
         }
         Plan::Trapezoid => {
             let next = &buffer(team, s.number).next;
@@ -607,3 +668,38 @@ pub unsafe extern "C-unwind" fn next_section(
 
 /// Ends `sections`: nothing to do.
 pub unsafe extern "C-unwind" fn sections_end(_ident: *const Ident, _gtid: i32) {}
+
+#[cfg(test)]
+mod tests {
+    use super::Guided;
+
+    #[test]
+    fn kmpc_guided_chunks_shrink_and_cover_the_loop() {
+        for trip in [0u64, 1, 7, 57, 1000, 123_457, (1 << 40) - 1] {
+            for chunk in [1, 3, 64] {
+                for threads in [2, 3, 16, 200] {
+                    let guided = Guided::new(trip, chunk, threads);
+                    let (mut at, mut before) = (0, u64::MAX);
+                    for index in 0.. {
+                        let (first, end) = (
+                            guided.start(trip, chunk, index),
+                            guided.start(trip, chunk, index + 1),
+                        );
+                        assert_eq!(first, at);
+                        if first >= end {
+                            break;
+                        }
+                        let count = end - first;
+                        assert!(
+                            count >= chunk || end == trip,
+                            "{trip} {chunk} {threads} {index}"
+                        );
+                        assert!(count <= before.saturating_add(1));
+                        (at, before) = (end, count);
+                    }
+                    assert_eq!(at, trip);
+                }
+            }
+        }
+    }
+}

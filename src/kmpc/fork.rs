@@ -10,7 +10,7 @@ use crate::kmpc::icv::{self, Icvs, settings};
 use crate::kmpc::ident::Ident;
 use crate::kmpc::team::gang::{Meeting, meeting_for};
 use crate::kmpc::team::parker::Patience;
-use crate::kmpc::team::{Shape, Team, Work};
+use crate::kmpc::team::{INLINE_ARGS, Shape, Team, Work};
 use crate::kmpc::thread::{self, BUSY_WORKERS, Thread, by_number, current};
 
 /// Executes `microtask` in a new team. `argv` holds `argc` pointers.
@@ -142,6 +142,9 @@ unsafe fn run_region(
         let got = unsafe { thread::attach_workers(team, size) };
         if got < size {
             warn_fewer(size, got);
+            if limited {
+                BUSY_WORKERS.fetch_sub(size - got, Ordering::Relaxed);
+            }
             size = got;
         }
     }
@@ -167,18 +170,20 @@ unsafe fn run_region(
         league: outer_shape.league,
         ident,
     };
-    // SAFETY: our team, between regions.
-    unsafe {
-        t.prepare(
-            shape,
-            Some(Work {
-                microtask,
-                argc,
-                argv,
-                icvs: child,
-            }),
-        )
+    let mut work = Work {
+        microtask,
+        argc,
+        argv,
+        ..Work::none(child)
     };
+    if argc as usize <= INLINE_ARGS {
+        for (i, arg) in work.inline_args.iter_mut().take(argc as usize).enumerate() {
+            // SAFETY: `argv` has `argc` elements (caller's contract).
+            *arg = unsafe { *argv.add(i) };
+        }
+    }
+    // SAFETY: our team, between regions.
+    unsafe { t.prepare(shape, work) };
     let saved = thread.enter(team, 0);
     thread.icvs.set(child);
     let local = thread.local();
@@ -202,22 +207,16 @@ unsafe fn run_region(
 
 /// How long members of a team spin when `threads` compete for `processors`.
 fn patience_for(threads: u32, processors: u32) -> Patience {
-    if threads > processors {
-        let nanos = if icv::spin_nanos() == u64::MAX {
-            u64::MAX
-        } else {
-            2_000
-        };
+    let micros = icv::spin_micros();
+    if threads > processors && micros != u32::MAX {
         Patience {
             checks: 50,
-            nanos,
-            yielding: true,
+            micros: micros.min(2),
         }
     } else {
         Patience {
             checks: 400,
-            nanos: icv::spin_nanos(),
-            yielding: true,
+            micros,
         }
     }
 }
@@ -296,11 +295,7 @@ pub fn enter_alone(thread: &Thread, ident: *const Ident, level: u32, league: (u3
     let shape = Shape {
         size: 1,
         meeting: Meeting::AllToAll,
-        patience: Patience {
-            checks: 0,
-            nanos: 0,
-            yielding: false,
-        },
+        patience: Patience::NONE,
         level,
         active_level: outer.shape().active_level,
         parent: outer,
@@ -310,14 +305,9 @@ pub fn enter_alone(thread: &Thread, ident: *const Ident, level: u32, league: (u3
     };
     let icvs = thread.icvs.get();
     // The outer environment is kept in the team until the region ends.
-    let work = Work {
-        microtask: std::ptr::null(),
-        argc: 0,
-        argv: std::ptr::null(),
-        icvs,
-    };
+    let work = Work::none(icvs);
     // SAFETY: nobody else uses this team.
-    unsafe { t.prepare(shape, Some(work)) };
+    unsafe { t.prepare(shape, work) };
     thread.icvs.set(child_icvs(icvs, level, bind));
     thread.enter(team, 0);
     let local = thread.local();

@@ -27,3 +27,8 @@ pub(crate) fn worker_start(gtid: i32) -> *mut c_void {
         .get()
         .map_or(null_mut(), |hooks| (hooks.worker_start)(gtid))
 }
+
+/// What the start hook returned for the calling worker; null on other threads.
+pub fn thread_data() -> *mut c_void {
+    crate::kmpc::thread::current_if_known().map_or(null_mut(), |thread| thread.hook_data())
+}

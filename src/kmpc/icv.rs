@@ -4,7 +4,7 @@
 //! parent's. [`Settings`] are those of the whole program, set once from the environment.
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 
 use crate::kmpc::env;
 use crate::support::topology;
@@ -165,33 +165,39 @@ pub fn settings() -> &'static Settings {
 /// `omp_set_num_teams`.
 pub static NUM_TEAMS: AtomicI32 = AtomicI32::new(-1);
 
-/// Nanoseconds a waiting thread spins; `u64::MAX - 1` until the first use computes it.
-static SPIN_NANOS: AtomicU64 = AtomicU64::new(u64::MAX - 1);
+/// Microseconds a waiting thread spins, once computed.
+static SPIN_MICROS: AtomicU32 = AtomicU32::new(UNSET);
+const UNSET: u32 = u32::MAX - 1;
 
-/// Nanoseconds a thread of a team that fits on the processors spins before it sleeps.
-pub fn spin_nanos() -> u64 {
-    let now = SPIN_NANOS.load(Ordering::Relaxed);
-    if now != u64::MAX - 1 {
-        return now;
+/// Microseconds a thread of a team that fits on the processors spins before it sleeps; `u32::MAX`
+/// is without end.
+#[inline]
+pub fn spin_micros() -> u32 {
+    match SPIN_MICROS.load(Ordering::Relaxed) {
+        UNSET => first_spin_micros(),
+        micros => micros,
     }
+}
+
+#[cold]
+fn first_spin_micros() -> u32 {
     let settings = settings();
-    let nanos = match (settings.wait_policy, settings.blocktime_us) {
-        (_, Some(u64::MAX)) => u64::MAX,
-        (_, Some(us)) => us.saturating_mul(1000),
-        (Some(WaitPolicy::Active), None) => u64::MAX,
+    let micros = match (settings.wait_policy, settings.blocktime_us) {
+        (_, Some(u64::MAX)) => u32::MAX,
+        (_, Some(us)) => us.min(UNSET as u64 - 1) as u32,
+        (Some(WaitPolicy::Active), None) => u32::MAX,
         (Some(WaitPolicy::Passive), None) => 0,
-        (None, None) => 5_000_000,
+        (None, None) => 5_000,
     };
-    SPIN_NANOS.store(nanos, Ordering::Relaxed);
-    nanos
+    SPIN_MICROS.store(micros, Ordering::Relaxed);
+    micros
 }
 
 /// `kmp_set_blocktime`: sets the spinning time in milliseconds.
 pub fn set_blocktime_ms(ms: i32) {
-    let nanos = if ms == i32::MAX {
-        u64::MAX
-    } else {
-        ms.max(0) as u64 * 1_000_000
+    let micros = match ms {
+        i32::MAX => u32::MAX,
+        ms => (ms.max(0) as u32).saturating_mul(1000).min(UNSET - 1),
     };
-    SPIN_NANOS.store(nanos, Ordering::Relaxed);
+    SPIN_MICROS.store(micros, Ordering::Relaxed);
 }

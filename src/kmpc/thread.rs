@@ -150,7 +150,7 @@ pub fn by_number(gtid: i32) -> &'static Thread {
 impl Thread {
     fn new(gtid: i32, root: bool) -> &'static Thread {
         let team = Box::into_raw(Team::new());
-        let thread: &'static Thread = Box::leak(Box::new(Thread {
+        let thread = Box::into_raw(Box::new(Thread {
             gtid,
             team: Cell::new(team),
             tid: Cell::new(0),
@@ -167,8 +167,9 @@ impl Thread {
             parker: Parker::new(),
             sleepers: SyncU32::new(0),
         }));
-        THREADS[gtid as usize].store(std::ptr::from_ref(thread).cast_mut(), Ordering::Release);
-        thread
+        THREADS[gtid as usize].store(thread, Ordering::Release);
+        // SAFETY: just made; it lives until the thread ends.
+        unsafe { &*thread }
     }
 
     /// The team the thread is in.
@@ -195,6 +196,11 @@ impl Thread {
     #[inline(always)]
     pub fn enter(&self, team: *const Team, tid: u32) -> (*const Team, u32) {
         (self.team.replace(team), self.tid.replace(tid))
+    }
+
+    /// What the virtual machine's start hook returned for this worker.
+    pub fn hook_data(&self) -> *mut c_void {
+        self.hook_data.get()
     }
 
     /// Whether the program made this thread.
@@ -246,8 +252,14 @@ fn release_root(thread: &'static Thread) {
         drop(unsafe { Box::from_raw(team) });
     }
     crate::kmpc::threadprivate::destroy(thread);
-    THREADS[thread.gtid as usize].store(null_mut(), Ordering::Relaxed);
-    pool().free_numbers.push(thread.gtid);
+    let (gtid, own_team) = (thread.gtid, thread.team.get().cast_mut());
+    let record = THREADS[gtid as usize].swap(null_mut(), Ordering::Relaxed);
+    // SAFETY: the thread ends and is in no region: nobody else knows its record and its own team.
+    unsafe {
+        drop(Box::from_raw(record));
+        drop(Box::from_raw(own_team));
+    }
+    pool().free_numbers.push(gtid);
 }
 
 /// Sends a team's workers back to the pool; the last to leave frees it.
@@ -320,17 +332,21 @@ fn take_worker() -> Option<&'static Thread> {
     }
 }
 
+/// How long a worker without work spins.
+fn patience() -> Patience {
+    Patience {
+        checks: 400,
+        micros: icv::spin_micros(),
+    }
+}
+
 /// A worker's life: wait for a team, serve it until dismissed, return to the pool.
 fn serve(thread: &'static Thread) {
     CURRENT.set(thread);
     thread.hook_data.set(hooks::worker_start(thread.gtid));
     let own_team = thread.team.get();
     loop {
-        let patience = Patience {
-            checks: 400,
-            nanos: icv::spin_nanos(),
-            yielding: true,
-        };
+        let patience = patience();
         thread.parker.wait_until(&thread.sleepers, patience, || {
             !thread.assignment.load(Ordering::Acquire).is_null()
         });
@@ -352,12 +368,7 @@ unsafe fn serve_team(thread: &Thread, a: &Assignment) {
     let mut last = a.last_region;
     let mut bound = affinity::Bound::default();
     loop {
-        let nanos = icv::spin_nanos();
-        let patience = Patience {
-            checks: 400,
-            nanos,
-            yielding: true,
-        };
+        let patience = patience();
         // SAFETY: the slot and number are ours.
         match unsafe { team.gang.await_order(slot, a.tid, last, patience) } {
             Order::Run { region, size } => {
@@ -371,7 +382,7 @@ unsafe fn serve_team(thread: &Thread, a: &Assignment) {
                 let tid = a.tid as i32;
                 // SAFETY: the master passed a microtask and its arguments, live until the join.
                 unsafe {
-                    abi::call_microtask(work.microtask, &thread.gtid, &tid, work.argc, work.argv);
+                    abi::call_microtask(work.microtask, &thread.gtid, &tid, work.argc, work.args());
                 }
                 let patience = team.shape().patience;
                 // SAFETY: our number; nothing of the region is touched afterwards.

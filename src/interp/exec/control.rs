@@ -145,10 +145,26 @@ fn block_at(code: *const Lowered, address: usize) -> Option<usize> {
 }
 
 h!(mov(o: Da, r) r.put(o.dst, r.get::<u64>(o.a)));
-h!(mov_words(o: Dan, r) std::ptr::copy(r.at(o.a), r.at(o.dst), o.n as usize));
+h!(mov128(o: Da, r) r.put_wide(o.dst, r.get_wide::<[u64; 2]>(o.a)));
+h!(mov_words(o: Dan, r) {
+    let (from, to) = (r.at(o.a), r.at(o.dst));
+    let mut i = 0;
+    while i < o.n as usize {
+        // Volatile: a call of memmove would cost more than the few words that are usual.
+        to.add(i).write_volatile(from.add(i).read());
+        i += 1;
+    }
+});
 h!(mov_bytes(o: Bytes, r) {
     let at = r.0.cast::<u8>();
-    std::ptr::copy(at.add(o.from as usize), at.add(o.to as usize), o.bytes as usize)
+    let (from, to) = (at.add(o.from as usize), at.add(o.to as usize));
+    match o.bytes {
+        1 => to.write(from.read()),
+        2 => to.cast::<u16>().write_unaligned(from.cast::<u16>().read_unaligned()),
+        4 => to.cast::<u32>().write_unaligned(from.cast::<u32>().read_unaligned()),
+        8 => to.cast::<u64>().write_unaligned(from.cast::<u64>().read_unaligned()),
+        n => std::ptr::copy(from, to, n as usize),
+    }
 });
 h!(zero_words(o: Dan, r) std::ptr::write_bytes(r.at(o.dst), 0, o.n as usize));
 h!(const_word(o: Di, r) r.put(o.dst, o.imm));

@@ -75,11 +75,43 @@ h!(load8f(o: Mem, r) r.put(o.reg, load::<u8>((r.0 as usize).wrapping_add(o.off a
 h!(load16f(o: Mem, r) r.put(o.reg, load::<u16>((r.0 as usize).wrapping_add(o.off as usize))));
 h!(load32f(o: Mem, r) r.put(o.reg, load::<u32>((r.0 as usize).wrapping_add(o.off as usize))));
 h!(load64f(o: Mem, r) r.put(o.reg, load::<u64>((r.0 as usize).wrapping_add(o.off as usize))));
+h!(load128f(o: Mem, r)
+    r.put_wide(o.reg, load::<[u64; 2]>((r.0 as usize).wrapping_add(o.off as usize))));
+h!(store128f(o: Mem, r)
+    store((r.0 as usize).wrapping_add(o.off as usize), r.get_wide::<[u64; 2]>(o.reg)));
 h!(store8f(o: Mem, r) store((r.0 as usize).wrapping_add(o.off as usize), r.get::<u8>(o.reg)));
 h!(store16f(o: Mem, r) store((r.0 as usize).wrapping_add(o.off as usize), r.get::<u16>(o.reg)));
 h!(store32f(o: Mem, r) store((r.0 as usize).wrapping_add(o.off as usize), r.get::<u32>(o.reg)));
 h!(store64f(o: Mem, r) store((r.0 as usize).wrapping_add(o.off as usize), r.get::<u64>(o.reg)));
 
+/// Copies bytes; the usual small sizes without a call. All is read before any is written.
+#[inline(always)]
+unsafe fn copy(from: *const u8, to: *mut u8, n: usize) {
+    // SAFETY: the caller's accesses are the guest's own.
+    unsafe {
+        match n {
+            16 => to
+                .cast::<[u64; 2]>()
+                .write_unaligned(from.cast::<[u64; 2]>().read_unaligned()),
+            32 => to
+                .cast::<[u64; 4]>()
+                .write_unaligned(from.cast::<[u64; 4]>().read_unaligned()),
+            64 => to
+                .cast::<[u64; 8]>()
+                .write_unaligned(from.cast::<[u64; 8]>().read_unaligned()),
+            8 => to
+                .cast::<u64>()
+                .write_unaligned(from.cast::<u64>().read_unaligned()),
+            24 => to
+                .cast::<[u64; 3]>()
+                .write_unaligned(from.cast::<[u64; 3]>().read_unaligned()),
+            40 => to
+                .cast::<[u64; 5]>()
+                .write_unaligned(from.cast::<[u64; 5]>().read_unaligned()),
+            n => std::ptr::copy(from, to, n),
+        }
+    }
+}
 h!(load_bytes(o: Memn, r) {
     let n = o.bytes as usize;
     let from = base(r, o.base, o.off) as *const u8;
@@ -87,12 +119,12 @@ h!(load_bytes(o: Memn, r) {
     if n & 7 != 0 {
         to.add(n / 8).write(0);
     }
-    std::ptr::copy(from, to.cast(), n)
+    copy(from, to.cast(), n)
 });
 h!(store_bytes(o: Memn, r)
-    std::ptr::copy(r.at(o.reg).cast::<u8>(), base(r, o.base, o.off) as *mut u8, o.bytes as usize));
+    copy(r.at(o.reg).cast::<u8>(), base(r, o.base, o.off) as *mut u8, o.bytes as usize));
 h!(memcpy_fixed(o: Memn, r)
-    std::ptr::copy(base(r, o.base, o.off) as *const u8, r.get::<u64>(o.reg) as *mut u8, o.bytes as usize));
+    copy(base(r, o.base, o.off) as *const u8, r.get::<u64>(o.reg) as *mut u8, o.bytes as usize));
 
 h!(gep(o: Memx, r) r.put(o.reg, indexed(r, o.base, r.get(o.index), o.scale, o.off) as u64));
 h!(gep_s(o: Memx, r) {

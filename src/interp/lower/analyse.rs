@@ -229,6 +229,50 @@ impl Lower<'_> {
             }
             Op::Cast { op, a } if self.same_slots(*op, self.type_of(*a), inst.ty) => Kind::Alias,
             Op::Freeze { .. } => Kind::Alias,
+            // A lane of a whole slot is that slot.
+            Op::ExtractElement { vector, index } if self.words(inst.ty) == 1 => {
+                let whole = match self.ty(self.type_of(*vector)) {
+                    Type::Vector { elem, len, .. } => {
+                        super::lane_bytes(self.m, *elem) == 8
+                            && self
+                                .int_const(*index)
+                                .is_some_and(|k| (k as u64) < u64::from(*len))
+                    }
+                    _ => false,
+                };
+                if whole { Kind::Alias } else { Kind::Plain }
+            }
+            Op::ExtractValue { agg, indices } => {
+                let (off, member) = self.member(self.type_of(*agg), indices);
+                let whole = matches!(
+                    self.ty(member),
+                    Type::Int(64) | Type::Ptr(_) | Type::Float(FloatKind::Double)
+                );
+                if whole && off % 8 == 0 {
+                    Kind::Alias
+                } else {
+                    Kind::Plain
+                }
+            }
+            // Into nothing, for the insertion of the other lane.
+            Op::InsertElement { vector, index, .. } if same_block && self.words(inst.ty) == 2 => {
+                let fresh = vector.unpack().is_err_and(|c| {
+                    matches!(
+                        self.m.consts[c],
+                        crate::ir::Const::Undef | crate::ir::Const::Poison
+                    )
+                });
+                let pair = matches!(
+                    (&self.body.insts[user as usize].op, self.ty(inst.ty)),
+                    (Op::InsertElement { elem, .. }, Type::Vector { len: 2, .. })
+                        if elem.unpack().ok().is_none_or(|e| e.index() != v)
+                );
+                if fresh && pair && matches!(self.int_const(*index), Some(0 | 1)) {
+                    Kind::Late
+                } else {
+                    Kind::Plain
+                }
+            }
             Op::Gep { indices, .. } if scalar => {
                 let constant = indices.iter().all(|&i| self.int_const(i).is_some());
                 if constant && only_addresses {
@@ -296,22 +340,6 @@ impl Lower<'_> {
         plain(from) && plain(to) && clean && self.words(from) == self.words(to)
     }
 
-    fn assign_slots(&mut self) {
-        let (_, params, _) = self.f.signature(self.m);
-        for (i, &p) in params.iter().enumerate() {
-            self.slot[i] = self.next_slot as u16;
-            self.next_slot += u32::from(self.words(p));
-        }
-        self.scratch = self.fresh(2);
-        for i in 0..self.body.insts.len() {
-            let v = self.nparams + i;
-            let words = self.words(self.body.insts[i].ty);
-            if self.kind[v] == Kind::Plain && words > 0 && self.slot[v] == NONE {
-                self.slot[v] = self.fresh(words);
-            }
-        }
-    }
-
     /// Slots of a value, emitting it here when it was postponed.
     pub(super) fn value(&mut self, v: usize) -> u16 {
         match self.kind[v] {
@@ -320,6 +348,14 @@ impl Lower<'_> {
             Kind::Plain | Kind::Dead => self.scratch,
             Kind::Alias => match &self.body.insts[v - self.nparams].op {
                 Op::Cast { a, .. } | Op::Freeze { a } => self.operand(*a),
+                Op::ExtractElement { vector, index } => {
+                    let k = self.int_const(*index).unwrap_or(0) as u16;
+                    self.operand(*vector) + k
+                }
+                Op::ExtractValue { agg, indices } => {
+                    let (off, _) = self.member(self.type_of(*agg), indices);
+                    self.operand(*agg) + (off / 8) as u16
+                }
                 _ => self.scratch,
             },
             Kind::Late | Kind::Address => {

@@ -162,6 +162,9 @@ impl Lower<'_> {
                 let (mut then, mut els) = (self.target(then), self.target(otherwise));
                 match self.test(*cond, &mut then, &mut els) {
                     Some(Test::Slots(code, a, b)) => {
+                        if self.step(code.number, a, b, then, els) {
+                            return;
+                        }
                         let at = self.emit(
                             code,
                             Brab {
@@ -175,6 +178,9 @@ impl Lower<'_> {
                         self.to_label(at, offset_of!(Enc<Brab>, ops.els), els);
                     }
                     Some(Test::Imm(code, a, imm)) => {
+                        if self.step_imm(code.number, a, imm, then, els) {
+                            return;
+                        }
                         let at = self.emit(
                             code,
                             Brai {
@@ -213,6 +219,167 @@ impl Lower<'_> {
             }
             _ => {}
         }
+    }
+
+    /// The branches of `asm goto`: `a` numbers the successor, 0 is the fallthrough.
+    pub(super) fn goto(
+        &mut self,
+        a: u16,
+        fallthrough: crate::ir::BlockId,
+        indirect: &[crate::ir::BlockId],
+    ) {
+        for (k, b) in indirect.iter().enumerate() {
+            let (then, next) = (self.target(b.as_u32() as usize), self.new_label());
+            let ops = Brai {
+                a,
+                imm: k as i32 + 1,
+                then: 0,
+                els: 0,
+            };
+            let at = self.emit(op::br_eqi, ops);
+            self.to_label(at, offset_of!(Enc<Brai>, ops.then), then);
+            self.to_label(at, offset_of!(Enc<Brai>, ops.els), next);
+            self.labels[next.0 as usize] = self.here();
+        }
+        self.edge(self.current, fallthrough.as_u32() as usize);
+    }
+
+    /// The operands of an `addi` that was emitted just now into `dst`; takes it back.
+    fn take_step(&mut self, dst: u16, wide: &[u16]) -> Option<(isa::Dai, bool)> {
+        let &(at, number) = self.ops.last()?;
+        if at < self.labels[self.current]
+            || at as usize + size_of::<Enc<isa::Dai>>() != self.code.len() * 8
+        {
+            return None;
+        }
+        let is64 = number == op::addi64.number;
+        if (!is64 && number != op::addi32.number) || wide.contains(&u16::from(!is64)) {
+            return None;
+        }
+        // SAFETY: the instruction recorded there has this shape.
+        let ops = unsafe {
+            (*self
+                .code
+                .as_ptr()
+                .byte_add(at as usize)
+                .cast::<Enc<isa::Dai>>())
+            .ops
+        };
+        if ops.dst != dst
+            || self.lines.last().is_some_and(|l| l.0 > at) && self.labels[self.current] == at
+        {
+            return None;
+        }
+        self.code.truncate(at as usize / 8);
+        self.ops.pop();
+        for line in self.lines.iter_mut().rev() {
+            if line.0 <= at {
+                break;
+            }
+            line.0 = at;
+        }
+        Some((ops, is64))
+    }
+
+    /// Fuses `dst = a + step` into the comparison of `dst` that follows.
+    fn step(&mut self, number: u16, x: u16, y: u16, then: Label, els: Label) -> bool {
+        let table = [
+            (op::br_eq.number, [op::step_eq32, op::step_eq64], &[][..]),
+            (op::br_ult.number, [op::step_ult32, op::step_ult64], &[][..]),
+            (
+                op::br_slt32.number,
+                [op::step_slt32, op::step_slt32],
+                &[0][..],
+            ),
+            (
+                op::br_slt64.number,
+                [op::step_slt64, op::step_slt64],
+                &[1][..],
+            ),
+        ];
+        let Some(&(_, codes, not)) = table.iter().find(|t| t.0 == number) else {
+            return false;
+        };
+        // Equality may name the counter second.
+        let (x, y) = if number == op::br_eq.number && self.last_dst() == Some(y) {
+            (y, x)
+        } else {
+            (x, y)
+        };
+        if x == y {
+            return false;
+        }
+        let Some((o, is64)) = self.take_step(x, not) else {
+            return false;
+        };
+        let ops = isa::Brstep {
+            dst: o.dst,
+            a: o.a,
+            b: y,
+            step: o.imm,
+            then: 0,
+            els: 0,
+        };
+        let at = self.emit(codes[usize::from(is64)], ops);
+        self.to_label(at, offset_of!(Enc<isa::Brstep>, ops.then), then);
+        self.to_label(at, offset_of!(Enc<isa::Brstep>, ops.els), els);
+        true
+    }
+
+    fn last_dst(&self) -> Option<u16> {
+        let &(at, number) = self.ops.last()?;
+        if number != op::addi64.number && number != op::addi32.number {
+            return None;
+        }
+        // SAFETY: the instruction recorded there has this shape.
+        Some(unsafe {
+            (*self
+                .code
+                .as_ptr()
+                .byte_add(at as usize)
+                .cast::<Enc<isa::Dai>>())
+            .ops
+            .dst
+        })
+    }
+
+    fn step_imm(&mut self, number: u16, x: u16, imm: i32, then: Label, els: Label) -> bool {
+        let table = [
+            (op::br_eqi.number, [op::step_eqi32, op::step_eqi64], &[][..]),
+            (
+                op::br_ulti.number,
+                [op::step_ulti32, op::step_ulti64],
+                &[][..],
+            ),
+            (
+                op::br_slti32.number,
+                [op::step_slti32, op::step_slti32],
+                &[0][..],
+            ),
+            (
+                op::br_slti64.number,
+                [op::step_slti64, op::step_slti64],
+                &[1][..],
+            ),
+        ];
+        let Some(&(_, codes, not)) = table.iter().find(|t| t.0 == number) else {
+            return false;
+        };
+        let Some((o, is64)) = self.take_step(x, not) else {
+            return false;
+        };
+        let ops = isa::Brstepi {
+            dst: o.dst,
+            a: o.a,
+            step: o.imm,
+            imm,
+            then: 0,
+            els: 0,
+        };
+        let at = self.emit(codes[usize::from(is64)], ops);
+        self.to_label(at, offset_of!(Enc<isa::Brstepi>, ops.then), then);
+        self.to_label(at, offset_of!(Enc<isa::Brstepi>, ops.els), els);
+        true
     }
 
     /// Compares the address with each target's, so that each edge has a place for its moves.

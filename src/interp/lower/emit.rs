@@ -105,6 +105,9 @@ impl Lower<'_> {
             1 => {
                 self.emit(op::mov, isa::Da { dst, a });
             }
+            2 => {
+                self.emit(op::mov128, isa::Da { dst, a });
+            }
             n => {
                 self.emit(op::mov_words, isa::Dan { dst, a, n });
             }

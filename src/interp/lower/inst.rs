@@ -133,7 +133,9 @@ impl<'a> Lower<'a> {
             Op::Store { .. } => self.store(i),
             Op::Gep { .. } => {
                 if vector {
-                    self.thunk(i, dst);
+                    if !self.vector_gep(i, dst) {
+                        self.unsupported("a vector of addresses with indices of an odd width");
+                    }
                 } else {
                     self.gep(i, dst);
                 }
@@ -169,7 +171,18 @@ impl<'a> Lower<'a> {
             } => {
                 self.call(i, call, dst, Some((*normal, *unwind)));
             }
-            Op::CallBr { .. } => self.unsupported("asm goto"),
+            Op::CallBr {
+                fallthrough,
+                indirect,
+                ..
+            } => {
+                // The thunk tells the successor in word 0, its result follows.
+                let n = self.words(ty);
+                let out = self.temp(n + 1);
+                self.thunk(i, out);
+                self.mov(dst, out + 1, n);
+                self.goto(out, *fallthrough, indirect);
+            }
             Op::LandingPad { .. } => {}
             Op::Resume { value } => {
                 let a = self.operand(*value);
@@ -255,7 +268,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    fn float_binary(
+    pub(super) fn float_binary(
         &mut self,
         o: BinOp,
         kind: FloatKind,
@@ -326,7 +339,14 @@ impl<'a> Lower<'a> {
         }
     }
 
-    fn cast(&mut self, o: CastOp, from: TypeId, to: TypeId, dst: u16, a: Operand) -> bool {
+    pub(super) fn cast(
+        &mut self,
+        o: CastOp,
+        from: TypeId,
+        to: TypeId,
+        dst: u16,
+        a: Operand,
+    ) -> bool {
         use FloatKind::{Double, Float};
         use Type::{Int, Ptr};
         let (f, t) = (self.ty(from), self.ty(to));

@@ -61,6 +61,15 @@ impl<'a> Lower<'a> {
                 return true;
             }
             "experimental" if name.starts_with("experimental.noalias.scope.decl") => return true,
+            "experimental" if name.starts_with("experimental.constrained.") => {
+                return self.constrained(
+                    i,
+                    &name["experimental.constrained.".len()..],
+                    args,
+                    dst,
+                    ret,
+                );
+            }
             _ => {}
         }
         match base {
@@ -110,8 +119,25 @@ impl<'a> Lower<'a> {
                 };
                 self.emit(op::const_word, isa::Di { dst, imm });
             }
-            "returnaddress" | "frameaddress" | "addressofreturnaddress" => {
+            // Addresses of our own frame: not null, and different in each frame.
+            "frameaddress" | "returnaddress" if self.int_const(args[0]) != Some(0) => {
                 self.emit(op::const_word, isa::Di { dst, imm: 0 });
+            }
+            "frameaddress" => {
+                self.emit(op::lea, isa::Doff { dst, off: 0 });
+            }
+            "returnaddress" | "addressofreturnaddress" => {
+                self.emit(op::lea, isa::Doff { dst, off: -8 });
+                if base == "returnaddress" {
+                    self.emit(
+                        op::load64,
+                        isa::Mem {
+                            reg: dst,
+                            base: dst,
+                            off: 0,
+                        },
+                    );
+                }
             }
             "get" if name == "get.rounding" => {
                 self.emit(op::const_word, isa::Di { dst, imm: 1 });
@@ -167,6 +193,62 @@ impl<'a> Lower<'a> {
             }
         }
         true
+    }
+
+    /// Handlers compute when they run, under the rounding mode of that moment, so they serve the
+    /// constrained forms as they are.
+    fn constrained(
+        &mut self,
+        i: usize,
+        name: &str,
+        args: &[Operand],
+        dst: u16,
+        ret: TypeId,
+    ) -> bool {
+        use crate::ir::{BinOp, CastOp};
+        let base = name.split('.').next().unwrap_or(name);
+        let binary = match base {
+            "fadd" => Some(BinOp::FAdd),
+            "fsub" => Some(BinOp::FSub),
+            "fmul" => Some(BinOp::FMul),
+            "fdiv" => Some(BinOp::FDiv),
+            "frem" => Some(BinOp::FRem),
+            _ => None,
+        };
+        if let Some(o) = binary {
+            return match self.ty(ret) {
+                Type::Float(kind) => self.float_binary(o, *kind, dst, args[0], args[1]),
+                Type::Vector { elem, len, .. } => {
+                    self.vector_binary(o, *elem, *len, dst, args[0], args[1])
+                }
+                _ => false,
+            };
+        }
+        let cast = match base {
+            "sitofp" => Some(CastOp::SiToFp),
+            "uitofp" => Some(CastOp::UiToFp),
+            "fptosi" => Some(CastOp::FpToSi),
+            "fptoui" => Some(CastOp::FpToUi),
+            "fpext" => Some(CastOp::FpExt),
+            "fptrunc" => Some(CastOp::FpTrunc),
+            _ => None,
+        };
+        if let Some(o) = cast {
+            let from = self.type_of(args[0]);
+            return if matches!(self.ty(ret), Type::Vector { .. }) {
+                self.vector_cast(o, from, ret, dst, args[0])
+            } else {
+                self.cast(o, from, ret, dst, args[0])
+            };
+        }
+        if matches!(base, "fcmp" | "fcmps") {
+            // The predicate is metadata, which the module does not keep.
+            return false;
+        }
+        if matches!(self.ty(ret), Type::Vector { .. }) {
+            return self.vector_intrinsic(base, args, dst, ret);
+        }
+        self.arithmetic(i, name, base, args, dst, ret)
     }
 
     fn block_operation(&mut self, base: &str, args: &[Operand]) {

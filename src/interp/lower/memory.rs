@@ -65,6 +65,110 @@ impl Lower<'_> {
         t
     }
 
+    /// A gep that gives a vector of addresses, lane by lane.
+    pub(super) fn vector_gep(&mut self, i: usize, dst: u16) -> bool {
+        let Op::Gep {
+            elem,
+            base,
+            indices,
+        } = &self.body.insts[i].op
+        else {
+            return false;
+        };
+        let Type::Vector { len, .. } = *self.ty(self.body.insts[i].ty) else {
+            return false;
+        };
+        let wide = |this: &Self, o: Operand| match this.ty(this.type_of(o)) {
+            Type::Vector { elem, .. } => Some(*elem),
+            _ => None,
+        };
+        // Constant vectors are taken as they come: only scalar constants fold.
+        let t = self.terms(*elem, indices);
+        let start = self.operand(*base);
+        let step = u16::from(wide(self, *base).is_some());
+        for lane in 0..len as u16 {
+            self.displace_into(dst + lane, start + lane * step, t.off);
+        }
+        for (index, stride) in t.terms {
+            let a = self.operand(index);
+            let bits = match wide(self, index).map_or(self.type_of(index), |e| e) {
+                ty => match self.ty(ty) {
+                    Type::Int(bits) => *bits,
+                    _ => return false,
+                },
+            };
+            if !matches!(bits, 8 | 16 | 32 | 64) {
+                return false;
+            }
+            let vector = wide(self, index).is_some();
+            let (x, k) = (self.temp(1), self.word(stride as u64));
+            for lane in 0..len as u16 {
+                let mut from = a;
+                if vector {
+                    let byte = u32::from(a) * 8 + u32::from(lane) * bits / 8;
+                    let bytes = isa::Bytes {
+                        to: u32::from(x),
+                        from: byte,
+                        bytes: bits / 8,
+                    };
+                    match bits {
+                        8 => self.emit(op::load_lane8, bytes),
+                        16 => self.emit(op::load_lane16, bytes),
+                        32 => self.emit(op::load_lane32, bytes),
+                        _ => self.emit(
+                            op::mov,
+                            isa::Da {
+                                dst: x,
+                                a: a + lane,
+                            },
+                        ),
+                    };
+                    from = x;
+                }
+                if bits < 64 {
+                    self.emit(
+                        op::sext_bits,
+                        isa::Dai {
+                            dst: x,
+                            a: from,
+                            imm: bits as i32,
+                        },
+                    );
+                    from = x;
+                }
+                self.emit(
+                    op::mul64,
+                    isa::Dab {
+                        dst: x,
+                        a: from,
+                        b: k,
+                    },
+                );
+                self.emit(
+                    op::add64,
+                    isa::Dab {
+                        dst: dst + lane,
+                        a: dst + lane,
+                        b: x,
+                    },
+                );
+            }
+        }
+        true
+    }
+
+    fn displace_into(&mut self, dst: u16, a: u16, by: i64) {
+        match i32::try_from(by) {
+            Ok(imm) => {
+                self.emit(op::addi64, isa::Dai { dst, a, imm });
+            }
+            Err(_) => {
+                let b = self.word(by as u64);
+                self.emit(op::add64, isa::Dab { dst, a, b });
+            }
+        }
+    }
+
     /// The address an operand stands for, folding what is produced at its use.
     pub(super) fn address(&mut self, o: Operand) -> Addr {
         let o = self.origin(o);
@@ -367,9 +471,15 @@ impl Lower<'_> {
                     },
                 );
             }
-            Addr::Frame(off) if w < 4 => {
+            Addr::Frame(off) => {
                 let at = self.emit(
-                    [op::load8f, op::load16f, op::load32f, op::load64f][w],
+                    [
+                        op::load8f,
+                        op::load16f,
+                        op::load32f,
+                        op::load64f,
+                        op::load128f,
+                    ][w],
                     Mem {
                         reg: dst,
                         base: 0,
@@ -377,17 +487,6 @@ impl Lower<'_> {
                     },
                 );
                 self.frame_fixups.push(at + offset_of!(Enc<Mem>, ops.off));
-            }
-            other => {
-                let base = self.address_slot(other);
-                self.emit(
-                    op::load128,
-                    Mem {
-                        reg: dst,
-                        base,
-                        off: 0,
-                    },
-                );
             }
         }
         self.clear_loaded(dst, ty);
@@ -508,16 +607,18 @@ impl Lower<'_> {
                     },
                 );
             }
-            Addr::Frame(off) if w < 4 => {
+            Addr::Frame(off) => {
                 let at = self.emit(
-                    [op::store8f, op::store16f, op::store32f, op::store64f][w],
+                    [
+                        op::store8f,
+                        op::store16f,
+                        op::store32f,
+                        op::store64f,
+                        op::store128f,
+                    ][w],
                     Mem { reg, base: 0, off },
                 );
                 self.frame_fixups.push(at + offset_of!(Enc<Mem>, ops.off));
-            }
-            other => {
-                let base = self.address_slot(other);
-                self.emit(op::store128, Mem { reg, base, off: 0 });
             }
         }
     }

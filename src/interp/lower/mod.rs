@@ -20,11 +20,13 @@ mod vector;
 
 use super::frame::{Kept, Lowered, Pad};
 use super::isa::{self, INFO, op};
-use crate::ir::{Body, ConstId, FuncId, Function, LocId, Module, Op, Operand, Type, TypeId, Value};
+use crate::ir::{Body, ConstId, FuncId, Function, LocId, Module, Operand, Type, TypeId, Value};
 use crate::memory::image::Image;
 use cranelift_entity::EntityRef;
 use hashbrown::HashMap;
 use std::fmt::Write;
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How to lower.
 #[derive(Clone, Debug, Default)]
@@ -36,15 +38,21 @@ pub struct Options {
 }
 
 impl Options {
-    /// What the environment asks for: `OMPVM_COUNT`, `OMPVM_DUMP=name`.
-    pub fn from_env() -> Self {
-        use std::sync::LazyLock;
-        static OPTIONS: LazyLock<Options> = LazyLock::new(|| Options {
-            count: std::env::var_os("OMPVM_COUNT").is_some(),
-            dump: std::env::var("OMPVM_DUMP").ok(),
-        });
-        OPTIONS.clone()
+    /// What [`count_instructions`] and the environment (`OMPVM_DUMP=name`) ask for.
+    pub fn current() -> Self {
+        static DUMP: LazyLock<Option<String>> = LazyLock::new(|| std::env::var("OMPVM_DUMP").ok());
+        Options {
+            count: COUNT.load(Ordering::Relaxed),
+            dump: DUMP.clone(),
+        }
     }
+}
+
+static COUNT: AtomicBool = AtomicBool::new(false);
+
+/// Whether functions lowered from now on count the instructions they execute.
+pub fn count_instructions(on: bool) {
+    COUNT.store(on, Ordering::Relaxed);
 }
 
 /// A place in the code that branches can go to: blocks first, then edges and landings.
@@ -81,7 +89,6 @@ pub(super) struct Lower<'a> {
     block_of: Vec<u32>,
     in_loop: Vec<bool>,
     next_slot: u32,
-    slots: slots::Slots,
     /// Static allocas: offset in the alloca area.
     allocas: HashMap<u32, u32>,
     alloca_bytes: u32,
@@ -165,7 +172,6 @@ impl<'a> Lower<'a> {
             block_of: vec![0; values],
             in_loop: vec![false; body.blocks.len()],
             next_slot: 0,
-            slots: slots::Slots::default(),
             allocas: HashMap::new(),
             alloca_bytes: 0,
             frame_fixups: Vec::new(),
@@ -339,12 +345,6 @@ impl<'a> Lower<'a> {
         } else {
             self.body.insts[i - self.nparams].ty
         }
-    }
-
-    /// The instruction that defines a value.
-    pub(super) fn def(&self, v: Value) -> Option<&'a Op> {
-        let i = v.index().checked_sub(self.nparams)?;
-        Some(&self.body.insts[i].op)
     }
 }
 

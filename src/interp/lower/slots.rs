@@ -1,5 +1,350 @@
-//! Slot sharing.
+//! Which values share slots.
+//!
+//! Two kinds of sharing. A phi and its incoming values get one slot when their live ranges do
+//! not overlap, so that a loop's counter is updated in place and the edge needs no move. Values
+//! used only in their own block get slots from a pool that is reused as they die, so that long
+//! straight code stays within the cache.
+//!
+//! Positions: instruction `i` is `2 * i`; the moves of a block's outgoing edges are just after
+//! its terminator, at `2 * i + 1`. A use counts where code is emitted: a postponed value's
+//! operands are used where it is. Functions that call setjmp share nothing: after a second
+//! return any earlier value may be wanted.
 
-/// State of slot sharing.
-#[derive(Default, Debug)]
-pub(super) struct Slots;
+use super::analyse::{Kind, each_operand, each_successor};
+use super::{Lower, NONE};
+use crate::ir::{BinOp, Callee, GlobalRef, Op, Operand, Type};
+use cranelift_entity::EntityRef;
+use hashbrown::{HashMap, HashSet};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// A phi or an incoming value of one.
+struct Candidate {
+    value: u32,
+    block: u32,
+    /// Position of the definition; phis at their block's start, parameters before everything.
+    def: i64,
+    phi: bool,
+    /// Uses: block and position.
+    uses: Vec<(u32, i64)>,
+    live_in: HashSet<u32>,
+    /// Representative in the union.
+    class: u32,
+}
+
+/// Most pairs compared when two classes might join.
+const MAX_PAIRS: usize = 64;
+/// Most block visits per instruction of the function.
+const MAX_WORK: usize = 64;
+
+impl Lower<'_> {
+    fn leaves(&self, o: Operand, f: &mut impl FnMut(usize)) {
+        let Ok(v) = o.unpack() else { return };
+        let v = v.index();
+        match self.kind[v] {
+            Kind::Plain | Kind::Dead => f(v),
+            Kind::Alias | Kind::Late | Kind::Address => {
+                each_operand(&self.body.insts[v - self.nparams].op, |o| self.leaves(o, f));
+            }
+        }
+    }
+
+    /// Calls `f(value, block, position)` for every use where it is emitted.
+    fn each_use(&self, mut f: impl FnMut(usize, u32, i64)) {
+        for (b, block) in self.body.blocks.iter().enumerate() {
+            for i in block.start..block.end {
+                let v = self.nparams + i as usize;
+                let op = &self.body.insts[i as usize].op;
+                if self.kind[v] != Kind::Plain {
+                    continue;
+                }
+                if let Op::Phi { incoming } = op {
+                    for &(from, o) in incoming {
+                        let end = i64::from(self.body.blocks[from.as_u32() as usize].end) * 2 - 1;
+                        self.leaves(o, &mut |v| f(v, from.as_u32(), end));
+                    }
+                } else {
+                    each_operand(op, |o| {
+                        self.leaves(o, &mut |v| f(v, b as u32, i64::from(i) * 2))
+                    });
+                }
+            }
+        }
+    }
+
+    fn returns_twice(&self) -> bool {
+        self.body.insts.iter().any(|i| {
+            let (Op::Call(call) | Op::Invoke { call, .. }) = &i.op else {
+                return false;
+            };
+            match call.callee {
+                Callee::Symbol(GlobalRef::Func(f)) => {
+                    let f = &self.m.functions[f];
+                    f.attrs.returns_twice || f.name.contains("setjmp")
+                }
+                _ => false,
+            }
+        })
+    }
+
+    /// Whether a value of several words may be written where one of its operands lies.
+    fn in_place(&self, v: usize) -> bool {
+        let Some(i) = v.checked_sub(self.nparams) else {
+            return true;
+        };
+        let inst = &self.body.insts[i];
+        if matches!(inst.op, Op::LandingPad { .. }) {
+            return false;
+        }
+        self.words(inst.ty) == 1
+            || match &inst.op {
+                Op::Phi { .. } | Op::Load { .. } => true,
+                Op::Binary { op, .. } => {
+                    matches!(self.ty(inst.ty), Type::Vector { .. } | Type::Int(_))
+                        && !matches!(op, BinOp::UDiv | BinOp::SDiv | BinOp::URem | BinOp::SRem)
+                }
+                Op::Call(call) => match call.callee {
+                    Callee::Symbol(GlobalRef::Func(f)) => {
+                        self.m.functions[f].name.starts_with("llvm.fmuladd.")
+                    }
+                    _ => false,
+                },
+                _ => false,
+            }
+    }
+
+    pub(super) fn assign_slots(&mut self) {
+        let (_, params, _) = self.f.signature(self.m);
+        for (i, &p) in params.iter().enumerate() {
+            self.slot[i] = self.next_slot as u16;
+            self.next_slot += u32::from(self.words(p));
+        }
+        self.scratch = self.fresh(2);
+        let share = !self.returns_twice();
+        if share {
+            self.coalesce();
+        }
+        self.local_slots(share);
+    }
+
+    fn local_slots(&mut self, share: bool) {
+        // Last use inside the own block; -1 when used elsewhere.
+        let mut last = vec![0i64; self.slot.len()];
+        if share {
+            let mut uses: Vec<(u32, u32, i64)> = Vec::new();
+            self.each_use(|v, b, at| uses.push((v as u32, b, at)));
+            for (v, b, at) in uses {
+                let l = &mut last[v as usize];
+                if *l >= 0 {
+                    *l = if self.block_of[v as usize] == b && at & 1 == 0 {
+                        (*l).max(at)
+                    } else {
+                        -1
+                    };
+                }
+            }
+        }
+        let mut pool: HashMap<u16, Vec<u16>> = HashMap::new();
+        let mut active: BinaryHeap<Reverse<(i64, u16, u16)>> = BinaryHeap::new();
+        for i in 0..self.body.insts.len() {
+            let v = self.nparams + i;
+            let at = i as i64 * 2;
+            let words = self.words(self.body.insts[i].ty);
+            if self.kind[v] == Kind::Plain && words > 0 && self.slot[v] == NONE {
+                let local = share
+                    && last[v] >= 0
+                    && !matches!(
+                        self.body.insts[i].op,
+                        Op::Phi { .. } | Op::LandingPad { .. } | Op::Invoke { .. }
+                    );
+                if local {
+                    let slot = match pool.get_mut(&words).and_then(Vec::pop) {
+                        Some(slot) => slot,
+                        None => self.fresh(words),
+                    };
+                    self.slot[v] = slot;
+                    active.push(Reverse((last[v].max(at), words, slot)));
+                } else {
+                    self.slot[v] = self.fresh(words);
+                }
+            }
+            while let Some(&Reverse((end, words, slot))) = active.peek() {
+                if end > at {
+                    break;
+                }
+                active.pop();
+                pool.entry(words).or_default().push(slot);
+            }
+        }
+    }
+
+    fn coalesce(&mut self) {
+        let mut index: HashMap<u32, u32> = HashMap::new();
+        let mut candidates: Vec<Candidate> = Vec::new();
+        let mut pairs: Vec<(u32, u32)> = Vec::new();
+        for (b, block) in self.body.blocks.iter().enumerate() {
+            for i in block.start as usize..block.end as usize {
+                let Op::Phi { incoming } = &self.body.insts[i].op else {
+                    break;
+                };
+                let v = self.nparams + i;
+                if self.kind[v] != Kind::Plain || self.words(self.body.insts[i].ty) == 0 {
+                    continue;
+                }
+                let mut add = |v: usize, candidates: &mut Vec<Candidate>| -> u32 {
+                    *index.entry(v as u32).or_insert_with(|| {
+                        let n = candidates.len() as u32;
+                        let inst = v.checked_sub(self.nparams);
+                        let phi =
+                            inst.is_some_and(|i| matches!(self.body.insts[i].op, Op::Phi { .. }));
+                        let block = if inst.is_some() { self.block_of[v] } else { 0 };
+                        let def = match inst {
+                            None => -1,
+                            Some(_) if phi => {
+                                i64::from(self.body.blocks[block as usize].start) * 2 - 1
+                            }
+                            Some(i) => i as i64 * 2,
+                        };
+                        candidates.push(Candidate {
+                            value: v as u32,
+                            block,
+                            def,
+                            phi,
+                            uses: Vec::new(),
+                            live_in: HashSet::new(),
+                            class: n,
+                        });
+                        n
+                    })
+                };
+                let p = add(v, &mut candidates);
+                for &(_, o) in incoming {
+                    if let Ok(x) = o.unpack()
+                        && self.kind[x.index()] == Kind::Plain
+                        && self.in_place(x.index())
+                    {
+                        let x = add(x.index(), &mut candidates);
+                        // Loops' own edges first.
+                        if candidates[x as usize].block as usize >= b {
+                            pairs.insert(0, (p, x));
+                        } else {
+                            pairs.push((p, x));
+                        }
+                    }
+                }
+            }
+        }
+        if candidates.is_empty() {
+            return;
+        }
+        self.each_use(|v, b, at| {
+            if let Some(&c) = index.get(&(v as u32)) {
+                candidates[c as usize].uses.push((b, at));
+            }
+        });
+        let nblocks = self.body.blocks.len();
+        let mut preds: Vec<Vec<u32>> = vec![Vec::new(); nblocks];
+        let mut succs: Vec<Vec<u32>> = vec![Vec::new(); nblocks];
+        for (b, block) in self.body.blocks.iter().enumerate() {
+            let Some(last) = self.body.insts[block.start as usize..block.end as usize].last()
+            else {
+                continue;
+            };
+            each_successor(&last.op, |s| {
+                preds[s].push(b as u32);
+                succs[b].push(s as u32);
+            });
+        }
+        let mut budget = self.body.insts.len() * MAX_WORK + 10_000;
+        for c in &mut candidates {
+            let mut work: Vec<u32> = Vec::new();
+            for &(b, at) in &c.uses {
+                let local = b == c.block && c.def < at;
+                if !local && c.live_in.insert(b) {
+                    work.push(b);
+                }
+            }
+            while let Some(b) = work.pop() {
+                budget = budget.saturating_sub(1);
+                for &p in &preds[b as usize] {
+                    if p != c.block && c.live_in.insert(p) {
+                        work.push(p);
+                    }
+                }
+            }
+            if budget == 0 {
+                return;
+            }
+        }
+        let mut members: Vec<Vec<u32>> = (0..candidates.len() as u32).map(|c| vec![c]).collect();
+        for (p, x) in pairs {
+            let (a, b) = (candidates[p as usize].class, candidates[x as usize].class);
+            if a == b {
+                continue;
+            }
+            let (ma, mb) = (&members[a as usize], &members[b as usize]);
+            if ma.len() * mb.len() > MAX_PAIRS {
+                continue;
+            }
+            let clash = ma.iter().any(|&m| {
+                mb.iter()
+                    .any(|&n| interfere(&candidates[m as usize], &candidates[n as usize], &succs))
+            });
+            if !clash {
+                let moved = std::mem::take(&mut members[b as usize]);
+                for &m in &moved {
+                    candidates[m as usize].class = a;
+                }
+                members[a as usize].extend(moved);
+            }
+        }
+        for class in members.iter().filter(|m| m.len() > 1) {
+            let param = class
+                .iter()
+                .map(|&m| candidates[m as usize].value as usize)
+                .find(|&v| v < self.nparams);
+            let slot = match param {
+                Some(v) => self.slot[v],
+                None => {
+                    let v = candidates[class[0] as usize].value as usize;
+                    self.fresh(self.words(self.body.insts[v - self.nparams].ty))
+                }
+            };
+            for &m in class {
+                self.slot[candidates[m as usize].value as usize] = slot;
+            }
+        }
+    }
+}
+
+/// Whether `y` is wanted after position `at` of `block`.
+fn live_after(y: &Candidate, block: u32, at: i64, succs: &[Vec<u32>]) -> bool {
+    let defined = (y.block == block && y.def <= at) || y.live_in.contains(&block);
+    if !defined {
+        return false;
+    }
+    // Inside its own block a value live around the loop is a new one after its definition.
+    y.uses
+        .iter()
+        .any(|&(b, u)| b == block && u > at && !(y.block == block && y.def > at && u > y.def))
+        || (!(y.block == block && y.def > at)
+            && succs[block as usize].iter().any(|s| y.live_in.contains(s)))
+}
+
+fn interfere(x: &Candidate, y: &Candidate, succs: &[Vec<u32>]) -> bool {
+    if x.phi && y.phi && x.block == y.block {
+        return true;
+    }
+    if x.def < 0 && !x.phi && y.def < 0 && !y.phi {
+        return true;
+    }
+    // A phi is written on the edges into its block: whatever is live into it clashes.
+    let clash = |x: &Candidate, y: &Candidate| {
+        if x.phi {
+            y.live_in.contains(&x.block) || live_after(y, x.block, x.def, succs)
+        } else {
+            live_after(y, x.block, x.def, succs)
+        }
+    };
+    clash(x, y) || clash(y, x)
+}

@@ -330,6 +330,30 @@ impl Lower<'_> {
                 crate::ir::Const::Undef | crate::ir::Const::Poison
             )
         });
+        if let Some(k @ 0..=1) = self.int_const(index)
+            && size == 8
+            && n == 2
+        {
+            // The other lane: of the vector, or what a postponed insertion put there.
+            let other = 1 - k;
+            let rest = match self.late(v) {
+                Some(crate::ir::Op::InsertElement { elem, index, .. })
+                    if self.int_const(*index) == Some(other) =>
+                {
+                    Some(*elem)
+                }
+                _ => None,
+            };
+            let e = self.operand(elem);
+            let o = match rest {
+                Some(x) => self.operand(x),
+                None if undefined => e,
+                None => self.operand(v) + other as u16,
+            };
+            let (a, b) = if k == 0 { (e, o) } else { (o, e) };
+            self.emit(op::pair64, isa::Dab { dst, a, b });
+            return true;
+        }
         let e = self.operand(elem);
         let Some(k) = self.int_const(index) else {
             if self.int_bits(index).is_none_or(|b| b > 64) {

@@ -59,42 +59,46 @@ pub enum Order {
     Dismissed,
 }
 
-struct Launch {
+#[repr(C)]
+struct Launch<D> {
     /// region << 32 | participants.
     word: AtomicU64,
     /// The master's meeting count at the start of the region: what participants count on from.
     base: UnsafeCell<u64>,
+    /// What the region is; its first fields share the word's cache line.
+    description: UnsafeCell<D>,
 }
 
 /// The synchronisation core of a team. See README.md.
-pub struct Gang<L> {
-    launch: CachePadded<Launch>,
+pub struct Gang<L, D = ()> {
+    launch: CachePadded<Launch<D>>,
     release: CachePadded<AtomicU64>,
     count: CachePadded<AtomicU32>,
     sleepers: CachePadded<AtomicU32>,
     slots: UnsafeCell<Vec<Box<Slot<L>>>>,
 }
 
-// SAFETY: `slots` is changed only by the master while no worker takes part in a region, and
+// SAFETY: `slots` and the description are changed only by the master while no worker takes part in a region, and
 // read by participants between their launch (Acquire) and their join (Release); a slot's `epoch`
 // and `local` are used by its member alone; the rest is atomic.
-unsafe impl<L: Send> Sync for Gang<L> {}
+unsafe impl<L: Send, D> Sync for Gang<L, D> {}
 // SAFETY: as above; nothing in it is bound to the creating thread.
-unsafe impl<L: Send> Send for Gang<L> {}
+unsafe impl<L: Send, D> Send for Gang<L, D> {}
 
-impl<L: Default> Default for Gang<L> {
+impl<L: Default, D: Default> Default for Gang<L, D> {
     fn default() -> Self {
-        Self::new()
+        Self::new(D::default())
     }
 }
 
-impl<L: Default> Gang<L> {
+impl<L: Default, D> Gang<L, D> {
     /// A gang with the master's slot alone.
-    pub fn new() -> Self {
+    pub fn new(description: D) -> Self {
         let gang = Self {
             launch: CachePadded::new(Launch {
                 word: AtomicU64::new(0),
                 base: UnsafeCell::new(0),
+                description: UnsafeCell::new(description),
             }),
             release: CachePadded::new(AtomicU64::new(0)),
             count: CachePadded::new(AtomicU32::new(0)),
@@ -104,6 +108,23 @@ impl<L: Default> Gang<L> {
         // SAFETY: nobody else knows the gang yet.
         unsafe { gang.grow(1) };
         gang
+    }
+
+    /// What the running region is.
+    #[inline(always)]
+    pub fn description(&self) -> &D {
+        // SAFETY: written between regions; only participants and the master ask.
+        unsafe { &*self.launch.description.get() }
+    }
+
+    /// Sets what the next region is.
+    ///
+    /// # Safety
+    /// Only the master may call it, while no region runs.
+    #[inline(always)]
+    pub unsafe fn describe(&self, change: impl FnOnce(&mut D)) {
+        // SAFETY: no region runs, so nobody else looks (caller's contract).
+        change(unsafe { &mut *self.launch.description.get() });
     }
 
     /// Makes room for `size` members.
@@ -405,14 +426,13 @@ mod tests {
 
     const NAP: Patience = Patience {
         checks: 10,
-        nanos: 1000,
-        yielding: true,
+        micros: 1,
     };
 
     /// Runs `regions` regions of each size in turn, with `barriers` barriers each, and checks that
     /// nobody passes a barrier before all have come.
     fn exercise(sizes: &[u32], meeting: Meeting, regions: u32, barriers: u64) {
-        let gang = Arc::new(Gang::<()>::new());
+        let gang = Arc::new(Gang::<()>::new(()));
         let most = *sizes.iter().max().unwrap();
         // SAFETY: no region runs.
         unsafe { gang.grow(most as usize) };
@@ -498,11 +518,7 @@ mod loom_tests {
     use loom::sync::Arc;
 
     /// Sleeps at once, so that every path through the parker is explored.
-    const SLEEPY: Patience = Patience {
-        checks: 0,
-        nanos: 0,
-        yielding: false,
-    };
+    const SLEEPY: Patience = Patience::NONE;
 
     struct Shared {
         gang: Gang<()>,
@@ -519,7 +535,7 @@ mod loom_tests {
         let mut model = loom::model::Builder::new();
         model.preemption_bound = Some(2);
         model.check(move || {
-            let gang = Gang::new();
+            let gang = Gang::new(());
             // SAFETY: no region runs.
             unsafe { gang.grow(size as usize) };
             let cells = (0..size).map(|_| Tracked::new(0)).collect();

@@ -28,20 +28,59 @@ pub const LOOP_BUFFERS: usize = 8;
 /// A thread's number list of `(nteams, team number)` in a `teams` region; `(1, 0)` outside.
 pub type League = (u32, u32);
 
-/// What the region executes: written by the master before the start.
+/// Arguments of a microtask that travel in the same cache line as the launch.
+pub const INLINE_ARGS: usize = 4;
+
+/// What the region executes: written by the master before the start. The order of the fields is
+/// that of their first use by a worker.
+#[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Work {
     /// The outlined body, `void(i32 *gtid, i32 *btid, N pointers)`.
     pub microtask: *const c_void,
     /// Number of pointer arguments.
     pub argc: u32,
-    /// The arguments.
+    /// The first arguments.
+    pub inline_args: [*mut c_void; INLINE_ARGS],
+    /// All arguments, in the master's frame.
     pub argv: *const *mut c_void,
     /// The data environment the implicit tasks start with.
     pub icvs: Icvs,
 }
 
+impl Work {
+    /// Nothing to execute, with a data environment.
+    pub fn none(icvs: Icvs) -> Self {
+        Self {
+            microtask: std::ptr::null(),
+            argc: 0,
+            inline_args: [std::ptr::null_mut(); INLINE_ARGS],
+            argv: std::ptr::null(),
+            icvs,
+        }
+    }
+
+    /// The arguments, from the nearest place.
+    #[inline(always)]
+    pub fn args(&self) -> *const *mut c_void {
+        if self.argc as usize <= INLINE_ARGS {
+            self.inline_args.as_ptr()
+        } else {
+            self.argv
+        }
+    }
+}
+
+/// All that is written for a region.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Region {
+    work: Work,
+    shape: Shape,
+}
+
 /// What the region is: written by the master before the start.
+#[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     /// Threads that take part.
@@ -97,9 +136,7 @@ impl Default for Local {
 /// The threads of one parallel region and what they share.
 pub struct Team {
     /// Launch, barriers, join.
-    pub gang: Gang<Local>,
-    work: UnsafeCell<Work>,
-    shape: UnsafeCell<Shape>,
+    pub gang: Gang<Local, Region>,
     /// `single` constructs whose block has been taken.
     pub singles: CachePadded<AtomicU64>,
     /// The list of the thread that executed a `single` with `copyprivate`.
@@ -112,8 +149,7 @@ pub struct Team {
     pub workers: Cell<u32>,
 }
 
-// SAFETY: `work` and `shape` are written by the master between regions and read by participants
-// during one; `workers` is the master's; the rest is Sync by itself.
+// SAFETY: `workers` is the master's; the rest is Sync by itself.
 unsafe impl Sync for Team {}
 // SAFETY: nothing in a team is bound to the thread that created it.
 unsafe impl Send for Team {}
@@ -121,28 +157,21 @@ unsafe impl Send for Team {}
 impl Team {
     /// A team of one at level 0.
     pub fn new() -> Box<Self> {
+        let shape = Shape {
+            size: 1,
+            meeting: Meeting::AllToAll,
+            patience: Patience::NONE,
+            level: 0,
+            active_level: 0,
+            parent: std::ptr::null(),
+            parent_tid: 0,
+            league: (1, 0),
+            ident: std::ptr::null(),
+        };
         Box::new(Self {
-            gang: Gang::new(),
-            work: UnsafeCell::new(Work {
-                microtask: std::ptr::null(),
-                argc: 0,
-                argv: std::ptr::null(),
-                icvs: Icvs::default(),
-            }),
-            shape: UnsafeCell::new(Shape {
-                size: 1,
-                meeting: Meeting::AllToAll,
-                patience: Patience {
-                    checks: 0,
-                    nanos: 0,
-                    yielding: false,
-                },
-                level: 0,
-                active_level: 0,
-                parent: std::ptr::null(),
-                parent_tid: 0,
-                league: (1, 0),
-                ident: std::ptr::null(),
+            gang: Gang::new(Region {
+                work: Work::none(Icvs::default()),
+                shape,
             }),
             singles: CachePadded::new(AtomicU64::new(0)),
             copyprivate: CachePadded::new(AtomicPtr::new(std::ptr::null_mut())),
@@ -155,15 +184,13 @@ impl Team {
     /// What the region is.
     #[inline(always)]
     pub fn shape(&self) -> &Shape {
-        // SAFETY: only participants (and the master) hold a `&Team`; it is written between regions.
-        unsafe { &*self.shape.get() }
+        &self.gang.description().shape
     }
 
     /// What the region executes.
     #[inline(always)]
     pub fn work(&self) -> &Work {
-        // SAFETY: as for `shape`.
-        unsafe { &*self.work.get() }
+        &self.gang.description().work
     }
 
     /// Threads in the team.
@@ -176,14 +203,13 @@ impl Team {
     ///
     /// # Safety
     /// Only the master may call it, while no region runs.
-    pub unsafe fn prepare(&self, shape: Shape, work: Option<Work>) {
-        // SAFETY: nobody else reads between regions (caller's contract).
+    #[inline(always)]
+    pub unsafe fn prepare(&self, shape: Shape, work: Work) {
+        // SAFETY: the caller's contract.
         unsafe {
-            *self.shape.get() = shape;
-            if let Some(work) = work {
-                *self.work.get() = work;
-            }
-        }
+            self.gang
+                .describe(|region| *region = Region { work, shape })
+        };
     }
 
     /// The place of thread `tid`.

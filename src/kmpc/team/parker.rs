@@ -14,10 +14,17 @@ const PARKED: u32 = 1;
 pub struct Patience {
     /// Checks of the condition with a pause between, before the clock is first read.
     pub checks: u32,
-    /// After those: nanoseconds to go on spinning; 0 sleeps at once, `u64::MAX` never sleeps.
-    pub nanos: u64,
-    /// Offer the processor to others (`sched_yield`) while spinning.
-    pub yielding: bool,
+    /// After those: microseconds to go on spinning, offering the processor to others now and
+    /// then; 0 sleeps at once, `u32::MAX` never sleeps.
+    pub micros: u32,
+}
+
+impl Patience {
+    /// Sleeps at once.
+    pub const NONE: Self = Self {
+        checks: 0,
+        micros: 0,
+    };
 }
 
 /// One thread's sleeping place.
@@ -103,7 +110,7 @@ impl Parker {
 
 #[cfg(not(loom))]
 fn spin_for(patience: Patience, done: &dyn Fn() -> bool) -> bool {
-    if patience.nanos == 0 {
+    if patience.micros == 0 {
         return false;
     }
     let start = std::time::Instant::now();
@@ -114,10 +121,8 @@ fn spin_for(patience: Patience, done: &dyn Fn() -> bool) -> bool {
                 return true;
             }
         }
-        if patience.yielding {
-            std::thread::yield_now();
-        }
-        if patience.nanos != u64::MAX && start.elapsed().as_nanos() as u64 >= patience.nanos {
+        std::thread::yield_now();
+        if patience.micros != u32::MAX && start.elapsed().as_micros() >= patience.micros as u128 {
             return false;
         }
     }
