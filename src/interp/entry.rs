@@ -35,6 +35,7 @@ pub fn init() {
     set_entry_hook(enter);
     activation::set_search_hook(unwind::search);
     signals::set_hooks(position, describe);
+    signals::set_uncaught_hook(unwind::uncaught);
 }
 
 /// Instructions counted by activations that ended.
@@ -139,6 +140,8 @@ fn describe(ip: *const u64, place: &mut dyn Write, function: &mut dyn Write) {
         return;
     };
     let module = &image.module;
+    // Code without a line of its own, such as a function's entry, stands at the function's head.
+    let loc = loc.filter(|&l| module.debug.locs[l].line > 0);
     if let Some(loc) = loc {
         let l = &module.debug.locs[loc];
         let file = &module.debug.files[l.file].name;
@@ -148,6 +151,11 @@ fn describe(ip: *const u64, place: &mut dyn Write, function: &mut dyn Write) {
             write!(place, "{file}:{}", l.line)
         };
         let _ = write!(function, "{}", module.debug.scopes[l.scope].name);
+    } else if let Some(scope) = module.functions[func].scope {
+        let scope = &module.debug.scopes[scope];
+        let file = &module.debug.files[scope.file].name;
+        let _ = write!(place, "{file}:{}", scope.line);
+        let _ = write!(function, "{}", scope.name);
     } else {
         let _ = write!(function, "{}", module.functions[func].name);
     }
@@ -194,7 +202,7 @@ extern "C-unwind" fn enter(func: &FuncRef, native: &mut NativeFrame) {
         let va = base.add(ret_words).cast::<VaList>();
         let regs = va.byte_add(32).cast::<u64>().add(HEADER);
         if regs.cast::<u8>() >= (*cx).limit {
-            signals::raise_trap(crate::support::error::TrapKind::StackOverflow, ptr::null());
+            signals::raise_trap(crate::support::error::TrapKind::StackOverflow, code.entry);
         }
         frame::write_header(
             base,

@@ -6,6 +6,7 @@
 //! libgcc_s; bitcode rarely names them.
 
 use super::atomics;
+use crate::interp;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::AtomicUsize;
 
@@ -84,7 +85,7 @@ pub fn first(name: &str) -> Option<usize> {
             cxa_thread_atexit as *const () as usize
         }
         "__dso_handle" => &raw const DSO as usize,
-        _ => return None,
+        _ => return interp::cleanup_address(name),
     })
 }
 

@@ -114,6 +114,9 @@ impl Process {
             ended: false,
         };
         if process.native {
+            // Rust programs start with SIGPIPE ignored; C programs do not.
+            // SAFETY: sets the default action.
+            unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
             // Exit handlers may call guest functions until the very end.
             std::mem::forget(process.image.clone());
         }
@@ -335,6 +338,7 @@ pub fn signature(
 fn unknown_trap() -> Trap {
     Trap {
         kind: TrapKind::Abort,
+        detail: None,
         place: None,
         function: None,
         thread: None,
