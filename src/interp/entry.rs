@@ -75,6 +75,7 @@ pub fn lower_function(func: &FuncRef) -> &'static Lowered {
         // SAFETY: only this function stores here, code that is never freed.
         return unsafe { &*known.cast::<Lowered>() };
     }
+    let _own = thread::own_work();
     let code: &'static Lowered = Box::leak(lower::lower(
         func.image(),
         func.id,

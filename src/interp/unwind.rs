@@ -67,11 +67,23 @@ pub fn uncaught(ip: *const u64, text: &mut dyn Write) -> Option<*const u64> {
     unsafe {
         if let Some(thrown) = thrown(last.exception) {
             let name = *(thrown.info as *const *const c_char).add(1);
-            let name = if *name == b'*' as c_char { name.add(1) } else { name };
+            let name = if *name == b'*' as c_char {
+                name.add(1)
+            } else {
+                name
+            };
             let mut status = 0;
-            let plain =
-                __cxa_demangle(name, std::ptr::null_mut(), std::ptr::null_mut(), &mut status);
-            let shown = if plain.is_null() { name } else { plain.cast_const() };
+            let plain = __cxa_demangle(
+                name,
+                std::ptr::null_mut(),
+                std::ptr::null_mut(),
+                &mut status,
+            );
+            let shown = if plain.is_null() {
+                name
+            } else {
+                plain.cast_const()
+            };
             let _ = text.write_str(&CStr::from_ptr(shown).to_string_lossy());
         }
     }

@@ -99,7 +99,9 @@ impl fmt::Display for Trap {
             TrapKind::BuiltinTrap => write!(f, "__builtin_trap was called"),
             TrapKind::BadCall(a) => write!(f, "call through a bad function pointer ({a:#x})"),
             TrapKind::Abort => write!(f, "the program called abort"),
-            TrapKind::UncaughtException => write!(f, "an exception was thrown that nothing catches"),
+            TrapKind::UncaughtException => {
+                write!(f, "an exception was thrown that nothing catches")
+            }
         }?;
         if let Some(detail) = &self.detail {
             write!(f, ", of type `{detail}`,")?;

@@ -122,6 +122,9 @@ impl Process {
         }
         process.guarded(|p| {
             p.resolve_ifuncs();
+            if p.native {
+                super::interpose::apply(&p.image);
+            }
             p.register_destructors();
             p.run_constructors();
             0
