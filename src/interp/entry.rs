@@ -9,6 +9,7 @@ use super::{lower, unwind};
 use crate::ir::{FuncId, LocId};
 use crate::memory::abi::{NativeFrame, set_entry_hook};
 use crate::memory::activation::{self, Activation, Exit};
+use crate::memory::altstack;
 use crate::memory::func::FuncRef;
 use crate::memory::thread::{self, ThreadState};
 use crate::memory::{image::Image, signals};
@@ -196,7 +197,12 @@ extern "C-unwind" fn enter(func: &FuncRef, native: &mut NativeFrame) {
     unsafe {
         let mut act = Activation::default();
         act.push(cx);
-        let zone = if act.prev.is_null() { 0 } else { RED_ZONE };
+        let fresh = altstack::follow(cx, &mut act, ptr::from_mut(native) as usize);
+        let zone = if fresh || act.prev.is_null() {
+            0
+        } else {
+            RED_ZONE
+        };
         let start = ((*cx).sp as usize + zone).next_multiple_of(16) as *mut u8;
         let base = start.cast::<u64>().add(HEADER);
         let ret_words = (code.ret_words as usize).max(2).next_multiple_of(2);
@@ -260,6 +266,7 @@ extern "C-unwind" fn enter(func: &FuncRef, native: &mut NativeFrame) {
                 Exit::Returned(_) => break,
                 Exit::Unwound(exception) => {
                     (*cx).activation = &raw mut act;
+                    (*cx).limit = act.limit;
                     match unwind::land_native(&act, exception as usize, cx) {
                         Some((ip, regs)) => place = Start { ip, regs, cx },
                         None => {

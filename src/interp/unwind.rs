@@ -428,6 +428,7 @@ pub unsafe fn resume_jump(buffer: usize, act: *mut Activation, cx: *mut ThreadSt
     unsafe {
         let buffer = &*(buffer as *const JumpBuffer);
         (*cx).activation = act;
+        (*cx).limit = (*act).limit;
         (*cx).sp = buffer.sp;
         (buffer.ip, buffer.regs)
     }

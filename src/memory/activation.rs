@@ -33,6 +33,10 @@ pub struct Activation {
     pub catch_traps: bool,
     /// The guest's stack pointer at the entry, restored by [`Activation::pop`].
     pub entry_sp: *mut u8,
+    /// The limit of the guest's stack inside, for those that come back by a jump.
+    pub limit: *mut u8,
+    /// The limit at the entry.
+    entry_limit: *mut u8,
     /// Bytecode position saved in the thread state at the entry, restored likewise.
     pub entry_ip: *const u64,
     /// The fault that came back here.
@@ -83,6 +87,8 @@ impl Default for Activation {
             exception: ptr::null_mut(),
             catch_traps: false,
             entry_sp: ptr::null_mut(),
+            limit: ptr::null_mut(),
+            entry_limit: ptr::null_mut(),
             entry_ip: ptr::null(),
             trap: None,
             interp: [0; 4],
@@ -101,6 +107,8 @@ impl Activation {
         unsafe {
             self.prev = (*state).activation;
             self.entry_sp = (*state).sp;
+            self.limit = (*state).limit;
+            self.entry_limit = (*state).limit;
             self.entry_ip = (*state).ip;
             (*state).activation = self;
         }
@@ -116,6 +124,7 @@ impl Activation {
         unsafe {
             (*state).activation = self.prev;
             (*state).sp = self.entry_sp;
+            (*state).limit = self.entry_limit;
             (*state).ip = self.entry_ip;
         }
     }

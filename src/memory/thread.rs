@@ -37,6 +37,8 @@ pub struct ThreadState {
     blocks: Vec<TlsBlock>,
     rounds: u32,
     signal_stack: *mut c_void,
+    /// The alternate signal stack that the guest installed (address, bytes); no bytes is none.
+    pub alternate: (usize, usize),
 }
 
 #[derive(Debug)]
@@ -221,6 +223,7 @@ fn make() -> *mut ThreadState {
         blocks: Vec::new(),
         rounds: 0,
         signal_stack: ptr::null_mut(),
+        alternate: (0, 0),
     });
     let p = Box::into_raw(state);
     CURRENT.set(p);
@@ -236,16 +239,27 @@ fn make() -> *mut ThreadState {
             0,
         );
         if m != libc::MAP_FAILED {
-            let ss = libc::stack_t {
-                ss_sp: m,
-                ss_flags: 0,
-                ss_size: SIGNAL_STACK,
-            };
-            libc::sigaltstack(&ss, ptr::null_mut());
             (*p).signal_stack = m;
+            use_signal_stack(p);
         }
     }
     p
+}
+
+/// Makes the thread's own alternate stack the one in use.
+///
+/// # Safety
+/// `state` is this thread's state.
+pub(super) unsafe fn use_signal_stack(state: *mut ThreadState) {
+    // SAFETY: the mapping lives as long as the thread.
+    unsafe {
+        let ss = libc::stack_t {
+            ss_sp: (*state).signal_stack,
+            ss_flags: 0,
+            ss_size: SIGNAL_STACK,
+        };
+        libc::sigaltstack(&ss, ptr::null_mut());
+    }
 }
 
 extern "C" fn at_thread_exit(state: *mut c_void) {
@@ -277,6 +291,11 @@ extern "C" fn at_thread_exit(state: *mut c_void) {
 }
 
 impl ThreadState {
+    /// One past the last byte of the guest stack that frames may use.
+    pub fn ordinary_limit(&self) -> *mut u8 {
+        self.stack.limit()
+    }
+
     /// Whether an address lies in this thread's guest stack (its guard page included).
     pub fn in_stack(&self, addr: usize) -> bool {
         self.stack.contains(addr)
