@@ -5,7 +5,7 @@ use super::exec::{self, VaList};
 use super::frame::{self, HEADER, Header, Lowered};
 use super::isa::{Enc, Nil};
 use super::thunk::Thunks;
-use super::{lower, unwind};
+use super::{lower, stats, unwind};
 use crate::ir::{FuncId, LocId};
 use crate::memory::abi::{NativeFrame, set_entry_hook};
 use crate::memory::activation::{self, Activation, Exit};
@@ -17,7 +17,8 @@ use std::ffi::c_void;
 use std::fmt::Write;
 use std::ptr;
 use std::sync::LazyLock;
-use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicPtr, Ordering};
+use std::time::Instant;
 
 /// Where a base frame's callee returns to.
 static EXIT: Enc<Nil> = Enc {
@@ -37,18 +38,6 @@ pub fn init() {
     activation::set_search_hook(unwind::search);
     signals::set_hooks(position, describe);
     signals::set_uncaught_hook(unwind::uncaught);
-}
-
-/// Instructions counted by activations that ended.
-static COUNTED: AtomicU64 = AtomicU64::new(0);
-
-/// IR instructions executed so far, where counting is on: by ended activations of all threads,
-/// and by the calling thread.
-pub fn instructions() -> u64 {
-    let state = thread::current_or_null();
-    // SAFETY: this thread's state, when it has one.
-    let here = unsafe { state.as_ref() }.map_or(0, |s| s.interp[0] as u64);
-    COUNTED.load(Ordering::Relaxed) + here
 }
 
 struct Node {
@@ -77,11 +66,13 @@ pub fn lower_function(func: &FuncRef) -> &'static Lowered {
         return unsafe { &*known.cast::<Lowered>() };
     }
     let _own = thread::own_work();
-    let code: &'static Lowered = Box::leak(lower::lower(
-        func.image(),
-        func.id,
-        &lower::Options::current(),
-    ));
+    let options = lower::Options::current();
+    let start = options.count.then(Instant::now);
+    let code: &'static Lowered = Box::leak(lower::lower(func.image(), func.id, &options));
+    if let Some(start) = start {
+        let body = func.image().module.functions[func.id].body.as_ref();
+        stats::lowered(body.map_or(0, |b| b.insts.len()), start.elapsed());
+    }
     let fresh = ptr::from_ref(code).cast_mut().cast::<c_void>();
     match func
         .code
@@ -197,6 +188,7 @@ extern "C-unwind" fn enter(func: &FuncRef, native: &mut NativeFrame) {
     unsafe {
         let mut act = Activation::default();
         act.push(cx);
+        stats::begin(&mut act, cx, func);
         let fresh = altstack::follow(cx, &mut act, ptr::from_mut(native) as usize);
         let zone = if fresh || act.prev.is_null() {
             0
@@ -270,6 +262,7 @@ extern "C-unwind" fn enter(func: &FuncRef, native: &mut NativeFrame) {
                     match unwind::land_native(&act, exception as usize, cx) {
                         Some((ip, regs)) => place = Start { ip, regs, cx },
                         None => {
+                            stats::end(&act, cx);
                             act.pop(cx);
                             activation::resume_unwind(exception)
                         }
@@ -277,6 +270,7 @@ extern "C-unwind" fn enter(func: &FuncRef, native: &mut NativeFrame) {
                 }
                 Exit::Jumped(unwind::RESUME) => {
                     let exception = act.interp[1] as *mut c_void;
+                    stats::end(&act, cx);
                     act.pop(cx);
                     activation::resume_unwind(exception)
                 }
@@ -290,10 +284,7 @@ extern "C-unwind" fn enter(func: &FuncRef, native: &mut NativeFrame) {
             }
         }
         plan.write_ret(native, base);
+        stats::end(&act, cx);
         act.pop(cx);
-        if (*cx).interp[0] != 0 {
-            COUNTED.fetch_add((*cx).interp[0] as u64, Ordering::Relaxed);
-            (*cx).interp[0] = 0;
-        }
     }
 }

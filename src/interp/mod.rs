@@ -18,6 +18,7 @@ pub mod exec;
 pub mod frame;
 pub mod isa;
 mod lower;
+pub mod stats;
 pub mod thunk;
 mod unwind;
 
@@ -26,5 +27,5 @@ mod tests;
 
 pub use cancel::address as cleanup_address;
 pub use check::unsupported;
-pub use entry::{init, instructions, locate, lower_function};
+pub use entry::{init, locate, lower_function};
 pub use lower::{Options, count_instructions, disassemble};

@@ -105,9 +105,9 @@ impl<'m> Text<'m> {
         let features = if host {
             ""
         } else if std::arch::is_x86_feature_detected!("f16c") {
-            " \"target-cpu\"=\"x86-64\" \"target-features\"=\"+f16c\""
+            " \"target-cpu\"=\"x86-64\" \"target-features\"=\"+cx16,+f16c\""
         } else {
-            " \"target-cpu\"=\"x86-64\" \"target-features\"=\"+sse2\""
+            " \"target-cpu\"=\"x86-64\" \"target-features\"=\"+cx16\""
         };
         let strict = if self.body.contains(".constrained.") {
             " strictfp"

@@ -1,5 +1,10 @@
 //! Moves, constants, branches, switches, function entry and faults.
 
+#![expect(
+    clippy::double_comparisons,
+    reason = "the forms say what happens with a NaN"
+)]
+
 use super::{fault, h, hc, next};
 use crate::interp::frame::{self, Lowered};
 use crate::memory::image::Image;

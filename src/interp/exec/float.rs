@@ -4,6 +4,12 @@
 //! comparisons (`fune`, `fuge`, ...) are true with a NaN. Conversions out of range are poison
 //! in the IR; these give what `cvttsd2si` gives where programs are known to look.
 
+#![expect(
+    clippy::double_comparisons,
+    clippy::neg_cmp_op_on_partial_ord,
+    reason = "the forms say what happens with a NaN"
+)]
+
 use super::h;
 
 macro_rules! binary {

@@ -5,6 +5,12 @@
 //! the last word are computed and never read. Widths known at compile time (two doubles) have
 //! handlers of their own.
 
+#![expect(
+    clippy::double_comparisons,
+    clippy::neg_cmp_op_on_partial_ord,
+    reason = "the forms say what happens with a NaN"
+)]
+
 use super::{Regs, h};
 
 #[inline(always)]
@@ -334,14 +340,14 @@ macro_rules! reduce_from {
             let mut total: $t = r.get(o.a);
             let mut i = 0;
             while i < o.n as usize {
-                total = total $op b.add(i).read();
+                total $op b.add(i).read();
                 i += 1;
             }
             r.put(o.dst, total)
         });
     )* };
 }
-reduce_from! { red_fadd32: f32, +; red_fadd64: f64, +; red_fmul32: f32, *; red_fmul64: f64, *; }
+reduce_from! { red_fadd32: f32, +=; red_fadd64: f64, +=; red_fmul32: f32, *=; red_fmul64: f64, *=; }
 
 macro_rules! lane_loads {
     ($($name:ident: $t:ty;)*) => { $(

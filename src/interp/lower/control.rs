@@ -115,7 +115,7 @@ impl Lower<'_> {
 
     fn jump(&mut self, to: usize) {
         let at = self.emit(op::jump, isa::Br { target: 0 });
-        self.to_label(at, offset_of!(Enc<isa::Br>, ops.target), Label(to as u32));
+        self.branch_to(at, offset_of!(Enc<isa::Br>, ops.target), Label(to as u32));
     }
 
     /// The moves of an edge and the jump to its block.
@@ -174,8 +174,8 @@ impl Lower<'_> {
                                 els: 0,
                             },
                         );
-                        self.to_label(at, offset_of!(Enc<Brab>, ops.then), then);
-                        self.to_label(at, offset_of!(Enc<Brab>, ops.els), els);
+                        self.branch_to(at, offset_of!(Enc<Brab>, ops.then), then);
+                        self.branch_to(at, offset_of!(Enc<Brab>, ops.els), els);
                     }
                     Some(Test::Imm(code, a, imm)) => {
                         if self.step_imm(code.number, a, imm, then, els) {
@@ -190,14 +190,14 @@ impl Lower<'_> {
                                 els: 0,
                             },
                         );
-                        self.to_label(at, offset_of!(Enc<Brai>, ops.then), then);
-                        self.to_label(at, offset_of!(Enc<Brai>, ops.els), els);
+                        self.branch_to(at, offset_of!(Enc<Brai>, ops.then), then);
+                        self.branch_to(at, offset_of!(Enc<Brai>, ops.els), els);
                     }
                     None => {
                         let a = self.operand(*cond);
                         let at = self.emit(op::br_if, isa::Bra { a, then: 0, els: 0 });
-                        self.to_label(at, offset_of!(Enc<isa::Bra>, ops.then), then);
-                        self.to_label(at, offset_of!(Enc<isa::Bra>, ops.els), els);
+                        self.branch_to(at, offset_of!(Enc<isa::Bra>, ops.then), then);
+                        self.branch_to(at, offset_of!(Enc<isa::Bra>, ops.els), els);
                     }
                 }
             }
@@ -237,8 +237,8 @@ impl Lower<'_> {
                 els: 0,
             };
             let at = self.emit(op::br_eqi, ops);
-            self.to_label(at, offset_of!(Enc<Brai>, ops.then), then);
-            self.to_label(at, offset_of!(Enc<Brai>, ops.els), next);
+            self.branch_to(at, offset_of!(Enc<Brai>, ops.then), then);
+            self.branch_to(at, offset_of!(Enc<Brai>, ops.els), next);
             self.labels[next.0 as usize] = self.here();
         }
         self.edge(self.current, fallthrough.as_u32() as usize);
@@ -321,8 +321,8 @@ impl Lower<'_> {
             els: 0,
         };
         let at = self.emit(codes[usize::from(is64)], ops);
-        self.to_label(at, offset_of!(Enc<isa::Brstep>, ops.then), then);
-        self.to_label(at, offset_of!(Enc<isa::Brstep>, ops.els), els);
+        self.branch_to(at, offset_of!(Enc<isa::Brstep>, ops.then), then);
+        self.branch_to(at, offset_of!(Enc<isa::Brstep>, ops.els), els);
         true
     }
 
@@ -377,8 +377,8 @@ impl Lower<'_> {
             els: 0,
         };
         let at = self.emit(codes[usize::from(is64)], ops);
-        self.to_label(at, offset_of!(Enc<isa::Brstepi>, ops.then), then);
-        self.to_label(at, offset_of!(Enc<isa::Brstepi>, ops.els), els);
+        self.branch_to(at, offset_of!(Enc<isa::Brstepi>, ops.then), then);
+        self.branch_to(at, offset_of!(Enc<isa::Brstepi>, ops.els), els);
         true
     }
 
@@ -402,8 +402,8 @@ impl Lower<'_> {
                     els: 0,
                 },
             );
-            self.to_label(at, offset_of!(Enc<Brab>, ops.then), then);
-            self.to_label(at, offset_of!(Enc<Brab>, ops.els), next);
+            self.branch_to(at, offset_of!(Enc<Brab>, ops.then), then);
+            self.branch_to(at, offset_of!(Enc<Brab>, ops.els), next);
             self.labels[next.0 as usize] = self.here();
         }
         self.emit(op::unreachable, isa::Nil);
@@ -425,7 +425,9 @@ impl Lower<'_> {
                     let code = match pred {
                         IntPred::Eq if small(imm) => Some((op::br_eqi, imm)),
                         IntPred::Ult if imm >= 0 => Some((op::br_ulti, imm)),
-                        IntPred::Ule if imm >= 0 && imm < i32::MAX => Some((op::br_ulti, imm + 1)),
+                        IntPred::Ule if (0..i32::MAX).contains(&imm) => {
+                            Some((op::br_ulti, imm + 1))
+                        }
                         IntPred::Slt if bits == 32 => Some((op::br_slti32, imm)),
                         IntPred::Slt if bits == 64 => Some((op::br_slti64, imm)),
                         IntPred::Sle if bits == 32 && imm < i32::MAX => {
@@ -443,7 +445,9 @@ impl Lower<'_> {
                 // imm pred x: not (x < imm + 1), or not (x < imm)
                 if let Some(imm) = self.imm(a) {
                     let code = match pred {
-                        IntPred::Ult if imm >= 0 && imm < i32::MAX => Some((op::br_ulti, imm + 1)),
+                        IntPred::Ult if (0..i32::MAX).contains(&imm) => {
+                            Some((op::br_ulti, imm + 1))
+                        }
                         IntPred::Ule if imm >= 0 => Some((op::br_ulti, imm)),
                         IntPred::Slt if bits == 32 && imm < i32::MAX => {
                             Some((op::br_slti32, imm + 1))
@@ -530,12 +534,12 @@ impl Lower<'_> {
                         els: 0,
                     },
                 );
-                self.to_label(at, offset_of!(Enc<Brai>, ops.then), then);
-                self.to_label(at, offset_of!(Enc<Brai>, ops.els), next);
+                self.branch_to(at, offset_of!(Enc<Brai>, ops.then), then);
+                self.branch_to(at, offset_of!(Enc<Brai>, ops.els), next);
                 self.labels[next.0 as usize] = self.here();
             }
             let at = self.emit(op::jump, isa::Br { target: 0 });
-            self.to_label(at, offset_of!(Enc<isa::Br>, ops.target), default);
+            self.branch_to(at, offset_of!(Enc<isa::Br>, ops.target), default);
             return;
         }
         let low = cases.first().map_or(0, |c| c.0);
@@ -552,7 +556,7 @@ impl Lower<'_> {
                     low,
                 },
             );
-            self.to_label(at, offset_of!(Enc<isa::Switch>, ops.default), default);
+            self.branch_to(at, offset_of!(Enc<isa::Switch>, ops.default), default);
             self.code
                 .resize(self.code.len() + (n as usize).div_ceil(2), 0);
             let mut next = cases.iter().peekable();
@@ -564,7 +568,7 @@ impl Lower<'_> {
                     }
                     _ => default,
                 };
-                self.to_label(at, head + k * 4, label);
+                self.branch_to(at, head + k * 4, label);
             }
         } else {
             let n = cases.len();
@@ -577,11 +581,11 @@ impl Lower<'_> {
                     low: 0,
                 },
             );
-            self.to_label(at, offset_of!(Enc<isa::Switch>, ops.default), default);
+            self.branch_to(at, offset_of!(Enc<isa::Switch>, ops.default), default);
             self.code.extend(cases.iter().map(|c| c.0));
             self.code.resize(self.code.len() + n.div_ceil(2), 0);
             for (k, &(_, label)) in cases.iter().enumerate() {
-                self.to_label(at, head + n * 8 + k * 4, label);
+                self.branch_to(at, head + n * 8 + k * 4, label);
             }
         }
     }
@@ -621,8 +625,8 @@ impl Lower<'_> {
                     els: 0,
                 },
             );
-            self.to_label(at, offset_of!(Enc<isa::Bra>, ops.then), then);
-            self.to_label(at, offset_of!(Enc<isa::Bra>, ops.els), next);
+            self.branch_to(at, offset_of!(Enc<isa::Bra>, ops.then), then);
+            self.branch_to(at, offset_of!(Enc<isa::Bra>, ops.els), next);
             self.labels[next.0 as usize] = self.here();
         }
         self.edge(self.current, default);

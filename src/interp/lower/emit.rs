@@ -63,7 +63,7 @@ impl Lower<'_> {
 
     /// Notes that the 32-bit field at `field` bytes in the instruction at `at` is the distance
     /// to `label`.
-    pub(super) fn to_label(&mut self, at: usize, field: usize, label: Label) {
+    pub(super) fn branch_to(&mut self, at: usize, field: usize, label: Label) {
         self.fixups.push(Fixup { at, field, label });
     }
 

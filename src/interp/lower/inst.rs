@@ -649,7 +649,7 @@ impl<'a> Lower<'a> {
         let bytes = self.m.layout(member).store as u32;
         if !self.byte_form(member) {
             self.unsupported("a vector of odd lanes inside a structure value");
-        } else if off % 8 == 0 && bytes % 8 == 0 {
+        } else if off % 8 == 0 && bytes.is_multiple_of(8) {
             self.mov(dst + (off / 8) as u16, e, (bytes / 8) as u16);
         } else {
             self.emit(

@@ -186,8 +186,8 @@ impl<'a> Lower<'a> {
                 if matches!(self.ty(ret), Type::Vector { .. }) {
                     return self.vector_intrinsic(base, args, dst, ret);
                 }
-                if name.starts_with("vector.reduce.") {
-                    return self.reduce(&name[14..], args, dst, ret);
+                if let Some(what) = name.strip_prefix("vector.reduce.") {
+                    return self.reduce(what, args, dst, ret);
                 }
                 return self.arithmetic(i, name, base, args, dst, ret);
             }

@@ -91,11 +91,9 @@ impl Lower<'_> {
         }
         for (index, stride) in t.terms {
             let a = self.operand(index);
-            let bits = match wide(self, index).map_or(self.type_of(index), |e| e) {
-                ty => match self.ty(ty) {
-                    Type::Int(bits) => *bits,
-                    _ => return false,
-                },
+            let lane = wide(self, index).unwrap_or_else(|| self.type_of(index));
+            let Type::Int(bits) = *self.ty(lane) else {
+                return false;
             };
             if !matches!(bits, 8 | 16 | 32 | 64) {
                 return false;
