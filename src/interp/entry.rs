@@ -9,6 +9,7 @@ use super::{lower, stats, unwind};
 use crate::ir::{FuncId, LocId};
 use crate::memory::abi::{NativeFrame, set_entry_hook};
 use crate::memory::activation::{self, Activation, Exit};
+use crate::memory::altstack;
 use crate::memory::func::FuncRef;
 use crate::memory::thread::{self, ThreadState};
 use crate::memory::{image::Image, signals};
@@ -36,6 +37,7 @@ pub fn init() {
     set_entry_hook(enter);
     activation::set_search_hook(unwind::search);
     signals::set_hooks(position, describe);
+    signals::set_uncaught_hook(unwind::uncaught);
 }
 
 struct Node {
@@ -63,6 +65,7 @@ pub fn lower_function(func: &FuncRef) -> &'static Lowered {
         // SAFETY: only this function stores here, code that is never freed.
         return unsafe { &*known.cast::<Lowered>() };
     }
+    let _own = thread::own_work();
     let options = lower::Options::current();
     let start = options.count.then(Instant::now);
     let code: &'static Lowered = Box::leak(lower::lower(func.image(), func.id, &options));
@@ -130,6 +133,8 @@ fn describe(ip: *const u64, place: &mut dyn Write, function: &mut dyn Write) {
         return;
     };
     let module = &image.module;
+    // Code without a line of its own, such as a function's entry, stands at the function's head.
+    let loc = loc.filter(|&l| module.debug.locs[l].line > 0);
     if let Some(loc) = loc {
         let l = &module.debug.locs[loc];
         let file = &module.debug.files[l.file].name;
@@ -139,6 +144,11 @@ fn describe(ip: *const u64, place: &mut dyn Write, function: &mut dyn Write) {
             write!(place, "{file}:{}", l.line)
         };
         let _ = write!(function, "{}", module.debug.scopes[l.scope].name);
+    } else if let Some(scope) = module.functions[func].scope {
+        let scope = &module.debug.scopes[scope];
+        let file = &module.debug.files[scope.file].name;
+        let _ = write!(place, "{file}:{}", scope.line);
+        let _ = write!(function, "{}", scope.name);
     } else {
         let _ = write!(function, "{}", module.functions[func].name);
     }
@@ -179,14 +189,19 @@ extern "C-unwind" fn enter(func: &FuncRef, native: &mut NativeFrame) {
         let mut act = Activation::default();
         act.push(cx);
         stats::begin(&mut act, cx, func);
-        let zone = if act.prev.is_null() { 0 } else { RED_ZONE };
+        let fresh = altstack::follow(cx, &mut act, ptr::from_mut(native) as usize);
+        let zone = if fresh || act.prev.is_null() {
+            0
+        } else {
+            RED_ZONE
+        };
         let start = ((*cx).sp as usize + zone).next_multiple_of(16) as *mut u8;
         let base = start.cast::<u64>().add(HEADER);
         let ret_words = (code.ret_words as usize).max(2).next_multiple_of(2);
         let va = base.add(ret_words).cast::<VaList>();
         let regs = va.byte_add(32).cast::<u64>().add(HEADER);
         if regs.cast::<u8>() >= (*cx).limit {
-            signals::raise_trap(crate::support::error::TrapKind::StackOverflow, ptr::null());
+            signals::raise_trap(crate::support::error::TrapKind::StackOverflow, code.entry);
         }
         frame::write_header(
             base,
@@ -243,6 +258,7 @@ extern "C-unwind" fn enter(func: &FuncRef, native: &mut NativeFrame) {
                 Exit::Returned(_) => break,
                 Exit::Unwound(exception) => {
                     (*cx).activation = &raw mut act;
+                    (*cx).limit = act.limit;
                     match unwind::land_native(&act, exception as usize, cx) {
                         Some((ip, regs)) => place = Start { ip, regs, cx },
                         None => {

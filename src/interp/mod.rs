@@ -11,6 +11,7 @@
 //! the next power of two bytes of the lane (an i1 lane is a byte); structs and arrays lie as in
 //! memory, padding included.
 
+mod cancel;
 mod check;
 mod entry;
 pub mod exec;
@@ -28,6 +29,7 @@ mod unwind;
 #[cfg(test)]
 mod tests;
 
+pub use cancel::address as cleanup_address;
 pub use check::unsupported;
 pub use entry::{init, locate, lower_function};
 pub use lower::{Options, count_instructions, disassemble};
