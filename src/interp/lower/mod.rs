@@ -27,6 +27,7 @@ use hashbrown::HashMap;
 use std::fmt::Write;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 /// How to lower.
 #[derive(Clone, Debug, Default)]
@@ -103,6 +104,10 @@ pub(super) struct Lower<'a> {
     fixups: Vec<Fixup>,
     labels: Vec<u32>,
     stubs: Vec<Stub>,
+    /// The stub of an edge, by its blocks.
+    stub_of: HashMap<(usize, usize), Label>,
+    /// Where a block with many predecessors stands in the phis of its successor.
+    incoming: HashMap<(usize, usize), u32>,
     landings: Vec<exception::Landing>,
     lines: Vec<(u32, Option<LocId>)>,
     pads: Vec<Pad>,
@@ -124,12 +129,20 @@ pub fn lower(image: &Image, id: FuncId, options: &Options) -> Box<Lowered> {
     let Some(body) = &f.body else {
         crate::bug!("`{}` has no body to lower", f.name)
     };
+    let started = options.dump.is_some().then(Instant::now);
     let mut l = Lower::new(image, module, f, body, id);
     l.analyse();
     let lowered = l.run(options);
     if let Some(wanted) = &options.dump
         && f.name.contains(wanted.as_str())
     {
+        if let Some(started) = started {
+            eprintln!(
+                "; {} instructions lowered in {} us",
+                body.insts.len(),
+                started.elapsed().as_micros()
+            );
+        }
         eprintln!("{}", disassemble(&lowered.0, &lowered.1, &f.name));
     }
     lowered.0
@@ -142,8 +155,9 @@ pub fn disassemble(code: &Lowered, ops: &[(u32, u16)], name: &str) -> String {
         code.code.len(),
         code.params
     );
+    let mut blocks = code.blocks.iter().enumerate().peekable();
     for &(at, number) in ops {
-        if let Some(b) = code.blocks.iter().position(|&b| b == at) {
+        while let Some((b, _)) = blocks.next_if(|&(_, &start)| start <= at) {
             let _ = writeln!(text, " bb{b}:");
         }
         let info = &INFO[number as usize];
@@ -183,6 +197,8 @@ impl<'a> Lower<'a> {
             fixups: Vec::new(),
             labels: vec![u32::MAX; body.blocks.len()],
             stubs: Vec::new(),
+            stub_of: HashMap::new(),
+            incoming: HashMap::new(),
             landings: Vec::new(),
             lines: Vec::new(),
             pads: Vec::new(),
