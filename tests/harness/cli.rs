@@ -194,7 +194,7 @@ pub fn trials() -> Vec<Trial> {
         ("unreadable", || {
             let path = write("secret.bc", b"BC")?;
             use std::os::unix::fs::PermissionsExt;
-            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o000))
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o0))
                 .map_err(|e| e.to_string())?;
             // The superuser may read it; then it is not bitcode, and that is said.
             refused(&path, &["secret.bc"])
