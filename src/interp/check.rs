@@ -4,7 +4,8 @@
 //! must be expressible as a thunk. What not: no reachability, no lowering.
 
 use super::thunk;
-use crate::ir::{Callee, Function, GlobalRef, Inst, Module, Op, Type, TypeId};
+use crate::ir::{Call, Callee, Function, GlobalRef, Inst, Module, Op, ParamAttrs, Type, TypeId};
+use crate::memory::abi::CallPlan;
 use crate::support::error::Unsupported;
 
 /// Everything in defined functions that cannot run, each with its source line.
@@ -42,8 +43,14 @@ fn problem(module: &Module, function: &Function, inst: &Inst) -> Option<String> 
         Op::Call(call) | Op::Invoke { call, .. } => match &call.callee {
             Callee::Asm(_) => thunk::expressible(module, function, inst).err(),
             Callee::Symbol(GlobalRef::Func(id)) => {
-                let name = &module.functions[*id].name;
-                let rest = name.strip_prefix("llvm.")?;
+                let callee = &module.functions[*id];
+                let name = &callee.name;
+                let Some(rest) = name.strip_prefix("llvm.") else {
+                    return callee
+                        .body
+                        .is_none()
+                        .then(|| across(module, function, inst, call))?;
+                };
                 let odd = [
                     "coro.",
                     "gc.",
@@ -57,10 +64,37 @@ fn problem(module: &Module, function: &Function, inst: &Inst) -> Option<String> 
                     .any(|o| rest.starts_with(o))
                     .then(|| format!("the intrinsic {name}"))
             }
+            Callee::Pointer(_) => across(module, function, inst, call),
             _ => None,
         },
         _ => None,
     }
+}
+
+/// Why a call that may reach native code cannot. Only vectors and wide integers are looked at
+/// closely: everything else travels.
+fn across(module: &Module, function: &Function, inst: &Inst, call: &Call) -> Option<String> {
+    let odd = |ty: TypeId| match &module.types[ty] {
+        Type::Vector { .. } => true,
+        Type::Int(bits) => *bits > 128,
+        _ => false,
+    };
+    let types: Vec<TypeId> = call
+        .args
+        .iter()
+        .map(|&a| function.operand_type(module, a))
+        .collect();
+    if !odd(inst.ty) && !types.iter().any(|&t| odd(t)) {
+        return None;
+    }
+    let args: Vec<_> = types
+        .into_iter()
+        .map(|t| (t, ParamAttrs::default()))
+        .collect();
+    let ret = (inst.ty, &call.ret_attrs);
+    CallPlan::new(module, call.fn_ty, &args, ret, false)
+        .err()
+        .map(|why| format!("a call with {why}"))
 }
 
 fn odd_type(module: &Module, ty: TypeId) -> Option<String> {

@@ -13,6 +13,7 @@ use crate::memory::altstack;
 use crate::memory::func::FuncRef;
 use crate::memory::thread::{self, ThreadState};
 use crate::memory::{image::Image, signals};
+use crate::support::error::{Error, TrapKind, Unsupported};
 use std::ffi::c_void;
 use std::fmt::Write;
 use std::ptr;
@@ -178,8 +179,13 @@ extern "C-unwind" fn enter(func: &FuncRef, native: &mut NativeFrame) {
         Ok(plan) => plan,
         Err(why) => {
             let name = &func.image().module.functions[func.id].name;
-            eprintln!("ompvm: `{name}` cannot be called from native code: {why}");
-            std::process::abort();
+            let what = Unsupported {
+                what: format!("a call from native code with {why}"),
+                place: None,
+                function: Some(name.to_string()),
+            };
+            eprintln!("ompvm: {}", Error::Unsupported(vec![what]));
+            std::process::exit(125)
         }
     };
     let cx = thread::current();
@@ -201,7 +207,7 @@ extern "C-unwind" fn enter(func: &FuncRef, native: &mut NativeFrame) {
         let va = base.add(ret_words).cast::<VaList>();
         let regs = va.byte_add(32).cast::<u64>().add(HEADER);
         if regs.cast::<u8>() >= (*cx).limit {
-            signals::raise_trap(crate::support::error::TrapKind::StackOverflow, code.entry);
+            signals::raise_trap(TrapKind::StackOverflow, code.entry);
         }
         frame::write_header(
             base,

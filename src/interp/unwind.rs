@@ -9,7 +9,9 @@
 use super::cancel;
 use super::frame::{self, Lowered, Pad, PadClause};
 use crate::memory::activation::{self, Activation, Search};
+use crate::memory::signals;
 use crate::memory::thread::ThreadState;
+use crate::support::error::TrapKind;
 use parking_lot::Mutex;
 use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_void};
@@ -397,8 +399,8 @@ pub unsafe fn set_jump(
 /// As for [`set_jump`]; the frame that filled it is still live.
 pub unsafe fn long_jump(buffer: &JumpBuffer, value: u32, cx: *mut ThreadState) {
     if buffer.magic != MAGIC {
-        eprintln!("ompvm: longjmp with a buffer that setjmp did not fill");
-        std::process::abort();
+        // SAFETY: this thread's state.
+        signals::raise_trap(TrapKind::BadJump, unsafe { (*cx).ip });
     }
     // SAFETY: the caller's promise.
     unsafe {

@@ -92,8 +92,7 @@ pub fn own_work_offset() -> Option<i32> {
 
 /// This thread's state, made when it has none.
 ///
-/// # Panics
-/// When the system has no memory for a guest stack.
+/// Ends the process with status 125 when the system has no memory for a guest stack.
 #[inline]
 pub fn current() -> *mut ThreadState {
     let p = CURRENT.get();
@@ -209,7 +208,13 @@ fn make() -> *mut ThreadState {
     };
     let stack = match Stack::new(size) {
         Ok(s) => s,
-        Err(e) => panic!("ompvm: no memory for a guest stack of {size} bytes: {e}"),
+        Err(e) => {
+            eprintln!(
+                "ompvm: no memory for a guest stack of {size} bytes ({e}); \
+                 OMP_STACKSIZE and `ulimit -s` set its size"
+            );
+            std::process::exit(125)
+        }
     };
     let state = Box::new(ThreadState {
         sp: stack.base(),

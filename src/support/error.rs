@@ -45,6 +45,8 @@ pub enum TrapKind {
     BuiltinTrap,
     /// A call through a null or wild function pointer.
     BadCall(usize),
+    /// `longjmp` with a buffer that `setjmp` did not fill.
+    BadJump,
     /// `abort`.
     Abort,
     /// A C++ exception that nothing caught.
@@ -60,7 +62,7 @@ impl TrapKind {
             }
             TrapKind::IntegerDivision => libc::SIGFPE,
             TrapKind::Unreachable | TrapKind::BuiltinTrap => libc::SIGILL,
-            TrapKind::Abort | TrapKind::UncaughtException => libc::SIGABRT,
+            TrapKind::BadJump | TrapKind::Abort | TrapKind::UncaughtException => libc::SIGABRT,
         }
     }
 }
@@ -98,6 +100,7 @@ impl fmt::Display for Trap {
             TrapKind::Unreachable => write!(f, "code marked unreachable was reached"),
             TrapKind::BuiltinTrap => write!(f, "__builtin_trap was called"),
             TrapKind::BadCall(a) => write!(f, "call through a bad function pointer ({a:#x})"),
+            TrapKind::BadJump => write!(f, "longjmp with a buffer that setjmp did not fill"),
             TrapKind::Abort => write!(f, "the program called abort"),
             TrapKind::UncaughtException => {
                 write!(f, "an exception was thrown that nothing catches")
