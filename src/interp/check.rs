@@ -7,19 +7,47 @@ use super::thunk;
 use crate::ir::{Call, Callee, Function, GlobalRef, Inst, Module, Op, ParamAttrs, Type, TypeId};
 use crate::memory::abi::CallPlan;
 use crate::support::error::Unsupported;
+use rayon::prelude::*;
+
+/// From this many functions on the scan is shared by threads; below, starting them costs more.
+const MANY_FUNCTIONS: usize = 5_000;
 
 /// Everything in defined functions that cannot run, each with its source line.
 pub fn unsupported(module: &Module) -> Vec<Unsupported> {
+    let defined: Vec<&Function> = module
+        .functions
+        .values()
+        .filter(|f| f.body.is_some())
+        .collect();
+    if defined.len() >= MANY_FUNCTIONS
+        && let Ok(pool) = rayon::ThreadPoolBuilder::new().build()
+    {
+        // A pool of its own, gone before the guest starts: no thread of ours sits beside its team.
+        return pool.install(|| {
+            defined
+                .par_iter()
+                .flat_map_iter(|f| in_function(module, f))
+                .collect()
+        });
+    }
+    defined
+        .iter()
+        .flat_map(|f| in_function(module, f))
+        .collect()
+}
+
+/// What cannot run of one function.
+fn in_function(module: &Module, function: &Function) -> Vec<Unsupported> {
     let mut found = Vec::new();
-    for function in module.functions.values() {
-        let Some(body) = &function.body else { continue };
-        if function.attrs.naked {
-            found.push(at(module, function, None, "a naked function"));
-        }
-        for inst in &body.insts {
-            if let Some(what) = problem(module, function, inst) {
-                found.push(at(module, function, Some(inst), &what));
-            }
+    let Some(body) = &function.body else {
+        return found;
+    };
+    if function.attrs.naked {
+        found.push(at(module, function, None, "a naked function"));
+    }
+    for inst in &body.insts {
+        if let Some(what) = problem(module, function, inst) {
+            found.push(at(module, function, Some(inst), &what));
         }
     }
     found
