@@ -385,7 +385,6 @@ impl<'a> Lower<'a> {
             return true;
         }
         let three: Option<Code<Dabc>> = match (base, s) {
-            ("fmuladd", Scalar::Double) => Some(op::muladd64),
             ("fmuladd", Scalar::Float) => Some(op::muladd32),
             ("fma", Scalar::Double) => Some(op::fma64),
             ("fma", Scalar::Float) => Some(op::fma32),
@@ -393,6 +392,10 @@ impl<'a> Lower<'a> {
             ("fshr", Scalar::Int(w)) => Some([op::fshr8, op::fshr16, op::fshr32, op::fshr64][w]),
             _ => None,
         };
+        if (base, s) == ("fmuladd", Scalar::Double) {
+            self.multiply_add(false, dst, args[0], args[1], args[2]);
+            return true;
+        }
         if let Some(code) = three {
             let (a, b, c) = (
                 self.operand(args[0]),
