@@ -4,6 +4,6 @@
 __attribute__((noinline)) static long fib(long n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
 
 int main(void) {
-    printf("%ld\n", fib(29));
+    printf("%ld\n", fib(33));
     return 0;
 }

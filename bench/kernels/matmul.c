@@ -1,7 +1,7 @@
 /* Matrix product in the textbook order: address arithmetic, double multiply and add. */
 #include <stdio.h>
 
-enum { N = 160 };
+enum { N = 260 };
 static double a[N][N], b[N][N], c[N][N];
 
 int main(void) {

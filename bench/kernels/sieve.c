@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 int main(void) {
-    enum { N = 2000000 };
+    enum { N = 6000000 };
     unsigned char *composite = calloc(N + 1, 1);
     int primes = 0;
     for (int i = 2; i <= N; i++) {

@@ -26,6 +26,7 @@ pub mod inspect;
 mod linker;
 mod module;
 mod process;
+mod stats;
 #[cfg(test)]
 mod tests;
 mod typed;
@@ -36,5 +37,6 @@ pub use crate::tier::value::{GuestPtr, GuestValue, ValueKind};
 pub use config::{Config, Engine, Tier};
 pub use linker::{Linker, Program};
 pub use module::Module;
-pub use process::{ExitStatus, GuestSlice, Process, Stats};
+pub use process::{ExitStatus, GuestSlice, Process};
+pub use stats::{Stats, StatsRow};
 pub use typed::{Argument, Arguments, TypedFunc};

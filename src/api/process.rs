@@ -1,5 +1,6 @@
 //! A started program.
 
+use super::stats::Stats;
 use super::typed::{Arguments, TypedFunc};
 use crate::ir::GlobalRef;
 use crate::support::error::Error;
@@ -33,19 +34,6 @@ impl ExitStatus {
 impl fmt::Display for ExitStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "exit status {}", self.0 & 0xff)
-    }
-}
-
-/// What was counted while the program ran.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Stats {
-    /// Instructions of the interpreter executed, all threads together.
-    pub instructions: u64,
-}
-
-impl fmt::Display for Stats {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "instructions executed: {}", self.instructions)
     }
 }
 
@@ -108,11 +96,9 @@ impl Process {
         GuestSlice::new(values.len(), |i| values[i])
     }
 
-    /// What has been counted so far.
+    /// What has been counted so far, in the whole host process.
     pub fn stats(&self) -> Stats {
-        Stats {
-            instructions: crate::interp::instructions(),
-        }
+        Stats::collect()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::args::{self, RunOptions};
 use super::message;
-use crate::api::{Config, Engine, ExitStatus, Linker, Module, Tier};
+use crate::api::{Config, Engine, ExitStatus, Linker, Module, Stats, Tier};
 use crate::support::error::Error;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -25,6 +25,11 @@ fn start(options: RunOptions) -> Result<ExitStatus, Error> {
     let mut files = vec![PathBuf::from(&program[0])];
     files.extend(options.with);
 
+    if options.stats {
+        // At exit, for a guest may end by calling `exit` itself.
+        // SAFETY: registers a function without arguments that stays valid.
+        unsafe { libc::atexit(print_stats) };
+    }
     let engine = Engine::default();
     let module = Module::from_files(&engine, &files)?;
     let mut config = Config::new()
@@ -42,7 +47,12 @@ fn start(options: RunOptions) -> Result<ExitStatus, Error> {
         config = config.library_path(path);
     }
     Linker::new(&engine)
+        .late_unsupported(options.late)
         .link(&module)?
         .start(config)?
         .run_main()
+}
+
+extern "C" fn print_stats() {
+    eprint!("{}", Stats::collect());
 }

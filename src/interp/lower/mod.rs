@@ -57,6 +57,11 @@ pub fn count_instructions(on: bool) {
     COUNT.store(on, Ordering::Relaxed);
 }
 
+/// Whether counting is on.
+pub(super) fn counting() -> bool {
+    COUNT.load(Ordering::Relaxed)
+}
+
 /// A place in the code that branches can go to: blocks first, then edges and landings.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Label(u32);

@@ -17,6 +17,7 @@ pub fn run(options: &Options) -> Result<(), String> {
         "--package",
         "ompvm",
     ]))?;
+    start(&tools, options)?;
     against_lli(&tools, options)?;
     against_native(&tools, options)
 }
@@ -30,8 +31,8 @@ fn ompvm(file: &Path) -> Command {
     command
 }
 
-/// Instructions of the IR that a run executed, from `--stats`.
-fn instructions(file: &Path) -> Result<f64, String> {
+/// What `--stats` tells of a run: IR instructions executed, nanoseconds to lower one.
+fn stats(file: &Path) -> Result<(f64, f64), String> {
     let mut command = Command::new(root().join("target/release/ompvm"));
     command
         .args(["run", "--tier=interp", "--stats"])
@@ -39,10 +40,73 @@ fn instructions(file: &Path) -> Result<f64, String> {
         .env("OMP_NUM_THREADS", "1");
     let output = process::capture(&mut command)?;
     let text = String::from_utf8_lossy(&output.stderr);
-    text.lines()
-        .find_map(|l| l.strip_prefix("instructions executed: "))
-        .and_then(|n| n.replace(',', "").trim().parse().ok())
-        .ok_or_else(|| format!("{} printed no instruction count", process::show(&command)))
+    let executed = text
+        .lines()
+        .find_map(|l| l.strip_prefix("instructions executed: ")?.parse().ok());
+    let lowering = text.lines().find_map(|l| {
+        let mut numbers = l.strip_prefix("lowered: ")?.split(", ").map(|part| {
+            part.split(' ')
+                .next()
+                .and_then(|n| n.parse::<f64>().ok())
+                .unwrap_or(f64::NAN)
+        });
+        let (_, instructions, ms) = (numbers.next()?, numbers.next()?, numbers.next()?);
+        Some(ms * 1e6 / instructions)
+    });
+    executed
+        .zip(lowering)
+        .ok_or_else(|| format!("{} printed no counts", process::show(&command)))
+}
+
+/// A module of about 10,000 instructions whose main returns at once: read, check, link, place,
+/// first guest instruction, end.
+fn start(tools: &Tools, options: &Options) -> Result<(), String> {
+    let dir = root().join("bench/out");
+    std::fs::create_dir_all(&dir).map_err(|e| format!("{}: {e}", dir.display()))?;
+    let mut text =
+        String::from("int main(int argc, char **argv) { (void)argv; return argc - 1; }\n");
+    for i in 0..450 {
+        text.push_str(&format!(
+            "double f{i}(double *x, long n) {{ double s = {i};\n\
+             for (long i = 1; i < n; i++) {{ if (x[i] > s) x[i] -= s * x[i - 1]; else s += x[i] / {}; }}\n\
+             return s; }}\n",
+            i + 2
+        ));
+    }
+    let (source, bitcode) = (dir.join("start.c"), dir.join("start.bc"));
+    std::fs::write(&source, text).map_err(|e| format!("{}: {e}", source.display()))?;
+    capture_ok(
+        Command::new(tools.llvm("clang"))
+            .args(["-O1", "-g", "-fno-unroll-loops", "-c", "-emit-llvm", "-o"])
+            .arg(&bitcode)
+            .arg(&source),
+    )?;
+    let listing = capture_ok(
+        Command::new(root().join("target/release/ompvm"))
+            .arg("inspect")
+            .arg(&bitcode),
+    )?;
+    let instructions: f64 = listing
+        .lines()
+        .filter_map(|l| {
+            l.split(" instructions")
+                .next()?
+                .rsplit(' ')
+                .next()?
+                .parse::<f64>()
+                .ok()
+        })
+        .sum();
+    let mut walls = Vec::new();
+    for _ in 0..=options.runs {
+        walls.push(checked(&mut ompvm(&bitcode))?.wall);
+    }
+    println!(
+        "start: a module of {instructions} instructions with -g runs main and ends in {:.1} ms (median of {})",
+        median(walls[1..].iter().copied()) * 1e3,
+        options.runs
+    );
+    Ok(())
 }
 
 fn checked(command: &mut Command) -> Result<Measured, String> {
@@ -70,7 +134,7 @@ fn against_native(tools: &Tools, options: &Options) -> Result<(), String> {
     );
     for name in Name::ALL {
         let built = npb::build(tools, name, Class::S)?;
-        let count = instructions(&built.bitcode)?;
+        let (count, lowering) = stats(&built.bitcode)?;
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
         for run in 0..=options.runs {
             let a = checked(&mut ompvm(&built.bitcode))?;
@@ -84,7 +148,13 @@ fn against_native(tools: &Tools, options: &Options) -> Result<(), String> {
         let cpu = median(ours.iter().map(|m| m.cpu));
         table.row(
             name.lower(),
-            &[wall(&ours), wall(&theirs), count / 1e6, cpu / count * 1e9],
+            &[
+                wall(&ours),
+                wall(&theirs),
+                count / 1e6,
+                cpu / count * 1e9,
+                lowering,
+            ],
             wall(&ours) / wall(&theirs),
         );
     }
@@ -132,7 +202,7 @@ fn against_lli(tools: &Tools, options: &Options) -> Result<(), String> {
                 .arg(&bitcode)
                 .arg(&source),
         )?;
-        let count = instructions(&bitcode)?;
+        let (count, _) = stats(&bitcode)?;
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
         for _ in 0..options.runs.min(3) {
             ours.push(checked(&mut ompvm(&bitcode))?);

@@ -1,0 +1,96 @@
+//! What was counted while programs ran with [`super::Config::stats`].
+
+use crate::interp::stats::{self, Row};
+use std::fmt;
+use std::time::Duration;
+
+/// The instructions of one entered function (main, a parallel region, a callback) on one thread.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StatsRow {
+    /// The function's symbol.
+    pub function: String,
+    /// `file.c:12` of its head, when the debug information says.
+    pub place: Option<String>,
+    /// Whether it is the outlined body of a parallel region.
+    pub region: bool,
+    /// The OpenMP thread number in its team; `None` on a thread the runtime does not know.
+    pub thread: Option<u32>,
+    /// How often it was entered.
+    pub entries: u64,
+    /// IR instructions executed.
+    pub instructions: u64,
+}
+
+/// Counts of the whole host process: programs that run in it share them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Stats {
+    /// IR instructions executed, all threads together.
+    pub instructions: u64,
+    /// The same by entered function and thread, most instructions first.
+    pub rows: Vec<StatsRow>,
+    /// Functions lowered to bytecode.
+    pub lowered_functions: u64,
+    /// IR instructions of those functions.
+    pub lowered_instructions: u64,
+    /// Time spent lowering them, all threads together.
+    pub lowering: Duration,
+}
+
+impl Stats {
+    /// What was counted so far.
+    pub fn collect() -> Stats {
+        let counts = stats::counts();
+        let rows: Vec<StatsRow> = counts.rows.into_iter().map(StatsRow::from).collect();
+        Stats {
+            instructions: rows.iter().map(|r| r.instructions).sum(),
+            rows,
+            lowered_functions: counts.lowered_functions,
+            lowered_instructions: counts.lowered_instructions,
+            lowering: counts.lowering,
+        }
+    }
+}
+
+impl From<Row> for StatsRow {
+    fn from(r: Row) -> Self {
+        StatsRow {
+            function: r.function,
+            place: r.place,
+            region: r.region,
+            thread: r.thread,
+            entries: r.entries,
+            instructions: r.instructions,
+        }
+    }
+}
+
+impl fmt::Display for Stats {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "instructions executed: {}", self.instructions)?;
+        writeln!(
+            f,
+            "lowered: {} functions, {} instructions, {:.3} ms",
+            self.lowered_functions,
+            self.lowered_instructions,
+            self.lowering.as_secs_f64() * 1e3
+        )?;
+        writeln!(
+            f,
+            "{:>16} {:>10} {:>7}  entered function",
+            "instructions", "entries", "thread"
+        )?;
+        for row in &self.rows {
+            let thread = row.thread.map_or("-".into(), |t| t.to_string());
+            let kind = if row.region { "region " } else { "" };
+            let place = row.place.as_deref().unwrap_or("-");
+            writeln!(
+                f,
+                "{:>16} {:>10} {thread:>7}  {kind}{} {place}",
+                row.instructions, row.entries, row.function
+            )?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,171 @@
+//! What `--stats` counts: IR instructions per entered function and thread, and what lowering cost.
+//!
+//! A function entered from native code (main, an outlined parallel region called by the OpenMP
+//! runtime, a callback of `qsort`) owns the instructions executed below it until the next such
+//! entry; so the rows are the serial part, each region, each callback. Blocks count themselves
+//! ([`super::isa`]'s `count`, inserted only while counting is on) into the thread's state; here
+//! the counts are shared out when an entry ends.
+//! What not: the counts of threads that are still inside a region when another one calls `exit`.
+
+use super::lower;
+use crate::kmpc;
+use crate::memory::activation::Activation;
+use crate::memory::func::FuncRef;
+use crate::memory::thread::{self, ThreadState};
+use parking_lot::Mutex;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// The word of `ThreadState::interp` that blocks count into.
+const COUNTER: usize = 0;
+/// The words of `Activation::interp` that keep the surrounding entry's count and our function.
+const OUTER: usize = 2;
+const FUNCTION: usize = 3;
+
+/// One entered function on one thread.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// The function's symbol.
+    pub function: String,
+    /// `file.c:12` of its head, when the debug information says.
+    pub place: Option<String>,
+    /// Whether it is the outlined body of a parallel region.
+    pub region: bool,
+    /// The OpenMP thread number in its team; `None` on a thread the runtime does not know.
+    pub thread: Option<u32>,
+    /// How often it was entered.
+    pub entries: u64,
+    /// IR instructions executed.
+    pub instructions: u64,
+}
+
+/// What was counted in this process so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// One row per entered function and thread, most instructions first.
+    pub rows: Vec<Row>,
+    /// Functions lowered to bytecode.
+    pub lowered_functions: u64,
+    /// IR instructions of those functions.
+    pub lowered_instructions: u64,
+    /// Time spent lowering, all threads together.
+    pub lowering: Duration,
+}
+
+#[derive(Default)]
+struct State {
+    /// By address of the function reference and thread number: entries, instructions.
+    rows: BTreeMap<(usize, Option<u32>), (u64, u64)>,
+    lowered_functions: u64,
+    lowered_instructions: u64,
+    lowering: Duration,
+}
+
+static STATE: Mutex<State> = Mutex::new(State {
+    rows: BTreeMap::new(),
+    lowered_functions: 0,
+    lowered_instructions: 0,
+    lowering: Duration::ZERO,
+});
+
+/// An activation begins to run `func`.
+///
+/// # Safety
+/// `cx` is the calling thread's state.
+pub(super) unsafe fn begin(act: &mut Activation, cx: *mut ThreadState, func: &FuncRef) {
+    if lower::counting() {
+        // SAFETY: promised by the caller.
+        let counter = unsafe { &mut (*cx).interp[COUNTER] };
+        act.interp[OUTER] = std::mem::take(counter);
+        act.interp[FUNCTION] = std::ptr::from_ref(func).expose_provenance();
+    }
+}
+
+/// The activation ends, however it does.
+///
+/// # Safety
+/// `cx` is the calling thread's state.
+pub(super) unsafe fn end(act: &Activation, cx: *mut ThreadState) {
+    if act.interp[FUNCTION] != 0 {
+        // SAFETY: promised by the caller.
+        let counter = unsafe { &mut (*cx).interp[COUNTER] };
+        let count = std::mem::replace(counter, act.interp[OUTER]);
+        STATE.lock().add(act.interp[FUNCTION], count as u64);
+    }
+}
+
+/// A function was lowered.
+pub(super) fn lowered(instructions: usize, time: Duration) {
+    let mut state = STATE.lock();
+    state.lowered_functions += 1;
+    state.lowered_instructions += instructions as u64;
+    state.lowering += time;
+}
+
+impl State {
+    fn add(&mut self, function: usize, instructions: u64) {
+        let thread = kmpc::current().map(|c| c.thread_num);
+        let row = self.rows.entry((function, thread)).or_default();
+        row.0 += 1;
+        row.1 += instructions;
+    }
+}
+
+/// What was counted so far: by ended entries of all threads and by the calling thread's open ones.
+pub fn counts() -> Counts {
+    let mut open = Vec::new();
+    let state = thread::current_or_null();
+    // SAFETY: this thread's own state, and activations that are on its stack now.
+    unsafe {
+        if let Some(cx) = state.as_ref() {
+            let mut count = cx.interp[COUNTER];
+            let mut act = cx.activation;
+            while let Some(a) = act.as_ref() {
+                if a.interp[FUNCTION] != 0 {
+                    open.push((a.interp[FUNCTION], count as u64));
+                    count = a.interp[OUTER];
+                }
+                act = a.prev;
+            }
+        }
+    }
+    let state = STATE.lock();
+    let mut all = State {
+        rows: state.rows.clone(),
+        ..State::default()
+    };
+    for (function, count) in open {
+        all.add(function, count);
+    }
+    let mut rows: Vec<Row> = all
+        .rows
+        .iter()
+        .map(|(&(function, thread), &(entries, instructions))| {
+            // SAFETY: the address of a function reference, which lives as long as its image;
+            // images are never unmapped while their code may run.
+            let func = unsafe { &*std::ptr::with_exposed_provenance::<FuncRef>(function) };
+            let module = &func.image().module;
+            let f = &module.functions[func.id];
+            let place = f.scope.map(|s| {
+                let scope = &module.debug.scopes[s];
+                format!("{}:{}", module.debug.files[scope.file].name, scope.line)
+            });
+            let region = f.name.contains(".omp_outlined");
+            Row {
+                function: f.name.to_string(),
+                place,
+                region,
+                thread,
+                entries,
+                instructions,
+            }
+        })
+        .collect();
+    rows.sort_by_key(|r| std::cmp::Reverse(r.instructions));
+    Counts {
+        rows,
+        lowered_functions: state.lowered_functions,
+        lowered_instructions: state.lowered_instructions,
+        lowering: state.lowering,
+    }
+}
