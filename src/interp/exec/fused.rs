@@ -3,8 +3,8 @@
 //! Everything is read before anything is written: destinations may be operands. Products are
 //! rounded before they are added, as baseline x86-64 code does.
 
-use super::memory::{base, indexed, load, store};
 use super::h;
+use super::memory::{base, indexed, load, store};
 
 type Pair = [f64; 2];
 

@@ -11,8 +11,8 @@ use super::Lower;
 use super::analyse::Kind;
 use super::memory::Addr;
 use crate::interp::isa::{self, Code, Fcx, Fm, Fx, op};
-use crate::ir::{BinOp, Call, Callee, Const, FloatKind, GlobalRef, Op, Operand, Ordering, Type};
 use crate::ir::TypeId;
+use crate::ir::{BinOp, Call, Callee, Const, FloatKind, GlobalRef, Op, Operand, Ordering, Type};
 use cranelift_entity::EntityRef;
 
 /// The forms of a binary operation with a loaded right operand.
@@ -24,8 +24,22 @@ pub(super) struct Loading {
 
 /// Intrinsics, without their prefix, that neither write memory nor go anywhere.
 const PURE: [&str; 16] = [
-    "fmuladd.", "fma.", "fabs.", "sqrt.", "smax.", "smin.", "umax.", "umin.", "floor.", "ceil.",
-    "copysign.", "abs.", "dbg.", "lifetime.", "assume", "vector.reduce.",
+    "fmuladd.",
+    "fma.",
+    "fabs.",
+    "sqrt.",
+    "smax.",
+    "smin.",
+    "umax.",
+    "umin.",
+    "floor.",
+    "ceil.",
+    "copysign.",
+    "abs.",
+    "dbg.",
+    "lifetime.",
+    "assume",
+    "vector.reduce.",
 ];
 
 impl<'a> Lower<'a> {
@@ -246,7 +260,14 @@ impl<'a> Lower<'a> {
     }
 
     /// `dst = a op b` on doubles or pairs of them, either operand loaded.
-    pub(super) fn double_arithmetic(&mut self, o: BinOp, pair: bool, dst: u16, a: Operand, b: Operand) {
+    pub(super) fn double_arithmetic(
+        &mut self,
+        o: BinOp,
+        pair: bool,
+        dst: u16,
+        a: Operand,
+        b: Operand,
+    ) {
         let (forward, backward) = self.loading(o, pair);
         if pair && o == BinOp::FMul {
             for (x, y) in [(a, b), (b, a)] {
@@ -270,7 +291,16 @@ impl<'a> Lower<'a> {
         match self.indexed_form(addr) {
             Ok((base, off)) => {
                 let (c, code) = (0, codes.base);
-                self.emit(code, Fm { dst, a, c, base, off });
+                self.emit(
+                    code,
+                    Fm {
+                        dst,
+                        a,
+                        c,
+                        base,
+                        off,
+                    },
+                );
             }
             Err((base, index, scale, off)) => {
                 let ops = Fx {
@@ -320,7 +350,16 @@ impl<'a> Lower<'a> {
                 let loaded = self.loaded(y).map(|addr| self.plain_form(addr));
                 let (a, c) = (self.operand(s), self.operand(c));
                 if let Some((base, off)) = loaded {
-                    self.emit(op::v2scaleadd_m, Fm { dst, a, c, base, off });
+                    self.emit(
+                        op::v2scaleadd_m,
+                        Fm {
+                            dst,
+                            a,
+                            c,
+                            base,
+                            off,
+                        },
+                    );
                 } else {
                     let b = self.operand(y);
                     self.emit(op::v2scaleadd, isa::Dabc { dst, a, b, c });
@@ -352,7 +391,16 @@ impl<'a> Lower<'a> {
             match self.indexed_form(addr) {
                 Ok((base, off)) => {
                     let code = if pair { op::v2muladd_m } else { op::muladd64_m };
-                    self.emit(code, Fm { dst, a, c, base, off });
+                    self.emit(
+                        code,
+                        Fm {
+                            dst,
+                            a,
+                            c,
+                            base,
+                            off,
+                        },
+                    );
                 }
                 Err((base, index, scale, off)) => {
                     let ops = Fcx {
@@ -374,8 +422,24 @@ impl<'a> Lower<'a> {
             let (a, b) = (self.operand(x), self.operand(y));
             match self.indexed_form(addr) {
                 Ok((base, off)) => {
-                    let (c, code) = (b, if pair { op::v2muladd_am } else { op::muladd64_am });
-                    self.emit(code, Fm { dst, a, c, base, off });
+                    let (c, code) = (
+                        b,
+                        if pair {
+                            op::v2muladd_am
+                        } else {
+                            op::muladd64_am
+                        },
+                    );
+                    self.emit(
+                        code,
+                        Fm {
+                            dst,
+                            a,
+                            c,
+                            base,
+                            off,
+                        },
+                    );
                 }
                 Err((base, index, scale, off)) => {
                     let ops = Fcx {
@@ -387,7 +451,11 @@ impl<'a> Lower<'a> {
                         scale,
                         off,
                     };
-                    let code = if pair { op::v2muladd_ax } else { op::muladd64_ax };
+                    let code = if pair {
+                        op::v2muladd_ax
+                    } else {
+                        op::muladd64_ax
+                    };
                     self.emit(code, ops);
                 }
             }
@@ -406,7 +474,8 @@ impl<'a> Lower<'a> {
             _ => return false,
         };
         if self.loads(x) || self.loads(y) {
-            let same = |this: &Self, c| matches!(this.late(c), Some(Op::Load { ptr: p, .. }) if *p == ptr);
+            let same =
+                |this: &Self, c| matches!(this.late(c), Some(Op::Load { ptr: p, .. }) if *p == ptr);
             return c.is_some_and(|c| same(self, c)) && self.accumulate(x, y, ptr);
         }
         let addr = self.address(ptr);
