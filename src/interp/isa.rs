@@ -377,6 +377,7 @@ isa! {
     Abc "copies c bytes from b to a": memcpy memmove;
     Abc "fills c bytes at a with b": memset;
     Memn "copies bytes from base to reg": memcpy_fixed;
+    Memn "[base + off] = reg, again and again, some bytes (a multiple of 8)": fill_words;
     Tls "dst = address of the thread's copy": tls_address;
     D "dst = the cycle counter": cycle_counter;
 

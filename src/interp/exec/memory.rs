@@ -126,6 +126,16 @@ h!(store_bytes(o: Memn, r)
 h!(memcpy_fixed(o: Memn, r)
     copy(base(r, o.base, o.off) as *const u8, r.get::<u64>(o.reg) as *mut u8, o.bytes as usize));
 
+h!(fill_words(o: Memn, r) {
+    let (at, word): (_, u64) = (base(r, o.base, o.off), r.get(o.reg));
+    let mut i = 0;
+    while i < o.bytes as usize {
+        // Volatile: a call of memset would cost more than the few words that are usual.
+        (at.wrapping_add(i) as *mut [u8; 8]).write_volatile(word.to_ne_bytes());
+        i += 8;
+    }
+});
+
 h!(gep(o: Memx, r) r.put(o.reg, indexed(r, o.base, r.get(o.index), o.scale, o.off) as u64));
 h!(gep_s(o: Memx, r) {
     let index = i64::from(r.get::<i32>(o.index)) as u64;

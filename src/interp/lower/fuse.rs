@@ -236,7 +236,7 @@ impl<'a> Lower<'a> {
     }
 
     /// An address as a slot and a constant.
-    fn plain_form(&mut self, addr: Addr) -> (u16, i32) {
+    pub(super) fn plain_form(&mut self, addr: Addr) -> (u16, i32) {
         match addr {
             Addr::Base(base, off) => (base, off),
             other => (self.address_slot(other), 0),

@@ -270,6 +270,26 @@ impl<'a> Lower<'a> {
             }
             return;
         }
+        if base == "memset"
+            && let (Some(byte), Some(bytes)) = (self.int_const(args[1]), self.int_const(args[2]))
+            && (8..=128).contains(&bytes)
+            && bytes % 8 == 0
+        {
+            let addr = self.address(args[0]);
+            let (base, off) = self.plain_form(addr);
+            let reg = self.word(u64::from_ne_bytes([byte as u8; 8]));
+            let bytes = bytes as u32;
+            self.emit(
+                op::fill_words,
+                isa::Memn {
+                    reg,
+                    base,
+                    off,
+                    bytes,
+                },
+            );
+            return;
+        }
         let (a, b, c) = (
             self.operand(args[0]),
             self.operand(args[1]),
