@@ -63,6 +63,26 @@ unsafe fn show<T: Shape>(at: *const u64) -> String {
     unsafe { (*at.cast::<Enc<T>>()).ops.fields() }
 }
 
+/// How the disassembler shows an operand: addresses differ from run to run and are left out.
+trait Field: Copy {
+    fn text(self) -> String;
+}
+impl Field for usize {
+    fn text(self) -> String {
+        "@".to_owned()
+    }
+}
+macro_rules! numbers {
+    ($($t:ty)*) => { $(
+        impl Field for $t {
+            fn text(self) -> String {
+                self.to_string()
+            }
+        }
+    )* };
+}
+numbers! { u16 u32 i32 u64 i64 }
+
 macro_rules! shapes {
     ($($(#[$doc:meta])* $name:ident { $($field:ident: $ty:ty),* $(,)? })*) => {
         $(
@@ -73,7 +93,8 @@ macro_rules! shapes {
             pub struct $name { $(pub $field: $ty),* }
             impl Shape for $name {
                 fn fields(&self) -> String {
-                    let text: &[String] = &[$(format!("{}={}", stringify!($field), self.$field)),*];
+                    let text: &[String] =
+                        &[$(format!("{}={}", stringify!($field), self.$field.text())),*];
                     text.join(" ")
                 }
             }
