@@ -8,8 +8,8 @@
 //! What not: integers, floats and wider vectors: no profile asked for them so far.
 
 use super::Lower;
+use super::address::Addr;
 use super::analyse::Kind;
-use super::memory::Addr;
 use crate::interp::isa::{self, Code, Fcx, Fm, Fx, op};
 use crate::ir::TypeId;
 use crate::ir::{BinOp, Call, Callee, Const, FloatKind, GlobalRef, Op, Operand, Ordering, Type};

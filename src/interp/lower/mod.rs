@@ -6,9 +6,14 @@
 //! they are used, which is what folds addresses into loads and comparisons into branches.
 //! What not: no optimisation across instructions otherwise; LLVM did that.
 
+mod address;
+mod aggregate;
 mod analyse;
+mod atomic;
 mod call;
+mod cast;
 mod control;
+mod edge;
 mod emit;
 mod exception;
 mod fuse;
@@ -17,6 +22,7 @@ mod int;
 mod intrinsic;
 mod memory;
 mod slots;
+mod switch;
 mod vector;
 
 use super::frame::{Kept, Lowered, Pad};
