@@ -242,7 +242,7 @@ impl Lower<'_> {
     fn indexed(&mut self, addr: Addr, index: Operand, scale: i64) -> Addr {
         let (base, off) = match addr {
             Addr::Base(b, off) => (b, off),
-            other => (self.address_slot(other), 0),
+            other => self.plain_form(other),
         };
         let (slot, signed) = self.index(index);
         match i32::try_from(scale) {

@@ -239,6 +239,7 @@ impl<'a> Lower<'a> {
     pub(super) fn plain_form(&mut self, addr: Addr) -> (u16, i32) {
         match addr {
             Addr::Base(base, off) => (base, off),
+            Addr::Frame(off) if self.area.is_some() => (self.area.unwrap_or(self.scratch), off),
             other => (self.address_slot(other), 0),
         }
     }
