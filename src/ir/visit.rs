@@ -4,20 +4,14 @@
 
 use super::constant::{Const, ConstExpr, ConstId};
 use super::debug::LocId;
-use super::function::FuncId;
+use super::function::{BlockId, FuncId};
 use super::inst::{Call, Callee, Clause, Op, Operand};
 use super::module::{GlobalRef, Module};
 use hashbrown::{HashMap, HashSet};
 
 impl Op {
     /// Calls `f` with every operand; constants of landing-pad clauses count as operands.
-    pub fn for_each_operand(&self, f: &mut dyn FnMut(Operand)) {
-        let call = |c: &Call, f: &mut dyn FnMut(Operand)| {
-            if let Callee::Pointer(p) = &c.callee {
-                f(*p);
-            }
-            c.args.iter().for_each(|&a| f(a));
-        };
+    pub fn for_each_operand(&self, f: &mut impl FnMut(Operand)) {
         match self {
             Op::Binary { a, b, .. } | Op::ICmp { a, b, .. } | Op::FCmp { a, b, .. } => {
                 f(*a);
@@ -56,8 +50,12 @@ impl Op {
                 f(*agg);
                 f(*elem);
             }
-            Op::Call(c) => call(c, f),
-            Op::Invoke { call: c, .. } | Op::CallBr { call: c, .. } => call(c, f),
+            Op::Call(call) | Op::Invoke { call, .. } | Op::CallBr { call, .. } => {
+                if let Callee::Pointer(p) = &call.callee {
+                    f(*p);
+                }
+                call.args.iter().for_each(|&a| f(a));
+            }
             Op::LandingPad { clauses, .. } => {
                 for clause in clauses {
                     let (Clause::Catch(c) | Clause::Filter(c)) = clause;
@@ -75,6 +73,37 @@ impl Op {
             }
             Op::VaArg { list } => f(*list),
             Op::Br { .. } | Op::Unreachable | Op::Fence { .. } | Op::Unsupported(_) => {}
+        }
+    }
+
+    /// Calls `f` with every block that control can go to.
+    pub fn for_each_successor(&self, f: &mut impl FnMut(BlockId)) {
+        match self {
+            Op::Br { target } => f(*target),
+            Op::CondBr {
+                then, otherwise, ..
+            } => {
+                f(*then);
+                f(*otherwise);
+            }
+            Op::Switch { default, cases, .. } => {
+                f(*default);
+                cases.iter().for_each(|c| f(c.1));
+            }
+            Op::IndirectBr { targets, .. } => targets.iter().for_each(|&t| f(t)),
+            Op::Invoke { normal, unwind, .. } => {
+                f(*normal);
+                f(*unwind);
+            }
+            Op::CallBr {
+                fallthrough,
+                indirect,
+                ..
+            } => {
+                f(*fallthrough);
+                indirect.iter().for_each(|&t| f(t));
+            }
+            _ => {}
         }
     }
 

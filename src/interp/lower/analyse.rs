@@ -20,114 +20,6 @@ pub(super) enum Kind {
     Dead,
 }
 
-/// Calls `f` with every operand of an instruction.
-pub(super) fn each_operand(op: &Op, mut f: impl FnMut(Operand)) {
-    match op {
-        Op::Binary { a, b, .. } | Op::ICmp { a, b, .. } | Op::FCmp { a, b, .. } => {
-            f(*a);
-            f(*b);
-        }
-        Op::ShuffleVector { a, b, .. } => {
-            f(*a);
-            f(*b);
-        }
-        Op::FNeg { a } | Op::Cast { a, .. } | Op::Freeze { a } => f(*a),
-        Op::Select { cond, a, b } => {
-            f(*cond);
-            f(*a);
-            f(*b);
-        }
-        Op::Phi { incoming } => incoming.iter().for_each(|&(_, o)| f(o)),
-        Op::Alloca { count, .. } => f(*count),
-        Op::Load { ptr, .. } => f(*ptr),
-        Op::Store { value, ptr, .. } | Op::AtomicRmw { ptr, value, .. } => {
-            f(*value);
-            f(*ptr);
-        }
-        Op::Gep { base, indices, .. } => {
-            f(*base);
-            indices.iter().for_each(|&i| f(i));
-        }
-        Op::ExtractElement { vector, index } => {
-            f(*vector);
-            f(*index);
-        }
-        Op::InsertElement {
-            vector,
-            elem,
-            index,
-        } => {
-            f(*vector);
-            f(*elem);
-            f(*index);
-        }
-        Op::ExtractValue { agg, .. } => f(*agg),
-        Op::InsertValue { agg, elem, .. } => {
-            f(*agg);
-            f(*elem);
-        }
-        Op::Call(call) | Op::Invoke { call, .. } | Op::CallBr { call, .. } => {
-            if let crate::ir::Callee::Pointer(p) = call.callee {
-                f(p);
-            }
-            call.args.iter().for_each(|&a| f(a));
-        }
-        Op::Resume { value } => f(*value),
-        Op::Ret { value } => {
-            if let Some(v) = value {
-                f(*v);
-            }
-        }
-        Op::CondBr { cond, .. } | Op::Switch { cond, .. } => f(*cond),
-        Op::IndirectBr { address, .. } => f(*address),
-        Op::CmpXchg {
-            ptr, expected, new, ..
-        } => {
-            f(*ptr);
-            f(*expected);
-            f(*new);
-        }
-        Op::VaArg { list } => f(*list),
-        Op::LandingPad { .. }
-        | Op::Br { .. }
-        | Op::Unreachable
-        | Op::Fence { .. }
-        | Op::Unsupported(_) => {}
-    }
-}
-
-/// Calls `f` with every block an instruction can go to.
-pub(super) fn each_successor(op: &Op, mut f: impl FnMut(usize)) {
-    let mut g = |b: crate::ir::BlockId| f(b.as_u32() as usize);
-    match op {
-        Op::Br { target } => g(*target),
-        Op::CondBr {
-            then, otherwise, ..
-        } => {
-            g(*then);
-            g(*otherwise);
-        }
-        Op::Switch { default, cases, .. } => {
-            g(*default);
-            cases.iter().for_each(|c| g(c.1));
-        }
-        Op::IndirectBr { targets, .. } => targets.iter().for_each(|&t| g(t)),
-        Op::Invoke { normal, unwind, .. } => {
-            g(*normal);
-            g(*unwind);
-        }
-        Op::CallBr {
-            fallthrough,
-            indirect,
-            ..
-        } => {
-            g(*fallthrough);
-            indirect.iter().for_each(|&t| g(t));
-        }
-        _ => {}
-    }
-}
-
 impl Lower<'_> {
     pub(super) fn analyse(&mut self) {
         let values = self.slot.len();
@@ -148,7 +40,7 @@ impl Lower<'_> {
             for i in block.start as usize..block.end as usize {
                 self.block_of[self.nparams + i] = b as u32;
                 let op = &self.body.insts[i].op;
-                each_operand(op, |o| {
+                op.for_each_operand(&mut |o| {
                     if let Ok(v) = o.unpack() {
                         uses[v.index()] += 1;
                         last_user[v.index()] = i as u32;
@@ -173,7 +65,8 @@ impl Lower<'_> {
                         only_scales[v.index()] = only_scales[v.index()] && self.scales(op, o);
                     }
                 });
-                each_successor(op, |to| {
+                op.for_each_successor(&mut |to| {
+                    let to = to.index();
                     if to <= b {
                         reach[to] = reach[to].max(Some(b));
                     }

@@ -10,7 +10,7 @@
 //! operands are used where it is. Functions that call setjmp share nothing: after a second
 //! return any earlier value may be wanted.
 
-use super::analyse::{Kind, each_operand, each_successor};
+use super::analyse::Kind;
 use super::{Lower, NONE};
 use crate::ir::{BinOp, Callee, Function, GlobalRef, Inst, Module, Op, Operand, Type};
 use cranelift_entity::EntityRef;
@@ -61,7 +61,7 @@ pub fn too_many_slots(m: &Module, f: &Function) -> bool {
     let mut shared = vec![false; body.insts.len()];
     for (user, inst) in body.insts.iter().enumerate() {
         let phi = matches!(inst.op, Op::Phi { .. });
-        each_operand(&inst.op, |o| {
+        inst.op.for_each_operand(&mut |o| {
             if let Ok(v) = o.unpack()
                 && let Some(i) = v.index().checked_sub(nparams)
             {
@@ -80,7 +80,8 @@ impl Lower<'_> {
         match self.kind[v] {
             Kind::Plain | Kind::Dead => f(v),
             Kind::Alias | Kind::Late | Kind::Address => {
-                each_operand(&self.body.insts[v - self.nparams].op, |o| self.leaves(o, f));
+                let op = &self.body.insts[v - self.nparams].op;
+                op.for_each_operand(&mut |o| self.leaves(o, f));
             }
         }
     }
@@ -100,7 +101,7 @@ impl Lower<'_> {
                         self.leaves(o, &mut |v| f(v, from.as_u32(), end));
                     }
                 } else {
-                    each_operand(op, |o| {
+                    op.for_each_operand(&mut |o| {
                         self.leaves(o, &mut |v| f(v, b as u32, i64::from(i) * 2))
                     });
                 }
@@ -289,9 +290,9 @@ impl Lower<'_> {
             else {
                 continue;
             };
-            each_successor(&last.op, |s| {
-                preds[s].push(b as u32);
-                succs[b].push(s as u32);
+            last.op.for_each_successor(&mut |s| {
+                preds[s.index()].push(b as u32);
+                succs[b].push(s.as_u32());
             });
         }
         let mut budget = self.body.insts.len() * MAX_WORK + 10_000;
