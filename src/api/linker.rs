@@ -8,6 +8,7 @@ use crate::memory::stack;
 use crate::support::error::Error;
 use crate::tier::host::{HostFunction, IntoHost};
 use crate::tier::libraries::Libraries;
+use crate::tier::policy::Mode;
 use crate::tier::link::{self, Environment};
 use crate::tier::{process, runtime};
 use hashbrown::HashMap;
@@ -76,9 +77,6 @@ impl Program {
     /// library that cannot be opened; [`Error::Host`] for a host function whose signature
     /// differs or for lack of memory; [`Error::Trap`] for a fault in a constructor.
     pub fn start(&self, config: Config) -> Result<Process, Error> {
-        match config.tier {
-            Tier::Interp => {}
-        }
         if config.stats {
             crate::interp::count_instructions(true);
         }
@@ -111,6 +109,12 @@ impl Program {
             args,
             env: config.env,
             native: config.native,
+            mode: match config.tier {
+                Tier::Interp => Mode::Interp,
+                Tier::Opt => Mode::Opt,
+                Tier::Auto => Mode::Auto,
+            },
+            explain: config.stats,
         };
         Ok(Process::new(process::Process::start(linked, options)?))
     }

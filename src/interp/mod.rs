@@ -17,6 +17,7 @@ pub mod exec;
 pub mod frame;
 pub mod isa;
 mod lower;
+mod native;
 pub mod stats;
 pub mod thunk;
 mod unwind;
@@ -26,4 +27,5 @@ mod tests;
 
 pub use check::unsupported;
 pub use entry::{init, locate, lower_function};
+pub use native::{enter_compiled, instead};
 pub use lower::{Options, count_instructions, disassemble};

@@ -9,6 +9,7 @@ pub mod builtins;
 pub mod host;
 pub mod libraries;
 pub mod link;
+pub mod policy;
 pub mod process;
 pub mod runtime;
 pub mod value;
