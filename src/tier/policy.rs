@@ -89,8 +89,9 @@ impl Tiers {
             finished: Condvar::new(),
         });
         FLIGHTS.lock().push(flight.clone());
+        // Exit handlers of a native process run compiled code until the very end.
         let tiers = Tiers {
-            flight: Some(flight.clone()),
+            flight: (!native).then(|| flight.clone()),
         };
         if mode == Mode::Opt {
             flight

@@ -178,6 +178,8 @@ impl Machine {
         let name = take_message(llvm!(target_machine::LLVMGetHostCPUName()));
         let features = take_message(llvm!(target_machine::LLVMGetHostCPUFeatures()));
         let name = CString::new(name).map_err(|e| e.to_string())?;
+        // What rounds otherwise than the guest's own target is left out.
+        let features = format!("{features},-avx512bf16,-avxneconvert,-avx512fp16");
         let features = CString::new(features).map_err(|e| e.to_string())?;
         let machine = llvm!(target_machine::LLVMCreateTargetMachine(
             target,

@@ -48,6 +48,9 @@ const TWICE: [&str; 6] = [
     "getcontext",
 ];
 
+/// Names that ORC defines for what it links.
+const ORC: [&str; 3] = ["atexit", "__cxa_atexit", "__dso_handle"];
+
 struct Work<'a> {
     parsed: &'a Parsed,
     request: &'a Request,
@@ -337,7 +340,7 @@ impl Work<'_> {
             llvm!(core::LLVMReplaceAllUsesWith(f, symbol));
             if compiled {
                 callees.insert(symbol, f);
-            } else if body {
+            } else if body || ORC.contains(&&*name_of(f)) {
                 llvm!(core::LLVMDeleteFunction(f));
             } else {
                 // The name tells the code generator what a library function does.
@@ -431,6 +434,11 @@ impl Work<'_> {
         let mut block: LLVMValueRef = null_mut();
         if llvm!(core::LLVMHasPersonalityFn(function)) != 0 {
             self.out.position_independent = true;
+            // LLVM knows personalities by their names.
+            let personality = llvm!(core::LLVMGetPersonalityFn(function));
+            if let Some(&named) = callees.get(&personality) {
+                llvm!(core::LLVMSetPersonalityFn(function, named));
+            }
         }
         for inst in instructions(function) {
             if llvm!(core::LLVMCanValueUseFastMathFlags(inst)) != 0 {
