@@ -466,16 +466,9 @@ fn native_code_calls_guest_functions() {
     let mut v: Vec<i32> = (0..1000).map(|i| (i * 7919) % 1009).collect();
     let address = image.func_address(compare);
     unsafe {
-        let f: extern "C" fn(*const c_void, *const c_void) -> i32 = std::mem::transmute(address);
-        libc::qsort(
-            v.as_mut_ptr().cast(),
-            v.len(),
-            4,
-            Some(std::mem::transmute::<
-                _,
-                unsafe extern "C" fn(*const c_void, *const c_void) -> i32,
-            >(f)),
-        );
+        let f: unsafe extern "C" fn(*const c_void, *const c_void) -> i32 =
+            std::mem::transmute(address);
+        libc::qsort(v.as_mut_ptr().cast(), v.len(), 4, Some(f));
     }
     assert!(v.is_sorted());
 

@@ -20,6 +20,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Default)]
 pub struct Linker {
     host: HashMap<String, Arc<HostFunction>>,
+    late: bool,
 }
 
 impl Linker {
@@ -44,6 +45,13 @@ impl Linker {
         Ok(self)
     }
 
+    /// Whether to link although the module uses things this version does not support; reaching
+    /// one of them then ends the program with the same message and the status 125. Default: no.
+    pub fn late_unsupported(&mut self, late: bool) -> &mut Self {
+        self.late = late;
+        self
+    }
+
     /// Links a module: everything that this version does not support is reported here;
     /// libraries are known, and symbols resolved, when the program starts.
     ///
@@ -51,12 +59,13 @@ impl Linker {
     /// [`Error::Unsupported`] with everything that is not supported.
     pub fn link(&self, module: &Module) -> Result<Program, Error> {
         let unsupported = module.check();
-        if !unsupported.is_empty() {
+        if !self.late && !unsupported.is_empty() {
             return Err(Error::Unsupported(unsupported));
         }
         Ok(Program {
             module: module.ir.clone(),
             host: self.host.clone(),
+            late: self.late,
         })
     }
 }
@@ -66,6 +75,7 @@ impl Linker {
 pub struct Program {
     module: Arc<ir::Module>,
     host: HashMap<String, Arc<HostFunction>>,
+    late: bool,
 }
 
 impl Program {
@@ -87,6 +97,7 @@ impl Program {
             runtime: runtime::lookup,
             host: self.host.clone(),
             libraries: Libraries::open(&config.libraries, &config.library_paths)?,
+            late: self.late,
             overrides: if config.native {
                 HashMap::new()
             } else {

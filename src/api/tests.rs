@@ -175,3 +175,44 @@ fn functions_are_called_with_scalars_and_faults_are_values() {
         assert!(p.typed_func::<(), ()>("nothing").is_err());
     }
 }
+
+#[test]
+fn an_uncaught_exception_comes_back_as_a_trap_each_time() {
+    let p = start(
+        "@_ZTIi = external constant ptr
+         declare ptr @__cxa_allocate_exception(i64)
+         declare void @__cxa_throw(ptr, ptr, ptr)
+         define void @raise() { call void @inner() ret void }
+         define void @inner() { %e = call ptr @__cxa_allocate_exception(i64 4) store i32 5, ptr %e
+           call void @__cxa_throw(ptr %e, ptr @_ZTIi, ptr null) unreachable }",
+    )
+    .unwrap();
+    // SAFETY: the signature is the one above.
+    unsafe {
+        let raise = p.typed_func::<(), ()>("raise").unwrap();
+        for _ in 0..2 {
+            let Err(Error::Trap(t)) = raise.call(()) else {
+                panic!("no trap")
+            };
+            assert_eq!(t.kind, TrapKind::UncaughtException);
+            assert_eq!(t.detail.as_deref(), Some("int"));
+            assert_eq!(t.function.as_deref(), Some("inner"));
+        }
+    }
+}
+
+#[test]
+fn what_is_unsupported_can_wait_until_it_is_reached() {
+    let text = "declare void @GOMP_parallel()
+         define i32 @main(i32 %n) { %c = icmp sgt i32 %n, 1 br i1 %c, label %a, label %b
+         a: call void @GOMP_parallel() br label %b
+         b: ret i32 7 }";
+    let engine = Engine::default();
+    let module = module(text).unwrap();
+    assert!(Linker::new(&engine).link(&module).is_err());
+    let mut linker = Linker::new(&engine);
+    let program = linker.late_unsupported(true).link(&module).unwrap();
+    let run = |config: Config| program.start(config).unwrap().run_main().unwrap().code();
+    assert_eq!(run(Config::new().arg("test")), 7);
+    assert_eq!(run(Config::new().arg("test").arg("more")), 125);
+}

@@ -58,6 +58,9 @@ pub struct RunOptions {
     /// Print what was executed, per region and thread, at the end
     #[arg(long)]
     pub stats: bool,
+    /// Start although the program uses what is not supported; fail when it is reached
+    #[arg(long)]
+    pub late: bool,
     /// Link this bitcode file in, too
     #[arg(long = "with", value_name = "FILE")]
     pub with: Vec<PathBuf>,

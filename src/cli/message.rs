@@ -7,5 +7,8 @@ use std::process::ExitCode;
 /// Shows an error of ours and gives the status to exit with.
 pub fn failed(error: &Error) -> ExitCode {
     eprintln!("ompvm: {error}");
+    if matches!(error, Error::Unsupported(_)) {
+        eprintln!("`ompvm run --late` starts all the same and fails where one of these is reached");
+    }
     ExitCode::from(FAILED)
 }

@@ -48,6 +48,7 @@ fn start(options: RunOptions) -> Result<ExitStatus, Error> {
         config = config.library_path(path);
     }
     Linker::new(&engine)
+        .late_unsupported(options.late)
         .link(&module)?
         .start(config)?
         .run_main()

@@ -9,9 +9,11 @@ use super::{lower, stats, unwind};
 use crate::ir::{FuncId, LocId};
 use crate::memory::abi::{NativeFrame, set_entry_hook};
 use crate::memory::activation::{self, Activation, Exit};
+use crate::memory::altstack;
 use crate::memory::func::FuncRef;
 use crate::memory::thread::{self, ThreadState};
 use crate::memory::{image::Image, signals};
+use crate::support::error::{Error, TrapKind, Unsupported};
 use std::ffi::c_void;
 use std::fmt::Write;
 use std::ptr;
@@ -36,6 +38,7 @@ pub fn init() {
     set_entry_hook(enter);
     activation::set_search_hook(unwind::search);
     signals::set_hooks(position, describe);
+    signals::set_uncaught_hook(unwind::uncaught);
 }
 
 struct Node {
@@ -79,6 +82,7 @@ pub fn lower_function(func: &FuncRef) -> &'static Lowered {
         // SAFETY: only this function stores here, code that is never freed.
         return unsafe { &*known.cast::<Lowered>() };
     }
+    let _own = thread::own_work();
     let options = lower::Options::current();
     let start = options.count.then(Instant::now);
     let code: &'static Lowered = Box::leak(lower::lower(func.image(), func.id, &options));
@@ -136,6 +140,8 @@ fn describe(ip: *const u64, place: &mut dyn Write, function: &mut dyn Write) {
         return;
     };
     let module = &image.module;
+    // Code without a line of its own, such as a function's entry, stands at the function's head.
+    let loc = loc.filter(|&l| module.debug.locs[l].line > 0);
     if let Some(loc) = loc {
         let l = &module.debug.locs[loc];
         let file = &module.debug.files[l.file].name;
@@ -145,6 +151,11 @@ fn describe(ip: *const u64, place: &mut dyn Write, function: &mut dyn Write) {
             write!(place, "{file}:{}", l.line)
         };
         let _ = write!(function, "{}", module.debug.scopes[l.scope].name);
+    } else if let Some(scope) = module.functions[func].scope {
+        let scope = &module.debug.scopes[scope];
+        let file = &module.debug.files[scope.file].name;
+        let _ = write!(place, "{file}:{}", scope.line);
+        let _ = write!(function, "{}", scope.name);
     } else {
         let _ = write!(function, "{}", module.functions[func].name);
     }
@@ -174,8 +185,13 @@ extern "C-unwind" fn enter(func: &FuncRef, native: &mut NativeFrame) {
         Ok(plan) => plan,
         Err(why) => {
             let name = &func.image().module.functions[func.id].name;
-            eprintln!("ompvm: `{name}` cannot be called from native code: {why}");
-            std::process::abort();
+            let what = Unsupported {
+                what: format!("a call from native code with {why}"),
+                place: None,
+                function: Some(name.to_string()),
+            };
+            eprintln!("ompvm: {}", Error::Unsupported(vec![what]));
+            std::process::exit(125)
         }
     };
     let cx = thread::current();
@@ -185,14 +201,19 @@ extern "C-unwind" fn enter(func: &FuncRef, native: &mut NativeFrame) {
         let mut act = Activation::default();
         act.push(cx);
         stats::begin(&mut act, cx, func);
-        let zone = if act.prev.is_null() { 0 } else { RED_ZONE };
+        let fresh = altstack::follow(cx, &mut act, ptr::from_mut(native) as usize);
+        let zone = if fresh || act.prev.is_null() {
+            0
+        } else {
+            RED_ZONE
+        };
         let start = ((*cx).sp as usize + zone).next_multiple_of(16) as *mut u8;
         let base = start.cast::<u64>().add(HEADER);
         let ret_words = (code.ret_words as usize).max(2).next_multiple_of(2);
         let va = base.add(ret_words).cast::<VaList>();
         let regs = va.byte_add(32).cast::<u64>().add(HEADER);
         if regs.cast::<u8>() >= (*cx).limit {
-            signals::raise_trap(crate::support::error::TrapKind::StackOverflow, ptr::null());
+            signals::raise_trap(TrapKind::StackOverflow, code.entry);
         }
         frame::write_header(
             base,
@@ -249,6 +270,7 @@ extern "C-unwind" fn enter(func: &FuncRef, native: &mut NativeFrame) {
                 Exit::Returned(_) => break,
                 Exit::Unwound(exception) => {
                     (*cx).activation = &raw mut act;
+                    (*cx).limit = act.limit;
                     match unwind::land_native(&act, exception as usize, cx) {
                         Some((ip, regs)) => place = Start { ip, regs, cx },
                         None => {

@@ -11,10 +11,15 @@
 //! the next power of two bytes of the lane (an i1 lane is a byte); structs and arrays lie as in
 //! memory, padding included.
 
+mod cancel;
 mod check;
 mod entry;
 pub mod exec;
 pub mod frame;
+#[allow(
+    rustdoc::broken_intra_doc_links,
+    reason = "effects in the table write [a] for the memory at a"
+)]
 pub mod isa;
 mod lower;
 mod native;
@@ -25,6 +30,7 @@ mod unwind;
 #[cfg(test)]
 mod tests;
 
+pub use cancel::address as cleanup_address;
 pub use check::unsupported;
 pub use entry::{init, locate, lower_function};
 pub use native::{enter_compiled, instead};

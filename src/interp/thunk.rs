@@ -438,6 +438,18 @@ impl<'m> Text<'m> {
                     atomic_suffix(*ordering, *scope)
                 )
             }
+            Op::Gep {
+                elem,
+                base,
+                indices,
+                ..
+            } => {
+                let mut text = format!("getelementptr {}", self.ty(*elem)?);
+                for operand in std::iter::once(base).chain(indices) {
+                    let _ = write!(text, ", {}", self.operand(*operand)?);
+                }
+                text
+            }
             Op::Call(call) | Op::Invoke { call, .. } => return self.call(inst, call),
             Op::Unsupported(text) => return Err(text.to_string()),
             other => return Err(format!("{other:?}")),

@@ -6,11 +6,16 @@
 //! of the catch type's own `__do_catch`, as libstdc++'s personality routine does.
 //! What not: no foreign runtime's exceptions are looked into; only `catch (...)` takes them.
 
+use super::cancel;
 use super::frame::{self, Lowered, Pad, PadClause};
 use crate::memory::activation::{self, Activation, Search};
+use crate::memory::signals;
 use crate::memory::thread::ThreadState;
+use crate::support::error::TrapKind;
 use parking_lot::Mutex;
-use std::ffi::c_void;
+use std::cell::Cell;
+use std::ffi::{CStr, c_char, c_void};
+use std::fmt::Write;
 
 /// Where to go on: instruction and frame.
 pub type Place = (*const u64, *mut u64);
@@ -25,6 +30,75 @@ pub fn type_number(info: usize) -> i32 {
         types.len() - 1
     });
     at as i32 + 1
+}
+
+/// The exception that this thread searched a handler for last.
+#[derive(Clone, Copy)]
+struct Last {
+    /// Where it was thrown.
+    ip: *const u64,
+    exception: usize,
+    /// Whether the cleanup phase began, that is, whether somebody catches it.
+    landed: bool,
+}
+
+thread_local! {
+    static LAST: Cell<Last> = const {
+        Cell::new(Last { ip: std::ptr::null(), exception: 0, landed: false })
+    };
+}
+
+/// Whether the abort at `ip` is the end of an exception that nobody caught: where it was thrown.
+/// Writes the object's type to `text`.
+pub fn uncaught(ip: *const u64, text: &mut dyn Write) -> Option<*const u64> {
+    let last = LAST.get();
+    if last.exception == 0 {
+        return None;
+    }
+    // The compiler's own handler for exceptions that may not pass caught it.
+    let ends = || {
+        super::locate(ip).is_some_and(|(image, func, _)| {
+            &*image.module.functions[func].name == "__clang_call_terminate"
+        })
+    };
+    if last.landed && !ends() {
+        return None;
+    }
+    // SAFETY: the exception is in flight, or caught for good; a type info holds its mangled name
+    // in its second word, with a star before it when it is unique by address.
+    unsafe {
+        if let Some(thrown) = thrown(last.exception) {
+            let name = *(thrown.info as *const *const c_char).add(1);
+            let name = if *name == b'*' as c_char {
+                name.add(1)
+            } else {
+                name
+            };
+            let mut status = 0;
+            let plain = __cxa_demangle(
+                name,
+                std::ptr::null_mut(),
+                std::ptr::null_mut(),
+                &mut status,
+            );
+            let shown = if plain.is_null() {
+                name
+            } else {
+                plain.cast_const()
+            };
+            let _ = text.write_str(&CStr::from_ptr(shown).to_string_lossy());
+        }
+    }
+    Some(last.ip)
+}
+
+unsafe extern "C" {
+    fn __cxa_demangle(
+        name: *const c_char,
+        buffer: *mut c_char,
+        len: *mut usize,
+        status: *mut i32,
+    ) -> *mut c_char;
 }
 
 /// A thrown C++ object: its type info and address.
@@ -153,6 +227,13 @@ pub fn search(act: &Activation, exception: *mut c_void) -> Search {
             ip = (*inner).entry_ip;
             inner = (*inner).prev;
         }
+        if inner == (*cx).activation {
+            LAST.set(Last {
+                ip,
+                exception: exception as usize,
+                landed: false,
+            });
+        }
         let mut innermost = true;
         while !regs.is_null() && !frame::lowered(regs).is_null() {
             if let Some(pad) = pad_at(&*frame::lowered(regs), ip, innermost) {
@@ -186,6 +267,12 @@ unsafe fn land_from(
     // SAFETY: the caller's promise.
     unsafe {
         while !regs.is_null() && !frame::lowered(regs).is_null() {
+            if let Some(buffer) = cancel::take(regs, exception) {
+                let buffer = &*buffer;
+                *regs.add(buffer.dst as usize) = 1;
+                (*cx).sp = buffer.sp;
+                return Some((buffer.ip, regs));
+            }
             let code = &*frame::lowered(regs);
             if let Some(pad) = pad_at(code, ip, innermost)
                 && let Some((selector, object)) = decide(pad, exception)
@@ -219,6 +306,10 @@ pub unsafe fn land_native(
     exception: usize,
     cx: *mut ThreadState,
 ) -> Option<Place> {
+    LAST.set(Last {
+        landed: true,
+        ..LAST.get()
+    });
     // SAFETY: the caller's promise.
     unsafe { land_from(act.frame.cast(), (*cx).ip, true, exception, cx) }
 }
@@ -270,8 +361,8 @@ pub struct JumpBuffer {
     pub regs: *mut u64,
     /// The instruction after setjmp.
     pub ip: *const u64,
-    sp: *mut u8,
-    dst: u32,
+    pub(super) sp: *mut u8,
+    pub(super) dst: u32,
     has_mask: u32,
     mask: libc::sigset_t,
 }
@@ -309,8 +400,8 @@ pub unsafe fn set_jump(
 /// As for [`set_jump`]; the frame that filled it is still live.
 pub unsafe fn long_jump(buffer: &JumpBuffer, value: u32, cx: *mut ThreadState) {
     if buffer.magic != MAGIC {
-        eprintln!("ompvm: longjmp with a buffer that setjmp did not fill");
-        std::process::abort();
+        // SAFETY: this thread's state.
+        signals::raise_trap(TrapKind::BadJump, unsafe { (*cx).ip });
     }
     // SAFETY: the caller's promise.
     unsafe {
@@ -321,6 +412,7 @@ pub unsafe fn long_jump(buffer: &JumpBuffer, value: u32, cx: *mut ThreadState) {
                 std::ptr::null_mut(),
             );
         }
+        cancel::left(buffer.regs);
         *buffer.regs.add(buffer.dst as usize) = u64::from(value);
         if (*cx).activation == buffer.activation {
             (*cx).sp = buffer.sp;
@@ -339,6 +431,7 @@ pub unsafe fn resume_jump(buffer: usize, act: *mut Activation, cx: *mut ThreadSt
     unsafe {
         let buffer = &*(buffer as *const JumpBuffer);
         (*cx).activation = act;
+        (*cx).limit = (*act).limit;
         (*cx).sp = buffer.sp;
         (buffer.ip, buffer.regs)
     }

@@ -77,6 +77,10 @@ pub fn compile(image: &Image, instead: &HashMap<&str, usize>) -> Result<Compiled
         functions,
         variables,
         ifuncs: module.ifuncs.keys().map(|i| image.ifunc_address(i)).collect(),
+        helpers: vec![
+            ("__truncsfbf2", float_to_bfloat as *const () as usize),
+            ("__truncdfbf2", double_to_bfloat as *const () as usize),
+        ],
         thread_block: ThreadBlock {
             cell: image.fast_tls().and_then(thread::fast_cell_offset),
             make: thread::fast_block as *const () as usize,
@@ -104,6 +108,31 @@ pub fn compile(image: &Image, instead: &HashMap<&str, usize>) -> Result<Compiled
         ranges: done.code.ranges(),
         _code: done.code,
     })
+}
+
+/// Rounds to nearest even on the upper half of a float, NaNs kept quiet; libgcc has it only since
+/// GCC 13. A bfloat is returned in the low half of the register that a float would be in.
+extern "C" fn float_to_bfloat(x: f32) -> f32 {
+    let bits = x.to_bits();
+    let upper = if x.is_nan() {
+        bits >> 16 | 0x40
+    } else {
+        bits.wrapping_add(0x7fff + (bits >> 16 & 1)) >> 16
+    };
+    f32::from_bits(upper)
+}
+
+/// As [`float_to_bfloat`]; rounding to odd in between keeps one rounding in all.
+extern "C" fn double_to_bfloat(x: f64) -> f32 {
+    let near = x as f32;
+    let exact = f64::from(near) == x || x.is_nan();
+    let mut bits = near.to_bits();
+    if !exact && bits & 1 == 0 {
+        // The neighbour on the other side of x is odd.
+        let above = f64::from(near).abs() > x.abs();
+        bits = if above { bits - 1 } else { bits + 1 };
+    }
+    float_to_bfloat(f32::from_bits(bits))
 }
 
 impl Compiled {

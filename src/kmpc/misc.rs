@@ -66,7 +66,8 @@ pub unsafe extern "C-unwind" fn error(ident: *const Ident, severity: i32, messag
         eprintln!("OMP: Warning: {at}{text}");
     } else {
         eprintln!("OMP: Error: {at}{text}");
-        std::process::exit(1);
+        // SAFETY: ends the process, by the signal that libomp ends it by.
+        unsafe { libc::abort() }
     }
 }
 

@@ -319,7 +319,7 @@ fn take_worker() -> Option<&'static Thread> {
     let spawned = std::thread::Builder::new()
         .name(format!("omp-{gtid}"))
         .stack_size(settings().stack_size)
-        .spawn(move || serve(thread));
+        .spawn(move || crate::memory::activation::at_bottom(|| serve(thread)));
     match spawned {
         Ok(_) => Some(thread),
         Err(error) => {

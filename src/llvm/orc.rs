@@ -12,7 +12,10 @@ use inkwell::llvm_sys::core::{
 use inkwell::llvm_sys::ir_reader::LLVMParseIRInContext2;
 use inkwell::llvm_sys::orc2::lljit::*;
 use inkwell::llvm_sys::orc2::*;
-use inkwell::targets::{InitializationConfig, Target};
+use inkwell::llvm_sys::target::{
+    LLVMInitializeX86AsmParser, LLVMInitializeX86AsmPrinter, LLVMInitializeX86Target,
+    LLVMInitializeX86TargetInfo, LLVMInitializeX86TargetMC,
+};
 use std::ffi::{CStr, CString};
 use std::ptr;
 use std::sync::Once;
@@ -37,13 +40,13 @@ impl Jit {
     /// LLVM's message when the host is not supported or memory is short.
     pub fn new() -> Result<Self, String> {
         static TARGET: Once = Once::new();
-        TARGET.call_once(|| {
-            let config = InitializationConfig {
-                asm_parser: true,
-                ..Default::default()
-            };
-            // A failure here shows as an error of the builder below.
-            let _ = Target::initialize_native(&config);
+        // SAFETY: registers LLVM's code generator for this architecture, once.
+        TARGET.call_once(|| unsafe {
+            LLVMInitializeX86TargetInfo();
+            LLVMInitializeX86Target();
+            LLVMInitializeX86TargetMC();
+            LLVMInitializeX86AsmPrinter();
+            LLVMInitializeX86AsmParser();
         });
         // SAFETY: the builder is consumed by LLVMOrcCreateLLJIT, the out-pointers are locals,
         // and every error is taken.

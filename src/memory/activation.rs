@@ -33,6 +33,10 @@ pub struct Activation {
     pub catch_traps: bool,
     /// The guest's stack pointer at the entry, restored by [`Activation::pop`].
     pub entry_sp: *mut u8,
+    /// The limit of the guest's stack inside, for those that come back by a jump.
+    pub limit: *mut u8,
+    /// The limit at the entry.
+    entry_limit: *mut u8,
     /// Bytecode position saved in the thread state at the entry, restored likewise.
     pub entry_ip: *const u64,
     /// The fault that came back here.
@@ -83,6 +87,8 @@ impl Default for Activation {
             exception: ptr::null_mut(),
             catch_traps: false,
             entry_sp: ptr::null_mut(),
+            limit: ptr::null_mut(),
+            entry_limit: ptr::null_mut(),
             entry_ip: ptr::null(),
             trap: None,
             interp: [0; 4],
@@ -101,6 +107,8 @@ impl Activation {
         unsafe {
             self.prev = (*state).activation;
             self.entry_sp = (*state).sp;
+            self.limit = (*state).limit;
+            self.entry_limit = (*state).limit;
             self.entry_ip = (*state).ip;
             (*state).activation = self;
         }
@@ -116,6 +124,7 @@ impl Activation {
         unsafe {
             (*state).activation = self.prev;
             (*state).sp = self.entry_sp;
+            (*state).limit = self.entry_limit;
             (*state).ip = self.entry_ip;
         }
     }
@@ -169,6 +178,22 @@ pub(super) unsafe fn jump_trapped(act: *mut Activation, trap: RawTrap) -> ! {
     }
 }
 
+/// Calls `f` as if the stack ended here: an exception that nothing inside catches is uncaught,
+/// so that `__cxa_throw` calls `std::terminate` with nothing unwound, and a thread that leaves by
+/// `pthread_exit` or cancellation ends here. Frames of Rust further out would claim the one and
+/// stop the other. A panic cannot leave `f` either: it ends the process.
+pub fn at_bottom<F: FnOnce()>(f: F) {
+    extern "C-unwind" fn go<F: FnOnce()>(f: *mut c_void) {
+        // SAFETY: the address of the option below.
+        if let Some(f) = unsafe { (*f.cast::<Option<F>>()).take() } {
+            f();
+        }
+    }
+    let mut f = Some(f);
+    // SAFETY: `go` takes what it is given, and `f` outlives the call.
+    unsafe { abi::raw_bottom(go::<F>, (&raw mut f).cast()) }
+}
+
 unsafe extern "C-unwind" {
     fn _Unwind_Resume(exception: *mut c_void) -> !;
 }
@@ -199,7 +224,10 @@ pub fn set_search_hook(hook: SearchHook) {
 }
 
 const SEARCH_PHASE: i32 = 1;
+const END_OF_STACK: i32 = 5;
 const HANDLER_FOUND: i32 = 6;
+/// The class of Rust's own panics, which may pass through guest frames.
+const RUST: u64 = u64::from_be_bytes(*b"MOZ\0RUST");
 const INSTALL_CONTEXT: i32 = 7;
 const CONTINUE_UNWIND: i32 = 8;
 
@@ -207,7 +235,7 @@ const CONTINUE_UNWIND: i32 = 8;
 pub(super) extern "C" fn personality(
     _version: i32,
     actions: i32,
-    _class: u64,
+    class: u64,
     exception: *mut c_void,
     context: *mut c_void,
 ) -> i32 {
@@ -224,6 +252,8 @@ pub(super) extern "C" fn personality(
             let act = *((frame - abi::ACTIVATION_SLOT) as *const *const Activation);
             return match hook(&*act, exception) {
                 Search::Handler => HANDLER_FOUND,
+                // An embedded program ends here: what it does not catch, nobody does.
+                _ if (*act).catch_traps && class != RUST => END_OF_STACK,
                 Search::Cleanup | Search::Nothing => CONTINUE_UNWIND,
             };
         }

@@ -10,6 +10,7 @@
 
 pub mod abi;
 pub mod activation;
+pub mod altstack;
 pub mod func;
 pub mod image;
 pub mod signals;

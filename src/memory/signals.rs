@@ -30,6 +30,11 @@ pub type LocateHook = fn(ip: *const u64, place: &mut dyn Write, function: &mut d
 /// The calling thread's OpenMP number in its team, if it has one.
 pub type ThreadHook = fn() -> Option<u32>;
 
+/// Whether an abort at this position ends an exception that nobody caught: the position that
+/// threw it, and its type written to the text. May allocate.
+pub type UncaughtHook = fn(ip: *const u64, text: &mut dyn Write) -> Option<*const u64>;
+
+static UNCAUGHT: AtomicUsize = AtomicUsize::new(0);
 static POSITION: AtomicUsize = AtomicUsize::new(0);
 static LOCATE: AtomicUsize = AtomicUsize::new(0);
 static NUMBER: AtomicUsize = AtomicUsize::new(0);
@@ -89,6 +94,11 @@ fn compiled_frame() -> usize {
         unsafe { _Unwind_Backtrace(step, (&raw mut found).cast()) };
     }
     found
+}
+
+/// Registers what tells uncaught exceptions from other aborts.
+pub fn set_uncaught_hook(hook: UncaughtHook) {
+    UNCAUGHT.store(hook as usize, Ordering::Release);
 }
 
 /// Registers what knows OpenMP thread numbers.
@@ -166,6 +176,17 @@ fn locate(ip: *const u64, place: &mut Line, function: &mut Line) {
     }
 }
 
+/// The exception behind an abort: where it was thrown and its type.
+fn uncaught(ip: *const u64, text: &mut Line) -> Option<*const u64> {
+    let hook = UNCAUGHT.load(Ordering::Acquire);
+    if hook == 0 {
+        return None;
+    }
+    // SAFETY: only set_uncaught_hook stores here.
+    let hook = unsafe { mem::transmute::<usize, UncaughtHook>(hook) };
+    hook(ip, text)
+}
+
 fn thread_number() -> Option<u32> {
     let hook = NUMBER.load(Ordering::Acquire);
     if hook == 0 {
@@ -178,14 +199,29 @@ fn thread_number() -> Option<u32> {
 
 /// The fault as a value; allocates, so not for signal handlers.
 pub fn describe(raw: RawTrap) -> Trap {
-    let (mut place, mut function) = (Line::new(), Line::new());
+    let (mut place, mut function, mut detail) = (Line::new(), Line::new(), Line::new());
+    let raw = raw.with_cause(&mut detail);
     locate(raw.ip, &mut place, &mut function);
     let text = |l: &Line| (l.len > 0).then(|| l.text().to_owned());
     Trap {
         kind: raw.kind,
+        detail: text(&detail),
         place: text(&place),
         function: text(&function),
         thread: thread_number(),
+    }
+}
+
+impl RawTrap {
+    /// An abort by an uncaught exception becomes that; its type goes to `detail`.
+    fn with_cause(self, detail: &mut Line) -> RawTrap {
+        if self.kind == TrapKind::Abort
+            && let Some(ip) = uncaught(self.ip, detail)
+        {
+            let kind = TrapKind::UncaughtException;
+            return RawTrap { kind, ip };
+        }
+        self
     }
 }
 
@@ -199,17 +235,22 @@ fn report(raw: RawTrap) {
             unsafe { libc::pause() };
         }
     }
-    let (mut place, mut function) = (Line::new(), Line::new());
+    let (mut place, mut function, mut detail) = (Line::new(), Line::new(), Line::new());
+    let raw = raw.with_cause(&mut detail);
     locate(raw.ip, &mut place, &mut function);
     let mut line = Line::new();
     let bare = Trap {
         kind: raw.kind,
+        detail: None,
         place: None,
         function: None,
         thread: None,
     };
     // Formatting into the fixed buffer neither fails nor allocates.
     let _ = write!(line, "ompvm: the guest program failed: {bare}");
+    if detail.len > 0 {
+        let _ = write!(line, ", of type `{}`,", detail.text());
+    }
     if place.len > 0 {
         let _ = write!(line, " at {}", place.text());
     }

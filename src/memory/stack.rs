@@ -13,6 +13,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 const PAGE: usize = 4096;
 /// Space that checks leave above the limit, for handlers that write a little before checking.
 const SLACK: usize = 64 << 10;
+/// What of that a handler of a stack overflow may use.
+pub const RESERVE: usize = 48 << 10;
 
 /// Sizes set by the embedder, in bytes; 0 means by the environment.
 static MAIN_SIZE: AtomicUsize = AtomicUsize::new(0);

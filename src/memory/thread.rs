@@ -38,6 +38,8 @@ pub struct ThreadState {
     blocks: Vec<TlsBlock>,
     rounds: u32,
     signal_stack: *mut c_void,
+    /// The alternate signal stack that the guest installed (address, bytes); no bytes is none.
+    pub alternate: (usize, usize),
 }
 
 #[derive(Debug)]
@@ -91,10 +93,47 @@ pub unsafe extern "C" fn fast_block(image: *const Image) -> *mut u8 {
     }
 }
 
+thread_local! {
+    /// How many calls deep this thread is in work of our own.
+    static OWN_WORK: Cell<u32> = const { Cell::new(0) };
+}
+
+/// While it lives, this thread works for us, not for the guest: what the guest put in the place
+/// of library functions is not called.
+#[derive(Debug)]
+pub struct OwnWork(());
+
+/// Begins work of our own that may call libraries.
+pub fn own_work() -> OwnWork {
+    OWN_WORK.set(OWN_WORK.get() + 1);
+    OwnWork(())
+}
+
+impl Drop for OwnWork {
+    fn drop(&mut self) {
+        OWN_WORK.set(OWN_WORK.get() - 1);
+    }
+}
+
+/// Where the 32-bit count behind [`own_work`] lies from the thread pointer, when that is the same
+/// on every thread: in an executable (TLS ABI, variant II).
+#[cfg(target_arch = "x86_64")]
+pub fn own_work_offset() -> Option<i32> {
+    let pointer: usize;
+    // SAFETY: the word at the thread pointer holds the thread pointer.
+    unsafe {
+        std::arch::asm!("mov {}, fs:[0]", out(reg) pointer, options(nostack, readonly));
+    }
+    let here = OWN_WORK.with(|c| c.as_ptr() as usize);
+    let offset = (here as i64).wrapping_sub(pointer as i64);
+    i32::try_from(offset)
+        .ok()
+        .filter(|o| (-(1 << 20)..0).contains(o))
+}
+
 /// This thread's state, made when it has none.
 ///
-/// # Panics
-/// When the system has no memory for a guest stack.
+/// Ends the process with status 125 when the system has no memory for a guest stack.
 #[inline]
 pub fn current() -> *mut ThreadState {
     let p = CURRENT.get();
@@ -210,7 +249,13 @@ fn make() -> *mut ThreadState {
     };
     let stack = match Stack::new(size) {
         Ok(s) => s,
-        Err(e) => panic!("ompvm: no memory for a guest stack of {size} bytes: {e}"),
+        Err(e) => {
+            eprintln!(
+                "ompvm: no memory for a guest stack of {size} bytes ({e}); \
+                 OMP_STACKSIZE and `ulimit -s` set its size"
+            );
+            std::process::exit(125)
+        }
     };
     let state = Box::new(ThreadState {
         sp: stack.base(),
@@ -224,6 +269,7 @@ fn make() -> *mut ThreadState {
         blocks: Vec::new(),
         rounds: 0,
         signal_stack: ptr::null_mut(),
+        alternate: (0, 0),
     });
     let p = Box::into_raw(state);
     CURRENT.set(p);
@@ -239,16 +285,27 @@ fn make() -> *mut ThreadState {
             0,
         );
         if m != libc::MAP_FAILED {
-            let ss = libc::stack_t {
-                ss_sp: m,
-                ss_flags: 0,
-                ss_size: SIGNAL_STACK,
-            };
-            libc::sigaltstack(&ss, ptr::null_mut());
             (*p).signal_stack = m;
+            use_signal_stack(p);
         }
     }
     p
+}
+
+/// Makes the thread's own alternate stack the one in use.
+///
+/// # Safety
+/// `state` is this thread's state.
+pub(super) unsafe fn use_signal_stack(state: *mut ThreadState) {
+    // SAFETY: the mapping lives as long as the thread.
+    unsafe {
+        let ss = libc::stack_t {
+            ss_sp: (*state).signal_stack,
+            ss_flags: 0,
+            ss_size: SIGNAL_STACK,
+        };
+        libc::sigaltstack(&ss, ptr::null_mut());
+    }
 }
 
 extern "C" fn at_thread_exit(state: *mut c_void) {
@@ -281,6 +338,11 @@ extern "C" fn at_thread_exit(state: *mut c_void) {
 }
 
 impl ThreadState {
+    /// One past the last byte of the guest stack that frames may use.
+    pub fn ordinary_limit(&self) -> *mut u8 {
+        self.stack.limit()
+    }
+
     /// Whether an address lies in this thread's guest stack (its guard page included).
     pub fn in_stack(&self, addr: usize) -> bool {
         self.stack.contains(addr)

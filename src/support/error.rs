@@ -45,8 +45,12 @@ pub enum TrapKind {
     BuiltinTrap,
     /// A call through a null or wild function pointer.
     BadCall(usize),
-    /// `abort`, or an uncaught exception.
+    /// `longjmp` with a buffer that `setjmp` did not fill.
+    BadJump,
+    /// `abort`.
     Abort,
+    /// A C++ exception that nothing caught.
+    UncaughtException,
 }
 
 impl TrapKind {
@@ -58,7 +62,7 @@ impl TrapKind {
             }
             TrapKind::IntegerDivision => libc::SIGFPE,
             TrapKind::Unreachable | TrapKind::BuiltinTrap => libc::SIGILL,
-            TrapKind::Abort => libc::SIGABRT,
+            TrapKind::BadJump | TrapKind::Abort | TrapKind::UncaughtException => libc::SIGABRT,
         }
     }
 }
@@ -68,6 +72,8 @@ impl TrapKind {
 pub struct Trap {
     /// What happened.
     pub kind: TrapKind,
+    /// The type of an uncaught exception.
+    pub detail: Option<String>,
     /// `file.c:12`, when known.
     pub place: Option<String>,
     /// The guest function.
@@ -94,8 +100,15 @@ impl fmt::Display for Trap {
             TrapKind::Unreachable => write!(f, "code marked unreachable was reached"),
             TrapKind::BuiltinTrap => write!(f, "__builtin_trap was called"),
             TrapKind::BadCall(a) => write!(f, "call through a bad function pointer ({a:#x})"),
+            TrapKind::BadJump => write!(f, "longjmp with a buffer that setjmp did not fill"),
             TrapKind::Abort => write!(f, "the program called abort"),
+            TrapKind::UncaughtException => {
+                write!(f, "an exception was thrown that nothing catches")
+            }
         }?;
+        if let Some(detail) = &self.detail {
+            write!(f, ", of type `{detail}`,")?;
+        }
         if let Some(place) = &self.place {
             write!(f, " at {place}")?;
         }

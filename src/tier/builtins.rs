@@ -6,6 +6,8 @@
 //! libgcc_s; bitcode rarely names them.
 
 use super::atomics;
+use crate::interp;
+use crate::memory::altstack;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::AtomicUsize;
 
@@ -83,8 +85,9 @@ pub fn first(name: &str) -> Option<usize> {
         "__cxa_thread_atexit" | "__cxa_thread_atexit_impl" => {
             cxa_thread_atexit as *const () as usize
         }
+        "sigaltstack" => altstack::sigaltstack as *const () as usize,
         "__dso_handle" => &raw const DSO as usize,
-        _ => return None,
+        _ => return interp::cleanup_address(name),
     })
 }
 

@@ -9,14 +9,15 @@
 
 use super::builtins;
 use super::host::HostFunction;
+use super::late;
 use super::libraries::Libraries;
 use super::value::ValueKind;
 use crate::interp;
 use crate::ir::visit::{Use, Uses};
-use crate::ir::{Const, GlobalRef, Linkage, Module, Op};
+use crate::ir::{Callee, Const, GlobalRef, Linkage, Module, Op};
 use crate::memory::image::SymbolKind;
 use crate::support::error::{Error, Unsupported};
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// What our OpenMP runtime says about a name.
@@ -39,6 +40,8 @@ pub struct Environment {
     pub host: HashMap<String, Arc<HostFunction>>,
     /// Named libraries and the process.
     pub libraries: Libraries,
+    /// Starts although entries of the runtime are missing: one that is reached ends the program.
+    pub late: bool,
     /// Names that mean something else for this process (`exit` of an embedded program).
     pub overrides: HashMap<&'static str, usize>,
 }
@@ -107,7 +110,11 @@ pub fn link(module: Arc<Module>, mut environment: Environment) -> Result<Linked,
     let uses = Uses::of(&module);
     let mut addresses = HashMap::new();
     let mut unsupported = collect_unsupported(&module, &uses);
+    if !environment.late {
+        unsupported.extend(instructions(&module));
+    }
     let mut unresolved = Vec::new();
+    let mut missing_entries = HashMap::new();
     check_host_functions(&module, &environment)?;
     for (&symbol, at) in &uses.symbols {
         let Some((name, kind, linkage, has_body)) = undefined(&module, symbol) else {
@@ -117,19 +124,21 @@ pub fn link(module: Arc<Module>, mut environment: Environment) -> Result<Linked,
             Runtime::Address(a) => {
                 addresses.insert(name.into(), a);
             }
-            Runtime::Unsupported(what) => unsupported.push(Unsupported {
-                what,
-                place: at.place(&module),
-                function: at.function_name(&module),
-            }),
+            Runtime::Unsupported(what) if environment.late => {
+                let exit = environment.overrides.get("exit").copied();
+                addresses.insert(name.into(), late::address(what, exit)?);
+            }
+            Runtime::Unsupported(what) => {
+                missing_entries.insert(symbol, what);
+            }
             Runtime::Unknown if linkage == Linkage::ExternWeak || has_body => {}
             Runtime::Unknown if is_section_bound(&module, name) => {}
             Runtime::Unknown => unresolved.push(missing(&module, name, at)),
         }
     }
+    unsupported.extend(places_of(&module, &uses, &missing_entries));
     if !unsupported.is_empty() {
-        unsupported.sort_by(|a, b| (&a.place, &a.what).cmp(&(&b.place, &b.what)));
-        unsupported.dedup();
+        sort(&mut unsupported);
         return Err(Error::Unsupported(unsupported));
     }
     if !unresolved.is_empty() {
@@ -183,20 +192,63 @@ fn check_host_functions(module: &Module, environment: &Environment) -> Result<()
 pub fn unsupported(module: &Module, runtime: fn(&str) -> Runtime) -> Vec<Unsupported> {
     let uses = Uses::of(module);
     let mut list = collect_unsupported(module, &uses);
+    list.extend(instructions(module));
     list.extend(interp::unsupported(module));
-    for (&symbol, at) in &uses.symbols {
+    let mut missing_entries = HashMap::new();
+    for &symbol in uses.symbols.keys() {
         if let Some((name, ..)) = undefined(module, symbol)
             && let Runtime::Unsupported(what) = runtime(name)
         {
-            list.push(Unsupported {
-                what,
-                place: at.place(module),
-                function: at.function_name(module),
-            });
+            missing_entries.insert(symbol, what);
         }
     }
+    list.extend(places_of(module, &uses, &missing_entries));
+    sort(&mut list);
+    list
+}
+
+fn sort(list: &mut Vec<Unsupported>) {
     list.sort_by(|a, b| (&a.place, &a.what).cmp(&(&b.place, &b.what)));
     list.dedup();
+}
+
+/// Every place that calls one of the entries, or the first use of one that nobody calls.
+fn places_of(
+    module: &Module,
+    uses: &Uses,
+    entries: &HashMap<GlobalRef, String>,
+) -> Vec<Unsupported> {
+    let mut list = Vec::new();
+    if entries.is_empty() {
+        return list;
+    }
+    let mut push = |what: &str, at: &Use| {
+        list.push(Unsupported {
+            what: what.to_owned(),
+            place: at.place(module),
+            function: at.function_name(module),
+        });
+    };
+    let mut called = HashSet::new();
+    for (id, function) in &module.functions {
+        for inst in function.body.iter().flat_map(|b| &b.insts) {
+            if let Some(Callee::Symbol(symbol)) = inst.op.as_call().map(|c| &c.callee)
+                && let Some(what) = entries.get(symbol)
+            {
+                called.insert(*symbol);
+                let at = Use {
+                    function: Some(id),
+                    loc: inst.loc,
+                };
+                push(what, &at);
+            }
+        }
+    }
+    for (symbol, what) in entries {
+        if !called.contains(symbol) {
+            push(what, &uses.symbols[symbol]);
+        }
+    }
     list
 }
 
@@ -224,6 +276,23 @@ fn is_section_bound(module: &Module, name: &str) -> bool {
     })
 }
 
+/// Instructions that the reader did not understand; the interpreter fails where it meets one.
+fn instructions(module: &Module) -> Vec<Unsupported> {
+    let mut list = Vec::new();
+    for function in module.functions.values() {
+        for inst in function.body.iter().flat_map(|b| &b.insts) {
+            if let Op::Unsupported(text) = &inst.op {
+                list.push(Unsupported {
+                    what: text.to_string(),
+                    place: inst.loc.map(|l| module.debug.describe(l)),
+                    function: Some(function.name.to_string()),
+                });
+            }
+        }
+    }
+    list
+}
+
 fn collect_unsupported(module: &Module, uses: &Uses) -> Vec<Unsupported> {
     let mut list = Vec::new();
     let mut push = |what: &str, at: Use| {
@@ -233,20 +302,6 @@ fn collect_unsupported(module: &Module, uses: &Uses) -> Vec<Unsupported> {
             function: at.function_name(module),
         });
     };
-    for (id, function) in &module.functions {
-        let Some(body) = &function.body else { continue };
-        for inst in &body.insts {
-            if let Op::Unsupported(text) = &inst.op {
-                push(
-                    text,
-                    Use {
-                        function: Some(id),
-                        loc: inst.loc,
-                    },
-                );
-            }
-        }
-    }
     for &(c, at) in &uses.unsupported {
         if let Const::Unsupported(text) = &module.consts[c] {
             push(text, at);

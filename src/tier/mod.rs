@@ -7,6 +7,8 @@
 mod atomics;
 pub mod builtins;
 pub mod host;
+pub mod interpose;
+mod late;
 pub mod libraries;
 pub mod link;
 pub mod policy;

@@ -13,7 +13,7 @@ use crate::ir::FuncId;
 use crate::jit::{self, Compiled};
 use crate::kmpc::hooks;
 use crate::memory::image::Image;
-use crate::memory::signals;
+use crate::memory::{signals, thread};
 use crate::support::error::Error;
 use hashbrown::HashMap;
 use parking_lot::{Condvar, Mutex};
@@ -131,7 +131,11 @@ impl Drop for Tiers {
 impl Flight {
     fn run(&self, image: &Arc<Image>, explain: bool) -> Result<(), String> {
         let instead: HashMap<&str, usize> = interp::instead().into_iter().collect();
-        let done = jit::compile(image, &instead);
+        let done = {
+            // What the guest put in the place of library functions is not for LLVM.
+            let _own = thread::own_work();
+            jit::compile(image, &instead)
+        };
         let result = match done {
             Ok(compiled) => {
                 let compiled = Arc::new(compiled);

@@ -123,11 +123,17 @@ impl Process {
             ended: false,
         };
         if process.native {
+            // Rust programs start with SIGPIPE ignored; C programs do not.
+            // SAFETY: sets the default action.
+            unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
             // Exit handlers may call guest functions until the very end.
             std::mem::forget(process.image.clone());
         }
         process.guarded(|p| {
             p.resolve_ifuncs();
+            if p.native {
+                super::interpose::apply(&p.image);
+            }
             p.register_destructors();
             p.run_constructors();
             0
@@ -188,7 +194,9 @@ impl Process {
     /// Runs `f`, which runs guest code; when embedded, exits and faults come back.
     fn guarded(&self, f: impl FnOnce(&Process) -> usize) -> Result<Option<i32>, Error> {
         if self.native {
-            f(self);
+            activation::at_bottom(|| {
+                f(self);
+            });
             return Ok(None);
         }
         let state = thread::current();
@@ -342,6 +350,7 @@ pub fn signature(
 fn unknown_trap() -> Trap {
     Trap {
         kind: TrapKind::Abort,
+        detail: None,
         place: None,
         function: None,
         thread: None,

@@ -89,10 +89,76 @@ fn truncated() -> Result<(), String> {
     Ok(())
 }
 
+/// Standard output of a run with `args`, which must succeed.
+fn prints(args: &[&str], expected: &str) -> Result<(), String> {
+    let ran = start(args)?;
+    if ran.end == End::Exit(0) && ran.stdout == expected {
+        return Ok(());
+    }
+    Err(format!("should print {expected:?}: {}", ran.summary()))
+}
+
+/// `-l` and `-L` find a shared library; without them its function is missing.
+fn libraries() -> Result<(), String> {
+    let source = write("answer.c", b"int the_answer(void) { return 42; }\n")?;
+    let mut clang = Command::new(llvm_bin().join("clang"));
+    clang.current_dir(scratch()?);
+    clang.args(["-shared", "-fPIC", "-o", "libanswer.so"]);
+    let ran = run(clang.arg(&source), "", LIMIT)?;
+    if ran.end != End::Exit(0) {
+        return Err(ran.summary());
+    }
+    let text = "#include <stdio.h>\nint the_answer(void);\n\
+        int main(void) { printf(\"%d\\n\", the_answer()); return 0; }\n";
+    let bitcode = guest("asks", text)?;
+    let bitcode = &*bitcode.to_string_lossy();
+    refused(Path::new(bitcode), &["the_answer"])?;
+    prints(&["run", "-L", ".", "-l", "answer", bitcode], "42\n")?;
+    prints(&["run", "-L.", "-lanswer", bitcode], "42\n")?;
+    prints(&["run", "-l", "./libanswer.so", bitcode], "42\n")?;
+    complains(&start(&["run", "-lno_such", bitcode])?, 125, &["-lno_such"])
+}
+
+/// `--with` links a second file in.
+fn with() -> Result<(), String> {
+    let other = guest("other", "int other(void) { return 7; }\n")?;
+    let text = "#include <stdio.h>\nint other(void);\n\
+        int main(void) { printf(\"%d\\n\", other()); return 0; }\n";
+    let first = guest("first", text)?;
+    let (first, other) = (first.to_string_lossy(), other.to_string_lossy());
+    refused(Path::new(&*first), &["other"])?;
+    prints(&["run", "--with", &other, &first], "7\n")
+}
+
+/// `--late` starts a program that refers to tasks, and fails when it reaches them.
+fn late() -> Result<(), String> {
+    let text = "#include <stdio.h>\nint main(int argc, char **argv) {\n\
+        puts(\"started\"); fflush(stdout);\nif (argc > 1) {\n#pragma omp task\nputs(argv[1]);\n\
+        }\nreturn 0; }\n";
+    let source = write("late.c", text.as_bytes())?;
+    let bitcode = compile::bitcode(&source, &["-O1".to_owned(), "-fopenmp".to_owned()])?;
+    let bitcode = &*bitcode.to_string_lossy();
+    refused(
+        Path::new(bitcode),
+        &["__kmpc_omp_task", "late.c:5", "--late"],
+    )?;
+    prints(&["run", "--late", bitcode], "started\n")?;
+    let ran = start(&["run", "--late", bitcode, "x"])?;
+    complains(&ran, 125, &["not supported", "__kmpc_omp_task", "late.c:5"])?;
+    if ran.stdout == "started\n" {
+        Ok(())
+    } else {
+        Err(format!("should have started: {}", ran.summary()))
+    }
+}
+
 /// The trials.
 pub fn trials() -> Vec<Trial> {
     type Check = fn() -> Result<(), String>;
-    let checks: [(&str, Check); 17] = [
+    let checks: [(&str, Check); 20] = [
+        ("libraries", libraries),
+        ("with", with),
+        ("late", late),
         ("empty", || {
             refused(&write("empty.bc", b"")?, &["empty.bc", "empty"])
         }),
@@ -128,7 +194,7 @@ pub fn trials() -> Vec<Trial> {
         ("unreadable", || {
             let path = write("secret.bc", b"BC")?;
             use std::os::unix::fs::PermissionsExt;
-            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0))
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o0))
                 .map_err(|e| e.to_string())?;
             // The superuser may read it; then it is not bitcode, and that is said.
             refused(&path, &["secret.bc"])

@@ -202,7 +202,7 @@ hc!(unsupported(o: Site, r, ip, cx) {
 fn report_unsupported(text: usize) -> ! {
     // SAFETY: the lowering keeps the text with the code.
     let text = unsafe { &*(text as *const String) };
-    eprintln!("ompvm: not supported by this version of ompvm: {text}");
+    eprintln!("ompvm: not supported by this version of ompvm:\n  {text}");
     std::process::exit(125)
 }
 h!(count(o: Count, r, _ip, cx) (*cx).interp[0] = (*cx).interp[0].wrapping_add(o.n as usize));

@@ -11,6 +11,8 @@ mod atomic;
 mod call;
 mod control;
 mod float;
+#[cfg(ompvm_histogram)]
+pub mod histogram;
 mod int;
 mod intrinsics;
 mod memory;
@@ -92,7 +94,13 @@ pub unsafe fn run(ip: *const u64, regs: *mut u64, cx: *mut ThreadState) {
     // SAFETY: as the caller promises; every handler returns a valid state or a null ip.
     unsafe {
         let (mut ip, mut regs) = (ip, regs);
+        #[cfg(ompvm_histogram)]
+        let mut last = 0;
         while !ip.is_null() {
+            #[cfg(ompvm_histogram)]
+            {
+                last = histogram::step(last, *ip);
+            }
             let state = (*ip.cast::<Handler>())(ip, regs, cx);
             (ip, regs) = (state.ip, state.regs);
         }

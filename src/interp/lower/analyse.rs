@@ -134,7 +134,16 @@ impl Lower<'_> {
         let mut uses = vec![0u32; values];
         let mut last_user = vec![u32::MAX; values];
         let mut only_addresses = vec![true; values];
+        let mut reach = vec![None; self.body.blocks.len()];
         for (b, block) in self.body.blocks.iter().enumerate() {
+            if let Some(inst) = self.body.insts.get(block.start as usize)
+                && let Op::Phi { incoming } = &inst.op
+                && incoming.len() > 8
+            {
+                let places = incoming.iter().enumerate();
+                self.incoming
+                    .extend(places.map(|(k, (from, _))| ((from.as_u32() as usize, b), k as u32)));
+            }
             for i in block.start as usize..block.end as usize {
                 self.block_of[self.nparams + i] = b as u32;
                 let op = &self.body.insts[i].op;
@@ -164,10 +173,16 @@ impl Lower<'_> {
                 });
                 each_successor(op, |to| {
                     if to <= b {
-                        self.in_loop[to..=b].fill(true);
+                        reach[to] = reach[to].max(Some(b));
                     }
                 });
             }
+        }
+        // From a loop's first block to the last that branches back to it.
+        let mut end = None;
+        for (b, &to) in reach.iter().enumerate() {
+            end = end.max(to);
+            self.in_loop[b] = end >= Some(b);
         }
         for i in 0..self.body.insts.len() {
             let v = self.nparams + i;

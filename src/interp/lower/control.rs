@@ -11,6 +11,7 @@ use super::{Label, Lower, NONE, Stub};
 use crate::interp::isa::{self, Brab, Brai, Code, Enc, op};
 use crate::ir::{Const, FloatKind, FloatPred, IntPred, Op, Operand, Type};
 use cranelift_entity::EntityRef;
+use hashbrown::HashMap;
 use std::mem::offset_of;
 
 /// A comparison of two slots or of a slot and an immediate.
@@ -51,7 +52,11 @@ impl Lower<'_> {
             if self.kind[v] != Kind::Plain || self.slot[v] == NONE {
                 continue;
             }
-            let Some(&(_, source)) = incoming.iter().find(|(b, _)| b.as_u32() as usize == from)
+            let known = self.incoming.get(&(from, to)).map(|&k| k as usize);
+            let here = |k: usize| incoming.get(k).filter(|(b, _)| b.as_u32() as usize == from);
+            let Some(&(_, source)) = known
+                .and_then(here)
+                .or_else(|| incoming.iter().find(|(b, _)| b.as_u32() as usize == from))
             else {
                 continue;
             };
@@ -83,33 +88,62 @@ impl Lower<'_> {
                 }
             }
         }
-        while !pending.is_empty() {
-            let overlaps = |d: (u16, u16), s: (u16, u16)| d.0 < s.0 + s.1 && s.0 < d.0 + d.1;
-            let free = pending.iter().position(|&(d, n, a)| {
-                let this = (a, d);
-                pending
-                    .iter()
-                    .all(|&(d2, n2, a2)| (a2, d2) == this || !overlaps((d, n), (a2, n2)))
-            });
-            match free {
-                Some(i) => {
-                    let (d, n, a) = pending.swap_remove(i);
-                    self.mov(d, a, n);
-                }
-                None => {
-                    let (_, n, a) = pending[0];
-                    let t = self.temp(n);
-                    self.mov(t, a, n);
-                    for p in &mut pending {
-                        if p.2 == a {
-                            p.2 = t;
-                        }
-                    }
-                }
-            }
-        }
+        self.parallel_moves(pending);
         for (dst, c) in constants {
             self.constant_into(dst, c);
+        }
+    }
+
+    /// Performs moves (destination, words, source) as if all at once.
+    fn parallel_moves(&mut self, mut moves: Vec<(u16, u16, u16)>) {
+        // How many pending moves read a word, and which one writes it.
+        let mut readers: HashMap<u16, u32> = HashMap::new();
+        let mut writer: HashMap<u16, usize> = HashMap::new();
+        for (i, &(d, n, a)) in moves.iter().enumerate() {
+            for w in 0..n {
+                *readers.entry(a + w).or_default() += 1;
+                writer.insert(d + w, i);
+            }
+        }
+        let free = |m: (u16, u16, u16), readers: &HashMap<u16, u32>| {
+            let (d, n, a) = m;
+            (d..d + n).all(|w| {
+                let own = u32::from((a..a + n).contains(&w));
+                readers.get(&w).is_none_or(|&r| r <= own)
+            })
+        };
+        let mut done = vec![false; moves.len()];
+        let mut ready: Vec<usize> = (0..moves.len()).collect();
+        let mut first = 0;
+        while first < moves.len() {
+            let (i, to) = match ready.pop() {
+                Some(i) if done[i] || !free(moves[i], &readers) => continue,
+                Some(i) => (i, None),
+                // Only cycles are left: one value waits in a temporary.
+                None if done[first] => {
+                    first += 1;
+                    continue;
+                }
+                None => (first, Some(self.temp(moves[first].1))),
+            };
+            let (d, n, a) = moves[i];
+            self.mov(to.unwrap_or(d), a, n);
+            for w in a..a + n {
+                if let Some(r) = readers.get_mut(&w) {
+                    *r -= 1;
+                }
+                ready.extend(writer.get(&w));
+            }
+            match to {
+                Some(t) => moves[i].2 = t,
+                None => done[i] = true,
+            }
+            if to.is_some() {
+                for w in 0..n {
+                    *readers.entry(moves[i].2 + w).or_default() += 1;
+                }
+                ready.push(i);
+            }
         }
     }
 
@@ -131,10 +165,11 @@ impl Lower<'_> {
         if !self.has_moves(from, to) {
             return Label(to as u32);
         }
-        if let Some(s) = self.stubs.iter().find(|s| s.from == from && s.to == to) {
-            return s.label;
+        if let Some(&label) = self.stub_of.get(&(from, to)) {
+            return label;
         }
         let label = self.new_label();
+        self.stub_of.insert((from, to), label);
         self.stubs.push(Stub { label, from, to });
         label
     }

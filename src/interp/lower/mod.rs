@@ -27,6 +27,7 @@ use hashbrown::HashMap;
 use std::fmt::Write;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 /// How to lower.
 #[derive(Clone, Debug, Default)]
@@ -108,6 +109,10 @@ pub(super) struct Lower<'a> {
     fixups: Vec<Fixup>,
     labels: Vec<u32>,
     stubs: Vec<Stub>,
+    /// The stub of an edge, by its blocks.
+    stub_of: HashMap<(usize, usize), Label>,
+    /// Where a block with many predecessors stands in the phis of its successor.
+    incoming: HashMap<(usize, usize), u32>,
     landings: Vec<exception::Landing>,
     lines: Vec<(u32, Option<LocId>)>,
     pads: Vec<Pad>,
@@ -129,12 +134,20 @@ pub fn lower(image: &Image, id: FuncId, options: &Options) -> Box<Lowered> {
     let Some(body) = &f.body else {
         crate::bug!("`{}` has no body to lower", f.name)
     };
+    let started = options.dump.is_some().then(Instant::now);
     let mut l = Lower::new(image, module, f, body, id);
     l.analyse();
     let lowered = l.run(options);
     if let Some(wanted) = &options.dump
         && f.name.contains(wanted.as_str())
     {
+        if let Some(started) = started {
+            eprintln!(
+                "; {} instructions lowered in {} us",
+                body.insts.len(),
+                started.elapsed().as_micros()
+            );
+        }
         eprintln!("{}", disassemble(&lowered.0, &lowered.1, &f.name));
     }
     lowered.0
@@ -147,8 +160,9 @@ pub fn disassemble(code: &Lowered, ops: &[(u32, u16)], name: &str) -> String {
         code.code.len(),
         code.params
     );
+    let mut blocks = code.blocks.iter().enumerate().peekable();
     for &(at, number) in ops {
-        if let Some(b) = code.blocks.iter().position(|&b| b == at) {
+        while let Some((b, _)) = blocks.next_if(|&(_, &start)| start <= at) {
             let _ = writeln!(text, " bb{b}:");
         }
         let info = &INFO[number as usize];
@@ -188,6 +202,8 @@ impl<'a> Lower<'a> {
             fixups: Vec::new(),
             labels: vec![u32::MAX; body.blocks.len()],
             stubs: Vec::new(),
+            stub_of: HashMap::new(),
+            incoming: HashMap::new(),
             landings: Vec::new(),
             lines: Vec::new(),
             pads: Vec::new(),

@@ -28,14 +28,18 @@ struct Candidate {
     /// Uses: block and position.
     uses: Vec<(u32, i64)>,
     live_in: HashSet<u32>,
+    /// Live in too many blocks to follow: shares nothing.
+    wide: bool,
     /// Representative in the union.
     class: u32,
 }
 
 /// Most pairs compared when two classes might join.
 const MAX_PAIRS: usize = 64;
-/// Most block visits per instruction of the function.
-const MAX_WORK: usize = 64;
+/// Most blocks in which one value is followed.
+const MAX_BLOCKS: usize = 512;
+/// Most block visits per instruction of the function, all values together.
+const MAX_WORK: usize = 4;
 
 impl Lower<'_> {
     fn leaves(&self, o: Operand, f: &mut impl FnMut(usize)) {
@@ -181,7 +185,9 @@ impl Lower<'_> {
     fn coalesce(&mut self) {
         let mut index: HashMap<u32, u32> = HashMap::new();
         let mut candidates: Vec<Candidate> = Vec::new();
+        // Loops' own edges first.
         let mut pairs: Vec<(u32, u32)> = Vec::new();
+        let mut others: Vec<(u32, u32)> = Vec::new();
         for (b, block) in self.body.blocks.iter().enumerate() {
             for i in block.start as usize..block.end as usize {
                 let Op::Phi { incoming } = &self.body.insts[i].op else {
@@ -212,6 +218,7 @@ impl Lower<'_> {
                             phi,
                             uses: Vec::new(),
                             live_in: HashSet::new(),
+                            wide: false,
                             class: n,
                         });
                         n
@@ -224,11 +231,10 @@ impl Lower<'_> {
                         && self.in_place(x.index())
                     {
                         let x = add(x.index(), &mut candidates);
-                        // Loops' own edges first.
                         if candidates[x as usize].block as usize >= b {
-                            pairs.insert(0, (p, x));
-                        } else {
                             pairs.push((p, x));
+                        } else {
+                            others.push((p, x));
                         }
                     }
                 }
@@ -237,6 +243,7 @@ impl Lower<'_> {
         if candidates.is_empty() {
             return;
         }
+        pairs.extend(others);
         self.each_use(|v, b, at| {
             if let Some(&c) = index.get(&(v as u32)) {
                 candidates[c as usize].uses.push((b, at));
@@ -256,8 +263,9 @@ impl Lower<'_> {
             });
         }
         let mut budget = self.body.insts.len() * MAX_WORK + 10_000;
+        let mut work: Vec<u32> = Vec::new();
         for c in &mut candidates {
-            let mut work: Vec<u32> = Vec::new();
+            work.clear();
             for &(b, at) in &c.uses {
                 let local = b == c.block && c.def < at;
                 if !local && c.live_in.insert(b) {
@@ -271,15 +279,16 @@ impl Lower<'_> {
                         work.push(p);
                     }
                 }
-            }
-            if budget == 0 {
-                return;
+                if budget == 0 || c.live_in.len() > MAX_BLOCKS {
+                    c.wide = true;
+                    break;
+                }
             }
         }
         let mut members: Vec<Vec<u32>> = (0..candidates.len() as u32).map(|c| vec![c]).collect();
         for (p, x) in pairs {
             let (a, b) = (candidates[p as usize].class, candidates[x as usize].class);
-            if a == b {
+            if a == b || candidates[p as usize].wide || candidates[x as usize].wide {
                 continue;
             }
             let (ma, mb) = (&members[a as usize], &members[b as usize]);

@@ -72,6 +72,8 @@ pub struct Request {
     pub variables: Vec<Variable>,
     /// The address of each ifunc.
     pub ifuncs: Vec<usize>,
+    /// Functions that generated code may call and the process may lack.
+    pub helpers: Vec<(&'static str, usize)>,
     /// Thread-local storage.
     pub thread_block: ThreadBlock,
 }
@@ -117,6 +119,9 @@ pub fn compile(request: &Request) -> Result<Compiled, String> {
     lap(1);
     let object = {
         let machine = Machine::host(parsed.module, prepared.position_independent)?;
+        if std::env::var_os("OMPVM_STRIP").is_some() {
+            llvm!(debuginfo::LLVMStripModuleDebugInfo(parsed.module));
+        }
         if prepared.inline {
             machine.run(parsed.module, c"always-inline")?;
         }

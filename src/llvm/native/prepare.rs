@@ -139,6 +139,9 @@ impl Work<'_> {
         {
             return Err("the files changed since they were read".into());
         }
+        for &(name, address) in &self.request.helpers {
+            self.bind(name, address);
+        }
         self.aliases();
         self.ifuncs();
         let interpreted = self.choose(&all, &globals)?;

@@ -106,6 +106,8 @@ unsafe extern "C-unwind" {
     ) -> EnterResult;
     #[link_name = "ompvm_boundary_jump"]
     pub(in crate::memory) fn raw_jump(act: *const c_void, value: usize, kind: usize) -> !;
+    #[link_name = "ompvm_boundary_bottom"]
+    pub(in crate::memory) fn raw_bottom(f: extern "C-unwind" fn(*mut c_void), a: *mut c_void);
     #[link_name = "ompvm_boundary_landing"]
     fn raw_landing();
     #[link_name = "ompvm_boundary_entry"]
@@ -344,4 +346,26 @@ global_asm!(
     ".cfi_endproc",
     ".size ompvm_boundary_enter, . - ompvm_boundary_enter",
     personality = sym activation::personality,
+);
+
+// The bottom of a stack, as the unwinder sees it: its return address is undefined, as that of a
+// thread's first function (DWARF 5, 6.4.4). rdi f, rsi a.
+global_asm!(
+    ".text",
+    ".p2align 4",
+    ".hidden ompvm_boundary_bottom",
+    ".globl ompvm_boundary_bottom",
+    ".type ompvm_boundary_bottom,@function",
+    "ompvm_boundary_bottom:",
+    ".cfi_startproc",
+    ".cfi_undefined rip",
+    "push rbp",
+    "mov rbp, rsp",
+    "mov rax, rdi",
+    "mov rdi, rsi",
+    "call rax",
+    "pop rbp",
+    "ret",
+    ".cfi_endproc",
+    ".size ompvm_boundary_bottom, . - ompvm_boundary_bottom",
 );

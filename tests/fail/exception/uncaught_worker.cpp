@@ -2,6 +2,7 @@
 // levels: O0 O2
 // signal: 6
 // stderr-has: terminate
+// stderr-has: `int`, at tests/fail/exception/uncaught_worker.cpp:
 #include <omp.h>
 int main() {
 #pragma omp parallel num_threads(2)

@@ -1,0 +1,263 @@
+//! The guest's functions in the place of those that shared libraries define or expect.
+//!
+//! Natively a library's reference binds to the executable's definition when there is one (System
+//! V ABI, "Dynamic Linking": the executable comes first in the search). So libstdc++ allocates
+//! with a program's own `operator new`. Here the guest is loaded after the libraries are bound;
+//! this rewrites their relocated slots for every function that the guest exports.
+//!
+//! The libraries are shared with our own code, LLVM above all, which may run on the same thread.
+//! So a slot gets a small stub that goes to what it was bound to while our own code is at work
+//! ([`thread::own_work`]), else to the guest.
+//!
+//! What not: variables (the library may have used its own already); inline functions, whose
+//! copies do the same by the one-definition rule; libraries that the guest opens later; embedded
+//! programs, whose process is not theirs.
+
+use crate::ir::Linkage;
+use crate::memory::image::Image;
+use crate::memory::thread;
+use hashbrown::HashMap;
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ptr;
+
+const PAGE: usize = 4096;
+/// Bytes of a stub: 24 of code, the guest's address, the library's.
+const STUB: usize = 40;
+
+/// Dynamic section tags (System V ABI, table 5-10).
+mod tag {
+    pub const PLTRELSZ: u64 = 2;
+    pub const STRTAB: u64 = 5;
+    pub const SYMTAB: u64 = 6;
+    pub const RELA: u64 = 7;
+    pub const RELASZ: u64 = 8;
+    pub const SYMBOLIC: u64 = 16;
+    pub const JMPREL: u64 = 23;
+    pub const FLAGS: u64 = 30;
+}
+const DF_SYMBOLIC: u64 = 2;
+/// Relocations that name a symbol and hold its address (x86-64 psABI, table 4.9).
+const RELOCATIONS: [u64; 3] = [1, 6, 7];
+
+#[repr(C)]
+struct Rela {
+    offset: u64,
+    info: u64,
+    addend: i64,
+}
+
+#[repr(C)]
+struct Symbol {
+    name: u32,
+    info: u8,
+    other: u8,
+    section: u16,
+    value: u64,
+    size: u64,
+}
+
+/// A guest function and, once a slot needs it, its stub.
+struct Export {
+    guest: usize,
+    stub: usize,
+}
+
+struct Work {
+    exports: HashMap<Box<[u8]>, Export>,
+    stubs: StubPages,
+    first: bool,
+}
+
+/// Rewrites the slots of all loaded libraries for the functions that `image` exports.
+pub fn apply(image: &Image) {
+    let module = &image.module;
+    let mut exports = HashMap::new();
+    for (id, f) in &module.functions {
+        if f.body.is_some() && matches!(f.linkage, Linkage::External | Linkage::Weak) {
+            let guest = image.func_address(id);
+            exports.insert(f.name.as_bytes().into(), Export { guest, stub: 0 });
+        }
+    }
+    let Some(flag) = thread::own_work_offset() else {
+        return;
+    };
+    let mut work = Work {
+        exports,
+        stubs: StubPages {
+            flag,
+            at: ptr::null_mut(),
+            left: 0,
+        },
+        first: true,
+    };
+    // SAFETY: the callback gets this work and reads what the loader keeps.
+    unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut work).cast()) };
+    work.stubs.seal();
+}
+
+unsafe extern "C" fn visit(
+    info: *mut libc::dl_phdr_info,
+    _size: usize,
+    work: *mut c_void,
+) -> c_int {
+    // SAFETY: as `apply` passes it; the loader keeps the information valid during the call.
+    unsafe {
+        let (info, work) = (&*info, &mut *work.cast::<Work>());
+        let name = CStr::from_ptr(info.dlpi_name).to_bytes();
+        // The first is the executable: ours. The loader binds itself.
+        let skip = std::mem::take(&mut work.first)
+            || name.is_empty()
+            || name.windows(6).any(|w| w == b"ld-lin")
+            || name.starts_with(b"linux-vdso");
+        if !skip {
+            library(info, work);
+        }
+    }
+    0
+}
+
+/// # Safety
+/// `info` describes a loaded library.
+unsafe fn library(info: &libc::dl_phdr_info, work: &mut Work) {
+    let base = info.dlpi_addr as usize;
+    // SAFETY: what the loader says about a loaded object, whose dynamic section it has relocated.
+    unsafe {
+        let headers = std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum));
+        let find = |kind| headers.iter().find(|h| h.p_type == kind);
+        let Some(dynamic) = find(libc::PT_DYNAMIC) else {
+            return;
+        };
+        let relro = find(libc::PT_GNU_RELRO).map_or(0..0, |h| {
+            let start = (base + h.p_vaddr as usize) & !(PAGE - 1);
+            // The loader protects whole pages only.
+            start..(base + (h.p_vaddr + h.p_memsz) as usize) & !(PAGE - 1)
+        });
+        let mut entry = (base + dynamic.p_vaddr as usize) as *const [u64; 2];
+        let mut of = HashMap::new();
+        while (*entry)[0] != 0 {
+            of.insert((*entry)[0], (*entry)[1] as usize);
+            entry = entry.add(1);
+        }
+        let get = |t| of.get(&t).copied().unwrap_or(0);
+        let (symbols, strings) = (get(tag::SYMTAB), get(tag::STRTAB));
+        if symbols < base || strings < base {
+            return;
+        }
+        let symbolic = of.contains_key(&tag::SYMBOLIC) || get(tag::FLAGS) as u64 & DF_SYMBOLIC != 0;
+        for (table, bytes) in [(tag::JMPREL, tag::PLTRELSZ), (tag::RELA, tag::RELASZ)] {
+            let (table, count) = (get(table), get(bytes) / size_of::<Rela>());
+            if table < base || count == 0 {
+                continue;
+            }
+            for rela in std::slice::from_raw_parts(table as *const Rela, count) {
+                if !RELOCATIONS.contains(&(rela.info & 0xffff_ffff)) || rela.addend != 0 {
+                    continue;
+                }
+                let symbol = &*(symbols as *const Symbol).add((rela.info >> 32) as usize);
+                let bound_inside = symbolic && symbol.section != 0;
+                if symbol.info >> 4 == 0 || symbol.other & 3 != 0 || bound_inside {
+                    continue;
+                }
+                let name = CStr::from_ptr((strings + symbol.name as usize) as *const c_char);
+                let slot = (base + rela.offset as usize) as *mut usize;
+                if let Some(export) = work.exports.get_mut(name.to_bytes())
+                    && let Some(stub) = export.stub(name, *slot, &mut work.stubs)
+                {
+                    write(slot, stub, relro.contains(&(slot as usize)));
+                }
+            }
+        }
+    }
+}
+
+impl Export {
+    /// The stub for a slot that held `bound`.
+    fn stub(&mut self, name: &CStr, bound: usize, stubs: &mut StubPages) -> Option<usize> {
+        if self.stub == 0 {
+            // A slot that is bound lazily does not say where to; the search order does.
+            // SAFETY: only takes the address.
+            let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) } as usize;
+            let library = [found, bound, self.guest].into_iter().find(|&a| a != 0)?;
+            self.stub = stubs.add(self.guest, library)?;
+        }
+        Some(self.stub)
+    }
+}
+
+/// # Safety
+/// `slot` is a library's relocated slot.
+unsafe fn write(slot: *mut usize, value: usize, protected: bool) {
+    let page = ((slot as usize) & !(PAGE - 1)) as *mut c_void;
+    // SAFETY: the page is the library's, and gets the protection back that the loader gave it. A
+    // slot is aligned, so that a thread that reads it sees the old value or the new one.
+    unsafe {
+        if protected && libc::mprotect(page, PAGE, libc::PROT_READ | libc::PROT_WRITE) != 0 {
+            return;
+        }
+        (*slot.cast::<std::sync::atomic::AtomicUsize>())
+            .store(value, std::sync::atomic::Ordering::Release);
+        if protected {
+            libc::mprotect(page, PAGE, libc::PROT_READ);
+        }
+    }
+}
+
+/// Pages of stubs, which stay for the life of the process as the slots do.
+struct StubPages {
+    /// Offset of the thread's flag from the thread pointer.
+    flag: i32,
+    at: *mut u8,
+    left: usize,
+}
+
+impl StubPages {
+    fn add(&mut self, guest: usize, library: usize) -> Option<usize> {
+        if self.left < STUB {
+            self.seal();
+            // SAFETY: a fresh mapping.
+            let p = unsafe {
+                libc::mmap(
+                    ptr::null_mut(),
+                    PAGE,
+                    libc::PROT_READ | libc::PROT_WRITE,
+                    libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+                    -1,
+                    0,
+                )
+            };
+            if p == libc::MAP_FAILED {
+                return None;
+            }
+            (self.at, self.left) = (p.cast(), PAGE);
+        }
+        let mut code = [0xccu8; STUB];
+        // cmp dword ptr fs:[flag], 0
+        code[..4].copy_from_slice(&[0x64, 0x83, 0x3c, 0x25]);
+        code[4..8].copy_from_slice(&self.flag.to_le_bytes());
+        code[8] = 0;
+        // jne to the second jump; jmp [guest]; jmp [library]
+        code[9..11].copy_from_slice(&[0x75, 6]);
+        code[11..17].copy_from_slice(&[0xff, 0x25, 7, 0, 0, 0]);
+        code[17..23].copy_from_slice(&[0xff, 0x25, 9, 0, 0, 0]);
+        code[24..32].copy_from_slice(&guest.to_le_bytes());
+        code[32..].copy_from_slice(&library.to_le_bytes());
+        let stub = self.at;
+        // SAFETY: there is room in the page, which is ours and writable.
+        unsafe {
+            ptr::copy_nonoverlapping(code.as_ptr(), stub, STUB);
+            self.at = stub.add(STUB);
+        }
+        self.left -= STUB;
+        Some(stub as usize)
+    }
+
+    /// Makes the current page executable; nothing is added to it any more.
+    fn seal(&mut self) {
+        if !self.at.is_null() {
+            let page = ((self.at as usize - 1) & !(PAGE - 1)) as *mut c_void;
+            // SAFETY: the page is ours.
+            unsafe { libc::mprotect(page, PAGE, libc::PROT_READ | libc::PROT_EXEC) };
+        }
+        (self.at, self.left) = (ptr::null_mut(), 0);
+    }
+}
