@@ -70,3 +70,15 @@ pub fn version() -> (u32, u32, u32) {
     llvm!(core::LLVMGetVersion(&mut major, &mut minor, &mut patch));
     (major, minor, patch)
 }
+
+/// Registers LLVM's code generator for this architecture, once.
+fn initialise_target() {
+    static TARGET: std::sync::Once = std::sync::Once::new();
+    TARGET.call_once(|| {
+        llvm!(target::LLVMInitializeX86TargetInfo());
+        llvm!(target::LLVMInitializeX86Target());
+        llvm!(target::LLVMInitializeX86TargetMC());
+        llvm!(target::LLVMInitializeX86AsmPrinter());
+        llvm!(target::LLVMInitializeX86AsmParser());
+    });
+}

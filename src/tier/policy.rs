@@ -73,6 +73,11 @@ impl Tiers {
             return Ok(Tiers::default());
         }
         signals::set_native_hook(is_compiled, describe);
+        // Faults need the thread's signal stack, which else only the interpreter makes.
+        thread::current();
+        hooks::install(hooks::Hooks {
+            worker_start: |_| thread::current().cast(),
+        });
         let instructions: usize = image
             .module
             .functions

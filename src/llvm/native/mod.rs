@@ -17,11 +17,10 @@ use super::raw::{llvm, take_message};
 use super::{Input, parse};
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::target_machine::*;
-use inkwell::targets::{InitializationConfig, Target};
 pub use link::Code;
 use std::ffi::{CStr, CString};
 use std::ptr::null_mut;
-use std::sync::{Arc, Once};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// What becomes of one of the module's functions.
@@ -104,7 +103,7 @@ pub fn compile(request: &Request) -> Result<Compiled, String> {
         times[i] = last.elapsed();
         last = Instant::now();
     };
-    initialise()?;
+    super::initialise_target();
     let inputs: Vec<Input> = request
         .files
         .iter()
@@ -117,11 +116,10 @@ pub fn compile(request: &Request) -> Result<Compiled, String> {
     lap(0);
     let prepared = prepare::prepare(&parsed, request)?;
     lap(1);
+    // Describing it for debuggers takes a fifth of the time.
+    llvm!(debuginfo::LLVMStripModuleDebugInfo(parsed.module));
     let object = {
         let machine = Machine::host(parsed.module, prepared.position_independent)?;
-        if std::env::var_os("OMPVM_STRIP").is_some() {
-            llvm!(debuginfo::LLVMStripModuleDebugInfo(parsed.module));
-        }
         if prepared.inline {
             machine.run(parsed.module, c"always-inline")?;
         }
@@ -147,19 +145,6 @@ pub fn compile(request: &Request) -> Result<Compiled, String> {
         times,
         object_bytes,
     })
-}
-
-fn initialise() -> Result<(), String> {
-    static ONCE: Once = Once::new();
-    let mut result = Ok(());
-    ONCE.call_once(|| {
-        let config = InitializationConfig {
-            asm_parser: true,
-            ..Default::default()
-        };
-        result = Target::initialize_native(&config);
-    });
-    result
 }
 
 /// LLVM's code generator for this processor.
