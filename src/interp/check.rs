@@ -4,7 +4,10 @@
 //! must be expressible as a thunk. What not: no reachability, no lowering.
 
 use super::thunk;
-use crate::ir::{Call, Callee, Function, GlobalRef, Inst, Module, Op, ParamAttrs, Type, TypeId};
+use crate::ir::{
+    Call, Callee, FloatKind, Function, GlobalRef, Inst, Module, Op, Ordering, ParamAttrs, Type,
+    TypeId,
+};
 use crate::memory::abi::CallPlan;
 use crate::support::error::Unsupported;
 use rayon::prelude::*;
@@ -88,14 +91,128 @@ fn problem(module: &Module, function: &Function, inst: &Inst) -> Option<String> 
                     "eh.sjlj",
                     "seh.",
                 ];
-                odd.iter()
-                    .any(|o| rest.starts_with(o))
-                    .then(|| format!("the intrinsic {name}"))
+                if odd.iter().any(|o| rest.starts_with(o)) {
+                    return Some(format!("the intrinsic {name}"));
+                }
+                let base = rest.split('.').next().unwrap_or(rest);
+                let common = COMMON.contains(&base) && !unusual(module, inst.ty);
+                let common = common || rest.starts_with("experimental.noalias");
+                let common = common
+                    || rest.starts_with("experimental.constrained.")
+                        && !rest.contains(".fcmp")
+                        && !unusual(module, inst.ty);
+                if common || HANDLED.contains(&base) || HANDLED.contains(&rest) {
+                    return None;
+                }
+                thunk::expressible(module, function, inst).err()
             }
             Callee::Pointer(_) => across(module, function, inst, call),
             _ => None,
         },
+        Op::Load { ordering, .. } => {
+            let whole = *ordering == Ordering::NotAtomic && !odd_lanes(module, inst.ty);
+            by_thunk(module, function, inst, (!whole).then_some(inst.ty))
+        }
+        Op::Store {
+            value, ordering, ..
+        } => {
+            let ty = function.operand_type(module, *value);
+            let whole = *ordering == Ordering::NotAtomic && !odd_lanes(module, ty);
+            by_thunk(module, function, inst, (!whole).then_some(ty))
+        }
+        Op::Binary { a, .. }
+        | Op::FNeg { a }
+        | Op::ICmp { a, .. }
+        | Op::FCmp { a, .. }
+        | Op::Cast { a, .. }
+        | Op::ShuffleVector { a, .. }
+        | Op::ExtractElement { vector: a, .. }
+        | Op::InsertElement { vector: a, .. }
+        | Op::AtomicRmw { value: a, .. }
+        | Op::CmpXchg { expected: a, .. } => {
+            let types = [inst.ty, function.operand_type(module, *a)];
+            by_thunk(module, function, inst, types)
+        }
         _ => None,
+    }
+}
+
+/// Why an instruction on one of these types cannot be a thunk, when that is what it needs.
+fn by_thunk(
+    module: &Module,
+    function: &Function,
+    inst: &Inst,
+    types: impl IntoIterator<Item = TypeId>,
+) -> Option<String> {
+    types
+        .into_iter()
+        .any(|t| unusual(module, t))
+        .then(|| thunk::expressible(module, function, inst).err())?
+}
+
+/// Intrinsics whose forms on usual types have handlers.
+const COMMON: [&str; 14] = [
+    "fmuladd", "fma", "fabs", "sqrt", "floor", "ceil", "smax", "smin", "umax", "umin", "abs",
+    "ctpop", "fshl", "vector",
+];
+
+/// Intrinsics that are never thunks.
+const HANDLED: [&str; 35] = [
+    "dbg",
+    "lifetime",
+    "assume",
+    "donothing",
+    "prefetch",
+    "sideeffect",
+    "pseudoprobe",
+    "var.annotation",
+    "invariant",
+    "expect",
+    "launder",
+    "strip",
+    "ssa",
+    "ptr",
+    "ptrmask",
+    "threadlocal",
+    "memcpy",
+    "memmove",
+    "memset",
+    "stacksave",
+    "stackrestore",
+    "trap",
+    "ubsantrap",
+    "debugtrap",
+    "readcyclecounter",
+    "is",
+    "objectsize",
+    "frameaddress",
+    "returnaddress",
+    "addressofreturnaddress",
+    "get",
+    "va_start",
+    "va_end",
+    "va_copy",
+    "eh",
+];
+
+/// Whether values of a type are beyond most handlers.
+fn unusual(module: &Module, ty: TypeId) -> bool {
+    match &module.types[ty] {
+        Type::Int(bits) => *bits > 64,
+        Type::Float(kind) => !matches!(kind, FloatKind::Float | FloatKind::Double),
+        Type::Vector { elem, .. } => unusual(module, *elem) || odd_lanes(module, ty),
+        _ => false,
+    }
+}
+
+/// Whether a vector's lanes are no whole bytes.
+fn odd_lanes(module: &Module, ty: TypeId) -> bool {
+    match module.types[ty] {
+        Type::Vector { elem, .. } => {
+            let bits = module.types.lane_bits(elem);
+            bits < 8 || !bits.is_power_of_two()
+        }
+        _ => false,
     }
 }
 

@@ -63,6 +63,26 @@ unsafe fn show<T: Shape>(at: *const u64) -> String {
     unsafe { (*at.cast::<Enc<T>>()).ops.fields() }
 }
 
+/// How the disassembler shows an operand: addresses differ from run to run and are left out.
+trait Field: Copy {
+    fn text(self) -> String;
+}
+impl Field for usize {
+    fn text(self) -> String {
+        "@".to_owned()
+    }
+}
+macro_rules! numbers {
+    ($($t:ty)*) => { $(
+        impl Field for $t {
+            fn text(self) -> String {
+                self.to_string()
+            }
+        }
+    )* };
+}
+numbers! { u16 u32 i32 u64 i64 }
+
 macro_rules! shapes {
     ($($(#[$doc:meta])* $name:ident { $($field:ident: $ty:ty),* $(,)? })*) => {
         $(
@@ -73,7 +93,8 @@ macro_rules! shapes {
             pub struct $name { $(pub $field: $ty),* }
             impl Shape for $name {
                 fn fields(&self) -> String {
-                    let text: &[String] = &[$(format!("{}={}", stringify!($field), self.$field)),*];
+                    let text: &[String] =
+                        &[$(format!("{}={}", stringify!($field), self.$field.text())),*];
                     text.join(" ")
                 }
             }
@@ -124,6 +145,18 @@ shapes! {
     Mem { reg: S, base: S, off: i32 }
     /// Address `base + index * scale + off`.
     Memx { reg: S, base: S, index: S, scale: i32, off: i32 }
+    /// Arithmetic of `a`, `c` and what is at `base + off`.
+    Fm { dst: S, a: S, c: S, base: S, off: i32 }
+    /// Arithmetic of `a` and what is at `base + index * scale + off`.
+    Fx { dst: S, a: S, base: S, index: S, scale: i32, off: i32 }
+    /// Arithmetic of `a`, `c` and what is at `base + index * scale + off`.
+    Fcx { dst: S, a: S, c: S, base: S, index: S, scale: i32, off: i32 }
+    /// Arithmetic of `a`, `b` and what is at `from + from_off`, stored at `base + off`.
+    Fms { a: S, b: S, from: S, base: S, from_off: i32, off: i32 }
+    /// Arithmetic of `a` and what is at `base + index * scale + off`, stored at `to + to_off`.
+    Fxs { a: S, base: S, index: S, to: S, scale: i32, off: i32, to_off: i32 }
+    /// Destination and four sources.
+    Quad { dst: S, a: S, b: S, c: S, d: S }
     /// Address `base + off` and a number of bytes.
     Memn { reg: S, base: S, off: i32, bytes: u32 }
     /// Function entry: bytes of the frame, number of constants, their values and slots.
@@ -343,13 +376,29 @@ isa! {
     Mem "[frame + off] = reg": store8f store16f store32f store64f store128f;
     Memx "reg = base + index * scale + off": gep;
     Memx "reg = base + sext32(index) * scale + off": gep_s;
-    Dabc "reg = reg op [base + index * 8]": fadd64_load fsub64_load fmul64_load;
+    Fm "dst = a op [base + off]; r: the other way round":
+        fadd64_m fsub64_m frsub64_m fmul64_m v2fadd_m v2fsub_m v2frsub_m v2fmul_m;
+    Fx "dst = a op [base + index * scale + off]; r: the other way round":
+        fadd64_x fsub64_x frsub64_x fmul64_x v2fadd_x v2fsub_x v2frsub_x v2fmul_x;
+    Fm "dst = a * [base + off] + c": muladd64_m v2muladd_m;
+    Fcx "dst = a * [base + index * scale + off] + c": muladd64_x v2muladd_x;
+    Fcx "dst = a * [base + sext32(index) * scale + off] + c": muladd64_s;
+    Fm "dst = a * c + [base + off]": muladd64_am v2muladd_am;
+    Fcx "dst = a * c + [base + index * scale + off]": muladd64_ax v2muladd_ax;
+    Fm "dst = a in both lanes * [base + off] + c": v2scaleadd_m;
+    Fm "[base + off] = a * dst": fmul64_st;
+    Fm "[base + off] = a * dst + c": muladd64_st;
+    Fms "[base + off] = a * b + [from + from_off]": muladd64_ls;
+    Fms "[base + off] += a * [from + from_off]": macc64_m;
+    Fxs "[to + to_off] += a * [base + index * scale + off]": macc64_x;
+    Fms "a = {[from + from_off], [base + off]}": pair64_m;
     Alloca "dst = a fresh block of count * size bytes": alloca;
     D "dst = the stack pointer": stack_save;
     A "the stack pointer = a": stack_restore;
     Abc "copies c bytes from b to a": memcpy memmove;
     Abc "fills c bytes at a with b": memset;
     Memn "copies bytes from base to reg": memcpy_fixed;
+    Memn "[base + off] = reg, again and again, some bytes (a multiple of 8)": fill_words;
     Tls "dst = address of the thread's copy": tls_address;
     D "dst = the cycle counter": cycle_counter;
 
@@ -376,6 +425,9 @@ isa! {
     Dab "dst = a op b, two doubles": v2fadd v2fsub v2fmul v2fdiv v2add64;
     Dab "dst = a op b, four 32-bit lanes": v4add32;
     Dabc "dst = a * b + c, two doubles, rounded twice": v2muladd;
+    Dab "dst = a in both lanes * b, two doubles": v2scale;
+    Dabc "dst = a in both lanes * b + c, two doubles": v2scaleadd;
+    Quad "dst = {a, b, c, d}": quad64;
     Dabcn "dst = a * b + c, n words of lanes, rounded twice": vmuladd32 vmuladd64;
     Dan "dst = -a, n words": vfneg32 vfneg64;
     Dan "dst = |a|, n words": vfabs32 vfabs64;

@@ -127,7 +127,13 @@ pub struct LoopState {
     plan: Plan,
     lower: u64,
     step: i64,
+    /// Units to share out.
     trip: u64,
+    /// Iterations of a unit: 1, or a vector's width under `schedule(simd: ..)`.
+    unit: u64,
+    /// Iterations.
+    total: u64,
+    /// Units of a chunk.
     chunk: u64,
     /// Chunks this thread has taken (static plans), or 1 after the end.
     taken: u64,
@@ -154,6 +160,8 @@ impl Default for LoopState {
             plan: Plan::Balanced,
             lower: 0,
             step: 1,
+            unit: 1,
+            total: 0,
             trip: 0,
             chunk: 1,
             taken: 0,
@@ -180,8 +188,8 @@ fn buffer(team: &Team, number: u32) -> &LoopBuffer {
     &team.buffers[number as usize % LOOP_BUFFERS]
 }
 
-/// Resolves a schedule kind to (plan, chunk, ordered).
-fn resolve(schedule: i32, chunk: i64, thread: &Thread) -> (Plan, u64, bool) {
+/// Resolves a schedule kind to (plan, units of a chunk, iterations of a unit, ordered).
+fn resolve(schedule: i32, chunk: i64, thread: &Thread) -> (Plan, u64, u64, bool) {
     let mut kind = schedule & !(kind::MONOTONIC | kind::NONMONOTONIC);
     if kind > kind::NO_MERGE {
         kind -= kind::NO_MERGE;
@@ -192,13 +200,21 @@ fn resolve(schedule: i32, chunk: i64, thread: &Thread) -> (Plan, u64, bool) {
         kind -= kind::ORDERED;
     }
     let mut chunk = chunk.max(1) as u64;
+    // `schedule(simd: ..)` deals in whole vectors: the chunk is their width.
+    let mut unit = 1;
+    if kind == kind::STATIC_SIMD || kind == kind::GUIDED_SIMD {
+        unit = chunk;
+        chunk = 1;
+    }
     let icv_kind = kind == kind::RUNTIME || kind == kind::RUNTIME_SIMD;
     let mut icv_monotonic = false;
     if icv_kind {
         let icv = thread.icvs.get().schedule;
         let own = icv.chunk.max(0) as u64;
-        let width = if kind == kind::RUNTIME_SIMD { chunk } else { 1 };
-        chunk = own.max(1) * width;
+        if kind == kind::RUNTIME_SIMD {
+            unit = chunk;
+        }
+        chunk = own.max(1);
         icv_monotonic = icv.kind & SCHEDULE_MONOTONIC != 0;
         kind = match icv.kind & !SCHEDULE_MONOTONIC {
             1 if own > 0 => kind::STATIC_CHUNKED,
@@ -215,8 +231,10 @@ fn resolve(schedule: i32, chunk: i64, thread: &Thread) -> (Plan, u64, bool) {
         {
             Plan::Stealing
         }
-        kind::STATIC_CHUNKED | kind::STATIC_SIMD => Plan::RoundRobin,
-        kind::STATIC | kind::STATIC_GREEDY | kind::STATIC_BALANCED => Plan::Balanced,
+        kind::STATIC_CHUNKED => Plan::RoundRobin,
+        kind::STATIC_SIMD | kind::STATIC | kind::STATIC_GREEDY | kind::STATIC_BALANCED => {
+            Plan::Balanced
+        }
         kind::GUIDED
         | kind::GUIDED_SIMD
         | kind::GUIDED_ITERATIVE
@@ -225,7 +243,7 @@ fn resolve(schedule: i32, chunk: i64, thread: &Thread) -> (Plan, u64, bool) {
         kind::TRAPEZOIDAL => Plan::Trapezoid,
         _ => Plan::Dynamic,
     };
-    (plan, chunk, ordered)
+    (plan, chunk, unit, ordered)
 }
 
 #[inline(always)]
@@ -233,8 +251,9 @@ fn init<T: Iteration>(gtid: i32, schedule: i32, lower: T, upper: T, step: i64, c
     let thread = by_number(gtid);
     let team = thread.team();
     let size = team.size() as u64;
-    let (mut plan, chunk, ordered) = resolve(schedule, chunk, thread);
-    let trip = trip_count(lower, upper, step);
+    let (mut plan, chunk, unit, ordered) = resolve(schedule, chunk, thread);
+    let total = trip_count(lower, upper, step);
+    let trip = total.div_ceil(unit);
     if size == 1 {
         plan = Plan::Balanced;
     }
@@ -269,6 +288,8 @@ fn init<T: Iteration>(gtid: i32, schedule: i32, lower: T, upper: T, step: i64, c
         lower: lower.widen(),
         step,
         trip,
+        unit,
+        total,
         chunk,
         taken: 0,
         number,
@@ -469,6 +490,8 @@ unsafe fn next<T: Iteration>(
         leave(team, s);
         return 0;
     };
+    let first = first * s.unit;
+    let count = (count * s.unit).min(s.total - first);
     s.first = first;
     let base = T::narrow(s.lower);
     // SAFETY: the caller's contract.
@@ -479,7 +502,7 @@ unsafe fn next<T: Iteration>(
             *stride = T::step(s.step as u64);
         }
         if !last.is_null() {
-            *last = (first + count == s.trip) as i32;
+            *last = (first + count == s.total) as i32;
         }
     }
     1

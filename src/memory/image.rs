@@ -435,7 +435,7 @@ impl Image {
                 indices,
             }) => {
                 let (g, at) = self.tls_constant(*base)?;
-                Some((g, at + self.gep_offset(*elem, indices)))
+                Some((g, at + self.gep_offset(*elem, indices, 0)))
             }
             Const::Expr(ConstExpr::Cast(_, inner)) => self.tls_constant(*inner),
             _ => None,
@@ -514,6 +514,15 @@ impl Image {
                 }
                 _ => {}
             },
+            _ if matches!(self.module.types[ty], Type::Vector { .. }) => {
+                if let Type::Vector { elem, len, .. } = &self.module.types[ty] {
+                    let bits = self.module.types.lane_bits(*elem) as usize;
+                    out.fill(0);
+                    for lane in 0..*len as usize {
+                        put_bits(out, lane * bits, bits, self.lane(id, ty, lane as u64));
+                    }
+                }
+            }
             _ => {
                 let store = (self.module.layout(ty).store as usize).min(16);
                 let v = self.eval(id).to_le_bytes();
@@ -537,7 +546,29 @@ impl Image {
                 u128::from_le_bytes(v)
             }
             Const::Int(v) | Const::Float(v) => *v, // a splat
+            // A vector of addresses.
+            Const::Expr(ConstExpr::Gep {
+                elem,
+                base,
+                indices,
+            }) => {
+                let base = self.scalar_or_lane(*base, lane) as i64;
+                base.wrapping_add(self.gep_offset(*elem, indices, lane)) as u64 as u128
+            }
+            Const::Expr(ConstExpr::Cast(
+                CastOp::BitCast | CastOp::IntToPtr | CastOp::PtrToInt | CastOp::PtrToAddr,
+                inner,
+            )) => self.scalar_or_lane(*inner, lane),
             _ => 0,
+        }
+    }
+
+    /// A scalar constant, or a lane of a vector constant.
+    fn scalar_or_lane(&self, id: ConstId, lane: u64) -> u128 {
+        let ty = self.module.const_type(id);
+        match &self.module.types[ty] {
+            Type::Vector { .. } => self.lane(id, ty, lane),
+            _ => self.eval(id),
         }
     }
 
@@ -570,7 +601,7 @@ impl Image {
                 indices,
             } => {
                 let base = self.eval(*base) as i64;
-                base.wrapping_add(self.gep_offset(*elem, indices)) as u64 as u128
+                base.wrapping_add(self.gep_offset(*elem, indices, 0)) as u64 as u128
             }
             ConstExpr::Cast(op, inner) => {
                 let v = self.eval(*inner);
@@ -615,13 +646,17 @@ impl Image {
     }
 
     /// The byte offset that constant `getelementptr` indices add.
-    fn gep_offset(&self, elem: TypeId, indices: &[ConstId]) -> i64 {
+    fn gep_offset(&self, elem: TypeId, indices: &[ConstId], lane: u64) -> i64 {
         let types = &self.module.types;
         let mut at = 0i64;
         let mut ty = elem;
         for (i, &index) in indices.iter().enumerate() {
-            let bits = self.scalar_bits(self.module.const_type(index));
-            let n = sign_extend(self.eval(index), bits) as i64;
+            let index_ty = self.module.const_type(index);
+            let bits = match &types[index_ty] {
+                Type::Vector { elem, .. } => self.scalar_bits(*elem),
+                _ => self.scalar_bits(index_ty),
+            };
+            let n = sign_extend(self.scalar_or_lane(index, lane), bits) as i64;
             if i == 0 {
                 at = at.wrapping_add(n.wrapping_mul(types.layout(ty).size as i64));
                 continue;

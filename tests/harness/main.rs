@@ -3,7 +3,7 @@
 //! What: differential tests (`tests/diff`: the virtual machine must print and exit as the native
 //! build of the same bitcode does), OpenMP programs by construct (`tests/pass`), guest faults
 //! (`tests/fail`), constructs that must be reported at load (`tests/unsupported`), the command
-//! line's own errors, the NAS benchmarks, the examples and the layering rule.
+//! line's own errors, listings of the bytecode, the NAS benchmarks, the examples and the layering rule.
 //! Why one binary: each one that links LLVM costs seconds and 50 MB. What not: nothing is timed.
 //!
 //! Compiled guests are kept under `target/guests`, named by a hash of source, flags and compiler.
@@ -15,6 +15,7 @@ mod directives;
 #[path = "../diff/generate.rs"]
 #[allow(dead_code, unused_imports, reason = "its own unit tests use the rest")]
 mod generate;
+mod golden;
 mod house;
 mod npb;
 mod omp;
@@ -68,6 +69,7 @@ fn main() {
     trials.extend(house::trials());
     trials.extend(cli::trials());
     trials.extend(diff::trials());
+    trials.extend(golden::trials());
     trials.extend(omp::trials());
     trials.extend(npb::trials());
     libtest_mimic::run(&args, trials).exit();

@@ -182,6 +182,10 @@ h!(select_words(o: Dabcn, r) {
     let from = if r.get::<u64>(o.a) & 1 != 0 { o.b } else { o.c };
     std::ptr::copy(r.at(from), r.at(o.dst), o.n as usize)
 });
+h!(quad64(o: Quad, r) {
+    let (a, b, c, d): (u64, u64, u64, u64) = (r.get(o.a), r.get(o.b), r.get(o.c), r.get(o.d));
+    r.put_wide(o.dst, [a, b, c, d])
+});
 h!(pair64(o: Dab, r) {
     let (a, b): (u64, u64) = (r.get(o.a), r.get(o.b));
     r.put_wide(o.dst, [a, b])

@@ -9,22 +9,22 @@ use crate::memory::thread::{self, ThreadState};
 use crate::support::error::TrapKind;
 
 #[inline(always)]
-unsafe fn load<T: Copy>(address: usize) -> T {
+pub(super) unsafe fn load<T: Copy>(address: usize) -> T {
     // SAFETY: the guest's own access: wrong addresses fault as they would natively.
     unsafe { (address as *const T).read_unaligned() }
 }
 #[inline(always)]
-unsafe fn store<T: Copy>(address: usize, value: T) {
+pub(super) unsafe fn store<T: Copy>(address: usize, value: T) {
     // SAFETY: as for `load`.
     unsafe { (address as *mut T).write_unaligned(value) }
 }
 #[inline(always)]
-unsafe fn base(r: Regs, slot: u16, off: i32) -> usize {
+pub(super) unsafe fn base(r: Regs, slot: u16, off: i32) -> usize {
     // SAFETY: slots belong to the frame.
     unsafe { r.get::<u64>(slot) }.wrapping_add(off as u64) as usize
 }
 #[inline(always)]
-unsafe fn indexed(r: Regs, b: u16, index: u64, scale: i32, off: i32) -> usize {
+pub(super) unsafe fn indexed(r: Regs, b: u16, index: u64, scale: i32, off: i32) -> usize {
     // SAFETY: slots belong to the frame.
     unsafe { r.get::<u64>(b) }
         .wrapping_add(index.wrapping_mul(scale as u64))
@@ -126,21 +126,21 @@ h!(store_bytes(o: Memn, r)
 h!(memcpy_fixed(o: Memn, r)
     copy(base(r, o.base, o.off) as *const u8, r.get::<u64>(o.reg) as *mut u8, o.bytes as usize));
 
+h!(fill_words(o: Memn, r) {
+    let (at, word): (_, u64) = (base(r, o.base, o.off), r.get(o.reg));
+    let mut i = 0;
+    while i < o.bytes as usize {
+        // Volatile: a call of memset would cost more than the few words that are usual.
+        (at.wrapping_add(i) as *mut [u8; 8]).write_volatile(word.to_ne_bytes());
+        i += 8;
+    }
+});
+
 h!(gep(o: Memx, r) r.put(o.reg, indexed(r, o.base, r.get(o.index), o.scale, o.off) as u64));
 h!(gep_s(o: Memx, r) {
     let index = i64::from(r.get::<i32>(o.index)) as u64;
     r.put(o.reg, indexed(r, o.base, index, o.scale, o.off) as u64)
 });
-macro_rules! op_load {
-    ($($name:ident $op:tt;)*) => { $(
-        h!($name(o: Dabc, r) {
-            let (a, p, i): (f64, u64, u64) = (r.get(o.dst), r.get(o.a), r.get(o.b));
-            r.put(o.dst, a $op load::<f64>(p.wrapping_add(i.wrapping_mul(8)) as usize))
-        });
-    )* };
-}
-op_load! { fadd64_load +; fsub64_load -; fmul64_load *; }
-
 h!(alloca(o: Alloca, r, ip, cx) {
     let count: u64 = r.get(o.count);
     let bytes = u128::from(count) * u128::from(o.size);

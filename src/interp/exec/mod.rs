@@ -11,6 +11,7 @@ mod atomic;
 mod call;
 mod control;
 mod float;
+mod fused;
 #[cfg(ompvm_histogram)]
 pub mod histogram;
 mod int;
@@ -22,6 +23,7 @@ pub use atomic::*;
 pub use call::*;
 pub use control::*;
 pub use float::*;
+pub use fused::*;
 pub use int::*;
 pub use intrinsics::*;
 pub use memory::*;

@@ -110,15 +110,31 @@ h!(v2muladd(o: Dabc, r) {
         (r.get_wide(o.a), r.get_wide(o.b), r.get_wide(o.c));
     r.put_wide(o.dst, [x[0] * y[0] + z[0], x[1] * y[1] + z[1]])
 });
+/// Two words at a time, so that the lanes become vector instructions.
 macro_rules! muladd {
     ($($name:ident: $t:ty;)*) => { $(
         h!($name(o: Dabcn, r) {
-            let lanes = o.n as usize * (8 / size_of::<$t>());
-            let (d, a, b, c) = (r.at(o.dst).cast::<$t>(), r.at(o.a).cast::<$t>(), r.at(o.b).cast::<$t>(), r.at(o.c).cast::<$t>());
+            const N: usize = 16 / size_of::<$t>();
+            let (d, a, b, c) = (r.at(o.dst), r.at(o.a), r.at(o.b), r.at(o.c));
             let mut i = 0;
-            while i < lanes {
-                d.add(i).write(a.add(i).read() * b.add(i).read() + c.add(i).read());
-                i += 1;
+            while i + 2 <= o.n as usize {
+                let x = a.add(i).cast::<[$t; N]>().read_unaligned();
+                let y = b.add(i).cast::<[$t; N]>().read_unaligned();
+                let mut z = c.add(i).cast::<[$t; N]>().read_unaligned();
+                for l in 0..N {
+                    z[l] += x[l] * y[l];
+                }
+                d.add(i).cast::<[$t; N]>().write_unaligned(z);
+                i += 2;
+            }
+            if i < o.n as usize {
+                let x = a.add(i).cast::<[$t; N / 2]>().read_unaligned();
+                let y = b.add(i).cast::<[$t; N / 2]>().read_unaligned();
+                let mut z = c.add(i).cast::<[$t; N / 2]>().read_unaligned();
+                for l in 0..N / 2 {
+                    z[l] += x[l] * y[l];
+                }
+                d.add(i).cast::<[$t; N / 2]>().write_unaligned(z);
             }
         });
     )* };

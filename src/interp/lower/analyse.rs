@@ -14,7 +14,7 @@ pub(super) enum Kind {
     Alias,
     /// At its only use, later in the same block.
     Late,
-    /// An address derived anew at each use (static alloca, constant-offset gep).
+    /// Derived anew at each use (static alloca, constant-offset gep, a double in both lanes).
     Address,
     /// Never: nobody uses it and it has no effect.
     Dead,
@@ -134,6 +134,7 @@ impl Lower<'_> {
         let mut uses = vec![0u32; values];
         let mut last_user = vec![u32::MAX; values];
         let mut only_addresses = vec![true; values];
+        let mut only_scales = vec![true; values];
         let mut reach = vec![None; self.body.blocks.len()];
         for (b, block) in self.body.blocks.iter().enumerate() {
             if let Some(inst) = self.body.insts.get(block.start as usize)
@@ -169,6 +170,7 @@ impl Lower<'_> {
                             _ => false,
                         };
                         only_addresses[v.index()] &= address;
+                        only_scales[v.index()] = only_scales[v.index()] && self.scales(op, o);
                     }
                 });
                 each_successor(op, |to| {
@@ -188,6 +190,17 @@ impl Lower<'_> {
             let v = self.nparams + i;
             self.kind[v] = self.classify(i, uses[v], last_user[v], only_addresses[v]);
         }
+        for i in 0..self.body.insts.len() {
+            let v = self.nparams + i;
+            if self.kind[v] == Kind::Plain
+                && only_scales[v]
+                && let Some(lane) = self.is_splat(i, &uses)
+            {
+                self.kind[v] = Kind::Address;
+                self.kind[lane] = Kind::Late;
+            }
+        }
+        self.fuse(&uses, &last_user);
         self.assign_slots();
     }
 

@@ -147,16 +147,37 @@ impl Lower<'_> {
         }
     }
 
-    fn jump(&mut self, to: usize) {
+    /// Goes to a block; the last move since `start` may do it along the way.
+    fn jump(&mut self, start: u32, to: usize) {
+        if let Some(&(at, number)) = self.ops.last()
+            && at >= start
+            && number == op::mov.number
+            && at as usize + size_of::<Enc<isa::Da>>() == self.code.len() * 8
+        {
+            // SAFETY: the instruction recorded there has this shape.
+            let isa::Da { dst, a } = unsafe {
+                (*self
+                    .code
+                    .as_ptr()
+                    .byte_add(at as usize)
+                    .cast::<Enc<isa::Da>>())
+                .ops
+            };
+            self.ops.pop();
+            self.code.truncate(at as usize / 8);
+            let at = self.emit(op::mov_jump, isa::DaBr { dst, a, target: 0 });
+            self.branch_to(at, offset_of!(Enc<isa::DaBr>, ops.target), Label(to as u32));
+            return;
+        }
         let at = self.emit(op::jump, isa::Br { target: 0 });
         self.branch_to(at, offset_of!(Enc<isa::Br>, ops.target), Label(to as u32));
     }
 
     /// The moves of an edge and the jump to its block.
     pub(super) fn edge(&mut self, from: usize, to: usize) {
-        let moves = self.moves(from, to);
+        let (start, moves) = (self.here(), self.moves(from, to));
         self.emit_moves(moves);
-        self.jump(to);
+        self.jump(start, to);
     }
 
     /// Where a branch from the current block to `to` must go.
@@ -178,10 +199,10 @@ impl Lower<'_> {
         match &self.body.insts[i].op {
             Op::Br { target } => {
                 let to = target.as_u32() as usize;
-                let moves = self.moves(self.current, to);
+                let (start, moves) = (self.here(), self.moves(self.current, to));
                 self.emit_moves(moves);
                 if to != self.current + 1 {
-                    self.jump(to);
+                    self.jump(start, to);
                 }
             }
             Op::CondBr {

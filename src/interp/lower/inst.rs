@@ -290,6 +290,10 @@ impl<'a> Lower<'a> {
                     (_, true) => Some(op::mulsub64),
                     _ => None,
                 };
+                if code.is_some() && double && o == BinOp::FAdd {
+                    self.multiply_add(false, dst, x, y, b);
+                    return true;
+                }
                 if let Some(code) = code {
                     let (x, y, c) = (self.operand(x), self.operand(y), self.operand(b));
                     self.emit(code, isa::Dabc { dst, a: x, b: y, c });
@@ -302,6 +306,10 @@ impl<'a> Lower<'a> {
                     (_, true) => Some(op::negmuladd64),
                     _ => None,
                 };
+                if code.is_some() && double && o == BinOp::FAdd {
+                    self.multiply_add(false, dst, x, y, a);
+                    return true;
+                }
                 if let Some(code) = code {
                     let (x, y, c) = (self.operand(x), self.operand(y), self.operand(a));
                     self.emit(code, isa::Dabc { dst, a: x, b: y, c });
@@ -309,10 +317,11 @@ impl<'a> Lower<'a> {
                 }
             }
         }
+        if double && matches!(o, BinOp::FAdd | BinOp::FSub | BinOp::FMul) {
+            self.double_arithmetic(o, false, dst, a, b);
+            return true;
+        }
         let code = match (o, double) {
-            (BinOp::FAdd, true) => op::fadd64,
-            (BinOp::FSub, true) => op::fsub64,
-            (BinOp::FMul, true) => op::fmul64,
             (BinOp::FDiv, true) => op::fdiv64,
             (BinOp::FRem, true) => op::frem64,
             (BinOp::FAdd, false) => op::fadd32,

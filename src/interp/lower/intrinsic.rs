@@ -270,6 +270,26 @@ impl<'a> Lower<'a> {
             }
             return;
         }
+        if base == "memset"
+            && let (Some(byte), Some(bytes)) = (self.int_const(args[1]), self.int_const(args[2]))
+            && (8..=128).contains(&bytes)
+            && bytes % 8 == 0
+        {
+            let addr = self.address(args[0]);
+            let (base, off) = self.plain_form(addr);
+            let reg = self.word(u64::from_ne_bytes([byte as u8; 8]));
+            let bytes = bytes as u32;
+            self.emit(
+                op::fill_words,
+                isa::Memn {
+                    reg,
+                    base,
+                    off,
+                    bytes,
+                },
+            );
+            return;
+        }
         let (a, b, c) = (
             self.operand(args[0]),
             self.operand(args[1]),
@@ -385,7 +405,6 @@ impl<'a> Lower<'a> {
             return true;
         }
         let three: Option<Code<Dabc>> = match (base, s) {
-            ("fmuladd", Scalar::Double) => Some(op::muladd64),
             ("fmuladd", Scalar::Float) => Some(op::muladd32),
             ("fma", Scalar::Double) => Some(op::fma64),
             ("fma", Scalar::Float) => Some(op::fma32),
@@ -393,6 +412,10 @@ impl<'a> Lower<'a> {
             ("fshr", Scalar::Int(w)) => Some([op::fshr8, op::fshr16, op::fshr32, op::fshr64][w]),
             _ => None,
         };
+        if (base, s) == ("fmuladd", Scalar::Double) {
+            self.multiply_add(false, dst, args[0], args[1], args[2]);
+            return true;
+        }
         if let Some(code) = three {
             let (a, b, c) = (
                 self.operand(args[0]),

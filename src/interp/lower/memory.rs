@@ -3,7 +3,7 @@
 use super::inst::width;
 use super::{Lower, analyse::Kind};
 use crate::interp::isa::{self, Enc, Mem, Memn, Memx, op};
-use crate::ir::{GlobalRef, Op, Operand, Ordering, RmwOp, Type, TypeId};
+use crate::ir::{BinOp, GlobalRef, Op, Operand, Ordering, RmwOp, Type, TypeId};
 use cranelift_entity::EntityRef;
 use std::mem::offset_of;
 
@@ -55,11 +55,21 @@ impl Lower<'_> {
             };
             match self.int_const(index) {
                 Some(k) => t.off = t.off.wrapping_add(k.wrapping_mul(stride as i64)),
-                None => {
-                    if stride != 0 {
-                        t.terms.push((index, stride as i64));
+                None if stride == 0 => {}
+                None => match self.late(index) {
+                    // A constant added to the index.
+                    Some(&Op::Binary {
+                        op: BinOp::Add,
+                        a,
+                        b,
+                        ..
+                    }) if self.int_const(b).is_some() => {
+                        let k = self.int_const(b).unwrap_or(0);
+                        t.off = t.off.wrapping_add(k.wrapping_mul(stride as i64));
+                        t.terms.push((a, stride as i64));
                     }
-                }
+                    _ => t.terms.push((index, stride as i64)),
+                },
             }
         }
         t
@@ -542,6 +552,9 @@ impl Lower<'_> {
         if !self.byte_form(ty) {
             let dst = self.scratch;
             self.thunk(i, dst);
+            return;
+        }
+        if self.store_result(value, ptr) {
             return;
         }
         let reg = self.operand(value);

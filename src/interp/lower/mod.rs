@@ -11,6 +11,7 @@ mod call;
 mod control;
 mod emit;
 mod exception;
+mod fuse;
 mod inst;
 mod int;
 mod intrinsic;

@@ -75,9 +75,10 @@ impl Lower<'_> {
         };
         if n == 2 && len <= 4 {
             let fixed = match (o, lane) {
-                (BinOp::FAdd, Lane::Float(3)) => Some(op::v2fadd),
-                (BinOp::FSub, Lane::Float(3)) => Some(op::v2fsub),
-                (BinOp::FMul, Lane::Float(3)) => Some(op::v2fmul),
+                (BinOp::FAdd | BinOp::FSub | BinOp::FMul, Lane::Float(3)) => {
+                    self.double_arithmetic(o, true, dst, a, b);
+                    return true;
+                }
                 (BinOp::FDiv, Lane::Float(3)) => Some(op::v2fdiv),
                 (BinOp::Add, Lane::Int(3)) => Some(op::v2add64),
                 (BinOp::Add, Lane::Int(2)) => Some(op::v4add32),
@@ -344,6 +345,12 @@ impl Lower<'_> {
                 }
                 _ => None,
             };
+            if let Some(x) = rest {
+                let (a, b) = if k == 0 { (elem, x) } else { (x, elem) };
+                if self.pair_of_loads(dst, a, b) {
+                    return true;
+                }
+            }
             let e = self.operand(elem);
             let o = match rest {
                 Some(x) => self.operand(x),
@@ -420,6 +427,11 @@ impl Lower<'_> {
             self.emit(op::pair64, isa::Dab { dst, a: p, b: q });
             return true;
         }
+        if size == 8 && mask.len() == 4 {
+            let [a, b, c, d] = [0, 1, 2, 3].map(|k| lane(mask[k]) as u16);
+            self.emit(op::quad64, isa::Quad { dst, a, b, c, d });
+            return true;
+        }
         let code = match size {
             1 => op::shuffle8,
             2 => op::shuffle16,
@@ -454,19 +466,19 @@ impl Lower<'_> {
         let n = self.words(ret);
         match (base, lane) {
             ("fmuladd", Lane::Float(w)) => {
+                if w == 3 && n == 2 {
+                    self.multiply_add(true, dst, args[0], args[1], args[2]);
+                    return true;
+                }
                 let (a, b, c) = (
                     self.operand(args[0]),
                     self.operand(args[1]),
                     self.operand(args[2]),
                 );
-                if w == 3 && n == 2 {
-                    self.emit(op::v2muladd, isa::Dabc { dst, a, b, c });
-                } else {
-                    self.emit(
-                        [op::vmuladd32, op::vmuladd64][w - 2],
-                        Dabcn { dst, a, b, c, n },
-                    );
-                }
+                self.emit(
+                    [op::vmuladd32, op::vmuladd64][w - 2],
+                    Dabcn { dst, a, b, c, n },
+                );
                 true
             }
             ("fabs", Lane::Float(w)) => {

@@ -1,0 +1,587 @@
+//! Loads, sums and splats that are not instructions of their own but operands of their user.
+//!
+//! What: [`Lower::fuse`] postpones a load of a double (or of two) to the arithmetic that is its
+//! only user, arithmetic to the store that is its only user, and a constant added to an index
+//! to the address; the methods below then choose an instruction that does both. Why: what a
+//! bytecode instruction costs is mostly its dispatch and its way through the frame.
+//! A load moves past other instructions only where none of them can write memory or trap.
+//! What not: integers, floats and wider vectors: no profile asked for them so far.
+
+use super::Lower;
+use super::analyse::Kind;
+use super::memory::Addr;
+use crate::interp::isa::{self, Code, Fcx, Fm, Fx, op};
+use crate::ir::TypeId;
+use crate::ir::{BinOp, Call, Callee, Const, FloatKind, GlobalRef, Op, Operand, Ordering, Type};
+use cranelift_entity::EntityRef;
+
+/// The forms of a binary operation with a loaded right operand.
+pub(super) struct Loading {
+    plain: Code<isa::Dab>,
+    base: Code<Fm>,
+    index: Code<Fx>,
+}
+
+/// Intrinsics, without their prefix, that neither write memory nor go anywhere.
+const PURE: [&str; 16] = [
+    "fmuladd.",
+    "fma.",
+    "fabs.",
+    "sqrt.",
+    "smax.",
+    "smin.",
+    "umax.",
+    "umin.",
+    "floor.",
+    "ceil.",
+    "copysign.",
+    "abs.",
+    "dbg.",
+    "lifetime.",
+    "assume",
+    "vector.reduce.",
+];
+
+impl<'a> Lower<'a> {
+    fn intrinsic_name(&self, call: &Call) -> Option<&'a str> {
+        match call.callee {
+            Callee::Symbol(GlobalRef::Func(f)) => self.m.functions[f].name.strip_prefix("llvm."),
+            _ => None,
+        }
+    }
+
+    fn is_double(&self, ty: TypeId) -> bool {
+        matches!(self.ty(ty), Type::Float(FloatKind::Double))
+    }
+
+    fn is_pair(&self, ty: TypeId) -> bool {
+        match self.ty(ty) {
+            Type::Vector {
+                elem,
+                len: 2,
+                scalable: false,
+            } => self.is_double(*elem),
+            _ => false,
+        }
+    }
+
+    /// Whether loads may not move past the instruction.
+    fn is_barrier(&self, op: &Op) -> bool {
+        match op {
+            Op::Store { .. }
+            | Op::AtomicRmw { .. }
+            | Op::CmpXchg { .. }
+            | Op::Fence { .. }
+            | Op::Invoke { .. }
+            | Op::CallBr { .. }
+            | Op::VaArg { .. }
+            | Op::Unsupported(_) => true,
+            Op::Load {
+                volatile, ordering, ..
+            } => *volatile || *ordering != Ordering::NotAtomic,
+            Op::Call(call) => !self
+                .intrinsic_name(call)
+                .is_some_and(|n| PURE.iter().any(|p| n.starts_with(p))),
+            Op::Binary { op, .. } => {
+                matches!(op, BinOp::UDiv | BinOp::SDiv | BinOp::URem | BinOp::SRem)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether the instruction is arithmetic that takes a loaded operand.
+    fn takes_load(&self, op: &Op) -> bool {
+        match op {
+            Op::Binary { op, .. } => matches!(op, BinOp::FAdd | BinOp::FSub | BinOp::FMul),
+            Op::Call(call) => self
+                .intrinsic_name(call)
+                .is_some_and(|n| n.starts_with("fmuladd.")),
+            _ => false,
+        }
+    }
+
+    /// Whether the instruction puts double `v` into a pair.
+    fn pairs(&self, op: &Op, v: usize) -> bool {
+        match op {
+            Op::InsertElement {
+                vector,
+                elem,
+                index,
+            } => {
+                self.is_pair(self.type_of(*vector))
+                    && self.int_const(*index).is_some()
+                    && elem.unpack().is_ok_and(|e| e.index() == v)
+            }
+            _ => false,
+        }
+    }
+
+    /// Postpones what its user can do along with its own work.
+    pub(super) fn fuse(&mut self, uses: &[u32], last_user: &[u32]) {
+        let mut place: Vec<u32> = (0..self.body.insts.len() as u32).collect();
+        for (b, block) in self.body.blocks.iter().enumerate() {
+            let mut barrier = u32::MAX;
+            for i in (block.start..block.end).rev() {
+                let (v, inst) = (self.nparams + i as usize, &self.body.insts[i as usize]);
+                let user = last_user[v];
+                let local = uses[v] == 1
+                    && user != u32::MAX
+                    && self.block_of[self.nparams + user as usize] as usize == b;
+                if local && self.kind[v] == Kind::Plain {
+                    let by = &self.body.insts[user as usize].op;
+                    let postponed = match &inst.op {
+                        Op::Load {
+                            volatile: false,
+                            ordering: Ordering::NotAtomic,
+                            ..
+                        } => {
+                            (self.is_double(inst.ty) || self.is_pair(inst.ty))
+                                && (self.takes_load(by) || self.pairs(by, v))
+                                && barrier >= place[user as usize]
+                        }
+                        Op::Binary {
+                            op: BinOp::Add, b, ..
+                        } => {
+                            matches!(by, Op::Gep { base, .. } if base.unpack().ok().is_none_or(|o| o.index() != v))
+                                && matches!(self.ty(inst.ty), Type::Int(64))
+                                && self.imm(*b).is_some()
+                        }
+                        o if self.is_double(inst.ty) && self.takes_load(o) => matches!(
+                            by,
+                            Op::Store {
+                                volatile: false,
+                                ordering: Ordering::NotAtomic,
+                                ..
+                            }
+                        ),
+                        _ => false,
+                    };
+                    if postponed {
+                        self.kind[v] = Kind::Late;
+                    }
+                }
+                if local && self.kind[v] == Kind::Late {
+                    place[i as usize] = place[user as usize];
+                }
+                if self.is_barrier(&inst.op) {
+                    barrier = i;
+                }
+            }
+        }
+    }
+
+    /// Whether a use of the pair `o` by `op` can take one double for both lanes.
+    pub(super) fn scales(&self, op: &Op, o: Operand) -> bool {
+        let pair = self.is_pair(self.type_of(o));
+        pair && match op {
+            Op::Binary {
+                op: BinOp::FMul, ..
+            } => true,
+            Op::Call(call) => self.takes_load(op) && call.args[2] != o,
+            _ => false,
+        }
+    }
+
+    /// The double in lane 0 of a vector made only for that.
+    fn lane_zero(&self, o: Operand) -> Option<(usize, Operand)> {
+        let v = o.unpack().ok()?.index();
+        let Op::InsertElement {
+            vector,
+            elem,
+            index,
+        } = &self.body.insts[v.checked_sub(self.nparams)?].op
+        else {
+            return None;
+        };
+        let fresh = vector
+            .unpack()
+            .is_err_and(|c| matches!(self.m.consts[c], Const::Undef | Const::Poison));
+        (fresh && self.int_const(*index) == Some(0)).then_some((v, *elem))
+    }
+
+    /// Whether the shuffle is one double in both lanes, from a vector used for nothing else.
+    pub(super) fn is_splat(&self, i: usize, uses: &[u32]) -> Option<usize> {
+        let inst = &self.body.insts[i];
+        let Op::ShuffleVector { a, mask, .. } = &inst.op else {
+            return None;
+        };
+        if !self.is_pair(inst.ty) || !self.is_pair(self.type_of(*a)) || mask[..] != [0, 0] {
+            return None;
+        }
+        let (v, _) = self.lane_zero(*a)?;
+        (uses[v] == 1).then_some(v)
+    }
+
+    /// The double that a postponed splat has in both lanes.
+    fn splat(&self, o: Operand) -> Option<Operand> {
+        let Op::ShuffleVector { a, .. } = self.late(o)? else {
+            return None;
+        };
+        self.lane_zero(*a).map(|(_, elem)| elem)
+    }
+
+    /// The address of a postponed load, which the caller's instruction then performs.
+    fn loaded(&mut self, o: Operand) -> Option<Addr> {
+        let Op::Load { ptr, .. } = self.late(o)? else {
+            return None;
+        };
+        let ptr = *ptr;
+        let inst = o.unpack().ok()?.index() - self.nparams;
+        let addr = self.address(ptr);
+        if matches!(addr, Addr::Frame(_)) {
+            return None;
+        }
+        self.note_line(inst);
+        Some(addr)
+    }
+
+    /// An address as a slot and a constant.
+    pub(super) fn plain_form(&mut self, addr: Addr) -> (u16, i32) {
+        match addr {
+            Addr::Base(base, off) => (base, off),
+            other => (self.address_slot(other), 0),
+        }
+    }
+
+    /// Splits an address; a signed index is extended first.
+    fn indexed_form(&mut self, addr: Addr) -> Result<(u16, i32), (u16, u16, i32, i32)> {
+        match addr {
+            Addr::Base(base, off) => Ok((base, off)),
+            Addr::Frame(_) => Ok((self.address_slot(addr), 0)),
+            Addr::Index(base, index, scale, off, signed) => {
+                let index = if signed {
+                    self.sign_extended(index, 32)
+                } else {
+                    index
+                };
+                Err((base, index, scale, off))
+            }
+        }
+    }
+
+    /// `dst = a op b` on doubles or pairs of them, either operand loaded.
+    pub(super) fn double_arithmetic(
+        &mut self,
+        o: BinOp,
+        pair: bool,
+        dst: u16,
+        a: Operand,
+        b: Operand,
+    ) {
+        let (forward, backward) = self.loading(o, pair);
+        if pair && o == BinOp::FMul {
+            for (x, y) in [(a, b), (b, a)] {
+                if let Some(s) = self.splat(x) {
+                    let (a, b) = (self.operand(s), self.operand(y));
+                    self.emit(op::v2scale, isa::Dab { dst, a, b });
+                    return;
+                }
+            }
+        }
+        let (codes, a, addr) = if let Some(addr) = self.loaded(b) {
+            (forward, a, addr)
+        } else if let Some(addr) = self.loaded(a) {
+            (backward, b, addr)
+        } else {
+            let (a, b) = (self.operand(a), self.operand(b));
+            self.emit(forward.plain, isa::Dab { dst, a, b });
+            return;
+        };
+        let a = self.operand(a);
+        match self.indexed_form(addr) {
+            Ok((base, off)) => {
+                let (c, code) = (0, codes.base);
+                self.emit(
+                    code,
+                    Fm {
+                        dst,
+                        a,
+                        c,
+                        base,
+                        off,
+                    },
+                );
+            }
+            Err((base, index, scale, off)) => {
+                let ops = Fx {
+                    dst,
+                    a,
+                    base,
+                    index,
+                    scale,
+                    off,
+                };
+                self.emit(codes.index, ops);
+            }
+        }
+    }
+
+    fn loading(&self, o: BinOp, pair: bool) -> (Loading, Loading) {
+        let form = |plain, base, index| Loading { plain, base, index };
+        let twice = |plain, base, index| (form(plain, base, index), form(plain, base, index));
+        match (o, pair) {
+            (BinOp::FAdd, false) => twice(op::fadd64, op::fadd64_m, op::fadd64_x),
+            (BinOp::FMul, false) => twice(op::fmul64, op::fmul64_m, op::fmul64_x),
+            (_, false) => (
+                form(op::fsub64, op::fsub64_m, op::fsub64_x),
+                form(op::fsub64, op::frsub64_m, op::frsub64_x),
+            ),
+            (BinOp::FAdd, true) => twice(op::v2fadd, op::v2fadd_m, op::v2fadd_x),
+            (BinOp::FMul, true) => twice(op::v2fmul, op::v2fmul_m, op::v2fmul_x),
+            (_, true) => (
+                form(op::v2fsub, op::v2fsub_m, op::v2fsub_x),
+                form(op::v2fsub, op::v2frsub_m, op::v2frsub_x),
+            ),
+        }
+    }
+
+    /// `dst = x * y + c` on doubles or pairs, one operand loaded, a factor splat.
+    pub(super) fn multiply_add(
+        &mut self,
+        pair: bool,
+        dst: u16,
+        x: Operand,
+        y: Operand,
+        c: Operand,
+    ) {
+        if pair {
+            for (x, y) in [(x, y), (y, x)] {
+                let Some(s) = self.splat(x) else { continue };
+                let loaded = self.loaded(y).map(|addr| self.plain_form(addr));
+                let (a, c) = (self.operand(s), self.operand(c));
+                if let Some((base, off)) = loaded {
+                    self.emit(
+                        op::v2scaleadd_m,
+                        Fm {
+                            dst,
+                            a,
+                            c,
+                            base,
+                            off,
+                        },
+                    );
+                } else {
+                    let b = self.operand(y);
+                    self.emit(op::v2scaleadd, isa::Dabc { dst, a, b, c });
+                }
+                return;
+            }
+        }
+        let factor = match self.loaded(y) {
+            Some(addr) => Some((x, addr)),
+            None => self.loaded(x).map(|addr| (y, addr)),
+        };
+        if let Some((x, addr)) = factor {
+            let (a, c) = (self.operand(x), self.operand(c));
+            if let Addr::Index(base, index, scale, off, true) = addr
+                && !pair
+            {
+                let ops = Fcx {
+                    dst,
+                    a,
+                    c,
+                    base,
+                    index,
+                    scale,
+                    off,
+                };
+                self.emit(op::muladd64_s, ops);
+                return;
+            }
+            match self.indexed_form(addr) {
+                Ok((base, off)) => {
+                    let code = if pair { op::v2muladd_m } else { op::muladd64_m };
+                    self.emit(
+                        code,
+                        Fm {
+                            dst,
+                            a,
+                            c,
+                            base,
+                            off,
+                        },
+                    );
+                }
+                Err((base, index, scale, off)) => {
+                    let ops = Fcx {
+                        dst,
+                        a,
+                        c,
+                        base,
+                        index,
+                        scale,
+                        off,
+                    };
+                    let code = if pair { op::v2muladd_x } else { op::muladd64_x };
+                    self.emit(code, ops);
+                }
+            }
+            return;
+        }
+        if let Some(addr) = self.loaded(c) {
+            let (a, b) = (self.operand(x), self.operand(y));
+            match self.indexed_form(addr) {
+                Ok((base, off)) => {
+                    let (c, code) = (
+                        b,
+                        if pair {
+                            op::v2muladd_am
+                        } else {
+                            op::muladd64_am
+                        },
+                    );
+                    self.emit(
+                        code,
+                        Fm {
+                            dst,
+                            a,
+                            c,
+                            base,
+                            off,
+                        },
+                    );
+                }
+                Err((base, index, scale, off)) => {
+                    let ops = Fcx {
+                        dst,
+                        a,
+                        c: b,
+                        base,
+                        index,
+                        scale,
+                        off,
+                    };
+                    let code = if pair {
+                        op::v2muladd_ax
+                    } else {
+                        op::muladd64_ax
+                    };
+                    self.emit(code, ops);
+                }
+            }
+            return;
+        }
+        let (a, b, c) = (self.operand(x), self.operand(y), self.operand(c));
+        let code = if pair { op::v2muladd } else { op::muladd64 };
+        self.emit(code, isa::Dabc { dst, a, b, c });
+    }
+
+    /// A store of a postponed sum or product; `false` when it is none.
+    pub(super) fn store_result(&mut self, value: Operand, ptr: Operand) -> bool {
+        let (x, y, c) = match self.late(value) {
+            Some(Op::Call(call)) => (call.args[0], call.args[1], Some(call.args[2])),
+            Some(Op::Binary { op, a, b, .. }) if *op == BinOp::FMul => (*a, *b, None),
+            _ => return false,
+        };
+        if self.loads(x) || self.loads(y) {
+            let same =
+                |this: &Self, c| matches!(this.late(c), Some(Op::Load { ptr: p, .. }) if *p == ptr);
+            return c.is_some_and(|c| same(self, c)) && self.accumulate(x, y, ptr);
+        }
+        let addr = self.address(ptr);
+        let (base, off) = self.plain_form(addr);
+        let Some(c) = c else {
+            let (a, b) = (self.operand(x), self.operand(y));
+            let ops = Fm {
+                dst: b,
+                a,
+                c: 0,
+                base,
+                off,
+            };
+            self.emit(op::fmul64_st, ops);
+            return true;
+        };
+        let loaded = self.loaded(c).map(|addr| self.plain_form(addr));
+        if let Some((from, from_off)) = loaded {
+            let (a, b) = (self.operand(x), self.operand(y));
+            let ops = isa::Fms {
+                a,
+                b,
+                from,
+                base,
+                from_off,
+                off,
+            };
+            self.emit(op::muladd64_ls, ops);
+        } else {
+            let (a, b, c) = (self.operand(x), self.operand(y), self.operand(c));
+            let ops = Fm {
+                dst: b,
+                a,
+                c,
+                base,
+                off,
+            };
+            self.emit(op::muladd64_st, ops);
+        }
+        true
+    }
+
+    /// `*ptr += x * y`, one factor loaded.
+    fn accumulate(&mut self, x: Operand, y: Operand, ptr: Operand) -> bool {
+        let (x, y) = if self.loads(y) { (x, y) } else { (y, x) };
+        let Some(addr) = self.loaded(y) else {
+            return false;
+        };
+        let factor = self.indexed_form(addr);
+        let a = self.operand(x);
+        let addr = self.address(ptr);
+        let (to, to_off) = self.plain_form(addr);
+        match factor {
+            Ok((from, from_off)) => {
+                let ops = isa::Fms {
+                    a,
+                    b: 0,
+                    from,
+                    base: to,
+                    from_off,
+                    off: to_off,
+                };
+                self.emit(op::macc64_m, ops);
+            }
+            Err((base, index, scale, off)) => {
+                let ops = isa::Fxs {
+                    a,
+                    base,
+                    index,
+                    to,
+                    scale,
+                    off,
+                    to_off,
+                };
+                self.emit(op::macc64_x, ops);
+            }
+        }
+        true
+    }
+
+    /// `dst = {a, b}` when both are postponed loads.
+    pub(super) fn pair_of_loads(&mut self, dst: u16, a: Operand, b: Operand) -> bool {
+        if !self.loads(a) || !self.loads(b) {
+            return false;
+        }
+        let Some(first) = self.loaded(a) else {
+            return false;
+        };
+        let (from, from_off) = self.plain_form(first);
+        let Some(second) = self.loaded(b) else {
+            return false;
+        };
+        let (base, off) = self.plain_form(second);
+        let ops = isa::Fms {
+            a: dst,
+            b: 0,
+            from,
+            base,
+            from_off,
+            off,
+        };
+        self.emit(op::pair64_m, ops);
+        true
+    }
+
+    fn loads(&self, o: Operand) -> bool {
+        matches!(self.late(o), Some(Op::Load { .. }))
+    }
+}
