@@ -33,5 +33,5 @@ mod tests;
 pub use cancel::address as cleanup_address;
 pub use check::unsupported;
 pub use entry::{init, locate, lower_function};
-pub use native::{enter_compiled, instead};
 pub use lower::{Options, count_instructions, disassemble};
+pub use native::{enter_compiled, instead};

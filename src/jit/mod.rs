@@ -76,7 +76,11 @@ pub fn compile(image: &Image, instead: &HashMap<&str, usize>) -> Result<Compiled
         files: module.files.clone(),
         functions,
         variables,
-        ifuncs: module.ifuncs.keys().map(|i| image.ifunc_address(i)).collect(),
+        ifuncs: module
+            .ifuncs
+            .keys()
+            .map(|i| image.ifunc_address(i))
+            .collect(),
         helpers: vec![
             ("__truncsfbf2", float_to_bfloat as *const () as usize),
             ("__truncdfbf2", double_to_bfloat as *const () as usize),

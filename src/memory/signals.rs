@@ -329,7 +329,11 @@ extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, context: *mut c
     unsafe {
         let context: *mut libc::ucontext_t = context.cast();
         let pc = (&(*context).uc_mcontext.gregs)[libc::REG_RIP as usize] as usize;
-        let compiled = if is_compiled(pc) { pc } else { compiled_frame() };
+        let compiled = if is_compiled(pc) {
+            pc
+        } else {
+            compiled_frame()
+        };
         let interpreting = !state.is_null() && !(*state).activation.is_null();
         if !interpreting && compiled == 0 {
             die(signal);

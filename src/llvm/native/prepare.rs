@@ -18,8 +18,7 @@ use crate::llvm::reader::{is_bookkeeping, list, name_of, section_of};
 use hashbrown::{HashMap, HashSet};
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{
-    LLVMAttributeFunctionIndex, LLVMIntPredicate, LLVMLinkage, LLVMOpcode,
-    LLVMVisibility,
+    LLVMAttributeFunctionIndex, LLVMIntPredicate, LLVMLinkage, LLVMOpcode, LLVMVisibility,
 };
 use std::ffi::CString;
 use std::ptr::null_mut;
@@ -135,7 +134,8 @@ impl Work<'_> {
                 globals.push(g);
             }
         }
-        if all.len() != self.request.functions.len() || globals.len() != self.request.variables.len()
+        if all.len() != self.request.functions.len()
+            || globals.len() != self.request.variables.len()
         {
             return Err("the files changed since they were read".into());
         }
@@ -187,10 +187,7 @@ impl Work<'_> {
         let rest = llvm!(core::LLVMAddGlobal(module, byte, c"ompvm.rest".as_ptr()));
         let zero = llvm!(core::LLVMConstInt(byte, 0, 0));
         llvm!(core::LLVMSetInitializer(rest, zero));
-        llvm!(core::LLVMSetLinkage(
-            rest,
-            LLVMLinkage::LLVMInternalLinkage
-        ));
+        llvm!(core::LLVMSetLinkage(rest, LLVMLinkage::LLVMInternalLinkage));
         for alias in all {
             let target = llvm!(core::LLVMAliasGetAliasee(alias));
             if has_uses(alias) {
@@ -285,7 +282,9 @@ impl Work<'_> {
                 at = llvm!(core::LLVMGetNextUse(at));
                 if llvm!(core::LLVMIsAInstruction(user)).is_null() {
                     if llvm!(core::LLVMIsAGlobalVariable(user)).is_null() {
-                        return Err("a constant holds the address of a thread_local variable".into());
+                        return Err(
+                            "a constant holds the address of a thread_local variable".into()
+                        );
                     }
                     continue;
                 }
@@ -349,10 +348,7 @@ impl Work<'_> {
                 // The name tells the code generator what a library function does.
                 let name = name_of(f);
                 self.bind(&name, address);
-                llvm!(core::LLVMSetLinkage(
-                    f,
-                    LLVMLinkage::LLVMExternalLinkage
-                ));
+                llvm!(core::LLVMSetLinkage(f, LLVMLinkage::LLVMExternalLinkage));
                 callees.insert(symbol, f);
             }
         }
@@ -398,10 +394,7 @@ impl Work<'_> {
                     ));
                 } else {
                     llvm!(core::LLVMSetInitializer(g, null_mut()));
-                    llvm!(core::LLVMSetLinkage(
-                        g,
-                        LLVMLinkage::LLVMExternalLinkage
-                    ));
+                    llvm!(core::LLVMSetLinkage(g, LLVMLinkage::LLVMExternalLinkage));
                 }
                 llvm!(core::LLVMSetVisibility(
                     g,
@@ -551,11 +544,7 @@ impl Work<'_> {
         ));
         self.bind("ompvm.make_block", tls.make);
         let ty = llvm!(core::LLVMFunctionType(pointer, null_mut(), 0, 0));
-        let helper = llvm!(core::LLVMAddFunction(
-            module,
-            c"ompvm.block".as_ptr(),
-            ty
-        ));
+        let helper = llvm!(core::LLVMAddFunction(module, c"ompvm.block".as_ptr(), ty));
         llvm!(core::LLVMSetLinkage(
             helper,
             LLVMLinkage::LLVMInternalLinkage
