@@ -1,17 +1,21 @@
-/* Sieve of Eratosthenes: byte loads and stores, integer adds, branches. */
+/* Sieve of Eratosthenes: byte loads and stores, integer adds, branches. The table fits the second
+   level cache, so that instructions are measured and not memory. */
 #include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
+
+enum { N = 400000, ROUNDS = 16 };
+static unsigned char composite[N + 1];
 
 int main(void) {
-    enum { N = 6000000 };
-    unsigned char *composite = calloc(N + 1, 1);
     int primes = 0;
-    for (int i = 2; i <= N; i++) {
-        if (composite[i]) continue;
-        primes++;
-        for (long j = (long)i * i; j <= N; j += i) composite[j] = 1;
+    for (int round = 0; round < ROUNDS; round++) {
+        memset(composite, 0, sizeof composite);
+        for (int i = 2; i <= N; i++) {
+            if (composite[i]) continue;
+            primes++;
+            for (long j = (long)i * i; j <= N; j += i) composite[j] = 1;
+        }
     }
     printf("%d\n", primes);
-    free(composite);
     return 0;
 }

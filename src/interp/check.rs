@@ -48,6 +48,10 @@ fn in_function(module: &Module, function: &Function) -> Vec<Unsupported> {
     if function.attrs.naked {
         found.push(at(module, function, None, "a naked function"));
     }
+    if super::lower::too_many_slots(module, function) {
+        let what = "a function with more values than a frame has slots";
+        found.push(at(module, function, body.insts.first(), what));
+    }
     for inst in &body.insts {
         if let Some(what) = problem(module, function, inst) {
             found.push(at(module, function, Some(inst), &what));

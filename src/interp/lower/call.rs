@@ -105,7 +105,7 @@ impl<'a> Lower<'a> {
         let off = self.alloca_bytes.next_multiple_of(16);
         self.alloca_bytes = off + bytes;
         let dst = self.temp(1);
-        self.put_address(super::memory::Addr::Frame(off as i32), dst);
+        self.put_address(super::address::Addr::Frame(off as i32), dst);
         self.emit(
             op::memcpy_fixed,
             isa::Memn {

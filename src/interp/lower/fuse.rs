@@ -8,8 +8,8 @@
 //! What not: integers, floats and wider vectors: no profile asked for them so far.
 
 use super::Lower;
+use super::address::Addr;
 use super::analyse::Kind;
-use super::memory::Addr;
 use crate::interp::isa::{self, Code, Fcx, Fm, Fx, op};
 use crate::ir::TypeId;
 use crate::ir::{BinOp, Call, Callee, Const, FloatKind, GlobalRef, Op, Operand, Ordering, Type};
@@ -239,6 +239,7 @@ impl<'a> Lower<'a> {
     pub(super) fn plain_form(&mut self, addr: Addr) -> (u16, i32) {
         match addr {
             Addr::Base(base, off) => (base, off),
+            Addr::Frame(off) if self.area.is_some() => (self.area.unwrap_or(self.scratch), off),
             other => (self.address_slot(other), 0),
         }
     }

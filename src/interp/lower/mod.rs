@@ -6,9 +6,14 @@
 //! they are used, which is what folds addresses into loads and comparisons into branches.
 //! What not: no optimisation across instructions otherwise; LLVM did that.
 
+mod address;
+mod aggregate;
 mod analyse;
+mod atomic;
 mod call;
+mod cast;
 mod control;
+mod edge;
 mod emit;
 mod exception;
 mod fuse;
@@ -17,7 +22,10 @@ mod int;
 mod intrinsic;
 mod memory;
 mod slots;
+mod switch;
 mod vector;
+
+pub use slots::too_many_slots;
 
 use super::frame::{Kept, Lowered, Pad};
 use super::isa::{self, INFO, op};
@@ -99,6 +107,8 @@ pub(super) struct Lower<'a> {
     /// Static allocas: offset in the alloca area.
     allocas: HashMap<u32, u32>,
     alloca_bytes: u32,
+    /// Slot of the alloca area's address, in functions whose loops may want it.
+    area: Option<u16>,
     /// Byte positions of i32 fields to which the alloca area's start must be added.
     frame_fixups: Vec<usize>,
     /// Preloaded constants: slot and value.
@@ -194,6 +204,7 @@ impl<'a> Lower<'a> {
             next_slot: 0,
             allocas: HashMap::new(),
             alloca_bytes: 0,
+            area: None,
             frame_fixups: Vec::new(),
             pool: Vec::new(),
             const_words: HashMap::new(),
@@ -227,6 +238,11 @@ impl<'a> Lower<'a> {
                 slots: 0,
             },
         );
+        if !self.allocas.is_empty() && self.in_loop.contains(&true) {
+            let dst = self.fresh(1);
+            self.put_address(address::Addr::Frame(0), dst);
+            self.area = Some(dst);
+        }
         for b in 0..self.body.blocks.len() {
             self.current = b;
             self.labels[b] = self.here();

@@ -12,7 +12,7 @@
 
 use super::analyse::{Kind, each_operand, each_successor};
 use super::{Lower, NONE};
-use crate::ir::{BinOp, Callee, GlobalRef, Op, Operand, Type};
+use crate::ir::{BinOp, Callee, Function, GlobalRef, Inst, Module, Op, Operand, Type};
 use cranelift_entity::EntityRef;
 use hashbrown::{HashMap, HashSet};
 use std::cmp::Reverse;
@@ -40,6 +40,38 @@ const MAX_PAIRS: usize = 64;
 const MAX_BLOCKS: usize = 512;
 /// Most block visits per instruction of the function, all values together.
 const MAX_WORK: usize = 4;
+
+/// Slots that are surely enough beside those of values that live in several blocks.
+const SPARE: u64 = 4_000;
+
+/// Whether a function has more values that live in several blocks than slot numbers name. (Values
+/// of one block share slots; only thousands alive at once could still be too many.)
+pub fn too_many_slots(m: &Module, f: &Function) -> bool {
+    let Some(body) = &f.body else { return false };
+    let limit = u64::from(NONE) - SPARE;
+    let words = |i: &Inst| u64::from(super::words(m, i.ty));
+    if body.insts.iter().map(words).sum::<u64>() <= limit {
+        return false;
+    }
+    let nparams = f.signature(m).1.len();
+    let mut block_of = vec![0u32; body.insts.len()];
+    for (b, block) in body.blocks.iter().enumerate() {
+        block_of[block.start as usize..block.end as usize].fill(b as u32);
+    }
+    let mut shared = vec![false; body.insts.len()];
+    for (user, inst) in body.insts.iter().enumerate() {
+        let phi = matches!(inst.op, Op::Phi { .. });
+        each_operand(&inst.op, |o| {
+            if let Ok(v) = o.unpack()
+                && let Some(i) = v.index().checked_sub(nparams)
+            {
+                shared[i] |= phi || block_of[i] != block_of[user];
+            }
+        });
+    }
+    let all = body.insts.iter().zip(shared);
+    all.filter(|(_, s)| *s).map(|(i, _)| words(i)).sum::<u64>() > limit
+}
 
 impl Lower<'_> {
     fn leaves(&self, o: Operand, f: &mut impl FnMut(usize)) {

@@ -1,0 +1,112 @@
+//! Members of structure and array values, which lie in slots as in memory.
+
+use super::Lower;
+use crate::interp::isa::{self, op};
+use crate::ir::{Operand, Type, TypeId};
+
+impl Lower<'_> {
+    /// Byte offset and type of a member of an aggregate.
+    pub(super) fn member(&self, mut ty: TypeId, indices: &[u32]) -> (u32, TypeId) {
+        let mut off = 0;
+        for &i in indices {
+            match self.ty(ty) {
+                Type::Struct { fields, .. } => {
+                    off += self.m.types.field_offset(ty, i as usize);
+                    ty = fields[i as usize];
+                }
+                Type::Array { elem, .. } => {
+                    off += self.m.layout(*elem).size * u64::from(i);
+                    ty = *elem;
+                }
+                _ => {}
+            }
+        }
+        (off as u32, ty)
+    }
+
+    /// Whether a type's bytes in memory and in slots are the same (only the length differs).
+    pub(super) fn byte_form(&self, ty: TypeId) -> bool {
+        match self.ty(ty) {
+            Type::Vector { elem, .. } => {
+                let bits = self.m.types.lane_bits(*elem);
+                bits >= 8 && bits.is_power_of_two()
+            }
+            _ => true,
+        }
+    }
+
+    /// Members lie in the aggregate as in memory; a member that is a slot of its own is moved,
+    /// others are copied bytewise and zero-extended.
+    pub(super) fn extract_value(&mut self, dst: u16, agg: Operand, indices: &[u32], ty: TypeId) {
+        let (off, _) = self.member(self.type_of(agg), indices);
+        let a = self.operand(agg);
+        let n = self.words(ty);
+        let bytes = self.m.layout(ty).store as u32;
+        if !self.byte_form(ty) {
+            self.unsupported("a vector of odd lanes inside a structure value");
+        } else if off % 8 == 0 && bytes == u32::from(n) * 8 {
+            self.mov(dst, a + (off / 8) as u16, n);
+        } else {
+            // Clear what the copy does not reach.
+            if bytes < u32::from(n) * 8 {
+                self.emit(
+                    op::zero_words,
+                    isa::Dan {
+                        dst: dst + n - 1,
+                        a: 0,
+                        n: 1,
+                    },
+                );
+            }
+            self.emit(
+                op::mov_bytes,
+                isa::Bytes {
+                    to: u32::from(dst) * 8,
+                    from: u32::from(a) * 8 + off,
+                    bytes,
+                },
+            );
+        }
+        if matches!(self.ty(ty), Type::Int(1)) {
+            self.clear_high(dst, ty);
+        }
+    }
+
+    pub(super) fn insert_value(
+        &mut self,
+        dst: u16,
+        agg: Operand,
+        elem: Operand,
+        indices: &[u32],
+        ty: TypeId,
+    ) {
+        let (off, member) = self.member(ty, indices);
+        let e = self.operand(elem);
+        let n = self.words(ty);
+        let undefined = agg.unpack().is_err_and(|c| {
+            matches!(
+                self.m.consts[c],
+                crate::ir::Const::Undef | crate::ir::Const::Poison
+            )
+        });
+        if !undefined {
+            let a = self.operand(agg);
+            self.mov(dst, a, n);
+        }
+        let bytes = self.m.layout(member).store as u32;
+        if !self.byte_form(member) {
+            self.unsupported("a vector of odd lanes inside a structure value");
+        } else if off % 8 == 0 && bytes.is_multiple_of(8) {
+            self.mov(dst + (off / 8) as u16, e, (bytes / 8) as u16);
+        } else {
+            self.emit(
+                op::mov_bytes,
+                isa::Bytes {
+                    to: u32::from(dst) * 8 + off,
+                    from: u32::from(e) * 8,
+                    bytes,
+                },
+            );
+        }
+    }
+}
