@@ -234,7 +234,7 @@ fn leave_quickly() {
         #[link_name = "_ZNSo5flushEv"]
         fn flush(stream: *mut libc::c_void) -> *mut libc::c_void;
         #[link_name = "_ZSt4cout"]
-        static mut COUT: [u8; 0];
+        static mut COUT: usize;
     }
     extern "C" fn leave(status: libc::c_int, _: *mut libc::c_void) {
         let busy = FLIGHTS
@@ -243,7 +243,10 @@ fn leave_quickly() {
         if busy {
             // SAFETY: what remains of `exit` once the streams are flushed.
             unsafe {
-                flush((&raw mut COUT).cast());
+                // Its first word is its table of functions: null when nobody constructed it.
+                if COUT != 0 {
+                    flush((&raw mut COUT).cast());
+                }
                 libc::fflush(std::ptr::null_mut());
                 libc::_exit(status)
             }
