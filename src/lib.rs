@@ -17,6 +17,8 @@ pub mod cli;
 #[cfg(feature = "vm")]
 pub mod interp;
 #[cfg(feature = "vm")]
+pub mod jit;
+#[cfg(feature = "vm")]
 pub mod llvm;
 #[cfg(feature = "vm")]
 pub mod tier;

@@ -33,6 +33,10 @@ pub enum Tier {
     /// Interpreted.
     #[default]
     Interp,
+    /// Everything is compiled before the program starts.
+    Opt,
+    /// Interpreted until compiled code is ready.
+    Auto,
 }
 
 /// How a program is started: a builder.

@@ -9,6 +9,7 @@ use crate::support::error::Error;
 use crate::tier::host::{HostFunction, IntoHost};
 use crate::tier::libraries::Libraries;
 use crate::tier::link::{self, Environment};
+use crate::tier::policy::Mode;
 use crate::tier::{process, runtime};
 use hashbrown::HashMap;
 use std::ffi::CString;
@@ -86,9 +87,6 @@ impl Program {
     /// library that cannot be opened; [`Error::Host`] for a host function whose signature
     /// differs or for lack of memory; [`Error::Trap`] for a fault in a constructor.
     pub fn start(&self, config: Config) -> Result<Process, Error> {
-        match config.tier {
-            Tier::Interp => {}
-        }
         if config.stats {
             crate::interp::count_instructions(true);
         }
@@ -122,6 +120,12 @@ impl Program {
             args,
             env: config.env,
             native: config.native,
+            mode: match config.tier {
+                Tier::Interp => Mode::Interp,
+                Tier::Opt => Mode::Opt,
+                Tier::Auto => Mode::Auto,
+            },
+            explain: config.stats,
         };
         Ok(Process::new(process::Process::start(linked, options)?))
     }

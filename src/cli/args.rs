@@ -40,10 +40,12 @@ pub enum Command {
 /// The tier that executes the guest.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Tier {
-    /// Choose while running (today: the interpreter).
-    Auto,
     /// The interpreter only.
     Interp,
+    /// Compile everything before the program starts.
+    Opt,
+    /// Interpret while a thread compiles, then switch.
+    Auto,
 }
 
 /// Options of `run`.
@@ -51,7 +53,7 @@ pub enum Tier {
 #[command(after_help = EXAMPLES)]
 pub struct RunOptions {
     /// Which tier executes the guest
-    #[arg(long, value_enum, default_value_t = Tier::Auto)]
+    #[arg(long, value_enum, default_value_t = Tier::Interp)]
     pub tier: Tier,
     /// Print what was executed, per region and thread, at the end
     #[arg(long)]

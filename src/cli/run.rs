@@ -37,8 +37,9 @@ fn start(options: RunOptions) -> Result<ExitStatus, Error> {
         .native(true)
         .stats(options.stats)
         .tier(match options.tier {
-            // There is one tier so far.
-            args::Tier::Auto | args::Tier::Interp => Tier::Interp,
+            args::Tier::Interp => Tier::Interp,
+            args::Tier::Opt => Tier::Opt,
+            args::Tier::Auto => Tier::Auto,
         });
     for name in options.libraries {
         config = config.library(name);

@@ -59,6 +59,22 @@ fn find_code(ip: *const u64) -> Option<&'static Lowered> {
     None
 }
 
+/// Makes code known to [`locate`].
+pub(super) fn remember(code: &'static Lowered) {
+    let node = Box::leak(Box::new(Node {
+        code,
+        next: ptr::null(),
+    }));
+    let mut head = CODE.load(Ordering::Relaxed);
+    loop {
+        node.next = head;
+        match CODE.compare_exchange_weak(head, node, Ordering::AcqRel, Ordering::Relaxed) {
+            Ok(_) => return,
+            Err(now) => head = now,
+        }
+    }
+}
+
 /// The code of a function, lowered at the first call; several threads may race, one wins.
 pub fn lower_function(func: &FuncRef) -> &'static Lowered {
     let known = func.code.load(Ordering::Acquire);
@@ -80,18 +96,8 @@ pub fn lower_function(func: &FuncRef) -> &'static Lowered {
         .compare_exchange(ptr::null_mut(), fresh, Ordering::AcqRel, Ordering::Acquire)
     {
         Ok(_) => {
-            let node = Box::leak(Box::new(Node {
-                code,
-                next: ptr::null(),
-            }));
-            let mut head = CODE.load(Ordering::Relaxed);
-            loop {
-                node.next = head;
-                match CODE.compare_exchange_weak(head, node, Ordering::AcqRel, Ordering::Relaxed) {
-                    Ok(_) => return code,
-                    Err(now) => head = now,
-                }
-            }
+            remember(code);
+            code
         }
         // SAFETY: as above.
         Err(winner) => unsafe { &*winner.cast::<Lowered>() },

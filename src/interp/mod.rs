@@ -22,6 +22,7 @@ pub mod frame;
 )]
 pub mod isa;
 mod lower;
+mod native;
 pub mod stats;
 pub mod thunk;
 mod unwind;
@@ -33,3 +34,4 @@ pub use cancel::address as cleanup_address;
 pub use check::unsupported;
 pub use entry::{init, locate, lower_function};
 pub use lower::{Options, count_instructions, disassemble};
+pub use native::{enter_compiled, instead};

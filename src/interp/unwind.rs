@@ -355,7 +355,8 @@ const MAGIC: u64 = 0x6f6d_7076_6d6a_6d70;
 #[derive(Debug)]
 pub struct JumpBuffer {
     magic: u64,
-    activation: *mut Activation,
+    /// The activation it was filled in.
+    pub activation: *mut Activation,
     /// The frame.
     pub regs: *mut u64,
     /// The instruction after setjmp.

@@ -147,6 +147,8 @@ pub struct Module {
     pub module_asm: String,
     /// Source locations.
     pub debug: DebugInfo,
+    /// The files it was read from, name and contents, for whoever compiles it.
+    pub files: std::sync::Arc<[(String, Vec<u8>)]>,
 }
 
 impl Module {

@@ -118,6 +118,7 @@ unsafe fn run_region(
     argv: *const *mut c_void,
     mut size: u32,
 ) {
+    super::hooks::before_region();
     let icvs = thread.icvs.get();
     let limited = icvs.thread_limit < i32::MAX as u32;
     if limited && size > 1 {

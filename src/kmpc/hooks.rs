@@ -6,6 +6,7 @@
 use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Functions called on worker threads.
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +17,28 @@ pub struct Hooks {
 }
 
 static HOOKS: OnceLock<Hooks> = OnceLock::new();
+
+static REGION: AtomicUsize = AtomicUsize::new(0);
+
+/// Registers a function that each thread calls before it starts a parallel region.
+pub fn set_region_hook(hook: fn()) {
+    REGION.store(hook as usize, Ordering::Release);
+}
+
+/// Takes the function of [`set_region_hook`] away again.
+pub fn clear_region_hook() {
+    REGION.store(0, Ordering::Release);
+}
+
+#[inline]
+pub(crate) fn before_region() {
+    let hook = REGION.load(Ordering::Acquire);
+    if hook != 0 {
+        // SAFETY: only `set_region_hook` stores here.
+        let hook = unsafe { std::mem::transmute::<usize, fn()>(hook) };
+        hook();
+    }
+}
 
 /// Registers the hooks; false if some are registered already.
 pub fn install(hooks: Hooks) -> bool {

@@ -14,6 +14,7 @@ mod constants;
 mod debug;
 mod error;
 mod guard;
+pub mod native;
 pub mod orc;
 mod parse;
 mod raw;
@@ -52,7 +53,10 @@ pub fn read(inputs: &[Input]) -> Result<Module, Error> {
     let done = guard::run(&limits, move || {
         let parsed = parse::parse(&inputs)?;
         let name = inputs.first().map_or("", |i| i.name.as_str());
-        Ok(reader::Reader::new(&parsed).read(name))
+        let mut module = reader::Reader::new(&parsed).read(name);
+        drop(parsed);
+        module.files = inputs.into_iter().map(|i| (i.name, i.bytes)).collect();
+        Ok(module)
     });
     match done {
         Ok(result) => result,
@@ -65,4 +69,16 @@ pub fn version() -> (u32, u32, u32) {
     let (mut major, mut minor, mut patch) = (0, 0, 0);
     llvm!(core::LLVMGetVersion(&mut major, &mut minor, &mut patch));
     (major, minor, patch)
+}
+
+/// Registers LLVM's code generator for this architecture, once.
+fn initialise_target() {
+    static TARGET: std::sync::Once = std::sync::Once::new();
+    TARGET.call_once(|| {
+        llvm!(target::LLVMInitializeX86TargetInfo());
+        llvm!(target::LLVMInitializeX86Target());
+        llvm!(target::LLVMInitializeX86TargetMC());
+        llvm!(target::LLVMInitializeX86AsmPrinter());
+        llvm!(target::LLVMInitializeX86AsmParser());
+    });
 }

@@ -12,13 +12,8 @@ use inkwell::llvm_sys::core::{
 use inkwell::llvm_sys::ir_reader::LLVMParseIRInContext2;
 use inkwell::llvm_sys::orc2::lljit::*;
 use inkwell::llvm_sys::orc2::*;
-use inkwell::llvm_sys::target::{
-    LLVMInitializeX86AsmParser, LLVMInitializeX86AsmPrinter, LLVMInitializeX86Target,
-    LLVMInitializeX86TargetInfo, LLVMInitializeX86TargetMC,
-};
 use std::ffi::{CStr, CString};
 use std::ptr;
-use std::sync::Once;
 
 /// One LLJIT for the host's processor.
 #[derive(Debug)]
@@ -39,15 +34,7 @@ impl Jit {
     /// # Errors
     /// LLVM's message when the host is not supported or memory is short.
     pub fn new() -> Result<Self, String> {
-        static TARGET: Once = Once::new();
-        // SAFETY: registers LLVM's code generator for this architecture, once.
-        TARGET.call_once(|| unsafe {
-            LLVMInitializeX86TargetInfo();
-            LLVMInitializeX86Target();
-            LLVMInitializeX86TargetMC();
-            LLVMInitializeX86AsmPrinter();
-            LLVMInitializeX86AsmParser();
-        });
+        super::initialise_target();
         // SAFETY: the builder is consumed by LLVMOrcCreateLLJIT, the out-pointers are locals,
         // and every error is taken.
         unsafe {

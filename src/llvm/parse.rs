@@ -120,7 +120,7 @@ pub(super) fn parse(inputs: &[Input]) -> Result<Parsed, Error> {
 }
 
 impl Parsed {
-    fn take_errors(&self) -> String {
+    pub(super) fn take_errors(&self) -> String {
         let mut errors = self.errors.borrow_mut();
         let text = one_line(&errors.join("; "));
         errors.clear();

@@ -52,7 +52,7 @@ impl Drop for Reader<'_> {
 }
 
 /// The values of one of LLVM's linked lists.
-fn list(
+pub(super) fn list(
     first: LLVMValueRef,
     next: impl Fn(LLVMValueRef) -> LLVMValueRef,
 ) -> impl Iterator<Item = LLVMValueRef> {
@@ -60,7 +60,7 @@ fn list(
     std::iter::successors(some(first), move |&v| some(next(v)))
 }
 
-fn name_of(value: LLVMValueRef) -> Box<str> {
+pub(super) fn name_of(value: LLVMValueRef) -> Box<str> {
     let mut len = 0;
     let name = llvm!(core::LLVMGetValueName2(value, &mut len));
     copy_text(name, len)
@@ -88,14 +88,14 @@ fn linkage(value: LLVMValueRef) -> Linkage {
 }
 
 /// Variables that speak to the linker only; constructors are read by themselves.
-fn is_bookkeeping(name: &str, section: Option<&str>) -> bool {
+pub(super) fn is_bookkeeping(name: &str, section: Option<&str>) -> bool {
     matches!(
         name,
         "llvm.used" | "llvm.compiler.used" | "llvm.global_ctors" | "llvm.global_dtors"
     ) || (name.starts_with("llvm.") && section == Some("llvm.metadata"))
 }
 
-fn section_of(value: LLVMValueRef) -> Option<Box<str>> {
+pub(super) fn section_of(value: LLVMValueRef) -> Option<Box<str>> {
     let section = copy_cstr(llvm!(core::LLVMGetSection(value)));
     (!section.is_empty()).then_some(section)
 }

@@ -22,6 +22,9 @@ use std::sync::{Arc, OnceLock};
 pub struct FuncRef {
     /// The native-callable address: the guest's function pointer.
     pub stub: usize,
+    /// Where the stub goes: the common entry into the interpreter, or compiled code. One store
+    /// switches every native caller.
+    pub entry: AtomicUsize,
     /// The interpreter's code, null until lowered; owned by the interpreter.
     pub code: AtomicPtr<c_void>,
     /// Which function of the module.
@@ -44,6 +47,11 @@ impl FuncRef {
         // SAFETY: an image sets this pointer to itself before handing out references, and owns
         // its FuncRefs.
         unsafe { &*self.image }
+    }
+
+    /// Whether native callers reach compiled code.
+    pub fn is_compiled(&self) -> bool {
+        self.entry.load(Ordering::Acquire) != abi::entry_address()
     }
 
     /// The plan of the function's own (fixed) signature, made at the first use.
@@ -157,21 +165,22 @@ impl Stubs {
             let mut code = [0xccu8; STUB];
             code[..4].copy_from_slice(&[0xf3, 0x0f, 0x1e, 0xfa]); // endbr64
             let datum = match *item {
-                StubKind::Function(_) | StubKind::Host(_) => {
+                StubKind::Function(f) => {
+                    // mov r11, [rip + 13]; jmp [r11 + entry]
+                    code[4..11].copy_from_slice(&[0x4c, 0x8b, 0x1d, 13, 0, 0, 0]);
+                    let entry = std::mem::offset_of!(FuncRef, entry) as u8;
+                    code[11..15].copy_from_slice(&[0x41, 0xff, 0x63, entry]);
+                    code[DATUM - 1] = KIND_FUNC;
+                    f as usize
+                }
+                StubKind::Host(h) => {
                     // mov r11, [rip + 13]
                     code[4..11].copy_from_slice(&[0x4c, 0x8b, 0x1d, 13, 0, 0, 0]);
                     // jmp [rip + the cell at the area's start]
                     let rel = (area as i64 - (at + 17) as i64) as i32;
                     code[11..13].copy_from_slice(&[0xff, 0x25]);
                     code[13..17].copy_from_slice(&rel.to_le_bytes());
-                    match *item {
-                        StubKind::Function(f) => {
-                            code[DATUM - 1] = KIND_FUNC;
-                            f as usize
-                        }
-                        StubKind::Host(h) => h as usize | HOST_TAG,
-                        StubKind::Jump(_) => 0,
-                    }
+                    h as usize | HOST_TAG
                 }
                 StubKind::Jump(cell) => {
                     // mov r11, [rip + 13]; jmp [r11]

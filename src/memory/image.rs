@@ -45,17 +45,19 @@ impl Mapping {
         if len == 0 {
             return Ok(Mapping { base: 0, len: 0 });
         }
-        // SAFETY: a fresh anonymous mapping.
-        let p = unsafe {
-            libc::mmap(
-                ptr::null_mut(),
-                len,
-                prot,
-                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
-                -1,
-                0,
-            )
+        let map = |low: i32| {
+            let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | low;
+            // SAFETY: a fresh anonymous mapping.
+            unsafe { libc::mmap(ptr::null_mut(), len, prot, flags, -1, 0) }
         };
+        // Low addresses fit compiled code's 32-bit displacements, as in a native executable.
+        let mut p = libc::MAP_FAILED;
+        if len <= LOW {
+            p = map(libc::MAP_32BIT);
+        }
+        if p == libc::MAP_FAILED {
+            p = map(0);
+        }
         if p == libc::MAP_FAILED {
             return Err(Error::Host(format!(
                 "no memory for {len} bytes of the program's data: {}",
@@ -102,6 +104,8 @@ pub struct Image {
     _data: Mapping,
     _constants: Mapping,
     serial: u64,
+    /// Where compiled code finds a thread's block, chosen at the first question.
+    fast_tls: OnceLock<Option<usize>>,
 }
 
 // SAFETY: the FuncRefs' raw pointers lead back to this image; everything else is immutable after
@@ -113,6 +117,8 @@ unsafe impl Sync for Image {}
 /// Distance between two block addresses.
 const BLOCK_STEP: usize = 16;
 const PAGE: usize = 4096;
+/// The largest data placed in the low gigabyte, which compiled code shares.
+const LOW: usize = 768 << 20;
 
 /// Whether a symbol is LLVM's own bookkeeping (`llvm.used`, intrinsics).
 fn is_internal(name: &str) -> bool {
@@ -200,6 +206,7 @@ impl Image {
             .enumerate()
             .map(|(i, &id)| FuncRef {
                 stub: stubs.address(i),
+                entry: AtomicUsize::new(super::abi::entry_address()),
                 code: AtomicPtr::new(ptr::null_mut()),
                 id,
                 image: ptr::null(),
@@ -223,6 +230,7 @@ impl Image {
             _data: data,
             _constants: constants,
             serial: SERIAL.fetch_add(1, Ordering::Relaxed),
+            fast_tls: OnceLock::new(),
             module,
         });
         let address = Arc::as_ptr(&image);
@@ -302,6 +310,12 @@ impl Image {
     #[inline]
     pub fn serial(&self) -> u64 {
         self.serial
+    }
+
+    /// The cell of [`thread::fast_block`] that belongs to this image; `None` when there are none
+    /// left.
+    pub fn fast_tls(&self) -> Option<usize> {
+        *self.fast_tls.get_or_init(thread::take_fast_cell)
     }
 
     /// Initial bytes and alignment of a thread's block of thread_locals.

@@ -45,6 +45,57 @@ pub fn set_hooks(position: PositionHook, locate: LocateHook) {
     LOCATE.store(locate as usize, Ordering::Release);
 }
 
+/// Whether a native position is compiled guest code.
+pub type CompiledHook = fn(position: usize) -> bool;
+
+/// As [`LocateHook`], for a native position in compiled guest code.
+pub type NativeLocateHook = fn(position: usize, place: &mut dyn Write, function: &mut dyn Write);
+
+static COMPILED: AtomicUsize = AtomicUsize::new(0);
+static NATIVE_LOCATE: AtomicUsize = AtomicUsize::new(0);
+
+/// Registers what knows compiled code.
+pub fn set_native_hook(compiled: CompiledHook, locate: NativeLocateHook) {
+    NATIVE_LOCATE.store(locate as usize, Ordering::Release);
+    COMPILED.store(compiled as usize, Ordering::Release);
+}
+
+fn is_compiled(position: usize) -> bool {
+    let hook = COMPILED.load(Ordering::Acquire);
+    // SAFETY: only set_native_hook stores here.
+    hook != 0 && unsafe { mem::transmute::<usize, CompiledHook>(hook) }(position)
+}
+
+unsafe extern "C" {
+    fn _Unwind_Backtrace(f: extern "C" fn(*mut c_void, *mut c_void) -> i32, a: *mut c_void) -> i32;
+    fn _Unwind_GetIP(context: *mut c_void) -> usize;
+}
+
+/// The innermost frame of compiled code below the handler that runs now; 0 when there is none
+/// further in than `limit`, the native frame of an interpreter run.
+fn compiled_frame() -> usize {
+    extern "C" fn step(context: *mut c_void, found: *mut c_void) -> i32 {
+        // SAFETY: the unwinder gives a live context; `found` is the local below.
+        unsafe {
+            let position = _Unwind_GetIP(context).wrapping_sub(1);
+            if super::abi::in_enter(position) {
+                return 1;
+            }
+            if is_compiled(position) {
+                *found.cast::<usize>() = position;
+                return 1;
+            }
+        }
+        0
+    }
+    let mut found = 0usize;
+    if COMPILED.load(Ordering::Acquire) != 0 {
+        // SAFETY: the callback has the type that is asked for.
+        unsafe { _Unwind_Backtrace(step, (&raw mut found).cast()) };
+    }
+    found
+}
+
 /// Registers what tells uncaught exceptions from other aborts.
 pub fn set_uncaught_hook(hook: UncaughtHook) {
     UNCAUGHT.store(hook as usize, Ordering::Release);
@@ -111,6 +162,12 @@ impl Write for Line {
 }
 
 fn locate(ip: *const u64, place: &mut Line, function: &mut Line) {
+    if is_compiled(ip as usize) {
+        let hook = NATIVE_LOCATE.load(Ordering::Acquire);
+        // SAFETY: only set_native_hook stores here, before what is_compiled asks.
+        let hook = unsafe { mem::transmute::<usize, NativeLocateHook>(hook) };
+        return hook(ip as usize, place, function);
+    }
     let hook = LOCATE.load(Ordering::Acquire);
     if hook != 0 && !ip.is_null() {
         // SAFETY: only set_hooks stores here.
@@ -270,30 +327,38 @@ extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, context: *mut c
     let state = thread::current_or_null();
     // SAFETY: the kernel gives valid pointers; the state is this thread's.
     unsafe {
-        if state.is_null() || (*state).activation.is_null() {
+        let context: *mut libc::ucontext_t = context.cast();
+        let pc = (&(*context).uc_mcontext.gregs)[libc::REG_RIP as usize] as usize;
+        let compiled = if is_compiled(pc) {
+            pc
+        } else {
+            compiled_frame()
+        };
+        let interpreting = !state.is_null() && !(*state).activation.is_null();
+        if !interpreting && compiled == 0 {
             die(signal);
         }
-        let context: *mut libc::ucontext_t = context.cast();
         let registers: [usize; 16] =
             std::array::from_fn(|i| (&(*context).uc_mcontext.gregs)[i] as usize);
         let sent = (*info).si_code <= 0; // by kill, raise or abort, not by a fault
         let mut ip = ptr::null();
         let hook = POSITION.load(Ordering::Acquire);
-        if hook != 0 && !sent {
+        if compiled != 0 {
+            ip = compiled as *const u64;
+        } else if hook != 0 && !sent {
             let hook = mem::transmute::<usize, PositionHook>(hook);
             ip = hook(&*state, &registers);
         }
         if ip.is_null() {
             ip = (*state).ip;
         }
-        let pc = (&(*context).uc_mcontext.gregs)[libc::REG_RIP as usize] as usize;
         let address = (*info).si_addr() as usize;
         let kind = match signal {
             libc::SIGSEGV | libc::SIGBUS if sent => {
                 die(signal);
             }
             libc::SIGSEGV if address == pc => TrapKind::BadCall(address),
-            libc::SIGSEGV if (*state).in_stack(address) => TrapKind::StackOverflow,
+            libc::SIGSEGV if interpreting && (*state).in_stack(address) => TrapKind::StackOverflow,
             libc::SIGSEGV if near_native_stack(&registers, address) => TrapKind::StackOverflow,
             libc::SIGSEGV | libc::SIGBUS => TrapKind::BadAddress(address),
             libc::SIGFPE => TrapKind::IntegerDivision,
@@ -301,7 +366,7 @@ extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, context: *mut c
             _ => TrapKind::Abort,
         };
         let raw = RawTrap { kind, ip };
-        if let Some(act) = catcher(state) {
+        if interpreting && let Some(act) = catcher(state) {
             let mut set: libc::sigset_t = mem::zeroed();
             libc::sigemptyset(&mut set);
             libc::sigaddset(&mut set, signal);

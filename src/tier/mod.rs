@@ -11,6 +11,7 @@ pub mod interpose;
 mod late;
 pub mod libraries;
 pub mod link;
+pub mod policy;
 pub mod process;
 pub mod runtime;
 pub mod value;

@@ -11,6 +11,7 @@
 //! threads of a team cannot be taken back.
 
 use super::link::Linked;
+use super::policy::{Mode, Tiers};
 use super::value::ValueKind;
 use crate::ir::{Function, GlobalRef, Type};
 use crate::memory::activation::{self, Activation, Exit};
@@ -32,6 +33,10 @@ pub struct Options {
     pub env: Vec<(std::ffi::OsString, std::ffi::OsString)>,
     /// Native manner instead of embedded.
     pub native: bool,
+    /// When to compile.
+    pub mode: Mode,
+    /// Say on standard error what was compiled.
+    pub explain: bool,
 }
 
 /// One handler of `atexit` or `__cxa_atexit`.
@@ -53,6 +58,8 @@ impl std::fmt::Debug for Handlers {
 /// A started program.
 #[derive(Debug)]
 pub struct Process {
+    /// Dropped first: compiled code refers to the image.
+    _tiers: Tiers,
     image: Arc<Image>,
     /// Keeps libraries and host functions alive longer than the image.
     linked: Linked,
@@ -104,8 +111,10 @@ impl Process {
         let mut argv: Vec<*mut c_char> =
             options.args.iter().map(|a| a.as_ptr().cast_mut()).collect();
         argv.push(ptr::null_mut());
+        let tiers = Tiers::start(&image, options.mode, options.explain, options.native)?;
         let process = Process {
             image,
+            _tiers: tiers,
             linked,
             argv,
             _args: options.args,

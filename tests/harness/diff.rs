@@ -87,6 +87,7 @@ fn compare(source: &Path, level: &str, d: &Directives) -> Result<(), String> {
     }
     let ours = env(Command::new(ompvm())
         .args(["run"])
+        .args(crate::tier())
         .args(&d.options)
         .arg(&bitcode))?;
     if ours.end == expected.end && ours.stdout == expected.stdout {

@@ -34,6 +34,12 @@ fn ompvm() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_ompvm"))
 }
 
+/// The tier to test, from `OMPVM_TEST_TIER` (`opt`, `auto`, ...); without it the default.
+fn tier() -> Option<String> {
+    let tier = std::env::var("OMPVM_TEST_TIER").ok()?;
+    Some(format!("--tier={tier}"))
+}
+
 /// Every file below `dir` with one of these extensions, sorted.
 fn files(dir: &Path, extensions: &[&str]) -> Vec<PathBuf> {
     let mut found = Vec::new();

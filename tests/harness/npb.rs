@@ -21,6 +21,7 @@ pub fn trials() -> Vec<Trial> {
                 let mut command = Command::new(ompvm());
                 command
                     .arg("run")
+                    .args(crate::tier())
                     .arg(bitcode)
                     .env("OMP_NUM_THREADS", threads);
                 let ran = run(&mut command, "", Duration::from_secs(600))?;

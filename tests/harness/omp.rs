@@ -59,6 +59,7 @@ fn check(source: &Path, level: &str, d: &Directives, outcome: Outcome) -> Result
         let mut command = Command::new(ompvm());
         command
             .arg("run")
+            .args(crate::tier())
             .args(&d.options)
             .arg(&bitcode)
             .args(&d.args);

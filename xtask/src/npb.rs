@@ -151,7 +151,7 @@ pub fn build(tools: &Tools, name: Name, class: Class) -> Result<Built, String> {
     Ok(built)
 }
 
-fn clang(tools: &Tools, class: Class) -> Command {
+pub fn clang(tools: &Tools, class: Class) -> Command {
     let mut clang = Command::new(tools.llvm("clang"));
     // Relative paths keep the machine's folders out of the debug information.
     clang.current_dir(root());
@@ -161,7 +161,7 @@ fn clang(tools: &Tools, class: Class) -> Command {
 }
 
 /// `npb/NAME.c`, `npb/NAME_*.c` and `npb/common/*.c`, relative to the root.
-fn sources(npb: &Path, name: Name) -> Result<Vec<PathBuf>, String> {
+pub fn sources(npb: &Path, name: Name) -> Result<Vec<PathBuf>, String> {
     let list = |dir: &Path| -> Result<Vec<String>, String> {
         let entries = std::fs::read_dir(dir).map_err(|e| format!("{}: {e}", dir.display()))?;
         let mut names: Vec<String> = entries

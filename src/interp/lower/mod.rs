@@ -387,7 +387,7 @@ impl<'a> Lower<'a> {
 }
 
 /// Words of a type's slot form.
-pub(super) fn words(m: &Module, ty: TypeId) -> u16 {
+pub(in crate::interp) fn words(m: &Module, ty: TypeId) -> u16 {
     let bytes = match &m.types[ty] {
         Type::Void | Type::Label | Type::Metadata | Type::Token => 0,
         Type::Int(bits) => {

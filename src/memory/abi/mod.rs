@@ -12,8 +12,8 @@ mod x86_64_asm;
 pub use x86_64::{CallPlan, VaStart};
 #[cfg(target_arch = "x86_64")]
 pub(super) use x86_64_asm::{
-    ACTIVATION_SLOT, FRAME_REGISTER, RESULT_REGISTER, landing_address, raw_bottom, raw_enter,
-    raw_jump,
+    ACTIVATION_SLOT, FRAME_REGISTER, RESULT_REGISTER, in_enter, landing_address, raw_bottom,
+    raw_enter, raw_jump,
 };
 #[cfg(target_arch = "x86_64")]
 pub use x86_64_asm::{EntryHook, NativeFrame, entry_address, set_entry_hook};

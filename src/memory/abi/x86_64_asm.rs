@@ -119,6 +119,12 @@ pub fn entry_address() -> usize {
     raw_entry as *const () as usize
 }
 
+/// Whether a native position is in an activation's assembly frame.
+pub(in crate::memory) fn in_enter(position: usize) -> bool {
+    let start = raw_enter as *const () as usize;
+    (start..start + 256).contains(&position)
+}
+
 /// Where the personality sends an exception.
 pub(in crate::memory) fn landing_address() -> usize {
     raw_landing as *const () as usize

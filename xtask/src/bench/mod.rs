@@ -5,6 +5,7 @@
 
 mod epcc;
 mod interp;
+mod npb;
 mod table;
 
 use clap::{Args, Subcommand};
@@ -17,6 +18,8 @@ pub enum Bench {
     Interp(Options),
     /// OpenMP constructs by the EPCC method: our runtime against libomp under one executable
     Epcc(Options),
+    /// The NAS benchmarks as whole processes against clang -O2 and -O3 -march=native
+    Npb(npb::NpbOptions),
 }
 
 /// Options of every bench.
@@ -38,5 +41,6 @@ pub fn run(bench: &Bench) -> Result<(), String> {
     match bench {
         Bench::Interp(options) => interp::run(options),
         Bench::Epcc(options) => epcc::run(options),
+        Bench::Npb(options) => npb::run(options),
     }
 }

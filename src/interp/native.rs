@@ -1,0 +1,126 @@
+//! Where the interpreter meets compiled code.
+//!
+//! A compiled function gets bytecode of its own that calls it by the rules of the ABI, so calls
+//! from interpreted code find it through the reference they load anyway. Variadic functions keep
+//! their interpreted code for interpreted callers, whose variable arguments lie in a list that
+//! native code cannot be given.
+//! What not: native callers are switched by the function's entry, not here.
+
+use super::frame::{CallSite, Kept, Lowered};
+use super::isa::{self, Enc, HANDLERS, op};
+use super::{lower, unwind};
+use crate::memory::activation;
+use crate::memory::func::FuncRef;
+use crate::memory::thread;
+use std::ffi::c_void;
+use std::ptr;
+use std::sync::atomic::Ordering;
+
+/// Lets interpreted callers of a function reach its compiled code at `address`.
+///
+/// # Errors
+/// Why its signature cannot be called; its callers then go on in the interpreter.
+pub fn enter_compiled(func: &FuncRef, address: usize) -> Result<(), String> {
+    let module = &func.image().module;
+    let function = &module.functions[func.id];
+    let (ret, params, variadic) = function.signature(module);
+    if variadic {
+        return Ok(());
+    }
+    let mut starts = Vec::with_capacity(params.len() + 1);
+    let mut next = 0u16;
+    for &p in params {
+        starts.push(next);
+        next = next
+            .checked_add(lower::words(module, p))
+            .ok_or("too many parameters")?;
+    }
+    starts.push(next);
+    let ret_words = lower::words(module, ret);
+    let dst = next;
+    let frame = (usize::from(next) + usize::from(ret_words.max(2)) + 1) * 8;
+    let site = Box::new(CallSite {
+        plan: func.plan()?.clone(),
+        args: starts[..params.len()].into(),
+        target: address,
+        variadic: Box::default(),
+        area: 0,
+        is_variadic: false,
+    });
+    let mut code: Vec<u64> = Vec::new();
+    push(
+        &mut code,
+        op::enter.number,
+        isa::Enter {
+            count: 0,
+            frame: frame.next_multiple_of(16) as u32,
+            pool: 0,
+            slots: 0,
+        },
+    );
+    push(
+        &mut code,
+        op::native_plan.number,
+        isa::Site {
+            dst,
+            n: 0,
+            site: ptr::from_ref(&*site) as usize,
+        },
+    );
+    push(
+        &mut code,
+        op::retn.number,
+        isa::Ret {
+            a: dst,
+            n: ret_words,
+        },
+    );
+    let code = code.into_boxed_slice();
+    let lowered: &'static Lowered = Box::leak(Box::new(Lowered {
+        entry: code.as_ptr(),
+        func: func.id,
+        image: ptr::from_ref(func.image()) as usize,
+        code,
+        pool: Box::default(),
+        blocks: Box::default(),
+        params: starts.into(),
+        ret_words,
+        lines: Vec::new(),
+        pads: Vec::new(),
+        sites: vec![Kept::Call(site)],
+    }));
+    func.code.store(
+        ptr::from_ref(lowered).cast_mut().cast::<c_void>(),
+        Ordering::Release,
+    );
+    super::entry::remember(lowered);
+    Ok(())
+}
+
+fn push<T: isa::Shape>(code: &mut Vec<u64>, number: u16, ops: T) {
+    let at = code.len();
+    code.resize(at + size_of::<Enc<T>>() / 8, 0);
+    let enc = Enc {
+        handler: HANDLERS[number as usize],
+        ops,
+    };
+    // SAFETY: the words were just added.
+    unsafe { code.as_mut_ptr().add(at).cast::<Enc<T>>().write(enc) };
+}
+
+/// `longjmp` for compiled code: the buffer was filled by an interpreted `setjmp`.
+unsafe extern "C-unwind" fn long_jump(buffer: *const unwind::JumpBuffer, value: i32) -> ! {
+    let value = if value == 0 { 1 } else { value as u32 };
+    // SAFETY: as the guest promises: the frame that filled the buffer is live.
+    unsafe {
+        let buffer = &*buffer;
+        unwind::long_jump(buffer, value, thread::current());
+        activation::jump(buffer.activation, ptr::from_ref(buffer) as usize)
+    }
+}
+
+/// Functions of the C library that compiled code must call here instead.
+pub fn instead() -> [(&'static str, usize); 4] {
+    let address = long_jump as *const () as usize;
+    ["longjmp", "_longjmp", "siglongjmp", "__longjmp_chk"].map(|name| (name, address))
+}

@@ -1,0 +1,683 @@
+//! Rewires a module's symbols to the running program.
+//!
+//! Variables become declarations bound to where the image has them (constants keep their value
+//! beside it, for folding). A function's address, wherever it is taken, becomes a symbol of its
+//! own bound to its stub, so that pointers compare equal in every tier; direct calls stay direct.
+//! `thread_local` variables become offsets from a block found once per function. Functions that
+//! must stay interpreted are declarations whose calls go to their stub.
+//!
+//! Results must not depend on which tier computed them, so `llvm.fmuladd` becomes what the
+//! guest's own target makes of it, a multiplication and an addition, and nothing is contracted.
+//!
+//! What not: no optimisation.
+
+use super::{Function, Request, Variable};
+use crate::llvm::parse::Parsed;
+use crate::llvm::raw::{llvm, take_message};
+use crate::llvm::reader::{is_bookkeeping, list, name_of, section_of};
+use hashbrown::{HashMap, HashSet};
+use inkwell::llvm_sys::prelude::*;
+use inkwell::llvm_sys::{
+    LLVMAttributeFunctionIndex, LLVMIntPredicate, LLVMLinkage, LLVMOpcode, LLVMVisibility,
+};
+use std::ffi::CString;
+use std::ptr::null_mut;
+
+/// A module ready for the code generator.
+pub(super) struct Prepared {
+    /// Symbols that are elsewhere.
+    pub symbols: Vec<(String, usize)>,
+    /// Number and symbol of each function that is compiled.
+    pub compiled: Vec<(usize, String)>,
+    /// Number of each function that is not, and why.
+    pub skipped: Vec<(usize, &'static str)>,
+    /// Tables of landing pads need full addresses, which only position-independent code has.
+    pub position_independent: bool,
+    /// Whether the always-inline pass has something to do.
+    pub inline: bool,
+}
+
+/// Calls that return twice, by the names of the C library.
+const TWICE: [&str; 6] = [
+    "setjmp",
+    "_setjmp",
+    "__sigsetjmp",
+    "sigsetjmp",
+    "vfork",
+    "getcontext",
+];
+
+/// Names that ORC defines for what it links.
+const ORC: [&str; 3] = ["atexit", "__cxa_atexit", "__dso_handle"];
+
+struct Work<'a> {
+    parsed: &'a Parsed,
+    request: &'a Request,
+    out: Prepared,
+    defined: HashSet<String>,
+}
+
+/// Rewires the module.
+pub(super) fn prepare(parsed: &Parsed, request: &Request) -> Result<Prepared, String> {
+    let mut work = Work {
+        parsed,
+        request,
+        out: Prepared {
+            symbols: Vec::new(),
+            compiled: Vec::new(),
+            skipped: Vec::new(),
+            position_independent: false,
+            inline: false,
+        },
+        defined: HashSet::new(),
+    };
+    work.run()?;
+    Ok(work.out)
+}
+
+fn functions(module: LLVMModuleRef) -> Vec<LLVMValueRef> {
+    list(llvm!(core::LLVMGetFirstFunction(module)), |v| {
+        llvm!(core::LLVMGetNextFunction(v))
+    })
+    .collect()
+}
+
+/// The instructions of a function, as they stand now.
+fn instructions(function: LLVMValueRef) -> Vec<LLVMValueRef> {
+    let mut out = Vec::new();
+    let mut block = llvm!(core::LLVMGetFirstBasicBlock(function));
+    while !block.is_null() {
+        let mut inst = llvm!(core::LLVMGetFirstInstruction(block));
+        while !inst.is_null() {
+            out.push(inst);
+            inst = llvm!(core::LLVMGetNextInstruction(inst));
+        }
+        block = llvm!(core::LLVMGetNextBasicBlock(block));
+    }
+    out
+}
+
+fn is_call(inst: LLVMValueRef) -> bool {
+    matches!(
+        llvm!(core::LLVMGetInstructionOpcode(inst)),
+        LLVMOpcode::LLVMCall | LLVMOpcode::LLVMInvoke | LLVMOpcode::LLVMCallBr
+    )
+}
+
+fn has_uses(value: LLVMValueRef) -> bool {
+    !llvm!(core::LLVMGetFirstUse(value)).is_null()
+}
+
+fn rename(value: LLVMValueRef, name: &str) -> String {
+    llvm!(core::LLVMSetValueName2(
+        value,
+        name.as_ptr().cast(),
+        name.len()
+    ));
+    name_of(value).into()
+}
+
+impl Work<'_> {
+    fn run(&mut self) -> Result<(), String> {
+        let module = self.parsed.module;
+        llvm!(core::LLVMSetModuleInlineAsm2(module, c"".as_ptr(), 0));
+        let all = functions(module);
+        let mut globals = Vec::new();
+        for g in list(llvm!(core::LLVMGetFirstGlobal(module)), |v| {
+            llvm!(core::LLVMGetNextGlobal(v))
+        })
+        .collect::<Vec<_>>()
+        {
+            if is_bookkeeping(&name_of(g), section_of(g).as_deref()) {
+                llvm!(core::LLVMDeleteGlobal(g));
+            } else {
+                globals.push(g);
+            }
+        }
+        if all.len() != self.request.functions.len()
+            || globals.len() != self.request.variables.len()
+        {
+            return Err("the files changed since they were read".into());
+        }
+        for &(name, address) in &self.request.helpers {
+            self.bind(name, address);
+        }
+        self.aliases();
+        self.ifuncs();
+        let interpreted = self.choose(&all, &globals)?;
+        let callees = self.addresses(&all, &interpreted);
+        let block = self.globals(&globals);
+        for (number, &function) in all.iter().enumerate() {
+            if matches!(self.request.functions[number], Function::Compiled { .. })
+                && !interpreted.contains_key(&number)
+            {
+                self.body(function, &callees, &block);
+                self.definition(number, function);
+            }
+        }
+        for &variable in block.keys() {
+            if has_uses(variable) {
+                return Err("a thread_local variable is used in an unknown way".into());
+            }
+            llvm!(core::LLVMDeleteGlobal(variable));
+        }
+        self.finish(&callees);
+        Ok(())
+    }
+
+    fn bind(&mut self, name: &str, address: usize) {
+        let name = name.strip_prefix('\u{1}').unwrap_or(name);
+        if self.defined.insert(name.to_owned()) {
+            self.out.symbols.push((name.to_owned(), address));
+        }
+    }
+
+    /// Every use of an alias becomes one of what it stands for.
+    fn aliases(&mut self) {
+        let module = self.parsed.module;
+        let all: Vec<_> = list(llvm!(core::LLVMGetFirstGlobalAlias(module)), |v| {
+            llvm!(core::LLVMGetNextGlobalAlias(v))
+        })
+        .collect();
+        if all.is_empty() {
+            return;
+        }
+        // An alias cannot be erased through the C interface: it is left on something harmless.
+        let byte = llvm!(core::LLVMInt8TypeInContext(self.parsed.context));
+        let rest = llvm!(core::LLVMAddGlobal(module, byte, c"ompvm.rest".as_ptr()));
+        let zero = llvm!(core::LLVMConstInt(byte, 0, 0));
+        llvm!(core::LLVMSetInitializer(rest, zero));
+        llvm!(core::LLVMSetLinkage(rest, LLVMLinkage::LLVMInternalLinkage));
+        for alias in all {
+            let target = llvm!(core::LLVMAliasGetAliasee(alias));
+            if has_uses(alias) {
+                llvm!(core::LLVMReplaceAllUsesWith(alias, target));
+            }
+            llvm!(core::LLVMAliasSetAliasee(alias, rest));
+            llvm!(core::LLVMSetLinkage(
+                alias,
+                LLVMLinkage::LLVMInternalLinkage
+            ));
+        }
+    }
+
+    fn ifuncs(&mut self) {
+        let module = self.parsed.module;
+        let all: Vec<_> = list(llvm!(core::LLVMGetFirstGlobalIFunc(module)), |v| {
+            llvm!(core::LLVMGetNextGlobalIFunc(v))
+        })
+        .collect();
+        for (i, ifunc) in all.into_iter().enumerate() {
+            let address = self.request.ifuncs.get(i).copied().unwrap_or(0);
+            let ty = llvm!(core::LLVMGlobalGetValueType(ifunc));
+            let name = CString::new(format!("ompvm.i{i}")).unwrap_or_default();
+            let new = llvm!(core::LLVMAddFunction(module, name.as_ptr(), ty));
+            let name = name_of(new);
+            self.bind(&name, address);
+            llvm!(core::LLVMReplaceAllUsesWith(ifunc, new));
+            llvm!(core::LLVMEraseGlobalIFunc(ifunc));
+        }
+    }
+
+    /// Which functions must stay interpreted, and why.
+    fn choose(
+        &mut self,
+        all: &[LLVMValueRef],
+        globals: &[LLVMValueRef],
+    ) -> Result<HashMap<usize, &'static str>, String> {
+        let mut out: HashMap<usize, &'static str> = HashMap::new();
+        let number: HashMap<LLVMValueRef, usize> =
+            all.iter().enumerate().map(|(i, &f)| (f, i)).collect();
+        let kind = "returns_twice";
+        let twice_kind = llvm!(core::LLVMGetEnumAttributeKindForName(
+            kind.as_ptr().cast(),
+            kind.len()
+        ));
+        for &f in all {
+            let has = !llvm!(core::LLVMGetEnumAttributeAtIndex(
+                f,
+                LLVMAttributeFunctionIndex,
+                twice_kind
+            ))
+            .is_null();
+            if (has || TWICE.contains(&&*name_of(f)))
+                && let Some(users) = users(f)
+            {
+                for user in users {
+                    if let Some(&n) = number.get(&user) {
+                        out.insert(n, "it calls setjmp");
+                    }
+                }
+            }
+        }
+        for (n, &f) in all.iter().enumerate() {
+            if !matches!(self.request.functions[n], Function::Compiled { .. }) {
+                continue;
+            }
+            let mut block = llvm!(core::LLVMGetFirstBasicBlock(f));
+            while !block.is_null() {
+                let last = llvm!(core::LLVMGetBasicBlockTerminator(block));
+                match llvm!(core::LLVMGetInstructionOpcode(last)) {
+                    LLVMOpcode::LLVMIndirectBr => {
+                        out.insert(n, "it jumps to addresses of labels");
+                    }
+                    LLVMOpcode::LLVMCallBr => {
+                        out.insert(n, "its assembly jumps");
+                    }
+                    _ => {}
+                }
+                block = llvm!(core::LLVMGetNextBasicBlock(block));
+            }
+        }
+        let foreign = "it uses a library's thread_local variable";
+        for (i, &g) in globals.iter().enumerate() {
+            let mine = match self.request.variables[i] {
+                Variable::At(..) => continue,
+                Variable::ThreadLocal(_) => true,
+                Variable::Foreign => false,
+            };
+            let mut at = llvm!(core::LLVMGetFirstUse(g));
+            while !at.is_null() {
+                let user = llvm!(core::LLVMGetUser(at));
+                at = llvm!(core::LLVMGetNextUse(at));
+                if llvm!(core::LLVMIsAInstruction(user)).is_null() {
+                    if llvm!(core::LLVMIsAGlobalVariable(user)).is_null() {
+                        return Err(
+                            "a constant holds the address of a thread_local variable".into()
+                        );
+                    }
+                    continue;
+                }
+                let block = llvm!(core::LLVMGetInstructionParent(user));
+                let f = llvm!(core::LLVMGetBasicBlockParent(block));
+                if (!mine || !is_threadlocal_address(user))
+                    && let Some(&n) = number.get(&f)
+                {
+                    out.insert(n, foreign);
+                }
+            }
+        }
+        for (&n, &why) in &out {
+            if matches!(self.request.functions[n], Function::Compiled { .. }) {
+                self.out.skipped.push((n, why));
+            }
+        }
+        self.out.skipped.sort_unstable();
+        Ok(out)
+    }
+
+    /// Gives every function's address a symbol of its own; maps that back to what a direct call
+    /// calls.
+    fn addresses(
+        &mut self,
+        all: &[LLVMValueRef],
+        interpreted: &HashMap<usize, &'static str>,
+    ) -> HashMap<LLVMValueRef, LLVMValueRef> {
+        let module = self.parsed.module;
+        let pointer = llvm!(core::LLVMPointerTypeInContext(self.parsed.context, 0));
+        let null = llvm!(core::LLVMConstNull(pointer));
+        let mut callees = HashMap::new();
+        for (n, &f) in all.iter().enumerate() {
+            let (address, compiled) = match self.request.functions[n] {
+                Function::Intrinsic => continue,
+                Function::Compiled { stub } => (stub, !interpreted.contains_key(&n)),
+                Function::External(address) => (address, false),
+            };
+            let body = llvm!(core::LLVMIsDeclaration(f)) == 0;
+            if address == 0 {
+                if has_uses(f) {
+                    llvm!(core::LLVMReplaceAllUsesWith(f, null));
+                }
+                llvm!(core::LLVMDeleteFunction(f));
+                continue;
+            }
+            if !has_uses(f) && !body {
+                continue;
+            }
+            let ty = llvm!(core::LLVMGlobalGetValueType(f));
+            let name = CString::new(format!("ompvm.s{n}")).unwrap_or_default();
+            let symbol = llvm!(core::LLVMAddFunction(module, name.as_ptr(), ty));
+            let name = name_of(symbol);
+            self.bind(&name, address);
+            llvm!(core::LLVMReplaceAllUsesWith(f, symbol));
+            if compiled {
+                callees.insert(symbol, f);
+            } else if body || ORC.contains(&&*name_of(f)) {
+                llvm!(core::LLVMDeleteFunction(f));
+            } else {
+                // The name tells the code generator what a library function does.
+                let name = name_of(f);
+                self.bind(&name, address);
+                llvm!(core::LLVMSetLinkage(f, LLVMLinkage::LLVMExternalLinkage));
+                callees.insert(symbol, f);
+            }
+        }
+        callees
+    }
+
+    /// Variables become declarations; gives the offsets of the thread_local ones.
+    fn globals(&mut self, globals: &[LLVMValueRef]) -> HashMap<LLVMValueRef, usize> {
+        let module = self.parsed.module;
+        let pointer = llvm!(core::LLVMPointerTypeInContext(self.parsed.context, 0));
+        let null = llvm!(core::LLVMConstNull(pointer));
+        let mut offsets = HashMap::new();
+        for (n, &g) in globals.iter().enumerate() {
+            let (address, size) = match self.request.variables[n] {
+                Variable::ThreadLocal(offset) => {
+                    offsets.insert(g, offset);
+                    continue;
+                }
+                Variable::Foreign => continue,
+                Variable::At(address, size) => (address, size),
+            };
+            let near = address != 0 && address.saturating_add(size) < 1 << 31;
+            let defined = llvm!(core::LLVMIsDeclaration(g)) == 0;
+            if address == 0 {
+                if has_uses(g) {
+                    llvm!(core::LLVMReplaceAllUsesWith(g, null));
+                }
+                if !defined {
+                    llvm!(core::LLVMDeleteGlobal(g));
+                }
+                continue;
+            }
+            if near {
+                let name = rename(g, &format!("ompvm.d{n}"));
+                self.bind(&name, address);
+                llvm!(comdat::LLVMSetComdat(g, null_mut()));
+                llvm!(core::LLVMSetSection(g, c"".as_ptr()));
+                let constant = llvm!(core::LLVMIsGlobalConstant(g)) != 0;
+                if defined && constant {
+                    llvm!(core::LLVMSetLinkage(
+                        g,
+                        LLVMLinkage::LLVMAvailableExternallyLinkage
+                    ));
+                } else {
+                    llvm!(core::LLVMSetInitializer(g, null_mut()));
+                    llvm!(core::LLVMSetLinkage(g, LLVMLinkage::LLVMExternalLinkage));
+                }
+                llvm!(core::LLVMSetVisibility(
+                    g,
+                    LLVMVisibility::LLVMHiddenVisibility
+                ));
+                continue;
+            }
+            // A fresh declaration: the old one may promise to be near.
+            let ty = llvm!(core::LLVMGlobalGetValueType(g));
+            let name = CString::new(format!("ompvm.d{n}")).unwrap_or_default();
+            let new = llvm!(core::LLVMAddGlobal(module, ty, name.as_ptr()));
+            let align = llvm!(core::LLVMGetAlignment(g));
+            llvm!(core::LLVMSetAlignment(new, align));
+            let constant = llvm!(core::LLVMIsGlobalConstant(g));
+            llvm!(core::LLVMSetGlobalConstant(new, constant));
+            let name = name_of(new);
+            self.bind(&name, address);
+            llvm!(core::LLVMReplaceAllUsesWith(g, new));
+            llvm!(core::LLVMDeleteGlobal(g));
+        }
+        offsets
+    }
+
+    /// Direct calls, thread_local addresses, fused multiplications.
+    fn body(
+        &mut self,
+        function: LLVMValueRef,
+        callees: &HashMap<LLVMValueRef, LLVMValueRef>,
+        offsets: &HashMap<LLVMValueRef, usize>,
+    ) {
+        let context = self.parsed.context;
+        let builder = llvm!(core::LLVMCreateBuilderInContext(context));
+        let mut block: LLVMValueRef = null_mut();
+        if llvm!(core::LLVMHasPersonalityFn(function)) != 0 {
+            self.out.position_independent = true;
+            // LLVM knows personalities by their names.
+            let personality = llvm!(core::LLVMGetPersonalityFn(function));
+            if let Some(&named) = callees.get(&personality) {
+                llvm!(core::LLVMSetPersonalityFn(function, named));
+            }
+        }
+        for inst in instructions(function) {
+            if llvm!(core::LLVMCanValueUseFastMathFlags(inst)) != 0 {
+                let flags = llvm!(core::LLVMGetFastMathFlags(inst));
+                if flags & CONTRACT != 0 {
+                    llvm!(core::LLVMSetFastMathFlags(inst, flags & !CONTRACT));
+                }
+            }
+            if !is_call(inst) {
+                continue;
+            }
+            let callee = llvm!(core::LLVMGetCalledValue(inst));
+            if let Some(&direct) = callees.get(&callee) {
+                let last = llvm!(core::LLVMGetNumOperands(inst)) as u32 - 1;
+                llvm!(core::LLVMSetOperand(inst, last, direct));
+                continue;
+            }
+            if is_threadlocal_address(inst) {
+                let variable = llvm!(core::LLVMGetOperand(inst, 0));
+                let Some(&offset) = offsets.get(&variable) else {
+                    continue;
+                };
+                if block.is_null() {
+                    block = self.thread_block(function, builder);
+                }
+                llvm!(core::LLVMPositionBuilderBefore(builder, inst));
+                let byte = llvm!(core::LLVMInt8TypeInContext(context));
+                let word = llvm!(core::LLVMInt64TypeInContext(context));
+                let mut index = llvm!(core::LLVMConstInt(word, offset as u64, 0));
+                let at = llvm!(core::LLVMBuildInBoundsGEP2(
+                    builder,
+                    byte,
+                    block,
+                    &mut index,
+                    1,
+                    c"".as_ptr()
+                ));
+                llvm!(core::LLVMReplaceAllUsesWith(inst, at));
+                llvm!(core::LLVMInstructionEraseFromParent(inst));
+                continue;
+            }
+            if intrinsic(callee, "llvm.fmuladd") {
+                llvm!(core::LLVMPositionBuilderBefore(builder, inst));
+                let flags = llvm!(core::LLVMGetFastMathFlags(inst));
+                let operand = |i| llvm!(core::LLVMGetOperand(inst, i));
+                let (a, b, c) = (operand(0), operand(1), operand(2));
+                let product = llvm!(core::LLVMBuildFMul(builder, a, b, c"".as_ptr()));
+                let sum = llvm!(core::LLVMBuildFAdd(builder, product, c, c"".as_ptr()));
+                for new in [product, sum] {
+                    if !llvm!(core::LLVMIsAInstruction(new)).is_null() {
+                        llvm!(core::LLVMSetFastMathFlags(new, flags));
+                    }
+                }
+                llvm!(core::LLVMReplaceAllUsesWith(inst, sum));
+                llvm!(core::LLVMInstructionEraseFromParent(inst));
+            }
+        }
+        llvm!(core::LLVMDisposeBuilder(builder));
+    }
+
+    /// The thread's block, found once at the start of a function.
+    fn thread_block(&mut self, function: LLVMValueRef, builder: LLVMBuilderRef) -> LLVMValueRef {
+        let helper = self.helper();
+        let entry = llvm!(core::LLVMGetEntryBasicBlock(function));
+        let first = llvm!(core::LLVMGetFirstInstruction(entry));
+        llvm!(core::LLVMPositionBuilderBefore(builder, first));
+        let ty = llvm!(core::LLVMGlobalGetValueType(helper));
+        let call = llvm!(core::LLVMBuildCall2(
+            builder,
+            ty,
+            helper,
+            null_mut(),
+            0,
+            c"".as_ptr()
+        ));
+        // A call that is inlined needs a place when its function has one.
+        let scope = llvm!(debuginfo::LLVMGetSubprogram(function));
+        if !scope.is_null() {
+            let place = llvm!(debuginfo::LLVMDIBuilderCreateDebugLocation(
+                self.parsed.context,
+                0,
+                0,
+                scope,
+                null_mut()
+            ));
+            llvm!(debuginfo::LLVMInstructionSetDebugLoc(call, place));
+        }
+        call
+    }
+
+    /// `ptr ompvm.block()`: the cell's contents, or what making the block returns.
+    fn helper(&mut self) -> LLVMValueRef {
+        let (module, context) = (self.parsed.module, self.parsed.context);
+        let known = llvm!(core::LLVMGetNamedFunction(module, c"ompvm.block".as_ptr()));
+        if !known.is_null() {
+            return known;
+        }
+        let tls = self.request.thread_block;
+        let pointer = llvm!(core::LLVMPointerTypeInContext(context, 0));
+        let word = llvm!(core::LLVMInt64TypeInContext(context));
+        let mut params = [pointer];
+        let make_type = llvm!(core::LLVMFunctionType(pointer, params.as_mut_ptr(), 1, 0));
+        let make = llvm!(core::LLVMAddFunction(
+            module,
+            c"ompvm.make_block".as_ptr(),
+            make_type
+        ));
+        self.bind("ompvm.make_block", tls.make);
+        let ty = llvm!(core::LLVMFunctionType(pointer, null_mut(), 0, 0));
+        let helper = llvm!(core::LLVMAddFunction(module, c"ompvm.block".as_ptr(), ty));
+        llvm!(core::LLVMSetLinkage(
+            helper,
+            LLVMLinkage::LLVMInternalLinkage
+        ));
+        for name in ["alwaysinline", "nounwind"] {
+            let kind = llvm!(core::LLVMGetEnumAttributeKindForName(
+                name.as_ptr().cast(),
+                name.len()
+            ));
+            let attribute = llvm!(core::LLVMCreateEnumAttribute(context, kind, 0));
+            llvm!(core::LLVMAddAttributeAtIndex(
+                helper,
+                LLVMAttributeFunctionIndex,
+                attribute
+            ));
+        }
+        self.out.inline = true;
+        let builder = llvm!(core::LLVMCreateBuilderInContext(context));
+        let block = |name: &std::ffi::CStr| {
+            llvm!(core::LLVMAppendBasicBlockInContext(
+                context,
+                helper,
+                name.as_ptr()
+            ))
+        };
+        let entry = block(c"entry");
+        let known = tls.cell.map(|cell| {
+            let (found, slow) = (block(c"found"), block(c"slow"));
+            llvm!(core::LLVMPositionBuilderAtEnd(builder, entry));
+            // Address space 257 is the segment of the thread pointer on x86-64.
+            let segment = llvm!(core::LLVMPointerTypeInContext(context, 257));
+            let at = llvm!(core::LLVMConstInt(word, cell as u64, 1));
+            let at = llvm!(core::LLVMConstIntToPtr(at, segment));
+            let value = llvm!(core::LLVMBuildLoad2(builder, pointer, at, c"".as_ptr()));
+            let null = llvm!(core::LLVMConstNull(pointer));
+            let none = llvm!(core::LLVMBuildICmp(
+                builder,
+                LLVMIntPredicate::LLVMIntEQ,
+                value,
+                null,
+                c"".as_ptr()
+            ));
+            llvm!(core::LLVMBuildCondBr(builder, none, slow, found));
+            llvm!(core::LLVMPositionBuilderAtEnd(builder, found));
+            llvm!(core::LLVMBuildRet(builder, value));
+            slow
+        });
+        let slow = known.unwrap_or(entry);
+        llvm!(core::LLVMPositionBuilderAtEnd(builder, slow));
+        let argument = llvm!(core::LLVMConstInt(word, tls.argument as u64, 0));
+        let mut argument = llvm!(core::LLVMConstIntToPtr(argument, pointer));
+        let made = llvm!(core::LLVMBuildCall2(
+            builder,
+            make_type,
+            make,
+            &mut argument,
+            1,
+            c"".as_ptr()
+        ));
+        llvm!(core::LLVMBuildRet(builder, made));
+        llvm!(core::LLVMDisposeBuilder(builder));
+        helper
+    }
+
+    /// A compiled function: a symbol that nothing else has, for this processor.
+    fn definition(&mut self, number: usize, function: LLVMValueRef) {
+        let name = rename(function, &format!("ompvm.f{number}"));
+        llvm!(core::LLVMSetLinkage(
+            function,
+            LLVMLinkage::LLVMExternalLinkage
+        ));
+        llvm!(core::LLVMSetVisibility(
+            function,
+            LLVMVisibility::LLVMDefaultVisibility
+        ));
+        llvm!(comdat::LLVMSetComdat(function, null_mut()));
+        llvm!(core::LLVMSetSection(function, c"".as_ptr()));
+        for key in ["target-cpu", "target-features", "tune-cpu"] {
+            llvm!(core::LLVMRemoveStringAttributeAtIndex(
+                function,
+                LLVMAttributeFunctionIndex,
+                key.as_ptr().cast(),
+                key.len() as u32
+            ));
+        }
+        llvm!(core::LLVMAddTargetDependentFunctionAttr(
+            function,
+            c"prefer-vector-width".as_ptr(),
+            c"256".as_ptr()
+        ));
+        self.out.compiled.push((number, name));
+    }
+
+    /// Symbols that nothing uses any more go.
+    fn finish(&mut self, callees: &HashMap<LLVMValueRef, LLVMValueRef>) {
+        for &symbol in callees.keys() {
+            if !has_uses(symbol) {
+                llvm!(core::LLVMDeleteFunction(symbol));
+            }
+        }
+        if std::env::var_os("OMPVM_DUMP_IR").is_some() {
+            let text = llvm!(core::LLVMPrintModuleToString(self.parsed.module));
+            eprintln!("{}", take_message(text));
+        }
+    }
+}
+
+/// `LLVMFastMathAllowContract`.
+const CONTRACT: u32 = 1 << 5;
+
+fn intrinsic(callee: LLVMValueRef, prefix: &str) -> bool {
+    !llvm!(core::LLVMIsAFunction(callee)).is_null() && name_of(callee).starts_with(prefix)
+}
+
+fn is_threadlocal_address(inst: LLVMValueRef) -> bool {
+    is_call(inst)
+        && intrinsic(
+            llvm!(core::LLVMGetCalledValue(inst)),
+            "llvm.threadlocal.address",
+        )
+}
+
+/// The functions whose instructions use a value; `None` when it is used nowhere.
+fn users(value: LLVMValueRef) -> Option<Vec<LLVMValueRef>> {
+    let mut out = Vec::new();
+    let mut at = llvm!(core::LLVMGetFirstUse(value));
+    while !at.is_null() {
+        let user = llvm!(core::LLVMGetUser(at));
+        at = llvm!(core::LLVMGetNextUse(at));
+        if !llvm!(core::LLVMIsAInstruction(user)).is_null() {
+            let block = llvm!(core::LLVMGetInstructionParent(user));
+            out.push(llvm!(core::LLVMGetBasicBlockParent(block)));
+        }
+    }
+    (!out.is_empty()).then_some(out)
+}
