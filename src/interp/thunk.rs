@@ -11,8 +11,8 @@
 //! Slots are as the documentation of `interp` says; a thunk's text is the key of its cache.
 
 use crate::ir::{
-    self, AtomicScope, BinOp, Callee, CastOp, Const, ConstId, FloatKind, FloatPred, Function,
-    GlobalRef, Inst, IntPred, Module, Op, Operand, Ordering, RmwOp, Type, TypeId,
+    self, AtomicScope, Callee, Const, ConstId, FloatKind, Function, GlobalRef, Inst, Module, Op,
+    Operand, Ordering, Type, TypeId,
 };
 use crate::llvm::orc::Jit;
 use hashbrown::HashMap;
@@ -139,7 +139,7 @@ impl<'m> Text<'m> {
         Ok(match &self.module.types[ty] {
             Type::Void => "void".into(),
             Type::Int(bits) => format!("i{bits}"),
-            Type::Float(kind) => float_name(*kind).into(),
+            Type::Float(kind) => kind.llvm_name().into(),
             Type::Ptr(0) => "ptr".into(),
             Type::Ptr(space) => format!("ptr addrspace({space})"),
             Type::Vector {
@@ -307,20 +307,20 @@ impl<'m> Text<'m> {
         Ok(match &inst.op {
             Op::Binary { op, a, b, .. } => {
                 let a = self.operand(*a)?;
-                format!("{} {a}, {}", binary_name(*op), self.value(*b)?)
+                format!("{} {a}, {}", op.llvm_name(), self.value(*b)?)
             }
             Op::FNeg { a } => format!("fneg {}", self.operand(*a)?),
             Op::Cast { op, a } => {
                 let a = self.operand(*a)?;
-                format!("{} {a} to {}", cast_name(*op), self.ty(inst.ty)?)
+                format!("{} {a} to {}", op.llvm_name(), self.ty(inst.ty)?)
             }
             Op::ICmp { pred, a, b } => {
                 let a = self.operand(*a)?;
-                format!("icmp {} {a}, {}", int_pred_name(*pred), self.value(*b)?)
+                format!("icmp {} {a}, {}", pred.llvm_name(), self.value(*b)?)
             }
             Op::FCmp { pred, a, b } => {
                 let a = self.operand(*a)?;
-                format!("fcmp {} {a}, {}", float_pred_name(*pred), self.value(*b)?)
+                format!("fcmp {} {a}, {}", pred.llvm_name(), self.value(*b)?)
             }
             Op::Select { cond, a, b } => {
                 let cond = self.operand(*cond)?;
@@ -419,8 +419,8 @@ impl<'m> Text<'m> {
                     "cmpxchg{} {ptr}, {expected}, {new}{} {} {}",
                     if *weak { " weak" } else { "" },
                     scope_name(*scope),
-                    ordering_name(*success),
-                    ordering_name(*failure)
+                    success.llvm_name(),
+                    failure.llvm_name()
                 )
             }
             Op::AtomicRmw {
@@ -434,7 +434,7 @@ impl<'m> Text<'m> {
                 let value = self.operand(*value)?;
                 format!(
                     "atomicrmw {} {ptr}, {value}{}",
-                    rmw_name(*op),
+                    op.llvm_name(),
                     atomic_suffix(*ordering, *scope)
                 )
             }
@@ -562,17 +562,6 @@ fn escape(text: &str) -> String {
     out
 }
 
-fn float_name(kind: FloatKind) -> &'static str {
-    match kind {
-        FloatKind::Half => "half",
-        FloatKind::BFloat => "bfloat",
-        FloatKind::Float => "float",
-        FloatKind::Double => "double",
-        FloatKind::X86Fp80 => "x86_fp80",
-        FloatKind::Fp128 => "fp128",
-    }
-}
-
 fn scope_name(scope: AtomicScope) -> &'static str {
     match scope {
         AtomicScope::System => "",
@@ -580,134 +569,20 @@ fn scope_name(scope: AtomicScope) -> &'static str {
     }
 }
 
-fn ordering_name(ordering: Ordering) -> &'static str {
-    match ordering {
-        Ordering::NotAtomic => "",
-        Ordering::Unordered => "unordered",
-        Ordering::Monotonic => "monotonic",
-        Ordering::Acquire => "acquire",
-        Ordering::Release => "release",
-        Ordering::AcqRel => "acq_rel",
-        Ordering::SeqCst => "seq_cst",
-    }
-}
-
 fn atomic_suffix(ordering: Ordering, scope: AtomicScope) -> String {
     if ordering == Ordering::NotAtomic {
         String::new()
     } else {
-        format!("{} {}", scope_name(scope), ordering_name(ordering))
-    }
-}
-
-fn binary_name(op: BinOp) -> &'static str {
-    match op {
-        BinOp::Add => "add",
-        BinOp::Sub => "sub",
-        BinOp::Mul => "mul",
-        BinOp::UDiv => "udiv",
-        BinOp::SDiv => "sdiv",
-        BinOp::URem => "urem",
-        BinOp::SRem => "srem",
-        BinOp::Shl => "shl",
-        BinOp::LShr => "lshr",
-        BinOp::AShr => "ashr",
-        BinOp::And => "and",
-        BinOp::Or => "or",
-        BinOp::Xor => "xor",
-        BinOp::FAdd => "fadd",
-        BinOp::FSub => "fsub",
-        BinOp::FMul => "fmul",
-        BinOp::FDiv => "fdiv",
-        BinOp::FRem => "frem",
-    }
-}
-
-fn cast_name(op: CastOp) -> &'static str {
-    match op {
-        CastOp::Trunc => "trunc",
-        CastOp::ZExt => "zext",
-        CastOp::SExt => "sext",
-        CastOp::FpTrunc => "fptrunc",
-        CastOp::FpExt => "fpext",
-        CastOp::FpToUi => "fptoui",
-        CastOp::FpToSi => "fptosi",
-        CastOp::UiToFp => "uitofp",
-        CastOp::SiToFp => "sitofp",
-        CastOp::PtrToInt => "ptrtoint",
-        CastOp::PtrToAddr => "ptrtoaddr",
-        CastOp::IntToPtr => "inttoptr",
-        CastOp::BitCast => "bitcast",
-        CastOp::AddrSpaceCast => "addrspacecast",
-    }
-}
-
-fn int_pred_name(pred: IntPred) -> &'static str {
-    match pred {
-        IntPred::Eq => "eq",
-        IntPred::Ne => "ne",
-        IntPred::Ugt => "ugt",
-        IntPred::Uge => "uge",
-        IntPred::Ult => "ult",
-        IntPred::Ule => "ule",
-        IntPred::Sgt => "sgt",
-        IntPred::Sge => "sge",
-        IntPred::Slt => "slt",
-        IntPred::Sle => "sle",
-    }
-}
-
-fn float_pred_name(pred: FloatPred) -> &'static str {
-    match pred {
-        FloatPred::False => "false",
-        FloatPred::Oeq => "oeq",
-        FloatPred::Ogt => "ogt",
-        FloatPred::Oge => "oge",
-        FloatPred::Olt => "olt",
-        FloatPred::Ole => "ole",
-        FloatPred::One => "one",
-        FloatPred::Ord => "ord",
-        FloatPred::Uno => "uno",
-        FloatPred::Ueq => "ueq",
-        FloatPred::Ugt => "ugt",
-        FloatPred::Uge => "uge",
-        FloatPred::Ult => "ult",
-        FloatPred::Ule => "ule",
-        FloatPred::Une => "une",
-        FloatPred::True => "true",
-    }
-}
-
-fn rmw_name(op: RmwOp) -> &'static str {
-    match op {
-        RmwOp::Xchg => "xchg",
-        RmwOp::Add => "add",
-        RmwOp::Sub => "sub",
-        RmwOp::And => "and",
-        RmwOp::Nand => "nand",
-        RmwOp::Or => "or",
-        RmwOp::Xor => "xor",
-        RmwOp::Max => "max",
-        RmwOp::Min => "min",
-        RmwOp::UMax => "umax",
-        RmwOp::UMin => "umin",
-        RmwOp::FAdd => "fadd",
-        RmwOp::FSub => "fsub",
-        RmwOp::FMax => "fmax",
-        RmwOp::FMin => "fmin",
-        RmwOp::FMaximum => "fmaximum",
-        RmwOp::FMinimum => "fminimum",
-        RmwOp::UIncWrap => "uinc_wrap",
-        RmwOp::UDecWrap => "udec_wrap",
-        RmwOp::USubCond => "usub_cond",
-        RmwOp::USubSat => "usub_sat",
+        format!("{} {}", scope_name(scope), ordering.llvm_name())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::{Body, FastMath, FuncId, FunctionAttrs, IntFlags, Linkage, ParamAttrs, Value};
+    use crate::ir::{
+        BinOp, Body, FastMath, FuncId, FunctionAttrs, IntFlags, Linkage, ParamAttrs, Value,
+    };
 
     /// A module with one function `f(params)` whose only instruction is `op` of type `ty`.
     fn module(params: &[Type], ty: Type, op: impl Fn(&mut Module) -> Op) -> Module {

@@ -16,6 +16,7 @@ pub mod function;
 pub mod inst;
 pub mod layout;
 pub mod module;
+pub mod names;
 mod print;
 mod print_inst;
 pub mod types;
