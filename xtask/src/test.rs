@@ -36,6 +36,12 @@ pub fn run(filter: Option<&str>) -> Result<(), String> {
             .current_dir(root())
             .env("RUSTFLAGS", "--cfg loom")
             .env("CARGO_TARGET_DIR", root().join("target/loom"))
-            .args(["test", "--release", "--no-default-features", "--lib", "loom_"]),
+            .args([
+                "test",
+                "--release",
+                "--no-default-features",
+                "--lib",
+                "loom_",
+            ]),
     )
 }
