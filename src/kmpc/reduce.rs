@@ -71,6 +71,34 @@ unsafe fn release(thread: &Thread) {
     unsafe { team.gang.release(thread.tid(), shape.size, shape.patience) };
 }
 
+/// Chooses and notes the method; the compiler's answer (1: combine alone or inside the critical
+/// section that is now held, 2: combine atomically), or none for the tree.
+///
+/// # Safety
+/// As for [`begin_nowait`]; `thread` is number `gtid`.
+#[inline(always)]
+unsafe fn enter(
+    thread: &Thread,
+    ident: *const Ident,
+    gtid: i32,
+    data: *mut c_void,
+    combine: Combine,
+    cell: *mut c_void,
+) -> Option<i32> {
+    let method = choose(thread, ident, data, combine);
+    thread.local().reduce_method.set(method);
+    match method {
+        Method::Alone => Some(1),
+        Method::Critical => {
+            // SAFETY: the caller's contract.
+            unsafe { lock::critical(ident, gtid, cell) };
+            Some(1)
+        }
+        Method::Atomic => Some(2),
+        Method::Tree => None,
+    }
+}
+
 /// Begins a reduction without a barrier at its end.
 ///
 /// # Safety
@@ -85,17 +113,10 @@ pub unsafe extern "C-unwind" fn begin_nowait(
     cell: *mut c_void,
 ) -> i32 {
     let thread = by_number(gtid);
-    let method = choose(thread, ident, data, combine);
-    thread.local().reduce_method.set(method);
-    match method {
-        Method::Alone => 1,
-        Method::Critical => {
-            // SAFETY: the caller's contract.
-            unsafe { lock::critical(ident, gtid, cell) };
-            1
-        }
-        Method::Atomic => 2,
-        Method::Tree => {
+    // SAFETY: the caller's contract.
+    match unsafe { enter(thread, ident, gtid, data, combine, cell) } {
+        Some(answer) => answer,
+        None => {
             // SAFETY: the caller's contract.
             unsafe {
                 gather(thread, data, combine);
@@ -131,17 +152,10 @@ pub unsafe extern "C-unwind" fn begin(
     cell: *mut c_void,
 ) -> i32 {
     let thread = by_number(gtid);
-    let method = choose(thread, ident, data, combine);
-    thread.local().reduce_method.set(method);
-    match method {
-        Method::Alone => 1,
-        Method::Critical => {
-            // SAFETY: the caller's contract.
-            unsafe { lock::critical(ident, gtid, cell) };
-            1
-        }
-        Method::Atomic => 2,
-        Method::Tree => {
+    // SAFETY: the caller's contract.
+    match unsafe { enter(thread, ident, gtid, data, combine, cell) } {
+        Some(answer) => answer,
+        None => {
             // SAFETY: the caller's contract. The master is released by `end`.
             unsafe {
                 gather(thread, data, combine);
