@@ -5,13 +5,13 @@
 //! switches over is decided in `tier`; the interpreter is not known here.
 
 use crate::ir::{Const, FuncId};
-use crate::llvm::native::{self, Function, Request, ThreadBlock, Variable};
+use crate::llvm::native::{Code, Function, Request, Session, ThreadBlock, Unit, Variable};
 use crate::memory::image::Image;
 use crate::memory::thread;
 use cranelift_entity::EntityRef;
 use hashbrown::{HashMap, HashSet};
 use std::fmt;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A compiled image.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ pub struct Compiled {
     /// Start addresses, sorted.
     starts: Vec<(usize, FuncId)>,
     ranges: Vec<(usize, usize)>,
-    _code: native::Code,
+    _code: Code,
 }
 
 /// Compiles every function of an image that can be.
@@ -91,26 +91,28 @@ pub fn compile(image: &Image, instead: &HashMap<&str, usize>) -> Result<Compiled
             argument: std::ptr::from_ref(image) as usize,
         },
     };
-    let done = native::compile(&request)?;
-    let functions: Vec<(FuncId, usize)> = done
-        .functions
-        .iter()
-        .map(|&(n, address)| (FuncId::new(n), address))
-        .collect();
+    let object = Session::open(&request).compile(&Unit::default())?;
+    let linking = Instant::now();
+    let code = Code::new(&object.bytes, &object.symbols)?;
+    let mut functions = Vec::with_capacity(object.functions.len());
+    for (number, name) in &object.functions {
+        functions.push((FuncId::new(*number), code.lookup(name)?));
+    }
+    let [parse, prepare, generate] = object.times;
     let mut starts: Vec<(usize, FuncId)> = functions.iter().map(|&(f, a)| (a, f)).collect();
     starts.sort_unstable();
     Ok(Compiled {
         functions,
-        skipped: done
+        skipped: object
             .skipped
             .iter()
             .map(|&(n, why)| (FuncId::new(n), why))
             .collect(),
-        times: done.times,
-        object_bytes: done.object_bytes,
+        times: [parse, prepare, generate, linking.elapsed()],
+        object_bytes: object.bytes.len(),
         starts,
-        ranges: done.code.ranges(),
-        _code: done.code,
+        ranges: code.ranges(),
+        _code: code,
     })
 }
 

@@ -7,6 +7,7 @@
 //! What not: nothing is linked lazily.
 
 use crate::llvm::error::take_error;
+use inkwell::llvm_sys::core::LLVMCreateMemoryBufferWithMemoryRangeCopy;
 use inkwell::llvm_sys::orc2::ee::*;
 use inkwell::llvm_sys::orc2::lljit::*;
 use inkwell::llvm_sys::orc2::*;
@@ -37,11 +38,11 @@ unsafe impl Send for Code {}
 unsafe impl Sync for Code {}
 
 impl Code {
-    /// Links the object (and owns it) against `symbols`; the rest is looked for in the process.
-    pub(super) fn new(
-        object: LLVMMemoryBufferRef,
-        symbols: &[(String, usize)],
-    ) -> Result<Code, String> {
+    /// Links an object against `symbols`; the rest is looked for in the process.
+    ///
+    /// # Errors
+    /// LLVM's message, for example for a symbol that nobody has.
+    pub fn new(object: &[u8], symbols: &[(String, usize)]) -> Result<Code, String> {
         let sections: Arc<Shared> = Arc::default();
         // SAFETY: the builder is consumed by LLVMOrcCreateLLJIT; the sections outlive the JIT, as
         // `Code` holds both and disposes of the JIT first; names are C strings; the pairs are
@@ -86,13 +87,21 @@ impl Code {
             }
             let unit = LLVMOrcAbsoluteSymbols(pairs.as_mut_ptr(), pairs.len());
             take_error(LLVMOrcJITDylibDefine(dylib, unit))?;
+            let object = LLVMCreateMemoryBufferWithMemoryRangeCopy(
+                object.as_ptr().cast(),
+                object.len(),
+                c"unit".as_ptr(),
+            );
             take_error(LLVMOrcLLJITAddObjectFile(jit, dylib, object))?;
             Ok(code)
         }
     }
 
     /// The address of a function of the object.
-    pub(super) fn lookup(&self, name: &str) -> Result<usize, String> {
+    ///
+    /// # Errors
+    /// LLVM's message when it has none of that name or cannot be linked.
+    pub fn lookup(&self, name: &str) -> Result<usize, String> {
         let name = CString::new(name).map_err(|e| e.to_string())?;
         let mut address = 0;
         // SAFETY: the name is a C string and the result a local.

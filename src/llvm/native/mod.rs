@@ -1,25 +1,21 @@
-//! A whole module to machine code in this process.
+//! From a program's files to machine code in this process, one unit at a time.
 //!
-//! What: [`compile`] parses the program's files again in a context of its own (LLVM is
-//! single-threaded per context), rewires every symbol to where the running program has it
-//! ([`prepare`]), generates an object file for this processor and links it into low memory
-//! ([`link`]). Why the whole module: calls between its functions stay direct, and it is one
-//! parse. Why low memory and 32-bit addresses: data and code are then addressed as in a native
-//! executable that is linked at a fixed place.
+//! What: a [`Session`] has the files in a context of its own (LLVM is single-threaded per
+//! context); [`Session::compile`] takes a [`Unit`] of it, rewires every symbol to where the
+//! running program has it ([`prepare`]), runs the passes and generates an object file for this
+//! processor ([`pipeline`]); [`Code::new`] links that into low memory ([`link`]). Why low memory
+//! and 32-bit addresses: data and code are then addressed as in a native executable that is
+//! linked at a fixed place.
 //!
-//! What not: no passes over the IR beyond what the rewiring needs: the files come out of clang's
-//! pipeline. Nothing knows the interpreter; addresses come in with the request.
+//! What not: nothing knows the interpreter; addresses come in with the request.
 
 mod link;
+mod pipeline;
 mod prepare;
 
-use super::raw::{llvm, take_message};
+use super::raw::llvm;
 use super::{Input, parse};
-use inkwell::llvm_sys::prelude::*;
-use inkwell::llvm_sys::target_machine::*;
 pub use link::Code;
-use std::ffi::{CStr, CString};
-use std::ptr::null_mut;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -77,153 +73,90 @@ pub struct Request {
     pub thread_block: ThreadBlock,
 }
 
-/// What came out.
+/// What one object file is made of.
+#[derive(Clone, Debug, Default)]
+pub struct Unit {
+    /// How much effort goes into its code.
+    pub level: Level,
+}
+
+/// How much effort goes into code.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Level {
+    /// What long runs are worth.
+    #[default]
+    Full,
+}
+
+/// A unit as machine code that is not yet at its place.
 #[derive(Debug)]
-pub struct Compiled {
-    /// The code, which lives as long as this.
-    pub code: Code,
-    /// Number and address of each compiled function.
-    pub functions: Vec<(usize, usize)>,
+pub struct Object {
+    /// An ELF object file.
+    pub bytes: Vec<u8>,
+    /// Number and symbol of each compiled function.
+    pub functions: Vec<(usize, String)>,
+    /// Symbols that are elsewhere.
+    pub symbols: Vec<(String, usize)>,
     /// Functions left to the interpreter, and why.
     pub skipped: Vec<(usize, &'static str)>,
-    /// Time for parsing, rewiring, code generation and linking.
-    pub times: [Duration; 4],
-    /// Bytes of the object file.
-    pub object_bytes: usize,
+    /// Time for parsing, rewiring and code generation.
+    pub times: [Duration; 3],
 }
 
-/// Compiles a module.
-///
-/// # Errors
-/// LLVM's message when the files cannot be parsed again, compiled or linked.
-pub fn compile(request: &Request) -> Result<Compiled, String> {
-    let mut times = [Duration::ZERO; 4];
-    let mut last = Instant::now();
-    let mut lap = |i: usize| {
-        times[i] = last.elapsed();
-        last = Instant::now();
-    };
-    super::initialise_target();
-    let inputs: Vec<Input> = request
-        .files
-        .iter()
-        .map(|(name, bytes)| Input {
+/// The program's files in a context of their own, for one thread.
+pub struct Session<'r> {
+    request: &'r Request,
+    inputs: Vec<Input>,
+}
+
+impl<'r> Session<'r> {
+    /// Opens the files of a request.
+    pub fn open(request: &'r Request) -> Session<'r> {
+        super::initialise_target();
+        let input = |(name, bytes): &(String, Vec<u8>)| Input {
             name: name.clone(),
             bytes: bytes.clone(),
+        };
+        Session {
+            request,
+            inputs: request.files.iter().map(input).collect(),
+        }
+    }
+
+    /// Compiles a unit.
+    ///
+    /// # Errors
+    /// LLVM's message when the files cannot be parsed again or compiled.
+    pub fn compile(&mut self, unit: &Unit) -> Result<Object, String> {
+        let mut times = [Duration::ZERO; 3];
+        let mut last = Instant::now();
+        let mut lap = |i: usize| {
+            times[i] = last.elapsed();
+            last = Instant::now();
+        };
+        let parsed = parse::parse(&self.inputs).map_err(|e| e.to_string())?;
+        lap(0);
+        let prepared = prepare::prepare(&parsed, self.request)?;
+        lap(1);
+        // Describing it for debuggers takes a fifth of the time.
+        llvm!(debuginfo::LLVMStripModuleDebugInfo(parsed.module));
+        let bytes = {
+            let machine =
+                pipeline::Machine::host(parsed.module, unit.level, prepared.position_independent)?;
+            pipeline::run(parsed.module, &machine, unit.level, prepared.inline)?;
+            machine.object(parsed.module)?
+        };
+        if !parsed.take_errors().is_empty() {
+            return Err("LLVM reported an error in the program's assembly".into());
+        }
+        drop(parsed);
+        lap(2);
+        Ok(Object {
+            bytes,
+            functions: prepared.compiled,
+            symbols: prepared.symbols,
+            skipped: prepared.skipped,
+            times,
         })
-        .collect();
-    let parsed = parse::parse(&inputs).map_err(|e| e.to_string())?;
-    lap(0);
-    let prepared = prepare::prepare(&parsed, request)?;
-    lap(1);
-    // Describing it for debuggers takes a fifth of the time.
-    llvm!(debuginfo::LLVMStripModuleDebugInfo(parsed.module));
-    let object = {
-        let machine = Machine::host(parsed.module, prepared.position_independent)?;
-        if prepared.inline {
-            machine.run(parsed.module, c"always-inline")?;
-        }
-        machine.object(parsed.module)?
-    };
-    if !parsed.take_errors().is_empty() {
-        llvm!(core::LLVMDisposeMemoryBuffer(object));
-        return Err("LLVM reported an error in the program's assembly".into());
-    }
-    drop(parsed);
-    lap(2);
-    let object_bytes = llvm!(core::LLVMGetBufferSize(object));
-    let code = Code::new(object, &prepared.symbols)?;
-    let mut functions = Vec::with_capacity(prepared.compiled.len());
-    for (number, name) in &prepared.compiled {
-        functions.push((*number, code.lookup(name)?));
-    }
-    lap(3);
-    Ok(Compiled {
-        code,
-        functions,
-        skipped: prepared.skipped,
-        times,
-        object_bytes,
-    })
-}
-
-/// LLVM's code generator for this processor.
-struct Machine(LLVMTargetMachineRef);
-
-impl Machine {
-    fn host(module: LLVMModuleRef, position_independent: bool) -> Result<Machine, String> {
-        let triple = llvm!(target_machine::LLVMGetDefaultTargetTriple());
-        llvm!(core::LLVMSetTarget(module, triple));
-        let mut target = null_mut();
-        let mut message = null_mut();
-        let failed = llvm!(target_machine::LLVMGetTargetFromTriple(
-            triple,
-            &mut target,
-            &mut message
-        )) != 0;
-        if failed {
-            llvm!(core::LLVMDisposeMessage(triple));
-            return Err(take_message(message));
-        }
-        let name = take_message(llvm!(target_machine::LLVMGetHostCPUName()));
-        let features = take_message(llvm!(target_machine::LLVMGetHostCPUFeatures()));
-        let name = CString::new(name).map_err(|e| e.to_string())?;
-        // What rounds otherwise than the guest's own target is left out.
-        let features = format!("{features},-avx512bf16,-avxneconvert,-avx512fp16");
-        let features = CString::new(features).map_err(|e| e.to_string())?;
-        let machine = llvm!(target_machine::LLVMCreateTargetMachine(
-            target,
-            triple,
-            name.as_ptr(),
-            features.as_ptr(),
-            LLVMCodeGenOptLevel::LLVMCodeGenLevelDefault,
-            if position_independent {
-                LLVMRelocMode::LLVMRelocPIC
-            } else {
-                LLVMRelocMode::LLVMRelocStatic
-            },
-            LLVMCodeModel::LLVMCodeModelSmall
-        ));
-        llvm!(core::LLVMDisposeMessage(triple));
-        if machine.is_null() {
-            return Err("LLVM has no code generator for this processor".into());
-        }
-        Ok(Machine(machine))
-    }
-
-    fn run(&self, module: LLVMModuleRef, passes: &CStr) -> Result<(), String> {
-        let options = llvm!(transforms::pass_builder::LLVMCreatePassBuilderOptions());
-        let result = super::error::take_error(llvm!(transforms::pass_builder::LLVMRunPasses(
-            module,
-            passes.as_ptr(),
-            self.0,
-            options
-        )));
-        llvm!(transforms::pass_builder::LLVMDisposePassBuilderOptions(
-            options
-        ));
-        result
-    }
-
-    fn object(&self, module: LLVMModuleRef) -> Result<LLVMMemoryBufferRef, String> {
-        let mut message = null_mut();
-        let mut buffer = null_mut();
-        let failed = llvm!(target_machine::LLVMTargetMachineEmitToMemoryBuffer(
-            self.0,
-            module,
-            LLVMCodeGenFileType::LLVMObjectFile,
-            &mut message,
-            &mut buffer
-        )) != 0;
-        if failed {
-            return Err(take_message(message));
-        }
-        Ok(buffer)
-    }
-}
-
-impl Drop for Machine {
-    fn drop(&mut self) {
-        llvm!(target_machine::LLVMDisposeTargetMachine(self.0));
     }
 }

@@ -1,0 +1,131 @@
+//! The passes over a unit and its code generation.
+//!
+//! What not: no passes over the IR beyond what the rewiring needs: the files come out of clang's
+//! pipeline.
+
+use super::Level;
+use crate::llvm::error::take_error;
+use crate::llvm::raw::{llvm, take_message};
+use inkwell::llvm_sys::core;
+use inkwell::llvm_sys::prelude::*;
+use inkwell::llvm_sys::target_machine::*;
+use std::ffi::{CStr, CString};
+use std::ptr::null_mut;
+
+/// Improves the IR of a unit; `inline` says that the rewiring left calls that must go.
+///
+/// # Errors
+/// LLVM's message when a pass fails.
+pub(super) fn run(
+    module: LLVMModuleRef,
+    machine: &Machine,
+    level: Level,
+    inline: bool,
+) -> Result<(), String> {
+    let Level::Full = level;
+    if inline {
+        machine.run(module, c"always-inline")?;
+    }
+    Ok(())
+}
+
+/// LLVM's code generator for this processor.
+pub(super) struct Machine(LLVMTargetMachineRef);
+
+impl Machine {
+    /// For a module, which gets this system's triple.
+    ///
+    /// # Errors
+    /// LLVM's message when it has no code generator for this processor.
+    pub(super) fn host(
+        module: LLVMModuleRef,
+        level: Level,
+        position_independent: bool,
+    ) -> Result<Machine, String> {
+        let Level::Full = level;
+        let triple = llvm!(target_machine::LLVMGetDefaultTargetTriple());
+        llvm!(core::LLVMSetTarget(module, triple));
+        let mut target = null_mut();
+        let mut message = null_mut();
+        let failed = llvm!(target_machine::LLVMGetTargetFromTriple(
+            triple,
+            &mut target,
+            &mut message
+        )) != 0;
+        if failed {
+            llvm!(core::LLVMDisposeMessage(triple));
+            return Err(take_message(message));
+        }
+        let name = take_message(llvm!(target_machine::LLVMGetHostCPUName()));
+        let features = take_message(llvm!(target_machine::LLVMGetHostCPUFeatures()));
+        let name = CString::new(name).map_err(|e| e.to_string())?;
+        // What rounds otherwise than the guest's own target is left out.
+        let features = format!("{features},-avx512bf16,-avxneconvert,-avx512fp16");
+        let features = CString::new(features).map_err(|e| e.to_string())?;
+        let machine = llvm!(target_machine::LLVMCreateTargetMachine(
+            target,
+            triple,
+            name.as_ptr(),
+            features.as_ptr(),
+            LLVMCodeGenOptLevel::LLVMCodeGenLevelDefault,
+            if position_independent {
+                LLVMRelocMode::LLVMRelocPIC
+            } else {
+                LLVMRelocMode::LLVMRelocStatic
+            },
+            LLVMCodeModel::LLVMCodeModelSmall
+        ));
+        llvm!(core::LLVMDisposeMessage(triple));
+        if machine.is_null() {
+            return Err("LLVM has no code generator for this processor".into());
+        }
+        Ok(Machine(machine))
+    }
+
+    /// Runs passes, named as `opt -passes=` does.
+    fn run(&self, module: LLVMModuleRef, passes: &CStr) -> Result<(), String> {
+        let options = llvm!(transforms::pass_builder::LLVMCreatePassBuilderOptions());
+        let result = take_error(llvm!(transforms::pass_builder::LLVMRunPasses(
+            module,
+            passes.as_ptr(),
+            self.0,
+            options
+        )));
+        llvm!(transforms::pass_builder::LLVMDisposePassBuilderOptions(
+            options
+        ));
+        result
+    }
+
+    /// The module as an object file.
+    pub(super) fn object(&self, module: LLVMModuleRef) -> Result<Vec<u8>, String> {
+        let mut message = null_mut();
+        let mut buffer = null_mut();
+        let failed = llvm!(target_machine::LLVMTargetMachineEmitToMemoryBuffer(
+            self.0,
+            module,
+            LLVMCodeGenFileType::LLVMObjectFile,
+            &mut message,
+            &mut buffer
+        )) != 0;
+        if failed {
+            return Err(take_message(message));
+        }
+        // SAFETY: the buffer is live and this long.
+        let bytes = unsafe {
+            std::slice::from_raw_parts(
+                core::LLVMGetBufferStart(buffer).cast::<u8>(),
+                core::LLVMGetBufferSize(buffer),
+            )
+        }
+        .to_vec();
+        llvm!(core::LLVMDisposeMemoryBuffer(buffer));
+        Ok(bytes)
+    }
+}
+
+impl Drop for Machine {
+    fn drop(&mut self) {
+        llvm!(target_machine::LLVMDisposeTargetMachine(self.0));
+    }
+}
