@@ -4,13 +4,15 @@
 //! names the function of a native position for messages. What not: when to compile and who
 //! switches over is decided in `tier`; the interpreter is not known here.
 
-use crate::ir::{Const, FuncId};
-use crate::llvm::native::{Code, Function, Request, Session, ThreadBlock, Unit, Variable};
+use crate::ir::{Const, FuncId, GlobalId, GlobalRef, IFuncId};
+use crate::llvm::native::symbol::Symbol;
+use crate::llvm::native::{Code, Function, Request, Session, Unit, Variable};
 use crate::memory::image::Image;
 use crate::memory::thread;
 use cranelift_entity::EntityRef;
 use hashbrown::{HashMap, HashSet};
 use std::fmt;
+use std::ptr;
 use std::time::{Duration, Instant};
 
 /// A compiled image.
@@ -46,6 +48,7 @@ pub fn compile(image: &Image, instead: &HashMap<&str, usize>) -> Result<Compiled
             _ => None,
         })
         .collect();
+    let outside = Outside { image, instead };
     let functions = module
         .functions
         .iter()
@@ -54,12 +57,9 @@ pub fn compile(image: &Image, instead: &HashMap<&str, usize>) -> Result<Compiled
                 return Function::Intrinsic;
             }
             match image.func_ref(id) {
-                Some(func) if with_labels.contains(&id) => Function::External(func.stub),
-                Some(func) => Function::Compiled { stub: func.stub },
-                None => match instead.get(&*f.name) {
-                    Some(&address) => Function::External(address),
-                    None => Function::External(image.func_address(id)),
-                },
+                Some(_) if !with_labels.contains(&id) => Function::Compiled,
+                _ if outside.function(id) == 0 => Function::Null,
+                _ => Function::External,
             }
         })
         .collect();
@@ -69,31 +69,27 @@ pub fn compile(image: &Image, instead: &HashMap<&str, usize>) -> Result<Compiled
         .map(|(id, g)| match image.tls_offset(id) {
             Some(offset) => Variable::ThreadLocal(offset),
             None if g.thread_local => Variable::Foreign,
-            None => Variable::At(image.global_address(id), module.layout(g.ty).size as usize),
+            None => {
+                let start = image.global_address(id);
+                let end = start.saturating_add(module.layout(g.ty).size as usize);
+                match start {
+                    0 => Variable::Null,
+                    _ if end < NEAR => Variable::Near,
+                    _ => Variable::Far,
+                }
+            }
         })
         .collect();
+    let cell = image.fast_tls().and_then(thread::fast_cell_offset);
     let request = Request {
         files: module.files.clone(),
         functions,
         variables,
-        ifuncs: module
-            .ifuncs
-            .keys()
-            .map(|i| image.ifunc_address(i))
-            .collect(),
-        helpers: vec![
-            ("__truncsfbf2", float_to_bfloat as *const () as usize),
-            ("__truncdfbf2", double_to_bfloat as *const () as usize),
-        ],
-        thread_block: ThreadBlock {
-            cell: image.fast_tls().and_then(thread::fast_cell_offset),
-            make: thread::fast_block as *const () as usize,
-            argument: std::ptr::from_ref(image) as usize,
-        },
+        thread_cell: cell.is_some(),
     };
     let object = Session::open(&request).compile(&Unit::default())?;
     let linking = Instant::now();
-    let code = Code::new(&object.bytes, &object.symbols)?;
+    let code = Code::new(&object.bytes, &|name| outside.resolve(name, cell))?;
     let mut functions = Vec::with_capacity(object.functions.len());
     for (number, name) in &object.functions {
         functions.push((FuncId::new(*number), code.lookup(name)?));
@@ -114,6 +110,73 @@ pub fn compile(image: &Image, instead: &HashMap<&str, usize>) -> Result<Compiled
         ranges: code.ranges(),
         _code: code,
     })
+}
+
+/// Code lies below this address, and what it addresses directly too.
+const NEAR: usize = 1 << 31;
+
+/// Where this process has what an object leaves open.
+struct Outside<'a> {
+    image: &'a Image,
+    instead: &'a HashMap<&'a str, usize>,
+}
+
+impl Outside<'_> {
+    /// The value of a name in an object; `None` for what is not the module's.
+    fn resolve(&self, name: &str, cell: Option<isize>) -> Option<usize> {
+        let Some(symbol) = Symbol::parse(name) else {
+            return self.declared(name).or_else(|| helper(name));
+        };
+        let module = &self.image.module;
+        let function = |n| (n < module.functions.len()).then(|| FuncId::new(n));
+        Some(match symbol {
+            Symbol::Variable(n) if n < module.globals.len() => {
+                self.image.global_address(GlobalId::new(n))
+            }
+            Symbol::IFunc(n) if n < module.ifuncs.len() => {
+                self.image.ifunc_address(IFuncId::new(n))
+            }
+            Symbol::Stub(n) | Symbol::Function(n) | Symbol::External(n) => {
+                self.function(function(n)?)
+            }
+            Symbol::ThreadCell => cell? as usize,
+            Symbol::MakeBlock => thread::fast_block as *const () as usize,
+            Symbol::Image => ptr::from_ref(self.image) as usize,
+            _ => return None,
+        })
+    }
+
+    /// A function that the module declares under its own name.
+    fn declared(&self, name: &str) -> Option<usize> {
+        let module = &self.image.module;
+        let symbol = module.symbol(name);
+        let symbol = symbol.or_else(|| module.symbol(&format!("\u{1}{name}")))?;
+        match symbol {
+            GlobalRef::Func(id) if self.image.func_ref(id).is_none() => Some(self.function(id)),
+            _ => None,
+        }
+    }
+
+    /// The address that calls and pointers use; 0 for an undefined weak function.
+    fn function(&self, id: FuncId) -> usize {
+        let function = &self.image.module.functions[id];
+        match self.image.func_ref(id) {
+            Some(func) => func.stub,
+            None => match self.instead.get(&*function.name) {
+                Some(&address) => address,
+                None => self.image.func_address(id),
+            },
+        }
+    }
+}
+
+/// Functions that generated code may call and the process may lack.
+fn helper(name: &str) -> Option<usize> {
+    match name {
+        "__truncsfbf2" => Some(float_to_bfloat as *const () as usize),
+        "__truncdfbf2" => Some(double_to_bfloat as *const () as usize),
+        _ => None,
+    }
 }
 
 /// Rounds to nearest even on the upper half of a float, NaNs kept quiet; libgcc has it only since

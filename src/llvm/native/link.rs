@@ -12,6 +12,8 @@ use inkwell::llvm_sys::orc2::ee::*;
 use inkwell::llvm_sys::orc2::lljit::*;
 use inkwell::llvm_sys::orc2::*;
 use inkwell::llvm_sys::prelude::*;
+use object::read::elf::ElfFile64;
+use object::{Endianness, Object, ObjectSymbol};
 use std::ffi::{CString, c_char, c_uint, c_void};
 use std::ptr::null_mut;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -38,11 +40,12 @@ unsafe impl Send for Code {}
 unsafe impl Sync for Code {}
 
 impl Code {
-    /// Links an object against `symbols`; the rest is looked for in the process.
+    /// Links an object; what `resolve` does not know is looked for in the process.
     ///
     /// # Errors
     /// LLVM's message, for example for a symbol that nobody has.
-    pub fn new(object: &[u8], symbols: &[(String, usize)]) -> Result<Code, String> {
+    pub fn new(object: &[u8], resolve: &dyn Fn(&str) -> Option<usize>) -> Result<Code, String> {
+        let symbols = undefined(object, resolve)?;
         let sections: Arc<Shared> = Arc::default();
         // SAFETY: the builder is consumed by LLVMOrcCreateLLJIT; the sections outlive the JIT, as
         // `Code` holds both and disposes of the JIT first; names are C strings; the pairs are
@@ -70,10 +73,7 @@ impl Code {
             ))?;
             LLVMOrcJITDylibAddGenerator(dylib, generator);
             let mut pairs = Vec::with_capacity(symbols.len());
-            for (name, address) in symbols {
-                let Ok(name) = CString::new(name.as_str()) else {
-                    continue;
-                };
+            for (name, address) in &symbols {
                 pairs.push(LLVMOrcCSymbolMapPair {
                     Name: LLVMOrcLLJITMangleAndIntern(jit, name.as_ptr()),
                     Sym: LLVMJITEvaluatedSymbol {
@@ -129,6 +129,22 @@ impl Drop for Code {
             }
         }
     }
+}
+
+/// Every undefined symbol of an object that `resolve` knows, with its value.
+fn undefined(
+    bytes: &[u8],
+    resolve: &dyn Fn(&str) -> Option<usize>,
+) -> Result<Vec<(CString, usize)>, String> {
+    let file = ElfFile64::<Endianness>::parse(bytes).map_err(|e| e.to_string())?;
+    let mut found = Vec::new();
+    for symbol in file.symbols().filter(|s| s.is_undefined()) {
+        let name = symbol.name().map_err(|e| e.to_string())?;
+        if let Some(value) = resolve(name) {
+            found.push((CString::new(name).map_err(|e| e.to_string())?, value));
+        }
+    }
+    Ok(found)
 }
 
 /// `LLVMJITSymbolGenericFlagsExported`.

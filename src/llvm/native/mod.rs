@@ -1,17 +1,18 @@
 //! From a program's files to machine code in this process, one unit at a time.
 //!
 //! What: a [`Session`] has the files in a context of its own (LLVM is single-threaded per
-//! context); [`Session::compile`] takes a [`Unit`] of it, rewires every symbol to where the
-//! running program has it ([`prepare`]), runs the passes and generates an object file for this
-//! processor ([`pipeline`]); [`Code::new`] links that into low memory ([`link`]). Why low memory
+//! context); [`Session::compile`] takes a [`Unit`] of it, rewires every symbol to a name that says
+//! what it stands for ([`symbol`], [`prepare`]), runs the passes and generates an object file for
+//! this processor ([`pipeline`]); [`Code::new`] links that into low memory ([`link`]). Why low memory
 //! and 32-bit addresses: data and code are then addressed as in a native executable that is
 //! linked at a fixed place.
 //!
-//! What not: nothing knows the interpreter; addresses come in with the request.
+//! What not: nothing knows the interpreter; no address is known before linking.
 
 mod link;
 mod pipeline;
 mod prepare;
+pub mod symbol;
 
 use super::raw::llvm;
 use super::{Input, parse};
@@ -20,43 +21,35 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// What becomes of one of the module's functions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Function {
-    /// It is compiled; where its address is taken it is `stub`.
-    Compiled {
-        /// The guest's function pointer.
-        stub: usize,
-    },
-    /// Calls and pointers go to this address; 0 is an undefined weak symbol.
-    External(usize),
+    /// It is compiled; where its address is taken it is its stub.
+    Compiled,
+    /// Calls and pointers go to where the process has it.
+    External,
+    /// An undefined weak symbol.
+    Null,
     /// LLVM's own.
     Intrinsic,
 }
 
 /// Where one of the module's variables is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Variable {
-    /// At this address, with this many bytes.
-    At(usize, usize),
+    /// In the low two gigabytes.
+    Near,
+    /// Anywhere.
+    Far,
+    /// An undefined weak symbol.
+    Null,
     /// At this offset in the thread's block.
     ThreadLocal(usize),
     /// In another module's thread-local storage: functions that use it are not compiled.
     Foreign,
 }
 
-/// How compiled code finds the thread's block.
-#[derive(Clone, Copy, Debug)]
-pub struct ThreadBlock {
-    /// Offset from the thread pointer to a cell that holds the block's address, or null when the
-    /// thread has none yet.
-    pub cell: Option<isize>,
-    /// `extern "C" fn(argument) -> block`, which makes it and fills the cell.
-    pub make: usize,
-    /// Its argument.
-    pub argument: usize,
-}
-
-/// What to compile, in the order in which the module has its symbols.
+/// What to compile, in the order in which the module has its symbols. It holds no address: two
+/// processes that ask the same get the same object.
 #[derive(Debug)]
 pub struct Request {
     /// The program's files, as they were read.
@@ -65,12 +58,9 @@ pub struct Request {
     pub functions: Vec<Function>,
     /// One per variable, LLVM's own bookkeeping left out.
     pub variables: Vec<Variable>,
-    /// The address of each ifunc.
-    pub ifuncs: Vec<usize>,
-    /// Functions that generated code may call and the process may lack.
-    pub helpers: Vec<(&'static str, usize)>,
-    /// Thread-local storage.
-    pub thread_block: ThreadBlock,
+    /// Whether a cell at a fixed distance from the thread pointer holds the address of the
+    /// thread's block.
+    pub thread_cell: bool,
 }
 
 /// What one object file is made of.
@@ -95,8 +85,6 @@ pub struct Object {
     pub bytes: Vec<u8>,
     /// Number and symbol of each compiled function.
     pub functions: Vec<(usize, String)>,
-    /// Symbols that are elsewhere.
-    pub symbols: Vec<(String, usize)>,
     /// Functions left to the interpreter, and why.
     pub skipped: Vec<(usize, &'static str)>,
     /// Time for parsing, rewiring and code generation.
@@ -154,7 +142,6 @@ impl<'r> Session<'r> {
         Ok(Object {
             bytes,
             functions: prepared.compiled,
-            symbols: prepared.symbols,
             skipped: prepared.skipped,
             times,
         })

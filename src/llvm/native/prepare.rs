@@ -1,32 +1,30 @@
-//! Rewires a module's symbols to the running program.
+//! Rewires a module's symbols to names that mean the same in every process ([`super::symbol`]).
 //!
-//! Variables become declarations bound to where the image has them (constants keep their value
-//! beside it, for folding). A function's address, wherever it is taken, becomes a symbol of its
-//! own bound to its stub, so that pointers compare equal in every tier; direct calls stay direct.
-//! `thread_local` variables become offsets from a block found once per function. Functions that
-//! must stay interpreted are declarations whose calls go to their stub.
+//! Variables become declarations (constants keep their value beside it, for folding). A
+//! function's address, wherever it is taken, becomes a symbol of its own that stands for its
+//! stub, so that pointers compare equal in every tier; direct calls stay direct. `thread_local`
+//! variables become offsets from a block found once per function. Functions that must stay
+//! interpreted are declarations whose calls go to their stub. No address gets into the code.
 //!
 //! Results must not depend on which tier computed them, so `llvm.fmuladd` becomes what the
 //! guest's own target makes of it, a multiplication and an addition, and nothing is contracted.
 //!
 //! What not: no optimisation.
 
+use super::symbol::Symbol;
 use super::{Function, Request, Variable};
 use crate::llvm::parse::Parsed;
 use crate::llvm::raw::{llvm, take_message};
 use crate::llvm::reader::{is_bookkeeping, list, name_of, section_of};
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashMap;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{
     LLVMAttributeFunctionIndex, LLVMIntPredicate, LLVMLinkage, LLVMOpcode, LLVMVisibility,
 };
-use std::ffi::CString;
 use std::ptr::null_mut;
 
 /// A module ready for the code generator.
 pub(super) struct Prepared {
-    /// Symbols that are elsewhere.
-    pub symbols: Vec<(String, usize)>,
     /// Number and symbol of each function that is compiled.
     pub compiled: Vec<(usize, String)>,
     /// Number of each function that is not, and why.
@@ -54,7 +52,6 @@ struct Work<'a> {
     parsed: &'a Parsed,
     request: &'a Request,
     out: Prepared,
-    defined: HashSet<String>,
 }
 
 /// Rewires the module.
@@ -63,13 +60,11 @@ pub(super) fn prepare(parsed: &Parsed, request: &Request) -> Result<Prepared, St
         parsed,
         request,
         out: Prepared {
-            symbols: Vec::new(),
             compiled: Vec::new(),
             skipped: Vec::new(),
             position_independent: false,
             inline: false,
         },
-        defined: HashSet::new(),
     };
     work.run()?;
     Ok(work.out)
@@ -108,13 +103,19 @@ fn has_uses(value: LLVMValueRef) -> bool {
     !llvm!(core::LLVMGetFirstUse(value)).is_null()
 }
 
-fn rename(value: LLVMValueRef, name: &str) -> String {
+/// Names a value; a guest's symbol that has the name already must not take its place.
+fn rename(value: LLVMValueRef, symbol: Symbol) -> Result<String, String> {
+    let name = symbol.to_string();
     llvm!(core::LLVMSetValueName2(
         value,
         name.as_ptr().cast(),
         name.len()
     ));
-    name_of(value).into()
+    if *name_of(value) == *name {
+        Ok(name)
+    } else {
+        Err(format!("the program has a symbol `{name}`"))
+    }
 }
 
 impl Work<'_> {
@@ -139,20 +140,17 @@ impl Work<'_> {
         {
             return Err("the files changed since they were read".into());
         }
-        for &(name, address) in &self.request.helpers {
-            self.bind(name, address);
-        }
         self.aliases();
-        self.ifuncs();
+        self.ifuncs()?;
         let interpreted = self.choose(&all, &globals)?;
-        let callees = self.addresses(&all, &interpreted);
-        let block = self.globals(&globals);
+        let callees = self.addresses(&all, &interpreted)?;
+        let block = self.globals(&globals)?;
         for (number, &function) in all.iter().enumerate() {
-            if matches!(self.request.functions[number], Function::Compiled { .. })
+            if self.request.functions[number] == Function::Compiled
                 && !interpreted.contains_key(&number)
             {
-                self.body(function, &callees, &block);
-                self.definition(number, function);
+                self.body(function, &callees, &block)?;
+                self.definition(number, function)?;
             }
         }
         for &variable in block.keys() {
@@ -165,11 +163,11 @@ impl Work<'_> {
         Ok(())
     }
 
-    fn bind(&mut self, name: &str, address: usize) {
-        let name = name.strip_prefix('\u{1}').unwrap_or(name);
-        if self.defined.insert(name.to_owned()) {
-            self.out.symbols.push((name.to_owned(), address));
-        }
+    /// Declares a function that stands for a symbol of ours.
+    fn declare(&self, symbol: Symbol, ty: LLVMTypeRef) -> Result<LLVMValueRef, String> {
+        let new = llvm!(core::LLVMAddFunction(self.parsed.module, c"".as_ptr(), ty));
+        rename(new, symbol)?;
+        Ok(new)
     }
 
     /// Every use of an alias becomes one of what it stands for.
@@ -201,22 +199,19 @@ impl Work<'_> {
         }
     }
 
-    fn ifuncs(&mut self) {
+    fn ifuncs(&mut self) -> Result<(), String> {
         let module = self.parsed.module;
         let all: Vec<_> = list(llvm!(core::LLVMGetFirstGlobalIFunc(module)), |v| {
             llvm!(core::LLVMGetNextGlobalIFunc(v))
         })
         .collect();
         for (i, ifunc) in all.into_iter().enumerate() {
-            let address = self.request.ifuncs.get(i).copied().unwrap_or(0);
             let ty = llvm!(core::LLVMGlobalGetValueType(ifunc));
-            let name = CString::new(format!("ompvm.i{i}")).unwrap_or_default();
-            let new = llvm!(core::LLVMAddFunction(module, name.as_ptr(), ty));
-            let name = name_of(new);
-            self.bind(&name, address);
+            let new = self.declare(Symbol::IFunc(i), ty)?;
             llvm!(core::LLVMReplaceAllUsesWith(ifunc, new));
             llvm!(core::LLVMEraseGlobalIFunc(ifunc));
         }
+        Ok(())
     }
 
     /// Which functions must stay interpreted, and why.
@@ -251,7 +246,7 @@ impl Work<'_> {
             }
         }
         for (n, &f) in all.iter().enumerate() {
-            if !matches!(self.request.functions[n], Function::Compiled { .. }) {
+            if self.request.functions[n] != Function::Compiled {
                 continue;
             }
             let mut block = llvm!(core::LLVMGetFirstBasicBlock(f));
@@ -272,7 +267,7 @@ impl Work<'_> {
         let foreign = "it uses a library's thread_local variable";
         for (i, &g) in globals.iter().enumerate() {
             let mine = match self.request.variables[i] {
-                Variable::At(..) => continue,
+                Variable::Near | Variable::Far | Variable::Null => continue,
                 Variable::ThreadLocal(_) => true,
                 Variable::Foreign => false,
             };
@@ -298,7 +293,7 @@ impl Work<'_> {
             }
         }
         for (&n, &why) in &out {
-            if matches!(self.request.functions[n], Function::Compiled { .. }) {
+            if self.request.functions[n] == Function::Compiled {
                 self.out.skipped.push((n, why));
             }
         }
@@ -312,33 +307,29 @@ impl Work<'_> {
         &mut self,
         all: &[LLVMValueRef],
         interpreted: &HashMap<usize, &'static str>,
-    ) -> HashMap<LLVMValueRef, LLVMValueRef> {
-        let module = self.parsed.module;
+    ) -> Result<HashMap<LLVMValueRef, LLVMValueRef>, String> {
         let pointer = llvm!(core::LLVMPointerTypeInContext(self.parsed.context, 0));
         let null = llvm!(core::LLVMConstNull(pointer));
         let mut callees = HashMap::new();
         for (n, &f) in all.iter().enumerate() {
             let (address, compiled) = match self.request.functions[n] {
                 Function::Intrinsic => continue,
-                Function::Compiled { stub } => (stub, !interpreted.contains_key(&n)),
-                Function::External(address) => (address, false),
+                Function::Compiled => (Symbol::Stub(n), !interpreted.contains_key(&n)),
+                Function::External => (Symbol::External(n), false),
+                Function::Null => {
+                    if has_uses(f) {
+                        llvm!(core::LLVMReplaceAllUsesWith(f, null));
+                    }
+                    llvm!(core::LLVMDeleteFunction(f));
+                    continue;
+                }
             };
             let body = llvm!(core::LLVMIsDeclaration(f)) == 0;
-            if address == 0 {
-                if has_uses(f) {
-                    llvm!(core::LLVMReplaceAllUsesWith(f, null));
-                }
-                llvm!(core::LLVMDeleteFunction(f));
-                continue;
-            }
             if !has_uses(f) && !body {
                 continue;
             }
             let ty = llvm!(core::LLVMGlobalGetValueType(f));
-            let name = CString::new(format!("ompvm.s{n}")).unwrap_or_default();
-            let symbol = llvm!(core::LLVMAddFunction(module, name.as_ptr(), ty));
-            let name = name_of(symbol);
-            self.bind(&name, address);
+            let symbol = self.declare(address, ty)?;
             llvm!(core::LLVMReplaceAllUsesWith(f, symbol));
             if compiled {
                 callees.insert(symbol, f);
@@ -346,44 +337,44 @@ impl Work<'_> {
                 llvm!(core::LLVMDeleteFunction(f));
             } else {
                 // The name tells the code generator what a library function does.
-                let name = name_of(f);
-                self.bind(&name, address);
                 llvm!(core::LLVMSetLinkage(f, LLVMLinkage::LLVMExternalLinkage));
                 callees.insert(symbol, f);
             }
         }
-        callees
+        Ok(callees)
     }
 
     /// Variables become declarations; gives the offsets of the thread_local ones.
-    fn globals(&mut self, globals: &[LLVMValueRef]) -> HashMap<LLVMValueRef, usize> {
+    fn globals(
+        &mut self,
+        globals: &[LLVMValueRef],
+    ) -> Result<HashMap<LLVMValueRef, usize>, String> {
         let module = self.parsed.module;
         let pointer = llvm!(core::LLVMPointerTypeInContext(self.parsed.context, 0));
         let null = llvm!(core::LLVMConstNull(pointer));
         let mut offsets = HashMap::new();
         for (n, &g) in globals.iter().enumerate() {
-            let (address, size) = match self.request.variables[n] {
+            let defined = llvm!(core::LLVMIsDeclaration(g)) == 0;
+            let near = match self.request.variables[n] {
                 Variable::ThreadLocal(offset) => {
                     offsets.insert(g, offset);
                     continue;
                 }
                 Variable::Foreign => continue,
-                Variable::At(address, size) => (address, size),
+                Variable::Null => {
+                    if has_uses(g) {
+                        llvm!(core::LLVMReplaceAllUsesWith(g, null));
+                    }
+                    if !defined {
+                        llvm!(core::LLVMDeleteGlobal(g));
+                    }
+                    continue;
+                }
+                Variable::Near => true,
+                Variable::Far => false,
             };
-            let near = address != 0 && address.saturating_add(size) < 1 << 31;
-            let defined = llvm!(core::LLVMIsDeclaration(g)) == 0;
-            if address == 0 {
-                if has_uses(g) {
-                    llvm!(core::LLVMReplaceAllUsesWith(g, null));
-                }
-                if !defined {
-                    llvm!(core::LLVMDeleteGlobal(g));
-                }
-                continue;
-            }
             if near {
-                let name = rename(g, &format!("ompvm.d{n}"));
-                self.bind(&name, address);
+                rename(g, Symbol::Variable(n))?;
                 llvm!(comdat::LLVMSetComdat(g, null_mut()));
                 llvm!(core::LLVMSetSection(g, c"".as_ptr()));
                 let constant = llvm!(core::LLVMIsGlobalConstant(g)) != 0;
@@ -404,18 +395,16 @@ impl Work<'_> {
             }
             // A fresh declaration: the old one may promise to be near.
             let ty = llvm!(core::LLVMGlobalGetValueType(g));
-            let name = CString::new(format!("ompvm.d{n}")).unwrap_or_default();
-            let new = llvm!(core::LLVMAddGlobal(module, ty, name.as_ptr()));
+            let new = llvm!(core::LLVMAddGlobal(module, ty, c"".as_ptr()));
+            rename(new, Symbol::Variable(n))?;
             let align = llvm!(core::LLVMGetAlignment(g));
             llvm!(core::LLVMSetAlignment(new, align));
             let constant = llvm!(core::LLVMIsGlobalConstant(g));
             llvm!(core::LLVMSetGlobalConstant(new, constant));
-            let name = name_of(new);
-            self.bind(&name, address);
             llvm!(core::LLVMReplaceAllUsesWith(g, new));
             llvm!(core::LLVMDeleteGlobal(g));
         }
-        offsets
+        Ok(offsets)
     }
 
     /// Direct calls, thread_local addresses, fused multiplications.
@@ -424,7 +413,7 @@ impl Work<'_> {
         function: LLVMValueRef,
         callees: &HashMap<LLVMValueRef, LLVMValueRef>,
         offsets: &HashMap<LLVMValueRef, usize>,
-    ) {
+    ) -> Result<(), String> {
         let context = self.parsed.context;
         let builder = llvm!(core::LLVMCreateBuilderInContext(context));
         let mut block: LLVMValueRef = null_mut();
@@ -458,7 +447,7 @@ impl Work<'_> {
                     continue;
                 };
                 if block.is_null() {
-                    block = self.thread_block(function, builder);
+                    block = self.thread_block(function, builder)?;
                 }
                 llvm!(core::LLVMPositionBuilderBefore(builder, inst));
                 let byte = llvm!(core::LLVMInt8TypeInContext(context));
@@ -493,11 +482,16 @@ impl Work<'_> {
             }
         }
         llvm!(core::LLVMDisposeBuilder(builder));
+        Ok(())
     }
 
     /// The thread's block, found once at the start of a function.
-    fn thread_block(&mut self, function: LLVMValueRef, builder: LLVMBuilderRef) -> LLVMValueRef {
-        let helper = self.helper();
+    fn thread_block(
+        &mut self,
+        function: LLVMValueRef,
+        builder: LLVMBuilderRef,
+    ) -> Result<LLVMValueRef, String> {
+        let helper = self.helper()?;
         let entry = llvm!(core::LLVMGetEntryBasicBlock(function));
         let first = llvm!(core::LLVMGetFirstInstruction(entry));
         llvm!(core::LLVMPositionBuilderBefore(builder, first));
@@ -522,27 +516,20 @@ impl Work<'_> {
             ));
             llvm!(debuginfo::LLVMInstructionSetDebugLoc(call, place));
         }
-        call
+        Ok(call)
     }
 
     /// `ptr ompvm.block()`: the cell's contents, or what making the block returns.
-    fn helper(&mut self) -> LLVMValueRef {
+    fn helper(&mut self) -> Result<LLVMValueRef, String> {
         let (module, context) = (self.parsed.module, self.parsed.context);
         let known = llvm!(core::LLVMGetNamedFunction(module, c"ompvm.block".as_ptr()));
         if !known.is_null() {
-            return known;
+            return Ok(known);
         }
-        let tls = self.request.thread_block;
         let pointer = llvm!(core::LLVMPointerTypeInContext(context, 0));
-        let word = llvm!(core::LLVMInt64TypeInContext(context));
         let mut params = [pointer];
         let make_type = llvm!(core::LLVMFunctionType(pointer, params.as_mut_ptr(), 1, 0));
-        let make = llvm!(core::LLVMAddFunction(
-            module,
-            c"ompvm.make_block".as_ptr(),
-            make_type
-        ));
-        self.bind("ompvm.make_block", tls.make);
+        let make = self.declare(Symbol::MakeBlock, make_type)?;
         let ty = llvm!(core::LLVMFunctionType(pointer, null_mut(), 0, 0));
         let helper = llvm!(core::LLVMAddFunction(module, c"ompvm.block".as_ptr(), ty));
         llvm!(core::LLVMSetLinkage(
@@ -562,6 +549,11 @@ impl Work<'_> {
             ));
         }
         self.out.inline = true;
+        let cell = match self.request.thread_cell {
+            true => Some(self.outside(Symbol::ThreadCell, THREAD_POINTER)?),
+            false => None,
+        };
+        let image = self.outside(Symbol::Image, 0)?;
         let builder = llvm!(core::LLVMCreateBuilderInContext(context));
         let block = |name: &std::ffi::CStr| {
             llvm!(core::LLVMAppendBasicBlockInContext(
@@ -571,14 +563,10 @@ impl Work<'_> {
             ))
         };
         let entry = block(c"entry");
-        let known = tls.cell.map(|cell| {
+        let known = cell.map(|cell| {
             let (found, slow) = (block(c"found"), block(c"slow"));
             llvm!(core::LLVMPositionBuilderAtEnd(builder, entry));
-            // Address space 257 is the segment of the thread pointer on x86-64.
-            let segment = llvm!(core::LLVMPointerTypeInContext(context, 257));
-            let at = llvm!(core::LLVMConstInt(word, cell as u64, 1));
-            let at = llvm!(core::LLVMConstIntToPtr(at, segment));
-            let value = llvm!(core::LLVMBuildLoad2(builder, pointer, at, c"".as_ptr()));
+            let value = llvm!(core::LLVMBuildLoad2(builder, pointer, cell, c"".as_ptr()));
             let null = llvm!(core::LLVMConstNull(pointer));
             let none = llvm!(core::LLVMBuildICmp(
                 builder,
@@ -594,8 +582,7 @@ impl Work<'_> {
         });
         let slow = known.unwrap_or(entry);
         llvm!(core::LLVMPositionBuilderAtEnd(builder, slow));
-        let argument = llvm!(core::LLVMConstInt(word, tls.argument as u64, 0));
-        let mut argument = llvm!(core::LLVMConstIntToPtr(argument, pointer));
+        let mut argument = image;
         let made = llvm!(core::LLVMBuildCall2(
             builder,
             make_type,
@@ -606,12 +593,32 @@ impl Work<'_> {
         ));
         llvm!(core::LLVMBuildRet(builder, made));
         llvm!(core::LLVMDisposeBuilder(builder));
-        helper
+        Ok(helper)
+    }
+
+    /// Declares a variable that stands for a symbol of ours.
+    fn outside(&self, symbol: Symbol, address_space: u32) -> Result<LLVMValueRef, String> {
+        let pointer = llvm!(core::LLVMPointerTypeInContext(self.parsed.context, 0));
+        let new = llvm!(core::LLVMAddGlobalInAddressSpace(
+            self.parsed.module,
+            pointer,
+            c"".as_ptr(),
+            address_space
+        ));
+        rename(new, symbol)?;
+        if address_space == THREAD_POINTER {
+            // Known at link time, like what is near: no table of addresses between.
+            llvm!(core::LLVMSetVisibility(
+                new,
+                LLVMVisibility::LLVMHiddenVisibility
+            ));
+        }
+        Ok(new)
     }
 
     /// A compiled function: a symbol that nothing else has, for this processor.
-    fn definition(&mut self, number: usize, function: LLVMValueRef) {
-        let name = rename(function, &format!("ompvm.f{number}"));
+    fn definition(&mut self, number: usize, function: LLVMValueRef) -> Result<(), String> {
+        let name = rename(function, Symbol::Function(number))?;
         llvm!(core::LLVMSetLinkage(
             function,
             LLVMLinkage::LLVMExternalLinkage
@@ -636,6 +643,7 @@ impl Work<'_> {
             c"256".as_ptr()
         ));
         self.out.compiled.push((number, name));
+        Ok(())
     }
 
     /// Symbols that nothing uses any more go.
@@ -651,6 +659,9 @@ impl Work<'_> {
         }
     }
 }
+
+/// LLVM's number for addresses relative to the thread pointer on x86-64.
+const THREAD_POINTER: u32 = 257;
 
 /// `LLVMFastMathAllowContract`.
 const CONTRACT: u32 = 1 << 5;

@@ -28,7 +28,7 @@ int main(void) {
   c ^= 1;
   c <<= 1;
   ld *= 1.5L;
-  printf("%g %g %g %td %td %td %d %d %d %Lg\n", f, old, d, q - arr, r - arr, p - arr, o, b, c, ld);
+  printf("%g %g %g %td %td %td %d %d %d %Lg\n", (double)f, old, d, q - arr, r - arr, p - arr, o, b, c, ld);
   double g = 1;
   __atomic_fetch_add(&g, 2.5, __ATOMIC_SEQ_CST);
   __atomic_fetch_sub(&g, 0.5, __ATOMIC_RELAXED);

@@ -1,0 +1,101 @@
+//! The names by which generated code refers to what is outside of it.
+//!
+//! Why names: an object holds no address, so it can be kept and linked into any process that runs
+//! the same module. Numbers count the module's functions, variables and ifuncs in their order,
+//! LLVM's own bookkeeping variables left out. A name without our prefix is a function of the
+//! process, or one that the module declares under that name.
+
+use std::fmt;
+
+/// What a name stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Symbol {
+    /// `ompvm.g{N}`: a variable.
+    Variable(usize),
+    /// `ompvm.s{N}`: a function's stub, which is its address to the guest.
+    Stub(usize),
+    /// `ompvm.f{N}`: a function's compiled code; its stub, where the object does not have it.
+    Function(usize),
+    /// `ompvm.x{N}`: a function that the module only declares, or that stays interpreted.
+    External(usize),
+    /// `ompvm.i{N}`: an ifunc.
+    IFunc(usize),
+    /// `ompvm.tls_cell`: its value is the distance from the thread pointer to the cell that holds
+    /// the address of the thread's block, null when there is none yet.
+    ThreadCell,
+    /// `ompvm.make_block`: `ptr(image)`, makes the thread's block and fills the cell.
+    MakeBlock,
+    /// `ompvm.image`: its address is the image's.
+    Image,
+}
+
+const PREFIX: &str = "ompvm.";
+
+impl Symbol {
+    /// The meaning of a name; `None` when it is not one of ours.
+    pub fn parse(name: &str) -> Option<Symbol> {
+        let rest = name.strip_prefix(PREFIX)?;
+        match rest {
+            "tls_cell" => return Some(Symbol::ThreadCell),
+            "make_block" => return Some(Symbol::MakeBlock),
+            "image" => return Some(Symbol::Image),
+            _ => {}
+        }
+        let (kind, number) = rest.split_at_checked(1)?;
+        let number = number.parse().ok()?;
+        Some(match kind {
+            "g" => Symbol::Variable(number),
+            "s" => Symbol::Stub(number),
+            "f" => Symbol::Function(number),
+            "x" => Symbol::External(number),
+            "i" => Symbol::IFunc(number),
+            _ => return None,
+        })
+    }
+}
+
+impl fmt::Display for Symbol {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Symbol::Variable(n) => write!(f, "{PREFIX}g{n}"),
+            Symbol::Stub(n) => write!(f, "{PREFIX}s{n}"),
+            Symbol::Function(n) => write!(f, "{PREFIX}f{n}"),
+            Symbol::External(n) => write!(f, "{PREFIX}x{n}"),
+            Symbol::IFunc(n) => write!(f, "{PREFIX}i{n}"),
+            Symbol::ThreadCell => write!(f, "{PREFIX}tls_cell"),
+            Symbol::MakeBlock => write!(f, "{PREFIX}make_block"),
+            Symbol::Image => write!(f, "{PREFIX}image"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Symbol;
+
+    #[test]
+    fn every_name_is_read_back() {
+        for symbol in [
+            Symbol::Variable(0),
+            Symbol::Stub(7),
+            Symbol::Function(12),
+            Symbol::External(3),
+            Symbol::IFunc(1),
+            Symbol::ThreadCell,
+            Symbol::MakeBlock,
+            Symbol::Image,
+        ] {
+            assert_eq!(Symbol::parse(&symbol.to_string()), Some(symbol));
+        }
+        for other in [
+            "memcpy",
+            "ompvm.",
+            "ompvm.q1",
+            "ompvm.g",
+            "ompvm.g-1",
+            "ompvm.gä",
+        ] {
+            assert_eq!(Symbol::parse(other), None, "{other}");
+        }
+    }
+}
