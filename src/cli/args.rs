@@ -1,5 +1,6 @@
 //! What can be typed: options of ompvm before the file, the guest's arguments after it.
 
+use super::compare::CompareOptions;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -11,6 +12,7 @@ Examples:
   OMP_NUM_THREADS=4 ompvm run --stats hello.bc
   ompvm run main.bc --with solver.bc -- -x   link two files; -x goes to the guest
   ompvm run -l blas -L /opt/lib solver.bc    resolve symbols in a native library
+  ompvm compare solver.bc              beside what clang -O2 makes of it
   ompvm inspect hello.bc               functions, regions, runtime entries, what is unsupported
 
 Exit status: the guest's own; 125 when ompvm itself cannot go on; 2 for wrong usage.";
@@ -20,7 +22,7 @@ Exit status: the guest's own; 125 when ompvm itself cannot go on; 2 for wrong us
     name = "ompvm",
     version,
     about = "Runs the LLVM bitcode of OpenMP programs (clang -fopenmp) without libomp",
-    override_usage = "ompvm [run] [OPTIONS] FILE [ARGUMENTS]...\n       ompvm inspect FILE...",
+    override_usage = "ompvm [run] [OPTIONS] FILE [ARGUMENTS]...\n       ompvm inspect FILE...\n       ompvm compare [OPTIONS] FILE [ARGUMENTS]...",
     after_help = EXAMPLES
 )]
 struct CommandLine {
@@ -35,6 +37,8 @@ pub enum Command {
     Run(RunOptions),
     /// List what a file holds and what of it is unsupported
     Inspect(InspectOptions),
+    /// Run a program here and as a native executable, side by side
+    Compare(Box<CompareOptions>),
 }
 
 /// The tier that executes the guest.
@@ -90,7 +94,7 @@ pub struct InspectOptions {
 
 /// Reads the command line; a first word that is no command stands for `run`.
 pub fn parse(mut arguments: Vec<OsString>) -> Result<Command, clap::Error> {
-    const WORDS: [&str; 3] = ["run", "inspect", "help"];
+    const WORDS: [&str; 4] = ["run", "inspect", "compare", "help"];
     let own = ["-h", "--help", "-V", "--version"];
     if let Some(first) = arguments.get(1)
         && !WORDS.iter().any(|w| first == w)

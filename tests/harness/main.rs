@@ -3,12 +3,13 @@
 //! What: differential tests (`tests/diff`: the virtual machine must print and exit as the native
 //! build of the same bitcode does), OpenMP programs by construct (`tests/pass`), guest faults
 //! (`tests/fail`), constructs that must be reported at load (`tests/unsupported`), the command
-//! line's own errors, listings of the bytecode, the NAS benchmarks, the examples and the layering rule.
+//! line's own errors, comparisons with native executables, listings of the bytecode, the NAS benchmarks, the examples and the layering rule.
 //! Why one binary: each one that links LLVM costs seconds and 50 MB. What not: nothing is timed.
 //!
 //! Compiled guests are kept under `target/guests`, named by a hash of source, flags and compiler.
 
 mod cli;
+mod compare;
 mod compile;
 mod diff;
 mod directives;
@@ -68,6 +69,7 @@ fn main() {
     let mut trials: Vec<Trial> = Vec::new();
     trials.extend(house::trials());
     trials.extend(cli::trials());
+    trials.extend(compare::trials());
     trials.extend(diff::trials());
     trials.extend(golden::trials());
     trials.extend(omp::trials());

@@ -1,0 +1,162 @@
+//! One run of a program as a whole process: wall clock, processor time, peak memory, output.
+//!
+//! Why `wait4`: it gives the figures of this very child. What not: nothing here knows which side
+//! it measures; both take this one path.
+
+use std::fs::File;
+use std::io::{Read, Seek};
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+/// How a program ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// With this status.
+    Exit(i32),
+    /// By this signal.
+    Signal(i32),
+}
+
+impl std::fmt::Display for End {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            End::Exit(status) => write!(f, "exit status {status}"),
+            End::Signal(number) => write!(f, "signal {number}"),
+        }
+    }
+}
+
+/// One run.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// Wall-clock seconds from before the start to after the end.
+    pub wall: f64,
+    /// User plus system seconds of all threads.
+    pub cpu: f64,
+    /// Largest resident set, in bytes.
+    pub peak: u64,
+    /// How it ended.
+    pub end: End,
+    /// Standard output.
+    pub stdout: String,
+    /// Standard error.
+    pub stderr: String,
+}
+
+/// Runs a command once. Its output goes to files, so that no reader competes for the processor.
+pub fn run(command: &mut Command) -> Result<Run, String> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let file = || tempfile::tempfile().map_err(|e| format!("cannot make a temporary file: {e}"));
+    let share = |f: &File| f.try_clone().map_err(|e| e.to_string());
+    let (mut out, mut err) = (file()?, file()?);
+    command.stdout(share(&out)?).stderr(share(&err)?);
+    command.stdin(Stdio::null());
+    // With `vfork` the child's peak memory would begin at our own (LLVM is linked in); the
+    // standard library forks when there is something to do before `exec`.
+    // SAFETY: the closure does nothing, so it is safe between fork and exec.
+    unsafe { command.pre_exec(|| Ok(())) };
+    let start = Instant::now();
+    let child = command
+        .spawn()
+        .map_err(|e| format!("cannot start {program}: {e}"))?;
+    let pid = i32::try_from(child.id()).map_err(|e| e.to_string())?;
+    let mut status = 0;
+    // SAFETY: all-zero is a valid rusage.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    loop {
+        // SAFETY: waits for a child that nobody else waits for, into variables of ours.
+        let waited = unsafe { libc::wait4(pid, &raw mut status, 0, &raw mut usage) };
+        if waited == pid {
+            break;
+        }
+        let error = std::io::Error::last_os_error();
+        if error.kind() != std::io::ErrorKind::Interrupted {
+            return Err(format!("cannot wait for {program}: {error}"));
+        }
+    }
+    let wall = start.elapsed().as_secs_f64();
+    let end = if libc::WIFSIGNALED(status) {
+        End::Signal(libc::WTERMSIG(status))
+    } else {
+        End::Exit(libc::WEXITSTATUS(status))
+    };
+    Ok(Run {
+        wall,
+        cpu: seconds(usage.ru_utime) + seconds(usage.ru_stime),
+        peak: u64::try_from(usage.ru_maxrss).unwrap_or(0) * 1024,
+        end,
+        stdout: text(&mut out)?,
+        stderr: text(&mut err)?,
+    })
+}
+
+fn seconds(t: libc::timeval) -> f64 {
+    t.tv_sec as f64 + t.tv_usec as f64 * 1e-6
+}
+
+fn text(file: &mut File) -> Result<String, String> {
+    let mut bytes = Vec::new();
+    file.rewind()
+        .and_then(|()| file.read_to_end(&mut bytes))
+        .map_err(|e| format!("cannot read back a program's output: {e}"))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Median, smallest and largest of some values.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spread {
+    /// The median.
+    pub median: f64,
+    /// The smallest.
+    pub min: f64,
+    /// The largest.
+    pub max: f64,
+}
+
+impl Spread {
+    /// Of values of which there is at least one.
+    pub fn of(values: impl IntoIterator<Item = f64>) -> Spread {
+        let mut v: Vec<f64> = values.into_iter().collect();
+        v.sort_by(f64::total_cmp);
+        let n = v.len();
+        if n == 0 {
+            return Spread {
+                median: f64::NAN,
+                min: f64::NAN,
+                max: f64::NAN,
+            };
+        }
+        Spread {
+            median: (v[(n - 1) / 2] + v[n / 2]) / 2.0,
+            min: v[0],
+            max: v[n - 1],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spreads() {
+        let s = Spread::of([3.0, 1.0, 2.0]);
+        assert_eq!((s.min, s.median, s.max), (1.0, 2.0, 3.0));
+        assert_eq!(Spread::of([1.0, 2.0]).median, 1.5);
+        assert!(Spread::of([]).median.is_nan());
+    }
+
+    #[test]
+    fn a_run_is_measured() {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", "echo out; echo err >&2; exit 3"]);
+        let run = run(&mut command).unwrap();
+        assert_eq!(run.end, End::Exit(3));
+        assert_eq!((&*run.stdout, &*run.stderr), ("out\n", "err\n"));
+        assert!(run.wall > 0.0 && run.peak > 0);
+        let mut killed = Command::new("/bin/sh");
+        killed.args(["-c", "kill -9 $$"]);
+        assert_eq!(super::run(&mut killed).unwrap().end, End::Signal(9));
+    }
+}

@@ -1,0 +1,337 @@
+//! `ompvm compare`: the same bitcode here and as a native executable, side by side.
+//!
+//! What: builds the native executable (or takes one), runs both in turn, checks that they print
+//! and exit alike, and reports wall clock, processor time, peak memory and their ratios. Why in
+//! turn and by pairs: whatever else the machine does then meets both sides alike, and the spread
+//! of the pairs' ratios says how far to trust the median. What not: it never runs a guest in this
+//! process; its own side is this program, started afresh each time.
+
+mod measure;
+mod native;
+mod outputs;
+mod plot;
+mod report;
+
+use super::FAILED;
+use super::args::Tier;
+use clap::{Args, ValueEnum};
+use measure::{End, Run};
+use native::Native;
+use outputs::{Difference, Rules, Verdict};
+use regex_lite::Regex;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+const EXAMPLES: &str = "\
+Examples:
+  ompvm compare solver.bc input.dat
+  ompvm compare --threads 1,2,4 --runs 11 --plot speedup.svg solver.bc
+  ompvm compare --native ./solver --ignore '^build ' solver.bc
+
+Both sides get the same environment; set OMP_PROC_BIND=close OMP_PLACES=cores for steady figures.
+Exit status: 0 when outputs agree, 1 when they differ, 125 when nothing could be compared.";
+
+/// Options of `compare`.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct CompareOptions {
+    /// Compare with this executable instead of building one
+    #[arg(long, value_name = "EXE")]
+    pub native: Option<PathBuf>,
+    /// The compiler that builds it (default: clang-22 or clang in PATH)
+    #[arg(long, value_name = "PATH", conflicts_with = "native")]
+    pub clang: Option<PathBuf>,
+    /// The level it builds at: 0 to 3
+    #[arg(
+        short = 'O',
+        value_name = "LEVEL",
+        default_value = "2",
+        conflicts_with = "native"
+    )]
+    pub level: String,
+    /// Which tier executes our side
+    #[arg(long, value_enum, default_value_t = Tier::Auto)]
+    pub tier: Tier,
+    /// Counted pairs of runs
+    #[arg(long, short = 'n', default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..))]
+    pub runs: u32,
+    /// Pairs before them that are not counted
+    #[arg(long, default_value_t = 1)]
+    pub warmup: u32,
+    /// Team sizes, one series each (default: as the environment says)
+    #[arg(long, value_name = "N,N...", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
+    pub threads: Vec<u32>,
+    /// The code cache of our side: filled by the warm-up, empty before every run, or none
+    #[arg(long, value_enum, default_value_t = Cache::Warm)]
+    pub cache: Cache,
+    /// Leave lines of standard output that match this regular expression out of the comparison
+    #[arg(long, value_name = "REGEX")]
+    pub ignore: Vec<String>,
+    /// Largest relative difference of numbers with a fraction
+    #[arg(long, value_name = "R", default_value_t = 1e-9)]
+    pub tolerance: f64,
+    /// Compare standard output byte by byte: times and numbers that vary count, too
+    #[arg(long)]
+    pub exact: bool,
+    /// Write every run as CSV
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+    /// Write settings, every run and the summary as JSON
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Draw speed-up against threads; `.svg` or `.html`
+    #[arg(long, value_name = "FILE")]
+    pub plot: Option<PathBuf>,
+    /// Link this bitcode file in, too
+    #[arg(long = "with", value_name = "FILE")]
+    pub with: Vec<PathBuf>,
+    /// Link this native library on both sides
+    #[arg(short = 'l', value_name = "NAME")]
+    pub libraries: Vec<String>,
+    /// Look for libraries in this folder first
+    #[arg(short = 'L', value_name = "DIR")]
+    pub library_paths: Vec<PathBuf>,
+    /// The bitcode or textual IR, and the program's arguments
+    #[arg(
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = false,
+        value_names = ["FILE", "ARGUMENTS"]
+    )]
+    pub program: Vec<OsString>,
+}
+
+/// What our side finds in its code cache.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Cache {
+    /// What the runs before it left there, in a cache of this comparison's own.
+    Warm,
+    /// Nothing: every run has a new one.
+    Empty,
+    /// The cache is off.
+    Off,
+}
+
+/// All runs with one team size.
+#[derive(Debug)]
+pub struct Series {
+    /// The team size that was asked for.
+    pub threads: Option<u32>,
+    /// Counted pairs, ours first.
+    pub pairs: Vec<(Run, Run)>,
+    /// Whether the outputs agree.
+    pub verdict: Verdict,
+}
+
+/// Compares and reports.
+pub fn run(options: &CompareOptions) -> ExitCode {
+    match compare(options) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(message) => {
+            eprintln!("ompvm: {message}");
+            ExitCode::from(FAILED)
+        }
+    }
+}
+
+fn compare(options: &CompareOptions) -> Result<bool, String> {
+    let mut program = options.program.clone();
+    if program.get(1).is_some_and(|a| a == "--") {
+        program.remove(1);
+    }
+    let file = PathBuf::from(program.remove(0));
+    if !file.is_file() {
+        return Err(format!("{}: there is no such file", file.display()));
+    }
+    if let Some(plot) = &options.plot {
+        plot::check_name(plot)?;
+    }
+    let rules = Rules {
+        ignore: options
+            .ignore
+            .iter()
+            .map(|r| Regex::new(r).map_err(|e| format!("--ignore {r}: {e}")))
+            .collect::<Result<_, _>>()?,
+        exact: options.exact,
+        tolerance: options.tolerance,
+    };
+    let dir = tempfile::Builder::new()
+        .prefix("ompvm-compare-")
+        .tempdir()
+        .map_err(|e| format!("cannot make a temporary folder: {e}"))?;
+    let native = native::prepare(options, &file, dir.path())?;
+    let bench = Bench {
+        options,
+        file: &file,
+        arguments: &program,
+        native: &native,
+        rules: &rules,
+        dir: dir.path(),
+    };
+    let sizes: Vec<Option<u32>> = match &options.threads[..] {
+        [] => vec![None],
+        sizes => sizes.iter().copied().map(Some).collect(),
+    };
+    println!("{}", report::heading(options, &file, &native));
+    let mut all = Vec::new();
+    for threads in sizes {
+        all.push(bench.series(threads)?);
+        if matches!(
+            all.last(),
+            Some(Series {
+                verdict: Verdict::Differ(_),
+                ..
+            })
+        ) {
+            break;
+        }
+    }
+    print!("{}", report::table(&all));
+    let mut agree = true;
+    for series in &all {
+        let (good, text) = report::verdict(series);
+        agree &= good;
+        if good {
+            println!("{text}");
+        } else {
+            eprintln!("ompvm: {text}");
+        }
+    }
+    let write = |path: &Option<PathBuf>, text: &dyn Fn() -> String| match path {
+        Some(path) => std::fs::write(path, text()).map_err(|e| format!("{}: {e}", path.display())),
+        None => Ok(()),
+    };
+    write(&options.csv, &|| report::csv(&all))?;
+    write(&options.json, &|| {
+        report::json(options, &file, &native, &all)
+    })?;
+    if let Some(path) = &options.plot {
+        let title = file.file_name().unwrap_or_default().to_string_lossy();
+        let picture = plot::speedup(&title, &native.described, &all);
+        let picture = if path.extension().is_some_and(|x| x == "html") {
+            plot::page(&title, &picture, &report::table(&all))
+        } else {
+            picture
+        };
+        std::fs::write(path, picture).map_err(|e| format!("{}: {e}", path.display()))?;
+    }
+    Ok(agree)
+}
+
+/// What every run has in common.
+struct Bench<'a> {
+    options: &'a CompareOptions,
+    file: &'a Path,
+    arguments: &'a [OsString],
+    native: &'a Native,
+    rules: &'a Rules,
+    dir: &'a Path,
+}
+
+impl Bench<'_> {
+    fn series(&self, threads: Option<u32>) -> Result<Series, String> {
+        let mut pairs = Vec::new();
+        let mut outputs: [Vec<String>; 2] = Default::default();
+        let (warmup, counted) = (self.options.warmup, self.options.runs);
+        for round in 0..warmup + counted {
+            // Who goes first alternates, so that neither always follows the other.
+            let (ours, theirs) = if round % 2 == 0 {
+                let ours = self.ours(threads)?;
+                (ours, self.theirs(threads)?)
+            } else {
+                let theirs = self.theirs(threads)?;
+                (self.ours(threads)?, theirs)
+            };
+            ends_agree(&ours, &theirs)?;
+            outputs[0].push(ours.stdout.clone());
+            outputs[1].push(theirs.stdout.clone());
+            if round >= warmup {
+                pairs.push((ours, theirs));
+            }
+            // A difference in words seldom goes away: no need to run for minutes more.
+            let verdict = self.judge(&outputs);
+            if round >= 2 && matches!(&verdict, Verdict::Differ(Difference { number: false, .. })) {
+                break;
+            }
+        }
+        Ok(Series {
+            threads,
+            verdict: self.judge(&outputs),
+            pairs,
+        })
+    }
+
+    fn judge(&self, outputs: &[Vec<String>; 2]) -> Verdict {
+        let [ours, theirs] = outputs
+            .each_ref()
+            .map(|side| side.iter().map(String::as_str).collect::<Vec<_>>());
+        outputs::judge(&theirs, &ours, self.rules)
+    }
+
+    fn ours(&self, threads: Option<u32>) -> Result<Run, String> {
+        let own = std::env::current_exe().map_err(|e| format!("cannot find ompvm itself: {e}"))?;
+        let mut command = Command::new(own);
+        let tier = self.options.tier.to_possible_value();
+        let tier = tier.as_ref().map_or("auto", |t| t.get_name());
+        command.arg("run").arg(format!("--tier={tier}"));
+        for file in &self.options.with {
+            command.arg("--with").arg(file);
+        }
+        for dir in &self.options.library_paths {
+            command.arg("-L").arg(dir);
+        }
+        for name in &self.options.libraries {
+            command.arg("-l").arg(name);
+        }
+        command.arg(self.file).arg("--").args(self.arguments);
+        self.start(command, threads)
+    }
+
+    fn theirs(&self, threads: Option<u32>) -> Result<Run, String> {
+        let mut command = Command::new(&self.native.executable);
+        command.args(self.arguments);
+        self.start(command, threads)
+    }
+
+    fn start(&self, mut command: Command, threads: Option<u32>) -> Result<Run, String> {
+        let cache = self.dir.join("cache");
+        if self.options.cache != Cache::Warm {
+            let _ = std::fs::remove_dir_all(&cache);
+        }
+        std::fs::create_dir_all(&cache).map_err(|e| format!("{}: {e}", cache.display()))?;
+        command.env("XDG_CACHE_HOME", &cache);
+        if let Some(threads) = threads {
+            command.env("OMP_NUM_THREADS", threads.to_string());
+        }
+        measure::run(&mut command)
+    }
+}
+
+/// A side that ends otherwise than its peer is worth no measurement.
+fn ends_agree(ours: &Run, theirs: &Run) -> Result<(), String> {
+    if ours.end == theirs.end {
+        return Ok(());
+    }
+    let told = |name: &str, run: &Run| {
+        let mut text = format!("{name} ended with {}", run.end);
+        let errors = native::tail(&run.stderr, 8);
+        if !errors.is_empty() {
+            text.push_str(&format!(", after writing:\n{errors}"));
+        }
+        text
+    };
+    let blame = if ours.end == End::Exit(i32::from(FAILED)) {
+        "ompvm could not run the program"
+    } else if matches!(theirs.end, End::Signal(_)) {
+        "the native program failed"
+    } else {
+        "the two runs end differently"
+    };
+    Err(format!(
+        "{blame}, so there is nothing to compare\n{}\n{}",
+        told("ompvm", ours),
+        told("native", theirs)
+    ))
+}

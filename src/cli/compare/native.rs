@@ -1,0 +1,139 @@
+//! The native side: an executable from the same bitcode, by clang with libomp.
+
+use super::CompareOptions;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Where the native executable is and how it came to be, in words.
+#[derive(Debug)]
+pub struct Native {
+    /// The executable.
+    pub executable: PathBuf,
+    /// `clang-22 -O2 -fopenmp`, or the path that was given.
+    pub described: String,
+}
+
+/// Takes the executable that was named, or builds one in `dir`.
+pub fn prepare(options: &CompareOptions, file: &Path, dir: &Path) -> Result<Native, String> {
+    if let Some(executable) = &options.native {
+        // A relative path is one from here, not a name to look up in PATH.
+        let executable = std::path::absolute(executable)
+            .map_err(|e| format!("{}: {e}", executable.display()))?;
+        if !executable.is_file() {
+            return Err(format!(
+                "--native {}: there is no such file; name an executable built from the same program",
+                executable.display()
+            ));
+        }
+        return Ok(Native {
+            described: executable.display().to_string(),
+            executable,
+        });
+    }
+    let clang = find_clang(options)?;
+    let executable = dir.join("native");
+    let level = format!("-O{}", options.level);
+    let mut built = build(&clang, options, file, &executable, &level, &[]);
+    // Not every system has libatomic, so it is asked for only where it is missed.
+    if built.as_ref().is_err_and(|m| m.contains("__atomic_")) {
+        built = build(&clang, options, file, &executable, &level, &["-latomic"]);
+    }
+    built.map_err(|message| {
+        format!(
+            "{} could not build the native executable from {}; this is for the compiler or its \
+             libraries to solve (-l, -L, --clang), not for ompvm; --native EXE takes one that is \
+             built already:\n{message}",
+            clang.display(),
+            file.display()
+        )
+    })?;
+    let name = clang.file_name().unwrap_or_default().to_string_lossy();
+    Ok(Native {
+        executable,
+        described: format!("{name} {level} -fopenmp"),
+    })
+}
+
+fn find_clang(options: &CompareOptions) -> Result<PathBuf, String> {
+    if let Some(named) = &options.clang {
+        if named.components().count() > 1 && !named.is_file() {
+            return Err(format!(
+                "--clang {}: there is no such file",
+                named.display()
+            ));
+        }
+        return Ok(named.clone());
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    for name in ["clang-22", "clang"] {
+        if std::env::split_paths(&path).any(|dir| dir.join(name).is_file()) {
+            return Ok(name.into());
+        }
+    }
+    Err(
+        "no clang to build the native executable with (looked for clang-22 and clang in PATH): \
+         install clang 22 with libomp, name a clang with --clang PATH, or name an executable that \
+         is built already with --native EXE"
+            .into(),
+    )
+}
+
+fn build(
+    clang: &Path,
+    options: &CompareOptions,
+    file: &Path,
+    executable: &Path,
+    level: &str,
+    more: &[&str],
+) -> Result<(), String> {
+    let mut command = Command::new(clang);
+    // As C++ so that libstdc++ is there for what needs it; --as-needed leaves it out elsewhere.
+    command
+        .args(["--driver-mode=g++", "-w", level, "-fopenmp", "-pthread"])
+        .arg("-Wl,--as-needed")
+        .arg("-o")
+        .arg(executable)
+        .arg(file)
+        .args(&options.with);
+    for dir in &options.library_paths {
+        command.arg("-L").arg(dir);
+        if let Ok(dir) = std::path::absolute(dir) {
+            command.arg(format!("-Wl,-rpath,{}", dir.display()));
+        }
+    }
+    for name in &options.libraries {
+        if name.contains('/') {
+            command.arg(name);
+        } else {
+            command.arg(format!("-l{name}"));
+        }
+    }
+    command.args(["-lm", "-ldl"]).args(more);
+    if let Some(dir) = openmp_folder(clang) {
+        command.arg(format!("-Wl,-rpath,{}", dir.display()));
+    }
+    let output = command
+        .output()
+        .map_err(|e| format!("cannot start {}: {e}", clang.display()))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let text = String::from_utf8_lossy(&output.stderr);
+    Err(format!("{}\n({})", tail(&text, 12), output.status))
+}
+
+/// The folder with the libomp that belongs to this clang: it need not be on the loader's path.
+fn openmp_folder(clang: &Path) -> Option<PathBuf> {
+    let output = Command::new(clang)
+        .arg("-print-file-name=libomp.so")
+        .output()
+        .ok()?;
+    let path = PathBuf::from(String::from_utf8(output.stdout).ok()?.trim());
+    Some(path.parent()?.canonicalize().ok()?).filter(|_| path.is_absolute())
+}
+
+/// The last lines of a text.
+pub fn tail(text: &str, lines: usize) -> String {
+    let all: Vec<&str> = text.lines().collect();
+    all[all.len().saturating_sub(lines)..].join("\n")
+}
