@@ -4,13 +4,17 @@
 //! names the function of a native position for messages. What not: when to compile and who
 //! switches over is decided in `tier`; the interpreter is not known here.
 
+mod lines;
+mod map;
+
 use crate::ir::{Const, FuncId, GlobalId, GlobalRef, IFuncId};
 use crate::llvm::native::symbol::Symbol;
-use crate::llvm::native::{Code, Function, Request, Session, Unit, Variable};
+use crate::llvm::native::{Code, Debug, Function, Request, Session, Unit, Variable};
 use crate::memory::image::Image;
 use crate::memory::thread;
 use cranelift_entity::EntityRef;
 use hashbrown::{HashMap, HashSet};
+use lines::Lines;
 use std::fmt;
 use std::ptr;
 use std::time::{Duration, Instant};
@@ -26,9 +30,7 @@ pub struct Compiled {
     pub times: [Duration; 4],
     /// Bytes of the object file.
     pub object_bytes: usize,
-    /// Start addresses, sorted.
-    starts: Vec<(usize, FuncId)>,
-    ranges: Vec<(usize, usize)>,
+    _listed: map::Listed,
     _code: Code,
 }
 
@@ -86,9 +88,12 @@ pub fn compile(image: &Image, instead: &HashMap<&str, usize>) -> Result<Compiled
         functions,
         variables,
         thread_cell: cell.is_some(),
+        debug: Debug::Lines,
     };
     let object = Session::open(&request).compile(&Unit::default())?;
     let linking = Instant::now();
+    // Without them messages name the function alone.
+    let lines = Lines::read(&object.bytes).unwrap_or_default();
     let code = Code::new(&object.bytes, &|name| outside.resolve(name, cell))?;
     let mut functions = Vec::with_capacity(object.functions.len());
     for (number, name) in &object.functions {
@@ -106,8 +111,12 @@ pub fn compile(image: &Image, instead: &HashMap<&str, usize>) -> Result<Compiled
             .collect(),
         times: [parse, prepare, generate, linking.elapsed()],
         object_bytes: object.bytes.len(),
-        starts,
-        ranges: code.ranges(),
+        _listed: map::list(map::Code {
+            image,
+            ranges: code.ranges(),
+            functions: starts,
+            lines,
+        }),
         _code: code,
     })
 }
@@ -202,18 +211,6 @@ extern "C" fn double_to_bfloat(x: f64) -> f32 {
         bits = if above { bits - 1 } else { bits + 1 };
     }
     float_to_bfloat(f32::from_bits(bits))
-}
-
-impl Compiled {
-    /// The function whose code holds a native position.
-    pub fn function_at(&self, position: usize) -> Option<FuncId> {
-        let inside = |&(start, len): &(usize, usize)| position.wrapping_sub(start) < len;
-        if !self.ranges.iter().any(inside) {
-            return None;
-        }
-        let after = self.starts.partition_point(|&(start, _)| start <= position);
-        Some(self.starts[after.checked_sub(1)?].1)
-    }
 }
 
 impl fmt::Display for Compiled {

@@ -80,5 +80,24 @@ fn initialise_target() {
         llvm!(target::LLVMInitializeX86TargetMC());
         llvm!(target::LLVMInitializeX86AsmPrinter());
         llvm!(target::LLVMInitializeX86AsmParser());
+        options();
     });
+}
+
+/// Settings of the code generator that only its command line has.
+///
+/// Code that must not be reached traps, as it does in the interpreter. Places of variables are
+/// followed by the older, shorter analysis: only lines are kept.
+fn options() {
+    let words = [
+        c"ompvm",
+        c"-trap-unreachable",
+        c"-experimental-debug-variable-locations=false",
+    ];
+    let words = words.map(std::ffi::CStr::as_ptr);
+    llvm!(support::LLVMParseCommandLineOptions(
+        words.len() as i32,
+        words.as_ptr(),
+        std::ptr::null()
+    ));
 }

@@ -13,7 +13,7 @@ use crate::ir::FuncId;
 use crate::jit::{self, Compiled};
 use crate::kmpc::hooks;
 use crate::memory::image::Image;
-use crate::memory::{signals, thread};
+use crate::memory::thread;
 use crate::support::error::Error;
 use hashbrown::HashMap;
 use parking_lot::{Condvar, Mutex};
@@ -47,7 +47,6 @@ pub struct Tiers {
 /// A compilation, under way or done.
 #[derive(Debug)]
 struct Flight {
-    image: usize,
     started: Instant,
     expected: Duration,
     done: AtomicBool,
@@ -72,7 +71,6 @@ impl Tiers {
         if mode == Mode::Interp {
             return Ok(Tiers::default());
         }
-        signals::set_native_hook(is_compiled, describe);
         // Faults need the thread's signal stack, which else only the interpreter makes.
         thread::current();
         hooks::install(hooks::Hooks {
@@ -86,7 +84,6 @@ impl Tiers {
             .map(|b| b.insts.len())
             .sum();
         let flight = Arc::new(Flight {
-            image: Arc::as_ptr(image) as usize,
             started: Instant::now(),
             expected: PER_INSTRUCTION * instructions as u32 + Duration::from_millis(20),
             done: AtomicBool::new(false),
@@ -254,29 +251,4 @@ fn leave_quickly() {
     }
     // SAFETY: the handler has the type that is asked for.
     unsafe { on_exit(leave, std::ptr::null_mut()) };
-}
-
-/// The function whose compiled code holds a native position. For signal handlers: does not wait.
-fn find(position: usize) -> Option<(usize, FuncId)> {
-    let flights = FLIGHTS.try_lock()?;
-    flights.iter().find_map(|f| {
-        let result = f.result.try_lock()?;
-        Some((f.image, result.as_ref()?.function_at(position)?))
-    })
-}
-
-fn is_compiled(position: usize) -> bool {
-    find(position).is_some()
-}
-
-fn describe(position: usize, _place: &mut dyn Write, function: &mut dyn Write) {
-    if let Some((image, id)) = find(position) {
-        // SAFETY: a flight is taken off the list before its image goes.
-        let image = unsafe { &*(image as *const Image) };
-        let f = &image.module.functions[id];
-        let name = f
-            .scope
-            .map_or(&*f.name, |s| &*image.module.debug.scopes[s].name);
-        let _ = write!(function, "{name}");
-    }
 }

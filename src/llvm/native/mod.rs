@@ -9,13 +9,14 @@
 //!
 //! What not: nothing knows the interpreter; no address is known before linking.
 
+mod debug;
 mod link;
 mod pipeline;
 mod prepare;
 pub mod symbol;
 
-use super::raw::llvm;
 use super::{Input, parse};
+pub use debug::Debug;
 pub use link::Code;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -61,6 +62,8 @@ pub struct Request {
     /// Whether a cell at a fixed distance from the thread pointer holds the address of the
     /// thread's block.
     pub thread_cell: bool,
+    /// What describes the code.
+    pub debug: Debug,
 }
 
 /// What one object file is made of.
@@ -126,11 +129,10 @@ impl<'r> Session<'r> {
         lap(0);
         let prepared = prepare::prepare(&parsed, self.request)?;
         lap(1);
-        // Describing it for debuggers takes a fifth of the time.
-        llvm!(debuginfo::LLVMStripModuleDebugInfo(parsed.module));
         let bytes = {
             let machine =
                 pipeline::Machine::host(parsed.module, unit.level, prepared.position_independent)?;
+            self.request.debug.apply(parsed.module, &machine)?;
             pipeline::run(parsed.module, &machine, unit.level, prepared.inline)?;
             machine.object(parsed.module)?
         };

@@ -83,7 +83,7 @@ impl Machine {
     }
 
     /// Runs passes, named as `opt -passes=` does.
-    fn run(&self, module: LLVMModuleRef, passes: &CStr) -> Result<(), String> {
+    pub(super) fn run(&self, module: LLVMModuleRef, passes: &CStr) -> Result<(), String> {
         let options = llvm!(transforms::pass_builder::LLVMCreatePassBuilderOptions());
         let result = take_error(llvm!(transforms::pass_builder::LLVMRunPasses(
             module,
