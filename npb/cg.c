@@ -100,6 +100,7 @@ static void make_vectors(void)
  * where row j ends, which is where row j + 1 starts. */
 static void index_vectors(void)
 {
+    memset(touch_start, 0, sizeof touch_start);
     for (int i = 0; i < N; i++)
         for (int k = 0; k < count[i]; k++)
             touch_start[position[i][k] + 2]++;

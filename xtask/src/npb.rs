@@ -78,7 +78,61 @@ impl Name {
     }
 }
 
-/// The two forms of one benchmark.
+/// What a benchmark is built as.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Form {
+    /// Linked bitcode, clang -O2 -fopenmp.
+    Bitcode,
+    /// Native executable, clang -O2 -fopenmp with libomp.
+    Native,
+    /// The same for this processor: -O3 -march=native.
+    Tuned,
+    /// Native executable without OpenMP: clang -O2.
+    Sequential,
+    /// Bitcode that calls the benchmark several times (`bench/npb/steady.c`).
+    SteadyBitcode,
+    /// The native executable of that.
+    SteadyNative,
+}
+
+impl Form {
+    /// Where it is kept, relative to the root.
+    pub fn path(self, name: Name, class: Class) -> PathBuf {
+        let stem = format!("{}.{}", name.lower(), class.letter());
+        PathBuf::from(match self {
+            Form::Bitcode => format!("npb/bc/{stem}.bc"),
+            Form::Native => format!("npb/bin/{stem}"),
+            Form::Tuned => format!("npb/bin/{stem}.O3"),
+            Form::Sequential => format!("npb/bin/{stem}.seq"),
+            Form::SteadyBitcode => format!("npb/bc/{stem}.steady.bc"),
+            Form::SteadyNative => format!("npb/bin/{stem}.steady"),
+        })
+    }
+
+    fn flags(self) -> &'static [&'static str] {
+        match self {
+            Form::Bitcode | Form::Native => &["-O2", "-fopenmp"],
+            Form::Tuned => &["-O3", "-march=native", "-fopenmp"],
+            Form::Sequential => &["-O2"],
+            Form::SteadyBitcode | Form::SteadyNative => &["-O2", "-fopenmp", "-Dmain=npb_main"],
+        }
+    }
+
+    /// A source beside the benchmark's own.
+    fn more(self) -> Option<&'static Path> {
+        match self {
+            Form::Bitcode | Form::Native | Form::Tuned => None,
+            Form::Sequential => Some(Path::new("bench/npb/sequential.c")),
+            Form::SteadyBitcode | Form::SteadyNative => Some(Path::new("bench/npb/steady.c")),
+        }
+    }
+
+    fn is_bitcode(self) -> bool {
+        matches!(self, Form::Bitcode | Form::SteadyBitcode)
+    }
+}
+
+/// The two usual forms of one benchmark.
 #[derive(Clone, Debug)]
 pub struct Built {
     /// Linked bitcode.
@@ -104,34 +158,42 @@ pub fn build_all(classes: &[Class], names: &[Name]) -> Result<(), String> {
     Ok(())
 }
 
-/// Builds one benchmark unless both forms are newer than every source.
+/// Builds one benchmark's two usual forms.
 pub fn build(tools: &Tools, name: Name, class: Class) -> Result<Built, String> {
+    Ok(Built {
+        bitcode: build_form(tools, name, class, Form::Bitcode)?,
+        native: build_form(tools, name, class, Form::Native)?,
+    })
+}
+
+/// Builds one form unless it is newer than every source.
+pub fn build_form(tools: &Tools, name: Name, class: Class, form: Form) -> Result<PathBuf, String> {
     let npb = root().join("npb");
-    let stem = format!("{}.{}", name.lower(), class.letter());
-    let built = Built {
-        bitcode: npb.join("bc").join(format!("{stem}.bc")),
-        native: npb.join("bin").join(&stem),
-    };
-    for file in [&built.bitcode, &built.native] {
-        std::fs::create_dir_all(file.parent().expect("a file in a folder"))
-            .map_err(|e| format!("{}: {e}", file.display()))?;
+    let out = root().join(form.path(name, class));
+    let folder = out.parent().expect("a file in a folder");
+    std::fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    if modified(&out).is_some_and(|m| m > newest_source(&npb)) {
+        return Ok(out);
     }
-    let newest = newest_source(&npb);
-    if [&built.bitcode, &built.native]
-        .iter()
-        .all(|f| modified(f).is_some_and(|m| m > newest))
-    {
-        return Ok(built);
+    let mut sources = sources(&npb, name)?;
+    sources.extend(form.more().map(Path::to_owned));
+    if !form.is_bitcode() {
+        run(clang(tools, class, form)
+            .arg("-o")
+            .arg(&out)
+            .args(&sources)
+            .arg("-lm")
+            .arg(format!("-Wl,-rpath,{}", tools.prefix.join("lib").display())))?;
+        return Ok(out);
     }
-    let sources = sources(&npb, name)?;
-    let objects = npb.join("bc").join(format!("{stem}.parts"));
+    let objects = out.with_extension("parts");
     std::fs::create_dir_all(&objects).map_err(|e| format!("{}: {e}", objects.display()))?;
     let mut parts = Vec::new();
     for source in &sources {
         let part = objects
             .join(source.file_stem().expect("a source file"))
             .with_extension("bc");
-        run(clang(tools, class)
+        run(clang(tools, class, form)
             .args(["-c", "-emit-llvm", "-o"])
             .arg(&part)
             .arg(source))?;
@@ -139,29 +201,23 @@ pub fn build(tools: &Tools, name: Name, class: Class) -> Result<Built, String> {
     }
     run(Command::new(tools.llvm("llvm-link"))
         .arg("-o")
-        .arg(&built.bitcode)
+        .arg(&out)
         .args(&parts))?;
     let _ = std::fs::remove_dir_all(&objects);
-    run(clang(tools, class)
-        .arg("-o")
-        .arg(&built.native)
-        .args(&sources)
-        .arg("-lm")
-        .arg(format!("-Wl,-rpath,{}", tools.prefix.join("lib").display())))?;
-    Ok(built)
+    Ok(out)
 }
 
-pub fn clang(tools: &Tools, class: Class) -> Command {
+fn clang(tools: &Tools, class: Class, form: Form) -> Command {
     let mut clang = Command::new(tools.llvm("clang"));
     // Relative paths keep the machine's folders out of the debug information.
     clang.current_dir(root());
-    clang.args(["-std=c11", "-O2", "-fopenmp", "-g"]);
+    clang.args(["-std=c11", "-g"]).args(form.flags());
     clang.arg(format!("-DNPB_CLASS={}", class.letter()));
     clang
 }
 
 /// `npb/NAME.c`, `npb/NAME_*.c` and `npb/common/*.c`, relative to the root.
-pub fn sources(npb: &Path, name: Name) -> Result<Vec<PathBuf>, String> {
+fn sources(npb: &Path, name: Name) -> Result<Vec<PathBuf>, String> {
     let list = |dir: &Path| -> Result<Vec<String>, String> {
         let entries = std::fs::read_dir(dir).map_err(|e| format!("{}: {e}", dir.display()))?;
         let mut names: Vec<String> = entries
@@ -191,7 +247,7 @@ fn modified(file: &Path) -> Option<SystemTime> {
 }
 
 fn newest_source(npb: &Path) -> SystemTime {
-    ["", "common", "cfd", "reference"]
+    ["", "common", "cfd", "reference", "../bench/npb"]
         .iter()
         .filter_map(|dir| std::fs::read_dir(npb.join(dir)).ok())
         .flatten()

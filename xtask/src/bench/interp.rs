@@ -3,7 +3,7 @@
 
 use super::{Options, table::Table};
 use crate::npb::{self, Class, Name};
-use crate::process::{self, Measured, capture_ok, measure, median, root};
+use crate::process::{self, Measured, capture_ok, measure_ok, median, root};
 use crate::setup::{self, Tools};
 use std::path::Path;
 use std::process::Command;
@@ -99,7 +99,7 @@ fn start(tools: &Tools, options: &Options) -> Result<(), String> {
         .sum();
     let mut walls = Vec::new();
     for _ in 0..=options.runs {
-        walls.push(checked(&mut ompvm(&bitcode))?.wall);
+        walls.push(measure_ok(&mut ompvm(&bitcode))?.wall);
     }
     println!(
         "start: a module of {instructions} instructions with -g runs main and ends in {:.1} ms (median of {})",
@@ -107,19 +107,6 @@ fn start(tools: &Tools, options: &Options) -> Result<(), String> {
         options.runs
     );
     Ok(())
-}
-
-fn checked(command: &mut Command) -> Result<Measured, String> {
-    let measured = measure(command)?;
-    if measured.success {
-        Ok(measured)
-    } else {
-        Err(format!(
-            "{} failed:\n{}",
-            process::show(command),
-            measured.stdout
-        ))
-    }
 }
 
 fn against_native(tools: &Tools, options: &Options) -> Result<(), String> {
@@ -137,8 +124,8 @@ fn against_native(tools: &Tools, options: &Options) -> Result<(), String> {
         let (count, lowering) = stats(&built.bitcode)?;
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
         for run in 0..=options.runs {
-            let a = checked(&mut ompvm(&built.bitcode))?;
-            let b = checked(Command::new(&built.native).env("OMP_NUM_THREADS", "1"))?;
+            let a = measure_ok(&mut ompvm(&built.bitcode))?;
+            let b = measure_ok(Command::new(&built.native).env("OMP_NUM_THREADS", "1"))?;
             if run > 0 {
                 ours.push(a);
                 theirs.push(b);
@@ -205,8 +192,8 @@ fn against_lli(tools: &Tools, options: &Options) -> Result<(), String> {
         let (count, _) = stats(&bitcode)?;
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
         for _ in 0..options.runs.min(3) {
-            ours.push(checked(&mut ompvm(&bitcode))?);
-            theirs.push(checked(
+            ours.push(measure_ok(&mut ompvm(&bitcode))?);
+            theirs.push(measure_ok(
                 Command::new(&lli).arg("-force-interpreter").arg(&bitcode),
             )?);
         }

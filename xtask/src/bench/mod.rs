@@ -3,9 +3,14 @@
 //! Every bench prints a Markdown table, then `geomean R` (ours over the peer, smaller is better)
 //! and, where rows are constructs, `worst R`; `--json FILE` writes the same.
 
+mod cache;
 mod epcc;
+mod hello;
 mod interp;
 mod npb;
+mod pack;
+mod place;
+mod steady;
 mod table;
 
 use clap::{Args, Subcommand};
@@ -20,6 +25,10 @@ pub enum Bench {
     Epcc(Options),
     /// The NAS benchmarks as whole processes against clang -O2 and -O3 -march=native
     Npb(npb::NpbOptions),
+    /// How long a program with one parallel region takes: native, ompvm cold and warm, lli
+    Hello(hello::HelloOptions),
+    /// The NAS benchmarks called again and again in one process
+    Steady(steady::SteadyOptions),
 }
 
 /// Options of every bench.
@@ -42,5 +51,7 @@ pub fn run(bench: &Bench) -> Result<(), String> {
         Bench::Interp(options) => interp::run(options),
         Bench::Epcc(options) => epcc::run(options),
         Bench::Npb(options) => npb::run(options),
+        Bench::Hello(options) => hello::run(options),
+        Bench::Steady(options) => steady::run(options),
     }
 }

@@ -1,120 +1,315 @@
 //! The NAS benchmarks as whole processes: ours against what clang -O2 makes of the same sources
 //! with libomp, and against -O3 -march=native as an honest control; all in turn.
+//!
+//! `--sequential` holds a team of one against the program built without OpenMP. The benchmarks'
+//! own timers leave set-up out, so they stand beside the whole process. `--pack DIR` gathers what
+//! is needed to take the same tables on a machine without compilers, `--from DIR` uses that.
 
-use super::{Options, table::Table};
-use crate::npb::{self, Class, Name};
-use crate::process::{self, Measured, capture_ok, geomean, measure, median, root};
-use crate::setup;
+use super::cache::{Cache, CacheFolder};
+use super::pack;
+use super::place::{self, BINDING, Place};
+use super::table::{Table, write_json};
+use crate::npb::{Class, Form, Name};
+use crate::process::{Measured, geomean, measure, measure_ok, median};
 use clap::Args;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 /// Options of this bench.
 #[derive(Args, Clone)]
 pub struct NpbOptions {
-    #[command(flatten)]
-    common: Options,
-    /// Problem class
-    #[arg(long, value_enum, ignore_case = true, default_value = "W")]
-    class: Class,
+    /// Counted runs of each side
+    #[arg(long, short = 'n', default_value_t = 7)]
+    runs: usize,
+    /// Runs before them that are not counted
+    #[arg(long, default_value_t = 1)]
+    warmup: usize,
+    /// Stop repeating a row once it took so many seconds (every side runs at least once)
+    #[arg(long, value_name = "SECONDS")]
+    row_limit: Option<f64>,
+    /// Team sizes, one table each
+    #[arg(long, default_value = "2", value_delimiter = ',')]
+    threads: Vec<usize>,
+    /// Problem classes, one table each
+    #[arg(
+        long,
+        value_enum,
+        ignore_case = true,
+        default_value = "W",
+        value_delimiter = ','
+    )]
+    pub class: Vec<Class>,
     /// Passed to ompvm as `--tier`
-    #[arg(long, default_value = "opt")]
+    #[arg(long, default_value = "auto")]
     tier: String,
+    /// What ompvm's code cache holds when a run starts
+    #[arg(long, value_enum, default_value_t = Cache::Empty)]
+    cache: Cache,
+    /// One thread, against the program built without OpenMP
+    #[arg(long)]
+    sequential: bool,
+    /// Leave the control (-O3 -march=native) out
+    #[arg(long)]
+    no_control: bool,
     /// Only these benchmarks
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, value_delimiter = ',')]
     only: Vec<Name>,
+    /// Write the tables and every run as JSON, row by row
+    #[arg(long)]
+    json: Option<PathBuf>,
+    /// Measure nothing: gather programs and libraries in this folder, and beside it as .tar.gz
+    #[arg(long, value_name = "DIR", conflicts_with = "from")]
+    pack: Option<PathBuf>,
+    /// Measure what was gathered in this folder
+    #[arg(long, value_name = "DIR")]
+    from: Option<PathBuf>,
 }
 
-/// Builds the three sides, runs them in turn, prints the table.
+impl NpbOptions {
+    /// The benchmarks asked for.
+    pub fn names(&self) -> Vec<Name> {
+        if self.only.is_empty() {
+            Name::ALL.to_vec()
+        } else {
+            self.only.clone()
+        }
+    }
+}
+
+/// A table for every class and team size; the last line is the geomean of all their ratios.
 pub fn run(options: &NpbOptions) -> Result<(), String> {
-    let tools = setup::ensure()?;
-    let common = &options.common;
-    let names = if options.only.is_empty() {
-        Name::ALL.to_vec()
+    let place = Place::find(options.from.as_deref())?;
+    if let Some(dir) = &options.pack {
+        return pack::gather(&place, options, dir);
+    }
+    println!("{}", place::machine());
+    let mut tables = Vec::new();
+    let mut summary = Vec::new();
+    let threads = if options.sequential {
+        &[1][..]
     } else {
-        options.only.clone()
+        &options.threads
     };
-    let title = format!(
-        "NPB class {}, {} threads, whole process, --tier={}, median of {}",
-        options.class.letter(),
-        common.threads,
-        options.tier,
-        common.runs
-    );
-    let mut table = Table::new(
-        &title,
-        &["ompvm, s", "-O2, s", "-O3 -march=native, s", "against -O3"],
-    );
-    let mut control = Vec::new();
-    for name in names {
-        let built = npb::build(&tools, name, options.class)?;
-        let tuned = tuned(&tools, name, options.class)?;
-        let mut ours_command = Command::new(root().join("target/release/ompvm"));
-        ours_command
-            .args(["run", &format!("--tier={}", options.tier)])
-            .arg(&built.bitcode);
-        let mut sides = [
-            ours_command,
-            Command::new(&built.native),
-            Command::new(&tuned),
-        ];
-        let mut walls: [Vec<f64>; 3] = Default::default();
-        for run in 0..=common.runs {
-            for (side, command) in sides.iter_mut().enumerate() {
-                let wall = checked(command, common.threads)?.wall;
-                if run > 0 {
-                    walls[side].push(wall);
+    for &class in &options.class {
+        for &threads in threads {
+            let mut bench = Bench {
+                place: &place,
+                options,
+                class,
+                threads,
+                table: new_table(options, class, threads),
+                control: Vec::new(),
+                runs: Vec::new(),
+            };
+            tables.push(Value::Null);
+            for name in options.names() {
+                bench.row(name)?;
+                let last = tables.len() - 1;
+                tables[last] = bench.json();
+                if let Some(file) = &options.json {
+                    let all = json!({"machine": place::machine(), "tables": &tables});
+                    write_json(file, &all)?;
                 }
             }
+            bench.table.print();
+            let line = bench.closing();
+            println!("\n{line}");
+            summary.push((line, bench.table.geomean()));
         }
-        let [ours, plain, tuned] = walls.map(median);
-        control.push(ours / tuned);
-        table.row(
-            name.lower(),
-            &[ours, plain, tuned, ours / tuned],
-            ours / plain,
-        );
     }
-    println!(
-        "against -O3 -march=native: {:.3} (geomean)",
-        geomean(control)
+    if summary.len() > 1 {
+        println!();
+        for (line, _) in &summary {
+            println!("{line}");
+        }
+    }
+    println!("geomean {:.3}", geomean(summary.iter().map(|s| s.1)));
+    Ok(())
+}
+
+fn new_table(options: &NpbOptions, class: Class, threads: usize) -> Table {
+    let peer = peer(options);
+    let binding: Vec<String> = BINDING.map(|(n, v)| format!("{n}={v}")).to_vec();
+    let title = format!(
+        "NPB class {}, {threads} thread{}, whole process against {peer}, --tier={}, {} cache, \
+         median of {}, {} for both sides",
+        class.letter(),
+        if threads == 1 { "" } else { "s" },
+        options.tier,
+        options.cache.name(),
+        options.runs,
+        binding.join(" ")
     );
-    table.finish(false, common.json.as_deref())
+    Table::new(
+        &title,
+        &[
+            "ompvm, s",
+            &format!("{peer}, s"),
+            "lowest of pairs",
+            "highest of pairs",
+            "-O3 -march=native, s",
+            "against -O3",
+            "ompvm timed, s",
+            "native timed, s",
+            "timed ratio",
+            "cpu ratio",
+            "ompvm peak, MB",
+            "native peak, MB",
+        ],
+    )
 }
 
-fn checked(command: &mut Command, threads: usize) -> Result<Measured, String> {
-    command
-        .env("OMP_NUM_THREADS", threads.to_string())
-        .env("OMP_PROC_BIND", "close")
-        .env("OMP_PLACES", "cores");
-    let measured = measure(command)?;
-    if measured.success {
-        return Ok(measured);
+fn peer(options: &NpbOptions) -> &'static str {
+    if options.sequential {
+        "-O2 sequential"
+    } else {
+        "-O2"
     }
-    Err(format!(
-        "{} failed:\n{}",
-        process::show(command),
-        measured.stdout
-    ))
 }
 
-/// The same program for this processor.
-fn tuned(tools: &setup::Tools, name: Name, class: Class) -> Result<PathBuf, String> {
-    let executable = root()
-        .join("npb/bin")
-        .join(format!("{}.{}.O3", name.lower(), class.letter()));
-    let modified = |f: &Path| f.metadata().and_then(|m| m.modified()).ok();
-    let plain = npb::build(tools, name, class)?.native;
-    if modified(&executable) > modified(&plain) {
-        return Ok(executable);
+/// One table in the making.
+struct Bench<'a> {
+    place: &'a Place,
+    options: &'a NpbOptions,
+    class: Class,
+    threads: usize,
+    table: Table,
+    control: Vec<f64>,
+    runs: Vec<Value>,
+}
+
+impl Bench<'_> {
+    fn row(&mut self, name: Name) -> Result<(), String> {
+        let (class, threads) = (self.class, self.threads);
+        let form = |form: Form| self.place.form(name, class, form);
+        let bitcode = form(Form::Bitcode)?;
+        let native = form(if self.options.sequential {
+            Form::Sequential
+        } else {
+            Form::Native
+        })?;
+        let tuned = if self.options.no_control {
+            None
+        } else {
+            Some(form(Form::Tuned)?)
+        };
+        let cache = CacheFolder::new(self.options.cache, &self.place.ompvm_path());
+        let run_side = |side: usize| -> Result<Option<Measured>, String> {
+            match side {
+                0 => {
+                    let tier = &self.options.tier;
+                    let mut command = self.place.ompvm(tier, &bitcode, threads, &cache)?;
+                    measure_ok(&mut command).map(Some)
+                }
+                1 => measure_ok(&mut self.place.command(&native, threads)).map(Some),
+                _ => match &tuned {
+                    // Built for another processor it may end at its first instruction.
+                    Some(tuned) => measure(&mut self.place.command(tuned, threads))
+                        .map(|m| m.success.then_some(m)),
+                    None => Ok(None),
+                },
+            }
+        };
+        let mut sides: [Vec<Measured>; 3] = Default::default();
+        let limit = self.options.row_limit.map(Duration::from_secs_f64);
+        let start = Instant::now();
+        for run in 0..self.options.warmup + self.options.runs {
+            for turn in 0..3 {
+                // Who goes first changes, so that nobody always follows the same peer.
+                let side = (turn + run) % 3;
+                let measured = run_side(side)?;
+                if run >= self.options.warmup {
+                    sides[side].extend(measured);
+                }
+            }
+            if run >= self.options.warmup && limit.is_some_and(|l| start.elapsed() > l) {
+                break;
+            }
+        }
+        self.add(name, &sides);
+        Ok(())
     }
-    capture_ok(
-        npb::clang(tools, class)
-            .args(["-O3", "-march=native", "-o"])
-            .arg(&executable)
-            .args(npb::sources(&root().join("npb"), name)?)
-            .arg("-lm")
-            .arg(format!("-Wl,-rpath,{}", tools.prefix.join("lib").display())),
-    )?;
-    Ok(executable)
+
+    fn add(&mut self, name: Name, sides: &[Vec<Measured>; 3]) {
+        let [ours, native, tuned] = sides;
+        let of = |side: &[Measured], figure: fn(&Measured) -> f64| median(side.iter().map(figure));
+        let wall: fn(&Measured) -> f64 = |m| m.wall;
+        let pairs: Vec<f64> = ours
+            .iter()
+            .zip(native)
+            .map(|(a, b)| a.wall / b.wall)
+            .collect();
+        let ratio = of(ours, wall) / of(native, wall);
+        let control = of(ours, wall) / of(tuned, wall);
+        if !control.is_nan() {
+            self.control.push(control);
+        }
+        self.table.row(
+            name.lower(),
+            &[
+                of(ours, wall),
+                of(native, wall),
+                pairs.iter().copied().fold(f64::INFINITY, f64::min),
+                pairs.iter().copied().fold(0.0, f64::max),
+                of(tuned, wall),
+                control,
+                of(ours, timed),
+                of(native, timed),
+                of(ours, timed) / of(native, timed),
+                of(ours, |m| m.cpu) / of(native, |m| m.cpu),
+                of(ours, |m| m.peak),
+                of(native, |m| m.peak),
+            ],
+            ratio,
+        );
+        let run = |m: &Measured| json!({"wall_s": m.wall, "cpu_s": m.cpu, "peak_mb": m.peak, "timed_s": timed(m)});
+        let side = |side: &[Measured]| side.iter().map(run).collect::<Vec<_>>();
+        self.runs.push(json!({
+            "name": name.lower(),
+            "ompvm": side(ours), "native": side(native), "tuned": side(tuned),
+        }));
+    }
+
+    fn closing(&self) -> String {
+        let mut line = format!(
+            "class {}, {} thread{}: {:.3} against {}",
+            self.class.letter(),
+            self.threads,
+            if self.threads == 1 { "" } else { "s" },
+            self.table.geomean(),
+            peer(self.options)
+        );
+        if !self.control.is_empty() {
+            line.push_str(&format!(
+                ", {:.3} against -O3 -march=native (geomeans)",
+                geomean(self.control.iter().copied())
+            ));
+        }
+        line
+    }
+
+    fn json(&self) -> Value {
+        let mut value = self.table.json();
+        value["class"] = json!(self.class.letter().to_string());
+        value["threads"] = json!(self.threads);
+        value["against_o3_geomean"] = json!(geomean(self.control.iter().copied()));
+        value["runs"] = json!(self.runs);
+        value
+    }
+}
+
+/// What the benchmark's own timer says.
+fn timed(measured: &Measured) -> f64 {
+    measured
+        .stdout
+        .lines()
+        .find_map(|l| {
+            l.trim_start()
+                .strip_prefix("Time in seconds")?
+                .split('=')
+                .nth(1)
+        })
+        .and_then(|v| v.trim().parse().ok())
+        .unwrap_or(f64::NAN)
 }

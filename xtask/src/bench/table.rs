@@ -36,31 +36,42 @@ impl Table {
         println!("| | {} | ratio |", self.columns.join(" | "));
         println!("|---|{}---|", "---|".repeat(self.columns.len()));
         for (name, figures, ratio) in &self.rows {
-            let figures: Vec<String> = figures.iter().map(|f| format!("{f:.4}")).collect();
+            let figures: Vec<String> = figures
+                .iter()
+                .zip(&self.columns)
+                .map(|(f, column)| shown(*f, column))
+                .collect();
             println!("| {name} | {} | {ratio:.3} |", figures.join(" | "));
         }
+    }
+
+    /// The largest ratio.
+    fn worst(&self) -> f64 {
+        self.rows
+            .iter()
+            .map(|r| r.2)
+            .fold(f64::NEG_INFINITY, f64::max)
+    }
+
+    /// The table for programs.
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::json!({
+            "title": self.title,
+            "columns": self.columns,
+            "rows": self.rows.iter().map(|(name, figures, ratio)| serde_json::json!({
+                "name": name, "figures": figures, "ratio": ratio,
+            })).collect::<Vec<_>>(),
+            "geomean": self.geomean(),
+            "worst": self.worst(),
+        })
     }
 
     /// Prints everything; `worst` adds the line for constructs.
     pub fn finish(&self, worst: bool, json: Option<&Path>) -> Result<(), String> {
         self.print();
-        let worst_ratio = self
-            .rows
-            .iter()
-            .map(|r| r.2)
-            .fold(f64::NEG_INFINITY, f64::max);
+        let worst_ratio = self.worst();
         if let Some(file) = json {
-            let value = serde_json::json!({
-                "title": self.title,
-                "columns": self.columns,
-                "rows": self.rows.iter().map(|(name, figures, ratio)| serde_json::json!({
-                    "name": name, "figures": figures, "ratio": ratio,
-                })).collect::<Vec<_>>(),
-                "geomean": self.geomean(),
-                "worst": worst_ratio,
-            });
-            std::fs::write(file, format!("{value:#}\n"))
-                .map_err(|e| format!("{}: {e}", file.display()))?;
+            write_json(file, &self.json())?;
         }
         println!();
         if worst {
@@ -69,4 +80,20 @@ impl Table {
         println!("geomean {:.3}", self.geomean());
         Ok(())
     }
+}
+
+/// A figure with as many places as its column's unit asks for.
+fn shown(figure: f64, column: &str) -> String {
+    match column.rsplit_once(", ").map(|c| c.1) {
+        _ if figure.is_nan() => "-".to_owned(),
+        Some("MB") => format!("{figure:.1}"),
+        Some("ms") => format!("{figure:.2}"),
+        Some("s") => format!("{figure:.4}"),
+        _ => format!("{figure:.3}"),
+    }
+}
+
+/// Writes JSON for people and programs.
+pub fn write_json(file: &Path, value: &serde_json::Value) -> Result<(), String> {
+    std::fs::write(file, format!("{value:#}\n")).map_err(|e| format!("{}: {e}", file.display()))
 }

@@ -1,0 +1,76 @@
+//! The state of ompvm's code cache during a bench: a folder of the bench's own, so that neither
+//! what the user has cached nor an earlier bench plays a part.
+
+use clap::ValueEnum;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// What a run finds in the cache.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Cache {
+    /// Nothing: emptied before every run.
+    Empty,
+    /// What the warm-up left there.
+    Warm,
+    /// It is turned off.
+    Off,
+}
+
+impl Cache {
+    /// Its name, as typed.
+    pub fn name(self) -> &'static str {
+        match self {
+            Cache::Empty => "empty",
+            Cache::Warm => "warm",
+            Cache::Off => "off",
+        }
+    }
+}
+
+/// A folder for `XDG_CACHE_HOME`, removed when dropped.
+#[derive(Debug)]
+pub struct CacheFolder {
+    path: PathBuf,
+    state: Cache,
+    can_be_off: bool,
+}
+
+impl CacheFolder {
+    /// A new one; `ompvm` is asked whether it knows `--no-cache`.
+    pub fn new(state: Cache, ompvm: &std::path::Path) -> CacheFolder {
+        use std::sync::atomic::{AtomicUsize, Ordering};
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let name = format!(
+            "ompvm-bench-{}-{}",
+            std::process::id(),
+            COUNT.fetch_add(1, Ordering::Relaxed)
+        );
+        let help = Command::new(ompvm).args(["run", "--help"]).output();
+        let can_be_off =
+            help.is_ok_and(|o| String::from_utf8_lossy(&o.stdout).contains("--no-cache"));
+        CacheFolder {
+            path: std::env::temp_dir().join(name),
+            state,
+            can_be_off,
+        }
+    }
+
+    /// Prepares the folder for one run and tells the command of it.
+    pub fn apply(&self, command: &mut Command) -> Result<(), String> {
+        if self.state != Cache::Warm {
+            let _ = std::fs::remove_dir_all(&self.path);
+        }
+        std::fs::create_dir_all(&self.path).map_err(|e| format!("{}: {e}", self.path.display()))?;
+        command.env("XDG_CACHE_HOME", &self.path);
+        if self.state == Cache::Off && self.can_be_off {
+            command.arg("--no-cache");
+        }
+        Ok(())
+    }
+}
+
+impl Drop for CacheFolder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.path);
+    }
+}

@@ -1,0 +1,111 @@
+//! The steady state: each NAS benchmark called several times in one process (`bench/npb/steady.c`),
+//! the second and later calls of ours against those of the native program.
+
+use super::cache::{Cache, CacheFolder};
+use super::place::{self, Place};
+use super::table::{Table, write_json};
+use crate::npb::{Class, Form, Name};
+use crate::process::{measure_ok, median};
+use clap::Args;
+use serde_json::json;
+use std::path::PathBuf;
+
+/// Options of this bench.
+#[derive(Args, Clone)]
+pub struct SteadyOptions {
+    /// Processes of each side, in turn
+    #[arg(long, short = 'n', default_value_t = 3)]
+    runs: usize,
+    /// Calls in each process; the first is left out
+    #[arg(long, default_value_t = 6, value_parser = clap::value_parser!(u32).range(2..))]
+    calls: u32,
+    /// Team size
+    #[arg(long, default_value_t = 2)]
+    threads: usize,
+    /// Problem class
+    #[arg(long, value_enum, ignore_case = true, default_value = "W")]
+    class: Class,
+    /// Passed to ompvm as `--tier`
+    #[arg(long, default_value = "auto")]
+    tier: String,
+    /// Only these benchmarks
+    #[arg(long, value_enum, value_delimiter = ',')]
+    only: Vec<Name>,
+    /// Write the table as JSON too
+    #[arg(long)]
+    json: Option<PathBuf>,
+    /// Measure what `bench npb --pack` gathered in this folder
+    #[arg(long, value_name = "DIR")]
+    from: Option<PathBuf>,
+}
+
+/// Runs both sides in turn; the last line is the geomean.
+pub fn run(options: &SteadyOptions) -> Result<(), String> {
+    let place = Place::find(options.from.as_deref())?;
+    println!("{}", place::machine());
+    let title = format!(
+        "NPB class {}, {} threads, {} calls in one process, --tier={}, empty cache: median of the \
+         second and later calls, {} processes of each side in turn",
+        options.class.letter(),
+        options.threads,
+        options.calls,
+        options.tier,
+        options.runs
+    );
+    let mut table = Table::new(
+        &title,
+        &[
+            "ompvm, s",
+            "-O2, s",
+            "second call, ompvm, s",
+            "first call, ompvm, s",
+            "first call, -O2, s",
+        ],
+    );
+    let names = if options.only.is_empty() {
+        Name::ALL.to_vec()
+    } else {
+        options.only.clone()
+    };
+    for name in names {
+        let bitcode = place.form(name, options.class, Form::SteadyBitcode)?;
+        let native = place.form(name, options.class, Form::SteadyNative)?;
+        let cache = CacheFolder::new(Cache::Empty, &place.ompvm_path());
+        // Of both sides, the calls of every process.
+        let mut calls: [Vec<Vec<f64>>; 2] = Default::default();
+        for _ in 0..options.runs {
+            for (side, calls) in calls.iter_mut().enumerate() {
+                let mut command = if side == 0 {
+                    place.ompvm(&options.tier, &bitcode, options.threads, &cache)?
+                } else {
+                    place.command(&native, options.threads)
+                };
+                let measured = measure_ok(command.arg(options.calls.to_string()))?;
+                calls.push(seconds(&measured.stdout));
+            }
+        }
+        let later =
+            |side: usize| median(calls[side].iter().flat_map(|c| c.iter().skip(1).copied()));
+        let nth =
+            |side: usize, n: usize| median(calls[side].iter().filter_map(|c| c.get(n).copied()));
+        let (ours, theirs) = (later(0), later(1));
+        table.row(
+            name.lower(),
+            &[ours, theirs, nth(0, 1), nth(0, 0), nth(1, 0)],
+            ours / theirs,
+        );
+    }
+    if let Some(file) = &options.json {
+        let all = json!({"machine": place::machine(), "tables": [table.json()]});
+        write_json(file, &all)?;
+    }
+    table.finish(false, None)
+}
+
+/// The lines `call N SECONDS`.
+fn seconds(stdout: &str) -> Vec<f64> {
+    stdout
+        .lines()
+        .filter_map(|l| l.strip_prefix("call ")?.split(' ').nth(1)?.parse().ok())
+        .collect()
+}
