@@ -5,16 +5,18 @@
 //! switches over is decided in `tier`; the interpreter is not known here.
 
 mod lines;
+pub mod link;
 mod map;
 
 use crate::ir::{Const, FuncId, GlobalId, GlobalRef, IFuncId};
 use crate::llvm::native::symbol::Symbol;
-use crate::llvm::native::{Code, Debug, Function, Request, Session, Unit, Variable};
+use crate::llvm::native::{Debug, Function, Request, Session, Unit, Variable};
 use crate::memory::image::Image;
 use crate::memory::thread;
 use cranelift_entity::EntityRef;
 use hashbrown::{HashMap, HashSet};
 use lines::Lines;
+use link::{Code, NEAR};
 use std::fmt;
 use std::ptr;
 use std::time::{Duration, Instant};
@@ -120,9 +122,6 @@ pub fn compile(image: &Image, instead: &HashMap<&str, usize>) -> Result<Compiled
         _code: code,
     })
 }
-
-/// Code lies below this address, and what it addresses directly too.
-const NEAR: usize = 1 << 31;
 
 /// Where this process has what an object leaves open.
 struct Outside<'a> {

@@ -3,21 +3,19 @@
 //! What: a [`Session`] has the files in a context of its own (LLVM is single-threaded per
 //! context); [`Session::compile`] takes a [`Unit`] of it, rewires every symbol to a name that says
 //! what it stands for ([`symbol`], [`prepare`]), runs the passes and generates an object file for
-//! this processor ([`pipeline`]); [`Code::new`] links that into low memory ([`link`]). Why low memory
-//! and 32-bit addresses: data and code are then addressed as in a native executable that is
-//! linked at a fixed place.
+//! this processor ([`pipeline`]), which `jit::link` puts into low memory. Why low memory and 32-bit
+//! addresses: data and code are then addressed as in a native executable that is linked at a fixed
+//! place.
 //!
 //! What not: nothing knows the interpreter; no address is known before linking.
 
 mod debug;
-mod link;
 mod pipeline;
 mod prepare;
 pub mod symbol;
 
 use super::{Input, parse};
 pub use debug::Debug;
-pub use link::Code;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 

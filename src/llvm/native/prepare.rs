@@ -45,9 +45,6 @@ const TWICE: [&str; 6] = [
     "getcontext",
 ];
 
-/// Names that ORC defines for what it links.
-const ORC: [&str; 3] = ["atexit", "__cxa_atexit", "__dso_handle"];
-
 struct Work<'a> {
     parsed: &'a Parsed,
     request: &'a Request,
@@ -333,7 +330,7 @@ impl Work<'_> {
             llvm!(core::LLVMReplaceAllUsesWith(f, symbol));
             if compiled {
                 callees.insert(symbol, f);
-            } else if body || ORC.contains(&&*name_of(f)) {
+            } else if body {
                 llvm!(core::LLVMDeleteFunction(f));
             } else {
                 // The name tells the code generator what a library function does.

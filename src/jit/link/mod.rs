@@ -1,0 +1,404 @@
+//! Links an object file into this process, all of it in the low two gigabytes.
+//!
+//! What: [`Code::new`] gives an ELF object's sections their places in one mapping, finds its
+//! symbols' values, applies its relocations ([`relocate`]) and registers its unwind tables. Why
+//! our own and not LLVM's: linking cached code must not start LLVM, a fresh LLVM linker costs a
+//! millisecond and megabytes, and low memory is what lets code use 32-bit absolute addresses. How
+//! W^X holds: everything is written before anything can be executed; code is then read-only.
+//!
+//! What not: nothing is linked lazily; no common symbols, no thread-local ones, no constructors:
+//! code generation leaves none.
+
+mod relocate;
+
+use hashbrown::HashMap;
+use object::elf;
+use object::read::elf::{FileHeader, SectionHeader, SectionTable, Sym, SymbolTable};
+use relocate::{Place, Tables};
+use std::ffi::{CString, c_void};
+use std::ptr;
+
+type Header = elf::FileHeader64<object::LittleEndian>;
+type Section = elf::SectionHeader64<object::LittleEndian>;
+const LITTLE: object::LittleEndian = object::LittleEndian;
+
+/// Code and everything it addresses directly lies below this address.
+pub const NEAR: usize = 1 << 31;
+
+const PAGE: usize = 4096;
+
+/// What a section's memory may be used for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// Executed.
+    Code,
+    /// Read.
+    Constant,
+    /// Read and written.
+    Data,
+}
+
+/// A section of an object at its place.
+#[derive(Clone, Debug)]
+pub struct Placed {
+    /// Its number in the object file.
+    pub index: usize,
+    /// Its name.
+    pub name: Box<str>,
+    /// Where it is.
+    pub address: usize,
+    /// How long it is.
+    pub len: usize,
+    /// What it is for.
+    pub kind: Kind,
+}
+
+/// Linked code; its memory is given back when this is dropped.
+#[derive(Debug)]
+pub struct Code {
+    memory: Memory,
+    sections: Vec<Placed>,
+    /// Start of the executable part, jumps to far functions included, and its length.
+    code: (usize, usize),
+    /// Address and size of each function that is visible outside of the object.
+    functions: HashMap<Box<str>, (usize, usize)>,
+    /// Start of the registered unwind table.
+    frames: Option<usize>,
+}
+
+unsafe extern "C" {
+    fn __register_frame(start: *const c_void);
+    fn __deregister_frame(start: *const c_void);
+}
+
+impl Code {
+    /// Links an object. `resolve` gives the value of each symbol it leaves open; what that does
+    /// not know is looked for in the process.
+    ///
+    /// # Errors
+    /// What is wrong with the object, which symbols nobody has, or that low memory is used up.
+    pub fn new(object: &[u8], resolve: &dyn Fn(&str) -> Option<usize>) -> Result<Code, String> {
+        let bad = |e: object::Error| format!("the object cannot be read: {e}");
+        let header = Header::parse(object).map_err(bad)?;
+        if header.e_machine(LITTLE) != elf::EM_X86_64 || header.e_type(LITTLE) != elf::ET_REL {
+            return Err("the object is not for this machine".into());
+        }
+        let sections = header.sections(LITTLE, object).map_err(bad)?;
+        let symbols = sections
+            .symbols(LITTLE, object, elf::SHT_SYMTAB)
+            .map_err(bad)?;
+        let mut plan = Plan::of(&sections)?;
+        let tables = Tables::of(&sections, &symbols, object, |i| plan.place(i).is_some())?;
+        let layout = plan.layout(&tables);
+        let memory = Memory::new(layout.len)?;
+        let mut placed = Vec::with_capacity(plan.places.len());
+        for place in &mut plan.places {
+            place.address = memory.base + place.offset;
+            let section = sections
+                .section(object::SectionIndex(place.index))
+                .map_err(bad)?;
+            let bytes = section.data(LITTLE, object).map_err(bad)?;
+            // SAFETY: the layout gave the section this place in the mapping, which is ours and
+            // writable.
+            unsafe {
+                ptr::copy_nonoverlapping(bytes.as_ptr(), place.address as *mut u8, bytes.len())
+            };
+            let name = sections.section_name(LITTLE, section).map_err(bad)?;
+            placed.push(Placed {
+                index: place.index,
+                name: String::from_utf8_lossy(name).into(),
+                address: place.address,
+                len: place.len,
+                kind: place.kind,
+            });
+        }
+        let values = values(&symbols, &tables, &plan, resolve)?;
+        let far = relocate::Far {
+            jumps: memory.base + layout.jumps,
+            cells: memory.base + layout.cells,
+        };
+        relocate::apply(&sections, object, &plan.places, &values, &tables, far)?;
+        let mut functions = HashMap::new();
+        for symbol in symbols.iter() {
+            if symbol.st_type() != elf::STT_FUNC || symbol.is_local() {
+                continue;
+            }
+            let Some(place) = plan.place_of(symbol.st_shndx(LITTLE)) else {
+                continue;
+            };
+            let name = symbols.symbol_name(LITTLE, symbol).map_err(bad)?;
+            let address = place.address + symbol.st_value(LITTLE) as usize;
+            let size = symbol.st_size(LITTLE) as usize;
+            functions.insert(String::from_utf8_lossy(name).into(), (address, size));
+        }
+        memory.protect(0, layout.constants, libc::PROT_READ | libc::PROT_EXEC)?;
+        memory.protect(layout.constants, layout.data, libc::PROT_READ)?;
+        let frames = placed.iter().find(|s| &*s.name == ".eh_frame");
+        let frames = frames.map(|s| s.address);
+        if let Some(start) = frames {
+            // SAFETY: the table is complete, ends with a zero length (the layout leaves one after
+            // it) and is taken off before its memory goes.
+            unsafe { __register_frame(start as *const c_void) };
+        }
+        Ok(Code {
+            code: (memory.base, layout.code),
+            memory,
+            sections: placed,
+            functions,
+            frames,
+        })
+    }
+
+    /// The address of a function of the object.
+    ///
+    /// # Errors
+    /// That it has none of that name.
+    pub fn lookup(&self, name: &str) -> Result<usize, String> {
+        match self.functions.get(name) {
+            Some(&(address, _)) => Ok(address),
+            None => Err(format!("the object does not define `{name}`")),
+        }
+    }
+
+    /// Name, address and length of each function that is visible outside of the object.
+    pub fn functions(&self) -> impl Iterator<Item = (&str, usize, usize)> {
+        self.functions.iter().map(|(n, &(a, l))| (&**n, a, l))
+    }
+
+    /// Start and length of each piece of code.
+    pub fn ranges(&self) -> Vec<(usize, usize)> {
+        vec![self.code]
+    }
+
+    /// The sections that are in memory, for whoever describes the code to debuggers.
+    pub fn sections(&self) -> &[Placed] {
+        &self.sections
+    }
+
+    /// Bytes of memory in use.
+    pub fn bytes(&self) -> usize {
+        self.memory.len
+    }
+
+    /// A copy of the object (the one this was made of) whose section headers say where each
+    /// section is, as debuggers want it; relocations of its debug sections are left to them.
+    ///
+    /// # Errors
+    /// That it is another object.
+    pub fn described(&self, object: &[u8]) -> Result<Vec<u8>, String> {
+        let mut bytes = object.to_vec();
+        let header = Header::parse(object).map_err(|e| e.to_string())?;
+        let table = header.e_shoff(LITTLE) as usize;
+        for section in &self.sections {
+            let at = table
+                + section.index * size_of::<Section>()
+                + std::mem::offset_of!(Section, sh_addr);
+            let field = bytes
+                .get_mut(at..at + 8)
+                .ok_or("the object has fewer sections than were linked")?;
+            field.copy_from_slice(&(section.address as u64).to_le_bytes());
+        }
+        Ok(bytes)
+    }
+}
+
+impl Drop for Code {
+    fn drop(&mut self) {
+        if let Some(start) = self.frames {
+            // SAFETY: registered in `new` and not taken off since.
+            unsafe { __deregister_frame(start as *const c_void) };
+        }
+    }
+}
+
+/// The value of each symbol that a relocation uses.
+fn values(
+    symbols: &SymbolTable<'_, Header>,
+    tables: &Tables,
+    plan: &Plan,
+    resolve: &dyn Fn(&str) -> Option<usize>,
+) -> Result<Vec<usize>, String> {
+    let mut values = vec![0; symbols.len()];
+    let mut missing = Vec::new();
+    for (index, value) in values.iter_mut().enumerate() {
+        if !tables.uses(index) {
+            continue;
+        }
+        let symbol = symbols
+            .symbol(object::SymbolIndex(index))
+            .map_err(|e| e.to_string())?;
+        let name = symbols.symbol_name(LITTLE, symbol).unwrap_or_default();
+        let name = String::from_utf8_lossy(name);
+        *value = match symbol.st_shndx(LITTLE) {
+            elf::SHN_UNDEF if index == 0 => 0,
+            elf::SHN_UNDEF => match resolve(&name).or_else(|| in_process(&name)) {
+                Some(value) => value,
+                None if symbol.st_bind() == elf::STB_WEAK => 0,
+                None => {
+                    missing.push(format!("`{name}`"));
+                    0
+                }
+            },
+            elf::SHN_ABS => symbol.st_value(LITTLE) as usize,
+            section => match plan.place_of(section) {
+                Some(place) => place.address.wrapping_add(symbol.st_value(LITTLE) as usize),
+                None => return Err(format!("`{name}` is in a section that is not loaded")),
+            },
+        };
+    }
+    if missing.is_empty() {
+        Ok(values)
+    } else {
+        Err(format!("nobody defines {}", missing.join(", ")))
+    }
+}
+
+/// A symbol of the executable or of one of its libraries.
+fn in_process(name: &str) -> Option<usize> {
+    let name = CString::new(name).ok()?;
+    // SAFETY: the name is a C string.
+    let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
+    (!found.is_null()).then_some(found as usize)
+}
+
+/// The sections that need memory.
+struct Plan {
+    places: Vec<Place>,
+    /// For each section one more than its position in `places`, or 0.
+    index: Vec<u32>,
+}
+
+/// Offsets in the mapping: code, jumps to far functions, constants, addresses, data.
+struct Layout {
+    jumps: usize,
+    /// End of everything that is executed.
+    code: usize,
+    constants: usize,
+    cells: usize,
+    data: usize,
+    len: usize,
+}
+
+impl Plan {
+    fn of(sections: &SectionTable<'_, Header>) -> Result<Plan, String> {
+        let mut places = Vec::new();
+        let mut index = vec![0; sections.len()];
+        for (number, section) in sections.iter().enumerate() {
+            let flags = section.sh_flags(LITTLE);
+            let has = |flag: elf::SectionFlags| flags.0 & flag.0 != 0;
+            let len = section.sh_size(LITTLE) as usize;
+            if !has(elf::SHF_ALLOC) || len == 0 {
+                continue;
+            }
+            if has(elf::SHF_TLS) {
+                return Err("the object has thread-local data of its own".into());
+            }
+            places.push(Place {
+                index: number,
+                offset: 0,
+                address: 0,
+                len,
+                align: (section.sh_addralign(LITTLE) as usize).max(1),
+                kind: match (has(elf::SHF_EXECINSTR), has(elf::SHF_WRITE)) {
+                    (true, _) => Kind::Code,
+                    (_, true) => Kind::Data,
+                    _ => Kind::Constant,
+                },
+            });
+            index[number] = places.len() as u32;
+        }
+        Ok(Plan { places, index })
+    }
+
+    fn place(&self, section: usize) -> Option<&Place> {
+        let n = *self.index.get(section)?;
+        self.places.get((n as usize).checked_sub(1)?)
+    }
+
+    /// The place of the section a symbol is in.
+    fn place_of(&self, section: elf::SymbolSection) -> Option<&Place> {
+        self.place(usize::from(section.index()?))
+    }
+
+    fn layout(&mut self, tables: &Tables) -> Layout {
+        let mut end = 0usize;
+        let mut put = |kind: Kind, end: &mut usize| {
+            for place in self.places.iter_mut().filter(|p| p.kind == kind) {
+                place.offset = end.next_multiple_of(place.align);
+                // The zero length that ends an unwind table.
+                *end = place.offset + place.len + size_of::<u32>();
+            }
+        };
+        put(Kind::Code, &mut end);
+        let jumps = end.next_multiple_of(relocate::JUMP);
+        let code = jumps + tables.jumps() * relocate::JUMP;
+        end = code.next_multiple_of(PAGE);
+        let constants = end;
+        put(Kind::Constant, &mut end);
+        let cells = end.next_multiple_of(8);
+        end = (cells + tables.cells() * 8).next_multiple_of(PAGE);
+        let data = end;
+        put(Kind::Data, &mut end);
+        Layout {
+            jumps,
+            code,
+            constants,
+            cells,
+            data,
+            len: end.max(1).next_multiple_of(PAGE),
+        }
+    }
+}
+
+/// A mapping in the low two gigabytes.
+#[derive(Debug)]
+struct Memory {
+    base: usize,
+    len: usize,
+}
+
+impl Memory {
+    fn new(len: usize) -> Result<Memory, String> {
+        // SAFETY: a fresh anonymous mapping.
+        let p = unsafe {
+            libc::mmap(
+                ptr::null_mut(),
+                len,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_32BIT,
+                -1,
+                0,
+            )
+        };
+        if p == libc::MAP_FAILED {
+            let why = std::io::Error::last_os_error();
+            return Err(format!("no low memory for {len} bytes of code: {why}"));
+        }
+        Ok(Memory {
+            base: p as usize,
+            len,
+        })
+    }
+
+    fn protect(&self, from: usize, to: usize, protection: i32) -> Result<(), String> {
+        if from == to {
+            return Ok(());
+        }
+        let start = (self.base + from) as *mut c_void;
+        // SAFETY: whole pages of the mapping, which is ours.
+        if unsafe { libc::mprotect(start, to - from, protection) } != 0 {
+            return Err(std::io::Error::last_os_error().to_string());
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is ours; who had the code lets nobody enter it any more.
+        unsafe { libc::munmap(self.base as *mut c_void, self.len) };
+    }
+}
+
+#[cfg(test)]
+mod tests;

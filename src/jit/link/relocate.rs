@@ -1,0 +1,251 @@
+//! The relocations of x86-64 that LLVM emits into objects (System V ABI, AMD64 supplement,
+//! table 4.9), static and position-independent code alike.
+//!
+//! Code is in low memory and what it calls need not be: a call that cannot reach its function
+//! goes over a jump beside the code, whose target is kept in a cell; an address that is loaded
+//! from the offset table is kept in a cell too, unless it is near enough to be computed.
+//!
+//! What not: no thread-local relocations; an unknown one is an error that names its number.
+
+use super::{Header, Kind, LITTLE, Section};
+use object::elf;
+use object::read::elf::{SectionHeader, SectionTable, SymbolTable};
+
+/// Bytes of a jump to a far function: `jmp [rip + cell]`, padded.
+pub(super) const JUMP: usize = 8;
+
+/// A section's place in memory.
+pub(super) struct Place {
+    /// Its number in the object.
+    pub index: usize,
+    /// Where in the mapping.
+    pub offset: usize,
+    /// Where in memory, once that is known.
+    pub address: usize,
+    pub len: usize,
+    pub align: usize,
+    pub kind: Kind,
+}
+
+/// Start of the jumps and of the cells.
+#[derive(Clone, Copy)]
+pub(super) struct Far {
+    pub jumps: usize,
+    pub cells: usize,
+}
+
+/// What the relocations need: which symbols, which of them a cell, which a jump.
+pub(super) struct Tables {
+    /// Per symbol: whether it is used, number of its cell, of its jump (one more, or 0).
+    symbols: Vec<(bool, u32, u32)>,
+    cells: u32,
+    jumps: u32,
+}
+
+impl Tables {
+    /// Looks through the relocations of the sections that are loaded.
+    pub(super) fn of(
+        sections: &SectionTable<'_, Header>,
+        symbols: &SymbolTable<'_, Header>,
+        object: &[u8],
+        loaded: impl Fn(usize) -> bool,
+    ) -> Result<Tables, String> {
+        let mut tables = Tables {
+            symbols: vec![(false, 0, 0); symbols.len()],
+            cells: 0,
+            jumps: 0,
+        };
+        for section in sections.iter() {
+            let target = section.sh_info(LITTLE) as usize;
+            if section.sh_type(LITTLE) == elf::SHT_REL && loaded(target) {
+                return Err("the object's relocations lack addends".into());
+            }
+            if section.sh_type(LITTLE) != elf::SHT_RELA || !loaded(target) {
+                continue;
+            }
+            for relocation in relocations(section, object)? {
+                let index = relocation.r_sym(LITTLE, false) as usize;
+                let (used, cell, jump) = tables
+                    .symbols
+                    .get_mut(index)
+                    .ok_or("a relocation names no symbol")?;
+                *used = true;
+                let kind = relocation.r_type(LITTLE, false);
+                // Whether a call needs its jump is known only when addresses are.
+                let call = kind == elf::R_X86_64_PLT32;
+                if *cell == 0 && (call || in_table(kind)) {
+                    tables.cells += 1;
+                    *cell = tables.cells;
+                }
+                if *jump == 0 && call {
+                    tables.jumps += 1;
+                    *jump = tables.jumps;
+                }
+            }
+        }
+        Ok(tables)
+    }
+
+    /// Whether a relocation uses a symbol.
+    pub(super) fn uses(&self, symbol: usize) -> bool {
+        self.symbols[symbol].0
+    }
+
+    pub(super) fn cells(&self) -> usize {
+        self.cells as usize
+    }
+
+    pub(super) fn jumps(&self) -> usize {
+        self.jumps as usize
+    }
+}
+
+/// Whether a relocation is one into the table of addresses.
+fn in_table(kind: elf::RelocationType) -> bool {
+    matches!(
+        kind,
+        elf::R_X86_64_GOTPCREL | elf::R_X86_64_GOTPCRELX | elf::R_X86_64_REX_GOTPCRELX
+    )
+}
+
+fn relocations<'d>(
+    section: &Section,
+    object: &'d [u8],
+) -> Result<&'d [elf::Rela64<object::LittleEndian>], String> {
+    section
+        .data_as_array(LITTLE, object)
+        .map_err(|e| format!("the object's relocations cannot be read: {e}"))
+}
+
+/// Applies the relocations of every loaded section; `values` has every used symbol's.
+pub(super) fn apply(
+    sections: &SectionTable<'_, Header>,
+    object: &[u8],
+    places: &[Place],
+    values: &[usize],
+    tables: &Tables,
+    far: Far,
+) -> Result<(), String> {
+    for section in sections.iter() {
+        let target = section.sh_info(LITTLE) as usize;
+        if section.sh_type(LITTLE) != elf::SHT_RELA {
+            continue;
+        }
+        let Some(place) = places.iter().find(|p| p.index == target) else {
+            continue;
+        };
+        // SAFETY: the section's place in a mapping that is ours and still writable; nobody else
+        // knows it yet.
+        let bytes = unsafe { std::slice::from_raw_parts_mut(place.address as *mut u8, place.len) };
+        for relocation in relocations(section, object)? {
+            let index = relocation.r_sym(LITTLE, false) as usize;
+            let symbol = Symbol {
+                value: values[index] as i64,
+                cell: far.cells + (tables.symbols[index].1 as usize).wrapping_sub(1) * 8,
+                jump: far.jumps + (tables.symbols[index].2 as usize).wrapping_sub(1) * JUMP,
+            };
+            let at = relocation.r_offset.get(LITTLE) as usize;
+            let kind = relocation.r_type(LITTLE, false);
+            let addend = relocation.r_addend.get(LITTLE);
+            one(bytes, place.address, at, kind, addend, symbol)?;
+        }
+    }
+    Ok(())
+}
+
+/// A symbol as one relocation sees it.
+#[derive(Clone, Copy)]
+struct Symbol {
+    value: i64,
+    /// Where its cell is, if it has one.
+    cell: usize,
+    /// Where its jump is, if it has one.
+    jump: usize,
+}
+
+impl Symbol {
+    /// Fills the cell and gives its address.
+    fn in_cell(self) -> i64 {
+        // SAFETY: `Tables::of` counted this symbol's cell, so it lies in the mapping.
+        unsafe { (self.cell as *mut i64).write(self.value) };
+        self.cell as i64
+    }
+
+    /// Writes the jump and gives its address.
+    fn over_jump(self) -> i64 {
+        let cell = self.in_cell();
+        let mut code = [0xcc; JUMP];
+        code[..2].copy_from_slice(&[0xff, 0x25]); // jmp [rip + cell]
+        let distance = (cell - (self.jump as i64 + 6)) as i32;
+        code[2..6].copy_from_slice(&distance.to_le_bytes());
+        // SAFETY: `Tables::of` counted this symbol's jump, so it lies in the mapping.
+        unsafe { (self.jump as *mut [u8; JUMP]).write(code) };
+        self.jump as i64
+    }
+}
+
+fn one(
+    bytes: &mut [u8],
+    section: usize,
+    at: usize,
+    kind: elf::RelocationType,
+    addend: i64,
+    symbol: Symbol,
+) -> Result<(), String> {
+    let here = (section + at) as i64;
+    let value = symbol.value.wrapping_add(addend);
+    let relative = value.wrapping_sub(here);
+    let mut put = |word: &[u8]| match bytes.get_mut(at..at + word.len()) {
+        Some(field) => {
+            field.copy_from_slice(word);
+            Ok(())
+        }
+        None => Err("a relocation lies outside of its section".to_owned()),
+    };
+    let narrow = |v: i64| {
+        i32::try_from(v).map_err(|_| format!("relocation {} does not reach its target", kind.0))
+    };
+    match kind {
+        elf::R_X86_64_NONE => Ok(()),
+        elf::R_X86_64_64 => put(&value.to_le_bytes()),
+        elf::R_X86_64_PC64 => put(&relative.to_le_bytes()),
+        elf::R_X86_64_32S => put(&narrow(value)?.to_le_bytes()),
+        elf::R_X86_64_32 => match u32::try_from(value) {
+            Ok(word) => put(&word.to_le_bytes()),
+            Err(_) => narrow(value).map(|_| ()).and(Err(
+                "a negative value does not fit an unsigned relocation".into(),
+            )),
+        },
+        elf::R_X86_64_PC32 => put(&narrow(relative)?.to_le_bytes()),
+        elf::R_X86_64_PLT32 => {
+            let distance = match i32::try_from(relative) {
+                Ok(near) => near,
+                Err(_) => narrow(symbol.over_jump() + addend - here)?,
+            };
+            put(&distance.to_le_bytes())
+        }
+        elf::R_X86_64_GOTPCREL | elf::R_X86_64_GOTPCRELX | elf::R_X86_64_REX_GOTPCRELX => {
+            // `mov reg, [rip + cell]` becomes `lea reg, [rip + symbol]` where that reaches; the
+            // plain relocation does not say that it is in such an instruction.
+            let load = kind != elf::R_X86_64_GOTPCREL
+                && addend == -4
+                && at >= 2
+                && bytes.get(at - 2) == Some(&0x8b);
+            let word = match i32::try_from(relative) {
+                Ok(near) if load => {
+                    bytes[at - 2] = 0x8d;
+                    near
+                }
+                _ => narrow(symbol.in_cell() + addend - here)?,
+            };
+            match bytes.get_mut(at..at + 4) {
+                Some(field) => {
+                    field.copy_from_slice(&word.to_le_bytes());
+                    Ok(())
+                }
+                None => Err("a relocation lies outside of its section".to_owned()),
+            }
+        }
+        _ => Err(format!("unknown relocation {}", kind.0)),
+    }
+}
