@@ -151,10 +151,27 @@ shapes! {
     Fx { dst: S, a: S, base: S, index: S, scale: i32, off: i32 }
     /// Arithmetic of `a`, `c` and what is at `base + index * scale + off`.
     Fcx { dst: S, a: S, c: S, base: S, index: S, scale: i32, off: i32 }
+    /// Arithmetic of `a`, `c` and what is at `base + index * scale + off` and
+    /// `base2 + index2 * scale2 + off2`.
+    Fxx {
+        dst: S, c: S, base: S, index: S, base2: S, index2: S, scale: i32, off: i32, scale2: i32, off2: i32,
+    }
+    /// Arithmetic of what is at `base + index * scale + off` and at `base3 + i * scale3 + off3`
+    /// for the 32-bit `i` at `base2 + index * scale2 + off2`.
+    Fg {
+        dst: S, c: S, base: S, index: S, base2: S, base3: S,
+        scale: i32, off: i32, scale2: i32, off2: i32, scale3: i32, off3: i32,
+    }
     /// Arithmetic of `a`, `b` and what is at `from + from_off`, stored at `base + off`.
     Fms { a: S, b: S, from: S, base: S, from_off: i32, off: i32 }
     /// Arithmetic of `a` and what is at `base + index * scale + off`, stored at `to + to_off`.
     Fxs { a: S, base: S, index: S, to: S, scale: i32, off: i32, to_off: i32 }
+    /// Destination, source, a factor and a summand.
+    Daii { dst: S, a: S, factor: i32, imm: i32 }
+    /// A comparison of `x` and `y` that selects `a` or `b`.
+    Sel { dst: S, x: S, y: S, a: S, b: S }
+    /// A comparison of `x` and a number that selects `a` or `b`.
+    Seli { dst: S, x: S, a: S, b: S, imm: i32 }
     /// Destination and four sources.
     Quad { dst: S, a: S, b: S, c: S, d: S }
     /// Address `base + off` and a number of bytes.
@@ -175,12 +192,23 @@ shapes! {
     Brstep { dst: S, a: S, b: S, step: i32, then: i32, els: i32 }
     /// `dst = a + step`, then a branch comparing `dst` with `imm`.
     Brstepi { dst: S, a: S, step: i32, imm: i32, then: i32, els: i32 }
+    /// `dst = a + s`, then a branch comparing `dst` with `b`.
+    Brwalk { dst: S, a: S, s: S, b: S, then: i32, els: i32 }
+    /// `dst = a + s`, then a branch comparing `dst` with `imm`.
+    Brwalki { dst: S, a: S, s: S, imm: i32, then: i32, els: i32 }
+    /// `dst = a + step`, then a branch comparing `x` with `y`.
+    Brinc { dst: S, a: S, x: S, y: S, step: i32, then: i32, els: i32 }
+    /// `dst = a + step`, then a branch comparing `x` with `imm`.
+    Brinci { dst: S, a: S, x: S, step: i32, imm: i32, then: i32, els: i32 }
     /// A switch: `n` entries follow.
     Switch { a: S, n: u32, default: i32, low: u64 }
     /// A return of `n` words.
     Ret { a: S, n: u16 }
-    /// A call of a guest function: `n` argument words follow; `words` results expected.
-    Call { dst: S, words: u16, n: u16, func: usize }
+    /// A call of a guest function: `n` argument words follow; `words` results expected. The frame
+    /// that it starts from is `up` times 16 bytes long, where that is fixed.
+    Call { dst: S, words: u16, n: u16, up: u16, func: usize }
+    /// A call of a guest function with the argument `a + imm`; `words` results expected.
+    Call1 { dst: S, words: u16, a: S, up: u16, func: usize, imm: i32 }
     /// A call through a pointer: `n` argument words follow, then the site's data.
     CallPtr { dst: S, words: u16, n: u16, target: S, site: usize }
     /// A call of a native function with integer arguments: `n` slots follow; the result masked.
@@ -240,18 +268,29 @@ macro_rules! isa {
 isa! {
     // Control.
     Enter "checks the stack, claims the frame, copies the constants": enter;
+    Enter "checks the stack, claims the frame": enter0;
     Br "goes to target": jump;
     DaBr "dst = a; goes to target": mov_jump;
     Bra "branches on bit 0 of a": br_if;
     Brab "branches on a comparison of two slots":
-        br_eq br_ult br_ule br_slt8 br_slt16 br_slt32 br_slt64 br_sle8 br_sle16 br_sle32 br_sle64
+        br_eq br_eq32 br_ult br_ult32 br_ule br_ule32 br_slt8 br_slt16 br_slt32 br_slt64 br_sle8 br_sle16 br_sle32 br_sle64
         br_foeq32 br_folt32 br_fole32 br_fone32 br_ford32
         br_foeq64 br_folt64 br_fole64 br_fone64 br_ford64;
-    Brai "branches on a comparison with an immediate": br_eqi br_ulti br_slti32 br_slti64 br_test;
+    Brai "branches on a comparison with an immediate":
+        br_eqi br_eqi32 br_ulti br_ulti32 br_slti32 br_slti64;
+    Brai "branches on whether a & imm is not 0": br_test;
     Brstep "dst = a + step, then branches on a comparison of dst with b":
         step_eq32 step_eq64 step_slt32 step_slt64 step_ult32 step_ult64;
     Brstepi "dst = a + step, then branches on a comparison of dst with imm":
         step_eqi32 step_eqi64 step_slti32 step_slti64 step_ulti32 step_ulti64;
+    Brwalk "dst = a + s, then branches on a comparison of dst with b":
+        walk_eq32 walk_eq64 walk_slt32 walk_slt64 walk_ult32 walk_ult64;
+    Brwalki "dst = a + s, then branches on a comparison of dst with imm":
+        walk_eqi32 walk_eqi64 walk_slti32 walk_slti64 walk_ulti32 walk_ulti64;
+    Brinc "dst = a + step (64 bits), then branches on a comparison of x with y":
+        inc_br_eq inc_br_eq32 inc_br_slt32 inc_br_slt64 inc_br_ult;
+    Brinci "dst = a + step (64 bits), then branches on a comparison of x with imm":
+        inc_br_eqi inc_br_eqi32 inc_br_slti32 inc_br_slti64 inc_br_ulti;
     Switch "goes to the entry numbered a - low, or to default": switch_table;
     Switch "goes to the entry whose key is a (sorted keys), or to default": switch_search;
     A "goes to the block whose address is in a": indirect;
@@ -260,6 +299,12 @@ isa! {
     Ret "returns n words": retn;
     Nil "ends the run of the interpreter": exit;
     Call "calls a guest function": call;
+    Call "calls a guest function; the frame is up * 16 bytes long; no arguments": call0;
+    Call1 "calls a guest function; the frame is up * 16 bytes long; the argument is a + imm":
+        call1;
+    Call1 "calls a guest function; the argument is a + imm": call1_far;
+    Call "calls a guest function; the frame is up * 16 bytes long; at most 4 argument words":
+        call4;
     Call "calls a guest function in place of the current frame": tail_call;
     CallPtr "calls through a pointer": call_ptr;
     CallPtr "calls through a pointer in place of the current frame": tail_call_ptr;
@@ -294,6 +339,9 @@ isa! {
     Dam "dst = a & mask": mask;
     Dai "dst = a sign-extended from imm bits": sext_bits;
     Dabc "dst = a ? b : c": select;
+    Sel "dst = x pred y ? a : b": sel_eq sel_ult sel_slt32 sel_slt64 sel_folt64 sel_fole64;
+    Seli "dst = x pred imm ? a : b": sel_eqi sel_ulti sel_slti32 sel_slti64;
+    Seli "dst = x & imm ? a : b": sel_test;
     Dabcn "dst = a ? b : c, n words": select_words;
 
     // Integers. Slots are zero-extended, so widths matter only where high bits do.
@@ -308,6 +356,7 @@ isa! {
     Dai "dst = a + imm": addi32 addi64;
     Dai "dst = imm - a": rsubi32 rsubi64;
     Dai "dst = a * imm": muli32 muli64;
+    Daii "dst = a * factor + imm": affine32 affine64;
     Dai "dst = a op imm": andi ori xori;
     Dai "dst = a shifted by imm": shli32 shli64 lshri32 lshri64 ashri32 ashri64;
     Dab "dst = a pred b":
@@ -351,6 +400,9 @@ isa! {
     Dabc "dst = a * b + c, rounded twice": muladd32 muladd64;
     Dabc "dst = a * b - c, rounded twice": mulsub64;
     Dabc "dst = c - a * b, rounded twice": negmuladd64;
+    Dab "dst = -a * b": negmul64;
+    Fm "dst = c - a * [base + off]": negmuladd64_m;
+    Fcx "dst = c - a * [base + index * scale + off]": negmuladd64_x;
     Dabc "dst = a * b + c, rounded once": fma32 fma64;
     Dab "dst = a pred b, float":
         foeq32 folt32 fole32 fone32 ford32 fune32 fuge32 fugt32 fueq32 funo32;
@@ -383,14 +435,35 @@ isa! {
     Fm "dst = a * [base + off] + c": muladd64_m v2muladd_m;
     Fcx "dst = a * [base + index * scale + off] + c": muladd64_x v2muladd_x;
     Fcx "dst = a * [base + sext32(index) * scale + off] + c": muladd64_s;
+    Fxx "dst = [base + index * scale + off] * [base2 + index2 * scale2 + off2] + c": muladd64_xx;
+    Fxx "dst = [base + index * scale + off] op [base2 + index2 * scale2 + off2]":
+        fadd64_xx fsub64_xx fmul64_xx;
+    Fg "dst = [base + index * scale + off] * [base3 + i * scale3 + off3] + c for the signed 32-bit i = [base2 + index * scale2 + off2]":
+        muladd64_gather;
+    // A loop of one instruction: it and the step after it, which adds to its index, while that
+    // leads back here (`exec/repeat.rs`). As code: the same as without `_loop`, then the step.
+    Memx "[base + index * scale + off] = reg, repeated with the step that follows":
+        store8x_loop store16x_loop store32x_loop store64x_loop;
+    Fx "dst = a + [base + index * scale + off], repeated with the step that follows":
+        fadd64_x_loop;
+    Fcx "dst = a * [base + index * scale + off] + c, repeated with the step that follows":
+        muladd64_x_loop;
+    Fxx "dst = [base + index * scale + off] * [base2 + index2 * scale2 + off2] + c, repeated with the step that follows":
+        muladd64_xx_loop;
+    Fxx "[base2 + index2 * scale2 + off2] += c * [base + index * scale + off], repeated with the step that follows":
+        macc64_xx_loop;
+    Fg "as muladd64_gather, repeated with the step that follows": muladd64_gather_loop;
     Fm "dst = a * c + [base + off]": muladd64_am v2muladd_am;
     Fcx "dst = a * c + [base + index * scale + off]": muladd64_ax v2muladd_ax;
     Fm "dst = a in both lanes * [base + off] + c": v2scaleadd_m;
-    Fm "[base + off] = a * dst": fmul64_st;
+    Fm "[base + off] = a op dst": fadd64_st fsub64_st fmul64_st;
+    Fcx "[base + index * scale + off] = a op dst": fadd64_stx fsub64_stx fmul64_stx;
     Fm "[base + off] = a * dst + c": muladd64_st;
+    Fcx "[base + index * scale + off] = a * dst + c": muladd64_stx;
     Fms "[base + off] = a * b + [from + from_off]": muladd64_ls;
     Fms "[base + off] += a * [from + from_off]": macc64_m;
     Fxs "[to + to_off] += a * [base + index * scale + off]": macc64_x;
+    Fxx "[base2 + index2 * scale2 + off2] += c * [base + index * scale + off]": macc64_xx;
     Fms "a = {[from + from_off], [base + off]}": pair64_m;
     Alloca "dst = a fresh block of count * size bytes": alloca;
     D "dst = the stack pointer": stack_save;

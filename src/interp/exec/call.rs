@@ -4,7 +4,7 @@
 //! pointer and jumps to its code; the native stack does not grow. Native calls save the place
 //! first, since they can call back, throw, or never return.
 
-use super::{Regs, done, fault, h, hc, next, save};
+use super::{Done, Regs, done, fault, h, hc, next, save};
 use crate::interp::frame::{self, CallSite, HEADER, Header, Lowered, ThunkSite};
 use crate::interp::isa::{self, Enc, tail_bytes};
 use crate::interp::{exec::VaList, unwind};
@@ -20,22 +20,27 @@ unsafe fn fresh(cx: *mut ThreadState) -> *mut u64 {
     unsafe { (*cx).sp.cast::<u64>().wrapping_add(HEADER) }
 }
 
-/// Copies `n` argument words, four at a time: what is copied too much is never read.
+/// Copies four argument words at most: what is copied too much is never read.
+#[inline(always)]
+unsafe fn pass4(slots: *const u16, r: Regs, to: *mut u64) {
+    // SAFETY: the slot list is padded to a word; the words above the stack pointer are free.
+    unsafe {
+        let four = slots.cast::<u64>().read();
+        to.write(*r.at(four as u16));
+        to.add(1).write(*r.at((four >> 16) as u16));
+        to.add(2).write(*r.at((four >> 32) as u16));
+        to.add(3).write(*r.at((four >> 48) as u16));
+    }
+}
+
+/// Copies `n` argument words, four at a time.
 #[inline(always)]
 unsafe fn pass(n: u16, slots: *const u16, r: Regs, to: *mut u64) {
     let mut i = 0;
-    // SAFETY: the slot list is padded to a word; the words above the stack pointer are free.
+    // SAFETY: as for `pass4`.
     unsafe {
         while i < n as usize {
-            let four = slots.add(i).cast::<u64>().read();
-            let a = *r.at(four as u16);
-            let b = *r.at((four >> 16) as u16);
-            let c = *r.at((four >> 32) as u16);
-            let d = *r.at((four >> 48) as u16);
-            to.add(i).write(a);
-            to.add(i + 1).write(b);
-            to.add(i + 2).write(c);
-            to.add(i + 3).write(d);
+            pass4(slots.add(i), r, to.add(i));
             i += 4;
         }
     }
@@ -53,24 +58,101 @@ unsafe extern "sysv64-unwind" fn lower_first(func: usize) {
     crate::interp::lower_function(unsafe { &*(func as *const FuncRef) });
 }
 
+/// Lowers the function that the call at `ip` names, then performs the call. It returns as a
+/// handler does, so that a handler can end in it without a frame of its own.
+#[cold]
+#[inline(never)]
+unsafe extern "sysv64-unwind" fn first_call(
+    ip: *const u64,
+    regs: *mut u64,
+    cx: *mut ThreadState,
+) -> Done {
+    // SAFETY: every form of call has the function at the same place.
+    unsafe {
+        lower_first((*ip.cast::<Enc<isa::Call>>()).ops.func);
+        next(ip, regs, cx)
+    }
+}
+const _: () =
+    assert!(std::mem::offset_of!(isa::Call, func) == std::mem::offset_of!(isa::Call1, func));
+
+/// Begins a guest function's code in the frame at `new`.
+#[inline(always)]
+unsafe fn begin(
+    code: *const Lowered,
+    new: *mut u64,
+    r: Regs,
+    after: *const u64,
+    (dst, words): (u16, u16),
+    cx: *mut ThreadState,
+) -> Done {
+    // SAFETY: the words around `new` are free; the code is alive.
+    unsafe {
+        frame::write_header(
+            new,
+            Header {
+                return_ip: after,
+                caller: r.0,
+                code,
+                dst: u32::from(dst) | (u32::from(words) << 16),
+                va: std::ptr::null(),
+                sp: new.sub(HEADER).cast(),
+            },
+        );
+        next((*code).entry, new, cx)
+    }
+}
+
+/// Slot 0 of a frame after one of `up * 16` bytes.
+#[inline(always)]
+fn above(r: Regs, up: u16) -> *mut u64 {
+    r.0.wrapping_byte_add(up as usize * 16 + HEADER * 8)
+}
+
 hc!(call(o: Call, r, ip, cx) {
     let code = code_of(&*(o.func as *const FuncRef));
     if code.is_null() {
-        lower_first(o.func);
-        return next(ip, r.0, cx);
+        return first_call(ip, r.0, cx);
     }
     let new = fresh(cx);
     let slots = ip.byte_add(size_of::<Enc<isa::Call>>());
     pass(o.n, slots.cast(), r, new);
-    frame::write_header(new, Header {
-        return_ip: slots.byte_add(tail_bytes(o.n as usize)),
-        caller: r.0,
-        code,
-        dst: u32::from(o.dst) | (u32::from(o.words) << 16),
-        va: std::ptr::null(),
-        sp: (*cx).sp,
-    });
-    next((*code).entry, new, cx)
+    begin(code, new, r, slots.byte_add(tail_bytes(o.n as usize)), (o.dst, o.words), cx)
+});
+hc!(call0(o: Call, r, ip, cx) {
+    let code = code_of(&*(o.func as *const FuncRef));
+    if code.is_null() {
+        return first_call(ip, r.0, cx);
+    }
+    begin(code, above(r, o.up), r, ip.byte_add(size_of::<Enc<isa::Call>>()), (o.dst, o.words), cx)
+});
+hc!(call1(o: Call1, r, ip, cx) {
+    let code = code_of(&*(o.func as *const FuncRef));
+    if code.is_null() {
+        return first_call(ip, r.0, cx);
+    }
+    let new = above(r, o.up);
+    new.write(r.get::<u64>(o.a).wrapping_add(o.imm as u64));
+    begin(code, new, r, ip.byte_add(size_of::<Enc<isa::Call1>>()), (o.dst, o.words), cx)
+});
+hc!(call1_far(o: Call1, r, ip, cx) {
+    let code = code_of(&*(o.func as *const FuncRef));
+    if code.is_null() {
+        return first_call(ip, r.0, cx);
+    }
+    let new = fresh(cx);
+    new.write(r.get::<u64>(o.a).wrapping_add(o.imm as u64));
+    begin(code, new, r, ip.byte_add(size_of::<Enc<isa::Call1>>()), (o.dst, o.words), cx)
+});
+hc!(call4(o: Call, r, ip, cx) {
+    let code = code_of(&*(o.func as *const FuncRef));
+    if code.is_null() {
+        return first_call(ip, r.0, cx);
+    }
+    let new = above(r, o.up);
+    let slots = ip.byte_add(size_of::<Enc<isa::Call>>());
+    pass4(slots.cast(), r, new);
+    begin(code, new, r, slots.byte_add(tail_bytes(1)), (o.dst, o.words), cx)
 });
 
 /// Moves `n` words from a scratch area over the current frame's parameters.
@@ -86,8 +168,7 @@ unsafe fn replace_args(n: u16, slots: *const u64, r: Regs, cx: *mut ThreadState)
 hc!(tail_call(o: Call, r, ip, cx) {
     let code = code_of(&*(o.func as *const FuncRef));
     if code.is_null() {
-        lower_first(o.func);
-        return next(ip, r.0, cx);
+        return first_call(ip, r.0, cx);
     }
     replace_args(o.n, ip.byte_add(size_of::<Enc<isa::Call>>()), r, cx);
     r.0.sub(3).write(code as u64);

@@ -11,12 +11,29 @@ use crate::memory::image::Image;
 use crate::memory::thread::ThreadState;
 use crate::support::error::TrapKind;
 
-hc!(enter(o: Enter, r, ip, cx) {
-    let sp = r.0.byte_add(o.frame as usize).cast::<u8>();
-    if sp >= (*cx).limit {
-        fault(ip, r.0, cx, &TrapKind::StackOverflow)
+/// Claims the frame; false when the stack is too small for it.
+#[inline(always)]
+unsafe fn claim(frame: u32, r: Regs, cx: *mut ThreadState) -> bool {
+    // SAFETY: cx is the current thread's state.
+    unsafe {
+        let sp = r.0.byte_add(frame as usize).cast::<u8>();
+        if sp >= (*cx).limit {
+            return false;
+        }
+        (*cx).sp = sp;
+        true
     }
-    (*cx).sp = sp;
+}
+hc!(enter0(o: Enter, r, ip, cx) {
+    if !claim(o.frame, r, cx) {
+        return overflow(ip, r.0, cx);
+    }
+    next(ip.byte_add(size_of::<crate::interp::isa::Enc<crate::interp::isa::Enter>>()), r.0, cx)
+});
+hc!(enter(o: Enter, r, ip, cx) {
+    if !claim(o.frame, r, cx) {
+        return overflow(ip, r.0, cx);
+    }
     let (values, slots) = (o.pool as *const u64, o.slots as *const u16);
     let mut i = 0;
     while i < o.count as usize {
@@ -25,6 +42,17 @@ hc!(enter(o: Enter, r, ip, cx) {
     }
     next(ip.byte_add(size_of::<crate::interp::isa::Enc<crate::interp::isa::Enter>>()), r.0, cx)
 });
+/// Returns as a handler does, so that a handler can end in it without a frame of its own.
+#[cold]
+#[inline(never)]
+unsafe extern "sysv64-unwind" fn overflow(
+    ip: *const u64,
+    regs: *mut u64,
+    cx: *mut ThreadState,
+) -> Done {
+    // SAFETY: promised by the caller.
+    unsafe { fault(ip, regs, cx, &TrapKind::StackOverflow) }
+}
 
 macro_rules! go {
     ($ip:expr, $off:expr, $r:expr, $cx:expr) => {
@@ -52,7 +80,7 @@ pub(super) unsafe fn either(
     fn apart(mut ip: *const u64) -> *const u64 {
         // SAFETY: no instruction; it only keeps the two ways from being merged.
         unsafe {
-            std::arch::asm!("/* {0} */", inout(reg) ip, options(nomem, nostack, preserves_flags));
+            std::arch::asm!("/* {0} */", inout(reg) ip, options(readonly, nostack, preserves_flags));
         }
         ip
     }
@@ -86,8 +114,11 @@ macro_rules! branches {
 }
 branches! {
     br_eq: u64, |a, b| a == b;
+    br_eq32: u32, |a, b| a == b;
     br_ult: u64, |a, b| a < b;
+    br_ult32: u32, |a, b| a < b;
     br_ule: u64, |a, b| a <= b;
+    br_ule32: u32, |a, b| a <= b;
     br_slt8: i8, |a, b| a < b;
     br_slt16: i16, |a, b| a < b;
     br_slt32: i32, |a, b| a < b;
@@ -117,13 +148,15 @@ macro_rules! branches_imm {
 }
 branches_imm! {
     br_eqi: u64, |a, b| a == b;
+    br_eqi32: u32, |a, b| a == b;
     br_ulti: u64, |a, b| a < b;
+    br_ulti32: u32, |a, b| a < b;
     br_slti32: i32, |a, b| a < b;
     br_slti64: i64, |a, b| a < b;
     br_test: u64, |a, b| a & b != 0;
 }
 macro_rules! steps {
-    ($($name:ident $imm:ident: $t:ty, |$a:ident, $b:ident| $e:expr;)*) => { $(
+    ($($name:ident $imm:ident $walk:ident $walki:ident: $t:ty, |$a:ident, $b:ident| $e:expr;)*) => { $(
         hc!($name(o: Brstep, r, ip, cx) {
             let $b: $t = r.get(o.b);
             let $a = r.get::<$t>(o.a).wrapping_add(o.step as $t);
@@ -136,15 +169,50 @@ macro_rules! steps {
             r.put(o.dst, $a);
             either($e, ip, (o.then, o.els), r, cx)
         });
+        hc!($walk(o: Brwalk, r, ip, cx) {
+            let $b: $t = r.get(o.b);
+            let $a = r.get::<$t>(o.a).wrapping_add(r.get::<$t>(o.s));
+            r.put(o.dst, $a);
+            either($e, ip, (o.then, o.els), r, cx)
+        });
+        hc!($walki(o: Brwalki, r, ip, cx) {
+            let $b = o.imm as $t;
+            let $a = r.get::<$t>(o.a).wrapping_add(r.get::<$t>(o.s));
+            r.put(o.dst, $a);
+            either($e, ip, (o.then, o.els), r, cx)
+        });
     )* };
 }
 steps! {
-    step_eq32 step_eqi32: u32, |a, b| a == b;
-    step_eq64 step_eqi64: u64, |a, b| a == b;
-    step_slt32 step_slti32: i32, |a, b| a < b;
-    step_slt64 step_slti64: i64, |a, b| a < b;
-    step_ult32 step_ulti32: u32, |a, b| a < b;
-    step_ult64 step_ulti64: u64, |a, b| a < b;
+    step_eq32 step_eqi32 walk_eq32 walk_eqi32: u32, |a, b| a == b;
+    step_eq64 step_eqi64 walk_eq64 walk_eqi64: u64, |a, b| a == b;
+    step_slt32 step_slti32 walk_slt32 walk_slti32: i32, |a, b| a < b;
+    step_slt64 step_slti64 walk_slt64 walk_slti64: i64, |a, b| a < b;
+    step_ult32 step_ulti32 walk_ult32 walk_ulti32: u32, |a, b| a < b;
+    step_ult64 step_ulti64 walk_ult64 walk_ulti64: u64, |a, b| a < b;
+}
+
+// The sum is written first: what is compared may be it.
+macro_rules! increments {
+    ($($name:ident $imm:ident: $t:ty, |$a:ident, $b:ident| $e:expr;)*) => { $(
+        hc!($name(o: Brinc, r, ip, cx) {
+            r.put(o.dst, r.get::<u64>(o.a).wrapping_add(o.step as u64));
+            let ($a, $b): ($t, $t) = (r.get(o.x), r.get(o.y));
+            either($e, ip, (o.then, o.els), r, cx)
+        });
+        hc!($imm(o: Brinci, r, ip, cx) {
+            r.put(o.dst, r.get::<u64>(o.a).wrapping_add(o.step as u64));
+            let ($a, $b): ($t, $t) = (r.get(o.x), o.imm as $t);
+            either($e, ip, (o.then, o.els), r, cx)
+        });
+    )* };
+}
+increments! {
+    inc_br_eq inc_br_eqi: u64, |a, b| a == b;
+    inc_br_eq32 inc_br_eqi32: u32, |a, b| a == b;
+    inc_br_slt32 inc_br_slti32: i32, |a, b| a < b;
+    inc_br_slt64 inc_br_slti64: i64, |a, b| a < b;
+    inc_br_ult inc_br_ulti: u64, |a, b| a < b;
 }
 
 hc!(switch_table(o: Switch, r, ip, cx) {
@@ -214,6 +282,39 @@ h!(select(o: Dabc, r) {
     let (a, b, c): (u64, u64, u64) = (r.get(o.a), r.get(o.b), r.get(o.c));
     r.put(o.dst, std::hint::select_unpredictable(a & 1 != 0, b, c))
 });
+macro_rules! selections {
+    ($($name:ident: $t:ty, |$x:ident, $y:ident| $e:expr;)*) => { $(
+        h!($name(o: Sel, r) {
+            let ($x, $y): ($t, $t) = (r.get(o.x), r.get(o.y));
+            let (a, b): (u64, u64) = (r.get(o.a), r.get(o.b));
+            r.put(o.dst, std::hint::select_unpredictable($e, a, b))
+        });
+    )* };
+}
+selections! {
+    sel_eq: u64, |x, y| x == y;
+    sel_ult: u64, |x, y| x < y;
+    sel_slt32: i32, |x, y| x < y;
+    sel_slt64: i64, |x, y| x < y;
+    sel_folt64: f64, |x, y| x < y;
+    sel_fole64: f64, |x, y| x <= y;
+}
+macro_rules! selections_imm {
+    ($($name:ident: $t:ty, |$x:ident, $y:ident| $e:expr;)*) => { $(
+        h!($name(o: Seli, r) {
+            let ($x, $y): ($t, $t) = (r.get(o.x), o.imm as $t);
+            let (a, b): (u64, u64) = (r.get(o.a), r.get(o.b));
+            r.put(o.dst, std::hint::select_unpredictable($e, a, b))
+        });
+    )* };
+}
+selections_imm! {
+    sel_eqi: u64, |x, y| x == y;
+    sel_ulti: u64, |x, y| x < y;
+    sel_slti32: i32, |x, y| x < y;
+    sel_slti64: i64, |x, y| x < y;
+    sel_test: u64, |x, y| x & y != 0;
+}
 h!(select_words(o: Dabcn, r) {
     let from = if r.get::<u64>(o.a) & 1 != 0 { o.b } else { o.c };
     std::ptr::copy(r.at(from), r.at(o.dst), o.n as usize)

@@ -3,8 +3,9 @@
 //! Everything is read before anything is written: destinations may be operands. Products are
 //! rounded before they are added, as baseline x86-64 code does.
 
-use super::h;
 use super::memory::{base, indexed, load, store};
+use super::{Regs, h};
+use crate::interp::isa::Fg;
 
 type Pair = [f64; 2];
 
@@ -64,6 +65,56 @@ h!(muladd64_s(o: Fcx, r) {
     r.put(o.dst, a * v + c)
 });
 
+h!(negmul64(o: Dab, r) {
+    let (a, b): (f64, f64) = (r.get(o.a), r.get(o.b));
+    r.put(o.dst, -a * b)
+});
+h!(negmuladd64_m(o: Fm, r) {
+    let v: f64 = load(base(r, o.base, o.off));
+    let (a, c): (f64, f64) = (r.get(o.a), r.get(o.c));
+    r.put(o.dst, c - a * v)
+});
+h!(negmuladd64_x(o: Fcx, r) {
+    let v: f64 = load(indexed(r, o.base, r.get(o.index), o.scale, o.off));
+    let (a, c): (f64, f64) = (r.get(o.a), r.get(o.c));
+    r.put(o.dst, c - a * v)
+});
+
+macro_rules! both_loaded {
+    ($($name:ident: |$v:ident, $w:ident| $e:expr;)*) => { $(
+        h!($name(o: Fxx, r) {
+            let $v: f64 = load(indexed(r, o.base, r.get(o.index), o.scale, o.off));
+            let $w: f64 = load(indexed(r, o.base2, r.get(o.index2), o.scale2, o.off2));
+            r.put(o.dst, $e)
+        });
+    )* };
+}
+both_loaded! {
+    fadd64_xx: |v, w| v + w;
+    fsub64_xx: |v, w| v - w;
+    fmul64_xx: |v, w| v * w;
+}
+h!(muladd64_xx(o: Fxx, r) {
+    let v: f64 = load(indexed(r, o.base, r.get(o.index), o.scale, o.off));
+    let w: f64 = load(indexed(r, o.base2, r.get(o.index2), o.scale2, o.off2));
+    r.put(o.dst, v * w + r.get::<f64>(o.c))
+});
+/// The product of the two doubles for one value of the index.
+///
+/// # Safety
+/// The slots belong to the frame; the addresses are the guest's.
+#[inline(always)]
+pub(super) unsafe fn gathered(o: &Fg, r: Regs, i: u64) -> f64 {
+    // SAFETY: promised by the caller.
+    unsafe {
+        let v: f64 = load(indexed(r, o.base, i, o.scale, o.off));
+        let k: i32 = load(indexed(r, o.base2, i, o.scale2, o.off2));
+        let w: f64 = load(indexed(r, o.base3, i64::from(k) as u64, o.scale3, o.off3));
+        v * w
+    }
+}
+h!(muladd64_gather(o: Fg, r) r.put(o.dst, gathered(o, r, r.get(o.index)) + r.get::<f64>(o.c)));
+
 h!(v2scale(o: Dab, r) {
     let (a, b): (f64, Pair) = (r.get(o.a), r.get_wide(o.b));
     r.put_wide(o.dst, each([a, a], b, |a, b| a * b))
@@ -78,9 +129,26 @@ h!(v2scaleadd_m(o: Fm, r) {
     r.put_wide(o.dst, each(each([a, a], v, |a, v| a * v), c, |p, c| p + c))
 });
 
-h!(fmul64_st(o: Fm, r) {
-    let (a, b): (f64, f64) = (r.get(o.a), r.get(o.dst));
-    store(base(r, o.base, o.off), a * b)
+macro_rules! stored {
+    ($($m:ident $x:ident: |$a:ident, $b:ident| $e:expr;)*) => { $(
+        h!($m(o: Fm, r) {
+            let ($a, $b): (f64, f64) = (r.get(o.a), r.get(o.dst));
+            store(base(r, o.base, o.off), $e)
+        });
+        h!($x(o: Fcx, r) {
+            let ($a, $b): (f64, f64) = (r.get(o.a), r.get(o.dst));
+            store(indexed(r, o.base, r.get(o.index), o.scale, o.off), $e)
+        });
+    )* };
+}
+stored! {
+    fadd64_st fadd64_stx: |a, b| a + b;
+    fsub64_st fsub64_stx: |a, b| a - b;
+    fmul64_st fmul64_stx: |a, b| a * b;
+}
+h!(muladd64_stx(o: Fcx, r) {
+    let (a, b, c): (f64, f64, f64) = (r.get(o.a), r.get(o.dst), r.get(o.c));
+    store(indexed(r, o.base, r.get(o.index), o.scale, o.off), a * b + c)
 });
 h!(muladd64_st(o: Fm, r) {
     let (a, b, c): (f64, f64, f64) = (r.get(o.a), r.get(o.dst), r.get(o.c));
@@ -99,6 +167,11 @@ h!(macc64_x(o: Fxs, r) {
     let v: f64 = load(indexed(r, o.base, r.get(o.index), o.scale, o.off));
     let at = base(r, o.to, o.to_off);
     store(at, r.get::<f64>(o.a) * v + load::<f64>(at))
+});
+h!(macc64_xx(o: Fxx, r) {
+    let v: f64 = load(indexed(r, o.base, r.get(o.index), o.scale, o.off));
+    let at = indexed(r, o.base2, r.get(o.index2), o.scale2, o.off2);
+    store(at, r.get::<f64>(o.c) * v + load::<f64>(at))
 });
 h!(pair64_m(o: Fms, r) {
     let (v, w): (u64, u64) = (load(base(r, o.from, o.from_off)), load(base(r, o.base, o.off)));

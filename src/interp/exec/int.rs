@@ -124,6 +124,14 @@ immediate! {
     sgti64: i64, |a, i| a > i;
 }
 
+h!(affine32(o: Daii, r) {
+    let a: u32 = r.get(o.a);
+    r.put(o.dst, a.wrapping_mul(o.factor as u32).wrapping_add(o.imm as u32))
+});
+h!(affine64(o: Daii, r) {
+    let a: u64 = r.get(o.a);
+    r.put(o.dst, a.wrapping_mul(o.factor as u64).wrapping_add(o.imm as u64))
+});
 h!(sext_bits(o: Dai, r) {
     let shift = 64 - o.imm as u32;
     let a: i64 = r.get(o.a);

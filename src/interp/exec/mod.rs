@@ -17,6 +17,7 @@ pub mod histogram;
 mod int;
 mod intrinsics;
 mod memory;
+mod repeat;
 mod vector;
 
 pub use atomic::*;
@@ -27,6 +28,7 @@ pub use fused::*;
 pub use int::*;
 pub use intrinsics::*;
 pub use memory::*;
+pub use repeat::*;
 pub use vector::*;
 
 use crate::memory::thread::ThreadState;

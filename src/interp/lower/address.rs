@@ -25,13 +25,14 @@ struct Terms {
 }
 
 impl Lower<'_> {
-    fn terms(&self, elem: TypeId, indices: &[Operand]) -> Terms {
+    fn terms(&self, user: usize, elem: TypeId, indices: &[Operand]) -> Terms {
         let mut t = Terms {
             off: 0,
             terms: Vec::new(),
         };
         let mut ty = elem;
         for (n, &index) in indices.iter().enumerate() {
+            let before = self.unsunk(index, user);
             let stride = if n == 0 {
                 self.m.layout(elem).size
             } else {
@@ -56,7 +57,7 @@ impl Lower<'_> {
             match self.int_const(index) {
                 Some(k) => t.off = t.off.wrapping_add(k.wrapping_mul(stride as i64)),
                 None if stride == 0 => {}
-                None => match self.late(index) {
+                None => match self.late(index).or(before.and_then(|_| self.op_of(index))) {
                     // A constant added to the index.
                     Some(&Op::Binary {
                         op: BinOp::Add,
@@ -93,7 +94,7 @@ impl Lower<'_> {
             _ => None,
         };
         // Constant vectors are taken as they come: only scalar constants fold.
-        let t = self.terms(*elem, indices);
+        let t = self.terms(self.nparams + i, *elem, indices);
         let start = self.operand(*base);
         let step = u16::from(wide(self, *base).is_some());
         for lane in 0..len as u16 {
@@ -192,13 +193,24 @@ impl Lower<'_> {
                 elem,
                 base,
                 indices,
-            } => self.gep_address(*elem, *base, indices),
+            } => self.gep_address(v.index(), *elem, *base, indices),
             _ => Addr::Base(self.operand(o), 0),
         }
     }
 
-    fn gep_address(&mut self, elem: TypeId, base: Operand, indices: &[Operand]) -> Addr {
-        let t = self.terms(elem, indices);
+    fn op_of(&self, o: Operand) -> Option<&Op> {
+        let i = o.unpack().ok()?.index().checked_sub(self.nparams)?;
+        Some(&self.body.insts[i].op)
+    }
+
+    fn gep_address(
+        &mut self,
+        user: usize,
+        elem: TypeId,
+        base: Operand,
+        indices: &[Operand],
+    ) -> Addr {
+        let t = self.terms(user, elem, indices);
         let base = self.address(base);
         let mut addr = self.displaced(base, t.off);
         for (index, scale) in t.terms {
@@ -326,7 +338,7 @@ impl Lower<'_> {
         else {
             return;
         };
-        let addr = self.gep_address(*elem, *base, indices);
+        let addr = self.gep_address(self.nparams + i, *elem, *base, indices);
         self.put_address(addr, dst);
     }
 }

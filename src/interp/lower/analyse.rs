@@ -16,17 +16,50 @@ pub(super) enum Kind {
     Late,
     /// Derived anew at each use (static alloca, constant-offset gep, a double in both lanes).
     Address,
+    /// A loop's counter plus a constant, in a slot of its own at the end of its block, so that
+    /// it can take the counter's slot: addresses before there use the counter.
+    Sunk,
     /// Never: nobody uses it and it has no effect.
     Dead,
 }
+
+/// A value that is its phi plus a constant, in the block of the phi's edge.
+struct Counter {
+    value: usize,
+    block: usize,
+}
+
+/// What all uses of a value have in common.
+#[derive(Clone, Copy)]
+struct Uses(u8);
+
+impl Uses {
+    /// Addresses: of a plain load or store, or the base of a gep.
+    const ADDRESS: u8 = 1;
+    /// Factors of products of pairs.
+    const SCALE: u8 = 2;
+    /// They are in the value's own block.
+    const LOCAL: u8 = 4;
+    /// They read 32 bits at most.
+    const LOW: u8 = 8;
+    /// They are conditions.
+    const CONDITION: u8 = 16;
+
+    fn all(self, what: u8) -> bool {
+        self.0 & what == what
+    }
+}
+
+/// Most uses of an address with an index that are worth forming it anew.
+const MOST_USES: u32 = 2;
 
 impl Lower<'_> {
     pub(super) fn analyse(&mut self) {
         let values = self.slot.len();
         let mut uses = vec![0u32; values];
         let mut last_user = vec![u32::MAX; values];
-        let mut only_addresses = vec![true; values];
-        let mut only_scales = vec![true; values];
+        let mut common = vec![Uses(u8::MAX); values];
+        let mut counters: Vec<Counter> = Vec::new();
         let mut reach = vec![None; self.body.blocks.len()];
         for (b, block) in self.body.blocks.iter().enumerate() {
             if let Some(inst) = self.body.insts.get(block.start as usize)
@@ -40,29 +73,23 @@ impl Lower<'_> {
             for i in block.start as usize..block.end as usize {
                 self.block_of[self.nparams + i] = b as u32;
                 let op = &self.body.insts[i].op;
+                if let Op::Phi { incoming } = op {
+                    self.find_counters(i, incoming, &mut counters);
+                }
                 op.for_each_operand(&mut |o| {
                     if let Ok(v) = o.unpack() {
-                        uses[v.index()] += 1;
-                        last_user[v.index()] = i as u32;
-                        let address = match op {
-                            Op::Load { ptr, ordering, .. } => {
-                                *ptr == o && *ordering == crate::ir::Ordering::NotAtomic
-                            }
-                            Op::Store {
-                                ptr,
-                                value,
-                                ordering,
-                                ..
-                            } => {
-                                *ptr == o
-                                    && *value != o
-                                    && *ordering == crate::ir::Ordering::NotAtomic
-                            }
-                            Op::Gep { base, .. } => *base == o,
-                            _ => false,
-                        };
-                        only_addresses[v.index()] &= address;
-                        only_scales[v.index()] = only_scales[v.index()] && self.scales(op, o);
+                        let v = v.index();
+                        uses[v] += 1;
+                        last_user[v] = i as u32;
+                        let all = common[v].0;
+                        let mut now = self.as_address(op, o) | self.low_bits(op, o);
+                        if all & Uses::SCALE != 0 && self.scales(op, o) {
+                            now |= Uses::SCALE;
+                        }
+                        if self.block_of[v] as usize == b && !matches!(op, Op::Phi { .. }) {
+                            now |= Uses::LOCAL;
+                        }
+                        common[v] = Uses(all & now);
                     }
                 });
                 op.for_each_successor(&mut |to| {
@@ -81,12 +108,12 @@ impl Lower<'_> {
         }
         for i in 0..self.body.insts.len() {
             let v = self.nparams + i;
-            self.kind[v] = self.classify(i, uses[v], last_user[v], only_addresses[v]);
+            self.kind[v] = self.classify(i, &uses, &last_user, common[v]);
         }
         for i in 0..self.body.insts.len() {
             let v = self.nparams + i;
             if self.kind[v] == Kind::Plain
-                && only_scales[v]
+                && common[v].all(Uses::SCALE)
                 && let Some(lane) = self.is_splat(i, &uses)
             {
                 self.kind[v] = Kind::Address;
@@ -94,11 +121,144 @@ impl Lower<'_> {
             }
         }
         self.fuse(&uses, &last_user);
+        self.sink(&counters, &last_user);
         self.assign_slots();
     }
 
-    fn classify(&mut self, i: usize, uses: u32, user: u32, only_addresses: bool) -> Kind {
+    /// Whether `op` uses `o` as an address only.
+    fn as_address(&self, op: &Op, o: Operand) -> u8 {
+        let plain = crate::ir::Ordering::NotAtomic;
+        let address = match op {
+            Op::Load { ptr, ordering, .. } => *ptr == o && *ordering == plain,
+            Op::Store {
+                ptr,
+                value,
+                ordering,
+                ..
+            } => *ptr == o && *value != o && *ordering == plain,
+            Op::Gep { base, .. } => *base == o,
+            _ => false,
+        };
+        if address { Uses::ADDRESS } else { 0 }
+    }
+
+    /// Whether what `op` becomes reads only the low 32 bits of `o`'s slot, or only its lowest.
+    fn low_bits(&self, op: &Op, o: Operand) -> u8 {
+        use crate::ir::BinOp::{Add, Mul, SDiv, SRem, Shl, Sub, UDiv, URem};
+        let low = match op {
+            Op::Binary { op, .. } => {
+                matches!(op, Add | Sub | Mul | UDiv | SDiv | URem | SRem | Shl)
+            }
+            Op::Cast { op, .. } => {
+                matches!(op, CastOp::SExt | CastOp::SiToFp | CastOp::UiToFp)
+            }
+            Op::Store {
+                value,
+                ptr,
+                ordering,
+                ..
+            } => *value == o && *ptr != o && *ordering == crate::ir::Ordering::NotAtomic,
+            Op::ICmp { .. } => true,
+            Op::CondBr { .. } => return Uses::CONDITION,
+            Op::Select { cond, a, b } if *cond == o && *a != o && *b != o => {
+                return Uses::CONDITION;
+            }
+            _ => false,
+        };
+        if low { Uses::LOW } else { 0 }
+    }
+
+    /// Notes the values of a phi that are the phi plus a constant.
+    fn find_counters(
+        &self,
+        phi: usize,
+        incoming: &[(crate::ir::BlockId, Operand)],
+        counters: &mut Vec<Counter>,
+    ) {
+        for &(from, o) in incoming {
+            let Some(i) = o
+                .unpack()
+                .ok()
+                .and_then(|v| v.index().checked_sub(self.nparams))
+            else {
+                continue;
+            };
+            let block = self.body.blocks[from.index()];
+            if i < phi || !(block.start as usize..block.end as usize).contains(&i) {
+                continue;
+            }
+            if let Op::Binary {
+                op: crate::ir::BinOp::Add,
+                a,
+                b,
+                ..
+            } = self.body.insts[i].op
+                && a.unpack().is_ok_and(|a| a.index() == self.nparams + phi)
+                && self.imm(b).is_some()
+                && matches!(self.ty(self.body.insts[i].ty), Type::Int(32 | 64))
+            {
+                counters.push(Counter {
+                    value: self.nparams + i,
+                    block: from.index(),
+                });
+            }
+        }
+    }
+
+    /// Lets counters take their step at the end of their block where nothing else in the block
+    /// needs it before: only its branch's comparison, or an address that can add the constant.
+    fn sink(&mut self, counters: &[Counter], last_user: &[u32]) {
+        'counters: for c in counters {
+            if self.kind[c.value] != Kind::Plain {
+                continue;
+            }
+            let block = self.body.blocks[c.block];
+            let own = c.value - self.nparams;
+            let end = &self.body.insts[block.end as usize - 1].op;
+            if !matches!(end, Op::Br { .. } | Op::CondBr { .. }) {
+                continue;
+            }
+            for i in own + 1..block.end as usize {
+                let op = &self.body.insts[i].op;
+                let mut used = false;
+                op.for_each_operand(&mut |o| {
+                    used |= o.unpack().is_ok_and(|v| v.index() == c.value);
+                });
+                if !used {
+                    continue;
+                }
+                let fine = match op {
+                    Op::Gep { base, .. } => {
+                        base.unpack().ok().is_none_or(|v| v.index() != c.value)
+                            && matches!(self.ty(self.value_type_of(c.value)), Type::Int(64))
+                            && !matches!(self.ty(self.body.insts[i].ty), Type::Vector { .. })
+                    }
+                    Op::ICmp { .. } => {
+                        self.kind[self.nparams + i] == Kind::Late
+                            && last_user[self.nparams + i] == block.end - 1
+                    }
+                    Op::Phi { .. } => true,
+                    _ => false,
+                };
+                if !fine {
+                    continue 'counters;
+                }
+            }
+            self.kind[c.value] = Kind::Sunk;
+            self.sunk.push((c.block as u32, c.value as u32));
+        }
+        self.sunk.sort_unstable();
+        self.sunk.dedup();
+    }
+
+    fn value_type_of(&self, v: usize) -> TypeId {
+        self.body.insts[v - self.nparams].ty
+    }
+
+    fn classify(&mut self, i: usize, all_uses: &[u32], last_user: &[u32], common: Uses) -> Kind {
         let inst = &self.body.insts[i];
+        let (uses, user) = (all_uses[self.nparams + i], last_user[self.nparams + i]);
+        let only_addresses = common.all(Uses::ADDRESS);
         let pure = matches!(
             inst.op,
             Op::Binary { .. }
@@ -196,7 +356,11 @@ impl Lower<'_> {
             }
             Op::Gep { indices, .. } if scalar => {
                 let constant = indices.iter().all(|&i| self.int_const(i).is_some());
-                if constant && only_addresses {
+                if only_addresses
+                    && (constant || common.all(Uses::LOCAL) && uses <= MOST_USES)
+                    && (constant || !same_block)
+                    && (constant || self.one_index(&inst.op))
+                {
                     Kind::Address
                 } else if same_block {
                     Kind::Late
@@ -208,6 +372,86 @@ impl Lower<'_> {
             Op::Cast {
                 op: CastOp::SExt, ..
             } if scalar && same_block => Kind::Late,
+            // Whoever uses it looks at no more than the bits that it keeps.
+            Op::Cast {
+                op: CastOp::Trunc,
+                a,
+            } if scalar
+                && matches!(
+                    (self.ty(self.type_of(*a)), self.ty(inst.ty)),
+                    (Type::Int(64), Type::Int(32)) if common.all(Uses::LOW)
+                )
+                || matches!(
+                    (self.ty(self.type_of(*a)), self.ty(inst.ty)),
+                    (Type::Int(8..=64), Type::Int(1)) if common.all(Uses::CONDITION)
+                ) =>
+            {
+                Kind::Alias
+            }
+            Op::FNeg { .. } if same_block && self.is_double(inst.ty) => {
+                if self.takes_negated(&self.body.insts[user as usize].op, i) {
+                    Kind::Late
+                } else {
+                    Kind::Plain
+                }
+            }
+            Op::Binary {
+                op: crate::ir::BinOp::And,
+                b,
+                ..
+            } if same_block && self.imm(*b).is_some_and(|m| m >= 0) => {
+                let tested = match self.body.insts[user as usize].op {
+                    Op::ICmp { pred, b, .. } => {
+                        matches!(pred, crate::ir::IntPred::Eq | crate::ir::IntPred::Ne)
+                            && self.int_const(b) == Some(0)
+                    }
+                    _ => false,
+                };
+                let decides = all_uses[self.nparams + user as usize] == 1
+                    && last_user[self.nparams + user as usize]
+                        .try_into()
+                        .is_ok_and(|u: usize| {
+                            u < self.body.insts.len()
+                                && self.block_of[self.nparams + u] == self.block_of[v]
+                                && matches!(
+                                    self.body.insts[u].op,
+                                    Op::CondBr { .. } | Op::Select { .. }
+                                )
+                        });
+                if tested && decides {
+                    Kind::Late
+                } else {
+                    Kind::Plain
+                }
+            }
+            Op::Binary {
+                op: crate::ir::BinOp::Add,
+                b,
+                ..
+            } if same_block
+                && matches!(self.ty(inst.ty), Type::Int(64))
+                && self.imm(*b).is_some()
+                && self.passes_sum(&self.body.insts[user as usize].op) =>
+            {
+                Kind::Late
+            }
+            // For a sum with a number.
+            Op::Binary {
+                op: crate::ir::BinOp::Mul | crate::ir::BinOp::Shl,
+                b,
+                ..
+            } if same_block && scalar => {
+                let sum = matches!(
+                    self.body.insts[user as usize].op,
+                    Op::Binary { op: crate::ir::BinOp::Add, b, .. }
+                        if self.imm(b).is_some()
+                ) && matches!(self.ty(inst.ty), Type::Int(32 | 64));
+                if sum && self.imm(*b).is_some() {
+                    Kind::Late
+                } else {
+                    Kind::Plain
+                }
+            }
             Op::Binary {
                 op: crate::ir::BinOp::FMul,
                 ..
@@ -220,6 +464,31 @@ impl Lower<'_> {
             },
             _ => Kind::Plain,
         }
+    }
+
+    /// Whether the address is a slot and one index: as an operand it costs no more than a slot.
+    fn one_index(&self, op: &Op) -> bool {
+        let Op::Gep {
+            elem,
+            base,
+            indices,
+        } = op
+        else {
+            return false;
+        };
+        let variable = |o: &&Operand| self.int_const(**o).is_none();
+        let simple = match base.unpack() {
+            Ok(v) => matches!(self.kind[v.index()], Kind::Plain),
+            Err(c) => self.image.tls_constant(c).is_none(),
+        };
+        simple
+            && indices.iter().filter(variable).count() == 1
+            && self.m.layout(*elem).size < 1 << 31
+            && indices.iter().filter(variable).all(|o| {
+                matches!(self.ty(self.type_of(*o)), Type::Int(64))
+                    && o.unpack()
+                        .is_ok_and(|v| matches!(self.kind[v.index()], Kind::Plain))
+            })
     }
 
     /// Whether a cast leaves the slots as they are.
@@ -264,9 +533,9 @@ impl Lower<'_> {
     /// Slots of a value, emitting it here when it was postponed.
     pub(super) fn value(&mut self, v: usize) -> u16 {
         match self.kind[v] {
-            Kind::Plain if self.slot[v] != NONE => self.slot[v],
+            Kind::Plain | Kind::Sunk if self.slot[v] != NONE => self.slot[v],
             // Undefined (unreachable code) or without slots.
-            Kind::Plain | Kind::Dead => self.scratch,
+            Kind::Plain | Kind::Sunk | Kind::Dead => self.scratch,
             Kind::Alias => match &self.body.insts[v - self.nparams].op {
                 Op::Cast { a, .. } | Op::Freeze { a } => self.operand(*a),
                 Op::ExtractElement { vector, index } => {

@@ -3,10 +3,10 @@
 use super::Lower;
 use crate::interp::exec::MAX_DIRECT;
 use crate::interp::frame::{CallSite, Kept, VarArg};
-use crate::interp::isa::{self, op};
+use crate::interp::isa::{self, Enc, HANDLERS, op};
 use crate::ir::{
-    BlockId, Call, Callee, FloatKind, FuncId, GlobalRef, Operand, ParamAttrs, TailKind, Type,
-    TypeId,
+    BinOp, BlockId, Call, Callee, FloatKind, FuncId, GlobalRef, Op, Operand, ParamAttrs, TailKind,
+    Type, TypeId,
 };
 use crate::memory::abi::CallPlan;
 use std::sync::Arc;
@@ -119,21 +119,95 @@ impl<'a> Lower<'a> {
     }
 
     fn guest_call(&mut self, call: &Call, func: usize, dst: u16) {
-        let slots = self.argument_words(call, call.args.len());
         let (ret, _, _) = self.fn_type(call.fn_ty);
         let words = self.words(ret);
+        let tail = call.tail == TailKind::MustTail;
+        if let [arg] = call.args[..]
+            && !tail
+            && self.attrs(call, 0).byval.is_none()
+            && self.words(self.type_of(arg)) == 1
+        {
+            let (arg, imm) = match self.late(arg) {
+                Some(&Op::Binary {
+                    op: BinOp::Add,
+                    a,
+                    b,
+                    ..
+                }) => (a, self.imm(b).unwrap_or(0)),
+                _ => (arg, 0),
+            };
+            let a = self.operand(arg);
+            let ops = isa::Call1 {
+                dst,
+                words,
+                a,
+                up: 0,
+                func,
+                imm,
+            };
+            let at = self.emit(op::call1, ops);
+            self.calls.push(at);
+            return;
+        }
+        let slots = self.argument_words(call, call.args.len());
         let ops = isa::Call {
             dst,
             words,
             n: slots.len() as u16,
+            up: 0,
             func,
         };
-        if call.tail == TailKind::MustTail {
-            self.emit(op::tail_call, ops);
-        } else {
-            self.emit(op::call, ops);
+        let code = match slots.len() {
+            _ if tail => op::tail_call,
+            0 => op::call0,
+            1..=4 => op::call4,
+            _ => op::call,
+        };
+        let at = self.emit(code, ops);
+        if !tail && slots.len() <= 4 {
+            self.calls.push(at);
         }
         self.tail(&slots);
+    }
+
+    /// Whether a one-word sum is passed on by a call that can add its constant.
+    pub(super) fn passes_sum(&self, user: &crate::ir::Op) -> bool {
+        let Op::Call(call) = user else { return false };
+        let Callee::Symbol(s) = &call.callee else {
+            return false;
+        };
+        let GlobalRef::Func(id) = self.image.resolve_alias(*s) else {
+            return false;
+        };
+        call.args.len() == 1
+            && call.tail != TailKind::MustTail
+            && self.image.func_ref(id).is_some()
+            && !self.m.functions[id].signature(self.m).2
+    }
+
+    /// Tells calls how long the frame is; where it varies or is too long, they ask the thread.
+    pub(super) fn finish_calls(&mut self, frame: u32) {
+        let up = u16::try_from(frame / 16).ok().filter(|_| !self.dynamic);
+        for at in std::mem::take(&mut self.calls) {
+            let k = self.ops.partition_point(|o| (o.0 as usize) < at);
+            let single = self.ops[k].1 == op::call1.number;
+            // SAFETY: a call was emitted there; its forms have `up` at the same place.
+            unsafe {
+                let call = self.code.as_mut_ptr().byte_add(at).cast::<Enc<isa::Call>>();
+                match up {
+                    Some(up) => (*call).ops.up = up,
+                    None => {
+                        let far = if single {
+                            op::call1_far.number
+                        } else {
+                            op::call.number
+                        };
+                        (*call).handler = HANDLERS[far as usize];
+                        self.ops[k].1 = far;
+                    }
+                }
+            }
+        }
     }
 
     pub(super) fn fn_type(&self, ty: TypeId) -> (TypeId, &'a [TypeId], bool) {

@@ -1,16 +1,26 @@
 //! Branches and returns; a comparison used by its branch alone is part of it, and so is the
 //! counter's step before that.
 
+use super::analyse::Kind;
 use super::int::swap_greater;
 use super::{Label, Lower};
 use crate::interp::isa::{self, Brab, Brai, Code, Enc, op};
-use crate::ir::{FloatKind, FloatPred, IntPred, Op, Operand, Type};
+use crate::ir::{BinOp, FloatKind, FloatPred, IntPred, Op, Operand, Type};
 use std::mem::offset_of;
 
 /// A comparison of two slots or of a slot and an immediate.
-enum Test {
+pub(super) enum Test {
     Slots(Code<Brab>, u16, u16),
     Imm(Code<Brai>, u16, i32),
+}
+
+/// The form of a comparison with a number that reads 32 bits.
+fn narrow_imm(code: Code<Brai>) -> Code<Brai> {
+    match code.number {
+        n if n == op::br_eqi.number => op::br_eqi32,
+        n if n == op::br_ulti.number => op::br_ulti32,
+        _ => code,
+    }
 }
 
 impl Lower<'_> {
@@ -27,7 +37,55 @@ impl Lower<'_> {
         };
     }
 
+    /// Emits what was left for the end of the current block; what its branch compares last.
+    fn sunk(&mut self, i: usize) {
+        let block = self.current as u32;
+        let first = self.sunk.partition_point(|&(b, _)| b < block);
+        let n = self.sunk[first..].partition_point(|&(b, _)| b == block);
+        if n == 0 {
+            return;
+        }
+        let compared = match &self.body.insts[i].op {
+            Op::CondBr { cond, .. } => match self.late(*cond) {
+                Some(&Op::ICmp { a, b, .. }) => [a, b].map(|o| o.unpack().ok().map(|v| v.as_u32())),
+                _ => [None; 2],
+            },
+            _ => [None; 2],
+        };
+        for last in [false, true] {
+            for k in first..first + n {
+                let v = self.sunk[k].1;
+                if compared.contains(&Some(v)) == last {
+                    let (at, dst) = (v as usize - self.nparams, self.slot[v as usize]);
+                    self.note_line(at);
+                    self.produce(at, dst);
+                }
+            }
+        }
+        self.note_line(i);
+    }
+
+    /// Whether a block is a comparison and its branch, or a return, and nothing else: then it is
+    /// as well repeated where something would jump to it.
+    pub(super) fn is_test(&self, b: usize) -> bool {
+        let block = self.body.blocks[b];
+        let (last, all) = (
+            block.end as usize - 1,
+            block.start as usize..block.end as usize,
+        );
+        if self.count || block.end == block.start {
+            return false;
+        }
+        matches!(self.body.insts[last].op, Op::CondBr { .. })
+            && all.clone().all(|i| {
+                i == last
+                    || matches!(self.body.insts[i].op, Op::Phi { .. })
+                    || !matches!(self.kind[self.nparams + i], Kind::Plain | Kind::Sunk)
+            })
+    }
+
     pub(super) fn branch(&mut self, i: usize) {
+        self.sunk(i);
         match &self.body.insts[i].op {
             Op::Br { target } => {
                 let to = target.as_u32() as usize;
@@ -51,6 +109,10 @@ impl Lower<'_> {
                 match self.test(*cond, &mut then, &mut els) {
                     Some(Test::Slots(code, a, b)) => {
                         if self.step(code.number, a, b, then, els) {
+                            self.repeat(then, els);
+                            return;
+                        }
+                        if self.increment(code.number, a, b, then, els) {
                             return;
                         }
                         let at = self.emit(
@@ -67,6 +129,10 @@ impl Lower<'_> {
                     }
                     Some(Test::Imm(code, a, imm)) => {
                         if self.step_imm(code.number, a, imm, then, els) {
+                            self.repeat(then, els);
+                            return;
+                        }
+                        if self.increment_imm(code.number, a, imm, then, els) {
                             return;
                         }
                         let at = self.emit(
@@ -127,34 +193,29 @@ impl Lower<'_> {
             let at = self.emit(op::br_eqi, ops);
             self.branch_to(at, offset_of!(Enc<Brai>, ops.then), then);
             self.branch_to(at, offset_of!(Enc<Brai>, ops.els), next);
-            self.labels[next.0 as usize] = self.here();
+            self.place(next);
         }
         self.edge(self.current, fallthrough.as_u32() as usize);
     }
 
-    /// The operands of an `addi` that was emitted just now into `dst`; takes it back.
-    fn take_step(&mut self, dst: u16, wide: &[u16]) -> Option<(isa::Dai, bool)> {
+    /// The operands of an instruction among `codes` that was emitted just now in this block, if
+    /// `wanted`; takes it back. With them, which of the codes it is.
+    fn take_last<T: isa::Shape>(
+        &mut self,
+        codes: [Code<T>; 2],
+        wanted: impl Fn(&T, bool) -> bool,
+    ) -> Option<(T, bool)> {
         let &(at, number) = self.ops.last()?;
-        if at < self.labels[self.current]
-            || at as usize + size_of::<Enc<isa::Dai>>() != self.code.len() * 8
-        {
+        if at < self.fence || at as usize + size_of::<Enc<T>>() != self.code.len() * 8 {
             return None;
         }
-        let is64 = number == op::addi64.number;
-        if (!is64 && number != op::addi32.number) || wide.contains(&u16::from(!is64)) {
+        let second = number == codes[1].number;
+        if !second && number != codes[0].number {
             return None;
         }
         // SAFETY: the instruction recorded there has this shape.
-        let ops = unsafe {
-            (*self
-                .code
-                .as_ptr()
-                .byte_add(at as usize)
-                .cast::<Enc<isa::Dai>>())
-            .ops
-        };
-        if ops.dst != dst
-            || self.lines.last().is_some_and(|l| l.0 > at) && self.labels[self.current] == at
+        let ops = unsafe { (*self.code.as_ptr().byte_add(at as usize).cast::<Enc<T>>()).ops };
+        if !wanted(&ops, second) || self.lines.last().is_some_and(|l| l.0 > at) && self.fence == at
         {
             return None;
         }
@@ -166,26 +227,55 @@ impl Lower<'_> {
             }
             line.0 = at;
         }
-        Some((ops, is64))
+        Some((ops, second))
+    }
+
+    /// The operands of an `addi` that was emitted just now into `dst`; takes it back. Not one of
+    /// the widths (0: 32 bits, 1: 64) in `not`.
+    fn take_step(&mut self, dst: u16, not: &[u16]) -> Option<(isa::Dai, bool)> {
+        self.take_last([op::addi32, op::addi64], |o, wide| {
+            o.dst == dst && !not.contains(&u16::from(wide))
+        })
+    }
+
+    /// As [`Self::take_step`] for an `add`.
+    fn take_walk(&mut self, dst: u16, not: &[u16]) -> Option<(isa::Dab, bool)> {
+        self.take_last([op::add32, op::add64], |o, wide| {
+            o.dst == dst && !not.contains(&u16::from(wide))
+        })
     }
 
     /// Fuses `dst = a + step` into the comparison of `dst` that follows.
     fn step(&mut self, number: u16, x: u16, y: u16, then: Label, els: Label) -> bool {
+        // For each comparison its forms with a step and with a walk of either width, and the
+        // width of addition that it does not fit.
         let table = [
-            (op::br_eq.number, [op::step_eq32, op::step_eq64], &[][..]),
-            (op::br_ult.number, [op::step_ult32, op::step_ult64], &[][..]),
+            (
+                op::br_eq.number,
+                [op::step_eq32, op::step_eq64],
+                [op::walk_eq32, op::walk_eq64],
+                &[][..],
+            ),
+            (
+                op::br_ult.number,
+                [op::step_ult32, op::step_ult64],
+                [op::walk_ult32, op::walk_ult64],
+                &[][..],
+            ),
             (
                 op::br_slt32.number,
-                [op::step_slt32, op::step_slt32],
-                &[0][..],
+                [op::step_slt32; 2],
+                [op::walk_slt32; 2],
+                &[1][..],
             ),
             (
                 op::br_slt64.number,
-                [op::step_slt64, op::step_slt64],
-                &[1][..],
+                [op::step_slt64; 2],
+                [op::walk_slt64; 2],
+                &[0][..],
             ),
         ];
-        let Some(&(_, codes, not)) = table.iter().find(|t| t.0 == number) else {
+        let Some(&(_, codes, walks, not)) = table.iter().find(|t| t.0 == number) else {
             return false;
         };
         // Equality may name the counter second.
@@ -196,6 +286,20 @@ impl Lower<'_> {
         };
         if x == y {
             return false;
+        }
+        if let Some((o, is64)) = self.take_walk(x, not) {
+            let ops = isa::Brwalk {
+                dst: o.dst,
+                a: o.a,
+                s: o.b,
+                b: y,
+                then: 0,
+                els: 0,
+            };
+            let at = self.emit(walks[usize::from(is64)], ops);
+            self.branch_to(at, offset_of!(Enc<isa::Brwalk>, ops.then), then);
+            self.branch_to(at, offset_of!(Enc<isa::Brwalk>, ops.els), els);
+            return true;
         }
         let Some((o, is64)) = self.take_step(x, not) else {
             return false;
@@ -214,45 +318,131 @@ impl Lower<'_> {
         true
     }
 
+    /// Where an addition that was emitted just now goes.
     fn last_dst(&self) -> Option<u16> {
         let &(at, number) = self.ops.last()?;
-        if number != op::addi64.number && number != op::addi32.number {
-            return None;
-        }
-        // SAFETY: the instruction recorded there has this shape.
-        Some(unsafe {
+        let adds = [
+            op::addi64.number,
+            op::addi32.number,
+            op::add64.number,
+            op::add32.number,
+        ];
+        // SAFETY: both shapes begin with the destination.
+        adds.contains(&number).then(|| unsafe {
             (*self
                 .code
                 .as_ptr()
                 .byte_add(at as usize)
-                .cast::<Enc<isa::Dai>>())
+                .cast::<Enc<isa::D>>())
             .ops
             .dst
         })
     }
 
+    /// Fuses `dst = a + step` into a comparison of other slots.
+    fn increment(&mut self, number: u16, x: u16, y: u16, then: Label, els: Label) -> bool {
+        let table = [
+            (op::br_eq.number, op::inc_br_eq),
+            (op::br_eq32.number, op::inc_br_eq32),
+            (op::br_ult.number, op::inc_br_ult),
+            (op::br_slt32.number, op::inc_br_slt32),
+            (op::br_slt64.number, op::inc_br_slt64),
+        ];
+        let Some(&(_, code)) = table.iter().find(|t| t.0 == number) else {
+            return false;
+        };
+        let Some((o, _)) = self.take_last([op::addi64; 2], |_, _| true) else {
+            return false;
+        };
+        let ops = isa::Brinc {
+            dst: o.dst,
+            a: o.a,
+            x,
+            y,
+            step: o.imm,
+            then: 0,
+            els: 0,
+        };
+        let at = self.emit(code, ops);
+        self.branch_to(at, offset_of!(Enc<isa::Brinc>, ops.then), then);
+        self.branch_to(at, offset_of!(Enc<isa::Brinc>, ops.els), els);
+        true
+    }
+
+    /// Fuses `dst = a + step` into a comparison of another slot with a number.
+    fn increment_imm(&mut self, number: u16, x: u16, imm: i32, then: Label, els: Label) -> bool {
+        let table = [
+            (op::br_eqi.number, op::inc_br_eqi),
+            (op::br_eqi32.number, op::inc_br_eqi32),
+            (op::br_ulti.number, op::inc_br_ulti),
+            (op::br_slti32.number, op::inc_br_slti32),
+            (op::br_slti64.number, op::inc_br_slti64),
+        ];
+        let Some(&(_, code)) = table.iter().find(|t| t.0 == number) else {
+            return false;
+        };
+        let Some((o, _)) = self.take_last([op::addi64; 2], |_, _| true) else {
+            return false;
+        };
+        let ops = isa::Brinci {
+            dst: o.dst,
+            a: o.a,
+            x,
+            step: o.imm,
+            imm,
+            then: 0,
+            els: 0,
+        };
+        let at = self.emit(code, ops);
+        self.branch_to(at, offset_of!(Enc<isa::Brinci>, ops.then), then);
+        self.branch_to(at, offset_of!(Enc<isa::Brinci>, ops.els), els);
+        true
+    }
+
     fn step_imm(&mut self, number: u16, x: u16, imm: i32, then: Label, els: Label) -> bool {
         let table = [
-            (op::br_eqi.number, [op::step_eqi32, op::step_eqi64], &[][..]),
+            (
+                op::br_eqi.number,
+                [op::step_eqi32, op::step_eqi64],
+                [op::walk_eqi32, op::walk_eqi64],
+                &[][..],
+            ),
             (
                 op::br_ulti.number,
                 [op::step_ulti32, op::step_ulti64],
+                [op::walk_ulti32, op::walk_ulti64],
                 &[][..],
             ),
             (
                 op::br_slti32.number,
-                [op::step_slti32, op::step_slti32],
-                &[0][..],
+                [op::step_slti32; 2],
+                [op::walk_slti32; 2],
+                &[1][..],
             ),
             (
                 op::br_slti64.number,
-                [op::step_slti64, op::step_slti64],
-                &[1][..],
+                [op::step_slti64; 2],
+                [op::walk_slti64; 2],
+                &[0][..],
             ),
         ];
-        let Some(&(_, codes, not)) = table.iter().find(|t| t.0 == number) else {
+        let Some(&(_, codes, walks, not)) = table.iter().find(|t| t.0 == number) else {
             return false;
         };
+        if let Some((o, is64)) = self.take_walk(x, not) {
+            let ops = isa::Brwalki {
+                dst: o.dst,
+                a: o.a,
+                s: o.b,
+                imm,
+                then: 0,
+                els: 0,
+            };
+            let at = self.emit(walks[usize::from(is64)], ops);
+            self.branch_to(at, offset_of!(Enc<isa::Brwalki>, ops.then), then);
+            self.branch_to(at, offset_of!(Enc<isa::Brwalki>, ops.els), els);
+            return true;
+        }
         let Some((o, is64)) = self.take_step(x, not) else {
             return false;
         };
@@ -292,13 +482,18 @@ impl Lower<'_> {
             );
             self.branch_to(at, offset_of!(Enc<Brab>, ops.then), then);
             self.branch_to(at, offset_of!(Enc<Brab>, ops.els), next);
-            self.labels[next.0 as usize] = self.here();
+            self.place(next);
         }
         self.emit(op::unreachable, isa::Nil);
     }
 
     /// A fused comparison for a condition that is used only here.
-    fn test(&mut self, cond: Operand, then: &mut Label, els: &mut Label) -> Option<Test> {
+    pub(super) fn test(
+        &mut self,
+        cond: Operand,
+        then: &mut Label,
+        els: &mut Label,
+    ) -> Option<Test> {
         match self.late(cond)?.clone() {
             Op::ICmp { pred, a, b } => {
                 let bits = self.int_bits(a).filter(|&b| b <= 64)?;
@@ -308,6 +503,20 @@ impl Lower<'_> {
                     std::mem::swap(then, els);
                 }
                 let small = |imm: i32| bits == 64 || imm >= 0;
+                if pred == IntPred::Eq
+                    && self.int_const(b) == Some(0)
+                    && let Some(&Op::Binary {
+                        op: BinOp::And,
+                        a: x,
+                        b: mask,
+                        ..
+                    }) = self.late(a)
+                    && let Some(mask) = self.imm(mask)
+                {
+                    std::mem::swap(then, els);
+                    return Some(Test::Imm(op::br_test, self.operand(x), mask));
+                }
+                let low = bits == 32 && (self.unclean(a) || self.unclean(b));
                 // x pred imm
                 if let Some(imm) = self.imm(b) {
                     let code = match pred {
@@ -327,6 +536,7 @@ impl Lower<'_> {
                         _ => None,
                     };
                     if let Some((code, imm)) = code {
+                        let code = if low { narrow_imm(code) } else { code };
                         return Some(Test::Imm(code, self.operand(a), imm));
                     }
                 }
@@ -349,12 +559,16 @@ impl Lower<'_> {
                     };
                     if let Some((code, imm)) = code {
                         std::mem::swap(then, els);
+                        let code = if low { narrow_imm(code) } else { code };
                         return Some(Test::Imm(code, self.operand(b), imm));
                     }
                 }
                 let (mut x, mut y) = (self.operand(a), self.operand(b));
                 let w = self.compare_width(pred, bits, &mut x, &mut y);
                 let code = match pred {
+                    IntPred::Eq if low => op::br_eq32,
+                    IntPred::Ult if low => op::br_ult32,
+                    IntPred::Ule if low => op::br_ule32,
                     IntPred::Eq => op::br_eq,
                     IntPred::Ult => op::br_ult,
                     IntPred::Ule => op::br_ule,

@@ -42,7 +42,8 @@ impl Lower<'_> {
             };
             let same = match self.origin(source).unpack() {
                 Ok(s) => {
-                    self.kind[s.index()] == Kind::Plain && self.slot[s.index()] == self.slot[v]
+                    matches!(self.kind[s.index()], Kind::Plain | Kind::Sunk)
+                        && self.slot[s.index()] == self.slot[v]
                 }
                 Err(c) => matches!(self.m.consts[c], Const::Undef | Const::Poison),
             };
@@ -129,6 +130,12 @@ impl Lower<'_> {
 
     /// Goes to a block; the last move since `start` may do it along the way.
     pub(super) fn jump(&mut self, start: u32, to: usize) {
+        if self.is_test(to) {
+            let from = std::mem::replace(&mut self.current, to);
+            self.branch(self.body.blocks[to].end as usize - 1);
+            self.current = from;
+            return;
+        }
         if let Some(&(at, number)) = self.ops.last()
             && at >= start
             && number == op::mov.number

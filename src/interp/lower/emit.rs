@@ -67,6 +67,12 @@ impl Lower<'_> {
         self.fixups.push(Fixup { at, field, label });
     }
 
+    /// Puts a label here: what comes next is reached by branches too.
+    pub(super) fn place(&mut self, label: Label) {
+        self.fence = self.here();
+        self.labels[label.0 as usize] = self.fence;
+    }
+
     pub(super) fn new_label(&mut self) -> Label {
         self.labels.push(u32::MAX);
         Label(self.labels.len() as u32 - 1)

@@ -66,7 +66,7 @@ impl Lower<'_> {
     pub(super) fn finish_landings(&mut self) {
         for landing in std::mem::take(&mut self.landings) {
             let at = self.here();
-            self.labels[landing.label.0 as usize] = at;
+            self.place(landing.label);
             self.pads[landing.pad].land = at;
             self.current = landing.from;
             self.edge(landing.from, landing.to);

@@ -10,9 +10,11 @@
 use super::Lower;
 use super::address::Addr;
 use super::analyse::Kind;
-use crate::interp::isa::{self, Code, Fcx, Fm, Fx, op};
+use crate::interp::isa::{self, Code, Fcx, Fm, Fx, Fxx, op};
 use crate::ir::TypeId;
-use crate::ir::{BinOp, Call, Callee, Const, FloatKind, GlobalRef, Op, Operand, Ordering, Type};
+use crate::ir::{
+    BinOp, Call, Callee, CastOp, Const, FloatKind, GlobalRef, Op, Operand, Ordering, Type,
+};
 use cranelift_entity::EntityRef;
 
 /// The forms of a binary operation with a loaded right operand.
@@ -50,7 +52,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    fn is_double(&self, ty: TypeId) -> bool {
+    pub(super) fn is_double(&self, ty: TypeId) -> bool {
         matches!(self.ty(ty), Type::Float(FloatKind::Double))
     }
 
@@ -100,6 +102,34 @@ impl<'a> Lower<'a> {
         }
     }
 
+    /// Whether the instruction multiplies the negated double of instruction `i`, once.
+    pub(super) fn takes_negated(&self, op: &Op, i: usize) -> bool {
+        let is = |o: Operand| o.unpack().is_ok_and(|v| v.index() == self.nparams + i);
+        match op {
+            Op::Binary {
+                op: BinOp::FMul,
+                a,
+                b,
+                ..
+            } => is(*a) != is(*b),
+            Op::Call(call) => {
+                self.intrinsic_name(call)
+                    .is_some_and(|n| n.starts_with("fmuladd."))
+                    && !is(call.args[2])
+                    && is(call.args[0]) != is(call.args[1])
+            }
+            _ => false,
+        }
+    }
+
+    /// What a postponed negation negates.
+    fn negated(&self, o: Operand) -> Option<Operand> {
+        match self.late(o)? {
+            Op::FNeg { a } => Some(*a),
+            _ => None,
+        }
+    }
+
     /// Whether the instruction puts double `v` into a pair.
     fn pairs(&self, op: &Op, v: usize) -> bool {
         match op {
@@ -112,6 +142,44 @@ impl<'a> Lower<'a> {
                     && self.int_const(*index).is_some()
                     && elem.unpack().is_ok_and(|e| e.index() == v)
             }
+            _ => false,
+        }
+    }
+
+    /// Whether the value of a load is, sign-extended, only the index of a postponed load of a
+    /// double that is multiplied by another postponed load.
+    fn is_gathered(&self, extension: usize, last_user: &[u32]) -> bool {
+        let late = |i: usize| self.kind[self.nparams + i] == Kind::Late;
+        let user = |i: usize| {
+            (last_user[self.nparams + i] != u32::MAX)
+                .then_some(last_user[self.nparams + i] as usize)
+        };
+        let op = |i: usize| &self.body.insts[i].op;
+        if !late(extension)
+            || !matches!(
+                op(extension),
+                Op::Cast {
+                    op: CastOp::SExt,
+                    ..
+                }
+            )
+        {
+            return false;
+        }
+        let Some(gep) = user(extension).filter(|&g| late(g) && matches!(op(g), Op::Gep { .. }))
+        else {
+            return false;
+        };
+        let Some(load) = user(gep).filter(|&l| late(l) && matches!(op(l), Op::Load { .. })) else {
+            return false;
+        };
+        let Some(Op::Call(call)) = user(load).map(op) else {
+            return false;
+        };
+        let v = self.nparams + load;
+        let is = |o: Operand| o.unpack().is_ok_and(|o| o.index() == v);
+        match call.args[..] {
+            [a, b, _] => is(a) != is(b),
             _ => false,
         }
     }
@@ -135,9 +203,14 @@ impl<'a> Lower<'a> {
                             ordering: Ordering::NotAtomic,
                             ..
                         } => {
-                            (self.is_double(inst.ty) || self.is_pair(inst.ty))
-                                && (self.takes_load(by) || self.pairs(by, v))
-                                && barrier >= place[user as usize]
+                            let taken = match self.ty(inst.ty) {
+                                Type::Int(32) => self.is_gathered(user as usize, last_user),
+                                _ => {
+                                    (self.is_double(inst.ty) || self.is_pair(inst.ty))
+                                        && (self.takes_load(by) || self.pairs(by, v))
+                                }
+                            };
+                            taken && barrier >= place[user as usize]
                         }
                         Op::Binary {
                             op: BinOp::Add, b, ..
@@ -279,6 +352,29 @@ impl<'a> Lower<'a> {
                 }
             }
         }
+        if !pair && o == BinOp::FMul {
+            for (x, y) in [(a, b), (b, a)] {
+                if let Some(x) = self.negated(x) {
+                    let (a, b) = (self.operand(x), self.operand(y));
+                    self.emit(op::negmul64, isa::Dab { dst, a, b });
+                    return;
+                }
+            }
+        }
+        if !pair
+            && self.loads(a)
+            && self.loads(b)
+            && let Some(code) = match o {
+                BinOp::FAdd => Some(op::fadd64_xx),
+                BinOp::FSub => Some(op::fsub64_xx),
+                BinOp::FMul => Some(op::fmul64_xx),
+                _ => None,
+            }
+            && let Some(ops) = self.two_loaded(dst, 0, a, b)
+        {
+            self.emit(code, ops);
+            return;
+        }
         let (codes, a, addr) = if let Some(addr) = self.loaded(b) {
             (forward, a, addr)
         } else if let Some(addr) = self.loaded(a) {
@@ -366,6 +462,23 @@ impl<'a> Lower<'a> {
                     self.emit(op::v2scaleadd, isa::Dabc { dst, a, b, c });
                 }
                 return;
+            }
+        }
+        if !pair {
+            for (x, y) in [(x, y), (y, x)] {
+                let Some(x) = self.negated(x) else { continue };
+                self.subtract_product(dst, x, y, c);
+                return;
+            }
+            if self.gather(dst, x, y, c) || self.gather(dst, y, x, c) {
+                return;
+            }
+            if self.loads(x) && self.loads(y) {
+                let slot = self.operand(c);
+                if let Some(ops) = self.two_loaded(dst, slot, x, y) {
+                    self.emit(op::muladd64_xx, ops);
+                    return;
+                }
             }
         }
         let factor = match self.loaded(y) {
@@ -467,11 +580,181 @@ impl<'a> Lower<'a> {
         self.emit(code, isa::Dabc { dst, a, b, c });
     }
 
+    /// `dst = c - x * y` on doubles.
+    fn subtract_product(&mut self, dst: u16, x: Operand, y: Operand, c: Operand) {
+        let loaded = self.loaded(y).map(|addr| self.indexed_form(addr));
+        let (a, c) = (self.operand(x), self.operand(c));
+        match loaded {
+            None => {
+                let b = self.operand(y);
+                self.emit(op::negmuladd64, isa::Dabc { dst, a, b, c });
+            }
+            Some(Ok((base, off))) => {
+                let ops = Fm {
+                    dst,
+                    a,
+                    c,
+                    base,
+                    off,
+                };
+                self.emit(op::negmuladd64_m, ops);
+            }
+            Some(Err((base, index, scale, off))) => {
+                let ops = Fcx {
+                    dst,
+                    a,
+                    c,
+                    base,
+                    index,
+                    scale,
+                    off,
+                };
+                self.emit(op::negmuladd64_x, ops);
+            }
+        }
+    }
+
+    /// `dst = x * y + c` where both are postponed loads, `y` by an index that is loaded beside `x`.
+    fn gather(&mut self, dst: u16, x: Operand, y: Operand, c: Operand) -> bool {
+        if !self.loads(x) {
+            return false;
+        }
+        let Some(&Op::Load { ptr, .. }) = self.late(y) else {
+            return false;
+        };
+        let Some(Op::Gep {
+            elem,
+            base,
+            indices,
+        }) = self.late(ptr)
+        else {
+            return false;
+        };
+        let (elem, base) = (*elem, *base);
+        let [index] = indices[..] else { return false };
+        let Some(&Op::Cast {
+            op: CastOp::SExt,
+            a: number,
+        }) = self.late(index)
+        else {
+            return false;
+        };
+        if !self.loads(number) {
+            return false;
+        }
+        let Ok(scale3) = i32::try_from(self.m.layout(elem).size) else {
+            return false;
+        };
+        let c = self.operand(c);
+        let first = self.loaded(x);
+        let second = self.loaded(number);
+        let base = self.address(base);
+        let (base3, off3) = self.plain_form(base);
+        let whole = |this: &mut Self, addr: Option<Addr>| {
+            let form = addr.map(|addr| this.indexed_form(addr));
+            match form {
+                Some(Err(all)) => all,
+                Some(Ok((base, off))) => (base, base, 0, off),
+                None => (this.scratch, this.scratch, 0, 0),
+            }
+        };
+        let (base, index, scale, off) = whole(self, first);
+        let (base2, index2, scale2, off2) = whole(self, second);
+        if index != index2 {
+            // Two places to look at: the number is loaded first, as any index is.
+            let number = self.temp(1);
+            self.emit(
+                op::load32x,
+                isa::Memx {
+                    reg: number,
+                    base: base2,
+                    index: index2,
+                    scale: scale2,
+                    off: off2,
+                },
+            );
+            let factor = self.temp(1);
+            self.emit(
+                op::load64x,
+                isa::Memx {
+                    reg: factor,
+                    base,
+                    index,
+                    scale,
+                    off,
+                },
+            );
+            let ops = Fcx {
+                dst,
+                a: factor,
+                c,
+                base: base3,
+                index: number,
+                scale: scale3,
+                off: off3,
+            };
+            self.emit(op::muladd64_s, ops);
+            return true;
+        }
+        let ops = isa::Fg {
+            dst,
+            c,
+            base,
+            index,
+            base2,
+            base3,
+            scale,
+            off,
+            scale2,
+            off2,
+            scale3,
+            off3,
+        };
+        self.emit(op::muladd64_gather, ops);
+        true
+    }
+
+    /// The operands of an instruction that loads both of two postponed doubles, at least one of
+    /// them by an index.
+    fn two_loaded(&mut self, dst: u16, c: u16, x: Operand, y: Operand) -> Option<Fxx> {
+        let first = self.loaded(x)?;
+        let first = self.indexed_form(first);
+        let second = self.loaded(y)?;
+        let second = self.indexed_form(second);
+        // Without an index: a slot that is there, times nothing.
+        let whole = |form: Result<(u16, i32), _>| match form {
+            Ok((base, off)) => (base, base, 0, off),
+            Err(all) => all,
+        };
+        let (base, index, scale, off) = whole(first);
+        let (base2, index2, scale2, off2) = whole(second);
+        Some(Fxx {
+            dst,
+            c,
+            base,
+            index,
+            base2,
+            index2,
+            scale,
+            off,
+            scale2,
+            off2,
+        })
+    }
+
     /// A store of a postponed sum or product; `false` when it is none.
     pub(super) fn store_result(&mut self, value: Operand, ptr: Operand) -> bool {
-        let (x, y, c) = match self.late(value) {
-            Some(Op::Call(call)) => (call.args[0], call.args[1], Some(call.args[2])),
-            Some(Op::Binary { op, a, b, .. }) if *op == BinOp::FMul => (*a, *b, None),
+        let (x, y, c, code) = match self.late(value) {
+            Some(Op::Call(call)) => {
+                let codes = (op::muladd64_st, op::muladd64_stx);
+                (call.args[0], call.args[1], Some(call.args[2]), codes)
+            }
+            Some(Op::Binary { op, a, b, .. }) => match op {
+                BinOp::FAdd => (*a, *b, None, (op::fadd64_st, op::fadd64_stx)),
+                BinOp::FSub => (*a, *b, None, (op::fsub64_st, op::fsub64_stx)),
+                BinOp::FMul => (*a, *b, None, (op::fmul64_st, op::fmul64_stx)),
+                _ => return false,
+            },
             _ => return false,
         };
         if self.loads(x) || self.loads(y) {
@@ -479,22 +762,18 @@ impl<'a> Lower<'a> {
                 |this: &Self, c| matches!(this.late(c), Some(Op::Load { ptr: p, .. }) if *p == ptr);
             return c.is_some_and(|c| same(self, c)) && self.accumulate(x, y, ptr);
         }
+        if [x, y]
+            .into_iter()
+            .any(|o| self.negated(o).is_some() || self.late_product(o).is_some())
+        {
+            return false;
+        }
         let addr = self.address(ptr);
-        let (base, off) = self.plain_form(addr);
-        let Some(c) = c else {
-            let (a, b) = (self.operand(x), self.operand(y));
-            let ops = Fm {
-                dst: b,
-                a,
-                c: 0,
-                base,
-                off,
-            };
-            self.emit(op::fmul64_st, ops);
-            return true;
-        };
-        let loaded = self.loaded(c).map(|addr| self.plain_form(addr));
-        if let Some((from, from_off)) = loaded {
+        let to = self.indexed_form(addr);
+        if let (Some(c), Ok((base, off))) = (c, to)
+            && let Some(loaded) = self.loaded(c)
+        {
+            let (from, from_off) = self.plain_form(loaded);
             let (a, b) = (self.operand(x), self.operand(y));
             let ops = isa::Fms {
                 a,
@@ -505,16 +784,33 @@ impl<'a> Lower<'a> {
                 off,
             };
             self.emit(op::muladd64_ls, ops);
-        } else {
-            let (a, b, c) = (self.operand(x), self.operand(y), self.operand(c));
-            let ops = Fm {
-                dst: b,
-                a,
-                c,
-                base,
-                off,
-            };
-            self.emit(op::muladd64_st, ops);
+            return true;
+        }
+        let (a, dst) = (self.operand(x), self.operand(y));
+        let c = c.map_or(0, |c| self.operand(c));
+        match to {
+            Ok((base, off)) => {
+                let ops = Fm {
+                    dst,
+                    a,
+                    c,
+                    base,
+                    off,
+                };
+                self.emit(code.0, ops);
+            }
+            Err((base, index, scale, off)) => {
+                let ops = Fcx {
+                    dst,
+                    a,
+                    c,
+                    base,
+                    index,
+                    scale,
+                    off,
+                };
+                self.emit(code.1, ops);
+            }
         }
         true
     }
@@ -528,6 +824,28 @@ impl<'a> Lower<'a> {
         let factor = self.indexed_form(addr);
         let a = self.operand(x);
         let addr = self.address(ptr);
+        if let Addr::Index(..) = addr
+            && let Err((base2, index2, scale2, off2)) = self.indexed_form(addr)
+        {
+            let (base, index, scale, off) = match factor {
+                Ok((base, off)) => (base, base, 0, off),
+                Err(all) => all,
+            };
+            let ops = Fxx {
+                dst: 0,
+                c: a,
+                base,
+                index,
+                base2,
+                index2,
+                scale,
+                off,
+                scale2,
+                off2,
+            };
+            self.emit(op::macc64_xx, ops);
+            return true;
+        }
         let (to, to_off) = self.plain_form(addr);
         match factor {
             Ok((from, from_off)) => {

@@ -1,11 +1,12 @@
 //! One IR instruction to bytecode: the dispatch over LLVM's instructions, scalar
 //! floating-point arithmetic, thunks.
 
-use super::{Lower, NONE, analyse::Kind};
+use super::control::Test;
+use super::{Label, Lower, NONE, analyse::Kind};
 use crate::interp::entry::THUNKS;
 use crate::interp::frame::{Kept, ThunkSite};
 use crate::interp::isa::{self, op};
-use crate::ir::{BinOp, FloatKind, Op, Operand, Type, TypeId};
+use crate::ir::{BinOp, FloatKind, FloatPred, IntPred, Op, Operand, Type, TypeId};
 
 /// Index of a width among 8, 16, 32, 64.
 pub(super) fn width(bits: u32) -> Option<usize> {
@@ -98,7 +99,7 @@ impl<'a> Lower<'a> {
                     if !self.vector_select(ty, dst, *cond, *a, *b) {
                         self.thunk(i, dst);
                     }
-                } else {
+                } else if self.words(ty) != 1 || !self.selection(dst, *cond, *a, *b) {
                     let (c, a, b) = (self.operand(*cond), self.operand(*a), self.operand(*b));
                     match self.words(ty) {
                         0 => {}
@@ -225,6 +226,81 @@ impl<'a> Lower<'a> {
         }
     }
 
+    /// `dst = x pred y ? a : b` for a comparison used only here.
+    fn selection(&mut self, dst: u16, cond: Operand, a: Operand, b: Operand) -> bool {
+        let slots = [
+            (op::br_eq.number, op::sel_eq),
+            (op::br_ult.number, op::sel_ult),
+            (op::br_slt32.number, op::sel_slt32),
+            (op::br_slt64.number, op::sel_slt64),
+            (op::br_folt64.number, op::sel_folt64),
+            (op::br_fole64.number, op::sel_fole64),
+        ];
+        let numbers = [
+            (op::br_eqi.number, op::sel_eqi),
+            (op::br_ulti.number, op::sel_ulti),
+            (op::br_slti32.number, op::sel_slti32),
+            (op::br_slti64.number, op::sel_slti64),
+            (op::br_test.number, op::sel_test),
+        ];
+        if !self.selects(cond) {
+            return false;
+        }
+        let (yes, no) = (Label::of(0), Label::of(1));
+        let (mut then, mut els) = (yes, no);
+        let test = self.test(cond, &mut then, &mut els);
+        let (mut a, mut b) = (self.operand(a), self.operand(b));
+        if then == no {
+            (a, b) = (b, a);
+        }
+        match test {
+            Some(Test::Slots(code, x, y)) => {
+                let Some(&(_, code)) = slots.iter().find(|t| t.0 == code.number) else {
+                    crate::bug!("a selection by {}", code.number)
+                };
+                self.emit(code, isa::Sel { dst, x, y, a, b });
+            }
+            Some(Test::Imm(code, x, imm)) => {
+                let Some(&(_, code)) = numbers.iter().find(|t| t.0 == code.number) else {
+                    crate::bug!("a selection by {}", code.number)
+                };
+                self.emit(code, isa::Seli { dst, x, a, b, imm });
+            }
+            None => crate::bug!("a selection by something else"),
+        }
+        true
+    }
+
+    /// Whether a condition is a comparison that a selection can do.
+    fn selects(&self, cond: Operand) -> bool {
+        match self.late(cond) {
+            Some(&Op::ICmp { pred, a, b }) => {
+                let Some(bits) = self.int_bits(a) else {
+                    return false;
+                };
+                let signed = matches!(
+                    pred,
+                    IntPred::Slt | IntPred::Sle | IntPred::Sgt | IntPred::Sge
+                );
+                let strict = !matches!(
+                    pred,
+                    IntPred::Sle | IntPred::Sge | IntPred::Ule | IntPred::Uge
+                );
+                let number = self.imm(a).or(self.imm(b));
+                (bits == 64 || bits == 32 || bits < 32 && !signed)
+                    && !self.unclean(a)
+                    && !self.unclean(b)
+                    && (strict || number.is_some_and(|n| (0..i32::MAX).contains(&n)))
+            }
+            Some(&Op::FCmp { pred, a, .. }) => {
+                use FloatPred::{Oge, Ogt, Ole, Olt, Uge, Ugt, Ule, Ult};
+                matches!(pred, Oge | Ogt | Ole | Olt | Uge | Ugt | Ule | Ult)
+                    && matches!(self.ty(self.type_of(a)), Type::Float(FloatKind::Double))
+            }
+            _ => false,
+        }
+    }
+
     pub(super) fn unary(&mut self, code: isa::Code<isa::Da>, dst: u16, a: Operand) {
         let a = self.operand(a);
         self.emit(code, isa::Da { dst, a });
@@ -336,7 +412,7 @@ impl<'a> Lower<'a> {
         true
     }
 
-    fn late_product(&self, o: Operand) -> Option<(Operand, Operand)> {
+    pub(super) fn late_product(&self, o: Operand) -> Option<(Operand, Operand)> {
         match self.late(o)? {
             Op::Binary {
                 op: BinOp::FMul,

@@ -5,9 +5,11 @@
 //! to thunks.
 
 use super::Lower;
+use super::analyse::Kind;
 use super::inst::width;
 use crate::interp::isa::{self, Code, Dab, Dai, op};
-use crate::ir::{BinOp, FloatKind, FloatPred, IntPred, Operand, Type};
+use crate::ir::{BinOp, CastOp, FloatKind, FloatPred, IntPred, Op, Operand, Type};
+use cranelift_entity::EntityRef;
 
 impl Lower<'_> {
     pub(super) fn int_binary(
@@ -174,6 +176,9 @@ impl Lower<'_> {
         let Some(imm) = imm else { return false };
         let narrow = w == 2;
         let exact = width(bits).is_some();
+        if o == BinOp::Add && exact && self.affine(narrow, dst, x, imm) {
+            return true;
+        }
         let (code, imm, clear) = match o {
             BinOp::Add => (if narrow { op::addi32 } else { op::addi64 }, imm, true),
             BinOp::Sub => match imm.checked_neg() {
@@ -196,6 +201,67 @@ impl Lower<'_> {
             self.clear_odd(dst, bits);
         }
         true
+    }
+
+    /// `dst = a * factor + imm` for a postponed product `x`.
+    fn affine(&mut self, narrow: bool, dst: u16, x: Operand, imm: i32) -> bool {
+        let (a, factor) = match self.late(x) {
+            Some(&Op::Binary {
+                op: BinOp::Mul,
+                a,
+                b,
+                ..
+            }) => (a, self.imm(b)),
+            Some(&Op::Binary {
+                op: BinOp::Shl,
+                a,
+                b,
+                ..
+            }) => (
+                a,
+                self.imm(b)
+                    .and_then(|n| 1i32.checked_shl(n as u32))
+                    .filter(|&f| f > 0),
+            ),
+            _ => return false,
+        };
+        let Some(factor) = factor else { return false };
+        let code = if narrow { op::affine32 } else { op::affine64 };
+        let a = self.operand(a);
+        let ops = isa::Daii {
+            dst,
+            a,
+            factor,
+            imm,
+        };
+        self.emit(code, ops);
+        true
+    }
+
+    /// Whether the operand's slot may hold more bits than its type has: a truncation whose users
+    /// read only the low bits.
+    pub(super) fn unclean(&self, o: Operand) -> bool {
+        o.unpack().is_ok_and(|v| {
+            self.kind[v.index()] == Kind::Alias
+                && matches!(
+                    self.body.insts[v.index() - self.nparams].op,
+                    Op::Cast {
+                        op: CastOp::Trunc,
+                        ..
+                    }
+                )
+        })
+    }
+
+    /// The slot of an integer, without bits above its type.
+    fn clean(&mut self, o: Operand) -> u16 {
+        let a = self.operand(o);
+        if !self.unclean(o) {
+            return a;
+        }
+        let (dst, mask) = (self.temp(1), u64::from(u32::MAX));
+        self.emit(op::mask, isa::Dam { dst, a, mask });
+        dst
     }
 
     fn clear_odd(&mut self, dst: u16, bits: u32) {
@@ -251,7 +317,7 @@ impl Lower<'_> {
         } && let Some(imm) = self.imm(b)
             && (bits == 64 || imm >= 0 || pred == IntPred::Slt)
         {
-            let a = self.operand(a);
+            let a = self.clean(a);
             self.emit(code, Dai { dst, a, imm });
             return true;
         }
@@ -263,11 +329,11 @@ impl Lower<'_> {
         } && let Some(imm) = self.imm(a)
             && (bits == 64 || imm >= 0 || pred == IntPred::Slt)
         {
-            let a = self.operand(b);
+            let a = self.clean(b);
             self.emit(code, Dai { dst, a, imm });
             return true;
         }
-        let (mut x, mut y) = (self.operand(a), self.operand(b));
+        let (mut x, mut y) = (self.clean(a), self.clean(b));
         let w = self.compare_width(pred, bits, &mut x, &mut y);
         let code = match pred {
             IntPred::Eq => op::eq,

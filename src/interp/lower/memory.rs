@@ -16,6 +16,7 @@ impl Lower<'_> {
             self.put_address(Addr::Frame(off as i32), dst);
             return;
         }
+        self.dynamic = true;
         let size = self.m.layout(elem).size;
         let count = self.operand(count);
         let (count, size) = match u32::try_from(size) {

@@ -21,6 +21,7 @@ mod inst;
 mod int;
 mod intrinsic;
 mod memory;
+mod repeat;
 mod slots;
 mod switch;
 mod vector;
@@ -28,7 +29,7 @@ mod vector;
 pub use slots::too_many_slots;
 
 use super::frame::{Kept, Lowered, Pad};
-use super::isa::{self, INFO, op};
+use super::isa::{self, Enc, HANDLERS, INFO, op};
 use crate::ir::{Body, ConstId, FuncId, Function, LocId, Module, Operand, Type, TypeId, Value};
 use crate::memory::image::Image;
 use cranelift_entity::EntityRef;
@@ -73,6 +74,13 @@ pub(super) fn counting() -> bool {
 /// A place in the code that branches can go to: blocks first, then edges and landings.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Label(u32);
+
+impl Label {
+    /// A label by its number; the blocks' are their own.
+    pub(super) const fn of(number: u32) -> Label {
+        Label(number)
+    }
+}
 
 struct Fixup {
     at: usize,
@@ -119,12 +127,22 @@ pub(super) struct Lower<'a> {
     free_temps: HashMap<u16, Vec<u16>>,
     fixups: Vec<Fixup>,
     labels: Vec<u32>,
+    /// The last place that has a label.
+    fence: u32,
     stubs: Vec<Stub>,
     /// The stub of an edge, by its blocks.
     stub_of: HashMap<(usize, usize), Label>,
     /// Where a block with many predecessors stands in the phis of its successor.
     incoming: HashMap<(usize, usize), u32>,
+    /// Blocks and their values that are produced at the block's end.
+    sunk: Vec<(u32, u32)>,
     landings: Vec<exception::Landing>,
+    /// Calls that are to learn the frame's length.
+    calls: Vec<usize>,
+    /// Whether the frame grows while it runs.
+    dynamic: bool,
+    /// Whether blocks count themselves.
+    count: bool,
     lines: Vec<(u32, Option<LocId>)>,
     pads: Vec<Pad>,
     sites: Vec<Kept>,
@@ -213,10 +231,15 @@ impl<'a> Lower<'a> {
             free_temps: HashMap::new(),
             fixups: Vec::new(),
             labels: vec![u32::MAX; body.blocks.len()],
+            fence: 0,
             stubs: Vec::new(),
             stub_of: HashMap::new(),
             incoming: HashMap::new(),
+            sunk: Vec::new(),
             landings: Vec::new(),
+            calls: Vec::new(),
+            dynamic: false,
+            count: false,
             lines: Vec::new(),
             pads: Vec::new(),
             sites: Vec::new(),
@@ -229,6 +252,7 @@ impl<'a> Lower<'a> {
     }
 
     fn run(mut self, options: &Options) -> (Box<Lowered>, Vec<(u32, u16)>) {
+        self.count = options.count;
         let enter = self.emit(
             op::enter,
             isa::Enter {
@@ -245,7 +269,7 @@ impl<'a> Lower<'a> {
         }
         for b in 0..self.body.blocks.len() {
             self.current = b;
-            self.labels[b] = self.here();
+            self.place(Label(b as u32));
             let block = self.body.blocks[b];
             if options.count {
                 self.emit(
@@ -265,7 +289,7 @@ impl<'a> Lower<'a> {
         let mut at = 0;
         while at < self.stubs.len() {
             let (label, from, to) = (self.stubs[at].label, self.stubs[at].from, self.stubs[at].to);
-            self.labels[label.0 as usize] = self.here();
+            self.place(label);
             self.current = from;
             self.edge(from, to);
             self.release_temps();
@@ -281,6 +305,7 @@ impl<'a> Lower<'a> {
             self.fixups.clear();
             self.frame_fixups.clear();
             self.pads.clear();
+            self.calls.clear();
             self.emit(
                 op::enter,
                 isa::Enter {
@@ -307,6 +332,7 @@ impl<'a> Lower<'a> {
             self.patch32(at, old + area as i32);
         }
         let frame = (area + self.alloca_bytes).next_multiple_of(16);
+        self.finish_calls(frame);
         // The pool: values, then their slots packed four to a word.
         let n = self.pool.len();
         let mut pool: Vec<u64> = self.pool.iter().map(|&(_, v)| v).collect();
@@ -326,6 +352,18 @@ impl<'a> Lower<'a> {
                 slots: pool.as_ptr().wrapping_add(n) as usize,
             };
             self.patch(enter, ops);
+            if n == 0 {
+                self.ops[0].1 = op::enter0.number;
+                // SAFETY: the first instruction, of the same shape.
+                unsafe {
+                    let first = self
+                        .code
+                        .as_mut_ptr()
+                        .byte_add(enter)
+                        .cast::<Enc<isa::Enter>>();
+                    (*first).handler = HANDLERS[op::enter0.number as usize];
+                }
+            }
         }
         let (ret, params, _) = self.f.signature(self.m);
         let mut starts = Vec::with_capacity(params.len() + 1);

@@ -25,6 +25,8 @@ struct Candidate {
     /// Position of the definition; phis at their block's start, parameters before everything.
     def: i64,
     phi: bool,
+    /// The counter of a sunk value, which alone is read where that is written.
+    counter: Option<u32>,
     /// Uses: block and position.
     uses: Vec<(u32, i64)>,
     live_in: HashSet<u32>,
@@ -78,11 +80,44 @@ impl Lower<'_> {
         let Ok(v) = o.unpack() else { return };
         let v = v.index();
         match self.kind[v] {
-            Kind::Plain | Kind::Dead => f(v),
-            Kind::Alias | Kind::Late | Kind::Address => {
-                let op = &self.body.insts[v - self.nparams].op;
-                op.for_each_operand(&mut |o| self.leaves(o, f));
-            }
+            Kind::Plain | Kind::Sunk | Kind::Dead => f(v),
+            Kind::Alias | Kind::Late | Kind::Address => self.operand_leaves(v, f),
+        }
+    }
+
+    /// The leaves of an instruction's operands.
+    fn operand_leaves(&self, v: usize, f: &mut impl FnMut(usize)) {
+        let op = &self.body.insts[v - self.nparams].op;
+        let gep = matches!(op, Op::Gep { .. });
+        op.for_each_operand(&mut |o| {
+            let o = if gep {
+                self.unsunk(o, v).unwrap_or(o)
+            } else {
+                o
+            };
+            self.leaves(o, f);
+        });
+    }
+
+    /// The counter of which the index `o` of the gep `user` is the next value, when that is
+    /// produced after the gep.
+    pub(super) fn unsunk(&self, o: Operand, user: usize) -> Option<Operand> {
+        let v = o.unpack().ok()?.index();
+        if self.kind[v] != Kind::Sunk || self.block_of[v] != self.block_of[user] {
+            return None;
+        }
+        match self.body.insts[v - self.nparams].op {
+            Op::Binary { a, .. } => Some(a),
+            _ => None,
+        }
+    }
+
+    /// Where instruction `i` of a block that ends at `end` is emitted.
+    fn position(&self, i: u32, end: u32) -> i64 {
+        if self.kind[self.nparams + i as usize] == Kind::Sunk {
+            i64::from(end) * 2 - 3
+        } else {
+            i64::from(i) * 2
         }
     }
 
@@ -92,7 +127,7 @@ impl Lower<'_> {
             for i in block.start..block.end {
                 let v = self.nparams + i as usize;
                 let op = &self.body.insts[i as usize].op;
-                if self.kind[v] != Kind::Plain {
+                if !matches!(self.kind[v], Kind::Plain | Kind::Sunk) {
                     continue;
                 }
                 if let Op::Phi { incoming } = op {
@@ -101,9 +136,8 @@ impl Lower<'_> {
                         self.leaves(o, &mut |v| f(v, from.as_u32(), end));
                     }
                 } else {
-                    op.for_each_operand(&mut |o| {
-                        self.leaves(o, &mut |v| f(v, b as u32, i64::from(i) * 2))
-                    });
+                    let at = self.position(i, block.end);
+                    self.operand_leaves(v, &mut |v| f(v, b as u32, at));
                 }
             }
         }
@@ -187,8 +221,10 @@ impl Lower<'_> {
             let v = self.nparams + i;
             let at = i as i64 * 2;
             let words = self.words(self.body.insts[i].ty);
-            if self.kind[v] == Kind::Plain && words > 0 && self.slot[v] == NONE {
+            let own = matches!(self.kind[v], Kind::Plain | Kind::Sunk);
+            if own && words > 0 && self.slot[v] == NONE {
                 let local = share
+                    && self.kind[v] == Kind::Plain
                     && last[v] >= 0
                     && !matches!(
                         self.body.insts[i].op,
@@ -242,13 +278,22 @@ impl Lower<'_> {
                             Some(_) if phi => {
                                 i64::from(self.body.blocks[block as usize].start) * 2 - 1
                             }
-                            Some(i) => i as i64 * 2,
+                            Some(i) => {
+                                self.position(i as u32, self.body.blocks[block as usize].end)
+                            }
+                        };
+                        let counter = match inst.map(|i| &self.body.insts[i].op) {
+                            Some(Op::Binary { a, .. }) if self.kind[v] == Kind::Sunk => {
+                                a.unpack().ok().map(|a| a.as_u32())
+                            }
+                            _ => None,
                         };
                         candidates.push(Candidate {
                             value: v as u32,
                             block,
                             def,
                             phi,
+                            counter,
                             uses: Vec::new(),
                             live_in: HashSet::new(),
                             wide: false,
@@ -260,7 +305,7 @@ impl Lower<'_> {
                 let p = add(v, &mut candidates);
                 for &(_, o) in incoming {
                     if let Ok(x) = o.unpack()
-                        && self.kind[x.index()] == Kind::Plain
+                        && matches!(self.kind[x.index()], Kind::Plain | Kind::Sunk)
                         && self.in_place(x.index())
                     {
                         let x = add(x.index(), &mut candidates);
@@ -378,6 +423,15 @@ fn interfere(x: &Candidate, y: &Candidate, succs: &[Vec<u32>]) -> bool {
         return true;
     }
     if x.def < 0 && !x.phi && y.def < 0 && !y.phi {
+        return true;
+    }
+    // What is produced at a block's end is written in no order.
+    let together = |x: &Candidate, y: &Candidate| {
+        x.counter.is_some_and(|c| {
+            c != y.value && y.uses.iter().any(|&(b, u)| b == x.block && u == x.def)
+        })
+    };
+    if together(x, y) || together(y, x) {
         return true;
     }
     // A phi is written on the edges into its block: whatever is live into it clashes.

@@ -37,7 +37,7 @@ impl Lower<'_> {
                 );
                 self.branch_to(at, offset_of!(Enc<Brai>, ops.then), then);
                 self.branch_to(at, offset_of!(Enc<Brai>, ops.els), next);
-                self.labels[next.0 as usize] = self.here();
+                self.place(next);
             }
             let at = self.emit(op::jump, isa::Br { target: 0 });
             self.branch_to(at, offset_of!(Enc<isa::Br>, ops.target), default);
@@ -128,7 +128,7 @@ impl Lower<'_> {
             );
             self.branch_to(at, offset_of!(Enc<isa::Bra>, ops.then), then);
             self.branch_to(at, offset_of!(Enc<isa::Bra>, ops.els), next);
-            self.labels[next.0 as usize] = self.here();
+            self.place(next);
         }
         self.edge(self.current, default);
     }

@@ -1,0 +1,201 @@
+//! Loops of one instruction: a fill, a sum, a product of vectors with its counter in a register.
+//!
+//! What: each instruction here does its work, then what the step after it would do, and so on
+//! while that step leads back; it leaves through the step's other way. Why: through the frame a
+//! counter or a sum takes a store and a load per iteration, which is most of such a loop.
+//! The step keeps its own instruction, from which the loop is read; when something else than the
+//! interpreter's handler stands there, only the work is done and the step follows as always.
+//! Every [`AT_ONCE`] iterations the loop is entered anew, so that code that takes its place there
+//! is found.
+//! What not: the lowering (`lower/repeat.rs`) makes sure that the step counts in the
+//! instruction's index, leads back to it, and that nothing else in it changes.
+
+use super::memory::{load, store};
+use super::{Handler, Regs, hc, next};
+use crate::interp::isa::{Brstep, Brstepi, Brwalk, Brwalki, Enc, Shape};
+
+/// Most iterations before the next instruction is looked at again.
+const AT_ONCE: u32 = 1 << 14;
+
+/// When a loop goes on.
+#[derive(Clone, Copy)]
+enum While {
+    NotEqual,
+    Less,
+    Below,
+}
+
+/// What a step adds to the counter and when it goes back.
+struct Loop {
+    step: u64,
+    bound: u64,
+    way: While,
+    /// Bytes from the step to where it goes when it does not go back.
+    out: i32,
+}
+
+/// The loop that the step at `ip` makes with the instruction `back` bytes before it.
+#[inline(always)]
+unsafe fn read(ip: *const u64, back: usize, r: Regs) -> Option<Loop> {
+    // SAFETY: a step of the shape that belongs to its handler, as found there.
+    unsafe {
+        let handler = *ip.cast::<usize>();
+        let is = |f: Handler| handler == f as usize;
+        let eq = |then: i32, out: i32| (While::NotEqual, then, out);
+        let (step, bound, (way, out, to)) = if is(super::step_eqi64) {
+            let o = &(*ip.cast::<Enc<Brstepi>>()).ops;
+            (o.step as u64, o.imm as u64, eq(o.then, o.els))
+        } else if is(super::step_eq64) {
+            let o = &(*ip.cast::<Enc<Brstep>>()).ops;
+            (o.step as u64, r.get(o.b), eq(o.then, o.els))
+        } else if is(super::step_slt64) {
+            let o = &(*ip.cast::<Enc<Brstep>>()).ops;
+            (o.step as u64, r.get(o.b), (While::Less, o.els, o.then))
+        } else if is(super::step_slti64) {
+            let o = &(*ip.cast::<Enc<Brstepi>>()).ops;
+            (o.step as u64, o.imm as u64, (While::Less, o.els, o.then))
+        } else if is(super::step_ult64) {
+            let o = &(*ip.cast::<Enc<Brstep>>()).ops;
+            (o.step as u64, r.get(o.b), (While::Below, o.els, o.then))
+        } else if is(super::step_ulti64) {
+            let o = &(*ip.cast::<Enc<Brstepi>>()).ops;
+            (o.step as u64, o.imm as u64, (While::Below, o.els, o.then))
+        } else if is(super::walk_ult64) {
+            let o = &(*ip.cast::<Enc<Brwalk>>()).ops;
+            (r.get(o.s), r.get(o.b), (While::Below, o.els, o.then))
+        } else if is(super::walk_ulti64) {
+            let o = &(*ip.cast::<Enc<Brwalki>>()).ops;
+            (r.get(o.s), o.imm as u64, (While::Below, o.els, o.then))
+        } else if is(super::walk_slt64) {
+            let o = &(*ip.cast::<Enc<Brwalk>>()).ops;
+            (r.get(o.s), r.get(o.b), (While::Less, o.els, o.then))
+        } else if is(super::walk_slti64) {
+            let o = &(*ip.cast::<Enc<Brwalki>>()).ops;
+            (r.get(o.s), o.imm as u64, (While::Less, o.els, o.then))
+        } else {
+            return None;
+        };
+        (to as isize == -(back as isize)).then_some(Loop {
+            step,
+            bound,
+            way,
+            out,
+        })
+    }
+}
+
+/// Performs `body` for each value of the counter in `index`; gives the next instruction.
+#[inline(always)]
+unsafe fn repeat<T: Shape>(
+    ip: *const u64,
+    index: u16,
+    r: Regs,
+    mut body: impl FnMut(u64),
+) -> *const u64 {
+    // SAFETY: the step follows; the slot is the counter's.
+    unsafe {
+        let back = size_of::<Enc<T>>();
+        let after = ip.byte_add(back);
+        let mut i: u64 = r.get(index);
+        let Some(l) = read(after, back, r) else {
+            body(i);
+            return after;
+        };
+        let mut left = AT_ONCE;
+        macro_rules! go {
+            ($on:expr) => {
+                loop {
+                    body(i);
+                    i = i.wrapping_add(l.step);
+                    if !$on {
+                        r.put(index, i);
+                        return after.byte_offset(l.out as isize);
+                    }
+                    left -= 1;
+                    if left == 0 {
+                        r.put(index, i);
+                        return ip;
+                    }
+                }
+            };
+        }
+        match l.way {
+            While::NotEqual => go!(i != l.bound),
+            While::Less => go!((i as i64) < l.bound as i64),
+            While::Below => go!(i < l.bound),
+        }
+    }
+}
+
+macro_rules! fills {
+    ($($name:ident: $t:ty;)*) => { $(
+        hc!($name(o: Memx, r, ip, cx) {
+            let value: $t = r.get(o.reg);
+            let (base, scale, off) = (r.get::<u64>(o.base), o.scale as u64, o.off as u64);
+            let to = repeat::<crate::interp::isa::Memx>(ip, o.index, r, |i| {
+                let at = base.wrapping_add(i.wrapping_mul(scale)).wrapping_add(off);
+                store::<$t>(at as usize, value)
+            });
+            next(to, r.0, cx)
+        });
+    )* };
+}
+fills! {
+    store8x_loop: u8;
+    store16x_loop: u16;
+    store32x_loop: u32;
+    store64x_loop: u64;
+}
+
+hc!(fadd64_x_loop(o: Fx, r, ip, cx) {
+    let mut sum: f64 = r.get(o.a);
+    let (base, scale, off) = (r.get::<u64>(o.base), o.scale as u64, o.off as u64);
+    let to = repeat::<crate::interp::isa::Fx>(ip, o.index, r, |i| {
+        let at = base.wrapping_add(i.wrapping_mul(scale)).wrapping_add(off);
+        sum += load::<f64>(at as usize)
+    });
+    r.put(o.dst, sum);
+    next(to, r.0, cx)
+});
+hc!(muladd64_x_loop(o: Fcx, r, ip, cx) {
+    let (mut sum, a): (f64, f64) = (r.get(o.c), r.get(o.a));
+    let (base, scale, off) = (r.get::<u64>(o.base), o.scale as u64, o.off as u64);
+    let to = repeat::<crate::interp::isa::Fcx>(ip, o.index, r, |i| {
+        let at = base.wrapping_add(i.wrapping_mul(scale)).wrapping_add(off);
+        sum += a * load::<f64>(at as usize)
+    });
+    r.put(o.dst, sum);
+    next(to, r.0, cx)
+});
+hc!(muladd64_xx_loop(o: Fxx, r, ip, cx) {
+    let mut sum: f64 = r.get(o.c);
+    let (base, scale, off) = (r.get::<u64>(o.base), o.scale as u64, o.off as u64);
+    let (base2, scale2, off2) = (r.get::<u64>(o.base2), o.scale2 as u64, o.off2 as u64);
+    let to = repeat::<crate::interp::isa::Fxx>(ip, o.index, r, |i| {
+        let v = base.wrapping_add(i.wrapping_mul(scale)).wrapping_add(off);
+        let w = base2.wrapping_add(i.wrapping_mul(scale2)).wrapping_add(off2);
+        sum += load::<f64>(v as usize) * load::<f64>(w as usize)
+    });
+    r.put(o.dst, sum);
+    next(to, r.0, cx)
+});
+hc!(macc64_xx_loop(o: Fxx, r, ip, cx) {
+    let a: f64 = r.get(o.c);
+    let (base, scale, off) = (r.get::<u64>(o.base), o.scale as u64, o.off as u64);
+    let (base2, scale2, off2) = (r.get::<u64>(o.base2), o.scale2 as u64, o.off2 as u64);
+    let to = repeat::<crate::interp::isa::Fxx>(ip, o.index, r, |i| {
+        let v = base.wrapping_add(i.wrapping_mul(scale)).wrapping_add(off);
+        let w = base2.wrapping_add(i.wrapping_mul(scale2)).wrapping_add(off2) as usize;
+        let v: f64 = load(v as usize);
+        store(w, a * v + load::<f64>(w))
+    });
+    next(to, r.0, cx)
+});
+hc!(muladd64_gather_loop(o: Fg, r, ip, cx) {
+    let mut sum: f64 = r.get(o.c);
+    let to = repeat::<crate::interp::isa::Fg>(ip, o.index, r, |i| {
+        sum += super::fused::gathered(o, r, i)
+    });
+    r.put(o.dst, sum);
+    next(to, r.0, cx)
+});

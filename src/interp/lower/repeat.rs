@@ -1,0 +1,116 @@
+//! Loops of one instruction: when a block is an instruction of `exec/repeat.rs` and the step that
+//! leads back to it, the instruction becomes the form that repeats itself.
+//!
+//! What it needs: the step counts up the instruction's index in place, and nothing that the
+//! instruction reads changes but that and its own sum. What not: loops of several instructions.
+
+use super::{Label, Lower};
+use crate::interp::isa::{
+    Brstep, Brstepi, Brwalk, Brwalki, Code, Enc, Fcx, Fg, Fx, Fxx, HANDLERS, Memx, Shape, op,
+};
+
+impl Lower<'_> {
+    /// The operands of an instruction of shape `T`.
+    fn at<T: Shape>(&self, at: usize) -> T {
+        // SAFETY: the caller found an instruction of this shape there.
+        unsafe { (*self.code.as_ptr().byte_add(at).cast::<Enc<T>>()).ops }
+    }
+
+    /// What a step just emitted counts in place, and the slots it reads beside that.
+    fn counter(&self, at: usize, number: u16) -> Option<(u16, [u16; 2])> {
+        let is = |codes: &[u16]| codes.contains(&number);
+        let (dst, a, others) = if is(&[
+            op::step_eqi64.number,
+            op::step_slti64.number,
+            op::step_ulti64.number,
+        ]) {
+            let o: Brstepi = self.at(at);
+            (o.dst, o.a, [u16::MAX; 2])
+        } else if is(&[
+            op::step_eq64.number,
+            op::step_slt64.number,
+            op::step_ult64.number,
+        ]) {
+            let o: Brstep = self.at(at);
+            (o.dst, o.a, [o.b, u16::MAX])
+        } else if is(&[op::walk_slti64.number, op::walk_ulti64.number]) {
+            let o: Brwalki = self.at(at);
+            (o.dst, o.a, [o.s, u16::MAX])
+        } else if is(&[op::walk_slt64.number, op::walk_ult64.number]) {
+            let o: Brwalk = self.at(at);
+            (o.dst, o.a, [o.s, o.b])
+        } else {
+            return None;
+        };
+        (dst == a).then_some((dst, others))
+    }
+
+    /// Makes the instruction before the step just emitted repeat itself, where the current block
+    /// is these two and one of the step's ways leads back to it.
+    pub(super) fn repeat(&mut self, then: Label, els: Label) {
+        let [.., (first, what), (step, number)] = self.ops[..] else {
+            return;
+        };
+        let own = Label::of(self.current as u32);
+        let labels = (then, els);
+        if self.fence != first || self.labels[self.current] != first {
+            return;
+        }
+        // Equality ends a loop, less goes on.
+        let until = number == op::step_eqi64.number || number == op::step_eq64.number;
+        if (until && labels.1 != own) || (!until && labels.0 != own) || then == els {
+            return;
+        }
+        let Some((i, reads)) = self.counter(step as usize, number) else {
+            return;
+        };
+        let at = first as usize;
+        let stays = |slot: u16| slot != i;
+        let summed = |sum: u16, same: u16, others: &[u16]| {
+            sum == same && sum != i && !reads.contains(&sum) && !others.contains(&sum)
+        };
+        fn form<T: Shape>(what: u16, code: Code<T>, repeated: Code<T>) -> Option<u16> {
+            (what == code.number).then_some(repeated.number)
+        }
+        let fill = form(what, op::store8x, op::store8x_loop)
+            .or(form(what, op::store16x, op::store16x_loop))
+            .or(form(what, op::store32x, op::store32x_loop))
+            .or(form(what, op::store64x, op::store64x_loop));
+        let repeated = if let Some(code) = fill {
+            let o: Memx = self.at(at);
+            (o.index == i && stays(o.base) && stays(o.reg)).then_some(code)
+        } else if let Some(code) = form(what, op::fadd64_x, op::fadd64_x_loop) {
+            let o: Fx = self.at(at);
+            (o.index == i && stays(o.base) && summed(o.dst, o.a, &[o.base])).then_some(code)
+        } else if let Some(code) = form(what, op::muladd64_x, op::muladd64_x_loop) {
+            let o: Fcx = self.at(at);
+            let fine = o.index == i && stays(o.base) && stays(o.a);
+            (fine && summed(o.dst, o.c, &[o.base, o.a])).then_some(code)
+        } else if let Some(code) = form(what, op::muladd64_xx, op::muladd64_xx_loop) {
+            let o: Fxx = self.at(at);
+            let fine = o.index == i && o.index2 == i && stays(o.base) && stays(o.base2);
+            (fine && summed(o.dst, o.c, &[o.base, o.base2])).then_some(code)
+        } else if let Some(code) = form(what, op::macc64_xx, op::macc64_xx_loop) {
+            let o: Fxx = self.at(at);
+            let fine = o.index == i && o.index2 == i && stays(o.base) && stays(o.base2);
+            (fine && stays(o.c)).then_some(code)
+        } else if let Some(code) = form(what, op::muladd64_gather, op::muladd64_gather_loop) {
+            let o: Fg = self.at(at);
+            let fine = o.index == i && stays(o.base) && stays(o.base2) && stays(o.base3);
+            (fine && summed(o.dst, o.c, &[o.base, o.base2, o.base3])).then_some(code)
+        } else {
+            None
+        };
+        let Some(code) = repeated else { return };
+        let k = self.ops.len() - 2;
+        self.ops[k].1 = code;
+        // SAFETY: the first word of an instruction is its handler; the shape is the same.
+        unsafe {
+            self.code
+                .as_mut_ptr()
+                .byte_add(at)
+                .cast::<crate::interp::exec::Handler>()
+                .write(HANDLERS[code as usize]);
+        }
+    }
+}
