@@ -753,8 +753,10 @@ impl DataLayout {
                 continue;
             }
             let layout = module.layout(g.ty);
-            let align = (g.align as usize).max(layout.align as usize).max(1);
             let size = layout.size as usize;
+            // LLVM gives 16 bytes to a large variable that names no alignment, and relies on it.
+            let least = if g.align == 0 && size > 16 { 16 } else { 1 };
+            let align = (g.align as usize).max(layout.align as usize).max(least);
             let place = |end: &mut usize| {
                 let at = end.next_multiple_of(align);
                 *end = at + size.max(1);

@@ -301,7 +301,7 @@ fn tokens(line: &str) -> Vec<Token<'_>> {
 }
 
 /// How many bytes at the start are a number (0: none): decimal with sign, fraction and exponent
-/// (`D` as Fortran writes it, too), or hexadecimal after `0x`.
+/// (`D` as Fortran writes it, too), hexadecimal after `0x`, or what printf makes of no number.
 fn number(text: &str) -> usize {
     let b = text.as_bytes();
     let digits = |from: usize, hex: bool| {
@@ -320,6 +320,12 @@ fn number(text: &str) -> usize {
         return 2 + digits(2, true);
     }
     let mut at = usize::from(matches!(b.first(), Some(b'+' | b'-')));
+    let unusual = b
+        .get(at..at + 3)
+        .is_some_and(|w| w.eq_ignore_ascii_case(b"inf") || w.eq_ignore_ascii_case(b"nan"));
+    if unusual && !b.get(at + 3).is_some_and(u8::is_ascii_alphanumeric) {
+        return at + 3;
+    }
     let whole = digits(at, false);
     at += whole;
     let mut fraction = 0;
@@ -430,7 +436,10 @@ mod tests {
         let (a, b) = ("Time in seconds = 0.01\n", "Time in seconds =      12.5\n");
         assert_eq!(agree(&[a], &[b]).masked, 1);
         assert_eq!(agree(&["12 Mop/s"], &["15 Mop/s"]).masked, 1);
+        assert_eq!(agree(&["MB/s: inf"], &["MB/s: -0.00"]).masked, 1);
         differ(&["sometimes 3"], &["sometimes 4"]);
+        differ(&["info 3 nano"], &["info 3 info"]);
+        differ(&["x nan"], &["x 1.0"]);
     }
 
     #[test]
