@@ -1,4 +1,4 @@
-//! Chooses how the interpreter's handlers reach each other.
+//! Chooses how the interpreter's handlers reach each other, and how the executable is linked.
 //!
 //! At opt-level 3 on x86-64 LLVM turns `return next(..)` in a handler into a jump, so the
 //! handlers chain directly (`cfg(ompvm_tail_calls)`). That is an optimisation, not a promise of
@@ -22,5 +22,14 @@ fn main() {
     }
     if tail && !histogram {
         println!("cargo::rustc-cfg=ompvm_tail_calls");
+    }
+    println!("cargo::rerun-if-changed=llvm-late.ld");
+    if env("CARGO_CFG_TARGET_OS") == "linux" && env("CARGO_CFG_TARGET_ARCH") == "x86_64" {
+        // Relocating an executable of this size would be a good part of a short run.
+        println!("cargo::rustc-link-arg-bins=-no-pie");
+        // So would LLVM's constructors, see src/llvm/late.rs.
+        let folder = env("CARGO_MANIFEST_DIR");
+        println!("cargo::rustc-link-arg-bins=-Wl,-T,{folder}/llvm-late.ld");
+        println!("cargo::rustc-link-arg-bins=-Wl,--wrap=__cxa_atexit");
     }
 }

@@ -1,5 +1,6 @@
 //! The engine and how a program is started.
 
+use crate::jit::cache::Cache;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -8,7 +9,7 @@ use std::path::PathBuf;
 /// Cheap to make and to clone; several may exist.
 #[derive(Clone, Debug)]
 pub struct Engine {
-    _private: (),
+    pub(super) cache: Option<Cache>,
 }
 
 impl Engine {
@@ -16,7 +17,13 @@ impl Engine {
     pub fn new() -> Engine {
         crate::memory::signals::install();
         crate::tier::runtime::init();
-        Engine { _private: () }
+        Engine { cache: None }
+    }
+
+    /// Keeps modules and their compiled code in a cache, and takes them from there. Default: no.
+    pub fn cache(mut self, cache: Option<Cache>) -> Engine {
+        self.cache = cache;
+        self
     }
 }
 

@@ -4,11 +4,12 @@ use super::config::{Config, Engine, Tier};
 use super::module::Module;
 use super::process::Process;
 use crate::ir;
+use crate::jit::cache::Shelf;
 use crate::memory::stack;
 use crate::support::error::Error;
 use crate::tier::host::{HostFunction, IntoHost};
 use crate::tier::libraries::Libraries;
-use crate::tier::link::{self, Environment};
+use crate::tier::link::{self, Environment, Linked};
 use crate::tier::policy::Mode;
 use crate::tier::{process, runtime};
 use hashbrown::HashMap;
@@ -64,6 +65,7 @@ impl Linker {
         }
         Ok(Program {
             module: module.ir.clone(),
+            shelf: module.shelf.clone(),
             host: self.host.clone(),
             late: self.late,
         })
@@ -74,6 +76,7 @@ impl Linker {
 #[derive(Clone, Debug)]
 pub struct Program {
     module: Arc<ir::Module>,
+    shelf: Option<Arc<Shelf>>,
     host: HashMap<String, Arc<HostFunction>>,
     late: bool,
 }
@@ -93,18 +96,11 @@ impl Program {
         if config.stack != 0 {
             stack::set_sizes(config.stack, config.stack);
         }
-        let environment = Environment {
-            runtime: runtime::lookup,
-            host: self.host.clone(),
-            libraries: Libraries::open(&config.libraries, &config.library_paths)?,
-            late: self.late,
-            overrides: if config.native {
-                HashMap::new()
-            } else {
-                process::embedded_overrides()
-            },
-        };
-        let linked = link::link(self.module.clone(), environment)?;
+        let linked = self.symbols(&config)?;
+        let shelf = self.shelf.clone().filter(|_| config.tier != Tier::Interp);
+        if let Some(shelf) = &shelf {
+            self.keep(&linked, shelf);
+        }
         let mut args = config.args;
         if args.is_empty() {
             args.push(self.module.name.clone().into());
@@ -126,7 +122,45 @@ impl Program {
                 Tier::Auto => Mode::Auto,
             },
             explain: config.stats,
+            shelf,
         };
         Ok(Process::new(process::Process::start(linked, options)?))
+    }
+
+    /// Compiles the program into the engine's cache ahead of time, without running any of it.
+    ///
+    /// # Errors
+    /// As for [`Program::start`]; [`Error::Host`] when the engine has no cache or nothing can be
+    /// compiled.
+    pub fn compile(&self, config: &Config) -> Result<(), Error> {
+        let Some(shelf) = self.shelf.clone() else {
+            return Err(Error::Host("there is no cache to compile into".into()));
+        };
+        let linked = self.symbols(config)?;
+        self.keep(&linked, &shelf);
+        process::compile(&linked, config.stats, shelf)
+    }
+
+    /// Resolves every symbol.
+    fn symbols(&self, config: &Config) -> Result<Linked, Error> {
+        let environment = Environment {
+            runtime: runtime::lookup,
+            host: self.host.clone(),
+            libraries: Libraries::open(&config.libraries, &config.library_paths)?,
+            late: self.late,
+            overrides: if config.native {
+                HashMap::new()
+            } else {
+                process::embedded_overrides()
+            },
+        };
+        link::link(self.module.clone(), environment)
+    }
+
+    /// Stores the module, if it has not been stored and nothing in it is unsupported.
+    fn keep(&self, linked: &Linked, shelf: &Shelf) {
+        if self.module.linked_before.is_none() && !self.late {
+            shelf.put_module(&self.module, linked.uses.clone());
+        }
     }
 }

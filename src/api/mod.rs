@@ -31,6 +31,7 @@ mod stats;
 mod tests;
 mod typed;
 
+pub use crate::jit::cache::{Cache, Content as CacheContent, Counts as CacheCounts};
 pub use crate::support::error::{Error, Trap, TrapKind, Unsupported};
 pub use crate::tier::host::IntoHost;
 pub use crate::tier::value::{GuestPtr, GuestValue, ValueKind};

@@ -3,6 +3,7 @@
 use super::config::Engine;
 use super::inspect::Inspection;
 use crate::ir;
+use crate::jit::cache::Shelf;
 use crate::support::error::{Error, Unsupported};
 use crate::tier::{link, runtime};
 use std::path::PathBuf;
@@ -12,6 +13,8 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct Module {
     pub(super) ir: Arc<ir::Module>,
+    /// Its place in the engine's cache.
+    pub(super) shelf: Option<Arc<Shelf>>,
 }
 
 impl Module {
@@ -19,21 +22,19 @@ impl Module {
     ///
     /// # Errors
     /// [`Error::Input`] when the bytes are not valid bitcode or textual IR for this machine.
-    pub fn from_bytes(_engine: &Engine, name: &str, bytes: &[u8]) -> Result<Module, Error> {
+    pub fn from_bytes(engine: &Engine, name: &str, bytes: &[u8]) -> Result<Module, Error> {
         let input = crate::llvm::Input {
             name: name.to_owned(),
             bytes: bytes.to_vec(),
         };
-        Ok(Module {
-            ir: Arc::new(crate::llvm::read(&[input])?),
-        })
+        Module::new(engine, vec![input])
     }
 
     /// Reads files and links them into one module.
     ///
     /// # Errors
     /// [`Error::Input`] naming the file and the cause.
-    pub fn from_files(_engine: &Engine, files: &[PathBuf]) -> Result<Module, Error> {
+    pub fn from_files(engine: &Engine, files: &[PathBuf]) -> Result<Module, Error> {
         let mut inputs = Vec::new();
         for file in files {
             let name = file.display().to_string();
@@ -43,8 +44,25 @@ impl Module {
             })?;
             inputs.push(crate::llvm::Input { name, bytes });
         }
+        Module::new(engine, inputs)
+    }
+
+    /// From the engine's cache, else read.
+    fn new(engine: &Engine, inputs: Vec<crate::llvm::Input>) -> Result<Module, Error> {
+        let files = inputs.iter().map(|i| &i.bytes[..]);
+        let shelf = engine.cache.as_ref().and_then(|c| c.shelf(files));
+        let kept = shelf.as_ref().and_then(Shelf::module);
+        let ir = match kept {
+            Some(mut module) => {
+                module.name = inputs.first().map_or("", |i| &i.name).to_owned();
+                module.files = inputs.into_iter().map(|i| (i.name, i.bytes)).collect();
+                module
+            }
+            None => crate::llvm::read(&inputs)?,
+        };
         Ok(Module {
-            ir: Arc::new(crate::llvm::read(&inputs)?),
+            ir: Arc::new(ir),
+            shelf: shelf.map(Arc::new),
         })
     }
 

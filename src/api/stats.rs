@@ -1,6 +1,7 @@
 //! What was counted while programs ran with [`super::Config::stats`].
 
 use crate::interp::stats::{self, Row};
+use crate::jit::cache::{self, Counts};
 use std::fmt;
 use std::time::Duration;
 
@@ -36,6 +37,8 @@ pub struct Stats {
     pub lowered_instructions: u64,
     /// Time spent lowering them, all threads together.
     pub lowering: Duration,
+    /// What was taken from the cache and what was compiled.
+    pub cache: Counts,
 }
 
 impl Stats {
@@ -49,6 +52,7 @@ impl Stats {
             lowered_functions: counts.lowered_functions,
             lowered_instructions: counts.lowered_instructions,
             lowering: counts.lowering,
+            cache: cache::counts(),
         }
     }
 }
@@ -76,6 +80,16 @@ impl fmt::Display for Stats {
             self.lowered_instructions,
             self.lowering.as_secs_f64() * 1e3
         )?;
+        let cache = &self.cache;
+        write!(
+            f,
+            "cache: {} modules and {} objects loaded, {} compiled, {} entries stored, {} damaged",
+            cache.modules, cache.objects, cache.compiled, cache.stored, cache.damaged
+        )?;
+        match &cache.note {
+            Some(note) => writeln!(f, "; {note}")?,
+            None => writeln!(f)?,
+        }
         writeln!(
             f,
             "{:>16} {:>10} {:>7}  entered function",

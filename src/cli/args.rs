@@ -37,6 +37,10 @@ pub enum Command {
     Run(RunOptions),
     /// List what a file holds and what of it is unsupported
     Inspect(InspectOptions),
+    /// Compile a program into the cache ahead of time
+    Compile(CompileOptions),
+    /// Say what the cache of compiled programs holds, or remove it
+    Cache(CacheOptions),
     /// Run a program here and as a native executable, side by side
     Compare(Box<CompareOptions>),
 }
@@ -62,6 +66,9 @@ pub struct RunOptions {
     /// Print what was executed, per region and thread, at the end
     #[arg(long)]
     pub stats: bool,
+    /// Neither take compiled code from the cache nor keep it there
+    #[arg(long)]
+    pub no_cache: bool,
     /// Start although the program uses what is not supported; fail when it is reached
     #[arg(long)]
     pub late: bool,
@@ -92,9 +99,43 @@ pub struct InspectOptions {
     pub files: Vec<PathBuf>,
 }
 
+/// Options of `compile`.
+#[derive(Args, Debug)]
+pub struct CompileOptions {
+    /// Resolve symbols in this native library
+    #[arg(short = 'l', value_name = "NAME")]
+    pub libraries: Vec<String>,
+    /// Look for libraries in this folder first
+    #[arg(short = 'L', value_name = "DIR")]
+    pub library_paths: Vec<PathBuf>,
+    /// Print what was compiled
+    #[arg(long)]
+    pub stats: bool,
+    /// The bitcode or textual IR files, linked together, in the order in which they will be run
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+}
+
+/// Options of `cache`.
+#[derive(Args, Debug)]
+pub struct CacheOptions {
+    /// What to do with it
+    #[arg(value_enum)]
+    pub what: CacheWhat,
+}
+
+/// What `cache` does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum CacheWhat {
+    /// Print where it is, what it holds and what it may hold.
+    Stats,
+    /// Remove everything in it.
+    Clear,
+}
+
 /// Reads the command line; a first word that is no command stands for `run`.
 pub fn parse(mut arguments: Vec<OsString>) -> Result<Command, clap::Error> {
-    const WORDS: [&str; 4] = ["run", "inspect", "compare", "help"];
+    const WORDS: [&str; 6] = ["run", "inspect", "compile", "cache", "compare", "help"];
     let own = ["-h", "--help", "-V", "--version"];
     if let Some(first) = arguments.get(1)
         && !WORDS.iter().any(|w| first == w)

@@ -1,12 +1,13 @@
 //! The command line, a client of [`crate::api`].
 //!
-//! What: `run`, `inspect`, `compare`, the messages and exit statuses. Why thin: whatever it can do an
+//! What: `run`, `inspect`, `compile`, `cache`, `compare`, the messages and exit statuses. Why thin: whatever it can do an
 //! embedder can do too. What not: nothing here knows how a program is executed.
 //!
 //! Exit statuses: the guest's own; 125 when ompvm itself cannot go on (as `env` and `timeout`
 //! do), 2 for wrong usage.
 
 mod args;
+mod cache;
 mod compare;
 mod inspect;
 mod message;
@@ -24,6 +25,8 @@ pub fn main() -> ExitCode {
     match args::parse(arguments) {
         Ok(args::Command::Run(options)) => run::run(options),
         Ok(args::Command::Inspect(options)) => inspect::run(&options),
+        Ok(args::Command::Compile(options)) => cache::compile(options),
+        Ok(args::Command::Cache(options)) => cache::run(&options),
         Ok(args::Command::Compare(options)) => compare::run(&options),
         Err(shown) => {
             // Help and version go to standard output with status 0, wrong usage to standard

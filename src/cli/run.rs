@@ -2,7 +2,7 @@
 
 use super::args::{self, RunOptions};
 use super::message;
-use crate::api::{Config, Engine, ExitStatus, Linker, Module, Stats, Tier};
+use crate::api::{Cache, Config, Engine, ExitStatus, Linker, Module, Stats, Tier};
 use crate::support::error::Error;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -30,7 +30,8 @@ fn start(options: RunOptions) -> Result<ExitStatus, Error> {
         // SAFETY: registers a function without arguments that stays valid.
         unsafe { libc::atexit(print_stats) };
     }
-    let engine = Engine::default();
+    let cached = options.tier != args::Tier::Interp && !options.no_cache;
+    let engine = Engine::default().cache(cached.then(Cache::of_user).flatten());
     let module = Module::from_files(&engine, &files)?;
     let mut config = Config::new()
         .args(program)

@@ -608,14 +608,17 @@ mod tests {
             linkage: Linkage::External,
             personality: None,
             scope: None,
-            body: Some(Body {
-                insts: vec![Inst {
-                    op,
-                    ty: ret,
-                    loc: None,
-                }],
-                blocks: vec![],
-            }),
+            body: Some(
+                Body {
+                    insts: vec![Inst {
+                        op,
+                        ty: ret,
+                        loc: None,
+                    }],
+                    blocks: vec![],
+                }
+                .into(),
+            ),
         });
         m
     }

@@ -5,14 +5,15 @@ use super::inst::{BinOp, CastOp};
 use super::module::GlobalRef;
 use super::types::TypeId;
 use cranelift_entity::entity_impl;
+use serde::{Deserialize, Serialize};
 
 /// Reference to a constant of the module.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ConstId(u32);
 entity_impl!(ConstId, "const");
 
 /// One constant; its type is kept beside it in [`super::Module::const_types`].
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Const {
     /// An integer of at most 128 bits, zero-extended.
     Int(u128),
@@ -31,7 +32,7 @@ pub enum Const {
     /// An aggregate or vector given element by element.
     Aggregate(Box<[ConstId]>),
     /// An array or vector of simple elements, as its bytes in memory (little endian).
-    Data(Box<[u8]>),
+    Data(#[serde(with = "serde_bytes")] Box<[u8]>),
     /// The address of a symbol.
     Global(GlobalRef),
     /// The address of a block.
@@ -43,7 +44,7 @@ pub enum Const {
 }
 
 /// A constant expression.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum ConstExpr {
     /// `getelementptr`.
     Gep {

@@ -1,24 +1,25 @@
 //! Source locations: enough of DWARF's metadata to name the file, line, function and inline chain.
 
 use cranelift_entity::{PrimaryMap, entity_impl};
+use serde::{Deserialize, Serialize};
 
 /// Reference to a source file.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct FileId(u32);
 entity_impl!(FileId, "file");
 
 /// Reference to a scope (a subprogram; lexical blocks are folded into theirs).
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ScopeId(u32);
 entity_impl!(ScopeId, "scope");
 
 /// Reference to a location.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct LocId(u32);
 entity_impl!(LocId, "loc");
 
 /// A source file as the compiler recorded it.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct File {
     /// The directory of compilation.
     pub directory: Box<str>,
@@ -27,7 +28,7 @@ pub struct File {
 }
 
 /// A subprogram.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Scope {
     /// The function's name in the source.
     pub name: Box<str>,
@@ -38,7 +39,7 @@ pub struct Scope {
 }
 
 /// A place in the source.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Loc {
     /// The file of the innermost scope.
     pub file: FileId,

@@ -4,21 +4,23 @@ use super::constant::ConstId;
 use super::debug::{LocId, ScopeId};
 use super::inst::{Inst, Operand, Value};
 use super::module::{Linkage, Module};
+use super::saved::Lazy;
 use super::types::{Type, TypeId};
 use cranelift_entity::{EntityRef, entity_impl};
+use serde::{Deserialize, Serialize};
 
 /// Reference to a function.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct FuncId(u32);
 entity_impl!(FuncId, "fn");
 
 /// Reference to a block of a function.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct BlockId(u32);
 entity_impl!(BlockId, "bb");
 
 /// The attributes of one parameter, argument or return value that decide how it is passed.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct ParamAttrs {
     /// Passed by value in memory: the type copied.
     pub byval: Option<TypeId>,
@@ -37,7 +39,7 @@ pub struct ParamAttrs {
 }
 
 /// Attributes of a function that change what a call does.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct FunctionAttrs {
     /// Never returns.
     pub noreturn: bool,
@@ -54,7 +56,7 @@ pub struct FunctionAttrs {
 }
 
 /// A function: declared (no body), defined, or an intrinsic (its name starts with `llvm.`).
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Function {
     /// The symbol's name.
     pub name: Box<str>,
@@ -75,7 +77,8 @@ pub struct Function {
     /// Its place in the source.
     pub scope: Option<ScopeId>,
     /// The body; `None` for a declaration.
-    pub body: Option<Body>,
+    #[serde(skip)]
+    pub body: Option<Lazy<Body>>,
 }
 
 impl Function {
@@ -116,7 +119,7 @@ impl Function {
 }
 
 /// The code of a function. Block 0 is the entry.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Body {
     /// Every instruction, block after block.
     pub insts: Vec<Inst>,
@@ -125,7 +128,7 @@ pub struct Body {
 }
 
 /// One block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Block {
     /// Index of its first instruction.
     pub start: u32,

@@ -6,14 +6,15 @@ use super::function::{BlockId, ParamAttrs};
 use super::module::GlobalRef;
 use super::types::TypeId;
 use cranelift_entity::{EntityRef, entity_impl};
+use serde::{Deserialize, Serialize};
 
 /// A parameter or an instruction's result, by number (see the module documentation of `ir`).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Value(u32);
 entity_impl!(Value, "%");
 
 /// A value or a constant in one word.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Operand(u32);
 
 impl Operand {
@@ -49,7 +50,7 @@ impl std::fmt::Debug for Operand {
 }
 
 /// Two-operand arithmetic.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are LLVM's own")]
 pub enum BinOp {
     Add,
@@ -73,7 +74,7 @@ pub enum BinOp {
 }
 
 /// Conversions.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are LLVM's own")]
 pub enum CastOp {
     Trunc,
@@ -93,7 +94,7 @@ pub enum CastOp {
 }
 
 /// Integer comparison.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are LLVM's own")]
 pub enum IntPred {
     Eq,
@@ -109,7 +110,7 @@ pub enum IntPred {
 }
 
 /// Floating-point comparison (`O`: ordered, false with a NaN; `U`: unordered, true with one).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are LLVM's own")]
 pub enum FloatPred {
     False,
@@ -131,7 +132,7 @@ pub enum FloatPred {
 }
 
 /// What an `atomicrmw` does.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are LLVM's own")]
 pub enum RmwOp {
     Xchg,
@@ -158,7 +159,7 @@ pub enum RmwOp {
 }
 
 /// Memory orderings.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are LLVM's own")]
 pub enum Ordering {
     NotAtomic,
@@ -171,7 +172,7 @@ pub enum Ordering {
 }
 
 /// Synchronisation scope of an atomic operation.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum AtomicScope {
     /// Every thread.
     System,
@@ -180,7 +181,7 @@ pub enum AtomicScope {
 }
 
 /// `nuw`, `nsw`, `exact`, `disjoint`, `nneg`: hints only, an interpreter may ignore them.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are LLVM's own")]
 pub struct IntFlags {
     pub nuw: bool,
@@ -189,11 +190,11 @@ pub struct IntFlags {
 }
 
 /// Fast-math flags.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct FastMath(pub u8);
 
 /// How a call may be turned into a jump.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub enum TailKind {
     /// No promise.
     #[default]
@@ -207,7 +208,7 @@ pub enum TailKind {
 }
 
 /// What is called.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Callee {
     /// A symbol, known now (intrinsics are functions named `llvm.*`).
     Symbol(GlobalRef),
@@ -218,7 +219,7 @@ pub enum Callee {
 }
 
 /// Inline assembly.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct AsmCall {
     /// The template, in LLVM's syntax (`$0`, `${1:w}`).
     pub template: Box<str>,
@@ -231,7 +232,7 @@ pub struct AsmCall {
 }
 
 /// A call, of whatever kind.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Call {
     /// What is called.
     pub callee: Callee,
@@ -254,7 +255,7 @@ pub struct Call {
 }
 
 /// A clause of a landing pad.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Clause {
     /// `catch`: a type info (null catches everything).
     Catch(ConstId),
@@ -263,7 +264,7 @@ pub enum Clause {
 }
 
 /// What an instruction does.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[expect(
     missing_docs,
     reason = "operands are named as in LLVM's language reference"
@@ -421,7 +422,7 @@ pub enum Op {
 }
 
 /// One instruction: what it does, the type of its result, where it stands in the source.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Inst {
     /// What it does.
     pub op: Op,

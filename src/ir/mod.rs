@@ -19,6 +19,7 @@ pub mod module;
 pub mod names;
 mod print;
 mod print_inst;
+pub mod saved;
 pub mod types;
 pub mod visit;
 
@@ -32,4 +33,5 @@ pub use inst::{
 pub use module::{
     Alias, AliasId, Global, GlobalId, GlobalRef, IFunc, IFuncId, Linkage, Module, Xtor,
 };
+pub use saved::Lazy;
 pub use types::{FloatKind, Type, TypeId, TypeTable};

@@ -3,27 +3,29 @@
 use super::constant::{Const, ConstId};
 use super::debug::DebugInfo;
 use super::function::{FuncId, Function};
+use super::saved::Lazy;
 use super::types::{TypeId, TypeTable};
 use cranelift_entity::{PrimaryMap, SecondaryMap, entity_impl};
 use hashbrown::HashMap;
+use serde::{Deserialize, Serialize};
 
 /// Reference to a global variable.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct GlobalId(u32);
 entity_impl!(GlobalId, "g");
 
 /// Reference to an alias.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct AliasId(u32);
 entity_impl!(AliasId, "alias");
 
 /// Reference to an ifunc.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct IFuncId(u32);
 entity_impl!(IFuncId, "ifunc");
 
 /// Any symbol.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum GlobalRef {
     /// A function, defined or declared.
     Func(FuncId),
@@ -36,7 +38,7 @@ pub enum GlobalRef {
 }
 
 /// How a symbol takes part in linking.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum Linkage {
     /// Visible outside.
     External,
@@ -59,7 +61,7 @@ pub enum Linkage {
 }
 
 /// A global variable.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Global {
     /// The symbol's name.
     pub name: Box<str>,
@@ -82,7 +84,7 @@ pub struct Global {
 }
 
 /// An alias of a symbol or of a constant address.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Alias {
     /// The symbol's name.
     pub name: Box<str>,
@@ -93,7 +95,7 @@ pub struct Alias {
 }
 
 /// An indirect function: calling `resolver` at start gives its address.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct IFunc {
     /// The symbol's name.
     pub name: Box<str>,
@@ -106,7 +108,7 @@ pub struct IFunc {
 }
 
 /// An entry of `llvm.global_ctors` or `llvm.global_dtors`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Xtor {
     /// Lower runs earlier for constructors and later for destructors.
     pub priority: u32,
@@ -146,7 +148,9 @@ pub struct Module {
     /// Module-level inline assembly.
     pub module_asm: String,
     /// Source locations.
-    pub debug: DebugInfo,
+    pub debug: Lazy<DebugInfo>,
+    /// The symbols it uses, when it was saved after it had linked without complaint.
+    pub linked_before: Option<Box<[GlobalRef]>>,
     /// The files it was read from, name and contents, for whoever compiles it.
     pub files: std::sync::Arc<[(String, Vec<u8>)]>,
 }

@@ -5,14 +5,15 @@
 
 use cranelift_entity::{PrimaryMap, entity_impl};
 use hashbrown::HashMap;
+use serde::{Deserialize, Serialize};
 
 /// Reference to an interned [`Type`].
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct TypeId(u32);
 entity_impl!(TypeId, "ty");
 
 /// The floating-point formats of LLVM IR on x86-64.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum FloatKind {
     /// IEEE 754 binary16.
     Half,
@@ -29,7 +30,7 @@ pub enum FloatKind {
 }
 
 /// One type.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum Type {
     /// No value.
     Void,
@@ -101,6 +102,19 @@ impl TypeTable {
         let id = self.types.push(ty.clone());
         self.index.insert(ty, id);
         id
+    }
+
+    /// The types, in the order of their numbers.
+    pub fn iter(&self) -> impl Iterator<Item = &Type> {
+        self.types.values()
+    }
+
+    /// A table of types in that order, for reading only.
+    pub(super) fn read_only(types: Vec<Type>) -> TypeTable {
+        TypeTable {
+            types: types.into_iter().collect(),
+            index: HashMap::new(),
+        }
     }
 
     /// The number of types.

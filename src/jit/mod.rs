@@ -1,18 +1,20 @@
 //! The compiled tier: a placed module as machine code.
 //!
-//! What: [`compile`] asks LLVM for the whole module, bound to the image's data and stubs, and
-//! names the function of a native position for messages. What not: when to compile and who
+//! What: a [`Program`] asks LLVM for the whole module, or takes what an earlier run kept, bound to
+//! the image's data and stubs, and names the function of a native position for messages. What not: when to compile and who
 //! switches over is decided in `tier`; the interpreter is not known here.
 
+pub mod cache;
 mod lines;
 pub mod link;
 mod map;
 
 use crate::ir::{Const, FuncId, GlobalId, GlobalRef, IFuncId};
 use crate::llvm::native::symbol::Symbol;
-use crate::llvm::native::{Debug, Function, Request, Session, Unit, Variable};
+use crate::llvm::native::{Debug, Function, Object, Request, Session, Unit, Variable};
 use crate::memory::image::Image;
 use crate::memory::thread;
+use cache::Shelf;
 use cranelift_entity::EntityRef;
 use hashbrown::{HashMap, HashSet};
 use lines::Lines;
@@ -27,7 +29,7 @@ pub struct Compiled {
     /// Each compiled function and its address.
     pub functions: Vec<(FuncId, usize)>,
     /// Functions left to the interpreter, and why.
-    pub skipped: Vec<(FuncId, &'static str)>,
+    pub skipped: Vec<(FuncId, String)>,
     /// Time for parsing, rewiring, code generation and linking.
     pub times: [Duration; 4],
     /// Bytes of the object file.
@@ -36,13 +38,108 @@ pub struct Compiled {
     _code: Code,
 }
 
-/// Compiles every function of an image that can be.
-///
-/// `instead` gives other addresses for functions of the C library that must know the interpreter.
-///
-/// # Errors
-/// LLVM's message.
-pub fn compile(image: &Image, instead: &HashMap<&str, usize>) -> Result<Compiled, String> {
+/// An image that is compiled, or whose code is taken from a cache.
+pub struct Program<'a> {
+    outside: Outside<'a>,
+    request: Request,
+    cell: Option<isize>,
+    shelf: Option<&'a Shelf>,
+}
+
+impl<'a> Program<'a> {
+    /// The program of an image.
+    ///
+    /// `instead` gives other addresses for functions of the C library that must know the
+    /// interpreter; `shelf` is the program's place in a cache.
+    pub fn new(
+        image: &'a Image,
+        instead: &'a HashMap<&'a str, usize>,
+        shelf: Option<&'a Shelf>,
+    ) -> Program<'a> {
+        let cell = image.fast_tls().and_then(thread::fast_cell_offset);
+        let outside = Outside { image, instead };
+        Program {
+            request: request(&outside, cell.is_some()),
+            outside,
+            cell,
+            shelf,
+        }
+    }
+
+    /// What earlier runs compiled, linked.
+    pub fn kept(&self) -> Vec<Compiled> {
+        let objects = self.shelf.map(|s| s.objects(&self.request));
+        objects
+            .into_iter()
+            .flatten()
+            // One that cannot be linked here is compiled again.
+            .filter_map(|object| self.link(object).ok())
+            .collect()
+    }
+
+    /// Whether code for every function that can be compiled is there.
+    pub fn is_complete(&self, kept: &[Compiled]) -> bool {
+        let mut left: HashSet<usize> = (0..self.request.functions.len())
+            .filter(|&n| self.request.functions[n] == Function::Compiled)
+            .collect();
+        for unit in kept {
+            let skipped = unit.skipped.iter().map(|(f, _)| f);
+            for f in unit.functions.iter().map(|(f, _)| f).chain(skipped) {
+                left.remove(&f.index());
+            }
+        }
+        left.is_empty()
+    }
+
+    /// Compiles every function that can be, and keeps the result.
+    ///
+    /// # Errors
+    /// LLVM's message.
+    pub fn compile(&self) -> Result<Compiled, String> {
+        let unit = Unit::default();
+        let object = Session::open(&self.request).compile(&unit)?;
+        cache::compiled();
+        if let Some(shelf) = self.shelf {
+            shelf.put_object(&self.request, &unit, &object);
+        }
+        self.link(object)
+    }
+
+    fn link(&self, object: Object) -> Result<Compiled, String> {
+        let linking = Instant::now();
+        // Without them messages name the function alone.
+        let lines = Lines::read(&object.bytes).unwrap_or_default();
+        let code = Code::new(&object.bytes, &|name| self.outside.resolve(name, self.cell))?;
+        let mut functions = Vec::with_capacity(object.functions.len());
+        for (number, name) in &object.functions {
+            functions.push((FuncId::new(*number), code.lookup(name)?));
+        }
+        let [parse, prepare, generate] = object.times;
+        let mut starts: Vec<(usize, FuncId)> = functions.iter().map(|&(f, a)| (a, f)).collect();
+        starts.sort_unstable();
+        Ok(Compiled {
+            functions,
+            skipped: object
+                .skipped
+                .into_iter()
+                .map(|(n, why)| (FuncId::new(n), why))
+                .collect(),
+            times: [parse, prepare, generate, linking.elapsed()],
+            object_bytes: object.bytes.len(),
+            _listed: map::list(map::Code {
+                image: self.outside.image,
+                ranges: code.ranges(),
+                functions: starts,
+                lines,
+            }),
+            _code: code,
+        })
+    }
+}
+
+/// What is asked of LLVM for an image.
+fn request(outside: &Outside<'_>, thread_cell: bool) -> Request {
+    let image = outside.image;
     let module = &image.module;
     let with_labels: HashSet<FuncId> = module
         .consts
@@ -52,7 +149,6 @@ pub fn compile(image: &Image, instead: &HashMap<&str, usize>) -> Result<Compiled
             _ => None,
         })
         .collect();
-    let outside = Outside { image, instead };
     let functions = module
         .functions
         .iter()
@@ -84,43 +180,13 @@ pub fn compile(image: &Image, instead: &HashMap<&str, usize>) -> Result<Compiled
             }
         })
         .collect();
-    let cell = image.fast_tls().and_then(thread::fast_cell_offset);
-    let request = Request {
+    Request {
         files: module.files.clone(),
         functions,
         variables,
-        thread_cell: cell.is_some(),
+        thread_cell,
         debug: Debug::Lines,
-    };
-    let object = Session::open(&request).compile(&Unit::default())?;
-    let linking = Instant::now();
-    // Without them messages name the function alone.
-    let lines = Lines::read(&object.bytes).unwrap_or_default();
-    let code = Code::new(&object.bytes, &|name| outside.resolve(name, cell))?;
-    let mut functions = Vec::with_capacity(object.functions.len());
-    for (number, name) in &object.functions {
-        functions.push((FuncId::new(*number), code.lookup(name)?));
     }
-    let [parse, prepare, generate] = object.times;
-    let mut starts: Vec<(usize, FuncId)> = functions.iter().map(|&(f, a)| (a, f)).collect();
-    starts.sort_unstable();
-    Ok(Compiled {
-        functions,
-        skipped: object
-            .skipped
-            .iter()
-            .map(|&(n, why)| (FuncId::new(n), why))
-            .collect(),
-        times: [parse, prepare, generate, linking.elapsed()],
-        object_bytes: object.bytes.len(),
-        _listed: map::list(map::Code {
-            image,
-            ranges: code.ranges(),
-            functions: starts,
-            lines,
-        }),
-        _code: code,
-    })
 }
 
 /// Where this process has what an object leaves open.

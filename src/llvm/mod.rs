@@ -14,6 +14,7 @@ mod constants;
 mod debug;
 mod error;
 mod guard;
+mod late;
 pub mod native;
 pub mod orc;
 mod parse;
@@ -74,6 +75,7 @@ pub fn version() -> (u32, u32, u32) {
 /// Registers LLVM's code generator for this architecture, once.
 fn initialise_target() {
     static TARGET: std::sync::Once = std::sync::Once::new();
+    late::start();
     TARGET.call_once(|| {
         llvm!(target::LLVMInitializeX86TargetInfo());
         llvm!(target::LLVMInitializeX86Target());

@@ -51,6 +51,7 @@ extern "C" fn on_diagnostic(info: LLVMDiagnosticInfoRef, errors: *mut c_void) {
 /// Sets LLVM's process-wide options, once.
 fn configure() {
     static ONCE: Once = Once::new();
+    super::late::start();
     ONCE.call_once(|| {
         let args = [
             c"ompvm".as_ptr(),

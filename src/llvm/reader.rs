@@ -247,7 +247,7 @@ impl<'p> Reader<'p> {
             personality: has_personality
                 .then(|| self.constant(llvm!(core::LLVMGetPersonalityFn(value)))),
             scope,
-            body: (!declared).then(|| self.body(value)),
+            body: (!declared).then(|| self.body(value).into()),
         }
     }
 

@@ -52,6 +52,8 @@ pub struct Linked {
     /// The module.
     pub module: Arc<Module>,
     addresses: HashMap<Box<str>, usize>,
+    /// The symbols it uses.
+    pub uses: Box<[GlobalRef]>,
     /// Kept alive with the program.
     pub environment: Environment,
 }
@@ -107,6 +109,18 @@ fn undefined(module: &Module, symbol: GlobalRef) -> Option<(&str, SymbolKind, Li
 /// [`Error::Unsupported`] with everything this version does not do, else [`Error::Unresolved`]
 /// with every symbol nobody has.
 pub fn link(module: Arc<Module>, mut environment: Environment) -> Result<Linked, Error> {
+    if let Some(symbols) = &module.linked_before
+        && let Some(addresses) = again(&module, &mut environment, symbols)
+    {
+        check_host_functions(&module, &environment)?;
+        let uses = symbols.clone();
+        return Ok(Linked {
+            module,
+            addresses,
+            uses,
+            environment,
+        });
+    }
     let uses = Uses::of(&module);
     let mut addresses = HashMap::new();
     let mut unsupported = collect_unsupported(&module, &uses);
@@ -148,8 +162,34 @@ pub fn link(module: Arc<Module>, mut environment: Environment) -> Result<Linked,
     Ok(Linked {
         module,
         addresses,
+        uses: uses.symbols.into_keys().collect(),
         environment,
     })
+}
+
+/// Where the symbols of a module are that has linked without complaint before; `None` when this
+/// time there is something to complain about, and so the places of its uses are wanted.
+fn again(
+    module: &Module,
+    environment: &mut Environment,
+    symbols: &[GlobalRef],
+) -> Option<HashMap<Box<str>, usize>> {
+    let mut addresses = HashMap::new();
+    for &symbol in symbols {
+        let Some((name, kind, linkage, has_body)) = undefined(module, symbol) else {
+            continue;
+        };
+        match environment.find(name, kind) {
+            Runtime::Address(a) => {
+                addresses.insert(name.into(), a);
+            }
+            Runtime::Unknown
+                if linkage == Linkage::ExternWeak || has_body || is_section_bound(module, name) => {
+            }
+            _ => return None,
+        }
+    }
+    Some(addresses)
 }
 
 /// The guest must declare a host function as the embedder wrote it.
@@ -190,6 +230,15 @@ fn check_host_functions(module: &Module, environment: &Environment) -> Result<()
 
 /// What this version does not do in a module, without linking it.
 pub fn unsupported(module: &Module, runtime: fn(&str) -> Runtime) -> Vec<Unsupported> {
+    if let Some(symbols) = &module.linked_before {
+        let missing = symbols.iter().any(|&s| {
+            undefined(module, s)
+                .is_some_and(|(name, ..)| matches!(runtime(name), Runtime::Unsupported(_)))
+        });
+        if !missing {
+            return Vec::new();
+        }
+    }
     let uses = Uses::of(module);
     let mut list = collect_unsupported(module, &uses);
     list.extend(instructions(module));

@@ -10,7 +10,8 @@
 
 use crate::interp;
 use crate::ir::FuncId;
-use crate::jit::{self, Compiled};
+use crate::jit::cache::Shelf;
+use crate::jit::{Compiled, Program};
 use crate::kmpc::hooks;
 use crate::memory::image::Image;
 use crate::memory::thread;
@@ -42,6 +43,8 @@ const PER_INSTRUCTION: Duration = Duration::from_micros(60);
 #[derive(Debug, Default)]
 pub struct Tiers {
     flight: Option<Arc<Flight>>,
+    /// Code that earlier runs made.
+    _kept: Vec<Compiled>,
 }
 
 /// A compilation, under way or done.
@@ -67,6 +70,7 @@ impl Tiers {
         mode: Mode,
         explain: bool,
         native: bool,
+        shelf: Option<Arc<Shelf>>,
     ) -> Result<Tiers, Error> {
         if mode == Mode::Interp {
             return Ok(Tiers::default());
@@ -76,6 +80,18 @@ impl Tiers {
         hooks::install(hooks::Hooks {
             worker_start: |_| thread::current().cast(),
         });
+        let kept = kept(image, shelf.as_deref(), explain);
+        if kept.complete {
+            // Exit handlers of a native process run compiled code until the very end.
+            if native {
+                std::mem::forget(kept.code);
+                return Ok(Tiers::default());
+            }
+            return Ok(Tiers {
+                flight: None,
+                _kept: kept.code,
+            });
+        }
         let instructions: usize = image
             .module
             .functions
@@ -94,10 +110,11 @@ impl Tiers {
         // Exit handlers of a native process run compiled code until the very end.
         let tiers = Tiers {
             flight: (!native).then(|| flight.clone()),
+            _kept: kept.code,
         };
         if mode == Mode::Opt {
             flight
-                .run(image, explain)
+                .run(image, explain, shelf.as_deref())
                 .map_err(|why| Error::Host(format!("the program cannot be compiled: {why}")))?;
             return Ok(tiers);
         }
@@ -111,7 +128,7 @@ impl Tiers {
             .stack_size(64 << 20)
             .spawn(move || {
                 // What cannot be compiled goes on in the interpreter.
-                if let Err(why) = flight.run(&image, explain)
+                if let Err(why) = flight.run(&image, explain, shelf.as_deref())
                     && explain
                 {
                     eprintln!("ompvm: not compiled: {why}");
@@ -119,6 +136,34 @@ impl Tiers {
             });
         drop(spawned);
         Ok(tiers)
+    }
+}
+
+/// Code of earlier runs, and whether it is all of the program's.
+struct Kept {
+    code: Vec<Compiled>,
+    complete: bool,
+}
+
+/// Switches to what earlier runs compiled.
+fn kept(image: &Image, shelf: Option<&Shelf>, explain: bool) -> Kept {
+    if shelf.is_none() {
+        return Kept {
+            code: Vec::new(),
+            complete: false,
+        };
+    }
+    let instead: HashMap<&str, usize> = interp::instead().into_iter().collect();
+    let program = Program::new(image, &instead, shelf);
+    let code = program.kept();
+    for unit in &code {
+        for &(id, address) in &unit.functions {
+            switch(image, id, address, explain);
+        }
+    }
+    Kept {
+        complete: program.is_complete(&code),
+        code,
     }
 }
 
@@ -131,12 +176,12 @@ impl Drop for Tiers {
 }
 
 impl Flight {
-    fn run(&self, image: &Arc<Image>, explain: bool) -> Result<(), String> {
+    fn run(&self, image: &Arc<Image>, explain: bool, shelf: Option<&Shelf>) -> Result<(), String> {
         let instead: HashMap<&str, usize> = interp::instead().into_iter().collect();
         let done = {
             // What the guest put in the place of library functions is not for LLVM.
             let _own = thread::own_work();
-            jit::compile(image, &instead)
+            Program::new(image, &instead, shelf).compile()
         };
         let result = match done {
             Ok(compiled) => {

@@ -14,6 +14,7 @@ use super::link::Linked;
 use super::policy::{Mode, Tiers};
 use super::value::ValueKind;
 use crate::ir::{Function, GlobalRef, Type};
+use crate::jit::cache::Shelf;
 use crate::memory::activation::{self, Activation, Exit};
 use crate::memory::image::Image;
 use crate::memory::{signals, thread};
@@ -37,6 +38,8 @@ pub struct Options {
     pub mode: Mode,
     /// Say on standard error what was compiled.
     pub explain: bool,
+    /// The program's place in a cache.
+    pub shelf: Option<Arc<Shelf>>,
 }
 
 /// One handler of `atexit` or `__cxa_atexit`.
@@ -94,6 +97,17 @@ unsafe extern "C" {
     ) -> c_int;
 }
 
+/// Compiles a linked module into a cache without running any of it.
+///
+/// # Errors
+/// What the host refused; why nothing could be compiled.
+pub fn compile(linked: &Linked, explain: bool, shelf: Arc<Shelf>) -> Result<(), Error> {
+    let image = Image::place(linked.module.clone(), &mut |name, kind| {
+        linked.resolve(name, kind)
+    })?;
+    Tiers::start(&image, Mode::Opt, explain, false, Some(shelf)).map(drop)
+}
+
 impl Process {
     /// Places a linked module, resolves its ifuncs and runs its constructors.
     ///
@@ -111,7 +125,13 @@ impl Process {
         let mut argv: Vec<*mut c_char> =
             options.args.iter().map(|a| a.as_ptr().cast_mut()).collect();
         argv.push(ptr::null_mut());
-        let tiers = Tiers::start(&image, options.mode, options.explain, options.native)?;
+        let tiers = Tiers::start(
+            &image,
+            options.mode,
+            options.explain,
+            options.native,
+            options.shelf,
+        )?;
         let process = Process {
             image,
             _tiers: tiers,

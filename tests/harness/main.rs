@@ -3,11 +3,12 @@
 //! What: differential tests (`tests/diff`: the virtual machine must print and exit as the native
 //! build of the same bitcode does), OpenMP programs by construct (`tests/pass`), guest faults
 //! (`tests/fail`), constructs that must be reported at load (`tests/unsupported`), the command
-//! line's own errors, comparisons with native executables, listings of the bytecode, the NAS benchmarks, the examples and the layering rule.
+//! line's own errors, the cache of compiled programs, comparisons with native executables, listings of the bytecode, the NAS benchmarks, the examples and the layering rule.
 //! Why one binary: each one that links LLVM costs seconds and 50 MB. What not: nothing is timed.
 //!
 //! Compiled guests are kept under `target/guests`, named by a hash of source, flags and compiler.
 
+mod cache;
 mod cli;
 mod compare;
 mod compile;
@@ -66,8 +67,12 @@ fn files(dir: &Path, extensions: &[&str]) -> Vec<PathBuf> {
 
 fn main() {
     let args = Arguments::from_args();
+    let cache = root().join(format!("target/guests/cache-{}", std::process::id()));
+    // SAFETY: there is no other thread yet. What is tested does not depend on the user's cache.
+    unsafe { std::env::set_var("OMPVM_CACHE_DIR", &cache) };
     let mut trials: Vec<Trial> = Vec::new();
     trials.extend(house::trials());
+    trials.extend(cache::trials());
     trials.extend(cli::trials());
     trials.extend(compare::trials());
     trials.extend(diff::trials());

@@ -87,7 +87,7 @@ pub struct Object {
     /// Number and symbol of each compiled function.
     pub functions: Vec<(usize, String)>,
     /// Functions left to the interpreter, and why.
-    pub skipped: Vec<(usize, &'static str)>,
+    pub skipped: Vec<(usize, String)>,
     /// Time for parsing, rewiring and code generation.
     pub times: [Duration; 3],
 }
@@ -142,7 +142,11 @@ impl<'r> Session<'r> {
         Ok(Object {
             bytes,
             functions: prepared.compiled,
-            skipped: prepared.skipped,
+            skipped: prepared
+                .skipped
+                .into_iter()
+                .map(|(n, why)| (n, why.into()))
+                .collect(),
             times,
         })
     }

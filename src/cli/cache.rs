@@ -1,0 +1,61 @@
+//! `ompvm compile` and `ompvm cache`: the cache of compiled programs, filled ahead of time, looked
+//! at, emptied.
+
+use super::args::{CacheOptions, CacheWhat, CompileOptions};
+use super::message;
+use crate::api::{Cache, Config, Engine, Linker, Module, Stats, Tier};
+use crate::support::error::Error;
+use std::process::ExitCode;
+
+/// Compiles a program into the user's cache.
+pub fn compile(options: CompileOptions) -> ExitCode {
+    match fill(options) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => message::failed(&error),
+    }
+}
+
+fn fill(options: CompileOptions) -> Result<(), Error> {
+    let engine = Engine::default().cache(Cache::of_user());
+    let module = Module::from_files(&engine, &options.files)?;
+    let mut config = Config::new()
+        .native(true)
+        .stats(options.stats)
+        .tier(Tier::Opt);
+    for name in options.libraries {
+        config = config.library(name);
+    }
+    for path in options.library_paths {
+        config = config.library_path(path);
+    }
+    Linker::new(&engine).link(&module)?.compile(&config)?;
+    let stats = Stats::collect();
+    if options.stats {
+        eprint!("{stats}");
+    }
+    // Here it is what was asked for, so it is not only a note.
+    match stats.cache.note {
+        Some(why) => Err(Error::Host(format!("nothing was kept: {why}"))),
+        None => Ok(()),
+    }
+}
+
+/// Says what the user's cache holds, or empties it.
+pub fn run(options: &CacheOptions) -> ExitCode {
+    let Some(cache) = Cache::of_user() else {
+        let why = "there is no cache: neither XDG_CACHE_HOME nor HOME names a folder";
+        return message::failed(&Error::Host(why.into()));
+    };
+    match options.what {
+        CacheWhat::Stats => {
+            let content = cache.content();
+            println!("folder    {}", content.folder.display());
+            println!("programs  {}", content.programs);
+            println!("entries   {}", content.entries);
+            println!("bytes     {}", content.bytes);
+            println!("limit     {}", content.limit);
+        }
+        CacheWhat::Clear => println!("removed {} programs", cache.clear()),
+    }
+    ExitCode::SUCCESS
+}

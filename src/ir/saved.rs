@@ -1,0 +1,285 @@
+//! A module as bytes, and back without decoding what nobody looks at.
+//!
+//! What: [`save`] writes a module; [`load`] reads its symbols, types and constants, which placing
+//! and linking need, and leaves bodies and source locations as bytes until somebody looks at them
+//! ([`Lazy`]). Why: a program whose code is compiled already starts without its instructions.
+//! What not: no check of the bytes beyond their form; whoever keeps them sees to that. The files
+//! and the module's name are not in it.
+
+use super::debug::{DebugInfo, File, Loc, Scope};
+use super::function::{Body, Function};
+use super::module::{Alias, Global, GlobalRef, IFunc, Module, Xtor};
+use super::types::{Type, TypeTable};
+use super::{AliasId, Const, FuncId, GlobalId, IFuncId, TypeId};
+use cranelift_entity::PrimaryMap;
+use hashbrown::HashMap;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+use std::sync::{Arc, OnceLock};
+
+/// A part of a module, decoded when it is first looked at.
+#[derive(Default)]
+pub struct Lazy<T> {
+    value: OnceLock<T>,
+    saved: Option<Saved>,
+}
+
+/// Where the bytes of a part are.
+#[derive(Clone)]
+struct Saved {
+    bytes: Arc<Vec<u8>>,
+    start: u32,
+    end: u32,
+}
+
+/// What can be a lazy part.
+pub trait Part: Default {
+    /// Decodes it.
+    ///
+    /// # Errors
+    /// That the bytes are not one.
+    fn decode(bytes: &[u8]) -> Result<Self, postcard::Error>;
+}
+
+impl<T: Part> Lazy<T> {
+    fn get(&self) -> &T {
+        self.value.get_or_init(|| match &self.saved {
+            None => T::default(),
+            Some(saved) => {
+                let bytes = &saved.bytes[saved.start as usize..saved.end as usize];
+                T::decode(bytes)
+                    .unwrap_or_else(|e| crate::bug!("a saved module does not decode: {e}"))
+            }
+        })
+    }
+}
+
+impl<T> From<T> for Lazy<T> {
+    fn from(value: T) -> Self {
+        Lazy {
+            value: value.into(),
+            saved: None,
+        }
+    }
+}
+
+impl<T: Part> Deref for Lazy<T> {
+    type Target = T;
+    fn deref(&self) -> &T {
+        self.get()
+    }
+}
+
+impl<T: Part> DerefMut for Lazy<T> {
+    fn deref_mut(&mut self) -> &mut T {
+        self.get();
+        self.value
+            .get_mut()
+            .unwrap_or_else(|| crate::bug!("a part that was just decoded is not there"))
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Lazy<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.value.get() {
+            Some(value) => value.fmt(f),
+            None => f.write_str("(not looked at)"),
+        }
+    }
+}
+
+impl Part for Body {
+    fn decode(bytes: &[u8]) -> Result<Self, postcard::Error> {
+        postcard::from_bytes(bytes)
+    }
+}
+
+impl Part for DebugInfo {
+    fn decode(bytes: &[u8]) -> Result<Self, postcard::Error> {
+        let (files, scopes, locs): (Vec<File>, Vec<Scope>, Vec<Loc>) = postcard::from_bytes(bytes)?;
+        Ok(DebugInfo {
+            files: files.into_iter().collect(),
+            scopes: scopes.into_iter().collect(),
+            locs: locs.into_iter().collect(),
+        })
+    }
+}
+
+/// What is decoded at once. `F` and its kin are the tables, borrowed when saving.
+#[derive(Serialize, Deserialize)]
+struct Head<Text, Types, Consts, Globals, Functions, Aliases, IFuncs> {
+    triple: Text,
+    data_layout: Text,
+    module_asm: Text,
+    types: Types,
+    consts: Consts,
+    const_types: Vec<Option<TypeId>>,
+    globals: Globals,
+    functions: Functions,
+    aliases: Aliases,
+    ifuncs: IFuncs,
+    ctors: Vec<Xtor>,
+    dtors: Vec<Xtor>,
+    uses: Box<[GlobalRef]>,
+    /// Length of each function's body; the bodies follow the head in this order.
+    bodies: Vec<Option<u32>>,
+}
+
+type Saving<'m> = Head<
+    &'m str,
+    Vec<&'m Type>,
+    Vec<&'m Const>,
+    Vec<&'m Global>,
+    Vec<&'m Function>,
+    Vec<&'m Alias>,
+    Vec<&'m IFunc>,
+>;
+type Loaded =
+    Head<String, Vec<Type>, Vec<Const>, Vec<Global>, Vec<Function>, Vec<Alias>, Vec<IFunc>>;
+
+/// A module as bytes; `uses` are the symbols that linking it needs.
+///
+/// # Errors
+/// What cannot be written.
+pub fn save(module: &Module, uses: Box<[GlobalRef]>) -> Result<Vec<u8>, postcard::Error> {
+    let mut rest = Vec::new();
+    let mut bodies = Vec::with_capacity(module.functions.len());
+    for function in module.functions.values() {
+        let Some(body) = &function.body else {
+            bodies.push(None);
+            continue;
+        };
+        let bytes = postcard::to_allocvec(&**body)?;
+        bodies.push(Some(bytes.len() as u32));
+        rest.extend(bytes);
+    }
+    let head = Saving {
+        triple: &module.triple,
+        data_layout: &module.data_layout,
+        module_asm: &module.module_asm,
+        types: module.types.iter().collect(),
+        consts: module.consts.values().collect(),
+        const_types: module
+            .consts
+            .keys()
+            .map(|c| module.const_types[c])
+            .collect(),
+        globals: module.globals.values().collect(),
+        functions: module.functions.values().collect(),
+        aliases: module.aliases.values().collect(),
+        ifuncs: module.ifuncs.values().collect(),
+        ctors: module.ctors.clone(),
+        dtors: module.dtors.clone(),
+        uses,
+        bodies,
+    };
+    let head = postcard::to_allocvec(&head)?;
+    let mut bytes = Vec::with_capacity(8 + head.len() + rest.len());
+    bytes.extend((head.len() as u64).to_le_bytes());
+    bytes.extend(head);
+    bytes.extend(rest);
+    let debug = (
+        module.debug.files.values().collect::<Vec<_>>(),
+        module.debug.scopes.values().collect::<Vec<_>>(),
+        module.debug.locs.values().collect::<Vec<_>>(),
+    );
+    postcard::to_extend(&debug, bytes)
+}
+
+/// The module that was saved as `bytes`, without name and files; `None` when they do not have the
+/// form.
+pub fn load(bytes: Vec<u8>) -> Option<Module> {
+    let mut at = 8usize;
+    let len = u64::from_le_bytes(bytes.get(..at)?.try_into().ok()?) as usize;
+    let head: Loaded = decode(bytes.get(at..at.checked_add(len)?)?)?;
+    at += len;
+    let total = u32::try_from(bytes.len()).ok()?;
+    let bytes = Arc::new(bytes);
+    let mut part = |len: u32| {
+        let start = u32::try_from(at).ok()?;
+        let end = start.checked_add(len).filter(|&end| end <= total)?;
+        at = end as usize;
+        Some(Saved {
+            bytes: bytes.clone(),
+            start,
+            end,
+        })
+    };
+    let mut functions: PrimaryMap<FuncId, Function> = PrimaryMap::new();
+    for (mut function, len) in head.functions.into_iter().zip(head.bodies) {
+        if let Some(len) = len {
+            function.body = Some(Lazy {
+                value: OnceLock::new(),
+                saved: Some(part(len)?),
+            });
+        }
+        functions.push(function);
+    }
+    let debug = part(0)?;
+    let mut module = Module {
+        triple: head.triple,
+        data_layout: head.data_layout,
+        module_asm: head.module_asm,
+        types: TypeTable::read_only(head.types),
+        consts: head.consts.into_iter().collect(),
+        globals: head.globals.into_iter().collect(),
+        functions,
+        aliases: head.aliases.into_iter().collect(),
+        ifuncs: head.ifuncs.into_iter().collect(),
+        ctors: head.ctors,
+        dtors: head.dtors,
+        debug: Lazy {
+            value: OnceLock::new(),
+            saved: Some(Saved {
+                end: total,
+                ..debug
+            }),
+        },
+        linked_before: Some(head.uses),
+        ..Module::default()
+    };
+    for (id, ty) in module.consts.keys().zip(head.const_types) {
+        module.const_types[id] = ty;
+    }
+    module.symbols = symbols(&module);
+    Some(module)
+}
+
+fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
+    postcard::from_bytes(bytes).ok()
+}
+
+/// Every named symbol.
+fn symbols(module: &Module) -> HashMap<Box<str>, GlobalRef> {
+    fn named<'m, I: 'm + Copy>(
+        table: impl Iterator<Item = (I, &'m Box<str>)>,
+        kind: impl Fn(I) -> GlobalRef,
+    ) -> impl Iterator<Item = (Box<str>, GlobalRef)> {
+        table
+            .filter(|(_, name)| !name.is_empty())
+            .map(move |(id, name)| (name.clone(), kind(id)))
+    }
+    let functions = module
+        .functions
+        .iter()
+        .map(|(i, f): (FuncId, _)| (i, &f.name));
+    let globals = module
+        .globals
+        .iter()
+        .map(|(i, g): (GlobalId, _)| (i, &g.name));
+    let aliases = module
+        .aliases
+        .iter()
+        .map(|(i, a): (AliasId, _)| (i, &a.name));
+    let ifuncs = module
+        .ifuncs
+        .iter()
+        .map(|(i, f): (IFuncId, _)| (i, &f.name));
+    named(functions, GlobalRef::Func)
+        .chain(named(globals, GlobalRef::Var))
+        .chain(named(aliases, GlobalRef::Alias))
+        .chain(named(ifuncs, GlobalRef::IFunc))
+        .collect()
+}

@@ -1,0 +1,71 @@
+//! What a program's code depends on, as one hash.
+//!
+//! The bitcode, the version of LLVM, the processor, and ompvm itself: another build has another
+//! executable, so nobody has to remember to count a version up while developing; [`FORMAT`] is for
+//! builds that cannot be told apart in that way. The processor is asked by itself, not through
+//! LLVM, whose answers cost more than the rest of a warm start.
+
+use std::os::unix::fs::MetadataExt;
+
+/// Counted up when what is stored changes.
+const FORMAT: u32 = 1;
+
+/// A program's key.
+pub(super) type Key = [u8; 32];
+
+/// The key of a program of these files.
+pub(super) fn of<'f>(files: impl Iterator<Item = &'f [u8]>) -> Key {
+    let mut hash = blake3::Hasher::new();
+    hash.update(&FORMAT.to_le_bytes());
+    hash.update(env!("CARGO_PKG_VERSION").as_bytes());
+    let (major, minor, patch) = crate::llvm::version();
+    for word in [major, minor, patch] {
+        hash.update(&word.to_le_bytes());
+    }
+    if let Ok(meta) = std::fs::metadata("/proc/self/exe") {
+        for word in [meta.size(), meta.mtime() as u64, meta.mtime_nsec() as u64] {
+            hash.update(&word.to_le_bytes());
+        }
+    }
+    processor(&mut hash);
+    for bytes in files {
+        hash.update(&(bytes.len() as u64).to_le_bytes());
+        hash.update(bytes);
+    }
+    *hash.finalize().as_bytes()
+}
+
+/// Maker, model and features, also those that the system enables (Intel SDM, volume 2, `CPUID`).
+#[cfg(target_arch = "x86_64")]
+fn processor(hash: &mut blake3::Hasher) {
+    use std::arch::x86_64::{__cpuid, __cpuid_count};
+    let mut add = |words: [u32; 4]| {
+        for word in words {
+            hash.update(&word.to_le_bytes());
+        }
+    };
+    let maker = __cpuid(0);
+    add([maker.eax, maker.ebx, maker.ecx, maker.edx]);
+    let model = __cpuid(1);
+    // The second word says which core this is.
+    add([model.eax, 0, model.ecx, model.edx]);
+    if maker.eax >= 7 {
+        let features = __cpuid_count(7, 0);
+        add([0, features.ebx, features.ecx, features.edx]);
+        if features.eax >= 1 {
+            let more = __cpuid_count(7, 1);
+            add([more.eax, more.ebx, more.ecx, more.edx]);
+        }
+    }
+    let more = __cpuid(0x8000_0001);
+    add([more.eax, 0, more.ecx, more.edx]);
+    let enabled = match model.ecx >> 27 & 1 {
+        0 => 0,
+        // SAFETY: the processor just said that the system lets programs read this register.
+        _ => unsafe { std::arch::x86_64::_xgetbv(0) },
+    };
+    hash.update(&enabled.to_le_bytes());
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn processor(_hash: &mut blake3::Hasher) {}

@@ -1,0 +1,186 @@
+//! One program's entries.
+
+use super::key::Key;
+use super::{Cache, DAMAGED, MODULES, OBJECTS, STORED, count, entry, note, trim};
+use crate::ir::saved;
+use crate::ir::{GlobalRef, Module};
+use crate::llvm::native::{Object, Request, Unit};
+use serde_bytes::{ByteBuf, Bytes};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
+
+/// The name of the module's entry.
+const MODULE: &str = "module";
+/// What objects' names begin with.
+const OBJECT: &str = "unit-";
+/// What the names of files begin with that are being written.
+pub(super) const UNFINISHED: char = '.';
+
+/// The place of one program in a cache.
+#[derive(Debug)]
+pub struct Shelf {
+    cache: Cache,
+    folder: PathBuf,
+    key: Key,
+}
+
+/// An object as it is stored: what it was compiled for, and what is in it.
+#[derive(serde::Serialize, serde::Deserialize)]
+struct Stored<Names, Code> {
+    shape: [u8; 32],
+    functions: Names,
+    skipped: Names,
+    bytes: Code,
+}
+
+impl Shelf {
+    pub(super) fn new(cache: Cache, key: Key) -> Shelf {
+        let name: String = key.iter().map(|b| format!("{b:02x}")).collect();
+        Shelf {
+            folder: cache.root.join(name),
+            cache,
+            key,
+        }
+    }
+
+    /// The program's module without its name and files, if it was stored.
+    pub fn module(&self) -> Option<Module> {
+        let module = saved::load(self.get(MODULE)?);
+        match module {
+            Some(_) => count(&MODULES),
+            None => self.drop_entry(&self.folder.join(MODULE)),
+        }
+        self.touch();
+        module
+    }
+
+    /// Stores the module of a program that linked without complaint, using these symbols.
+    pub fn put_module(&self, module: &Module, uses: Box<[GlobalRef]>) {
+        match saved::save(module, uses) {
+            Ok(bytes) => self.put(MODULE, &bytes),
+            Err(why) => note(format!("the module cannot be stored: {why}")),
+        }
+    }
+
+    /// Every object that fits the request.
+    pub fn objects(&self, request: &Request) -> Vec<Object> {
+        let Ok(list) = fs::read_dir(&self.folder) else {
+            return Vec::new();
+        };
+        let mut names: Vec<String> = list
+            .filter_map(|e| e.ok()?.file_name().into_string().ok())
+            .filter(|n| n.starts_with(OBJECT))
+            .collect();
+        names.sort_unstable();
+        let shape = shape(request);
+        names.iter().filter_map(|n| self.object(n, shape)).collect()
+    }
+
+    fn object(&self, name: &str, shape: [u8; 32]) -> Option<Object> {
+        let bytes = self.get(name)?;
+        let Ok(stored) = postcard::from_bytes::<Stored<Vec<(u32, String)>, ByteBuf>>(&bytes) else {
+            self.drop_entry(&self.folder.join(name));
+            return None;
+        };
+        if stored.shape != shape {
+            return None;
+        }
+        count(&OBJECTS);
+        let names = |list: Vec<(u32, String)>| -> Vec<(usize, String)> {
+            list.into_iter().map(|(n, s)| (n as usize, s)).collect()
+        };
+        Some(Object {
+            bytes: stored.bytes.into_vec(),
+            functions: names(stored.functions),
+            skipped: names(stored.skipped),
+            times: [Duration::ZERO; 3],
+        })
+    }
+
+    /// Stores the object of a unit.
+    pub fn put_object(&self, request: &Request, unit: &Unit, object: &Object) {
+        fn names(list: &[(usize, String)]) -> Vec<(u32, &str)> {
+            list.iter().map(|(n, s)| (*n as u32, &**s)).collect()
+        }
+        let stored = Stored {
+            shape: shape(request),
+            functions: names(&object.functions),
+            skipped: names(&object.skipped),
+            bytes: Bytes::new(&object.bytes),
+        };
+        let mut name = blake3::Hasher::new();
+        name.update(&stored.shape);
+        name.update(format!("{unit:?}").as_bytes());
+        let name = format!("{OBJECT}{}", name.finalize().to_hex());
+        match postcard::to_allocvec(&stored) {
+            Ok(bytes) => self.put(&name, &bytes),
+            Err(why) => note(format!("an object cannot be stored: {why}")),
+        }
+    }
+
+    fn get(&self, name: &str) -> Option<Vec<u8>> {
+        let path = self.folder.join(name);
+        let file = fs::read(&path).ok()?;
+        let bytes = entry::unpack(&self.key, name, file);
+        if bytes.is_none() {
+            self.drop_entry(&path);
+        }
+        bytes
+    }
+
+    fn drop_entry(&self, path: &Path) {
+        count(&DAMAGED);
+        // Where it cannot be removed it is found damaged again.
+        let _ = fs::remove_file(path);
+    }
+
+    fn put(&self, name: &str, bytes: &[u8]) {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let me = std::process::id();
+        let unfinished = self.folder.join(format!("{UNFINISHED}{me}-{number}"));
+        let file = entry::pack(&self.key, name, bytes);
+        let done = self
+            .cache
+            .make(&self.folder)
+            .and_then(|()| fs::write(&unfinished, file))
+            .and_then(|()| fs::rename(&unfinished, self.folder.join(name)));
+        match done {
+            Ok(()) => {
+                count(&STORED);
+                trim::keep_below(&self.cache.root, self.cache.limit, &self.folder);
+            }
+            Err(why) => {
+                let _ = fs::remove_file(&unfinished);
+                note(format!(
+                    "{} cannot be written: {why}",
+                    self.folder.display()
+                ));
+            }
+        }
+    }
+
+    /// Marks the program as used now. Not every time: a change of the folder is written to disk.
+    fn touch(&self) {
+        const OFTEN: Duration = Duration::from_secs(60);
+        let now = SystemTime::now();
+        let fresh = fs::metadata(&self.folder)
+            .and_then(|m| m.modified())
+            .is_ok_and(|t| now.duration_since(t).is_ok_and(|d| d < OFTEN));
+        if !fresh && let Ok(folder) = fs::File::open(&self.folder) {
+            // A folder that cannot be marked goes earlier, that is all.
+            let _ = folder.set_modified(now);
+        }
+    }
+}
+
+/// What objects of a program were compiled for beyond what its key says: which symbols are where.
+fn shape(request: &Request) -> [u8; 32] {
+    let text = format!(
+        "{:?} {:?} {} {:?}",
+        request.functions, request.variables, request.thread_cell, request.debug
+    );
+    *blake3::hash(text.as_bytes()).as_bytes()
+}

@@ -1,0 +1,78 @@
+//! LLVM's constructors, run when LLVM is first needed.
+//!
+//! Why: LLVM registers some thousand command-line options and tables before `main`. A program that
+//! only loads cached code, or prints its help, would pay a millisecond and twenty megabytes for
+//! them. How: the link of the executable puts pointers to these constructors into a section of
+//! their own instead of the one that the C library walks (`llvm-late.ld`, see `build.rs`). Where
+//! that script is not used (tests, libraries) the section holds nothing and they ran already.
+//! Destructors of what is constructed late are not registered: nobody needs them, and they would
+//! run before exit handlers that the guest registered earlier and that may still need LLVM.
+
+use std::cell::Cell;
+use std::ffi::{c_char, c_int, c_void};
+use std::sync::Once;
+
+type Constructor = unsafe extern "C" fn(c_int, *const *const c_char, *const *const c_char);
+
+/// Makes the section exist, with nothing in it.
+#[used]
+#[unsafe(link_section = "llvm_constructors")]
+static NOTHING: Option<Constructor> = None;
+
+unsafe extern "C" {
+    #[link_name = "__start_llvm_constructors"]
+    static START: [Option<Constructor>; 0];
+    #[link_name = "__stop_llvm_constructors"]
+    static STOP: [Option<Constructor>; 0];
+}
+
+thread_local! {
+    static CONSTRUCTING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs LLVM's constructors, once. To be called before anything else of LLVM.
+pub(super) fn start() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        std::hint::black_box(&NOTHING);
+        let start = (&raw const START).cast::<Option<Constructor>>();
+        let stop = (&raw const STOP).cast::<Option<Constructor>>();
+        // SAFETY: the linker's symbols bound a section that holds pointers to constructors and
+        // nulls; each is called once, as the C library would have.
+        unsafe {
+            CONSTRUCTING.set(true);
+            let mut at = start;
+            while at < stop {
+                if let Some(constructor) = at.read() {
+                    constructor(0, std::ptr::null(), std::ptr::null());
+                }
+                at = at.add(1);
+            }
+            CONSTRUCTING.set(false);
+        }
+    });
+}
+
+type Destructor = unsafe extern "C" fn(*mut c_void);
+type Register = unsafe extern "C" fn(Destructor, *mut c_void, *mut c_void) -> c_int;
+
+/// Stands before the C library's `__cxa_atexit` for everything linked into the executable
+/// (`--wrap`, see `build.rs`).
+///
+/// # Safety
+/// As for the C library's.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __wrap___cxa_atexit(
+    destructor: Destructor,
+    argument: *mut c_void,
+    library: *mut c_void,
+) -> c_int {
+    if CONSTRUCTING.get() {
+        return 0;
+    }
+    // SAFETY: the C library's function has this type; the arguments are handed on.
+    unsafe {
+        let real = libc::dlsym(libc::RTLD_DEFAULT, c"__cxa_atexit".as_ptr());
+        std::mem::transmute::<*mut c_void, Register>(real)(destructor, argument, library)
+    }
+}

@@ -1,0 +1,420 @@
+//! The cache of compiled programs as users see it: the second run is the first one without
+//! compiling; whatever happens to the folder, the program runs.
+
+use crate::compile;
+use crate::run::{End, LIMIT, Ran, run};
+use crate::{ompvm, root};
+use libtest_mimic::Trial;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Calls through pointers, a variable per thread, a region, a library function, standard output.
+const GUEST: &str = r#"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+static int counter;
+#pragma omp threadprivate(counter)
+static const int table[] = {3, 1, 4, 1, 5, 9, 2, 6};
+static int compare(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
+int main(int argc, char **argv) {
+  int sorted[8], sum = 0;
+  for (int i = 0; i < 8; i++) sorted[i] = table[i];
+  qsort(sorted, 8, sizeof *sorted, compare);
+#pragma omp parallel num_threads(3) reduction(+ : sum) copyin(counter)
+  {
+    counter += 2;
+    sum += counter * sorted[7];
+  }
+  printf("%d %d %d %.3f %s\n", sorted[0], sorted[7], sum, sqrt(argc + 1.0), argv[argc - 1]);
+  return sum == 54 ? 7 : 1;
+}
+"#;
+const SAYS: &str = "1 9 54 1.732 last\n";
+
+/// What a function that calls `setjmp` needs: it stays interpreted.
+const JUMPS: &str = r#"
+#include <setjmp.h>
+#include <stdio.h>
+static jmp_buf place;
+static void leave(int n) { longjmp(place, n); }
+int main(void) {
+  volatile int times = 0;
+  int n = setjmp(place);
+  times++;
+  if (n < 3) leave(n + 1);
+  printf("%d %d\n", n, times);
+  return 0;
+}
+"#;
+
+const FAULT: &str = r#"
+#include <stdio.h>
+static int *volatile nowhere;
+__attribute__((noinline)) static int touch(void) { return *nowhere; }
+int main(void) {
+  puts("before");
+  fflush(stdout);
+  return touch();
+}
+"#;
+
+const THROWS: &str = r#"
+#include <cstdio>
+#include <stdexcept>
+struct Loud { ~Loud() { std::puts("unwound"); } };
+__attribute__((noinline)) static int deep(int n) {
+  Loud loud;
+  if (n == 0) throw std::runtime_error("bottom");
+  return deep(n - 1) + 1;
+}
+int main() {
+  try { return deep(2); } catch (const std::exception &e) { std::puts(e.what()); }
+  return 0;
+}
+"#;
+
+fn source(name: &str, text: &str) -> Result<PathBuf, String> {
+    let dir = root().join("target/guests/cache");
+    std::fs::create_dir_all(&dir).map_err(|e| e.to_string())?;
+    let path = dir.join(name);
+    std::fs::write(&path, text).map_err(|e| e.to_string())?;
+    compile::bitcode(&path, &["-O1".to_owned(), "-fopenmp".to_owned()])
+}
+
+fn guest() -> Result<PathBuf, String> {
+    source("kept.c", GUEST)
+}
+
+/// A cache of its own.
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Result<Folder, String> {
+        tempfile::tempdir().map(Folder).map_err(|e| e.to_string())
+    }
+
+    fn path(&self) -> PathBuf {
+        self.0.path().join("cache")
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(ompvm());
+        command.env("OMPVM_CACHE_DIR", self.path());
+        command
+    }
+
+    /// Runs a guest compiled, with what was done on standard error.
+    fn run(&self, guest: &Path) -> Result<Ran, String> {
+        let mut command = self.command();
+        command.args(["run", "--tier=opt", "--stats"]).arg(guest);
+        run(command.arg("last"), "", LIMIT)
+    }
+
+    /// A line of `cache stats`.
+    fn content(&self, what: &str) -> Result<u64, String> {
+        let ran = run(self.command().args(["cache", "stats"]), "", LIMIT)?;
+        let line = ran.stdout.lines().find(|l| l.starts_with(what));
+        let number = line.and_then(|l| l.split_whitespace().nth(1)?.parse().ok());
+        number.ok_or_else(|| format!("no `{what}`: {}", ran.summary()))
+    }
+}
+
+/// Every file below a folder.
+fn all(dir: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
+        match entry.path() {
+            path if path.is_dir() => found.extend(all(&path)),
+            path => found.push(path),
+        }
+    }
+    found.sort();
+    found
+}
+
+/// What the line about the cache says: modules and objects loaded, compiled, stored, damaged.
+fn did(ran: &Ran) -> Result<[u64; 5], String> {
+    let line = ran.stderr.lines().find(|l| l.starts_with("cache: "));
+    let numbers: Vec<u64> = line
+        .into_iter()
+        .flat_map(|l| l.split([' ', ',', ';']))
+        .filter_map(|w| w.parse().ok())
+        .collect();
+    match numbers[..] {
+        [a, b, c, d, e, ..] => Ok([a, b, c, d, e]),
+        _ => Err(format!("nothing about the cache: {}", ran.summary())),
+    }
+}
+
+fn says(ran: &Ran, text: &str, end: End) -> Result<(), String> {
+    if ran.stdout == text && ran.end == end {
+        Ok(())
+    } else {
+        Err(format!("should print {text:?}: {}", ran.summary()))
+    }
+}
+
+/// That a run took everything from the cache.
+fn is_warm(ran: &Ran) -> Result<(), String> {
+    match did(ran)? {
+        [1, 1.., 0, 0, 0] => Ok(()),
+        _ => Err(format!(
+            "should load all and compile nothing: {}",
+            ran.summary()
+        )),
+    }
+}
+
+/// That a run compiled and kept.
+fn is_cold(ran: &Ran) -> Result<(), String> {
+    match did(ran)? {
+        [0, 0, 1.., 2.., _] => Ok(()),
+        _ => Err(format!("should compile and store: {}", ran.summary())),
+    }
+}
+
+fn second_run() -> Result<(), String> {
+    let (folder, guest) = (Folder::new()?, guest()?);
+    let cold = folder.run(&guest)?;
+    says(&cold, SAYS, End::Exit(7))?;
+    is_cold(&cold)?;
+    for _ in 0..2 {
+        let warm = folder.run(&guest)?;
+        says(&warm, SAYS, End::Exit(7))?;
+        is_warm(&warm)?;
+    }
+    // Another number of threads is no other program.
+    let mut command = folder.command();
+    command.env("OMP_NUM_THREADS", "5");
+    command.args(["run", "--tier=auto", "--stats"]).arg(&guest);
+    let warm = run(command.arg("last"), "", LIMIT)?;
+    says(&warm, SAYS, End::Exit(7))?;
+    is_warm(&warm)
+}
+
+fn interpreted_rest() -> Result<(), String> {
+    let (folder, guest) = (Folder::new()?, source("jumps.c", JUMPS)?);
+    for _ in 0..2 {
+        says(&folder.run(&guest)?, "3 4\n", End::Exit(0))?;
+    }
+    is_warm(&folder.run(&guest)?)
+}
+
+fn exceptions() -> Result<(), String> {
+    let (folder, guest) = (Folder::new()?, source("throws.cpp", THROWS)?);
+    let text = "unwound\nunwound\nunwound\nbottom\n";
+    for _ in 0..2 {
+        says(&folder.run(&guest)?, text, End::Exit(0))?;
+    }
+    is_warm(&folder.run(&guest)?)
+}
+
+fn faults() -> Result<(), String> {
+    let (folder, guest) = (Folder::new()?, source("fault.c", FAULT)?);
+    let mut messages = Vec::new();
+    for _ in 0..2 {
+        let mut command = folder.command();
+        let ran = run(command.args(["run", "--tier=opt"]).arg(&guest), "", LIMIT)?;
+        says(&ran, "before\n", End::Signal(libc::SIGSEGV))?;
+        messages.push(ran.stderr);
+    }
+    if folder.content("entries")? < 2 || !messages[0].contains("touch") {
+        return Err(format!("{messages:?}"));
+    }
+    match messages[0] == messages[1] {
+        true => Ok(()),
+        false => Err(format!("the second run says something else: {messages:?}")),
+    }
+}
+
+fn race() -> Result<(), String> {
+    let (folder, guest) = (Folder::new()?, guest()?);
+    let results: Vec<Result<Ran, String>> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..4).map(|_| scope.spawn(|| folder.run(&guest))).collect();
+        let join = |t: std::thread::ScopedJoinHandle<'_, _>| t.join();
+        threads
+            .into_iter()
+            .map(|t| join(t).unwrap_or_else(|_| Err("panicked".into())))
+            .collect()
+    });
+    for ran in results {
+        let ran = ran?;
+        says(&ran, SAYS, End::Exit(7))?;
+        if did(&ran)?[4] != 0 {
+            return Err(format!("damaged: {}", ran.summary()));
+        }
+    }
+    is_warm(&folder.run(&guest)?)?;
+    match all(&folder.path()).iter().any(|f| is_unfinished(f)) {
+        true => Err("an unfinished file is left".into()),
+        false => Ok(()),
+    }
+}
+
+fn is_unfinished(file: &Path) -> bool {
+    let name = file.file_name().unwrap_or_default();
+    name.to_string_lossy().starts_with('.')
+}
+
+fn damage() -> Result<(), String> {
+    let (folder, guest) = (Folder::new()?, guest()?);
+    says(&folder.run(&guest)?, SAYS, End::Exit(7))?;
+    let entries = all(&folder.path());
+    for entry in &entries {
+        let good = std::fs::read(entry).map_err(|e| e.to_string())?;
+        let mut bad: Vec<Vec<u8>> = Vec::new();
+        for at in [
+            0,
+            7,
+            8,
+            39,
+            40,
+            41,
+            good.len() / 3,
+            good.len() / 2,
+            good.len() - 1,
+        ] {
+            let mut flipped = good.clone();
+            flipped[at] ^= 0x10;
+            bad.push(flipped);
+        }
+        for len in [0, 1, 8, 40, good.len() / 2, good.len() - 1] {
+            bad.push(good[..len].to_vec());
+        }
+        for bytes in bad {
+            std::fs::write(entry, bytes).map_err(|e| e.to_string())?;
+            let ran = folder.run(&guest)?;
+            says(&ran, SAYS, End::Exit(7))?;
+            match did(&ran)? {
+                [_, _, _, 1.., 1] => {}
+                _ => return Err(format!("should be made again: {}", ran.summary())),
+            }
+        }
+        is_warm(&folder.run(&guest)?)?;
+    }
+    match entries.len() {
+        2.. => Ok(()),
+        n => Err(format!("{n} entries")),
+    }
+}
+
+fn limit() -> Result<(), String> {
+    let (folder, first) = (Folder::new()?, guest()?);
+    let second = source("jumps.c", JUMPS)?;
+    says(&folder.run(&first)?, SAYS, End::Exit(7))?;
+    let bytes = folder.content("bytes")?;
+    let mut command = folder.command();
+    command.env("OMPVM_CACHE_LIMIT", (bytes + 200).to_string());
+    command.args(["run", "--tier=opt", "--stats"]).arg(&second);
+    says(&run(&mut command, "", LIMIT)?, "3 4\n", End::Exit(0))?;
+    if folder.content("programs")? != 1 || folder.content("bytes")? > bytes + 200 {
+        return Err("the older program should be gone".into());
+    }
+    is_warm(&folder.run(&second)?)?;
+    is_cold(&folder.run(&first)?)
+}
+
+fn clear() -> Result<(), String> {
+    let (folder, guest) = (Folder::new()?, guest()?);
+    folder.run(&guest)?;
+    if folder.content("programs")? != 1 || folder.content("entries")? < 2 {
+        return Err("nothing was kept".into());
+    }
+    let ran = run(folder.command().args(["cache", "clear"]), "", LIMIT)?;
+    says(&ran, "removed 1 programs\n", End::Exit(0))?;
+    if folder.content("programs")? + folder.content("bytes")? != 0 {
+        return Err("something is left".into());
+    }
+    is_cold(&folder.run(&guest)?)
+}
+
+fn ahead_of_time() -> Result<(), String> {
+    let (folder, guest) = (Folder::new()?, guest()?);
+    let ran = run(folder.command().arg("compile").arg(&guest), "", LIMIT)?;
+    says(&ran, "", End::Exit(0))?;
+    let warm = folder.run(&guest)?;
+    says(&warm, SAYS, End::Exit(7))?;
+    is_warm(&warm)
+}
+
+/// Places where nothing can be kept: the run is as ever, and says so only when asked.
+fn nowhere() -> Result<(), String> {
+    let (folder, guest) = (Folder::new()?, guest()?);
+    std::fs::write(folder.path(), "a file").map_err(|e| e.to_string())?;
+    for stats in [false, true] {
+        let mut command = folder.command();
+        command.args(["run", "--tier=opt"]);
+        if stats {
+            command.arg("--stats");
+        }
+        let ran = run(command.arg(&guest).arg("last"), "", LIMIT)?;
+        says(&ran, SAYS, End::Exit(7))?;
+        if ran.stderr.contains("cannot be written") != stats || !stats && !ran.stderr.is_empty() {
+            return Err(ran.summary());
+        }
+    }
+    let mut command = folder.command();
+    for name in ["OMPVM_CACHE_DIR", "XDG_CACHE_HOME", "HOME"] {
+        command.env_remove(name);
+    }
+    command.args(["run", "--tier=opt"]).arg(&guest).arg("last");
+    let ran = run(&mut command, "", LIMIT)?;
+    says(&ran, SAYS, End::Exit(7))?;
+    match ran.stderr.is_empty() {
+        true => Ok(()),
+        false => Err(ran.summary()),
+    }
+}
+
+fn unwanted() -> Result<(), String> {
+    let (folder, guest) = (Folder::new()?, guest()?);
+    let mut command = folder.command();
+    command
+        .args(["run", "--tier=opt", "--no-cache"])
+        .arg(&guest);
+    says(&run(command.arg("last"), "", LIMIT)?, SAYS, End::Exit(7))?;
+    let mut command = folder.command();
+    command.args(["run", "--tier=interp"]).arg(&guest);
+    says(&run(command.arg("last"), "", LIMIT)?, SAYS, End::Exit(7))?;
+    match folder.path().exists() {
+        true => Err("something was kept".into()),
+        false => Ok(()),
+    }
+}
+
+fn others_may_write() -> Result<(), String> {
+    let (folder, guest) = (Folder::new()?, guest()?);
+    folder.run(&guest)?;
+    let open = std::fs::Permissions::from_mode(0o777);
+    std::fs::set_permissions(folder.path(), open).map_err(|e| e.to_string())?;
+    let ran = folder.run(&guest)?;
+    says(&ran, SAYS, End::Exit(7))?;
+    match did(&ran)? {
+        [0, 0, _, 0, 0] if ran.stderr.contains("others may write") => Ok(()),
+        _ => Err(ran.summary()),
+    }
+}
+
+/// One trial per way a cache can be used, or can fail.
+pub fn trials() -> Vec<Trial> {
+    let all: [(&str, fn() -> Result<(), String>); 12] = [
+        ("second_run", second_run),
+        ("interpreted_rest", interpreted_rest),
+        ("exceptions", exceptions),
+        ("faults", faults),
+        ("race", race),
+        ("damage", damage),
+        ("limit", limit),
+        ("clear", clear),
+        ("ahead_of_time", ahead_of_time),
+        ("nowhere", nowhere),
+        ("unwanted", unwanted),
+        ("others_may_write", others_may_write),
+    ];
+    let trial = |(name, test): (&str, fn() -> Result<(), String>)| {
+        Trial::test(format!("cache/{name}"), move || Ok(test()?))
+    };
+    all.into_iter().map(trial).collect()
+}
