@@ -91,7 +91,7 @@ impl Build {
             linkage: Linkage::External,
             personality: None,
             scope: None,
-            body: defined.then(Body::default),
+            body: defined.then(|| Body::default().into()),
         })
     }
     fn plan(&self, args: &[TypeId], ret: TypeId, variadic: bool) -> CallPlan {

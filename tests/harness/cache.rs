@@ -159,7 +159,7 @@ fn says(ran: &Ran, text: &str, end: End) -> Result<(), String> {
 /// That a run took everything from the cache.
 fn is_warm(ran: &Ran) -> Result<(), String> {
     match did(ran)? {
-        [1, 1.., 0, 0, 0] => Ok(()),
+        [1, (1..), 0, 0, 0] => Ok(()),
         _ => Err(format!(
             "should load all and compile nothing: {}",
             ran.summary()
@@ -170,7 +170,7 @@ fn is_warm(ran: &Ran) -> Result<(), String> {
 /// That a run compiled and kept.
 fn is_cold(ran: &Ran) -> Result<(), String> {
     match did(ran)? {
-        [0, 0, 1.., 2.., _] => Ok(()),
+        [0, 0, (1..), (2..), _] => Ok(()),
         _ => Err(format!("should compile and store: {}", ran.summary())),
     }
 }
@@ -288,7 +288,7 @@ fn damage() -> Result<(), String> {
             let ran = folder.run(&guest)?;
             says(&ran, SAYS, End::Exit(7))?;
             match did(&ran)? {
-                [_, _, _, 1.., 1] => {}
+                [_, _, _, (1..), 1] => {}
                 _ => return Err(format!("should be made again: {}", ran.summary())),
             }
         }
@@ -397,9 +397,11 @@ fn others_may_write() -> Result<(), String> {
     }
 }
 
+type Test = fn() -> Result<(), String>;
+
 /// One trial per way a cache can be used, or can fail.
 pub fn trials() -> Vec<Trial> {
-    let all: [(&str, fn() -> Result<(), String>); 12] = [
+    let all: [(&str, Test); 12] = [
         ("second_run", second_run),
         ("interpreted_rest", interpreted_rest),
         ("exceptions", exceptions),
@@ -413,8 +415,7 @@ pub fn trials() -> Vec<Trial> {
         ("unwanted", unwanted),
         ("others_may_write", others_may_write),
     ];
-    let trial = |(name, test): (&str, fn() -> Result<(), String>)| {
-        Trial::test(format!("cache/{name}"), move || Ok(test()?))
-    };
+    let trial =
+        |(name, test): (&str, Test)| Trial::test(format!("cache/{name}"), move || Ok(test()?));
     all.into_iter().map(trial).collect()
 }
