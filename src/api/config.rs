@@ -1,6 +1,7 @@
 //! The engine and how a program is started.
 
 use crate::jit::cache::Cache;
+use crate::support::error::Error;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -25,6 +26,14 @@ impl Engine {
         self.cache = cache;
         self
     }
+
+    /// Tells a profiler or debugger of code that is compiled from now on, in the whole process.
+    ///
+    /// # Errors
+    /// What the system refused.
+    pub fn tool(&self, tool: Tool) -> Result<(), Error> {
+        crate::jit::tools::enable(tool).map_err(|why| Error::Host(format!("{tool:?}: {why}")))
+    }
 }
 
 impl Default for Engine {
@@ -32,6 +41,8 @@ impl Default for Engine {
         Engine::new()
     }
 }
+
+pub use crate::jit::tools::Tool;
 
 /// How code is run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

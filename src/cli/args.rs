@@ -56,6 +56,15 @@ pub enum Tier {
     Auto,
 }
 
+/// What a profiler reads about compiled code.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Profile {
+    /// Names, in /tmp/perf-PID.map, for `perf report`.
+    Perfmap,
+    /// Names, lines and code, in jit-PID.dump, for `perf inject --jit`.
+    Jitdump,
+}
+
 /// Options of `run`.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
@@ -69,6 +78,12 @@ pub struct RunOptions {
     /// Neither take compiled code from the cache nor keep it there
     #[arg(long)]
     pub no_cache: bool,
+    /// Describe compiled code to perf
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub profile: Option<Profile>,
+    /// Describe compiled code to gdb; everything is compiled before the program starts
+    #[arg(long)]
+    pub gdb: bool,
     /// Start although the program uses what is not supported; fail when it is reached
     #[arg(long)]
     pub late: bool,

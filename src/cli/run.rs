@@ -2,7 +2,7 @@
 
 use super::args::{self, RunOptions};
 use super::message;
-use crate::api::{Cache, Config, Engine, ExitStatus, Linker, Module, Stats, Tier};
+use crate::api::{Cache, Config, Engine, ExitStatus, Linker, Module, Stats, Tier, Tool};
 use crate::support::error::Error;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -30,8 +30,15 @@ fn start(options: RunOptions) -> Result<ExitStatus, Error> {
         // SAFETY: registers a function without arguments that stays valid.
         unsafe { libc::atexit(print_stats) };
     }
-    let cached = options.tier != args::Tier::Interp && !options.no_cache;
+    let cached = (options.gdb || options.tier != args::Tier::Interp) && !options.no_cache;
     let engine = Engine::default().cache(cached.then(Cache::of_user).flatten());
+    let profile = options.profile.map(|format| match format {
+        args::Profile::Perfmap => Tool::PerfMap,
+        args::Profile::Jitdump => Tool::JitDump,
+    });
+    for tool in profile.into_iter().chain(options.gdb.then_some(Tool::Gdb)) {
+        engine.tool(tool)?;
+    }
     let module = Module::from_files(&engine, &files)?;
     let mut config = Config::new()
         .args(program)
@@ -42,6 +49,9 @@ fn start(options: RunOptions) -> Result<ExitStatus, Error> {
             args::Tier::Opt => Tier::Opt,
             args::Tier::Auto => Tier::Auto,
         });
+    if options.gdb {
+        config = config.tier(Tier::Opt);
+    }
     for name in options.libraries {
         config = config.library(name);
     }

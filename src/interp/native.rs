@@ -12,6 +12,7 @@ use super::{lower, unwind};
 use crate::memory::activation;
 use crate::memory::func::FuncRef;
 use crate::memory::thread;
+use crate::memory::{jump, throws};
 use std::ffi::c_void;
 use std::ptr;
 use std::sync::atomic::Ordering;
@@ -108,19 +109,26 @@ fn push<T: isa::Shape>(code: &mut Vec<u64>, number: u16, ops: T) {
     unsafe { code.as_mut_ptr().add(at).cast::<Enc<T>>().write(enc) };
 }
 
-/// `longjmp` for compiled code: the buffer was filled by an interpreted `setjmp`.
+/// `longjmp` for compiled code.
 unsafe extern "C-unwind" fn long_jump(buffer: *const unwind::JumpBuffer, value: i32) -> ! {
     let value = if value == 0 { 1 } else { value as u32 };
-    // SAFETY: as the guest promises: the frame that filled the buffer is live.
+    let state = thread::current();
+    // SAFETY: as the guest promises: the frame that filled the buffer is live. The position is
+    // only for messages: this is not a bytecode's doing.
     unsafe {
+        let saved = std::mem::replace(&mut (*state).ip, ptr::null());
         let buffer = &*buffer;
-        unwind::long_jump(buffer, value, thread::current());
+        unwind::long_jump(buffer, value, state);
+        (*state).ip = saved;
         activation::jump(buffer.activation, ptr::from_ref(buffer) as usize)
     }
 }
 
-/// Functions of the C library that compiled code must call here instead.
-pub fn instead() -> [(&'static str, usize); 4] {
+/// Functions of the libraries that compiled code must call here instead.
+pub fn instead() -> Vec<(&'static str, usize)> {
     let address = long_jump as *const () as usize;
-    ["longjmp", "_longjmp", "siglongjmp", "__longjmp_chk"].map(|name| (name, address))
+    let long = ["longjmp", "_longjmp", "siglongjmp", "__longjmp_chk"].map(|name| (name, address));
+    let set = jump::functions();
+    let throw = throws::functions();
+    long.into_iter().chain(set).chain(throw).collect()
 }

@@ -9,13 +9,14 @@
 use super::cancel;
 use super::frame::{self, Lowered, Pad, PadClause};
 use crate::memory::activation::{self, Activation, Search};
-use crate::memory::signals;
 use crate::memory::thread::ThreadState;
+use crate::memory::{jump, signals, throws};
 use crate::support::error::TrapKind;
 use parking_lot::Mutex;
 use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_void};
 use std::fmt::Write;
+use std::ptr;
 
 /// Where to go on: instruction and frame.
 pub type Place = (*const u64, *mut u64);
@@ -38,36 +39,29 @@ struct Last {
     /// Where it was thrown.
     ip: *const u64,
     exception: usize,
-    /// Whether the cleanup phase began, that is, whether somebody catches it.
-    landed: bool,
 }
 
 thread_local! {
     static LAST: Cell<Last> = const {
-        Cell::new(Last { ip: std::ptr::null(), exception: 0, landed: false })
+        Cell::new(Last { ip: std::ptr::null(), exception: 0 })
     };
 }
 
 /// Whether the abort at `ip` is the end of an exception that nobody caught: where it was thrown.
 /// Writes the object's type to `text`.
 pub fn uncaught(ip: *const u64, text: &mut dyn Write) -> Option<*const u64> {
+    let exception = throws::uncaught()?;
     let last = LAST.get();
-    if last.exception == 0 {
-        return None;
-    }
-    // The compiler's own handler for exceptions that may not pass caught it.
-    let ends = || {
-        super::locate(ip).is_some_and(|(image, func, _)| {
-            &*image.module.functions[func].name == "__clang_call_terminate"
-        })
+    let ip = match throws::last(exception) {
+        Some(thrown) => thrown.position as *const u64,
+        None if last.exception == exception => last.ip,
+        // A library threw it.
+        None => ip,
     };
-    if last.landed && !ends() {
-        return None;
-    }
-    // SAFETY: the exception is in flight, or caught for good; a type info holds its mangled name
-    // in its second word, with a star before it when it is unique by address.
+    // SAFETY: the exception is caught for good; a type info holds its mangled name in its second
+    // word, with a star before it when it is unique by address.
     unsafe {
-        if let Some(thrown) = thrown(last.exception) {
+        if let Some(thrown) = thrown(exception) {
             let name = *(thrown.info as *const *const c_char).add(1);
             let name = if *name == b'*' as c_char {
                 name.add(1)
@@ -89,7 +83,7 @@ pub fn uncaught(ip: *const u64, text: &mut dyn Write) -> Option<*const u64> {
             let _ = text.write_str(&CStr::from_ptr(shown).to_string_lossy());
         }
     }
-    Some(last.ip)
+    Some(ip)
 }
 
 unsafe extern "C" {
@@ -231,7 +225,6 @@ pub fn search(act: &Activation, exception: *mut c_void) -> Search {
             LAST.set(Last {
                 ip,
                 exception: exception as usize,
-                landed: false,
             });
         }
         let mut innermost = true;
@@ -306,10 +299,6 @@ pub unsafe fn land_native(
     exception: usize,
     cx: *mut ThreadState,
 ) -> Option<Place> {
-    LAST.set(Last {
-        landed: true,
-        ..LAST.get()
-    });
     // SAFETY: the caller's promise.
     unsafe { land_from(act.frame.cast(), (*cx).ip, true, exception, cx) }
 }
@@ -394,14 +383,21 @@ pub unsafe fn set_jump(
     }
 }
 
-/// Goes to where a buffer was filled; returns when that is in the current activation.
+/// Goes to where a buffer was filled, by whichever tier; returns when that is in the current
+/// activation of the interpreter.
 ///
 /// # Safety
 /// As for [`set_jump`]; the frame that filled it is still live.
 pub unsafe fn long_jump(buffer: &JumpBuffer, value: u32, cx: *mut ThreadState) {
     if buffer.magic != MAGIC {
-        // SAFETY: this thread's state.
-        signals::raise_trap(TrapKind::BadJump, unsafe { (*cx).ip });
+        // SAFETY: the caller's promise; this thread's state.
+        unsafe {
+            if let Some(compiled) = jump::Buffer::at(ptr::from_ref(buffer).cast()) {
+                cancel::left(compiled.sp().cast());
+                compiled.resume(value as i32)
+            }
+            signals::raise_trap(TrapKind::BadJump, (*cx).ip)
+        }
     }
     // SAFETY: the caller's promise.
     unsafe {

@@ -8,10 +8,11 @@ pub mod cache;
 mod lines;
 pub mod link;
 mod map;
+pub mod tools;
 
-use crate::ir::{Const, FuncId, GlobalId, GlobalRef, IFuncId};
+use crate::ir::{Const, FuncId, GlobalId, GlobalRef, IFuncId, Module};
 use crate::llvm::native::symbol::Symbol;
-use crate::llvm::native::{Debug, Function, Object, Request, Session, Unit, Variable};
+use crate::llvm::native::{Function, Object, Request, Session, Unit, Variable};
 use crate::memory::image::Image;
 use crate::memory::thread;
 use cache::Shelf;
@@ -35,6 +36,7 @@ pub struct Compiled {
     /// Bytes of the object file.
     pub object_bytes: usize,
     _listed: map::Listed,
+    _announced: tools::Announced,
     _code: Code,
 }
 
@@ -114,6 +116,8 @@ impl<'a> Program<'a> {
         for (number, name) in &object.functions {
             functions.push((FuncId::new(*number), code.lookup(name)?));
         }
+        let module = &self.outside.image.module;
+        let announced = announce(module, &object.bytes, &code, &lines);
         let [parse, prepare, generate] = object.times;
         let mut starts: Vec<(usize, FuncId)> = functions.iter().map(|&(f, a)| (a, f)).collect();
         starts.sort_unstable();
@@ -123,6 +127,11 @@ impl<'a> Program<'a> {
                 .skipped
                 .into_iter()
                 .map(|(n, why)| (FuncId::new(n), why))
+                .chain(
+                    kept(self.outside.image)
+                        .into_iter()
+                        .map(|(f, why)| (f, why.to_owned())),
+                )
                 .collect(),
             times: [parse, prepare, generate, linking.elapsed()],
             object_bytes: object.bytes.len(),
@@ -132,6 +141,7 @@ impl<'a> Program<'a> {
                 functions: starts,
                 lines,
             }),
+            _announced: announced,
             _code: code,
         })
     }
@@ -141,14 +151,7 @@ impl<'a> Program<'a> {
 fn request(outside: &Outside<'_>, thread_cell: bool) -> Request {
     let image = outside.image;
     let module = &image.module;
-    let with_labels: HashSet<FuncId> = module
-        .consts
-        .values()
-        .filter_map(|c| match c {
-            Const::BlockAddress(f, _) => Some(*f),
-            _ => None,
-        })
-        .collect();
+    let kept = kept(image);
     let functions = module
         .functions
         .iter()
@@ -157,7 +160,7 @@ fn request(outside: &Outside<'_>, thread_cell: bool) -> Request {
                 return Function::Intrinsic;
             }
             match image.func_ref(id) {
-                Some(_) if !with_labels.contains(&id) => Function::Compiled,
+                Some(_) if !kept.contains_key(&id) => Function::Compiled,
                 _ if outside.function(id) == 0 => Function::Null,
                 _ => Function::External,
             }
@@ -185,8 +188,55 @@ fn request(outside: &Outside<'_>, thread_cell: bool) -> Request {
         functions,
         variables,
         thread_cell,
-        debug: Debug::Lines,
+        debug: tools::debug(),
     }
+}
+
+/// Tells profilers and debuggers of an object, when there are any.
+fn announce(module: &Module, object: &[u8], code: &Code, lines: &Lines) -> tools::Announced {
+    if !tools::listening() {
+        return tools::Announced::default();
+    }
+    let named = |(symbol, address, size): (&str, usize, usize)| {
+        let Symbol::Function(number) = Symbol::parse(symbol)? else {
+            return None;
+        };
+        Some(tools::Named {
+            name: &module.functions.get(FuncId::new(number))?.name,
+            number: number as u32,
+            address,
+            size,
+        })
+    };
+    let mut functions: Vec<tools::Named<'_>> = code.functions().filter_map(named).collect();
+    functions.sort_unstable_by_key(|f| f.address);
+    tools::announce(&tools::Loaded {
+        object,
+        code,
+        functions: &functions,
+        lines,
+    })
+}
+
+/// Functions that stay interpreted before LLVM is asked, and why.
+///
+/// `OMPVM_INTERPRET`, a list of names with commas between, keeps functions whose names contain one
+/// of them interpreted: for tests that mix the tiers on purpose.
+fn kept(image: &Image) -> HashMap<FuncId, &'static str> {
+    let module = &image.module;
+    let labels = module.consts.values().filter_map(|c| match c {
+        Const::BlockAddress(f, _) => Some((*f, "addresses of its labels are taken")),
+        _ => None,
+    });
+    let mut kept: HashMap<FuncId, &'static str> = labels.collect();
+    let names = std::env::var("OMPVM_INTERPRET").unwrap_or_default();
+    for (id, f) in &module.functions {
+        let mut words = names.split(',').filter(|w| !w.is_empty());
+        if image.func_ref(id).is_some() && words.any(|w| f.name.contains(w)) {
+            kept.insert(id, "OMPVM_INTERPRET names it");
+        }
+    }
+    kept
 }
 
 /// Where this process has what an object leaves open.

@@ -13,6 +13,9 @@ pub mod activation;
 pub mod altstack;
 pub mod func;
 pub mod image;
+pub mod jump;
 pub mod signals;
 pub mod stack;
 pub mod thread;
+#[cfg(feature = "vm")]
+pub mod throws;

@@ -302,9 +302,15 @@ fn die(signal: i32) -> ! {
 
 /// Ends the guest for a fault that the interpreter found itself.
 ///
-/// With a handler of the guest's own for the signal, that runs first, as natively.
+/// With a handler of the guest's own for the signal, that runs first, as natively. Without a
+/// position, it is the innermost compiled frame.
 pub fn raise_trap(kind: TrapKind, ip: *const u64) -> ! {
     let state = thread::current();
+    let ip = if ip.is_null() {
+        compiled_frame() as *const u64
+    } else {
+        ip
+    };
     let raw = RawTrap { kind, ip };
     // SAFETY: the state is this thread's; the catcher is a live activation further out.
     unsafe {
@@ -329,8 +335,13 @@ extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, context: *mut c
     unsafe {
         let context: *mut libc::ucontext_t = context.cast();
         let pc = (&(*context).uc_mcontext.gregs)[libc::REG_RIP as usize] as usize;
+        let sp = (&(*context).uc_mcontext.gregs)[libc::REG_RSP as usize] as usize;
+        let address = (*info).si_addr() as usize;
         let compiled = if is_compiled(pc) {
             pc
+        } else if signal == libc::SIGSEGV && address == pc && is_compiled(caller(sp)) {
+            // A call to nowhere: the unwinder knows no frame there.
+            caller(sp)
         } else {
             compiled_frame()
         };
@@ -352,14 +363,13 @@ extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, context: *mut c
         if ip.is_null() {
             ip = (*state).ip;
         }
-        let address = (*info).si_addr() as usize;
         let kind = match signal {
             libc::SIGSEGV | libc::SIGBUS if sent => {
                 die(signal);
             }
             libc::SIGSEGV if address == pc => TrapKind::BadCall(address),
             libc::SIGSEGV if interpreting && (*state).in_stack(address) => TrapKind::StackOverflow,
-            libc::SIGSEGV if near_native_stack(&registers, address) => TrapKind::StackOverflow,
+            libc::SIGSEGV if near_native_stack(state, sp, address) => TrapKind::StackOverflow,
             libc::SIGSEGV | libc::SIGBUS => TrapKind::BadAddress(address),
             libc::SIGFPE => TrapKind::IntegerDivision,
             libc::SIGILL => TrapKind::BuiltinTrap,
@@ -378,8 +388,26 @@ extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, context: *mut c
     }
 }
 
-/// Whether the address is just around the native stack pointer: the native stack ran out.
-fn near_native_stack(registers: &[usize; 16], address: usize) -> bool {
-    let sp = registers[libc::REG_RSP as usize];
-    address.wrapping_sub(sp.wrapping_sub(1 << 16)) < (1 << 17)
+/// The call instruction that just pushed its return address.
+///
+/// # Safety
+/// `sp` is a thread's stack pointer.
+unsafe fn caller(sp: usize) -> usize {
+    // SAFETY: the caller's promise.
+    unsafe { *(sp as *const usize) }.wrapping_sub(1)
 }
+
+/// Whether the native stack ran out: the address is just around the stack pointer, or both are at
+/// the stack's end or beyond it.
+fn near_native_stack(state: *const ThreadState, sp: usize, address: usize) -> bool {
+    let around = |place: usize| address.wrapping_sub(place.wrapping_sub(1 << 16)) < (1 << 17);
+    // SAFETY: null or this thread's state.
+    let end = unsafe { state.as_ref() }.map_or(0, |s| s.native_end());
+    let beyond = |place: usize, above: usize| {
+        end != 0 && (end.saturating_sub(BEYOND)..end + above).contains(&place)
+    };
+    around(sp) || (beyond(address, 4096) && beyond(sp, 1 << 16))
+}
+
+/// How far beyond the end of its stack a function with a large frame may reach.
+const BEYOND: usize = 64 << 20;

@@ -67,6 +67,33 @@ pub fn other_size() -> usize {
     }
 }
 
+/// The lowest address of the calling thread's native stack; 0 when unknown.
+pub fn native_end() -> usize {
+    // SAFETY: fills locals; the attributes are destroyed after use. The file name in the auxiliary
+    // vector lies at the very top of the first thread's stack (getauxval(3), AT_EXECFN).
+    unsafe {
+        if super::thread::is_main() {
+            let top = libc::getauxval(libc::AT_EXECFN) as usize;
+            let mut limit: libc::rlimit = std::mem::zeroed();
+            let got = libc::getrlimit(libc::RLIMIT_STACK, &mut limit);
+            if top == 0 || got != 0 || limit.rlim_cur == libc::RLIM_INFINITY {
+                return 0;
+            }
+            return top
+                .next_multiple_of(PAGE)
+                .saturating_sub(limit.rlim_cur as usize);
+        }
+        let mut attributes: libc::pthread_attr_t = std::mem::zeroed();
+        if libc::pthread_getattr_np(libc::pthread_self(), &mut attributes) != 0 {
+            return 0;
+        }
+        let (mut start, mut size) = (std::ptr::null_mut(), 0);
+        let got = libc::pthread_attr_getstack(&attributes, &mut start, &mut size);
+        libc::pthread_attr_destroy(&mut attributes);
+        if got == 0 { start as usize } else { 0 }
+    }
+}
+
 /// `OMP_STACKSIZE`: a number with an optional unit B, K, M or G; K when none
 /// (OpenMP 5.2, 21.2.2).
 pub fn parse_stack_size(text: &str) -> Option<usize> {

@@ -35,14 +35,18 @@ pub(super) struct Prepared {
     pub inline: bool,
 }
 
-/// Calls that return twice, by the names of the C library.
-const TWICE: [&str; 6] = [
-    "setjmp",
-    "_setjmp",
-    "__sigsetjmp",
-    "sigsetjmp",
-    "vfork",
-    "getcontext",
+/// Functions that return twice and that compiled code may call: they have a version for it.
+const JUMPS: [&str; 4] = ["setjmp", "_setjmp", "__sigsetjmp", "sigsetjmp"];
+
+/// Functions that, however they are declared, concern the frame of their caller, and why who
+/// calls them stays interpreted.
+const FRAMES: [(&str, &str); 3] = [
+    ("vfork", "it calls a function that returns twice"),
+    ("getcontext", "it calls a function that returns twice"),
+    (
+        "__pthread_register_cancel",
+        "it registers a handler for the end of the thread",
+    ),
 ];
 
 struct Work<'a> {
@@ -232,13 +236,16 @@ impl Work<'_> {
                 twice_kind
             ))
             .is_null();
-            if (has || TWICE.contains(&&*name_of(f)))
-                && let Some(users) = users(f)
-            {
-                for user in users {
-                    if let Some(&n) = number.get(&user) {
-                        out.insert(n, "it calls setjmp");
-                    }
+            let name = name_of(f);
+            let listed = FRAMES.iter().find(|(known, _)| *known == &*name);
+            let why = match listed {
+                Some(&(_, why)) => why,
+                None if has && !JUMPS.contains(&&*name) => FRAMES[0].1,
+                None => continue,
+            };
+            for user in users(f).unwrap_or_default() {
+                if let Some(&n) = number.get(&user) {
+                    out.insert(n, why);
                 }
             }
         }

@@ -7,16 +7,20 @@
 mod x86_64;
 #[cfg(target_arch = "x86_64")]
 mod x86_64_asm;
+#[cfg(all(target_arch = "x86_64", feature = "vm"))]
+mod x86_64_throw;
 
 #[cfg(target_arch = "x86_64")]
 pub use x86_64::{CallPlan, VaStart};
 #[cfg(target_arch = "x86_64")]
 pub(super) use x86_64_asm::{
     ACTIVATION_SLOT, FRAME_REGISTER, RESULT_REGISTER, in_enter, landing_address, raw_bottom,
-    raw_enter, raw_jump,
+    raw_enter, raw_jump, resume_jump, set_jump_addresses,
 };
 #[cfg(target_arch = "x86_64")]
 pub use x86_64_asm::{EntryHook, NativeFrame, entry_address, set_entry_hook};
+#[cfg(all(target_arch = "x86_64", feature = "vm"))]
+pub(super) use x86_64_throw::throw_addresses;
 
 #[cfg(not(target_arch = "x86_64"))]
 compile_error!("ompvm runs on x86-64 so far; a port adds a file beside abi/x86_64.rs");

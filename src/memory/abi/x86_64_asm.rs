@@ -8,6 +8,7 @@
 
 use crate::memory::activation;
 use crate::memory::func::{FuncRef, HOST_TAG, HostEntry};
+use crate::memory::jump;
 use std::arch::global_asm;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -108,6 +109,12 @@ unsafe extern "C-unwind" {
     pub(in crate::memory) fn raw_jump(act: *const c_void, value: usize, kind: usize) -> !;
     #[link_name = "ompvm_boundary_bottom"]
     pub(in crate::memory) fn raw_bottom(f: extern "C-unwind" fn(*mut c_void), a: *mut c_void);
+    #[link_name = "ompvm_boundary_resume"]
+    pub(in crate::memory) fn resume_jump(registers: *const [u64; 8], value: i32) -> !;
+    #[link_name = "ompvm_boundary_setjmp"]
+    fn raw_set_jump();
+    #[link_name = "ompvm_boundary_sigsetjmp"]
+    fn raw_set_jump_signals();
     #[link_name = "ompvm_boundary_landing"]
     fn raw_landing();
     #[link_name = "ompvm_boundary_entry"]
@@ -117,6 +124,14 @@ unsafe extern "C-unwind" {
 /// The code that every stub jumps to.
 pub fn entry_address() -> usize {
     raw_entry as *const () as usize
+}
+
+/// `setjmp` for compiled code, without and with the argument that asks for the signal mask.
+pub(in crate::memory) fn set_jump_addresses() -> [usize; 2] {
+    [
+        raw_set_jump as *const () as usize,
+        raw_set_jump_signals as *const () as usize,
+    ]
 }
 
 /// Whether a native position is in an activation's assembly frame.
@@ -368,4 +383,50 @@ global_asm!(
     "ret",
     ".cfi_endproc",
     ".size ompvm_boundary_bottom, . - ompvm_boundary_bottom",
+);
+
+// setjmp: rdi buffer, esi whether to keep the signal mask. The registers go behind the first word
+// of the buffer; the rest is `jump::note`'s, which returns to the caller. The way back: rdi
+// registers, esi the value.
+global_asm!(
+    ".text",
+    ".p2align 4",
+    ".hidden ompvm_boundary_setjmp",
+    ".globl ompvm_boundary_setjmp",
+    ".type ompvm_boundary_setjmp,@function",
+    ".hidden ompvm_boundary_sigsetjmp",
+    ".globl ompvm_boundary_sigsetjmp",
+    ".type ompvm_boundary_sigsetjmp,@function",
+    ".hidden ompvm_boundary_resume",
+    ".globl ompvm_boundary_resume",
+    ".type ompvm_boundary_resume,@function",
+    "ompvm_boundary_setjmp:",
+    ".cfi_startproc",
+    "xor esi, esi",
+    "ompvm_boundary_sigsetjmp:",
+    "mov [rdi + 8], rbx",
+    "mov [rdi + 16], rbp",
+    "mov [rdi + 24], r12",
+    "mov [rdi + 32], r13",
+    "mov [rdi + 40], r14",
+    "mov [rdi + 48], r15",
+    "lea rax, [rsp + 8]",
+    "mov [rdi + 56], rax",
+    "mov rax, [rsp]",
+    "mov [rdi + 64], rax",
+    "jmp {note}",
+    "ompvm_boundary_resume:",
+    "mov eax, esi",
+    "mov rbx, [rdi]",
+    "mov rbp, [rdi + 8]",
+    "mov r12, [rdi + 16]",
+    "mov r13, [rdi + 24]",
+    "mov r14, [rdi + 32]",
+    "mov r15, [rdi + 40]",
+    "mov rsp, [rdi + 48]",
+    "cld",
+    "jmp [rdi + 56]",
+    ".cfi_endproc",
+    ".size ompvm_boundary_setjmp, . - ompvm_boundary_setjmp",
+    note = sym jump::note,
 );

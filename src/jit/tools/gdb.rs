@@ -1,0 +1,107 @@
+//! gdb's JIT interface: a list of object files in memory, and a function at which the debugger
+//! stops to read it (GDB manual, "JIT Compilation Interface").
+//!
+//! The list and the function have names that a process may define only once. LLVM, which is
+//! linked in, defines them; they are used here as any other program's.
+//!
+//! What not: no reader plug-in; gdb understands DWARF in ELF.
+
+use super::{Agent, Kept, Loaded};
+use parking_lot::Mutex;
+use std::io;
+use std::ptr;
+
+#[repr(C)]
+struct Entry {
+    next: *mut Entry,
+    prev: *mut Entry,
+    object: *const u8,
+    size: u64,
+}
+
+#[repr(C)]
+struct Descriptor {
+    version: u32,
+    action: u32,
+    relevant: *mut Entry,
+    first: *mut Entry,
+}
+
+const REGISTER: u32 = 1;
+const UNREGISTER: u32 = 2;
+
+unsafe extern "C" {
+    static mut __jit_debug_descriptor: Descriptor;
+    fn __jit_debug_register_code();
+}
+
+/// Guards the list.
+static LIST: Mutex<()> = Mutex::new(());
+
+/// The agent.
+pub struct Gdb;
+
+/// An entry of the list and what it refers to.
+struct Registered {
+    entry: Box<Entry>,
+    _object: Vec<u8>,
+}
+
+// SAFETY: the entry is touched under the lock only; the debugger stops all threads.
+unsafe impl Send for Registered {}
+// SAFETY: as above.
+unsafe impl Sync for Registered {}
+
+impl Agent for Gdb {
+    fn loaded(&self, what: &Loaded<'_>) -> io::Result<Option<Kept>> {
+        let object = what.code.described(what.object).map_err(io::Error::other)?;
+        let mut entry = Box::new(Entry {
+            next: ptr::null_mut(),
+            prev: ptr::null_mut(),
+            object: object.as_ptr(),
+            size: object.len() as u64,
+        });
+        let _guard = LIST.lock();
+        // SAFETY: the list is ours under the lock; the box stays where it is until it is taken off.
+        unsafe {
+            entry.next = __jit_debug_descriptor.first;
+            if let Some(next) = entry.next.as_mut() {
+                next.prev = &raw mut *entry;
+            }
+            __jit_debug_descriptor.first = &raw mut *entry;
+            tell(REGISTER, &raw mut *entry);
+        }
+        Ok(Some(Box::new(Registered {
+            entry,
+            _object: object,
+        })))
+    }
+}
+
+/// # Safety
+/// The lock is held and the entry alive.
+unsafe fn tell(action: u32, entry: *mut Entry) {
+    // SAFETY: the caller's promise; the function does nothing but be stopped at.
+    unsafe {
+        __jit_debug_descriptor.action = action;
+        __jit_debug_descriptor.relevant = entry;
+        __jit_debug_register_code();
+    }
+}
+
+impl Drop for Registered {
+    fn drop(&mut self) {
+        let _guard = LIST.lock();
+        // SAFETY: neighbours are entries that are still in the list.
+        unsafe {
+            match self.entry.prev.as_mut() {
+                Some(prev) => prev.next = self.entry.next,
+                None => __jit_debug_descriptor.first = self.entry.next,
+            }
+            if let Some(next) = self.entry.next.as_mut() {
+                next.prev = self.entry.prev;
+            }
+            tell(UNREGISTER, &raw mut *self.entry);
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! `/tmp/perf-PID.map`, where perf looks for the names of code that no file holds: a line per
+//! function with its start and size in hexadecimal and its name (Linux,
+//! tools/perf/Documentation/jit-interface.txt).
+//!
+//! What not: no lines, no code: `perf annotate` needs a jitdump.
+
+use super::{Agent, Kept, Loaded};
+use parking_lot::Mutex;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+
+/// The file, open.
+pub struct PerfMap {
+    file: Mutex<File>,
+}
+
+impl PerfMap {
+    /// Makes the file, or goes on with one that another agent of this process began.
+    pub fn new() -> io::Result<PerfMap> {
+        let path = format!("/tmp/perf-{}.map", std::process::id());
+        let file = OpenOptions::new().create(true).append(true).open(path)?;
+        Ok(PerfMap {
+            file: Mutex::new(file),
+        })
+    }
+}
+
+impl Agent for PerfMap {
+    fn loaded(&self, what: &Loaded<'_>) -> io::Result<Option<Kept>> {
+        let line = |f: &super::Named<'_>| format!("{:x} {:x} {}\n", f.address, f.size, f.name);
+        let text: String = what.functions.iter().map(line).collect();
+        // One write, so that a reader never sees half a line.
+        self.file.lock().write_all(text.as_bytes())?;
+        Ok(None)
+    }
+}

@@ -1,0 +1,97 @@
+//! Where exceptions come from, for the message about one that nobody catches.
+//!
+//! What: compiled code calls `__cxa_throw` and `__cxa_rethrow` through [`functions`], which note
+//! the caller; [`uncaught`] tells from inside an abort whether `std::terminate` ran and with which
+//! exception. Why: by then the frame that threw may be gone, for a function that lets nothing
+//! through (`noexcept`, the body of a parallel region) is unwound to before it terminates.
+//! Layouts are those of the Itanium C++ ABI in libstdc++.
+//!
+//! What not: exceptions of interpreted code are noted by the interpreter.
+
+use super::abi;
+use std::cell::Cell;
+use std::ffi::c_void;
+
+/// Bytes from a caught exception's header to its `_Unwind_Exception`, and from there to the
+/// object.
+const HEADER: usize = 80;
+const UNWIND: usize = 32;
+
+/// An exception on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Thrown {
+    /// The address of its `_Unwind_Exception`.
+    pub exception: usize,
+    /// The instruction that threw it, in compiled code.
+    pub position: usize,
+}
+
+thread_local! {
+    static LAST: Cell<Option<Thrown>> = const { Cell::new(None) };
+}
+
+unsafe extern "C" {
+    fn _Unwind_Backtrace(f: extern "C" fn(*mut c_void, *mut c_void) -> i32, a: *mut c_void) -> i32;
+    fn _Unwind_GetIP(context: *mut c_void) -> usize;
+    fn _Unwind_FindEnclosingFunction(position: usize) -> usize;
+    /// The first word is the innermost caught exception (2.2.2 of the ABI).
+    fn __cxa_get_globals() -> *const usize;
+    #[link_name = "_ZSt9terminatev"]
+    fn std_terminate();
+    fn __cxa_throw();
+    fn __cxa_rethrow();
+}
+
+pub(super) extern "C" fn thrown(object: usize, after: usize) {
+    LAST.set(Some(Thrown {
+        exception: object - UNWIND,
+        position: after - 1,
+    }));
+}
+
+pub(super) extern "C" fn rethrown(after: usize) {
+    LAST.set(caught().map(|exception| Thrown {
+        exception,
+        position: after - 1,
+    }));
+}
+
+/// The innermost exception that this thread has caught.
+fn caught() -> Option<usize> {
+    // SAFETY: the library's per-thread record, which it makes at the first use.
+    let header = unsafe { *__cxa_get_globals() };
+    (header != 0).then(|| header + HEADER)
+}
+
+/// What compiled code threw last on this thread, if it is this exception.
+pub fn last(exception: usize) -> Option<Thrown> {
+    LAST.get().filter(|t| t.exception == exception)
+}
+
+/// Inside an abort: the exception that nobody caught, if that is what ends the program.
+pub fn uncaught() -> Option<usize> {
+    extern "C" fn step(context: *mut c_void, found: *mut c_void) -> i32 {
+        // SAFETY: the unwinder gives a live context; `found` is the local below.
+        unsafe {
+            let start = _Unwind_FindEnclosingFunction(_Unwind_GetIP(context).wrapping_sub(1));
+            // The two are still there only when nothing was found to unwind to.
+            let ends = [std_terminate, __cxa_throw, __cxa_rethrow];
+            if ends.iter().any(|&f| f as *const () as usize == start) {
+                *found.cast::<bool>() = true;
+                return 1;
+            }
+        }
+        0
+    }
+    let exception = caught()?;
+    let mut found = false;
+    // SAFETY: the callback has the type that is asked for.
+    unsafe { _Unwind_Backtrace(step, (&raw mut found).cast()) };
+    found.then_some(exception)
+}
+
+/// The functions by the names of the C++ library.
+pub fn functions() -> [(&'static str, usize); 2] {
+    let [throw, rethrow] = abi::throw_addresses();
+    [("__cxa_throw", throw), ("__cxa_rethrow", rethrow)]
+}
