@@ -11,10 +11,24 @@ use std::process::Command;
 /// Generated programs in an ordinary run; `OMPVM_SEEDS=FROM..TO` chooses others.
 const SEEDS: std::ops::Range<u64> = 0..120;
 
-/// One trial per program and level.
+/// One trial per program and level, and tier.
 pub fn trials() -> Vec<Trial> {
+    let tiers = crate::tiers();
+    let tiers = tiers
+        .iter()
+        .map(|(tier, one_in)| in_tier(tier.as_deref(), *one_in));
+    tiers.flatten().collect()
+}
+
+/// The trials of a tier: one program in so many.
+fn in_tier(tier: Option<&str>, one_in: usize) -> Vec<Trial> {
     let dir = root().join("tests/diff");
     let mut trials = Vec::new();
+    let mut number = 0;
+    let mut chosen = move || {
+        number += 1;
+        number % one_in == 0
+    };
     for path in files(&dir, &["c", "cpp", "ll"]) {
         let name = path
             .strip_prefix(&dir)
@@ -28,30 +42,37 @@ pub fn trials() -> Vec<Trial> {
         };
         match Directives::read(&path, levels) {
             Ok(d) => {
-                for level in d.levels.clone() {
+                for level in d.levels.clone().into_iter().filter(|_| chosen()) {
                     let (path, d) = (path.clone(), d.clone());
-                    let title = format!("diff/{name}/{level}");
-                    trials.push(Trial::test(title, move || Ok(compare(&path, &level, &d)?)));
+                    let title = crate::titled(tier, &format!("diff/{name}/{level}"));
+                    let tier = tier.map(str::to_owned);
+                    trials.push(Trial::test(title, move || {
+                        Ok(compare(&path, &level, &d, tier.as_deref())?)
+                    }));
                 }
             }
             Err(e) => trials.push(Trial::test(format!("diff/{name}"), || Err(Failed::from(e)))),
         }
     }
     for seed in seeds() {
-        for level in ["O0", "O2"] {
+        for level in ["O0", "O2"].into_iter().filter(|_| chosen()) {
+            let tier = tier.map(str::to_owned);
             trials.push(Trial::test(
-                format!("diff/generated/{seed}/{level}"),
+                crate::titled(tier.as_deref(), &format!("diff/generated/{seed}/{level}")),
                 move || {
                     let dir = root().join("target/guests/generated");
                     std::fs::create_dir_all(&dir)?;
                     let path: PathBuf = dir.join(format!("seed{seed}.c"));
                     let text = generate::program(seed);
                     if std::fs::read_to_string(&path).ok().as_deref() != Some(&text) {
-                        let part = path.with_extension(level);
+                        // Several trials may write it at once.
+                        let thread = std::thread::current().id();
+                        let part = path.with_extension(format!("{level}{thread:?}"));
                         std::fs::write(&part, text)?;
                         std::fs::rename(part, &path)?;
                     }
-                    Ok(compare(&path, level, &Directives::default())?)
+                    let d = Directives::default();
+                    Ok(compare(&path, level, &d, tier.as_deref())?)
                 },
             ));
         }
@@ -70,7 +91,7 @@ fn seeds() -> std::ops::Range<u64> {
         .unwrap_or(SEEDS)
 }
 
-fn compare(source: &Path, level: &str, d: &Directives) -> Result<(), String> {
+fn compare(source: &Path, level: &str, d: &Directives, tier: Option<&str>) -> Result<(), String> {
     let mut flags = vec![format!("-{level}"), "-pthread".to_owned()];
     flags.extend(d.flags.iter().cloned());
     let bitcode = compile::bitcode(source, &flags)?;
@@ -87,7 +108,7 @@ fn compare(source: &Path, level: &str, d: &Directives) -> Result<(), String> {
     }
     let ours = env(Command::new(ompvm())
         .args(["run"])
-        .args(crate::tier())
+        .args(tier.filter(|_| !d.has_tier()))
         .args(&d.options)
         .arg(&bitcode))?;
     if ours.end == expected.end && ours.stdout == expected.stdout {

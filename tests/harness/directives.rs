@@ -33,6 +33,11 @@ pub struct Directives {
 }
 
 impl Directives {
+    /// Whether it asks for a tier itself.
+    pub fn has_tier(&self) -> bool {
+        self.options.iter().any(|o| o.starts_with("--tier"))
+    }
+
     /// Reads the leading comment lines of a file (`// key: value`, in textual IR `; key: value`).
     pub fn read(path: &Path, levels: &[&str]) -> Result<Self, String> {
         let text = std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;

@@ -22,6 +22,7 @@ mod house;
 mod npb;
 mod omp;
 mod run;
+mod tools;
 
 use libtest_mimic::{Arguments, Trial};
 use std::path::{Path, PathBuf};
@@ -40,6 +41,28 @@ fn ompvm() -> &'static Path {
 fn tier() -> Option<String> {
     let tier = std::env::var("OMPVM_TEST_TIER").ok()?;
     Some(format!("--tier={tier}"))
+}
+
+/// The tiers in which guests run, each with how many of them: every one, or one in so many.
+///
+/// With `OMPVM_TEST_TIER` that tier alone runs all of them; without it the default tier does, and
+/// the others run a share, so that an ordinary run meets every tier.
+fn tiers() -> Vec<(Option<String>, usize)> {
+    match tier() {
+        Some(tier) => vec![(Some(tier), 1)],
+        None => {
+            let share = |tier: &str, n| (Some(format!("--tier={tier}")), n);
+            vec![(None, 1), share("opt", 9), share("auto", 13)]
+        }
+    }
+}
+
+/// The title of a trial in a tier: the default's has no prefix, nor has the only one's.
+fn titled(tier: Option<&str>, title: &str) -> String {
+    match tier.filter(|_| self::tier().is_none()) {
+        Some(option) => format!("{}/{title}", option.trim_start_matches("--tier=")),
+        None => title.to_owned(),
+    }
 }
 
 /// Every file below `dir` with one of these extensions, sorted.
@@ -79,5 +102,6 @@ fn main() {
     trials.extend(golden::trials());
     trials.extend(omp::trials());
     trials.extend(npb::trials());
+    trials.extend(tools::trials());
     libtest_mimic::run(&args, trials).exit();
 }

@@ -8,12 +8,33 @@ use libtest_mimic::Trial;
 use std::process::Command;
 use std::time::Duration;
 
-/// One trial per benchmark and number of threads.
+/// One trial per benchmark and number of threads; in other tiers than the default with two.
 pub fn trials() -> Vec<Trial> {
     let mut trials = Vec::new();
+    for (tier, one_in) in crate::tiers() {
+        let threads: &[&str] = if one_in == 1 {
+            &["1", "2", "4"]
+        } else {
+            &["2"]
+        };
+        trials.extend(in_tier(tier.as_deref(), threads));
+    }
     for name in ["is", "ep", "mg", "ft", "cg", "lu", "bt", "sp"] {
-        for threads in ["1", "2", "4"] {
-            trials.push(Trial::test(format!("npb/{name}.S/{threads}"), move || {
+        trials.push(Trial::test(
+            format!("npb/{name}.S/wrong_figure"),
+            move || Ok(wrong_figure(name)?),
+        ));
+    }
+    trials
+}
+
+fn in_tier(tier: Option<&str>, counts: &[&'static str]) -> Vec<Trial> {
+    let mut trials = Vec::new();
+    for name in ["is", "ep", "mg", "ft", "cg", "lu", "bt", "sp"] {
+        for &threads in counts {
+            let title = crate::titled(tier, &format!("npb/{name}.S/{threads}"));
+            let tier = tier.map(str::to_owned);
+            trials.push(Trial::test(title, move || {
                 let bitcode = root().join(format!("npb/bc/{name}.S.bc"));
                 if !bitcode.exists() {
                     return Err("not built: run `cargo xtask npb`".into());
@@ -21,7 +42,7 @@ pub fn trials() -> Vec<Trial> {
                 let mut command = Command::new(ompvm());
                 command
                     .arg("run")
-                    .args(crate::tier())
+                    .args(tier.as_deref())
                     .arg(bitcode)
                     .env("OMP_NUM_THREADS", threads);
                 let ran = run(&mut command, "", Duration::from_secs(600))?;
@@ -36,12 +57,6 @@ pub fn trials() -> Vec<Trial> {
                 }
             }));
         }
-    }
-    for name in ["is", "ep", "mg", "ft", "cg", "lu", "bt", "sp"] {
-        trials.push(Trial::test(
-            format!("npb/{name}.S/wrong_figure"),
-            move || Ok(wrong_figure(name)?),
-        ));
     }
     trials
 }

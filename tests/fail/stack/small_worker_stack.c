@@ -2,6 +2,7 @@
 // levels: O0 O2
 // env: OMP_STACKSIZE=256K
 // signal: 11
+// stderr-has: stack overflow
 // stderr-has: small_worker_stack.c:
 #include <omp.h>
 #include <string.h>
