@@ -12,7 +12,7 @@ use crate::memory::activation::{self, Activation, Exit};
 use crate::memory::altstack;
 use crate::memory::func::FuncRef;
 use crate::memory::thread::{self, ThreadState};
-use crate::memory::{image::Image, signals};
+use crate::memory::{image::Image, signals, throws};
 use crate::support::error::{Error, TrapKind, Unsupported};
 use std::ffi::c_void;
 use std::fmt::Write;
@@ -38,6 +38,7 @@ pub fn init() {
     set_entry_hook(enter);
     activation::set_search_hook(unwind::search);
     signals::set_hooks(position, describe);
+    throws::init();
     signals::set_uncaught_hook(unwind::uncaught);
 }
 

@@ -11,6 +11,7 @@
 use super::abi;
 use std::cell::Cell;
 use std::ffi::c_void;
+use std::sync::OnceLock;
 
 /// Bytes from a caught exception's header to its `_Unwind_Exception`, and from there to the
 /// object.
@@ -26,6 +27,21 @@ pub struct Thrown {
     pub position: usize,
 }
 
+/// The C++ library's functions that are on the stack when an exception ends the program:
+/// `std::terminate`, and the two that throw, which stay when nothing was found to unwind to.
+static ENDS: OnceLock<[usize; 3]> = OnceLock::new();
+
+/// Looks the functions up, for [`uncaught`] must not. By name in the libraries: the address that
+/// an executable at a fixed place has for a library's function may be a jump of its own.
+pub fn init() {
+    ENDS.get_or_init(|| {
+        [c"_ZSt9terminatev", c"__cxa_throw", c"__cxa_rethrow"].map(|name| {
+            // SAFETY: the name is a C string.
+            unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) as usize }
+        })
+    });
+}
+
 thread_local! {
     static LAST: Cell<Option<Thrown>> = const { Cell::new(None) };
 }
@@ -36,10 +52,6 @@ unsafe extern "C" {
     fn _Unwind_FindEnclosingFunction(position: usize) -> usize;
     /// The first word is the innermost caught exception (2.2.2 of the ABI).
     fn __cxa_get_globals() -> *const usize;
-    #[link_name = "_ZSt9terminatev"]
-    fn std_terminate();
-    fn __cxa_throw();
-    fn __cxa_rethrow();
 }
 
 pub(super) extern "C" fn thrown(object: usize, after: usize) {
@@ -74,9 +86,7 @@ pub fn uncaught() -> Option<usize> {
         // SAFETY: the unwinder gives a live context; `found` is the local below.
         unsafe {
             let start = _Unwind_FindEnclosingFunction(_Unwind_GetIP(context).wrapping_sub(1));
-            // The two are still there only when nothing was found to unwind to.
-            let ends = [std_terminate, __cxa_throw, __cxa_rethrow];
-            if ends.iter().any(|&f| f as *const () as usize == start) {
+            if start != 0 && ENDS.get().is_some_and(|ends| ends.contains(&start)) {
                 *found.cast::<bool>() = true;
                 return 1;
             }
