@@ -53,9 +53,15 @@ pub fn run(command: &mut Command) -> Result<Run, String> {
     command.stdout(share(&out)?).stderr(share(&err)?);
     command.stdin(Stdio::null());
     // With `vfork` the child's peak memory would begin at our own (LLVM is linked in); the
-    // standard library forks when there is something to do before `exec`.
-    // SAFETY: the closure does nothing, so it is safe between fork and exec.
-    unsafe { command.pre_exec(|| Ok(())) };
+    // standard library forks when there is something to do before `exec`. What is done: a
+    // comparison that is stopped takes the program it measures with it.
+    let end_with_us = || {
+        // SAFETY: prctl may be called between fork and exec; it only sets a flag of the child.
+        unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
+        Ok(())
+    };
+    // SAFETY: the closure neither allocates nor locks.
+    unsafe { command.pre_exec(end_with_us) };
     let start = Instant::now();
     let child = command
         .spawn()

@@ -276,6 +276,9 @@ impl Bench<'_> {
         let tier = self.options.tier.to_possible_value();
         let tier = tier.as_ref().map_or("auto", |t| t.get_name());
         command.arg("run").arg(format!("--tier={tier}"));
+        if self.options.cache == Cache::Off {
+            command.arg("--no-cache");
+        }
         for file in &self.options.with {
             command.arg("--with").arg(file);
         }
@@ -301,7 +304,8 @@ impl Bench<'_> {
             let _ = std::fs::remove_dir_all(&cache);
         }
         std::fs::create_dir_all(&cache).map_err(|e| format!("{}: {e}", cache.display()))?;
-        command.env("XDG_CACHE_HOME", &cache);
+        // The variable is ours alone: the program finds its own caches where it always does.
+        command.env("OMPVM_CACHE_DIR", &cache);
         if let Some(threads) = threads {
             command.env("OMP_NUM_THREADS", threads.to_string());
         }

@@ -27,7 +27,7 @@ impl Cache {
     }
 }
 
-/// A folder for `XDG_CACHE_HOME`, removed when dropped.
+/// A folder for `OMPVM_CACHE_DIR`, removed when dropped.
 #[derive(Debug)]
 pub struct CacheFolder {
     path: PathBuf,
@@ -61,7 +61,7 @@ impl CacheFolder {
             let _ = std::fs::remove_dir_all(&self.path);
         }
         std::fs::create_dir_all(&self.path).map_err(|e| format!("{}: {e}", self.path.display()))?;
-        command.env("XDG_CACHE_HOME", &self.path);
+        command.env("OMPVM_CACHE_DIR", &self.path);
         if self.state == Cache::Off && self.can_be_off {
             command.arg("--no-cache");
         }
