@@ -3,6 +3,7 @@
 mod errors;
 mod instructions;
 mod layout;
+mod saved;
 mod symbols;
 
 use super::*;
