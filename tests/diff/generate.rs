@@ -8,17 +8,27 @@
 //! their bits (NaN as one value), calls never stand inside a larger expression (their order would be open),
 //! and every loop and call burns fuel, so a program ends after a bounded number of steps.
 //!
-//! It does not compile or run anything, and it does not try to reach the library, threads or exceptions: the
-//! hand-written programs beside it do.
+//! It does not compile or run anything. [`program`] does not try to reach the library, threads or exceptions;
+//! [`source`] does, for the fuzzer.
 
 use std::fmt::Write;
 
+#[path = "generate_cpp.rs"]
+mod cpp;
 #[path = "generate_expr.rs"]
 mod expr;
 #[path = "generate_fns.rs"]
 mod fns;
+#[path = "generate_lanes.rs"]
+mod lanes;
+#[path = "generate_omp.rs"]
+mod omp;
 #[path = "generate_stmt.rs"]
 mod stmt;
+#[path = "generate_wide.rs"]
+mod wide;
+
+pub use wide::{Source, source};
 
 /// Steps (loop iterations and calls) after which a generated program winds down.
 const FUEL: u32 = 12_000;
@@ -194,20 +204,7 @@ DIV(i8, u32) DIV(u8, u32) DIV(i16, u32) DIV(u16, u32) DIV(i32, u32) DIV(u32, u32
 /// The C program of `seed`: one file without arguments or input that prints a trail of checksums and exits with a
 /// small status. It compiles with clang and gcc as GNU C11.
 pub fn program(seed: u64) -> String {
-    let mut g = Gen {
-        rng: Rng(seed.wrapping_mul(0x2545_f491_4f6c_dd1d) ^ 0x6a09_e667_f3bc_c908),
-        out: String::new(),
-        indent: 0,
-        vars: Vec::new(),
-        funcs: Vec::new(),
-        structs: Vec::new(),
-        arrays: Vec::new(),
-        uniform: 0,
-        next_id: 0,
-        loops: 0,
-        with_i128: false,
-        with_vectors: false,
-    };
+    let mut g = generator(seed);
     g.with_i128 = g.rng.chance(40);
     g.with_vectors = g.rng.chance(40);
     let _ = writeln!(
@@ -230,6 +227,24 @@ pub fn program(seed: u64) -> String {
     g.scalar_function(true);
     g.main();
     g.out
+}
+
+/// A generator for `seed` that has written nothing.
+fn generator(seed: u64) -> Gen {
+    Gen {
+        rng: Rng(seed.wrapping_mul(0x2545_f491_4f6c_dd1d) ^ 0x6a09_e667_f3bc_c908),
+        out: String::new(),
+        indent: 0,
+        vars: Vec::new(),
+        funcs: Vec::new(),
+        structs: Vec::new(),
+        arrays: Vec::new(),
+        uniform: 0,
+        next_id: 0,
+        loops: 0,
+        with_i128: false,
+        with_vectors: false,
+    }
 }
 
 impl Gen {

@@ -6,6 +6,7 @@
 
 mod bench;
 mod demo;
+mod fuzz;
 mod npb;
 mod process;
 mod setup;
@@ -44,6 +45,8 @@ enum Command {
         /// Benchmarks (default: all eight)
         names: Vec<npb::Name>,
     },
+    /// Run random programs natively and on every tier, and compare
+    Fuzz(fuzz::Options),
     /// Measure ompvm beside its peers and print a table
     Bench {
         #[command(subcommand)]
@@ -57,6 +60,7 @@ fn main() -> ExitCode {
         Command::Demo => demo::run(),
         Command::Test { filter } => test::run(filter.as_deref()),
         Command::Npb { class, names } => npb::build_all(&class, &names),
+        Command::Fuzz(options) => fuzz::run(&options),
         Command::Bench { bench } => bench::run(&bench),
     };
     match done {

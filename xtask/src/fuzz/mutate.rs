@@ -1,0 +1,53 @@
+//! Damaged bitcode: whatever bits are flipped, ompvm must end with a message, or run a program
+//! that is still one; it must never crash by itself.
+//!
+//! A flipped bit may leave valid bitcode that does something else: fault, loop, exit. So only what
+//! ompvm says about itself counts, and deaths by a signal while the file is being looked at, which
+//! is what `inspect` does.
+
+use super::case::Case;
+use super::run::{Ran, run, write};
+use std::process::Command;
+use std::time::Duration;
+
+/// Words of a crash of ours.
+const CRASH: [&str; 5] = ["panicked", "stack dump", "defect of ompvm", "LLVM ERROR", "Assertion"];
+
+/// Whether ompvm crashed.
+pub fn crashed(ran: &Ran) -> bool {
+    let text = String::from_utf8_lossy(&ran.stderr);
+    CRASH.iter().any(|w| text.contains(w)) || ran.status < 0 || ran.timed_out
+}
+
+/// Flips one to four bits; the same for the same seed.
+pub fn flip(bytes: &[u8], seed: u64) -> Vec<u8> {
+    let mut state = seed;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize
+    };
+    let mut out = bytes.to_vec();
+    for _ in 0..1 + next() % 4 {
+        let at = next() % out.len();
+        out[at] ^= 1 << (next() % 8);
+    }
+    out
+}
+
+/// Tries `count` damaged copies of a program's bitcode; the ones on which ompvm crashed.
+pub fn check(case: &Case, bitcode: &[u8], count: u64) -> Result<Vec<(u64, Vec<u8>, Ran)>, String> {
+    let mut found = Vec::new();
+    for n in 0..count {
+        let seed = case.setting.seed.wrapping_mul(1_000_003).wrapping_add(n);
+        let damaged = flip(bitcode, seed);
+        let path = case.dir.join("damaged.bc");
+        write(&path, &damaged)?;
+        let mut command = Command::new(case.ompvm);
+        command.arg("inspect").arg(&path);
+        let ran = run(&mut command, &case.dir, Duration::from_secs(30))?;
+        if crashed(&ran) {
+            found.push((seed, damaged, ran));
+        }
+    }
+    Ok(found)
+}
