@@ -112,7 +112,9 @@ impl Config {
         self.env("OMP_SCHEDULE", schedule)
     }
 
-    /// A shared library, as after `-l`; or a path with a slash.
+    /// A library, as after `-l`: a shared one, or else a static archive of native objects; or a
+    /// path with a slash. An archive with bitcode belongs among the files of
+    /// [`super::Module::from_files`]; [`archive_of`] finds it.
     pub fn library(mut self, name: impl Into<String>) -> Self {
         self.libraries.push(name.into());
         self
@@ -144,4 +146,10 @@ impl Config {
         self.stats = stats;
         self
     }
+}
+
+/// The static archive that `-l name` means, when there is no shared library of that name in the
+/// folders of `-L` and the system's.
+pub fn archive_of(name: &str, folders: &[PathBuf]) -> Option<PathBuf> {
+    crate::tier::libraries::archive(name, folders)
 }

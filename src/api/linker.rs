@@ -7,6 +7,7 @@ use crate::ir;
 use crate::jit::cache::Shelf;
 use crate::memory::stack;
 use crate::support::error::Error;
+use crate::tier::archive::Archive;
 use crate::tier::host::{HostFunction, IntoHost};
 use crate::tier::libraries::Libraries;
 use crate::tier::link::{self, Environment, Linked};
@@ -66,6 +67,7 @@ impl Linker {
         Ok(Program {
             module: module.ir.clone(),
             shelf: module.shelf.clone(),
+            archives: module.archives.clone(),
             host: self.host.clone(),
             late: self.late,
         })
@@ -77,6 +79,7 @@ impl Linker {
 pub struct Program {
     module: Arc<ir::Module>,
     shelf: Option<Arc<Shelf>>,
+    archives: Vec<Arc<Archive>>,
     host: HashMap<String, Arc<HostFunction>>,
     late: bool,
 }
@@ -147,6 +150,8 @@ impl Program {
             runtime: runtime::lookup,
             host: self.host.clone(),
             libraries: Libraries::open(&config.libraries, &config.library_paths)?,
+            archives: self.archives.clone(),
+            natives: None,
             late: self.late,
             overrides: if config.native {
                 HashMap::new()

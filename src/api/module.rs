@@ -5,6 +5,7 @@ use super::inspect::Inspection;
 use crate::ir;
 use crate::jit::cache::Shelf;
 use crate::support::error::{Error, Unsupported};
+use crate::tier::archive::{self, Archive};
 use crate::tier::{link, runtime};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,6 +16,7 @@ pub struct Module {
     pub(super) ir: Arc<ir::Module>,
     /// Its place in the engine's cache.
     pub(super) shelf: Option<Arc<Shelf>>,
+    pub(super) archives: Vec<Arc<Archive>>,
 }
 
 impl Module {
@@ -27,28 +29,40 @@ impl Module {
             name: name.to_owned(),
             bytes: bytes.to_vec(),
         };
-        Module::new(engine, vec![input])
+        Module::new(engine, vec![input], Vec::new())
     }
 
-    /// Reads files and links them into one module.
+    /// Reads files and links them into one module. A static archive among them gives the members
+    /// that are needed: bitcode becomes part of the module, native objects are linked when the
+    /// program starts.
     ///
     /// # Errors
     /// [`Error::Input`] naming the file and the cause.
     pub fn from_files(engine: &Engine, files: &[PathBuf]) -> Result<Module, Error> {
         let mut inputs = Vec::new();
+        let mut archives = Vec::new();
         for file in files {
             let name = file.display().to_string();
             let bytes = read(file).map_err(|cause| Error::Input {
                 file: name.clone(),
                 cause,
             })?;
+            if archive::is_archive(&bytes) && !inputs.is_empty() {
+                archives.push(Archive::open(file)?);
+                continue;
+            }
             inputs.push(crate::llvm::Input { name, bytes });
         }
-        Module::new(engine, inputs)
+        inputs.extend(archive::bitcode(&inputs, &archives)?);
+        Module::new(engine, inputs, archives)
     }
 
     /// From the engine's cache, else read.
-    fn new(engine: &Engine, inputs: Vec<crate::llvm::Input>) -> Result<Module, Error> {
+    fn new(
+        engine: &Engine,
+        inputs: Vec<crate::llvm::Input>,
+        archives: Vec<Arc<Archive>>,
+    ) -> Result<Module, Error> {
         let files = inputs.iter().map(|i| &i.bytes[..]);
         let shelf = engine.cache.as_ref().and_then(|c| c.shelf(files));
         let kept = shelf.as_ref().and_then(Shelf::module);
@@ -63,6 +77,7 @@ impl Module {
         Ok(Module {
             ir: Arc::new(ir),
             shelf: shelf.map(Arc::new),
+            archives,
         })
     }
 

@@ -2,7 +2,9 @@
 
 use super::args::{self, RunOptions};
 use super::message;
-use crate::api::{Cache, Config, Engine, ExitStatus, Linker, Module, Stats, Tier, Tool};
+use crate::api::{
+    Cache, Config, Engine, ExitStatus, Linker, Module, Stats, Tier, Tool, archive_of,
+};
 use crate::support::error::Error;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -24,6 +26,15 @@ fn start(options: RunOptions) -> Result<ExitStatus, Error> {
     }
     let mut files = vec![PathBuf::from(&program[0])];
     files.extend(options.with);
+    // Archives are read with the program: what they hold may be bitcode.
+    let mut libraries = options.libraries;
+    libraries.retain(|name| match archive_of(name, &options.library_paths) {
+        Some(archive) => {
+            files.push(archive);
+            false
+        }
+        None => true,
+    });
 
     if options.stats {
         // At exit, for a guest may end by calling `exit` itself.
@@ -52,7 +63,7 @@ fn start(options: RunOptions) -> Result<ExitStatus, Error> {
     if options.gdb {
         config = config.tier(Tier::Opt);
     }
-    for name in options.libraries {
+    for name in libraries {
         config = config.library(name);
     }
     for path in options.library_paths {

@@ -4,7 +4,8 @@
 //! What a C or C++ program gets without asking (libm, libstdc++, libgcc_s) is opened when the
 //! first symbol is not found without.
 //!
-//! What not: static archives hold machine code for a linker; they need a compiling tier.
+//! Where there is no shared library of a name, a static archive takes its place; what becomes of
+//! it is [`super::archive`]'s business.
 
 use crate::support::error::Error;
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
@@ -16,6 +17,8 @@ use std::path::{Path, PathBuf};
 pub struct Libraries {
     open: Vec<Library>,
     usual: bool,
+    /// Static archives that were named.
+    pub archives: Vec<PathBuf>,
 }
 
 /// Parts of glibc and of the OpenMP runtime, which the process always has.
@@ -34,7 +37,10 @@ impl Libraries {
             if ALWAYS.contains(&name.as_str()) {
                 continue;
             }
-            this.open.push(open_named(name, paths)?);
+            match open_named(name, paths)? {
+                Found::Shared(library) => this.open.push(library),
+                Found::Archive(path) => this.archives.push(path),
+            }
         }
         Ok(this)
     }
@@ -82,47 +88,90 @@ fn open_file(path: &Path) -> Result<Library, libloading::Error> {
     unsafe { Library::open(Some(path), RTLD_NOW | RTLD_GLOBAL) }
 }
 
-fn open_named(name: &str, paths: &[PathBuf]) -> Result<Library, Error> {
+/// What stands behind a name.
+enum Found {
+    Shared(Library),
+    Archive(PathBuf),
+}
+
+/// Where libraries are looked for after the folders that were named.
+const USUAL: [&str; 6] = [
+    "/usr/local/lib",
+    "/lib/x86_64-linux-gnu",
+    "/usr/lib/x86_64-linux-gnu",
+    "/lib64",
+    "/usr/lib64",
+    "/usr/lib",
+];
+
+/// The static archive that `-l name` stands for: `:file.a`, a path to one, or `libname.a` where
+/// no folder has a shared library of that name.
+pub fn archive(name: &str, paths: &[PathBuf]) -> Option<PathBuf> {
+    if ALWAYS.contains(&name) {
+        return None;
+    }
+    let folders = || {
+        let usual = USUAL.iter().map(Path::new);
+        paths.iter().map(PathBuf::as_path).chain(usual)
+    };
+    let is_archive = |path: &Path| {
+        use std::io::Read;
+        let mut magic = [0; 8];
+        std::fs::File::open(path)
+            .and_then(|mut f| f.read_exact(&mut magic))
+            .is_ok_and(|()| super::archive::is_archive(&magic))
+    };
+    if let Some(file) = name.strip_prefix(':') {
+        return folders().map(|f| f.join(file)).find(|p| is_archive(p));
+    }
+    if name.contains('/') {
+        return is_archive(Path::new(name)).then(|| name.into());
+    }
+    for folder in folders() {
+        if in_directory(folder, &format!("lib{name}.so")).is_some() {
+            return None;
+        }
+        let file = folder.join(format!("lib{name}.a"));
+        if is_archive(&file) {
+            return Some(file);
+        }
+    }
+    None
+}
+
+fn open_named(name: &str, paths: &[PathBuf]) -> Result<Found, Error> {
     let fail = |cause: String| Error::Input {
         file: format!("-l{name}"),
         cause,
     };
-    if name.contains('/') {
-        return open_file(Path::new(name)).map_err(|e| fail(e.to_string()));
+    if let Some(path) = archive(name, paths) {
+        return Ok(Found::Archive(path));
     }
-    let wanted = format!("lib{name}.so");
-    let mut archive = None;
+    let shared = |r: Result<Library, libloading::Error>| match r {
+        Ok(library) => Ok(Found::Shared(library)),
+        Err(e) => Err(fail(e.to_string())),
+    };
+    if name.contains('/') {
+        return shared(open_file(Path::new(name)));
+    }
+    let wanted = match name.strip_prefix(':') {
+        Some(file) => file.to_owned(),
+        None => format!("lib{name}.so"),
+    };
     for directory in paths {
         if let Some(file) = in_directory(directory, &wanted) {
-            return open_file(&file).map_err(|e| fail(e.to_string()));
+            return shared(open_file(&file));
         }
-        let a = directory.join(format!("lib{name}.a"));
-        if a.exists() {
-            archive = Some(a);
-        }
-    }
-    if let Some(a) = archive {
-        return Err(fail(format!(
-            "{} is a static archive; only shared libraries can be used so far",
-            a.display()
-        )));
     }
     let first = match open_file(Path::new(&wanted)) {
-        Ok(library) => return Ok(library),
+        Ok(library) => return Ok(Found::Shared(library)),
         Err(e) => e.to_string(),
     };
-    for directory in [
-        "/usr/local/lib",
-        "/lib/x86_64-linux-gnu",
-        "/usr/lib/x86_64-linux-gnu",
-        "/lib64",
-        "/usr/lib64",
-        "/usr/lib",
-    ] {
+    for directory in USUAL {
         if let Some(file) = in_directory(Path::new(directory), &wanted)
             && let Ok(library) = open_file(&file)
         {
-            return Ok(library);
+            return Ok(Found::Shared(library));
         }
     }
     Err(fail(first))

@@ -7,6 +7,7 @@
 //!
 //! What not: symbols that nothing uses are not looked for.
 
+use super::archive::{self, Archive, Kind, Natives};
 use super::builtins;
 use super::host::HostFunction;
 use super::late;
@@ -15,7 +16,7 @@ use super::value::ValueKind;
 use crate::interp;
 use crate::ir::visit::{Use, Uses};
 use crate::ir::{Callee, Const, GlobalRef, Linkage, Module, Op};
-use crate::memory::image::SymbolKind;
+use crate::memory::image::{Image, SymbolKind};
 use crate::support::error::{Error, Unsupported};
 use hashbrown::{HashMap, HashSet};
 use std::sync::Arc;
@@ -40,6 +41,10 @@ pub struct Environment {
     pub host: HashMap<String, Arc<HostFunction>>,
     /// Named libraries and the process.
     pub libraries: Libraries,
+    /// Static archives, searched before the libraries.
+    pub archives: Vec<Arc<Archive>>,
+    /// Their native members that the program needs, once it is linked.
+    pub natives: Option<archive::Symbols>,
     /// Starts although entries of the runtime are missing: one that is reached ends the program.
     pub late: bool,
     /// Names that mean something else for this process (`exit` of an embedded program).
@@ -109,6 +114,9 @@ fn undefined(module: &Module, symbol: GlobalRef) -> Option<(&str, SymbolKind, Li
 /// [`Error::Unsupported`] with everything this version does not do, else [`Error::Unresolved`]
 /// with every symbol nobody has.
 pub fn link(module: Arc<Module>, mut environment: Environment) -> Result<Linked, Error> {
+    if let Some(symbols) = &module.linked_before {
+        environment.choose_members(&module, symbols)?;
+    }
     if let Some(symbols) = &module.linked_before
         && let Some(addresses) = again(&module, &mut environment, symbols)
     {
@@ -130,6 +138,8 @@ pub fn link(module: Arc<Module>, mut environment: Environment) -> Result<Linked,
     let mut unresolved = Vec::new();
     let mut missing_entries = HashMap::new();
     check_host_functions(&module, &environment)?;
+    let symbols: Vec<GlobalRef> = uses.symbols.keys().copied().collect();
+    environment.choose_members(&module, &symbols)?;
     for (&symbol, at) in &uses.symbols {
         let Some((name, kind, linkage, has_body)) = undefined(&module, symbol) else {
             continue;
@@ -379,18 +389,101 @@ fn defines_symbols(text: &str) -> bool {
 }
 
 impl Environment {
-    fn find(&mut self, name: &str, kind: SymbolKind) -> Runtime {
+    /// Loads the archives' native members that a module needs, which uses these symbols; once.
+    fn choose_members(&mut self, module: &Module, symbols: &[GlobalRef]) -> Result<(), Error> {
+        if self.natives.is_some() {
+            return Ok(());
+        }
+        for path in std::mem::take(&mut self.libraries.archives) {
+            self.archives.push(Archive::open(&path)?);
+        }
+        let mut wanted = archive::needed(module, symbols);
+        wanted.retain(|name| self.ours(name).is_none());
+        let fortran = |n: &String| n.starts_with("_FortranA");
+        if let Some(name) = wanted.iter().find(|n| fortran(n))
+            && !self.archives.iter().any(|a| a.find(name).is_some())
+            && self.libraries.find(name).is_none()
+            && let Some(path) = archive::fortran_runtime()
+        {
+            self.archives.push(Archive::open(&path)?);
+        }
+        if self.archives.is_empty() {
+            return Ok(());
+        }
+        let mut natives = Natives::default();
+        let list = self.archives.clone();
+        let mut elsewhere =
+            |name: &str| exported(module, name).is_some() || self.ours(name).is_some();
+        natives.choose(&list, wanted, &mut elsewhere)?;
+        if natives.is_empty() {
+            return Ok(());
+        }
+        // What compilers call without being asked is in an archive that every native link has.
+        let mut missing = natives.needed();
+        missing.retain(|n| {
+            exported(module, n).is_none()
+                && self.ours(n).is_none()
+                && self.libraries.find(n).is_none()
+        });
+        if !missing.is_empty()
+            && let Some(path) = archive::compiler_helpers()
+        {
+            let helpers = [Archive::open(&path)?];
+            let mut elsewhere =
+                |name: &str| exported(module, name).is_some() || self.ours(name).is_some();
+            natives.choose(&helpers, missing, &mut elsewhere)?;
+        }
+        self.natives = Some(archive::Symbols::load(natives)?);
+        Ok(())
+    }
+
+    /// Gives the native members the addresses of what they use.
+    ///
+    /// # Errors
+    /// Everything unsupported or unresolved in them.
+    pub fn bind_members(&mut self, image: &Image) -> Result<(), Error> {
+        let Some(mut natives) = self.natives.take() else {
+            return Ok(());
+        };
+        let mut resolver = Resolver {
+            environment: self,
+            image,
+            unresolved: Vec::new(),
+            unsupported: Vec::new(),
+        };
+        let bound = natives.bind(&mut resolver);
+        let (mut unresolved, unsupported) = (resolver.unresolved, resolver.unsupported);
+        self.natives = Some(natives);
+        if !unsupported.is_empty() {
+            return Err(Error::Unsupported(unsupported));
+        }
+        if !unresolved.is_empty() {
+            unresolved.sort();
+            return Err(Error::Unresolved(unresolved));
+        }
+        bound
+    }
+
+    /// Names that are ours whatever archives and libraries have.
+    fn ours(&self, name: &str) -> Option<Runtime> {
         if let Some(&a) = self.overrides.get(name) {
-            return Runtime::Address(a);
+            return Some(Runtime::Address(a));
         }
         match (self.runtime)(name) {
             Runtime::Unknown => {}
-            found => return found,
+            found => return Some(found),
         }
         if let Some(f) = self.host.get(name) {
-            return Runtime::Address(f.address());
+            return Some(Runtime::Address(f.address()));
         }
-        if let Some(a) = builtins::first(name) {
+        builtins::first(name).map(Runtime::Address)
+    }
+
+    fn find(&mut self, name: &str, kind: SymbolKind) -> Runtime {
+        if let Some(found) = self.ours(name) {
+            return found;
+        }
+        if let Some(a) = self.natives.as_ref().and_then(|n| n.address(name)) {
             return Runtime::Address(a);
         }
         match self.libraries.find(name) {
@@ -399,5 +492,72 @@ impl Environment {
             None => {}
         }
         builtins::last(name).map_or(Runtime::Unknown, Runtime::Address)
+    }
+}
+
+/// The module's own definition of a name that others may use.
+fn exported(module: &Module, name: &str) -> Option<GlobalRef> {
+    let symbol = module.symbol(name)?;
+    let (here, linkage) = match symbol {
+        GlobalRef::Func(f) => (
+            module.functions[f].body.is_some(),
+            module.functions[f].linkage,
+        ),
+        GlobalRef::Var(g) => (module.globals[g].init.is_some(), module.globals[g].linkage),
+        GlobalRef::Alias(_) | GlobalRef::IFunc(_) => (true, Linkage::External),
+    };
+    let shared = archive::is_shared(linkage);
+    (here && shared).then_some(symbol)
+}
+
+/// Answers the native members' questions.
+struct Resolver<'a> {
+    environment: &'a mut Environment,
+    image: &'a Image,
+    unresolved: Vec<String>,
+    unsupported: Vec<Unsupported>,
+}
+
+impl archive::Resolve for Resolver<'_> {
+    fn undefined(&mut self, name: &str, weak: bool, user: &str) -> Option<usize> {
+        if let Some(symbol) = exported(&self.image.module, name) {
+            return Some(self.image.symbol_address(symbol));
+        }
+        match self.environment.find(name, SymbolKind::Function) {
+            Runtime::Address(a) => return Some(a),
+            Runtime::Unsupported(what) if self.environment.late => {
+                let exit = self.environment.overrides.get("exit").copied();
+                return late::address(what, exit).ok();
+            }
+            Runtime::Unsupported(what) => self.unsupported.push(Unsupported {
+                what,
+                place: None,
+                function: Some(user.to_owned()),
+            }),
+            Runtime::Unknown if weak => {}
+            Runtime::Unknown => {
+                let bitcode = self.environment.archives.iter().any(|a| {
+                    a.find(name)
+                        .is_some_and(|m| a.members[m as usize].kind == Kind::Bitcode)
+                });
+                let hint = if bitcode {
+                    "; an archive has it as bitcode: name that among the program's files"
+                } else {
+                    ""
+                };
+                self.unresolved
+                    .push(format!("`{name}` (used in {user}{hint})"));
+            }
+        }
+        None
+    }
+
+    fn instead(&mut self, name: &str, data: bool) -> Option<usize> {
+        let symbol = exported(&self.image.module, name)?;
+        let strong = matches!(symbol, GlobalRef::Func(f)
+            if self.image.module.functions[f].linkage == Linkage::External);
+        let variable = matches!(symbol, GlobalRef::Var(g)
+            if !self.image.module.globals[g].thread_local);
+        (strong || (data && variable)).then(|| self.image.symbol_address(symbol))
     }
 }

@@ -4,6 +4,7 @@
 //! [`process`] places the module, runs constructors, main, destructors. What not: so far there is
 //! one tier, the interpreter; when to compile will be decided here too.
 
+pub mod archive;
 mod atomics;
 pub mod builtins;
 pub mod host;

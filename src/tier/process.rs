@@ -113,7 +113,7 @@ impl Process {
     ///
     /// # Errors
     /// What the host refused; a fault of a constructor.
-    pub fn start(linked: Linked, options: Options) -> Result<Process, Error> {
+    pub fn start(mut linked: Linked, options: Options) -> Result<Process, Error> {
         for (key, value) in &options.env {
             // SAFETY: as documented, environment variables of the whole process are set.
             unsafe { std::env::set_var(key, value) };
@@ -122,6 +122,13 @@ impl Process {
         let image = Image::place(linked.module.clone(), &mut |name, kind| {
             linked.resolve(name, kind)
         })?;
+        linked.environment.bind_members(&image)?;
+        if options.native
+            && let Some(natives) = &mut linked.environment.natives
+        {
+            // Exit handlers may call them until the very end.
+            natives.stay();
+        }
         let mut argv: Vec<*mut c_char> =
             options.args.iter().map(|a| a.as_ptr().cast_mut()).collect();
         argv.push(ptr::null_mut());
@@ -182,8 +189,17 @@ impl Process {
     }
 
     fn run_constructors(&self) {
-        for ctor in &self.image.module.ctors {
-            let address = self.image.eval(ctor.func) as usize;
+        let natives = self.linked.environment.natives.as_ref();
+        let guest = self.image.module.ctors.iter();
+        let guest = guest.map(|c| self.image.eval(c.func) as usize);
+        let before = natives.map_or(&[][..], |n| n.before());
+        let after = natives.map_or(&[][..], |n| n.after());
+        for address in before
+            .iter()
+            .copied()
+            .chain(guest)
+            .chain(after.iter().copied())
+        {
             // SAFETY: glibc gives constructors main's arguments; those that take none ignore them.
             unsafe {
                 let f = std::mem::transmute::<usize, Main>(address);
@@ -193,8 +209,13 @@ impl Process {
     }
 
     fn register_destructors(&self) {
-        for dtor in self.image.module.dtors.iter().rev() {
-            let address = self.image.eval(dtor.func) as usize;
+        let natives = self.linked.environment.natives.as_ref();
+        let guest = self.image.module.dtors.iter().rev();
+        let guest = guest.map(|d| self.image.eval(d.func) as usize);
+        // The last one registered runs first: the members' run after the guest's.
+        let mut members: Vec<usize> = natives.map_or(Vec::new(), |n| n.destructors().collect());
+        members.reverse();
+        for address in members.into_iter().chain(guest) {
             // SAFETY: destructors take nothing; the argument is ignored.
             unsafe {
                 let run = std::mem::transmute::<usize, extern "C-unwind" fn(*mut c_void)>(address);

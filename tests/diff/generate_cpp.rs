@@ -89,7 +89,9 @@ impl Gen {
         self.open("for (u32 i = 0; i < 9; i++) {");
         self.line("switch ((p0 >> i) & 3) {");
         for (case, class) in ["Base", "Left", "Right"].iter().enumerate() {
-            self.line(&format!("case {case}: all.emplace_back(new {class}(p0 + i)); break;"));
+            self.line(&format!(
+                "case {case}: all.emplace_back(new {class}(p0 + i)); break;"
+            ));
         }
         self.line("default: all.emplace_back(new Both(p0 ^ i)); }");
         self.close();
@@ -105,13 +107,17 @@ impl Gen {
         let ty = self.any_int();
         let ty = if ty.bits() == 128 { Ty::U64 } else { ty };
         let t = ty.c();
-        self.line(&format!("std::vector<{t}> a; std::map<u32, {t}> m; std::string s;"));
+        self.line(&format!(
+            "std::vector<{t}> a; std::map<u32, {t}> m; std::string s;"
+        ));
         let count = 5 + self.rng.below(30);
         self.open(&format!("for (u32 i = 0; i < {count}; i++) {{"));
         self.vars.push(self.var("i", Ty::U32, false));
         let value = self.expr(ty, 3);
         let key = self.expr(Ty::U32, 2);
-        self.line(&format!("{t} x = {value}; a.push_back(x); m[({key}) & 15u] = x;"));
+        self.line(&format!(
+            "{t} x = {value}; a.push_back(x); m[({key}) & 15u] = x;"
+        ));
         self.line("s += (char)('a' + (u64)x % 26u);");
         self.close();
         self.line("std::sort(a.begin(), a.end()); std::reverse(s.begin(), s.end());");
@@ -127,7 +133,9 @@ impl Gen {
         self.line("u64 r = p0;");
         self.vars.push(self.var("r", Ty::U64, true));
         let (a, b) = (self.expr(Ty::U64, 2), self.expr(Ty::U64, 2));
-        self.line(&format!("auto one = [&r, p0, p1](u64 x) {{ r += x; return x ^ ({a}); }};"));
+        self.line(&format!(
+            "auto one = [&r, p0, p1](u64 x) {{ r += x; return x ^ ({a}); }};"
+        ));
         self.line(&format!("std::function<u64(u64, int)> two = [&](u64 x, int n) -> u64 {{ return n == 0 ? ({b}) : one(x) + two(x + 1, n - 1); }};"));
         let power = self.rng.below(7);
         self.line(&format!("trail(two(p0, 4)); trail(power<u64, {power}>(r)); trail(local_object.v); local_object.v += r;"));

@@ -5,15 +5,9 @@ use super::{Gen, Ty};
 
 impl Gen {
     pub(super) fn lanes_function(&mut self) {
-        let lane = self.rng.pick(&[
-            Ty::U8,
-            Ty::U16,
-            Ty::U32,
-            Ty::U64,
-            Ty::I32,
-            Ty::F32,
-            Ty::F64,
-        ]);
+        let lane = self
+            .rng
+            .pick(&[Ty::U8, Ty::U16, Ty::U32, Ty::U64, Ty::I32, Ty::F32, Ty::F64]);
         let bytes = self.rng.pick(&[8usize, 16, 16, 32, 64]);
         let lanes = bytes * 8 / lane.bits() as usize;
         let (v, m) = (self.fresh("V"), self.fresh("M"));
@@ -36,7 +30,11 @@ impl Gen {
         ));
         let text = self.operation(lane, &v, &m, ["a", "b", "a"], lanes);
         self.line(&text);
-        self.line("*p = *p + b;".replace('+', if lane == Ty::I32 { "^" } else { "+" }).as_str());
+        self.line(
+            "*p = *p + b;"
+                .replace('+', if lane == Ty::I32 { "^" } else { "+" })
+                .as_str(),
+        );
         self.line("return a;");
         self.close();
         let name = self.begin(100);
@@ -59,7 +57,11 @@ impl Gen {
         self.close();
         if !lane.is_float() && self.rng.chance(50) {
             let reduce = self.rng.pick(&["xor", "or", "and", "max", "min", "add"]);
-            let reduce = if lane == Ty::I32 && reduce == "add" { "xor" } else { reduce };
+            let reduce = if lane == Ty::I32 && reduce == "add" {
+                "xor"
+            } else {
+                reduce
+            };
             self.line(&format!("trail((u64)__builtin_reduce_{reduce}(a));"));
         }
         self.open(&format!("for (int i = 0; i < {lanes}; i++) {{"));
@@ -122,7 +124,11 @@ impl Gen {
             9 => format!("{x}[(p0 + i) % {lanes}u] = {y}[{k}] + 1;").replace(
                 "(p0 + i)",
                 // The helper has neither.
-                if self.out.ends_with("*p) {\n") { "(u64)b[0]" } else { "(p0 + i)" },
+                if self.out.ends_with("*p) {\n") {
+                    "(u64)b[0]"
+                } else {
+                    "(p0 + i)"
+                },
             ),
             10 => format!("{x} = __builtin_elementwise_max({y}, {z}) + 1;"),
             _ => format!("{x} = ~{y} & {z};"),

@@ -26,8 +26,17 @@ impl Gen {
 
     fn schedule(&mut self) -> String {
         let kind = self.rng.pick(&[
-            "", "static", "dynamic", "guided", "auto", "runtime", "static", "dynamic", "monotonic: dynamic",
-            "nonmonotonic: dynamic", "nonmonotonic: guided",
+            "",
+            "static",
+            "dynamic",
+            "guided",
+            "auto",
+            "runtime",
+            "static",
+            "dynamic",
+            "monotonic: dynamic",
+            "nonmonotonic: dynamic",
+            "nonmonotonic: guided",
         ]);
         if kind.is_empty() {
             return String::new();
@@ -59,7 +68,10 @@ impl Gen {
         let mut list = Vec::new();
         for _ in 0..self.rng.below(4) {
             let (op, types): (&str, &[Ty]) = self.rng.pick(&[
-                ("+", &[Ty::U8, Ty::U16, Ty::U32, Ty::U64, Ty::F64, Ty::F32][..]),
+                (
+                    "+",
+                    &[Ty::U8, Ty::U16, Ty::U32, Ty::U64, Ty::F64, Ty::F32][..],
+                ),
                 ("*", &[Ty::U32, Ty::U64]),
                 ("^", &Ty::INTS),
                 ("|", &Ty::INTS),
@@ -95,7 +107,11 @@ impl Gen {
             "min" => format!("{{ {t} t_ = {value}; if (t_ < {n}) {n} = t_; }}"),
             "&&" | "||" => format!("{n} = {n} {} ({value});", r.op),
             "+" | "*" if !r.ty.is_float() => {
-                format!("{n} = ({t})(({w}){n} {} ({w})({value}));", r.op, w = r.ty.wide())
+                format!(
+                    "{n} = ({t})(({w}){n} {} ({w})({value}));",
+                    r.op,
+                    w = r.ty.wide()
+                )
             }
             op => format!("{n} {op}= {value};"),
         };
@@ -110,7 +126,9 @@ impl Gen {
 
     /// A loop header over `len` iterations, counting in any type and direction, and the number of the iteration.
     fn header(&mut self, i: &str, len: usize) -> (String, String, Ty) {
-        let ty = self.rng.pick(&[Ty::I32, Ty::U32, Ty::I64, Ty::U64, Ty::I16]);
+        let ty = self
+            .rng
+            .pick(&[Ty::I32, Ty::U32, Ty::I64, Ty::U64, Ty::I16]);
         let (t, step) = (ty.c(), 1 + self.rng.below(4));
         let from = self.rng.below(20);
         let to = from + len * step;
@@ -151,7 +169,11 @@ impl Gen {
         if cpp && self.rng.chance(25) {
             let c = self.condition(1);
             let e = self.expr(Ty::U64, 1);
-            let target = self.vars.iter().rev().find(|v| v.writable && !v.ty.is_float());
+            let target = self
+                .vars
+                .iter()
+                .rev()
+                .find(|v| v.writable && !v.ty.is_float());
             if let Some(v) = target.cloned() {
                 self.line(&format!(
                     "try {{ Quiet q(1); if ({c}) throw Failure({e}); {n} ^= ({t})q.v; }} catch (const Failure &f) {{ {n} = ({t})(({n} & 63) + (f.code & 63)); }}",
@@ -223,18 +245,33 @@ impl Gen {
         let split = self.rng.chance(25);
         if split {
             self.line(&format!("#pragma omp parallel{team}"));
-            self.line(&format!("#pragma omp for{clauses}{}", if collapse { " collapse(2)" } else { "" }));
+            self.line(&format!(
+                "#pragma omp for{clauses}{}",
+                if collapse { " collapse(2)" } else { "" }
+            ));
         } else {
-            let construct = self.rng.pick(&["parallel for", "parallel for", "parallel for simd"]);
-            let construct = if ordered || cpp { "parallel for" } else { construct };
-            self.line(&format!("#pragma omp {construct}{team}{clauses}{}", if collapse { " collapse(2)" } else { "" }));
+            let construct = self
+                .rng
+                .pick(&["parallel for", "parallel for", "parallel for simd"]);
+            let construct = if ordered || cpp {
+                "parallel for"
+            } else {
+                construct
+            };
+            self.line(&format!(
+                "#pragma omp {construct}{team}{clauses}{}",
+                if collapse { " collapse(2)" } else { "" }
+            ));
         }
         let keep = self.vars.len();
         let index;
         if collapse {
             let j = self.fresh("bt");
             let inner = 1 + self.rng.below(6);
-            self.line(&format!("for (int {i} = 0; {i} < {}; {i}++)", len.div_ceil(inner)));
+            self.line(&format!(
+                "for (int {i} = 0; {i} < {}; {i}++)",
+                len.div_ceil(inner)
+            ));
             self.open(&format!("for (int {j} = 0; {j} < {inner}; {j}++) {{"));
             index = format!("{i} * {inner} + {j}");
             self.vars.push(self.var(&i, Ty::I32, false));
@@ -304,7 +341,9 @@ impl Gen {
                     let schedule = self.schedule();
                     self.line(&format!("#pragma omp for{schedule} reduction(+: ds)"));
                     self.open(&format!("for (u32 {j} = 0; {j} < {len}; {j}++) {{"));
-                    self.line(&format!("{b}[{j}] = {a}[({j} * 7) % {len}u]; ds += {j} & 7;"));
+                    self.line(&format!(
+                        "{b}[{j}] = {a}[({j} * 7) % {len}u]; ds += {j} & 7;"
+                    ));
                     self.close();
                 }
                 2 => {
@@ -355,7 +394,10 @@ impl Gen {
                     ]);
                     self.line("#pragma omp for");
                     self.open(&format!("for (int {i} = 0; {i} < {len}; {i}++) {{"));
-                    self.line(&format!("#pragma omp {}", op.replace('X', &format!("((u64){i} * 5 + ({e}))"))));
+                    self.line(&format!(
+                        "#pragma omp {}",
+                        op.replace('X', &format!("((u64){i} * 5 + ({e}))"))
+                    ));
                     self.close();
                 }
                 6 => {
@@ -367,7 +409,9 @@ impl Gen {
                 7 => {
                     self.line(&format!("#pragma omp for{wait}"));
                     self.open(&format!("for (int {i} = 0; {i} < {len}; {i}++) {{"));
-                    self.line(&format!("omp_set_lock(&lock_); sum += (u64){i} ^ ({e}); omp_unset_lock(&lock_);"));
+                    self.line(&format!(
+                        "omp_set_lock(&lock_); sum += (u64){i} ^ ({e}); omp_unset_lock(&lock_);"
+                    ));
                     self.close();
                     self.line("#pragma omp barrier");
                 }
@@ -399,7 +443,9 @@ impl Gen {
         let name = self.begin(300);
         let threads = 1 + self.rng.below(4);
         let (e, e2) = (self.expr(Ty::U64, 2), self.expr(Ty::U64, 1));
-        self.line(&format!("u64 total = 0; double part = 0; own = {e}; own_d = 2;"));
+        self.line(&format!(
+            "u64 total = 0; double part = 0; own = {e}; own_d = 2;"
+        ));
         let copyin = self.rng.chance(70);
         self.open(&format!(
             "#pragma omp parallel num_threads({threads}){} reduction(+: part)\n{{",
@@ -409,7 +455,9 @@ impl Gen {
             self.line("own = p0; own_d = 1;");
         }
         let i = self.fresh("at");
-        self.line(&format!("for (int {i} = 0; {i} < 20; {i}++) {{ own = own * 3 + ({e2}); own_d += 1; }}"));
+        self.line(&format!(
+            "for (int {i} = 0; {i} < 20; {i}++) {{ own = own * 3 + ({e2}); own_d += 1; }}"
+        ));
         self.line("part += own_d;");
         self.line("#pragma omp critical");
         self.line("total += own;");
@@ -426,16 +474,24 @@ impl Gen {
         let (i, j) = (self.fresh("at"), self.fresh("bt"));
         let rows = 1 + self.rng.below(9);
         let schedule = self.schedule();
-        self.line(&format!("u64 sum = 0; omp_set_max_active_levels({levels}); static u64 grid[9][24];"));
-        self.line(&format!("#pragma omp parallel for num_threads({outer}) reduction(+: sum)"));
+        self.line(&format!(
+            "u64 sum = 0; omp_set_max_active_levels({levels}); static u64 grid[9][24];"
+        ));
+        self.line(&format!(
+            "#pragma omp parallel for num_threads({outer}) reduction(+: sum)"
+        ));
         self.open(&format!("for (int {i} = 0; {i} < {rows}; {i}++) {{"));
         self.line("u64 part = 0;");
-        self.line(&format!("#pragma omp parallel for num_threads({inner}) reduction(^: part){schedule}"));
+        self.line(&format!(
+            "#pragma omp parallel for num_threads({inner}) reduction(^: part){schedule}"
+        ));
         self.open(&format!("for (int {j} = 0; {j} < 24; {j}++) {{"));
         self.vars.push(self.var(&i, Ty::I32, false));
         self.vars.push(self.var(&j, Ty::I32, false));
         let value = self.expr(Ty::U64, 3);
-        self.line(&format!("grid[{i}][{j}] = {value}; part ^= grid[{i}][{j}] * 3 + ({e});"));
+        self.line(&format!(
+            "grid[{i}][{j}] = {value}; part ^= grid[{i}][{j}] * 3 + ({e});"
+        ));
         self.vars.truncate(2);
         self.close();
         self.line("sum += part;");
@@ -447,7 +503,9 @@ impl Gen {
     fn simd_function(&mut self) {
         let name = self.begin(300);
         let len = 1 + self.rng.below(150);
-        let ty = self.rng.pick(&[Ty::I32, Ty::U8, Ty::U16, Ty::U64, Ty::F32, Ty::F64]);
+        let ty = self
+            .rng
+            .pick(&[Ty::I32, Ty::U8, Ty::U16, Ty::U64, Ty::F32, Ty::F64]);
         let out = self.fresh("out");
         self.line(&format!("static {} {out}[160]; u64 sum = 0;", ty.c()));
         let i = self.fresh("at");

@@ -96,7 +96,10 @@ impl Gen {
         let attribute = self.rng.pick(&["", "__attribute__((noinline)) "]);
         self.open(&format!("{attribute}static u64 {name}(u64 p0, i32 p1) {{"));
         self.line(&format!("if ((fuel -= {cost}) < 0) return p0;"));
-        self.vars = vec![self.var("p0", Ty::U64, false), self.var("p1", Ty::I32, false)];
+        self.vars = vec![
+            self.var("p0", Ty::U64, false),
+            self.var("p1", Ty::I32, false),
+        ];
         name
     }
 
@@ -228,7 +231,10 @@ impl Gen {
             ("double", "trail(dbits(x));"),
             ("long double", "trail(xbits(x));"),
             ("struct Two", "trail(dbits(x.x) + (u64)x.n);"),
-            ("struct Wide", "trail(x.a[1] ^ dbits(x.d)); trail(x.tail[4]);"),
+            (
+                "struct Wide",
+                "trail(x.a[1] ^ dbits(x.d)); trail(x.tail[4]);",
+            ),
             ("struct Flat", "trail(fbits(x.x) ^ fbits(x.y) << 5);"),
         ];
         let inner = self.fresh("va");
@@ -241,12 +247,16 @@ impl Gen {
         self.line("va_list ap; va_start(ap, first); u64 n = first;");
         for kind in &list {
             let (ty, read) = KINDS[*kind];
-            self.line(&format!("{{ {ty} x = va_arg(ap, {ty}); {read} n = n * 3 + 1; }}"));
+            self.line(&format!(
+                "{{ {ty} x = va_arg(ap, {ty}); {read} n = n * 3 + 1; }}"
+            ));
         }
         self.line("va_end(ap); return n;");
         self.close();
         let name = self.begin(40);
-        self.line("struct Two two = {0, 0}; struct Wide wide = {{0}, 0, {0}}; struct Flat flat = {0, 0};");
+        self.line(
+            "struct Two two = {0, 0}; struct Wide wide = {{0}, 0, {0}}; struct Flat flat = {0, 0};",
+        );
         let mut args = Vec::new();
         for kind in &list {
             let (u, d) = (self.expr(Ty::U64, 2), self.expr(Ty::F64, 2));
@@ -285,8 +295,12 @@ impl Gen {
         self.vars = vec![self.var("x", Ty::U64, false)];
         let c = self.condition(1);
         self.line("trail(x);");
-        self.line(&format!("if ({c} && depth > 1) longjmp(jump, 1 + (int)(x & 7));"));
-        self.line(&format!("u64 r = depth > 4 ? x : {leap}(x * 3 + 1, depth + 1);"));
+        self.line(&format!(
+            "if ({c} && depth > 1) longjmp(jump, 1 + (int)(x & 7));"
+        ));
+        self.line(&format!(
+            "u64 r = depth > 4 ? x : {leap}(x * 3 + 1, depth + 1);"
+        ));
         self.line("trail(r); return r + 1;");
         self.close();
         let name = self.begin(120);
@@ -296,7 +310,9 @@ impl Gen {
         self.line("trail((u64)code); times = times + 1;");
         self.assign();
         let limit = 2 + self.rng.below(6);
-        self.line(&format!("if (times < {limit}) kept = {leap}(kept + (u64)code, 0);"));
+        self.line(&format!(
+            "if (times < {limit}) kept = {leap}(kept + (u64)code, 0);"
+        ));
         self.end(name, "kept + (u64)times");
     }
 
@@ -348,7 +364,14 @@ impl Gen {
         for _ in 0..2 + self.rng.below(4) {
             let (a, b, c) = (self.rng.pick(&x), self.rng.pick(&x), self.rng.pick(&x));
             let call = self.rng.pick(&[
-                "sqrt", "floor", "ceil", "trunc", "rint", "nearbyint", "fabs", "round",
+                "sqrt",
+                "floor",
+                "ceil",
+                "trunc",
+                "rint",
+                "nearbyint",
+                "fabs",
+                "round",
             ]);
             let text = match self.rng.below(7) {
                 0 | 1 => format!("{a} = {call}{suffix}({b} + {c});"),
@@ -363,7 +386,11 @@ impl Gen {
             };
             self.line(&text);
         }
-        self.line(&format!("trail({}({}));", if float { "fbits" } else { "dbits" }, x[0]));
+        self.line(&format!(
+            "trail({}({}));",
+            if float { "fbits" } else { "dbits" },
+            x[0]
+        ));
         self.close();
         for v in x {
             self.trail(&v, ty);
@@ -374,26 +401,54 @@ impl Gen {
     /// Structs of every class of the calling convention, by value through a pointer to a function.
     fn class_function(&mut self) {
         let kinds = [
-            ("struct Two", "s.x = s.x + k; s.n ^= (i32)k;", "trail(dbits(s.x) ^ (u32)s.n);"),
-            ("struct Flat", "s.x += (float)k; s.y = s.x * 2;", "trail(fbits(s.x) ^ (u64)fbits(s.y) << 9);"),
-            ("struct Wide", "s.a[k % 3u] += k; s.d = s.d / 2 + k; s.tail[k % 5u] ^= 3;", "trail(s.a[0] ^ s.a[2] ^ dbits(s.d) ^ s.tail[1]);"),
+            (
+                "struct Two",
+                "s.x = s.x + k; s.n ^= (i32)k;",
+                "trail(dbits(s.x) ^ (u32)s.n);",
+            ),
+            (
+                "struct Flat",
+                "s.x += (float)k; s.y = s.x * 2;",
+                "trail(fbits(s.x) ^ (u64)fbits(s.y) << 9);",
+            ),
+            (
+                "struct Wide",
+                "s.a[k % 3u] += k; s.d = s.d / 2 + k; s.tail[k % 5u] ^= 3;",
+                "trail(s.a[0] ^ s.a[2] ^ dbits(s.d) ^ s.tail[1]);",
+            ),
         ];
         let (ty, change, show) = self.rng.pick(&kinds);
         let step = self.fresh("by");
-        let extra = self.rng.pick(&["", "u64 e1, u64 e2, u64 e3, u64 e4, ", "double e1, float e2, "]);
+        let extra = self.rng.pick(&[
+            "",
+            "u64 e1, u64 e2, u64 e3, u64 e4, ",
+            "double e1, float e2, ",
+        ]);
         let given = match extra.len() {
             0 => "",
             20 => "1.5, 2.5f, ",
             _ => "1, 2, 3, 4, ",
         };
-        let given = if extra.starts_with("double") { "1.5, 2.5f, " } else { given };
-        self.open(&format!("__attribute__((noinline)) static {ty} {step}({extra}{ty} s, u32 k) {{"));
+        let given = if extra.starts_with("double") {
+            "1.5, 2.5f, "
+        } else {
+            given
+        };
+        self.open(&format!(
+            "__attribute__((noinline)) static {ty} {step}({extra}{ty} s, u32 k) {{"
+        ));
         self.line(change);
         self.line("return s;");
         self.close();
         let name = self.begin(60);
-        let zero = if ty == "struct Wide" { "{{1, 2, 3}, 4, {5}}" } else { "{1, 2}" };
-        self.line(&format!("{ty} s = {zero}; {ty} (*volatile via)({extra}{ty}, u32) = {step};"));
+        let zero = if ty == "struct Wide" {
+            "{{1, 2, 3}, 4, {5}}"
+        } else {
+            "{1, 2}"
+        };
+        self.line(&format!(
+            "{ty} s = {zero}; {ty} (*volatile via)({extra}{ty}, u32) = {step};"
+        ));
         let k = self.expr(Ty::U32, 2);
         self.line(&format!("for (u32 i = 0; i < 7; i++) s = (i & 1) ? {step}({given}s, (u32)({k}) + i) : via({given}s, i);"));
         self.line(show);

@@ -8,6 +8,7 @@
 //!
 //! Compiled guests are kept under `target/guests`, named by a hash of source, flags and compiler.
 
+mod archives;
 mod cache;
 mod cli;
 mod compare;
@@ -95,6 +96,7 @@ fn main() {
     unsafe { std::env::set_var("OMPVM_CACHE_DIR", &cache) };
     let mut trials: Vec<Trial> = Vec::new();
     trials.extend(house::trials());
+    trials.extend(archives::trials());
     trials.extend(cache::trials());
     trials.extend(cli::trials());
     trials.extend(compare::trials());

@@ -55,7 +55,10 @@ impl Way {
             Way::tier("opt", 1),
             Way::tier("auto", 8),
         ];
-        for (name, option) in [("chaos", "--tier=auto"), ("chaos-baseline", "--tier=baseline")] {
+        for (name, option) in [
+            ("chaos", "--tier=auto"),
+            ("chaos-baseline", "--tier=baseline"),
+        ] {
             ways.push(Way {
                 name: name.into(),
                 options: vec![option.into()],
@@ -85,14 +88,21 @@ pub fn present(tools: &Tools, ompvm: &Path, dir: &Path) -> Result<Vec<Way>, Stri
     write(&source, "int main(void) { return 0; }\n")?;
     let bitcode = dir.join("empty.bc");
     let mut clang = Command::new(tools.llvm("clang"));
-    clang.args(["-c", "-emit-llvm", "-o"]).arg(&bitcode).arg(&source);
+    clang
+        .args(["-c", "-emit-llvm", "-o"])
+        .arg(&bitcode)
+        .arg(&source);
     let built = run(&mut clang, dir, LIMIT)?;
     if built.status != 0 {
         return Err(String::from_utf8_lossy(&built.stderr).into_owned());
     }
     let mut ways = Vec::new();
     for way in Way::all() {
-        let ran = run(&mut way.command(ompvm, &bitcode, &Setting::of(0)), dir, LIMIT)?;
+        let ran = run(
+            &mut way.command(ompvm, &bitcode, &Setting::of(0)),
+            dir,
+            LIMIT,
+        )?;
         if ran.status == 0 {
             ways.push(way);
         }
@@ -184,7 +194,11 @@ impl<'a> Case<'a> {
 
     /// The source file's name.
     pub fn file(&self) -> &'static str {
-        if self.source.cpp { "program.cpp" } else { "program.c" }
+        if self.source.cpp {
+            "program.cpp"
+        } else {
+            "program.c"
+        }
     }
 
     /// Flags of the compiler.
@@ -221,7 +235,10 @@ impl<'a> Case<'a> {
         self.tool(compile.arg(&bitcode).arg(self.file()))?;
         let mut link = self.clang();
         link.args(options).arg("-o").arg(&native).arg(&bitcode);
-        link.arg("-lm").arg(format!("-Wl,-rpath,{}", self.tools.prefix.join("lib").display()));
+        link.arg("-lm").arg(format!(
+            "-Wl,-rpath,{}",
+            self.tools.prefix.join("lib").display()
+        ));
         self.tool(&mut link)?;
         Ok((bitcode, native))
     }
@@ -232,7 +249,10 @@ impl<'a> Case<'a> {
             return Ok(());
         }
         let text = String::from_utf8_lossy(&ran.stderr).into_owned();
-        let error = text.lines().find(|l| l.contains("error")).unwrap_or("the compiler failed");
+        let error = text
+            .lines()
+            .find(|l| l.contains("error"))
+            .unwrap_or("the compiler failed");
         Err(error.to_owned())
     }
 

@@ -125,13 +125,19 @@ pub fn run(options: &Options) -> Result<(), String> {
         Some(path) => path.clone(),
         None => {
             let mut cargo = tools.cargo();
-            process::run(cargo.current_dir(root()).args(["build", "--release", "--package", "ompvm"]))?;
+            process::run(cargo.current_dir(root()).args([
+                "build",
+                "--release",
+                "--package",
+                "ompvm",
+            ]))?;
             root().join("target/release/ompvm")
         }
     };
     // A copy, so that building beside a long run changes nothing in it.
     let base = root().join("target/fuzz");
-    std::fs::create_dir_all(base.join("findings")).map_err(|e| format!("{}: {e}", base.display()))?;
+    std::fs::create_dir_all(base.join("findings"))
+        .map_err(|e| format!("{}: {e}", base.display()))?;
     let copy = base.join(format!("ompvm-{}", std::process::id()));
     std::fs::copy(&ompvm, &copy).map_err(|e| format!("{}: {e}", ompvm.display()))?;
     let done = with_copy(options, &tools, &copy, &base);
@@ -139,7 +145,12 @@ pub fn run(options: &Options) -> Result<(), String> {
     done
 }
 
-fn with_copy(options: &Options, tools: &setup::Tools, ompvm: &Path, base: &Path) -> Result<(), String> {
+fn with_copy(
+    options: &Options,
+    tools: &setup::Tools,
+    ompvm: &Path,
+    base: &Path,
+) -> Result<(), String> {
     if let Some(dir) = &options.pack {
         return pack::write_pack(dir, tools, ompvm, options);
     }
@@ -224,7 +235,11 @@ impl Fuzz<'_> {
     fn print(&self) {
         let counts = self.state.counts.lock().unwrap_or_else(|e| e.into_inner());
         let line: Vec<String> = counts.iter().map(|(k, v)| format!("{k} {v}")).collect();
-        println!("[{:.0} s] {}", self.started.elapsed().as_secs_f64(), line.join(", "));
+        println!(
+            "[{:.0} s] {}",
+            self.started.elapsed().as_secs_f64(),
+            line.join(", ")
+        );
     }
 
     /// Tests one program in every way.
@@ -303,11 +318,19 @@ impl Fuzz<'_> {
         write(&out.join("got"), &got.stdout)?;
         write(&out.join("stderr"), &got.stderr)?;
         let shown: Vec<String> = way.options.iter().cloned().collect();
-        let env: Vec<String> = way.env.iter().map(|(k, v)| format!("{k}={}", v.replace("SEED", &seed.to_string()))).collect();
+        let env: Vec<String> = way
+            .env
+            .iter()
+            .map(|(k, v)| format!("{k}={}", v.replace("SEED", &seed.to_string())))
+            .collect();
         let command = format!(
             "cargo xtask fuzz --only {seed} --ways {}\n{} {} {} -c -emit-llvm {}\nOMP_NUM_THREADS={} OMP_SCHEDULE={} {} ompvm run {} {} {}\n",
             way.name,
-            if case.source.cpp { "clang++-22" } else { "clang-22" },
+            if case.source.cpp {
+                "clang++-22"
+            } else {
+                "clang-22"
+            },
             case.flags().join(" "),
             flags.join(" "),
             case.file(),

@@ -28,7 +28,12 @@ fn hash(bytes: &[u8]) -> u64 {
 }
 
 /// Writes a pack of `options.count` programs.
-pub fn write_pack(dir: &Path, tools: &Tools, ompvm: &Path, options: &Options) -> Result<(), String> {
+pub fn write_pack(
+    dir: &Path,
+    tools: &Tools,
+    ompvm: &Path,
+    options: &Options,
+) -> Result<(), String> {
     be_nice();
     let cases = dir.join("cases");
     let work = dir.join("work");
@@ -43,17 +48,22 @@ pub fn write_pack(dir: &Path, tools: &Tools, ompvm: &Path, options: &Options) ->
             let (next, table, failed) = (&next, &table, &failed);
             let (cases, work) = (&cases, work.join(job.to_string()));
             scope.spawn(move || {
-                let result = std::fs::create_dir_all(&work).map_err(|e| e.to_string()).and_then(|()| {
-                    loop {
-                        let n = next.fetch_add(1, Ordering::Relaxed) as u64;
-                        if n >= options.count {
-                            return Ok(());
+                let result = std::fs::create_dir_all(&work)
+                    .map_err(|e| e.to_string())
+                    .and_then(|()| {
+                        loop {
+                            let n = next.fetch_add(1, Ordering::Relaxed) as u64;
+                            if n >= options.count {
+                                return Ok(());
+                            }
+                            let seed = options.seed * 1_000_000 + n;
+                            let lines = one(&Case::of(tools, ompvm, &work, seed), cases)?;
+                            table
+                                .lock()
+                                .unwrap_or_else(|e| e.into_inner())
+                                .insert(seed, lines);
                         }
-                        let seed = options.seed * 1_000_000 + n;
-                        let lines = one(&Case::of(tools, ompvm, &work, seed), cases)?;
-                        table.lock().unwrap_or_else(|e| e.into_inner()).insert(seed, lines);
-                    }
-                });
+                    });
                 if let Err(e) = result {
                     *failed.lock().unwrap_or_else(|e| e.into_inner()) = Some::<String>(e);
                 }
@@ -64,12 +74,23 @@ pub fn write_pack(dir: &Path, tools: &Tools, ompvm: &Path, options: &Options) ->
         return Err(e);
     }
     let table = table.into_inner().unwrap_or_else(|e| e.into_inner());
-    write(&cases.join("cases.tsv"), table.values().map(String::as_str).collect::<String>())?;
+    write(
+        &cases.join("cases.tsv"),
+        table.values().map(String::as_str).collect::<String>(),
+    )?;
     let _ = std::fs::remove_dir_all(&work);
-    process::run(Command::new("tar").current_dir(dir).args(["-cJf", "cases.tar.xz", "cases"]))?;
+    process::run(
+        Command::new("tar")
+            .current_dir(dir)
+            .args(["-cJf", "cases.tar.xz", "cases"]),
+    )?;
     update(dir, ompvm)?;
     let used = table.values().filter(|l| !l.is_empty()).count();
-    println!("{used} programs of {}; run {}/run.sh", options.count, dir.display());
+    println!(
+        "{used} programs of {}; run {}/run.sh",
+        options.count,
+        dir.display()
+    );
     Ok(())
 }
 
@@ -105,7 +126,12 @@ fn one(case: &Case, cases: &Path) -> Result<String, String> {
             if ran.timed_out || ran.status < 0 {
                 return Ok(String::new());
             }
-            let _ = writeln!(lines, "{seed}-{level}.bc\t{rounds}\t{}\t{:016x}", ran.status, hash(&ran.stdout));
+            let _ = writeln!(
+                lines,
+                "{seed}-{level}.bc\t{rounds}\t{}\t{:016x}",
+                ran.status,
+                hash(&ran.stdout)
+            );
             rans.push(ran);
         }
         // Levels that differ mean a program that is not well defined.
@@ -133,17 +159,26 @@ pub fn replay(dir: &Path, options: &Options) -> Result<(), String> {
     let dir = std::fs::canonicalize(dir).map_err(|e| format!("{}: {e}", dir.display()))?;
     let ompvm = options.ompvm.clone().unwrap_or_else(|| dir.join("ompvm"));
     let cases = dir.join("cases");
-    let text = std::fs::read_to_string(cases.join("cases.tsv")).map_err(|e| format!("cases.tsv: {e}"))?;
+    let text =
+        std::fs::read_to_string(cases.join("cases.tsv")).map_err(|e| format!("cases.tsv: {e}"))?;
     let mut table: BTreeMap<(String, u32), Expected> = BTreeMap::new();
     for line in text.lines() {
         let f: Vec<&str> = line.split('\t').collect();
         if let [file, rounds, status, hash] = f[..]
-            && let (Ok(rounds), Ok(status), Ok(hash)) = (rounds.parse(), status.parse(), u64::from_str_radix(hash, 16))
+            && let (Ok(rounds), Ok(status), Ok(hash)) = (
+                rounds.parse(),
+                status.parse(),
+                u64::from_str_radix(hash, 16),
+            )
         {
             table.insert((file.to_owned(), rounds), Expected { status, hash });
         }
     }
-    let files: Vec<String> = table.keys().filter(|k| k.1 == 1).map(|k| k.0.clone()).collect();
+    let files: Vec<String> = table
+        .keys()
+        .filter(|k| k.1 == 1)
+        .map(|k| k.0.clone())
+        .collect();
     if files.is_empty() {
         return Err("the pack has no cases".into());
     }
@@ -155,22 +190,39 @@ pub fn replay(dir: &Path, options: &Options) -> Result<(), String> {
     }
     let first = cases.join(&files[0]);
     ways.retain(|w| {
-        let ran = run(&mut w.command(&ompvm, &first, &Setting::of(0)), &findings, LIMIT);
+        let ran = run(
+            &mut w.command(&ompvm, &first, &Setting::of(0)),
+            &findings,
+            LIMIT,
+        );
         ran.is_ok_and(|r| r.status != 2)
     });
     let names: Vec<&str> = ways.iter().map(|w| &*w.name).collect();
     print!("{}", version(&ompvm));
-    println!("{} cases; ways: {}; jobs: {}", files.len(), names.join(", "), options.jobs);
+    println!(
+        "{} cases; ways: {}; jobs: {}",
+        files.len(),
+        names.join(", "),
+        options.jobs
+    );
     let counts: Mutex<BTreeMap<String, u64>> = Mutex::default();
-    let add = |what: &str| *counts.lock().unwrap_or_else(|e| e.into_inner()).entry(what.to_owned()).or_default() += 1;
+    let add = |what: &str| {
+        *counts
+            .lock()
+            .unwrap_or_else(|e| e.into_inner())
+            .entry(what.to_owned())
+            .or_default() += 1
+    };
     let next = AtomicUsize::new(0);
     let started = Instant::now();
     let limit = Duration::from_secs_f64(options.hours * 3600.0);
     std::thread::scope(|scope| {
         for job in 0..options.jobs.max(1) {
-            let work: PathBuf = std::env::temp_dir().join(format!("fuzz-{}-{job}", std::process::id()));
-            let (next, table, files, ways, cases, findings, ompvm, add) =
-                (&next, &table, &files, &ways, &cases, &findings, &ompvm, &add);
+            let work: PathBuf =
+                std::env::temp_dir().join(format!("fuzz-{}-{job}", std::process::id()));
+            let (next, table, files, ways, cases, findings, ompvm, add) = (
+                &next, &table, &files, &ways, &cases, &findings, &ompvm, &add,
+            );
             scope.spawn(move || {
                 if std::fs::create_dir_all(&work).is_err() {
                     return;
@@ -182,7 +234,11 @@ pub fn replay(dir: &Path, options: &Options) -> Result<(), String> {
                     let Some(expected) = table.get(&(file.clone(), way.rounds)) else {
                         continue;
                     };
-                    let seed: u64 = file.split('-').next().and_then(|s| s.parse().ok()).unwrap_or(0);
+                    let seed: u64 = file
+                        .split('-')
+                        .next()
+                        .and_then(|s| s.parse().ok())
+                        .unwrap_or(0);
                     let setting = Setting::of(seed.wrapping_add(pass as u64 * 7919));
                     let mut command = way.command(ompvm, &cases.join(file), &setting);
                     let Ok(ran) = run(&mut command, &work, LIMIT) else {
@@ -195,7 +251,12 @@ pub fn replay(dir: &Path, options: &Options) -> Result<(), String> {
                     }
                     add(&format!("differences in {}", way.name));
                     let name = format!("{}-{}-{pass}", file.trim_end_matches(".bc"), way.name);
-                    println!("{name}: ompvm {}, native exited with {}; {}", ran.end(), expected.status, process::show(&command));
+                    println!(
+                        "{name}: ompvm {}, native exited with {}; {}",
+                        ran.end(),
+                        expected.status,
+                        process::show(&command)
+                    );
                     let _ = write(&findings.join(format!("{name}.out")), &ran.stdout);
                     let _ = write(&findings.join(format!("{name}.err")), &ran.stderr);
                 }

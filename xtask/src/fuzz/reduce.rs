@@ -9,11 +9,7 @@ use std::ops::Range;
 use std::time::{Duration, Instant};
 
 /// The smallest text found within the time for which `fails` holds, and how many were tried.
-pub fn reduce(
-    text: &str,
-    limit: Duration,
-    mut fails: impl FnMut(&str) -> bool,
-) -> (String, usize) {
+pub fn reduce(text: &str, limit: Duration, mut fails: impl FnMut(&str) -> bool) -> (String, usize) {
     let start = Instant::now();
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     let mut tried = 0;
@@ -142,7 +138,9 @@ mod tests {
 
     #[test]
     fn finds_blocks() {
-        let lines: Vec<String> = ["f {", "  g {", "  }", "  x;", "}"].map(String::from).to_vec();
+        let lines: Vec<String> = ["f {", "  g {", "  }", "  x;", "}"]
+            .map(String::from)
+            .to_vec();
         assert_eq!(blocks(&lines), [1..3, 0..5]);
     }
 }

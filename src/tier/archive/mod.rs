@@ -1,0 +1,361 @@
+//! Static archives: their members that define what a program needs become part of it.
+//!
+//! What: [`Archive`] reads an archive and its index. Members are LLVM bitcode, which is linked into
+//! the module when the program is read ([`bitcode`]), or native objects, which are linked into the
+//! process when it starts: [`objects`] chooses and merges them, [`shared`] makes a shared object of
+//! them in memory and lets the system's loader load it, [`bind`] gives everything its address.
+//!
+//! Why the system's loader and not LLVM's linker: it gives every thread its copy of thread-local
+//! variables in each of the four models, and unwinders find the tables by themselves; LLVM needs a
+//! runtime of its own for both,. Why
+//! our own linker before it: no compiler or linker is needed where programs run, and symbols come
+//! from the guest and from our runtime, which the loader does not know.
+//!
+//! What not: code that is not position-independent (`-fno-pie`), thin archives, members of other
+//! processors.
+
+mod bind;
+mod objects;
+mod shared;
+
+pub use bind::{Resolve, Symbols};
+pub use objects::Natives;
+
+use crate::ir::visit::Uses;
+use crate::ir::{GlobalRef, Linkage, Module};
+use crate::llvm::Input;
+use crate::support::error::Error;
+use hashbrown::HashMap;
+use object::read::archive::ArchiveFile;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What a member holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// An ELF object for x86-64.
+    Native,
+    /// LLVM bitcode.
+    Bitcode,
+    /// Something else, which is never chosen.
+    Other,
+}
+
+/// One member.
+#[derive(Debug)]
+pub struct Member {
+    /// Its name in the archive.
+    pub name: String,
+    /// What it holds.
+    pub kind: Kind,
+    start: usize,
+    len: usize,
+}
+
+/// An archive that has been read.
+#[derive(Debug)]
+pub struct Archive {
+    /// Where it is.
+    pub path: PathBuf,
+    data: Box<[u8]>,
+    /// Its members, in their order.
+    pub members: Vec<Member>,
+    /// Which member defines a symbol, by the archive's index.
+    index: HashMap<Box<[u8]>, u32>,
+}
+
+/// Whether bytes begin as an archive does.
+pub fn is_archive(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"!<arch>\n") || bytes.starts_with(b"!<thin>\n")
+}
+
+impl Archive {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// [`Error::Input`] naming the file and why it cannot be used.
+    pub fn open(path: &Path) -> Result<Arc<Archive>, Error> {
+        let fail = |cause: String| Error::Input {
+            file: path.display().to_string(),
+            cause,
+        };
+        let data = std::fs::read(path).map_err(|e| fail(e.to_string()))?;
+        Self::parse(path, data.into()).map_err(fail)
+    }
+
+    fn parse(path: &Path, data: Box<[u8]>) -> Result<Arc<Archive>, String> {
+        let damaged = |e: object::read::Error| format!("damaged archive: {e}");
+        let mut members = Vec::new();
+        let mut starts = HashMap::new();
+        let mut index = HashMap::new();
+        let mut indexed = false;
+        {
+            let file = ArchiveFile::parse(&*data).map_err(damaged)?;
+            if file.is_thin() {
+                return Err(
+                    "a thin archive, whose members lie elsewhere; make it with `ar rc`".into(),
+                );
+            }
+            for member in file.members() {
+                let member = member.map_err(damaged)?;
+                let (start, len) = member.file_range();
+                let bytes = member.data(&*data).map_err(damaged)?;
+                starts.insert(start, members.len() as u32);
+                members.push(Member {
+                    name: String::from_utf8_lossy(member.name()).into_owned(),
+                    kind: kind(bytes),
+                    start: start as usize,
+                    len: len as usize,
+                });
+            }
+            for symbol in file.symbols().map_err(damaged)?.into_iter().flatten() {
+                let symbol = symbol.map_err(damaged)?;
+                let member = file.member(symbol.offset()).map_err(damaged)?;
+                if let Some(&n) = starts.get(&member.file_range().0) {
+                    indexed = true;
+                    index.entry(symbol.name().into()).or_insert(n);
+                }
+            }
+        }
+        let mut archive = Archive {
+            path: path.to_owned(),
+            data,
+            members,
+            index,
+        };
+        if !indexed {
+            archive.make_index()?;
+        }
+        // An index may leave out bitcode, if what wrote it did not know it.
+        for n in 0..archive.members.len() as u32 {
+            if archive.members[n as usize].kind == Kind::Bitcode
+                && !archive.index.values().any(|&m| m == n)
+            {
+                let (defined, _) = archive.symbols(n)?;
+                for name in defined {
+                    archive.index.entry(name.into_bytes().into()).or_insert(n);
+                }
+            }
+        }
+        Ok(Arc::new(archive))
+    }
+
+    fn make_index(&mut self) -> Result<(), String> {
+        for n in 0..self.members.len() as u32 {
+            if self.members[n as usize].kind == Kind::Native {
+                for name in self.symbols(n)?.0 {
+                    self.index.entry(name.into_bytes().into()).or_insert(n);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The bytes of a member.
+    pub fn bytes(&self, member: u32) -> &[u8] {
+        let m = &self.members[member as usize];
+        &self.data[m.start..m.start + m.len]
+    }
+
+    /// The member that defines a symbol.
+    pub fn find(&self, name: &str) -> Option<u32> {
+        self.index.get(name.as_bytes()).copied()
+    }
+
+    /// A member's name with its archive's, for messages.
+    pub fn describe(&self, member: u32) -> String {
+        let file = self.path.file_name().unwrap_or_default().to_string_lossy();
+        format!("{file}({})", self.members[member as usize].name)
+    }
+
+    /// Names that a member defines, and those that it needs.
+    fn symbols(&self, member: u32) -> Result<(Vec<String>, Vec<String>), String> {
+        let bytes = self.bytes(member);
+        match self.members[member as usize].kind {
+            Kind::Native => objects::names(bytes),
+            Kind::Bitcode => ir_symbols(&Input {
+                name: self.describe(member),
+                bytes: bytes.to_vec(),
+            })
+            .map_err(|e| e.to_string()),
+            Kind::Other => Ok((Vec::new(), Vec::new())),
+        }
+    }
+}
+
+fn kind(bytes: &[u8]) -> Kind {
+    if bytes.starts_with(b"BC\xC0\xDE") || bytes.starts_with(&[0xDE, 0xC0, 0x17, 0x0B]) {
+        return Kind::Bitcode;
+    }
+    // EI_CLASS 64, little-endian, e_machine x86-64 (System V ABI).
+    let native = bytes.starts_with(b"\x7fELF\x02\x01") && bytes.get(18..20) == Some(&[62, 0]);
+    if native { Kind::Native } else { Kind::Other }
+}
+
+/// Names that a bitcode file defines for others, and those that it needs.
+fn ir_symbols(input: &Input) -> Result<(Vec<String>, Vec<String>), Error> {
+    let module = crate::llvm::read(std::slice::from_ref(input))?;
+    let uses = Uses::of(&module);
+    let symbols: Vec<GlobalRef> = uses.symbols.keys().copied().collect();
+    Ok((defined(&module), needed(&module, &symbols)))
+}
+
+/// Whether other files may use a symbol.
+pub fn is_shared(linkage: Linkage) -> bool {
+    !matches!(
+        linkage,
+        Linkage::Internal | Linkage::Private | Linkage::AvailableExternally
+    )
+}
+
+fn defined(module: &Module) -> Vec<String> {
+    let functions = module.functions.values();
+    let functions = functions
+        .filter(|f| f.body.is_some() && is_shared(f.linkage))
+        .map(|f| f.name.to_string());
+    let globals = module.globals.values();
+    let globals = globals
+        .filter(|g| g.init.is_some() && is_shared(g.linkage))
+        .map(|g| g.name.to_string());
+    let aliases = module.aliases.values().map(|a| a.name.to_string());
+    functions.chain(globals).chain(aliases).collect()
+}
+
+/// Those of the symbols that a module uses which it does not define, weak references left out.
+pub fn needed(module: &Module, symbols: &[GlobalRef]) -> Vec<String> {
+    let mut names: Vec<String> = symbols
+        .iter()
+        .filter_map(|&symbol| match symbol {
+            GlobalRef::Func(f) => {
+                let f = &module.functions[f];
+                let here = f.body.is_some() && f.linkage != Linkage::AvailableExternally;
+                (!here && f.linkage != Linkage::ExternWeak).then(|| f.name.to_string())
+            }
+            GlobalRef::Var(g) => {
+                let g = &module.globals[g];
+                let here = g.init.is_some() && g.linkage != Linkage::AvailableExternally;
+                (!here && g.linkage != Linkage::ExternWeak).then(|| g.name.to_string())
+            }
+            GlobalRef::Alias(_) | GlobalRef::IFunc(_) => None,
+        })
+        .filter(|n| !n.starts_with("llvm."))
+        .collect();
+    // The order decides which member comes first, so it must not depend on a hash.
+    names.sort();
+    names
+}
+
+/// The bitcode members of `archives` that `inputs` need, themselves or by way of other members,
+/// as further inputs.
+///
+/// # Errors
+/// [`Error::Input`] when a file or member cannot be read.
+pub fn bitcode(inputs: &[Input], archives: &[Arc<Archive>]) -> Result<Vec<Input>, Error> {
+    let any = |a: &Arc<Archive>| a.members.iter().any(|m| m.kind == Kind::Bitcode);
+    let mut chosen = Vec::new();
+    if !archives.iter().any(any) {
+        return Ok(chosen);
+    }
+    let mut defined = hashbrown::HashSet::new();
+    let mut wanted = Vec::new();
+    for input in inputs {
+        let (d, w) = ir_symbols(input)?;
+        defined.extend(d);
+        wanted.extend(w);
+    }
+    let mut taken = hashbrown::HashSet::new();
+    while let Some(name) = wanted.pop() {
+        if defined.contains(&name) {
+            continue;
+        }
+        let found = archives
+            .iter()
+            .enumerate()
+            .find_map(|(i, a)| Some((i, a.find(&name)?)));
+        let Some((i, member)) = found else { continue };
+        if !taken.insert((i, member)) {
+            continue;
+        }
+        let archive = &archives[i];
+        let (d, w) = archive.symbols(member).map_err(|cause| Error::Input {
+            file: archive.describe(member),
+            cause,
+        })?;
+        defined.extend(d);
+        wanted.extend(w);
+        if archive.members[member as usize].kind == Kind::Bitcode {
+            chosen.push(Input {
+                name: archive.describe(member),
+                bytes: archive.bytes(member).to_vec(),
+            });
+        }
+    }
+    Ok(chosen)
+}
+
+/// Where Fortran's runtime is, when flang is installed: beside the newest compiler that is not
+/// newer than ours, else the newest.
+pub fn fortran_runtime() -> Option<PathBuf> {
+    let ours = crate::llvm::version().0;
+    let mut found: Vec<(bool, u32, PathBuf)> = Vec::new();
+    let list = |dir: &Path| -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
+        entries.map(|e| e.path()).collect()
+    };
+    let prefixes = ["/usr/lib", "/usr/local/lib", "/opt"]
+        .iter()
+        .flat_map(|d| list(Path::new(d)))
+        .filter(|p| {
+            p.file_name()
+                .is_some_and(|n| n.to_string_lossy().starts_with("llvm"))
+        })
+        .chain(["/usr".into(), "/usr/local".into()]);
+    for prefix in prefixes {
+        for version in list(&prefix.join("lib/clang")) {
+            let number = version
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned();
+            let Some(major) = number.split('.').next().and_then(|n| n.parse().ok()) else {
+                continue;
+            };
+            for target in list(&version.join("lib")) {
+                let file = target.join("libflang_rt.runtime.a");
+                let x86 = target
+                    .file_name()
+                    .is_some_and(|n| n.to_string_lossy().starts_with("x86_64"));
+                if x86 && file.exists() {
+                    found.push((major <= ours, major, file));
+                }
+            }
+        }
+    }
+    found.sort();
+    found.pop().map(|(.., file)| file)
+}
+
+/// The compiler's own archive of helper functions, which a native link always has.
+pub fn compiler_helpers() -> Option<PathBuf> {
+    let mut found: Vec<(u32, PathBuf)> = Vec::new();
+    for dir in [
+        "/usr/lib/gcc/x86_64-linux-gnu",
+        "/usr/lib/gcc/x86_64-redhat-linux",
+        "/usr/lib/gcc/x86_64-pc-linux-gnu",
+    ] {
+        for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
+            let file = entry.path().join("libgcc.a");
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let major = name
+                .split('.')
+                .next()
+                .and_then(|n| n.parse().ok())
+                .unwrap_or(0);
+            if file.exists() {
+                found.push((major, file));
+            }
+        }
+    }
+    found.sort();
+    found.pop().map(|(_, file)| file)
+}

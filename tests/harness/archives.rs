@@ -1,0 +1,301 @@
+//! Static archives: native members and bitcode members become part of the program.
+//!
+//! Each check compiles an archive with clang and a program that uses it, and runs the program in
+//! the interpreter and compiled. What not: archives made by other compilers.
+
+use crate::compile::llvm_bin;
+use crate::run::{End, LIMIT, Ran, run};
+use crate::{ompvm, root};
+use libtest_mimic::Trial;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// A folder of its own for each check.
+struct Place(PathBuf);
+
+impl Place {
+    fn new(name: &str) -> Result<Place, String> {
+        let dir = root().join("target/guests/archives").join(name);
+        std::fs::create_dir_all(&dir).map_err(|e| e.to_string())?;
+        Ok(Place(dir))
+    }
+
+    fn tool(&self, program: &str, args: &[&str]) -> Result<(), String> {
+        let mut command = Command::new(llvm_bin().join(program));
+        let ran = run(command.current_dir(&self.0).args(args), "", LIMIT)?;
+        match ran.end {
+            End::Exit(0) => Ok(()),
+            _ => Err(format!("{program} {args:?}: {}", ran.summary())),
+        }
+    }
+
+    /// Compiles a text; `file` ends in `.o` or `.bc`.
+    fn compile(&self, file: &str, text: &str, flags: &[&str]) -> Result<(), String> {
+        let (stem, kind) = file.split_once('.').ok_or("a file without an ending")?;
+        let cpp = text.contains("#include <stdexcept>") || text.contains("extern \"C\"");
+        let source = format!("{stem}.{}", if cpp { "cpp" } else { "c" });
+        std::fs::write(self.0.join(&source), text).map_err(|e| e.to_string())?;
+        let mut args = vec!["-w", "-O1", "-c", "-o", file, &source];
+        if kind == "bc" {
+            args.push("-emit-llvm");
+        }
+        args.extend(flags);
+        self.tool(if cpp { "clang++" } else { "clang" }, &args)
+    }
+
+    fn archive(&self, file: &str, members: &[&str]) -> Result<(), String> {
+        let _ = std::fs::remove_file(self.0.join(file));
+        let mut args = vec!["rcs", file];
+        args.extend(members);
+        self.tool("llvm-ar", &args)
+    }
+
+    fn ran(&self, tier: &str, args: &[&str]) -> Result<Ran, String> {
+        let mut command = Command::new(ompvm());
+        command.current_dir(&self.0).args(["run", tier]).args(args);
+        run(command.env("OMP_NUM_THREADS", "3"), "", LIMIT)
+    }
+
+    /// Both tiers must print `expected`.
+    fn prints(&self, args: &[&str], expected: &str) -> Result<(), String> {
+        for tier in ["--tier=interp", "--tier=opt"] {
+            let ran = self.ran(tier, args)?;
+            if ran.end != End::Exit(0) || ran.stdout != expected {
+                return Err(format!(
+                    "{tier} should print {expected:?}: {}",
+                    ran.summary()
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn refuses(&self, args: &[&str], words: &[&str]) -> Result<(), String> {
+        let ran = self.ran("--tier=interp", args)?;
+        let all = words.iter().all(|w| ran.stderr.contains(w));
+        if ran.end == End::Exit(125) && all {
+            return Ok(());
+        }
+        Err(format!(
+            "should be refused with {words:?}: {}",
+            ran.summary()
+        ))
+    }
+}
+
+/// Members are found by what is needed, in every way to name the archive; those not needed stay out.
+fn naming() -> Result<(), String> {
+    let p = Place::new("naming")?;
+    p.compile(
+        "one.o",
+        "int two(void); int one(void) { return two() + 1; }\n",
+        &[],
+    )?;
+    p.compile("two.o", "int two(void) { return 41; }\n", &[])?;
+    // Would end the program, if it were linked in.
+    let never = "#include <stdlib.h>\nint never(void) { return 0; }\n\
+        __attribute__((constructor)) static void f(void) { abort(); }\n";
+    p.compile("never.o", never, &[])?;
+    p.archive("libparts.a", &["never.o", "one.o", "two.o"])?;
+    let main = "#include <stdio.h>\nint one(void);\nint main(void) { printf(\"%d\\n\", one()); return 0; }\n";
+    p.compile("main.bc", main, &[])?;
+    p.refuses(&["main.bc"], &["`one`"])?;
+    p.prints(&["-L.", "-lparts", "main.bc"], "42\n")?;
+    p.prints(&["-L.", "-l:libparts.a", "main.bc"], "42\n")?;
+    p.prints(&["-l", "./libparts.a", "main.bc"], "42\n")?;
+    p.prints(&["--with", "libparts.a", "main.bc"], "42\n")?;
+    // A shared library of the same name comes first.
+    p.compile("shared.o", "int one(void) { return 7; }\n", &["-fPIC"])?;
+    let place = Place::new("naming/both")?;
+    let copy = std::fs::copy(p.0.join("libparts.a"), place.0.join("libparts.a"));
+    copy.map_err(|e| e.to_string())?;
+    p.tool("clang", &["-shared", "-o", "both/libparts.so", "shared.o"])?;
+    p.prints(&["-Lboth", "-lparts", "main.bc"], "7\n")
+}
+
+/// Constructors, destructors, variables, common symbols, calls in both directions.
+fn parts() -> Result<(), String> {
+    let p = Place::new("parts")?;
+    let member = "#include <stdio.h>\n#include <stdlib.h>\n\
+        int tentative[100]; int set = 3; extern int of_guest; int from_guest(int);\n\
+        static int (*pointer)(int) = from_guest; const char *const words[] = {\"a\", \"b\"};\n\
+        __attribute__((constructor(200))) static void early(void) { set += 10; }\n\
+        __attribute__((constructor)) static void late(void) { set *= 2; tentative[99] = of_guest; }\n\
+        __attribute__((destructor)) static void end(void) { printf(\"end %d\\n\", set); }\n\
+        static void last(void) { printf(\"last\\n\"); }\n\
+        static int choose(int x) { return x + 1000; }\n\
+        static void *resolver(void) { return choose; }\n\
+        int chosen(int) __attribute__((ifunc(\"resolver\")));\n\
+        int work(int n) { if (n == 0) atexit(last); fprintf(stderr, \"%s\", words[n & 1]);\n\
+        return pointer(n) + tentative[99] + set + chosen(n); }\n";
+    p.compile("member.o", member, &["-fcommon"])?;
+    p.archive("libparts.a", &["member.o"])?;
+    let main = "#include <stdio.h>\nint work(int); extern int set; extern int tentative[100]; int of_guest = 5;\n\
+        int chosen(int);\n\
+        int from_guest(int x) { return x * 2; }\n\
+        __attribute__((constructor)) static void between(void) { set += 100; }\n\
+        int main(void) { for (int i = 0; i < 3; i++) printf(\"%d %d\\n\", work(i), chosen(i));\n\
+        printf(\"%d %d\\n\", set, tentative[99]); return 0; }\n";
+    p.compile("main.bc", main, &[])?;
+    // early: 13; the program's own: 113; late: 226.
+    let expected = "1231 1000\n1234 1001\n1237 1002\n226 5\nlast\nend 226\n";
+    p.prints(&["-L.", "-lparts", "main.bc"], expected)
+}
+
+/// Thread-local variables in each model, in the initial thread, in OpenMP's and in others.
+fn thread_locals() -> Result<(), String> {
+    let p = Place::new("thread_locals")?;
+    let member = "#include <pthread.h>\nstatic __thread int mine = 7; __thread long shared_one = 40;\n\
+        static __thread char big[100]; static int word; static __thread int *where = &word;\n\
+        int bump(void) { big[99]++; return ++mine + big[99] + (where == &word); }\n\
+        long *address(void) { return &shared_one; }\n\
+        static void *run(void *p) { *(int *)p = bump() * 100 + (int)shared_one; return 0; }\n\
+        int other(void) { int r = 0; pthread_t t; pthread_create(&t, 0, run, &r); pthread_join(t, 0); return r; }\n";
+    let main = "#include <stdio.h>\nextern __thread long shared_one; int bump(void); long *address(void); int other(void);\n\
+        int main(void) { int sum = 0, same = 0, fresh = 0;\n\
+        bump();\n\
+        _Pragma(\"omp parallel num_threads(3) reduction(+: sum, same, fresh)\")\n\
+        { sum += bump(); same += address() == &shared_one; shared_one++; fresh += (int)shared_one; }\n\
+        printf(\"%d %d %d %d %ld\\n\", sum, same, fresh, other(), shared_one); return 0; }\n";
+    p.compile("main.bc", main, &["-fopenmp"])?;
+    let models = [
+        "global-dynamic",
+        "local-dynamic",
+        "initial-exec",
+        "local-exec",
+    ];
+    for (i, model) in models.iter().enumerate() {
+        let flag = format!("-ftls-model={model}");
+        let pic = if i < 3 { "-fPIC" } else { "-fPIE" };
+        p.compile("member.o", member, &[&flag, pic])?;
+        p.archive("libparts.a", &["member.o"])?;
+        // The first thread's second call gives 9 + 2 + 1, the others' first 8 + 1 + 1.
+        p.prints(&["-L.", "-lparts", "main.bc"], "32 3 123 1040 41\n")
+            .map_err(|e| format!("{model}: {e}"))?;
+    }
+    Ok(())
+}
+
+/// Exceptions: thrown in a member and caught in the program, and the other way, with clean-ups.
+fn exceptions() -> Result<(), String> {
+    let p = Place::new("exceptions")?;
+    let member = "#include <stdexcept>\n#include <string>\n#include <vector>\n#include <cstdio>\n\
+        struct Note { const char *w; ~Note() { std::printf(\"note %s\\n\", w); } };\n\
+        int call(int (*f)(int), int n) { Note note{\"call\"}; return f(n) + 1; }\n\
+        int fail(int n) { Note note{\"fail\"}; if (n > 1) throw std::out_of_range(std::string(n, 'x')); return n; }\n\
+        int safe(int (*f)(int)) { std::vector<int> v{1, 2}; try { return f(5) + v.at(1); } catch (int i) { return i + v.at(0); } }\n";
+    p.compile("member.o", member, &[])?;
+    p.archive("libparts.a", &["member.o"])?;
+    let main = "#include <stdexcept>\n#include <cstdio>\n\
+        int call(int (*)(int), int); int fail(int); int safe(int (*)(int));\n\
+        static int thrower(int n) { if (n > 3) throw n * 10; return n; }\n\
+        int main() { std::printf(\"%d\\n\", call(thrower, 2)); try { call(thrower, 4); } catch (int i) { std::printf(\"int %d\\n\", i); }\n\
+        try { call(fail, 3); } catch (const std::exception &e) { std::printf(\"%s\\n\", e.what()); }\n\
+        std::printf(\"%d\\n\", safe(thrower)); return 0; }\n";
+    p.compile("main.bc", main, &[])?;
+    let expected = "note call\n3\nnote call\nint 40\nnote fail\nnote call\nxxx\n51\n";
+    p.prints(&["-L.", "-lparts", "main.bc"], expected)
+}
+
+/// Directives in a member reach our runtime: its threads are the program's.
+fn openmp() -> Result<(), String> {
+    let p = Place::new("openmp")?;
+    let member = "#include <omp.h>\nint total(int n) { int s = 0;\n\
+        #pragma omp parallel for reduction(+: s) schedule(dynamic, 2)\n\
+        for (int i = 0; i < n; i++) s += i + 1000 * (omp_get_num_threads() != 3);\nreturn s; }\n\
+        int inside(void) { return omp_get_thread_num() * 10 + omp_get_level(); }\n";
+    p.compile("member.o", member, &["-fopenmp"])?;
+    p.archive("libparts.a", &["member.o"])?;
+    let main = "#include <stdio.h>\nint total(int); int inside(void);\nint main(void) { int s = 0;\n\
+        #pragma omp parallel num_threads(3) reduction(+: s)\n s += inside();\n\
+        printf(\"%d %d\\n\", total(100), s); return 0; }\n";
+    p.compile("main.bc", main, &["-fopenmp"])?;
+    p.prints(&["-L.", "-lparts", "main.bc"], "4950 33\n")?;
+    let task = "void task(void) {\n#pragma omp parallel\n#pragma omp task\n{ }\n}\n";
+    p.compile("task.o", task, &["-fopenmp"])?;
+    p.archive("libtask.a", &["task.o"])?;
+    p.compile(
+        "tasks.bc",
+        "void task(void); int main(void) { task(); return 0; }\n",
+        &[],
+    )?;
+    p.refuses(
+        &["-L.", "-ltask", "tasks.bc"],
+        &["__kmpc_omp_task", "libtask.a(task.o)"],
+    )
+}
+
+/// Bitcode members become part of the program; native ones and they need each other.
+fn bitcode() -> Result<(), String> {
+    let p = Place::new("bitcode")?;
+    p.compile(
+        "low.bc",
+        "int high(int); int low(int x) { return x ? high(x - 1) + 1 : 0; }\n",
+        &[],
+    )?;
+    p.compile(
+        "high.o",
+        "int low(int); int high(int x) { return low(x) + 10; }\n",
+        &[],
+    )?;
+    p.compile(
+        "unused.bc",
+        "int main(void) { return 9; }\nint unused;\n",
+        &[],
+    )?;
+    p.archive("libparts.a", &["unused.bc", "low.bc", "high.o"])?;
+    let main = "#include <stdio.h>\nint low(int); int main(void) { printf(\"%d\\n\", low(3)); return 0; }\n";
+    p.compile("main.bc", main, &[])?;
+    p.prints(&["-L.", "-lparts", "main.bc"], "33\n")
+}
+
+/// What cannot be linked is said, with the member.
+fn refused() -> Result<(), String> {
+    let p = Place::new("refused")?;
+    p.compile(
+        "main.bc",
+        "int f(int); int main(void) { return f(1); }\n",
+        &[],
+    )?;
+    let fixed = "int t[9]; int f(int x) { return t[x]; }\n";
+    p.compile(
+        "fixed.o",
+        fixed,
+        &["-fno-pie", "-fno-pic", "-mcmodel=small"],
+    )?;
+    p.archive("libfixed.a", &["fixed.o"])?;
+    p.refuses(
+        &["-L.", "-lfixed", "main.bc"],
+        &["libfixed.a(fixed.o)", "-fPIC"],
+    )?;
+    p.compile(
+        "needs.o",
+        "int nowhere(int); int f(int x) { return nowhere(x); }\n",
+        &[],
+    )?;
+    p.archive("libneeds.a", &["needs.o"])?;
+    p.refuses(
+        &["-L.", "-lneeds", "main.bc"],
+        &["`nowhere`", "libneeds.a(needs.o)"],
+    )?;
+    std::fs::write(p.0.join("libbad.a"), b"!<arch>\nrubbish").map_err(|e| e.to_string())?;
+    p.refuses(&["-L.", "-lbad", "main.bc"], &["libbad.a", "archive"])
+}
+
+/// The trials.
+pub fn trials() -> Vec<Trial> {
+    type Check = fn() -> Result<(), String>;
+    let checks: [(&str, Check); 7] = [
+        ("naming", naming),
+        ("parts", parts),
+        ("thread_locals", thread_locals),
+        ("exceptions", exceptions),
+        ("openmp", openmp),
+        ("bitcode", bitcode),
+        ("refused", refused),
+    ];
+    checks
+        .into_iter()
+        .map(|(name, check)| Trial::test(format!("archives/{name}"), move || Ok(check()?)))
+        .collect()
+}
