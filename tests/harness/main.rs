@@ -15,6 +15,7 @@ mod compare;
 mod compile;
 mod diff;
 mod directives;
+mod fortran;
 #[path = "../diff/generate.rs"]
 #[allow(dead_code, unused_imports, reason = "its own unit tests use the rest")]
 mod generate;
@@ -101,6 +102,7 @@ fn main() {
     trials.extend(cli::trials());
     trials.extend(compare::trials());
     trials.extend(diff::trials());
+    trials.extend(fortran::trials());
     trials.extend(golden::trials());
     trials.extend(omp::trials());
     trials.extend(npb::trials());

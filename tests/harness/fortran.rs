@@ -1,0 +1,74 @@
+//! Fortran programs: what flang emits, with its runtime out of a static archive, must print and
+//! end as the native build does.
+//!
+//! flang is not needed otherwise: where it is missing, each trial is listed as ignored, with the reason.
+
+use crate::compile::llvm_bin;
+use crate::run::{End, LIMIT, run};
+use crate::{files, ompvm, root};
+use libtest_mimic::Trial;
+use std::path::Path;
+use std::process::Command;
+
+/// One trial per program and level.
+pub fn trials() -> Vec<Trial> {
+    let flang = llvm_bin().join("flang");
+    let missing = !flang.exists();
+    let mut trials = Vec::new();
+    for path in files(&root().join("tests/fortran"), &["f90"]) {
+        let name = path
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        for level in ["O0", "O2"] {
+            let (path, name) = (path.clone(), name.clone());
+            let mut title = format!("fortran/{name}/{level}");
+            if missing {
+                title += " (needs the package flang-22)";
+            }
+            let trial = Trial::test(title, move || Ok(compare(&path, &name, level)?));
+            trials.push(trial.with_ignored_flag(missing));
+        }
+    }
+    trials
+}
+
+fn compare(source: &Path, name: &str, level: &str) -> Result<(), String> {
+    // Module files of programs compiled side by side must not meet.
+    let dir = root().join(format!("target/guests/fortran/{name}-{level}"));
+    std::fs::create_dir_all(&dir).map_err(|e| e.to_string())?;
+    let relative = Path::new("../../../..").join(source.strip_prefix(root()).unwrap_or(source));
+    let flang = |args: &[&str]| -> Result<(), String> {
+        let mut command = Command::new(llvm_bin().join("flang"));
+        command
+            .current_dir(&dir)
+            .args([&format!("-{level}"), "-fopenmp", "-g"]);
+        let ran = run(command.args(args).arg(&relative), "", LIMIT)?;
+        match ran.end {
+            End::Exit(0) => Ok(()),
+            _ => Err(ran.summary()),
+        }
+    };
+    flang(&["-c", "-emit-llvm", "-o", "program.bc"])?;
+    let libraries = format!("-Wl,-rpath,{}", llvm_bin().join("../lib").display());
+    flang(&[&libraries, "-o", "program"])?;
+    let expected = run(&mut Command::new(dir.join("program")), "", LIMIT)?;
+    for threads in ["1", "3"] {
+        let mut command = Command::new(ompvm());
+        command
+            .arg("run")
+            .args(crate::tier())
+            .arg(dir.join("program.bc"));
+        let ours = run(command.env("OMP_NUM_THREADS", threads), "", LIMIT)?;
+        if ours.end != expected.end || ours.stdout != expected.stdout {
+            return Err(format!(
+                "native ended with {:?} and printed\n{}ompvm: {}",
+                expected.end,
+                expected.stdout,
+                ours.summary()
+            ));
+        }
+    }
+    Ok(())
+}
