@@ -15,6 +15,9 @@ use std::ptr::null_mut;
 /// Operand numbers of scope nodes.
 const PARENT: usize = 1;
 const NAME: usize = 2;
+/// The same of a common block of Fortran.
+const COMMON_PARENT: usize = 0;
+const COMMON_FILE: usize = 3;
 
 /// A chain of lexical blocks or inlined calls longer than this is cut.
 const DEPTH: usize = 10_000;
@@ -85,7 +88,8 @@ impl Reader<'_> {
             if !is_lexical(&llvm!(debuginfo::LLVMGetMetadataKind(node))) {
                 break;
             }
-            let parent = self.operand_of(node, PARENT);
+            let common = is_common_block(node);
+            let parent = self.operand_of(node, if common { COMMON_PARENT } else { PARENT });
             if parent.is_null() {
                 break;
             }
@@ -118,7 +122,17 @@ impl Reader<'_> {
     }
 
     fn file_of(&mut self, scope: LLVMMetadataRef) -> FileId {
-        let node = llvm!(debuginfo::LLVMDIScopeGetFile(scope));
+        // LLVM takes every scope's first operand for its file; a common block keeps it elsewhere.
+        let node = if is_common_block(scope) {
+            let file = self.operand_of(scope, COMMON_FILE);
+            if file.is_null() {
+                null_mut()
+            } else {
+                llvm!(core::LLVMValueAsMetadata(file))
+            }
+        } else {
+            llvm!(debuginfo::LLVMDIScopeGetFile(scope))
+        };
         self.file(node)
     }
 
@@ -211,6 +225,13 @@ impl Reader<'_> {
             inlined_at: None,
         })
     }
+}
+
+fn is_common_block(node: LLVMMetadataRef) -> bool {
+    matches!(
+        llvm!(debuginfo::LLVMGetMetadataKind(node)),
+        LLVMMetadataKind::LLVMDICommonBlockMetadataKind
+    )
 }
 
 fn is_lexical(kind: &LLVMMetadataKind) -> bool {
