@@ -237,7 +237,8 @@ impl Gen {
         let schedule = self.schedule();
         // libomp does not always find the last iteration when threads steal chunks.
         let steals = schedule.contains("dynamic") || schedule.contains("runtime");
-        if !(ordered && schedule.contains("nonmonotonic")) && !(last && steals) {
+        let refused = ordered && schedule.contains("nonmonotonic");
+        if !(refused || (last && steals)) {
             clauses += &schedule;
         }
         let (i, collapse) = (self.fresh("at"), !ordered && self.rng.chance(20));

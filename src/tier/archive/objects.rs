@@ -217,8 +217,8 @@ impl Natives {
         }
         let mut kept: HashMap<usize, u32> = HashMap::new();
         for (index, section) in sections.enumerate() {
-            let flags = u64::from(section.sh_flags(LE).0);
-            if flags & u64::from(elf::SHF_ALLOC.0) == 0 || gone.contains(&index.0) {
+            let flags = section.sh_flags(LE).0;
+            if flags & elf::SHF_ALLOC.0 == 0 || gone.contains(&index.0) {
                 continue;
             }
             let kind = section.sh_type(LE);
@@ -228,15 +228,15 @@ impl Natives {
             let name = sections.section_name(LE, section).map_err(text)?;
             let name = String::from_utf8_lossy(name);
             let zero = kind == elf::SHT_NOBITS;
-            let class = if flags & u64::from(elf::SHF_TLS.0) != 0 {
+            let class = if flags & elf::SHF_TLS.0 != 0 {
                 if zero { Class::TlsZero } else { Class::Tls }
             } else if zero {
                 Class::Zero
             } else if name == ".eh_frame" {
                 Class::Unwind
-            } else if flags & u64::from(elf::SHF_EXECINSTR.0) != 0 {
+            } else if flags & elf::SHF_EXECINSTR.0 != 0 {
                 Class::Code
-            } else if flags & u64::from(elf::SHF_WRITE.0) != 0 {
+            } else if flags & elf::SHF_WRITE.0 != 0 {
                 Class::Data
             } else {
                 Class::Constant

@@ -317,7 +317,6 @@ impl Fuzz<'_> {
         write(&out.join("expected"), &expected.stdout)?;
         write(&out.join("got"), &got.stdout)?;
         write(&out.join("stderr"), &got.stderr)?;
-        let shown: Vec<String> = way.options.iter().cloned().collect();
         let env: Vec<String> = way
             .env
             .iter()
@@ -337,7 +336,7 @@ impl Fuzz<'_> {
             case.setting.threads,
             case.setting.schedule,
             env.join(" "),
-            shown.join(" "),
+            way.options.join(" "),
             case.file().replace(".cpp", ".bc").replace(".c", ".bc"),
             way.rounds,
         );

@@ -21,7 +21,7 @@ pub fn reduce(text: &str, limit: Duration, mut fails: impl FnMut(&str) -> bool) 
         let mut at = 0;
         while at < spans.len() && start.elapsed() < limit {
             let span = spans[at].clone();
-            let candidate = without(&lines, &[span.clone()]);
+            let candidate = without(&lines, std::slice::from_ref(&span));
             tried += 1;
             if fails(&candidate.join("\n")) {
                 let removed = span.len();
