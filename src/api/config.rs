@@ -51,6 +51,9 @@ pub enum Tier {
     /// Interpreted.
     #[default]
     Interp,
+    /// Each function is compiled at its first call, quickly and plainly; where that cannot be
+    /// (another processor, no executable memory), interpreted.
+    Baseline,
     /// Everything is compiled before the program starts.
     Opt,
     /// Interpreted until compiled code is ready.

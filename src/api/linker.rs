@@ -121,6 +121,7 @@ impl Program {
             native: config.native,
             mode: match config.tier {
                 Tier::Interp => Mode::Interp,
+                Tier::Baseline => Mode::Baseline,
                 Tier::Opt => Mode::Opt,
                 Tier::Auto => Mode::Auto,
             },

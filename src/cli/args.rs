@@ -50,6 +50,8 @@ pub enum Command {
 pub enum Tier {
     /// The interpreter only.
     Interp,
+    /// Our own quick compiler, each function at its first call.
+    Baseline,
     /// Compile everything before the program starts.
     Opt,
     /// Interpret while a thread compiles, then switch.

@@ -57,6 +57,7 @@ fn start(options: RunOptions) -> Result<ExitStatus, Error> {
         .stats(options.stats)
         .tier(match options.tier {
             args::Tier::Interp => Tier::Interp,
+            args::Tier::Baseline => Tier::Baseline,
             args::Tier::Opt => Tier::Opt,
             args::Tier::Auto => Tier::Auto,
         });

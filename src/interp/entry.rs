@@ -5,7 +5,7 @@ use super::exec::{self, VaList};
 use super::frame::{self, HEADER, Header, Lowered};
 use super::isa::{Enc, Nil};
 use super::thunk::Thunks;
-use super::{lower, stats, unwind};
+use super::{baseline, lower, stats, unwind};
 use crate::ir::{FuncId, LocId};
 use crate::memory::abi::{NativeFrame, set_entry_hook};
 use crate::memory::activation::{self, Activation, Exit};
@@ -98,6 +98,9 @@ pub fn lower_function(func: &FuncRef) -> &'static Lowered {
     {
         Ok(_) => {
             remember(code);
+            if baseline::compiles_first() {
+                baseline::compile(code);
+            }
             code
         }
         // SAFETY: as above.
@@ -111,7 +114,10 @@ pub fn locate(ip: *const u64) -> Option<(&'static Image, FuncId, Option<LocId>)>
     Some((code.image(), code.func, code.loc(ip)))
 }
 
-fn position(state: &ThreadState, registers: &[usize; 16]) -> *const u64 {
+fn position(state: &ThreadState, pc: usize, registers: &[usize; 16]) -> *const u64 {
+    if let Some(ip) = baseline::bytecode_at(pc) {
+        return ip;
+    }
     // SAFETY: a live activation's frame has a header.
     let running = unsafe {
         let act = state.activation;

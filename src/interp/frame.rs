@@ -14,6 +14,7 @@ use crate::ir::{BlockId, FuncId, LocId};
 use crate::memory::abi::CallPlan;
 use crate::memory::image::Image;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// Words of the header.
 pub const HEADER: usize = 6;
@@ -30,6 +31,12 @@ pub struct Lowered {
     pub image: usize,
     /// The code.
     pub code: Box<[u64]>,
+    /// Byte offset and number of each instruction.
+    pub ops: Box<[(u32, u16)]>,
+    /// Slots of a frame.
+    pub slots: u32,
+    /// Whether the baseline tier was here.
+    pub compiled: AtomicBool,
     /// Constants copied into each frame.
     pub pool: Box<[u64]>,
     /// Byte offset of each block's code.
@@ -67,6 +74,8 @@ pub struct CallSite {
     pub plan: Arc<CallPlan>,
     /// First slot of each argument.
     pub args: Box<[u16]>,
+    /// Words of each argument.
+    pub words: Box<[u16]>,
     /// The native address, 0 when the call is through a pointer.
     pub target: usize,
     /// Arguments beyond the fixed ones, for a guest callee.
@@ -97,6 +106,8 @@ pub struct ThunkSite {
     pub code: super::thunk::ThunkFn,
     /// First slot of each operand.
     pub args: Box<[u16]>,
+    /// Words of each operand.
+    pub words: Box<[u16]>,
 }
 
 /// An `invoke`'s landing pad.

@@ -11,6 +11,11 @@
 //! the next power of two bytes of the lane (an i1 lane is a byte); structs and arrays lie as in
 //! memory, padding included.
 
+#[cfg(all(ompvm_tail_calls, target_arch = "x86_64"))]
+pub mod baseline;
+#[cfg(not(all(ompvm_tail_calls, target_arch = "x86_64")))]
+#[path = "baseline/absent.rs"]
+pub mod baseline;
 mod cancel;
 mod check;
 mod entry;

@@ -15,7 +15,7 @@ use crate::memory::thread;
 use crate::memory::{jump, throws};
 use std::ffi::c_void;
 use std::ptr;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Lets interpreted callers of a function reach its compiled code at `address`.
 ///
@@ -43,6 +43,7 @@ pub fn enter_compiled(func: &FuncRef, address: usize) -> Result<(), String> {
     let site = Box::new(CallSite {
         plan: func.plan()?.clone(),
         args: starts[..params.len()].into(),
+        words: params.iter().map(|&p| lower::words(module, p)).collect(),
         target: address,
         variadic: Box::default(),
         area: 0,
@@ -82,6 +83,9 @@ pub fn enter_compiled(func: &FuncRef, address: usize) -> Result<(), String> {
         func: func.id,
         image: ptr::from_ref(func.image()) as usize,
         code,
+        ops: Box::default(),
+        slots: 0,
+        compiled: AtomicBool::new(true),
         pool: Box::default(),
         blocks: Box::default(),
         params: starts.into(),

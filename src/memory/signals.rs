@@ -19,9 +19,9 @@ use std::ptr;
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Finds the bytecode position among the general registers of a faulting context; null when
-/// none of them is one (then [`ThreadState::ip`] is taken).
-pub type PositionHook = fn(&ThreadState, registers: &[usize; 16]) -> *const u64;
+/// Finds the bytecode position of a faulting context from its program counter or among its
+/// general registers; null when it is none of them (then [`ThreadState::ip`] is taken).
+pub type PositionHook = fn(&ThreadState, pc: usize, registers: &[usize; 16]) -> *const u64;
 
 /// Writes where a bytecode position stands: first `file.c:14:3`, then the function's name.
 /// Either may be left empty. Must not allocate.
@@ -358,7 +358,7 @@ extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, context: *mut c
             ip = compiled as *const u64;
         } else if hook != 0 && !sent {
             let hook = mem::transmute::<usize, PositionHook>(hook);
-            ip = hook(&*state, &registers);
+            ip = hook(&*state, pc, &registers);
         }
         if ip.is_null() {
             ip = (*state).ip;

@@ -29,6 +29,8 @@ pub enum Mode {
     /// Never.
     #[default]
     Interp,
+    /// Each function at its first call, by the interpreter's own compiler.
+    Baseline,
     /// Everything before the program starts.
     Opt,
     /// In the background.
@@ -73,6 +75,13 @@ impl Tiers {
         shelf: Option<Arc<Shelf>>,
     ) -> Result<Tiers, Error> {
         if mode == Mode::Interp {
+            return Ok(Tiers::default());
+        }
+        if mode == Mode::Baseline {
+            // What cannot be compiled goes on in the interpreter.
+            if let Err(why) = interp::baseline::compile_first() {
+                eprintln!("ompvm: the baseline tier is not used: {why}");
+            }
             return Ok(Tiers::default());
         }
         // Faults need the thread's signal stack, which else only the interpreter makes.

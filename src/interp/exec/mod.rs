@@ -18,6 +18,8 @@ mod int;
 mod intrinsics;
 mod memory;
 mod repeat;
+#[cfg(ompvm_tail_calls)]
+mod run;
 mod vector;
 
 pub use atomic::*;
@@ -92,7 +94,7 @@ pub unsafe fn run(ip: *const u64, regs: *mut u64, cx: *mut ThreadState) {
     #[cfg(ompvm_tail_calls)]
     // SAFETY: as the caller promises.
     unsafe {
-        next(ip, regs, cx);
+        run::enter_chain(ip, regs, cx, *ip.cast::<Handler>());
     }
     #[cfg(not(ompvm_tail_calls))]
     // SAFETY: as the caller promises; every handler returns a valid state or a null ip.

@@ -274,6 +274,7 @@ impl<'a> Lower<'a> {
         let site = Box::new(CallSite {
             plan,
             args: slots.into(),
+            words: args.iter().map(|&(ty, _)| self.words(ty)).collect(),
             target,
             variadic: rest.into(),
             area,

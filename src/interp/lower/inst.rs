@@ -328,6 +328,11 @@ impl<'a> Lower<'a> {
                 let site = Box::new(ThunkSite {
                     code: thunk.code,
                     args: args.into(),
+                    words: thunk
+                        .operands
+                        .iter()
+                        .map(|&o| self.words(self.type_of(o)))
+                        .collect(),
                 });
                 let at = std::ptr::from_ref(&*site) as usize;
                 self.sites.push(Kept::Thunk(site));

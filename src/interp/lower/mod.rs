@@ -177,20 +177,20 @@ pub fn lower(image: &Image, id: FuncId, options: &Options) -> Box<Lowered> {
                 started.elapsed().as_micros()
             );
         }
-        eprintln!("{}", disassemble(&lowered.0, &lowered.1, &f.name));
+        eprintln!("{}", disassemble(&lowered, &f.name));
     }
-    lowered.0
+    lowered
 }
 
-/// The bytecode as text; `ops` are the instructions' offsets and numbers.
-pub fn disassemble(code: &Lowered, ops: &[(u32, u16)], name: &str) -> String {
+/// The bytecode as text.
+pub fn disassemble(code: &Lowered, name: &str) -> String {
     let mut text = format!(
         "{name}: {} words, params {:?}\n",
         code.code.len(),
         code.params
     );
     let mut blocks = code.blocks.iter().enumerate().peekable();
-    for &(at, number) in ops {
+    for &(at, number) in &code.ops {
         while let Some((b, _)) = blocks.next_if(|&(_, &start)| start <= at) {
             let _ = writeln!(text, " bb{b}:");
         }
@@ -251,7 +251,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    fn run(mut self, options: &Options) -> (Box<Lowered>, Vec<(u32, u16)>) {
+    fn run(mut self, options: &Options) -> Box<Lowered> {
         self.count = options.count;
         let enter = self.emit(
             op::enter,
@@ -320,7 +320,7 @@ impl<'a> Lower<'a> {
         self.finish(enter)
     }
 
-    fn finish(mut self, enter: usize) -> (Box<Lowered>, Vec<(u32, u16)>) {
+    fn finish(mut self, enter: usize) -> Box<Lowered> {
         for fix in std::mem::take(&mut self.fixups) {
             let target = self.labels[fix.label.0 as usize];
             let off = target as i32 - fix.at as i32;
@@ -375,11 +375,14 @@ impl<'a> Lower<'a> {
         starts.push(next);
         let ret_words = self.words(ret);
         let code = self.code.into_boxed_slice();
-        let lowered = Box::new(Lowered {
+        Box::new(Lowered {
             entry: code.as_ptr(),
             func: self.id,
             image: std::ptr::from_ref(self.image) as usize,
             code,
+            ops: self.ops.into(),
+            slots: self.next_slot,
+            compiled: AtomicBool::new(false),
             pool,
             blocks: self.labels[..self.body.blocks.len()].into(),
             params: starts.into(),
@@ -387,8 +390,7 @@ impl<'a> Lower<'a> {
             lines: self.lines,
             pads: self.pads,
             sites: self.sites,
-        });
-        (lowered, self.ops)
+        })
     }
 
     fn note_line(&mut self, i: usize) {

@@ -1,0 +1,338 @@
+//! Function entry, branches, returns, calls, and the way to a handler.
+
+use super::ops;
+use crate::interp::baseline::asm::{Alu, G, RAX, RCX, RDI, RDX, RSI, Rm, at, cc, pp};
+use crate::interp::baseline::cache::home;
+use crate::interp::baseline::flow::{Inst, by_handler};
+use crate::interp::baseline::generate::Gen;
+use crate::interp::baseline::table::{FloatTest, Flow, Template as T, Test};
+use crate::interp::frame::{HEADER, Lowered};
+use crate::interp::isa::{self, Enc, tail_bytes};
+use crate::memory::func::FuncRef;
+use crate::memory::thread::ThreadState;
+use std::mem::offset_of;
+
+/// A word of a frame's header, counted as [`crate::interp::frame`] does.
+fn header(regs: G, word: i32) -> crate::interp::baseline::asm::Mem {
+    at(regs, -8 * word)
+}
+
+const SP: i32 = offset_of!(ThreadState, sp) as i32;
+const LIMIT: i32 = offset_of!(ThreadState, limit) as i32;
+
+impl Gen<'_> {
+    pub(super) fn enter(&mut self, inst: &Inst) {
+        // SAFETY: see `emit`.
+        let o: isa::Enter = unsafe { ops(inst) };
+        let over = self.bail(inst, Vec::new());
+        let asm = &mut self.c.asm;
+        asm.lea(true, RAX, at(RSI, o.frame as i32));
+        asm.op(true, 0x3b, RAX, Rm::Mem(at(RDX, LIMIT)));
+        asm.jcc(cc::AE, over);
+        asm.store(at(RDX, SP), RAX);
+        for i in 0..usize::from(o.count) {
+            // SAFETY: the lowering put so many values and slots there.
+            let (value, slot) = unsafe {
+                (
+                    *(o.pool as *const u64).add(i),
+                    *(o.slots as *const u16).add(i),
+                )
+            };
+            match i32::try_from(value as i64) {
+                Ok(imm) => asm.store_imm(home(slot), imm),
+                Err(_) => {
+                    asm.mov_imm(RAX, value);
+                    asm.store(home(slot), RAX);
+                }
+            }
+        }
+    }
+
+    pub(super) fn count(&mut self, inst: &Inst) {
+        // SAFETY: see `emit`.
+        let o: isa::Count = unsafe { ops(inst) };
+        let counter = at(RDX, offset_of!(ThreadState, interp) as i32);
+        self.c
+            .asm
+            .alu_imm(Alu::Add, true, Rm::Mem(counter), o.n as i32);
+    }
+
+    /// Emits an instruction that ends its block.
+    pub fn terminator(&mut self, inst: &Inst) {
+        match inst.row.template {
+            T::Jump => {
+                self.flush(false);
+                self.go(self.branch_block(inst, self.then(inst)));
+            }
+            T::MoveJump => {
+                self.move_word(inst);
+                self.flush(false);
+                self.go(self.branch_block(inst, self.then(inst)));
+            }
+            T::BranchIf => {
+                let a = self.g(inst, 0);
+                self.flush(false);
+                match a {
+                    Rm::Reg(r) => {
+                        self.c.asm.op8(0xf6, 0, Rm::Reg(r));
+                    }
+                    m => {
+                        self.c.asm.op(false, 0xf6, 0, m);
+                    }
+                }
+                self.c.asm.imm8(1);
+                self.fork(inst, cc::NE);
+            }
+            T::Branch(test) => {
+                let (ra, rb) = self.sides(inst, 0, 1, test);
+                self.flush(false);
+                self.c.asm.alu(Alu::Cmp, test.1 == 64, ra, rb);
+                self.fork(inst, test.0);
+            }
+            T::BranchImm(test) => {
+                // SAFETY: see `emit`.
+                let o: isa::Brai = unsafe { ops(inst) };
+                let a = self.g(inst, 0);
+                self.flush(false);
+                self.compare_with(a, test.1 == 64, o.imm);
+                self.fork(inst, test.0);
+            }
+            T::BranchTest => {
+                // SAFETY: see `emit`.
+                let o: isa::Brai = unsafe { ops(inst) };
+                let a = self.g(inst, 0);
+                self.flush(false);
+                // test a, imm (sign-extended)
+                self.c.asm.op(true, 0xf7, 0, a);
+                self.c.asm.imm32(o.imm);
+                self.fork(inst, cc::NE);
+            }
+            T::BranchFloat(test, double) => {
+                let (condition, parity) = self.float_test(inst, 0, 1, test, double, true);
+                if parity {
+                    let els = self.branch_block(inst, self.els(inst));
+                    let els = self.target(els);
+                    self.c.asm.jcc(cc::P, els);
+                }
+                self.fork(inst, condition);
+            }
+            T::Step(test) => {
+                // SAFETY: see `emit`.
+                let o: isa::Brstep = unsafe { ops(inst) };
+                let b = self.gr(inst, 2, RCX);
+                let d = self.step(inst, test, o.step);
+                self.flush(false);
+                self.c.asm.alu(Alu::Cmp, test.1 == 64, d, Rm::Reg(b));
+                self.fork(inst, test.0);
+            }
+            T::StepImm(test) => {
+                // SAFETY: see `emit`.
+                let o: isa::Brstepi = unsafe { ops(inst) };
+                let d = self.step(inst, test, o.step);
+                self.flush(false);
+                self.compare_with(Rm::Reg(d), test.1 == 64, o.imm);
+                self.fork(inst, test.0);
+            }
+            T::Ret0 => self.give_back(),
+            T::Ret1 => {
+                let slot = self.slot(inst, 0);
+                let value = match self.c.single_x(slot) {
+                    Some(x) if !self.c.has_g(slot) => {
+                        self.c.asm.vmovq_to_g(RAX, x);
+                        RAX
+                    }
+                    _ => self.c.reg_g(slot, false, RAX),
+                };
+                // The slot is in the low half of the word.
+                self.c.asm.movzx(16, RCX, Rm::Mem(header(RSI, 4)));
+                self.c.asm.mov(RDI, Rm::Mem(header(RSI, 2)));
+                let to = crate::interp::baseline::asm::Mem {
+                    base: RDI,
+                    index: RCX,
+                    scale: 3,
+                    disp: 0,
+                };
+                self.c.asm.store(to, value);
+                self.give_back();
+            }
+            T::Call => self.call(inst),
+            _ if by_handler(inst) => {
+                self.c.flush(true, |_| true);
+                self.to_handler(inst.at, inst.number);
+            }
+            _ => {}
+        }
+    }
+
+    fn then(&self, inst: &Inst) -> u8 {
+        match inst.row.flow {
+            Flow::Branch(then, _) => then,
+            _ => 0,
+        }
+    }
+
+    fn els(&self, inst: &Inst) -> u8 {
+        match inst.row.flow {
+            Flow::Branch(_, els) => els,
+            _ => 0,
+        }
+    }
+
+    /// Jumps to one successor on a condition, else to the other.
+    fn fork(&mut self, inst: &Inst, condition: u8) {
+        self.c.unlock();
+        let then = self.branch_block(inst, self.then(inst));
+        let els = self.branch_block(inst, self.els(inst));
+        if then == self.block + 1 && els != then {
+            let els = self.target(els);
+            self.c.asm.jcc(condition ^ 1, els);
+            self.go(then);
+        } else {
+            let then = self.target(then);
+            self.c.asm.jcc(condition, then);
+            self.go(els);
+        }
+    }
+
+    /// `dst = a + step`; gives the register.
+    fn step(&mut self, inst: &Inst, test: Test, step: i32) -> G {
+        let wide = test.1 == 64;
+        let a = self.g(inst, 1);
+        let dst = self.slot(inst, 0);
+        let d = self.c.def_g(dst, self.dead(0));
+        self.add_imm(wide, d, a, step);
+        d
+    }
+
+    /// `d = a + imm`.
+    pub(super) fn add_imm(&mut self, wide: bool, d: G, a: Rm, imm: i32) {
+        match a {
+            Rm::Reg(r) if r == d => self.c.asm.alu_imm(Alu::Add, wide, a, imm),
+            Rm::Reg(r) => self.c.asm.lea(wide, d, at(r, imm)),
+            m => {
+                if wide {
+                    self.c.asm.mov(d, m);
+                } else {
+                    self.c.asm.mov32(d, m);
+                }
+                self.c.asm.alu_imm(Alu::Add, wide, Rm::Reg(d), imm);
+            }
+        }
+    }
+
+    /// Compares with an immediate.
+    pub(super) fn compare_with(&mut self, a: Rm, wide: bool, imm: i32) {
+        match a {
+            Rm::Reg(r) if imm == 0 => self.c.asm.op(wide, 0x85, r, a),
+            _ => self.c.asm.alu_imm(Alu::Cmp, wide, a, imm),
+        }
+    }
+
+    /// The operands of a comparison; narrow signed ones extended into rax and rcx.
+    pub(super) fn sides(&mut self, inst: &Inst, a: usize, b: usize, test: Test) -> (G, Rm) {
+        if test.2 && test.1 < 32 {
+            let bits = u32::from(test.1);
+            let (a, b) = (self.g(inst, a), self.g(inst, b));
+            self.c.asm.movsx(bits, false, RAX, a);
+            self.c.asm.movsx(bits, false, RCX, b);
+            return (RAX, Rm::Reg(RCX));
+        }
+        let ra = self.gr(inst, a, RAX);
+        let rb = self.g(inst, b);
+        (ra, rb)
+    }
+
+    /// Compares floats: the condition under which the test holds, and whether parity (a NaN) also
+    /// decides: against it for positive tests, for it for negative ones.
+    pub(super) fn float_test(
+        &mut self,
+        inst: &Inst,
+        a: usize,
+        b: usize,
+        test: FloatTest,
+        double: bool,
+        flush: bool,
+    ) -> (u8, bool) {
+        use FloatTest::{Eq, Le, Lt, Ne, NotEq, NotLe, NotLt, NotNe, NotOrd, Ord};
+        let swap = matches!(test, Lt | Le | NotLt | NotLe);
+        let (a, b) = if swap { (b, a) } else { (a, b) };
+        let ra = self.xr(inst, a, 0);
+        let rb = self.x(inst, b);
+        if flush {
+            self.flush(false);
+        }
+        let pp = if double { pp::P66 } else { pp::NONE };
+        self.c.asm.v(pp, 0x2e, ra, 0, rb);
+        match test {
+            Lt => (cc::A, false),
+            Le => (cc::AE, false),
+            NotLt => (cc::BE, false),
+            NotLe => (cc::B, false),
+            Ne => (cc::NE, false),
+            NotNe => (cc::E, false),
+            Ord => (cc::NP, false),
+            NotOrd => (cc::P, false),
+            Eq => (cc::E, true),
+            NotEq => (cc::NE, true),
+        }
+    }
+
+    /// Leaves the frame: rsi leads to it.
+    fn give_back(&mut self) {
+        let asm = &mut self.c.asm;
+        asm.mov(RAX, Rm::Mem(header(RSI, 6)));
+        asm.mov(RDI, Rm::Mem(header(RSI, 1)));
+        asm.mov(RSI, Rm::Mem(header(RSI, 2)));
+        asm.store(at(RDX, SP), RAX);
+        asm.jmp_rm(Rm::Mem(at(RDI, 0)));
+    }
+
+    fn call(&mut self, inst: &Inst) {
+        // SAFETY: see `emit`.
+        let o: isa::Call = unsafe { ops(inst) };
+        let slots = inst.ip.wrapping_byte_add(size_of::<Enc<isa::Call>>());
+        // SAFETY: the lowering put n slot numbers after the instruction.
+        let slots: Vec<u16> = (0..usize::from(o.n))
+            .map(|i| unsafe { *slots.cast::<u16>().add(i) })
+            .collect();
+        let after = inst.at + (size_of::<Enc<isa::Call>>() + tail_bytes(slots.len())) as u32;
+        let dst = u32::from(o.dst) | u32::from(o.words) << 16;
+        let Ok(dst) = i32::try_from(dst) else {
+            self.c.flush(true, |_| true);
+            return self.to_handler(inst.at, inst.number);
+        };
+        // Not lowered yet: the handler does that, and reads everything from memory.
+        let first = self.bail(inst, Vec::new());
+        self.c.flush(true, |_| true);
+        let head = HEADER as i32 * 8;
+        self.c.asm.mov_imm(RCX, o.func as u64);
+        let code = offset_of!(FuncRef, code) as i32;
+        self.c.asm.mov(RCX, Rm::Mem(at(RCX, code)));
+        self.c.asm.op(true, 0x85, RCX, Rm::Reg(RCX));
+        self.c.asm.jcc(cc::E, first);
+        self.c.asm.mov(RDI, Rm::Mem(at(RDX, SP)));
+        for (i, &slot) in slots.iter().enumerate() {
+            let to = at(RDI, head + i as i32 * 8);
+            match self.c.single_x(slot) {
+                Some(x) if !self.c.has_g(slot) => self.c.asm.vstore64(to, x),
+                _ => {
+                    let r = self.c.reg_g(slot, false, RAX);
+                    self.c.asm.store(to, r);
+                }
+            }
+            self.c.unlock();
+        }
+        let ip = self.address(after);
+        let asm = &mut self.c.asm;
+        asm.mov_imm(RAX, ip);
+        asm.store(at(RDI, head - 8), RAX);
+        asm.store(at(RDI, head - 16), RSI);
+        asm.store(at(RDI, head - 24), RCX);
+        asm.store_imm(at(RDI, head - 32), dst);
+        asm.store_imm(at(RDI, head - 40), 0);
+        asm.store(at(RDI, 0), RDI);
+        asm.lea(true, RSI, at(RDI, head));
+        asm.mov(RDI, Rm::Mem(at(RCX, offset_of!(Lowered, entry) as i32)));
+        asm.jmp_rm(Rm::Mem(at(RDI, 0)));
+    }
+}

@@ -1,0 +1,326 @@
+//! Loads, stores, addresses, and arithmetic with an operand or the result in memory.
+//!
+//! An address is a register and a displacement, with an index register when there is one; an
+//! index whose scale the processor does not know is multiplied into rcx. Guest addresses wrap as
+//! the processor's do.
+
+use super::float::{ADD, MUL};
+use super::ops;
+use crate::interp::baseline::asm::{G, Mem, RAX, RCX, RDI, RDX, RSI, Rm, X, at, pp};
+use crate::interp::baseline::flow::Inst;
+use crate::interp::baseline::generate::Gen;
+use crate::interp::baseline::table::{Fused, Index};
+use crate::interp::isa;
+use crate::memory::thread::ThreadState;
+use std::mem::offset_of;
+
+impl Gen<'_> {
+    /// `base + off`, the base in field `k`; it may use `scratch`.
+    fn based(&mut self, inst: &Inst, k: usize, off: i32, scratch: G) -> Mem {
+        at(self.gr(inst, k, scratch), off)
+    }
+
+    /// `base + index * scale + off`; it may use `scratch` and rcx.
+    #[expect(clippy::too_many_arguments, reason = "the parts of an address")]
+    fn indexed(
+        &mut self,
+        inst: &Inst,
+        base: usize,
+        index: usize,
+        signed: bool,
+        scale: i32,
+        off: i32,
+        scratch: G,
+    ) -> Mem {
+        let base = self.gr(inst, base, scratch);
+        let shift = match scale {
+            1 => Some(0),
+            2 => Some(1),
+            4 => Some(2),
+            8 => Some(3),
+            _ => None,
+        };
+        let value = self.g(inst, index);
+        let (index, shift) = match (signed, shift) {
+            (false, Some(shift)) => match value {
+                Rm::Reg(r) => (r, shift),
+                m => {
+                    self.c.asm.mov(RCX, m);
+                    (RCX, shift)
+                }
+            },
+            (true, Some(shift)) => {
+                self.c.asm.movsx(32, true, RCX, value);
+                (RCX, shift)
+            }
+            (false, None) => {
+                self.c.asm.imul_imm(true, RCX, value, scale);
+                (RCX, 0)
+            }
+            (true, None) => {
+                self.c.asm.movsx(32, true, RCX, value);
+                self.c.asm.imul_imm(true, RCX, Rm::Reg(RCX), scale);
+                (RCX, 0)
+            }
+        };
+        Mem {
+            base,
+            index,
+            scale: shift,
+            disp: off,
+        }
+    }
+
+    /// The address of a load or store whose value is field 0.
+    fn address_of(&mut self, inst: &Inst, index: Index) -> Mem {
+        // SAFETY: see `emit`.
+        unsafe {
+            match index {
+                Index::None => {
+                    let o: isa::Mem = ops(inst);
+                    self.based(inst, 1, o.off, RDI)
+                }
+                Index::Frame => at(RSI, ops::<isa::Mem>(inst).off),
+                Index::Full | Index::Signed => {
+                    let o: isa::Memx = ops(inst);
+                    let signed = index == Index::Signed;
+                    self.indexed(inst, 1, 2, signed, o.scale, o.off, RDI)
+                }
+            }
+        }
+    }
+
+    pub(super) fn load(&mut self, inst: &Inst, bits: u8, index: Index) {
+        let m = self.address_of(inst, index);
+        let dst = self.slot(inst, 0);
+        self.release(inst);
+        if bits >= 32 && self.goes_to_x(dst, 0) {
+            let d = self.c.def_x(dst, self.dead(0));
+            if bits == 64 {
+                self.c.asm.vload64(d, m);
+            } else {
+                self.c.asm.vload32(d, m);
+            }
+        } else {
+            let d = self.c.def_g(dst, self.dead(0));
+            if bits == 64 {
+                self.c.asm.mov(d, Rm::Mem(m));
+            } else {
+                self.c.asm.movzx(u32::from(bits), d, Rm::Mem(m));
+            }
+        }
+    }
+
+    pub(super) fn store(&mut self, inst: &Inst, bits: u8, index: Index) {
+        let m = self.address_of(inst, index);
+        let slot = self.slot(inst, 0);
+        if bits >= 32
+            && !self.c.has_g(slot)
+            && let Some(x) = self.c.single_x(slot)
+        {
+            if bits == 64 {
+                self.c.asm.vstore64(m, x);
+            } else {
+                self.c.asm.vstore32(m, x);
+            }
+            return;
+        }
+        let r = self.gr(inst, 0, RAX);
+        match bits {
+            8 => self.c.asm.op8(0x88, r, Rm::Mem(m)),
+            16 => self.c.asm.op16(0x89, r, Rm::Mem(m)),
+            _ => self.c.asm.op(bits == 64, 0x89, r, Rm::Mem(m)),
+        }
+    }
+
+    pub(super) fn load_pair(&mut self, inst: &Inst, index: Index) {
+        let m = self.address_of(inst, index);
+        self.release(inst);
+        let d = self.c.def_p(self.slot(inst, 0), self.dead(0));
+        self.c.asm.vload128(d, m);
+    }
+
+    pub(super) fn store_pair(&mut self, inst: &Inst, index: Index) {
+        let m = self.address_of(inst, index);
+        let r = self.pr(inst, 0, 0);
+        self.c.asm.vstore128(m, r);
+    }
+
+    pub(super) fn gep(&mut self, inst: &Inst, signed: bool) {
+        // SAFETY: see `emit`.
+        let o: isa::Memx = unsafe { ops(inst) };
+        let m = self.indexed(inst, 1, 2, signed, o.scale, o.off, RDI);
+        self.release(inst);
+        let d = self.c.def_g(self.slot(inst, 0), self.dead(0));
+        self.c.asm.lea(true, d, m);
+    }
+
+    pub(super) fn fused(&mut self, inst: &Inst, how: Fused, pair: bool, index: Index) {
+        let ternary = matches!(how, Fused::FactorLoaded | Fused::TermLoaded);
+        // Fields: dst, a, base, then index, then c.
+        // SAFETY: see `emit`.
+        let m = unsafe {
+            match index {
+                Index::None | Index::Frame => {
+                    let o: isa::Fm = ops(inst);
+                    self.based(inst, 2, o.off, RDI)
+                }
+                Index::Full | Index::Signed => {
+                    let signed = index == Index::Signed;
+                    let (scale, off) = if ternary {
+                        let o: isa::Fcx = ops(inst);
+                        (o.scale, o.off)
+                    } else {
+                        let o: isa::Fx = ops(inst);
+                        (o.scale, o.off)
+                    };
+                    self.indexed(inst, 2, 3, signed, scale, off, RDI)
+                }
+            }
+        };
+        let c = if index == Index::None { 3 } else { 4 };
+        let pp = if pair { pp::P66 } else { pp::F2 };
+        let v = Rm::Mem(m);
+        let a = self.either_reg(inst, 1, pair, 0);
+        match how {
+            Fused::Forward(opcode) => {
+                self.release(inst);
+                let d = self.either_def(inst, pair);
+                self.c.asm.v(pp, opcode, d, a, v);
+            }
+            Fused::Backward(opcode) => {
+                if pair {
+                    self.c.asm.vload128(1, m);
+                } else {
+                    self.c.asm.vload64(1, m);
+                }
+                self.release(inst);
+                let d = self.either_def(inst, pair);
+                self.c.asm.v(pp, opcode, d, 1, Rm::Reg(a));
+            }
+            Fused::FactorLoaded => {
+                self.c.asm.v(pp, MUL, 0, a, v);
+                let c = self.either(inst, c, pair);
+                self.release(inst);
+                let d = self.either_def(inst, pair);
+                self.c.asm.v(pp, ADD, d, 0, c);
+            }
+            Fused::TermLoaded => {
+                let c = self.either(inst, c, pair);
+                self.c.asm.v(pp, MUL, 0, a, c);
+                self.release(inst);
+                let d = self.either_def(inst, pair);
+                self.c.asm.v(pp, ADD, d, 0, v);
+            }
+        }
+    }
+
+    fn either(&mut self, inst: &Inst, k: usize, pair: bool) -> Rm {
+        if pair {
+            self.p(inst, k)
+        } else {
+            self.x(inst, k)
+        }
+    }
+
+    fn either_reg(&mut self, inst: &Inst, k: usize, pair: bool, scratch: X) -> X {
+        if pair {
+            self.pr(inst, k, scratch)
+        } else {
+            self.xr(inst, k, scratch)
+        }
+    }
+
+    fn either_def(&mut self, inst: &Inst, pair: bool) -> X {
+        let (slot, dead) = (self.slot(inst, 0), self.dead(0));
+        if pair {
+            self.c.def_p(slot, dead)
+        } else {
+            self.c.def_x(slot, dead)
+        }
+    }
+
+    pub(super) fn scale_add_loaded(&mut self, inst: &Inst) {
+        // SAFETY: see `emit`.
+        let o: isa::Fm = unsafe { ops(inst) };
+        let m = self.based(inst, 2, o.off, RDI);
+        self.splat(inst, 1, 0);
+        self.c.asm.v(pp::P66, MUL, 0, 0, Rm::Mem(m));
+        let c = self.p(inst, 3);
+        self.release(inst);
+        let d = self.either_def(inst, true);
+        self.c.asm.v(pp::P66, ADD, d, 0, c);
+    }
+
+    /// `[base + off] = a * dst (+ c)`.
+    pub(super) fn store_product(&mut self, inst: &Inst, add: bool) {
+        // SAFETY: see `emit`.
+        let o: isa::Fm = unsafe { ops(inst) };
+        let a = self.xr(inst, 1, 0);
+        let b = self.x(inst, 0);
+        self.c.asm.v(pp::F2, MUL, 0, a, b);
+        if add {
+            let c = self.x(inst, 3);
+            self.c.asm.v(pp::F2, ADD, 0, 0, c);
+        }
+        let m = self.based(inst, 2, o.off, RDI);
+        self.c.asm.vstore64(m, 0);
+    }
+
+    /// `[base + off] = a * b + [from + from_off]`.
+    pub(super) fn store_sum(&mut self, inst: &Inst) {
+        // SAFETY: see `emit`.
+        let o: isa::Fms = unsafe { ops(inst) };
+        let a = self.xr(inst, 0, 0);
+        let b = self.x(inst, 1);
+        self.c.asm.v(pp::F2, MUL, 0, a, b);
+        let from = self.based(inst, 2, o.from_off, RDI);
+        self.c.asm.v(pp::F2, ADD, 0, 0, Rm::Mem(from));
+        let to = self.based(inst, 3, o.off, RDI);
+        self.c.asm.vstore64(to, 0);
+    }
+
+    /// `[to] += a * [from]`.
+    pub(super) fn accumulate(&mut self, inst: &Inst, indexed: bool) {
+        let a = self.xr(inst, 0, 0);
+        // SAFETY: see `emit`.
+        let (from, to, off) = unsafe {
+            if indexed {
+                let o: isa::Fxs = ops(inst);
+                let from = self.indexed(inst, 1, 2, false, o.scale, o.off, RDI);
+                (from, 3, o.to_off)
+            } else {
+                let o: isa::Fms = ops(inst);
+                (self.based(inst, 1, o.from_off, RDI), 2, o.off)
+            }
+        };
+        self.c.asm.v(pp::F2, MUL, 0, a, Rm::Mem(from));
+        let to = self.based(inst, to, off, RDI);
+        self.c.asm.v(pp::F2, ADD, 0, 0, Rm::Mem(to));
+        self.c.asm.vstore64(to, 0);
+    }
+
+    pub(super) fn pair_loaded(&mut self, inst: &Inst) {
+        // SAFETY: see `emit`.
+        let o: isa::Fms = unsafe { ops(inst) };
+        let from = self.based(inst, 1, o.from_off, RDI);
+        self.c.asm.vload64(0, from);
+        let base = self.based(inst, 2, o.off, RDI);
+        self.release(inst);
+        let d = self.either_def(inst, true);
+        // vmovhpd
+        self.c.asm.v(pp::P66, 0x16, d, 0, Rm::Mem(base));
+    }
+
+    pub(super) fn stack_save(&mut self, inst: &Inst) {
+        let d = self.c.def_g(self.slot(inst, 0), self.dead(0));
+        let sp = offset_of!(ThreadState, sp) as i32;
+        self.c.asm.mov(d, Rm::Mem(at(RDX, sp)));
+    }
+
+    pub(super) fn stack_restore(&mut self, inst: &Inst) {
+        let a = self.gr(inst, 0, RAX);
+        let sp = offset_of!(ThreadState, sp) as i32;
+        self.c.asm.store(at(RDX, sp), a);
+    }
+}

@@ -1,0 +1,102 @@
+//! Templates: the machine code of each bytecode instruction.
+//!
+//! A template takes its operands from the cache, gives up those that die ([`Gen::release`]) once
+//! only its last machine instruction is left to read them, and asks for its destination. Results
+//! are the same bits as the handlers'; 32-bit operations extend with zeros by themselves.
+//! What not: nothing here calls native code except through handlers.
+
+mod control;
+mod float;
+mod int;
+mod memory;
+
+use super::generate::Gen;
+use super::flow::Inst;
+use super::table::Template as T;
+use crate::interp::isa::{self, Enc};
+
+/// The operands of an instruction.
+///
+/// # Safety
+/// The instruction has this shape, which its template says.
+unsafe fn ops<S: isa::Shape>(inst: &Inst) -> S {
+    // SAFETY: the caller's promise.
+    unsafe { (*inst.ip.cast::<Enc<S>>()).ops }
+}
+
+impl Gen<'_> {
+    /// Emits an instruction that goes on with the next.
+    pub fn emit(&mut self, inst: &Inst) {
+        // SAFETY (of `ops` in all templates): the table checks shapes against the codes' types.
+        match inst.row.template {
+            T::Enter => self.enter(inst),
+            T::Count => self.count(inst),
+            T::Move => self.move_word(inst),
+            T::MoveWide => self.move_wide(inst),
+            T::ConstWord => self.const_word(inst),
+            T::Lea => self.lea(inst),
+            T::MoveBytes => self.move_bytes(inst),
+            T::LoadLane(bits) => self.load_lane(inst, bits),
+            T::Mask => self.mask(inst),
+            T::SextBits => self.sext_bits(inst),
+            T::Select => self.select(inst),
+            T::Arith(op, bits) => self.arith(inst, op, bits),
+            T::Mul(bits) => self.mul(inst, bits),
+            T::Divide { bits, signed, rem } => self.divide(inst, bits, signed, rem),
+            T::Shift(which, bits) => self.shift(inst, which, bits),
+            T::ArithImm(op, bits) => self.arith_imm(inst, op, bits),
+            T::RsubImm(bits) => self.rsub_imm(inst, bits),
+            T::MulImm(bits) => self.mul_imm(inst, bits),
+            T::ShiftImm(which, bits) => self.shift_imm(inst, which, bits),
+            T::Compare(test) => self.compare(inst, test),
+            T::CompareImm(test) => self.compare_imm(inst, test),
+            T::Sext(bits, wide) => self.sext(inst, bits, wide),
+            T::MinMax(test) => self.min_max(inst, test),
+            T::Abs(bits) => self.abs(inst, bits),
+            T::Float(opcode, double) => self.float(inst, opcode, double),
+            T::FloatUnary(what, double) => self.float_unary(inst, what, double),
+            T::FloatCompare(test, double) => self.float_compare(inst, test, double),
+            T::MulAdd(double) => self.mul_add(inst, double),
+            T::MulSub => self.mul_sub(inst),
+            T::NegMulAdd => self.neg_mul_add(inst),
+            T::FloatToFloat(widen) => self.float_to_float(inst, widen),
+            T::FloatToInt { double, wide, bits } => self.float_to_int(inst, double, wide, bits),
+            T::IntToFloat {
+                double,
+                bits,
+                signed,
+            } => self.int_to_float(inst, double, bits, signed),
+            T::Load(bits, index) => self.load(inst, bits, index),
+            T::Store(bits, index) => self.store(inst, bits, index),
+            T::LoadPair(index) => self.load_pair(inst, index),
+            T::StorePair(index) => self.store_pair(inst, index),
+            T::Gep(signed) => self.gep(inst, signed),
+            T::Fused { how, pair, index } => self.fused(inst, how, pair, index),
+            T::ScaleAddLoaded => self.scale_add_loaded(inst),
+            T::StoreProduct { add } => self.store_product(inst, add),
+            T::StoreSum => self.store_sum(inst),
+            T::Accumulate(indexed) => self.accumulate(inst, indexed),
+            T::PairLoaded => self.pair_loaded(inst),
+            T::Packed(pp, map, opcode) => self.packed(inst, pp, map, opcode),
+            T::PackedMulAdd => self.packed_mul_add(inst),
+            T::Scale(add) => self.scale(inst, add),
+            T::Pair => self.pair(inst),
+            T::StackSave => self.stack_save(inst),
+            T::StackRestore => self.stack_restore(inst),
+            // Those that end a block, and those that handlers run.
+            T::Handler
+            | T::Call
+            | T::Jump
+            | T::MoveJump
+            | T::BranchIf
+            | T::Branch(_)
+            | T::BranchImm(_)
+            | T::BranchTest
+            | T::BranchFloat(..)
+            | T::Step(_)
+            | T::StepImm(_)
+            | T::Ret0
+            | T::Ret1 => {}
+        }
+    }
+}

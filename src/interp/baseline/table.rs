@@ -1,0 +1,856 @@
+//! What each bytecode instruction reads and writes, and which template compiles it.
+//!
+//! One row per instruction, beside the table of `isa` that names it. The operands tell liveness
+//! and the register cache what happens to slots; [`Template::Handler`] leaves the work to the
+//! interpreter's handler. An instruction without a row is run by its handler, too, and its
+//! function is then compiled as if it might read every slot; a test asks that all have a row.
+//! What not: how a template's machine code looks is in `emit`.
+
+use super::asm::{Alu, cc, pp};
+use crate::interp::frame::{CallSite, ThunkSite};
+use crate::interp::isa::{self, Enc, HANDLERS, op};
+use std::mem::offset_of;
+use std::sync::LazyLock;
+
+/// Where an operand wants to be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Class {
+    /// A general register.
+    G,
+    /// A vector register: a float or double.
+    X,
+    /// A vector register: two words.
+    P,
+    /// Whatever register: one word that is only moved.
+    N,
+    /// Memory: handlers look there.
+    M,
+}
+
+/// How many words an operand has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Words {
+    /// So many.
+    Fixed(u8),
+    /// As many as the u16 at this offset says.
+    N(u8),
+    /// As many as hold the lanes counted at this offset, of so many bytes each.
+    Lanes(u8, u8),
+    /// As many as hold the lanes counted at one offset, of the bytes counted at the other.
+    Sized(u8, u8),
+    /// As many as hold the bytes that the u32 at this offset counts.
+    Bytes(u8),
+    /// As many as hold the bytes that the u16 at this offset counts.
+    Bytes16(u8),
+}
+
+/// An operand.
+#[derive(Clone, Copy, Debug)]
+pub struct Field {
+    /// Where in the instruction its slot number is.
+    pub at: u8,
+    /// Whether it is written (and not read).
+    pub def: bool,
+    /// Where it wants to be.
+    pub class: Class,
+    /// Its size.
+    pub words: Words,
+}
+
+/// Operands that are not fields.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Extra {
+    /// None.
+    None,
+    /// Slot numbers after an instruction of this many bytes, counted at this offset.
+    Tail(u8, u8),
+    /// The arguments of a `CallSite` whose address is at this offset.
+    CallSite(u8),
+    /// Both.
+    TailAndSite(u8, u8, u8),
+    /// The operands of a `ThunkSite` at this offset.
+    ThunkSite(u8),
+    /// Lanes of this size after a `Shuffle`.
+    Shuffle(u8),
+    /// Parts of slots: `Bytes`, the destination kept but for what is written.
+    MoveBytes,
+    /// A lane of this many bytes becomes the whole of slot `to`.
+    LoadLane(u8),
+}
+
+/// Where control goes after an instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Flow {
+    /// To the next.
+    Next,
+    /// To the distances at these offsets, from the instruction's first byte; the second is 0
+    /// when there is only one.
+    Branch(u8, u8),
+    /// As `switch` does.
+    Table,
+    /// As `switch_search` does.
+    Search,
+    /// To any block.
+    Anywhere,
+    /// Nowhere in this function.
+    Stop,
+    /// To the next, a second time later.
+    Twice,
+}
+
+/// An instruction's description.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// Operands that are fields.
+    pub fields: &'static [Field],
+    /// Other operands.
+    pub extra: Extra,
+    /// What comes next.
+    pub flow: Flow,
+    /// How it is compiled.
+    pub template: Template,
+    /// Whether it was described at all.
+    pub known: bool,
+}
+
+/// A comparison: condition, width in bits, whether signed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Test(pub u8, pub u8, pub bool);
+
+/// An ordered comparison of floats.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FloatTest {
+    Eq,
+    Lt,
+    Le,
+    Ne,
+    Ord,
+    NotEq,
+    NotLt,
+    NotLe,
+    NotNe,
+    NotOrd,
+}
+
+/// What is done to a loaded operand: scalar or packed opcode with its prefix, and how often.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fused {
+    /// `a op v`.
+    Forward(u8),
+    /// `v op a`.
+    Backward(u8),
+    /// `a * v + c`.
+    FactorLoaded,
+    /// `a * c + v`.
+    TermLoaded,
+}
+
+/// How an instruction is compiled.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Template {
+    /// Not: the handler runs.
+    Handler,
+    Enter,
+    Jump,
+    MoveJump,
+    BranchIf,
+    Branch(Test),
+    BranchImm(Test),
+    BranchTest,
+    BranchFloat(FloatTest, bool),
+    Step(Test),
+    StepImm(Test),
+    Count,
+    Call,
+    Ret0,
+    Ret1,
+    Move,
+    MoveWide,
+    ConstWord,
+    Lea,
+    MoveBytes,
+    LoadLane(u8),
+    Mask,
+    SextBits,
+    Select,
+    Arith(Alu, u8),
+    Mul(u8),
+    Divide { bits: u8, signed: bool, rem: bool },
+    Shift(u8, u8),
+    ArithImm(Alu, u8),
+    RsubImm(u8),
+    MulImm(u8),
+    ShiftImm(u8, u8),
+    Compare(Test),
+    CompareImm(Test),
+    Sext(u8, bool),
+    MinMax(Test),
+    Abs(u8),
+    Float(u8, bool),
+    FloatUnary(FloatUnary, bool),
+    FloatCompare(FloatTest, bool),
+    MulAdd(bool),
+    MulSub,
+    NegMulAdd,
+    FloatToFloat(bool),
+    FloatToInt { double: bool, wide: bool, bits: u8 },
+    IntToFloat { double: bool, bits: u8, signed: bool },
+    Load(u8, Index),
+    Store(u8, Index),
+    LoadPair(Index),
+    StorePair(Index),
+    Gep(bool),
+    Fused { how: Fused, pair: bool, index: Index },
+    ScaleAddLoaded,
+    StoreProduct { add: bool },
+    StoreSum,
+    Accumulate(bool),
+    PairLoaded,
+    StackSave,
+    StackRestore,
+    Packed(u8, u8, u8),
+    PackedMulAdd,
+    Scale(bool),
+    Pair,
+}
+
+/// Operations on one float.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FloatUnary {
+    Neg,
+    Abs,
+    Sqrt,
+    Round(u8),
+}
+
+/// The form of an address.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Index {
+    /// `base + off`.
+    None,
+    /// `base + index * scale + off`.
+    Full,
+    /// The same, the index's low 32 bits sign-extended.
+    Signed,
+    /// `frame + off`.
+    Frame,
+}
+
+const W1: Words = Words::Fixed(1);
+const W2: Words = Words::Fixed(2);
+const W4: Words = Words::Fixed(4);
+
+macro_rules! n_of {
+    ($shape:ident) => {
+        Words::N(offset_of!(Enc<isa::$shape>, ops.n) as u8)
+    };
+}
+macro_rules! lanes_of {
+    ($shape:ident $bytes:literal) => {
+        Words::Lanes(offset_of!(Enc<isa::$shape>, ops.n) as u8, $bytes)
+    };
+}
+macro_rules! is_def {
+    (def) => {
+        true
+    };
+    (from) => {
+        false
+    };
+}
+macro_rules! rows {
+    ($rows:ident; $($shape:ident [$($role:ident $field:ident $class:ident $words:expr),*] {
+        $($name:ident $template:expr),* $(,)?
+    })*) => { $( {
+        const FIELDS: &[Field] = &[$(Field {
+            at: offset_of!(Enc<isa::$shape>, ops.$field) as u8,
+            def: is_def!($role),
+            class: Class::$class,
+            words: $words,
+        }),*];
+        $({
+            // The shape is checked: the code's type says it.
+            let code: isa::Code<isa::$shape> = op::$name;
+            $rows[code.number as usize] = Row {
+                fields: FIELDS,
+                extra: Extra::None,
+                flow: Flow::Next,
+                template: $template,
+                known: true,
+            };
+        })*
+    } )* };
+}
+macro_rules! handlers {
+    ($rows:ident; $($shape:ident [$($role:ident $field:ident $class:ident $words:expr),*]: $($name:ident)*;)*) => {
+        rows! { $rows; $($shape [$($role $field $class $words),*] { $($name Template::Handler),* })* }
+    };
+}
+
+/// The rows by instruction number.
+pub static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
+    let nothing = Row {
+        fields: &[],
+        extra: Extra::None,
+        flow: Flow::Next,
+        template: Template::Handler,
+        known: false,
+    };
+    let mut rows = vec![nothing; HANDLERS.len()];
+    control(&mut rows);
+    moves(&mut rows);
+    integers(&mut rows);
+    floats(&mut rows);
+    memory(&mut rows);
+    vectors(&mut rows);
+    rows
+});
+
+fn control(r: &mut [Row]) {
+    use Template as T;
+    let (e, b, l) = (cc::E, cc::B, cc::L);
+    rows! { r;
+        Enter [] { enter T::Enter }
+        Br [] { jump T::Jump }
+        DaBr [def dst N W1, from a N W1] { mov_jump T::MoveJump }
+        Bra [from a G W1] { br_if T::BranchIf }
+        Brab [from a G W1, from b G W1] {
+            br_eq T::Branch(Test(e, 64, false)), br_ult T::Branch(Test(b, 64, false)),
+            br_ule T::Branch(Test(cc::BE, 64, false)),
+            br_slt8 T::Branch(Test(l, 8, true)), br_slt16 T::Branch(Test(l, 16, true)),
+            br_slt32 T::Branch(Test(l, 32, true)), br_slt64 T::Branch(Test(l, 64, true)),
+            br_sle8 T::Branch(Test(cc::LE, 8, true)), br_sle16 T::Branch(Test(cc::LE, 16, true)),
+            br_sle32 T::Branch(Test(cc::LE, 32, true)), br_sle64 T::Branch(Test(cc::LE, 64, true)),
+        }
+        Brab [from a X W1, from b X W1] {
+            br_foeq32 T::BranchFloat(FloatTest::Eq, false), br_folt32 T::BranchFloat(FloatTest::Lt, false),
+            br_fole32 T::BranchFloat(FloatTest::Le, false), br_fone32 T::BranchFloat(FloatTest::Ne, false),
+            br_ford32 T::BranchFloat(FloatTest::Ord, false),
+            br_foeq64 T::BranchFloat(FloatTest::Eq, true), br_folt64 T::BranchFloat(FloatTest::Lt, true),
+            br_fole64 T::BranchFloat(FloatTest::Le, true), br_fone64 T::BranchFloat(FloatTest::Ne, true),
+            br_ford64 T::BranchFloat(FloatTest::Ord, true),
+        }
+        Brai [from a G W1] {
+            br_eqi T::BranchImm(Test(e, 64, false)), br_ulti T::BranchImm(Test(b, 64, false)),
+            br_slti32 T::BranchImm(Test(l, 32, true)), br_slti64 T::BranchImm(Test(l, 64, true)),
+            br_test T::BranchTest,
+        }
+        Brstep [def dst G W1, from a G W1, from b G W1] {
+            step_eq32 T::Step(Test(e, 32, false)), step_eq64 T::Step(Test(e, 64, false)),
+            step_slt32 T::Step(Test(l, 32, true)), step_slt64 T::Step(Test(l, 64, true)),
+            step_ult32 T::Step(Test(b, 32, false)), step_ult64 T::Step(Test(b, 64, false)),
+        }
+        Brstepi [def dst G W1, from a G W1] {
+            step_eqi32 T::StepImm(Test(e, 32, false)), step_eqi64 T::StepImm(Test(e, 64, false)),
+            step_slti32 T::StepImm(Test(l, 32, true)), step_slti64 T::StepImm(Test(l, 64, true)),
+            step_ulti32 T::StepImm(Test(b, 32, false)), step_ulti64 T::StepImm(Test(b, 64, false)),
+        }
+        Count [] { count T::Count }
+        Nil [] { ret0 T::Ret0 }
+        A [from a N W1] { ret1 T::Ret1 }
+        // The result is written by the callee's return, before the instruction after the call.
+        Call [def dst M Words::N(offset_of!(Enc<isa::Call>, ops.words) as u8)] { call T::Call }
+        NativeF [def dst X W1, from a X W1] { native_d T::Handler, native_f T::Handler }
+        NativeF [def dst X W1, from a X W1, from b X W1] { native_dd T::Handler, native_ff T::Handler }
+    }
+    handlers! { r;
+        Switch [from a M W1]: switch_table switch_search;
+        A [from a M W1]: indirect resume va_start;
+        Ret [from a M n_of!(Ret)]: retn;
+        Nil []: exit unreachable trap debugtrap;
+        Call []: tail_call;
+        CallPtr [def dst M Words::N(offset_of!(Enc<isa::CallPtr>, ops.words) as u8), from target M W1]: call_ptr;
+        CallPtr [from target M W1]: tail_call_ptr;
+        Native [def dst M W1]: native;
+        Site []: native_plan thunk unsupported;
+        Dabn [def dst M W1, from a M W1, from b M W1]: setjmp;
+        Ab [from a M W1, from b M W1]: longjmp;
+        Da [def dst M W1, from a M W1]: va_arg_int va_arg_double;
+    }
+    for (number, then, els) in [
+        (op::jump.number, offset_of!(Enc<isa::Br>, ops.target), 0),
+        (op::mov_jump.number, offset_of!(Enc<isa::DaBr>, ops.target), 0),
+    ] {
+        r[number as usize].flow = Flow::Branch(then as u8, els);
+    }
+    for row in r.iter_mut() {
+        macro_rules! two {
+            ($shape:ident) => {
+                Flow::Branch(
+                    offset_of!(Enc<isa::$shape>, ops.then) as u8,
+                    offset_of!(Enc<isa::$shape>, ops.els) as u8,
+                )
+            };
+        }
+        row.flow = match row.template {
+            T::BranchIf => two!(Bra),
+            T::Branch(_) | T::BranchFloat(..) => two!(Brab),
+            T::BranchImm(_) | T::BranchTest => two!(Brai),
+            T::Step(_) => two!(Brstep),
+            T::StepImm(_) => two!(Brstepi),
+            _ => row.flow,
+        };
+    }
+    r[op::switch_table.number as usize].flow = Flow::Table;
+    r[op::switch_search.number as usize].flow = Flow::Search;
+    r[op::indirect.number as usize].flow = Flow::Anywhere;
+    r[op::setjmp.number as usize].flow = Flow::Twice;
+    let stop = [
+        op::ret0.number, op::ret1.number, op::retn.number, op::exit.number, op::tail_call.number,
+        op::tail_call_ptr.number, op::resume.number, op::unreachable.number, op::trap.number,
+        op::unsupported.number, op::longjmp.number,
+    ];
+    for number in stop {
+        r[number as usize].flow = Flow::Stop;
+    }
+    macro_rules! tail {
+        ($shape:ident) => {
+            (size_of::<Enc<isa::$shape>>() as u8, offset_of!(Enc<isa::$shape>, ops.n) as u8)
+        };
+    }
+    let (bytes, n) = tail!(Call);
+    r[op::call.number as usize].extra = Extra::Tail(bytes, n);
+    r[op::tail_call.number as usize].extra = Extra::Tail(bytes, n);
+    let (bytes, n) = tail!(Native);
+    r[op::native.number as usize].extra = Extra::Tail(bytes, n);
+    let (bytes, n) = tail!(CallPtr);
+    let site = offset_of!(Enc<isa::CallPtr>, ops.site) as u8;
+    r[op::call_ptr.number as usize].extra = Extra::TailAndSite(bytes, n, site);
+    r[op::tail_call_ptr.number as usize].extra = Extra::TailAndSite(bytes, n, site);
+    let site = offset_of!(Enc<isa::Site>, ops.site) as u8;
+    r[op::native_plan.number as usize].extra = Extra::CallSite(site);
+    r[op::thunk.number as usize].extra = Extra::ThunkSite(site);
+}
+
+fn moves(r: &mut [Row]) {
+    use Template as T;
+    rows! { r;
+        Da [def dst N W1, from a N W1] { mov T::Move }
+        Da [def dst P W2, from a P W2] { mov128 T::MoveWide }
+        Di [def dst N W1] { const_word T::ConstWord }
+        Doff [def dst G W1] { lea T::Lea }
+        Bytes [] { mov_bytes T::MoveBytes, load_lane8 T::LoadLane(8), load_lane16 T::LoadLane(16), load_lane32 T::LoadLane(32) }
+        Dam [def dst G W1, from a G W1] { mask T::Mask }
+        Dai [def dst G W1, from a G W1] { sext_bits T::SextBits }
+        Dabc [def dst N W1, from a G W1, from b N W1, from c N W1] { select T::Select }
+        Dab [def dst P W2, from a X W1, from b X W1] { pair64 T::Pair }
+    }
+    handlers! { r;
+        Dan [def dst M n_of!(Dan), from a M n_of!(Dan)]: mov_words;
+        Dan [def dst M n_of!(Dan)]: zero_words;
+        Dabcn [def dst M n_of!(Dabcn), from a M W1, from b M n_of!(Dabcn), from c M n_of!(Dabcn)]: select_words;
+        Quad [def dst M W4, from a M W1, from b M W1, from c M W1, from d M W1]: quad64;
+    }
+    r[op::mov_bytes.number as usize].extra = Extra::MoveBytes;
+    r[op::load_lane8.number as usize].extra = Extra::LoadLane(1);
+    r[op::load_lane16.number as usize].extra = Extra::LoadLane(2);
+    r[op::load_lane32.number as usize].extra = Extra::LoadLane(4);
+}
+
+fn integers(r: &mut [Row]) {
+    use Alu::{Add, And, Or, Sub, Xor};
+    use Template as T;
+    let (e, ne, b, be, l, le) = (cc::E, cc::NE, cc::B, cc::BE, cc::L, cc::LE);
+    let t = |c, w, s| T::Compare(Test(c, w, s));
+    let ti = |c, w, s| T::CompareImm(Test(c, w, s));
+    let m = |c, w, s| T::MinMax(Test(c, w, s));
+    let d = |bits, signed, rem| T::Divide { bits, signed, rem };
+    rows! { r;
+        Dab [def dst G W1, from a G W1, from b G W1] {
+            add8 T::Arith(Add, 8), add16 T::Arith(Add, 16), add32 T::Arith(Add, 32), add64 T::Arith(Add, 64),
+            sub8 T::Arith(Sub, 8), sub16 T::Arith(Sub, 16), sub32 T::Arith(Sub, 32), sub64 T::Arith(Sub, 64),
+            and T::Arith(And, 64), or T::Arith(Or, 64), xor T::Arith(Xor, 64),
+            mul8 T::Mul(8), mul16 T::Mul(16), mul32 T::Mul(32), mul64 T::Mul(64),
+            shl8 T::Shift(4, 8), shl16 T::Shift(4, 16), shl32 T::Shift(4, 32), shl64 T::Shift(4, 64),
+            lshr8 T::Shift(5, 8), lshr16 T::Shift(5, 16), lshr32 T::Shift(5, 32), lshr64 T::Shift(5, 64),
+            ashr8 T::Shift(7, 8), ashr16 T::Shift(7, 16), ashr32 T::Shift(7, 32), ashr64 T::Shift(7, 64),
+            eq t(e, 64, false), ne t(ne, 64, false), ult t(b, 64, false), ule t(be, 64, false),
+            slt8 t(l, 8, true), slt16 t(l, 16, true), slt32 t(l, 32, true), slt64 t(l, 64, true),
+            sle8 t(le, 8, true), sle16 t(le, 16, true), sle32 t(le, 32, true), sle64 t(le, 64, true),
+            smin8 m(l, 8, true), smin16 m(l, 16, true), smin32 m(l, 32, true), smin64 m(l, 64, true),
+            smax8 m(cc::G, 8, true), smax16 m(cc::G, 16, true), smax32 m(cc::G, 32, true), smax64 m(cc::G, 64, true),
+            umin m(b, 64, false), umax m(cc::A, 64, false),
+            udiv32 d(32, false, false), udiv64 d(64, false, false), urem32 d(32, false, true), urem64 d(64, false, true),
+            sdiv32 d(32, true, false), sdiv64 d(64, true, false), srem32 d(32, true, true), srem64 d(64, true, true),
+        }
+        Dai [def dst G W1, from a G W1] {
+            addi32 T::ArithImm(Add, 32), addi64 T::ArithImm(Add, 64),
+            andi T::ArithImm(And, 64), ori T::ArithImm(Or, 64), xori T::ArithImm(Xor, 64),
+            rsubi32 T::RsubImm(32), rsubi64 T::RsubImm(64), muli32 T::MulImm(32), muli64 T::MulImm(64),
+            shli32 T::ShiftImm(4, 32), shli64 T::ShiftImm(4, 64), lshri32 T::ShiftImm(5, 32),
+            lshri64 T::ShiftImm(5, 64), ashri32 T::ShiftImm(7, 32), ashri64 T::ShiftImm(7, 64),
+            eqi ti(e, 64, false), nei ti(ne, 64, false), ulti ti(b, 64, false), ugti ti(cc::A, 64, false),
+            slti32 ti(l, 32, true), slti64 ti(l, 64, true), sgti32 ti(cc::G, 32, true), sgti64 ti(cc::G, 64, true),
+        }
+        Da [def dst G W1, from a G W1] {
+            sext8_16 T::Handler, sext8_32 T::Sext(8, false), sext8_64 T::Sext(8, true),
+            sext16_32 T::Sext(16, false), sext16_64 T::Sext(16, true), sext32_64 T::Sext(32, true),
+            abs32 T::Abs(32), abs64 T::Abs(64),
+        }
+    }
+    handlers! { r;
+        Dab [def dst M W1, from a M W1, from b M W1]:
+            udiv8 udiv16 urem8 urem16 sdiv8 sdiv16 srem8 srem16
+            sadd_sat8 sadd_sat16 sadd_sat32 sadd_sat64 uadd_sat8 uadd_sat16 uadd_sat32 uadd_sat64
+            ssub_sat8 ssub_sat16 ssub_sat32 ssub_sat64 usub_sat8 usub_sat16 usub_sat32 usub_sat64
+            sadd_ov8 sadd_ov16 sadd_ov32 uadd_ov8 uadd_ov16 uadd_ov32
+            ssub_ov8 ssub_ov16 ssub_ov32 usub_ov8 usub_ov16 usub_ov32
+            smul_ov8 smul_ov16 smul_ov32 umul_ov8 umul_ov16 umul_ov32;
+        Dab [def dst M W2, from a M W1, from b M W1]:
+            sadd_ov64 uadd_ov64 ssub_ov64 usub_ov64 smul_ov64 umul_ov64;
+        Da [def dst M W1, from a M W1]:
+            abs8 abs16 ctpop ctlz8 ctlz16 ctlz32 ctlz64 cttz8 cttz16 cttz32 cttz64 bswap16 bswap32 bswap64
+            bitreverse8 bitreverse16 bitreverse32 bitreverse64;
+        Dabc [def dst M W1, from a M W1, from b M W1, from c M W1]:
+            fshl8 fshl16 fshl32 fshl64 fshr8 fshr16 fshr32 fshr64;
+        Dab [def dst M W2, from a M W2, from b M W2]:
+            add128 sub128 mul128 and128 or128 xor128 shl128 lshr128 ashr128 udiv128 sdiv128 urem128 srem128;
+        Dab [def dst M W1, from a M W2, from b M W2]: eq128 ne128 ult128 ule128 slt128 sle128;
+        Da [def dst M W2, from a M W1]: zext128 sext128;
+    }
+}
+
+fn floats(r: &mut [Row]) {
+    use FloatTest::{Eq, Le, Lt, Ne, NotEq, NotLe, NotLt, NotNe, NotOrd, Ord};
+    use FloatUnary::{Abs, Neg, Round, Sqrt};
+    use Template as T;
+    let c = T::FloatCompare;
+    let u = T::FloatUnary;
+    let f = |double, wide, bits| T::FloatToInt { double, wide, bits };
+    let i = |double, bits, signed| T::IntToFloat { double, bits, signed };
+    rows! { r;
+        Dab [def dst X W1, from a X W1, from b X W1] {
+            fadd32 T::Float(0x58, false), fsub32 T::Float(0x5c, false), fmul32 T::Float(0x59, false), fdiv32 T::Float(0x5e, false),
+            fadd64 T::Float(0x58, true), fsub64 T::Float(0x5c, true), fmul64 T::Float(0x59, true), fdiv64 T::Float(0x5e, true),
+        }
+        Da [def dst X W1, from a X W1] {
+            fneg32 u(Neg, false), fneg64 u(Neg, true), fabs32 u(Abs, false), fabs64 u(Abs, true),
+            sqrt32 u(Sqrt, false), sqrt64 u(Sqrt, true), roundeven32 u(Round(8), false), roundeven64 u(Round(8), true),
+            floor32 u(Round(9), false), floor64 u(Round(9), true), ceil32 u(Round(10), false), ceil64 u(Round(10), true),
+            ftrunc32 u(Round(11), false), ftrunc64 u(Round(11), true), rint32 u(Round(4), false), rint64 u(Round(4), true),
+            f32_f64 T::FloatToFloat(true), f64_f32 T::FloatToFloat(false),
+        }
+        Dabc [def dst X W1, from a X W1, from b X W1, from c X W1] {
+            muladd32 T::MulAdd(false), muladd64 T::MulAdd(true), mulsub64 T::MulSub, negmuladd64 T::NegMulAdd,
+        }
+        Dab [def dst G W1, from a X W1, from b X W1] {
+            foeq32 c(Eq, false), folt32 c(Lt, false), fole32 c(Le, false), fone32 c(Ne, false), ford32 c(Ord, false),
+            fune32 c(NotEq, false), fuge32 c(NotLt, false), fugt32 c(NotLe, false), fueq32 c(NotNe, false), funo32 c(NotOrd, false),
+            foeq64 c(Eq, true), folt64 c(Lt, true), fole64 c(Le, true), fone64 c(Ne, true), ford64 c(Ord, true),
+            fune64 c(NotEq, true), fuge64 c(NotLt, true), fugt64 c(NotLe, true), fueq64 c(NotNe, true), funo64 c(NotOrd, true),
+        }
+        Da [def dst G W1, from a X W1] {
+            f64_i8 f(true, false, 8), f64_i16 f(true, false, 16), f64_i32 f(true, false, 32), f64_i64 f(true, true, 64),
+            f64_u8 f(true, false, 8), f64_u16 f(true, false, 16), f64_u32 f(true, true, 32), f64_u64 T::Handler,
+            f32_i8 f(false, false, 8), f32_i16 f(false, false, 16), f32_i32 f(false, false, 32), f32_i64 f(false, true, 64),
+            f32_u8 f(false, false, 8), f32_u16 f(false, false, 16), f32_u32 f(false, true, 32), f32_u64 T::Handler,
+        }
+        Da [def dst X W1, from a G W1] {
+            i8_f64 i(true, 8, true), i16_f64 i(true, 16, true), i32_f64 i(true, 32, true), i64_f64 i(true, 64, true),
+            u32_f64 i(true, 32, false), u64_f64 T::Handler,
+            i8_f32 i(false, 8, true), i16_f32 i(false, 16, true), i32_f32 i(false, 32, true), i64_f32 i(false, 64, true),
+            u32_f32 i(false, 32, false), u64_f32 T::Handler,
+        }
+    }
+    handlers! { r;
+        Dab [def dst M W1, from a M W1, from b M W1]:
+            frem32 frem64 copysign32 copysign64 fmin32 fmin64 fmax32 fmax64 powi32 powi64;
+        Dabc [def dst M W1, from a M W1, from b M W1, from c M W1]: fma32 fma64;
+        Da [def dst M W1, from a M W1]: round32 round64;
+    }
+}
+
+fn memory(r: &mut [Row]) {
+    use Fused::{Backward, FactorLoaded, Forward, TermLoaded};
+    use Index::{Frame, Full, None, Signed};
+    use Template as T;
+    let s = |how, index| T::Fused { how, pair: false, index };
+    let v = |how, index| T::Fused { how, pair: true, index };
+    const BYTES: Words = Words::Bytes(offset_of!(Enc<isa::Memn>, ops.bytes) as u8);
+    const LANE_WORDS: Words = Words::N(offset_of!(Enc<isa::Lane>, ops.words) as u8);
+    const LANE: Words = Words::Bytes16(offset_of!(Enc<isa::Lane>, ops.size) as u8);
+    const LANES: Words = Words::Sized(
+        offset_of!(Enc<isa::Lane>, ops.n) as u8,
+        offset_of!(Enc<isa::Lane>, ops.size) as u8,
+    );
+    rows! { r;
+        Mem [def reg N W1, from base G W1] {
+            load8 T::Load(8, None), load16 T::Load(16, None), load32 T::Load(32, None), load64 T::Load(64, None),
+        }
+        Mem [def reg P W2, from base G W1] { load128 T::LoadPair(None) }
+        Mem [from reg N W1, from base G W1] {
+            store8 T::Store(8, None), store16 T::Store(16, None), store32 T::Store(32, None), store64 T::Store(64, None),
+        }
+        Mem [from reg P W2, from base G W1] { store128 T::StorePair(None) }
+        Memx [def reg N W1, from base G W1, from index G W1] {
+            load8x T::Load(8, Full), load16x T::Load(16, Full), load32x T::Load(32, Full), load64x T::Load(64, Full),
+            load8s T::Load(8, Signed), load16s T::Load(16, Signed), load32s T::Load(32, Signed), load64s T::Load(64, Signed),
+            gep T::Gep(false), gep_s T::Gep(true),
+        }
+        Memx [def reg P W2, from base G W1, from index G W1] { load128x T::LoadPair(Full), load128s T::LoadPair(Signed) }
+        Memx [from reg N W1, from base G W1, from index G W1] {
+            store8x T::Store(8, Full), store16x T::Store(16, Full), store32x T::Store(32, Full), store64x T::Store(64, Full),
+            store8s T::Store(8, Signed), store16s T::Store(16, Signed), store32s T::Store(32, Signed), store64s T::Store(64, Signed),
+        }
+        Memx [from reg P W2, from base G W1, from index G W1] { store128x T::StorePair(Full), store128s T::StorePair(Signed) }
+        Mem [def reg N W1] {
+            load8f T::Load(8, Frame), load16f T::Load(16, Frame), load32f T::Load(32, Frame), load64f T::Load(64, Frame),
+        }
+        Mem [def reg P W2] { load128f T::LoadPair(Frame) }
+        Mem [from reg N W1] {
+            store8f T::Store(8, Frame), store16f T::Store(16, Frame), store32f T::Store(32, Frame), store64f T::Store(64, Frame),
+        }
+        Mem [from reg P W2] { store128f T::StorePair(Frame) }
+        Fm [def dst X W1, from a X W1, from base G W1] {
+            fadd64_m s(Forward(0x58), None), fsub64_m s(Forward(0x5c), None), frsub64_m s(Backward(0x5c), None), fmul64_m s(Forward(0x59), None),
+        }
+        Fm [def dst P W2, from a P W2, from base G W1] {
+            v2fadd_m v(Forward(0x58), None), v2fsub_m v(Forward(0x5c), None), v2frsub_m v(Backward(0x5c), None), v2fmul_m v(Forward(0x59), None),
+        }
+        Fx [def dst X W1, from a X W1, from base G W1, from index G W1] {
+            fadd64_x s(Forward(0x58), Full), fsub64_x s(Forward(0x5c), Full), frsub64_x s(Backward(0x5c), Full), fmul64_x s(Forward(0x59), Full),
+        }
+        Fx [def dst P W2, from a P W2, from base G W1, from index G W1] {
+            v2fadd_x v(Forward(0x58), Full), v2fsub_x v(Forward(0x5c), Full), v2frsub_x v(Backward(0x5c), Full), v2fmul_x v(Forward(0x59), Full),
+        }
+        Fm [def dst X W1, from a X W1, from base G W1, from c X W1] {
+            muladd64_m s(FactorLoaded, None), muladd64_am s(TermLoaded, None),
+        }
+        Fm [def dst P W2, from a P W2, from base G W1, from c P W2] {
+            v2muladd_m v(FactorLoaded, None), v2muladd_am v(TermLoaded, None),
+        }
+        Fm [def dst P W2, from a X W1, from base G W1, from c P W2] { v2scaleadd_m T::ScaleAddLoaded }
+        Fcx [def dst X W1, from a X W1, from base G W1, from index G W1, from c X W1] {
+            muladd64_x s(FactorLoaded, Full), muladd64_s s(FactorLoaded, Signed), muladd64_ax s(TermLoaded, Full),
+        }
+        Fcx [def dst P W2, from a P W2, from base G W1, from index G W1, from c P W2] {
+            v2muladd_x v(FactorLoaded, Full), v2muladd_ax v(TermLoaded, Full),
+        }
+        Fm [from dst X W1, from a X W1, from base G W1] { fmul64_st T::StoreProduct { add: false } }
+        Fm [from dst X W1, from a X W1, from base G W1, from c X W1] { muladd64_st T::StoreProduct { add: true } }
+        Fms [from a X W1, from b X W1, from from G W1, from base G W1] { muladd64_ls T::StoreSum }
+        Fms [from a X W1, from from G W1, from base G W1] { macc64_m T::Accumulate(false) }
+        Fxs [from a X W1, from base G W1, from index G W1, from to G W1] { macc64_x T::Accumulate(true) }
+        Fms [def a P W2, from from G W1, from base G W1] { pair64_m T::PairLoaded }
+        Memn [from reg N W1, from base G W1] { fill_words T::Handler }
+        Memn [from reg G W1, from base G W1] { memcpy_fixed T::Handler }
+        Tls [def dst G W1] { tls_address T::Handler }
+        D [def dst G W1] { stack_save T::StackSave }
+        A [from a G W1] { stack_restore T::StackRestore }
+    }
+    handlers! { r;
+        Memn [def reg M BYTES, from base M W1]: load_bytes;
+        Memn [from reg M BYTES, from base M W1]: store_bytes;
+        Alloca [def dst M W1, from count M W1]: alloca;
+        Abc [from a M W1, from b M W1, from c M W1]: memcpy memmove memset;
+        D [def dst M W1]: cycle_counter;
+        Mem [def reg M W1, from base M W1]: aload8 aload16 aload32 aload64;
+        Mem [from reg M W1, from base M W1]: astore8 astore16 astore32 astore64 sstore8 sstore16 sstore32 sstore64;
+        Rmw [def dst M W1, from ptr M W1, from value M W1]:
+            xchg8 xchg16 xchg32 xchg64 aadd8 aadd16 aadd32 aadd64 asub8 asub16 asub32 asub64
+            aand8 aand16 aand32 aand64 anand8 anand16 anand32 anand64 aor8 aor16 aor32 aor64
+            axor8 axor16 axor32 axor64 amax8 amax16 amax32 amax64 amin8 amin16 amin32 amin64
+            aumax8 aumax16 aumax32 aumax64 aumin8 aumin16 aumin32 aumin64
+            afadd32 afadd64 afsub32 afsub64 afmax32 afmax64 afmin32 afmin64;
+        Cas [from ptr M W1, from expected M W1, from new M W1]: cas8 cas16 cas32 cas64;
+        Nil []: fence;
+        Lane [def dst M LANE, from a M LANES, from index M W1]: extract_var;
+        Lane [def dst M LANE_WORDS, from a M LANE_WORDS, from b M W1, from index M W1]: insert_var;
+    }
+}
+
+fn vectors(r: &mut [Row]) {
+    use Template as T;
+    let p66 = pp::P66;
+    let n = |_pp: u8, _opcode: u8| T::Handler;
+    let n38 = |_opcode: u8| T::Handler;
+    rows! { r;
+        Dab [def dst P W2, from a P W2, from b P W2] {
+            v2fadd T::Packed(p66, 1, 0x58), v2fsub T::Packed(p66, 1, 0x5c), v2fmul T::Packed(p66, 1, 0x59), v2fdiv T::Packed(p66, 1, 0x5e),
+            v2add64 T::Packed(p66, 1, 0xd4), v4add32 T::Packed(p66, 1, 0xfe),
+        }
+        Dabc [def dst P W2, from a P W2, from b P W2, from c P W2] { v2muladd T::PackedMulAdd }
+        Dab [def dst P W2, from a X W1, from b P W2] { v2scale T::Scale(false) }
+        Dabc [def dst P W2, from a X W1, from b P W2, from c P W2] { v2scaleadd T::Scale(true) }
+        Dabn [def dst M n_of!(Dabn), from a M n_of!(Dabn), from b M n_of!(Dabn)] {
+            vadd8 n(p66, 0xfc), vadd16 n(p66, 0xfd), vadd32 n(p66, 0xfe), vadd64 n(p66, 0xd4),
+            vsub8 n(p66, 0xf8), vsub16 n(p66, 0xf9), vsub32 n(p66, 0xfa), vsub64 n(p66, 0xfb),
+            vmul16 n(p66, 0xd5), vmul32 n38(0x40), vmul8 T::Handler, vmul64 T::Handler,
+            vfadd32 n(0, 0x58), vfadd64 n(p66, 0x58), vfsub32 n(0, 0x5c), vfsub64 n(p66, 0x5c),
+            vfmul32 n(0, 0x59), vfmul64 n(p66, 0x59), vfdiv32 n(0, 0x5e), vfdiv64 n(p66, 0x5e),
+            vand n(p66, 0xdb), vor n(p66, 0xeb), vxor n(p66, 0xef),
+            vsmin8 n38(0x38), vsmin16 n(p66, 0xea), vsmin32 n38(0x39), vsmax8 n38(0x3c), vsmax16 n(p66, 0xee), vsmax32 n38(0x3d),
+            vumin8 n(p66, 0xda), vumin16 n38(0x3a), vumin32 n38(0x3b), vumax8 n(p66, 0xde), vumax16 n38(0x3e), vumax32 n38(0x3f),
+        }
+    }
+    handlers! { r;
+        Dabn [def dst M n_of!(Dabn), from a M n_of!(Dabn), from b M n_of!(Dabn)]:
+            vshl8 vshl16 vshl32 vshl64 vlshr8 vlshr16 vlshr32 vlshr64 vashr8 vashr16 vashr32 vashr64
+            vsmin64 vsmax64 vumin64 vumax64;
+        Dabcn [def dst M n_of!(Dabcn), from a M n_of!(Dabcn), from b M n_of!(Dabcn), from c M n_of!(Dabcn)]: vmuladd32 vmuladd64;
+        Dan [def dst M n_of!(Dan), from a M n_of!(Dan)]: vfneg32 vfneg64 vfabs32 vfabs64 vsqrt32 vsqrt64;
+        Dabn [def dst M lanes_of!(Dabn 1), from a M lanes_of!(Dabn 1), from b M lanes_of!(Dabn 1)]:
+            veq8 vne8 vult8 vule8 vslt8 vsle8;
+        Dabn [def dst M lanes_of!(Dabn 1), from a M lanes_of!(Dabn 2), from b M lanes_of!(Dabn 2)]:
+            veq16 vne16 vult16 vule16 vslt16 vsle16;
+        Dabn [def dst M lanes_of!(Dabn 1), from a M lanes_of!(Dabn 4), from b M lanes_of!(Dabn 4)]:
+            veq32 vne32 vult32 vule32 vslt32 vsle32
+            vfoeq32 vfolt32 vfole32 vfone32 vford32 vfune32 vfuge32 vfugt32 vfueq32 vfuno32;
+        Dabn [def dst M lanes_of!(Dabn 1), from a M lanes_of!(Dabn 8), from b M lanes_of!(Dabn 8)]:
+            veq64 vne64 vult64 vule64 vslt64 vsle64
+            vfoeq64 vfolt64 vfole64 vfone64 vford64 vfune64 vfuge64 vfugt64 vfueq64 vfuno64;
+        Dabcn [def dst M lanes_of!(Dabcn 1), from a M lanes_of!(Dabcn 1), from b M lanes_of!(Dabcn 1), from c M lanes_of!(Dabcn 1)]: vselect8;
+        Dabcn [def dst M lanes_of!(Dabcn 2), from a M lanes_of!(Dabcn 1), from b M lanes_of!(Dabcn 2), from c M lanes_of!(Dabcn 2)]: vselect16;
+        Dabcn [def dst M lanes_of!(Dabcn 4), from a M lanes_of!(Dabcn 1), from b M lanes_of!(Dabcn 4), from c M lanes_of!(Dabcn 4)]: vselect32;
+        Dabcn [def dst M lanes_of!(Dabcn 8), from a M lanes_of!(Dabcn 1), from b M lanes_of!(Dabcn 8), from c M lanes_of!(Dabcn 8)]: vselect64;
+        Dan [def dst M lanes_of!(Dan 1), from a M lanes_of!(Dan 1)]: vzext1_8 vsext1_8;
+        Dan [def dst M lanes_of!(Dan 2), from a M lanes_of!(Dan 1)]: vzext1_16 vsext1_16 vzext8_16 vsext8_16;
+        Dan [def dst M lanes_of!(Dan 4), from a M lanes_of!(Dan 1)]: vzext1_32 vsext1_32 vzext8_32 vsext8_32;
+        Dan [def dst M lanes_of!(Dan 8), from a M lanes_of!(Dan 1)]: vzext1_64 vsext1_64 vzext8_64 vsext8_64;
+        Dan [def dst M lanes_of!(Dan 4), from a M lanes_of!(Dan 2)]: vzext16_32 vsext16_32;
+        Dan [def dst M lanes_of!(Dan 8), from a M lanes_of!(Dan 2)]: vzext16_64 vsext16_64;
+        Dan [def dst M lanes_of!(Dan 8), from a M lanes_of!(Dan 4)]: vzext32_64 vsext32_64 vi32_f64 vu32_f64 vf32_i64 vf32_f64;
+        Dan [def dst M lanes_of!(Dan 1), from a M lanes_of!(Dan 2)]: vtrunc16_8;
+        Dan [def dst M lanes_of!(Dan 1), from a M lanes_of!(Dan 4)]: vtrunc32_8;
+        Dan [def dst M lanes_of!(Dan 1), from a M lanes_of!(Dan 8)]: vtrunc64_8;
+        Dan [def dst M lanes_of!(Dan 2), from a M lanes_of!(Dan 4)]: vtrunc32_16;
+        Dan [def dst M lanes_of!(Dan 2), from a M lanes_of!(Dan 8)]: vtrunc64_16;
+        Dan [def dst M lanes_of!(Dan 4), from a M lanes_of!(Dan 8)]: vtrunc64_32 vi64_f32 vf64_i32 vf64_f32;
+        Dan [def dst M lanes_of!(Dan 4), from a M lanes_of!(Dan 4)]: vi32_f32 vu32_f32 vf32_i32;
+        Dan [def dst M lanes_of!(Dan 8), from a M lanes_of!(Dan 8)]: vi64_f64 vu64_f64 vf64_i64;
+        Shuffle []: shuffle8 shuffle16 shuffle32 shuffle64;
+        Dan [def dst M W1, from a M lanes_of!(Dan 1)]:
+            red_add8 red_and8 red_or8 red_xor8 red_smax8 red_smin8 red_umax8 red_umin8;
+        Dan [def dst M W1, from a M lanes_of!(Dan 2)]:
+            red_add16 red_and16 red_or16 red_xor16 red_smax16 red_smin16 red_umax16 red_umin16;
+        Dan [def dst M W1, from a M lanes_of!(Dan 4)]:
+            red_add32 red_mul32 red_and32 red_or32 red_xor32 red_smax32 red_smin32 red_umax32 red_umin32 red_fmax32 red_fmin32;
+        Dan [def dst M W1, from a M lanes_of!(Dan 8)]:
+            red_add64 red_mul64 red_and64 red_or64 red_xor64 red_smax64 red_smin64 red_umax64 red_umin64 red_fmax64 red_fmin64;
+        Dabn [def dst M W1, from a M W1, from b M lanes_of!(Dabn 4)]: red_fadd32 red_fmul32;
+        Dabn [def dst M W1, from a M W1, from b M lanes_of!(Dabn 8)]: red_fadd64 red_fmul64;
+    }
+    r[op::shuffle8.number as usize].extra = Extra::Shuffle(1);
+    r[op::shuffle16.number as usize].extra = Extra::Shuffle(2);
+    r[op::shuffle32.number as usize].extra = Extra::Shuffle(4);
+    r[op::shuffle64.number as usize].extra = Extra::Shuffle(8);
+}
+
+/// Reads a u16 in an instruction.
+///
+/// # Safety
+/// `ip` is an instruction that has one there.
+#[inline(always)]
+pub unsafe fn u16_at(ip: *const u64, at: u8) -> u16 {
+    // SAFETY: the caller's promise.
+    unsafe { ip.byte_add(at as usize).cast::<u16>().read() }
+}
+
+/// Reads an i32 in an instruction.
+///
+/// # Safety
+/// As for [`u16_at`].
+#[inline(always)]
+pub unsafe fn i32_at(ip: *const u64, at: u8) -> i32 {
+    // SAFETY: the caller's promise.
+    unsafe { ip.byte_add(at as usize).cast::<i32>().read() }
+}
+
+impl Field {
+    /// Its first slot.
+    ///
+    /// # Safety
+    /// `ip` is an instruction with this field.
+    #[inline(always)]
+    pub unsafe fn slot(&self, ip: *const u64) -> u16 {
+        // SAFETY: the caller's promise.
+        unsafe { u16_at(ip, self.at) }
+    }
+
+    /// Its words.
+    ///
+    /// # Safety
+    /// As for [`Field::slot`].
+    #[inline(always)]
+    pub unsafe fn count(&self, ip: *const u64) -> u16 {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match self.words {
+                Words::Fixed(n) => u16::from(n),
+                Words::N(at) => u16_at(ip, at),
+                Words::Lanes(at, bytes) => {
+                    (u32::from(u16_at(ip, at)) * u32::from(bytes)).div_ceil(8) as u16
+                }
+                Words::Sized(n, size) => {
+                    (u32::from(u16_at(ip, n)) * u32::from(u16_at(ip, size))).div_ceil(8) as u16
+                }
+                Words::Bytes16(at) => u16_at(ip, at).div_ceil(8),
+                Words::Bytes(at) => (i32_at(ip, at) as u32).div_ceil(8) as u16,
+            }
+        }
+    }
+}
+
+impl Row {
+    /// Calls `f(slot, words)` for operands read beyond the fields, and `d` for those written.
+    ///
+    /// # Safety
+    /// `ip` is an instruction that this row describes.
+    pub unsafe fn extras(
+        &self,
+        ip: *const u64,
+        f: &mut impl FnMut(u16, u16),
+        d: &mut impl FnMut(u16, u16),
+    ) {
+        // SAFETY: the caller's promise: lists and sites are as the handlers read them.
+        unsafe {
+            let tail = |bytes: u8, n: u8, f: &mut dyn FnMut(u16, u16)| {
+                let slots = ip.byte_add(bytes as usize).cast::<u16>();
+                for i in 0..u16_at(ip, n) {
+                    f(*slots.add(i as usize), 1);
+                }
+            };
+            let site = |at: u8, f: &mut dyn FnMut(u16, u16)| {
+                let site = &*(*ip.byte_add(at as usize).cast::<*const CallSite>());
+                for (&slot, &words) in site.args.iter().zip(&site.words) {
+                    f(slot, words);
+                }
+            };
+            match self.extra {
+                Extra::None => {}
+                Extra::Tail(bytes, n) => tail(bytes, n, f),
+                Extra::CallSite(at) => site(at, f),
+                Extra::TailAndSite(bytes, n, at) => {
+                    tail(bytes, n, f);
+                    site(at, f);
+                }
+                Extra::ThunkSite(at) => {
+                    let site = &*(*ip.byte_add(at as usize).cast::<*const ThunkSite>());
+                    for (&slot, &words) in site.args.iter().zip(&site.words) {
+                        f(slot, words);
+                    }
+                }
+                Extra::Shuffle(size) => {
+                    let o = &(*ip.cast::<Enc<isa::Shuffle>>()).ops;
+                    let lanes = ip.byte_add(size_of::<Enc<isa::Shuffle>>()).cast::<u32>();
+                    for i in 0..o.n as usize {
+                        f((*lanes.add(i) * u32::from(size) / 8) as u16, 1);
+                    }
+                    d(o.dst, (u32::from(o.n) * u32::from(size) / 8) as u16);
+                }
+                Extra::MoveBytes => {
+                    let o = &(*ip.cast::<Enc<isa::Bytes>>()).ops;
+                    let words = |at: u32| ((at + o.bytes).div_ceil(8) - at / 8) as u16;
+                    f((o.from / 8) as u16, words(o.from));
+                    // What is not overwritten is kept.
+                    f((o.to / 8) as u16, words(o.to));
+                }
+                Extra::LoadLane(_) => {
+                    let o = &(*ip.cast::<Enc<isa::Bytes>>()).ops;
+                    f((o.from / 8) as u16, 1);
+                    d(o.to as u16, 1);
+                }
+            }
+        }
+    }
+}
