@@ -255,17 +255,12 @@ impl Asm {
         let low = (!v & 15) << 3 | pp;
         if rxb & 3 == 0 && map == 1 && !wide {
             let second = (!(rxb >> 2) & 1) << 7 | low;
-            self.put(
-                0xc5 | u64::from(second) << 8 | u64::from(opcode) << 16,
-                3,
-            );
+            self.put(0xc5 | u64::from(second) << 8 | u64::from(opcode) << 16, 3);
         } else {
             let second = (!rxb & 7) << 5 | map;
             let third = u8::from(wide) << 7 | low;
-            let word = 0xc4
-                | u64::from(second) << 8
-                | u64::from(third) << 16
-                | u64::from(opcode) << 24;
+            let word =
+                0xc4 | u64::from(second) << 8 | u64::from(third) << 16 | u64::from(opcode) << 24;
             self.put(word, 4);
         }
         self.operand(reg, rm);
@@ -317,7 +312,10 @@ impl Asm {
             self.op(true, 0xc7, 0, Rm::Reg(dst));
             self.imm32(imm as i32);
         } else {
-            self.put(u64::from(0x48 | dst >> 3) | u64::from(0xb8 | (dst & 7)) << 8, 2);
+            self.put(
+                u64::from(0x48 | dst >> 3) | u64::from(0xb8 | (dst & 7)) << 8,
+                2,
+            );
             self.put(imm, 8);
         }
     }

@@ -268,7 +268,8 @@ impl Graph {
                         read(f.slot(inst.ip), f.count(inst.ip));
                     }
                     if inst.row.extra != Extra::None {
-                        inst.row.extras(inst.ip, &mut read, &mut |s, n| defs[0] = (s, n));
+                        inst.row
+                            .extras(inst.ip, &mut read, &mut |s, n| defs[0] = (s, n));
                     }
                     for f in inst.row.fields.iter().filter(|f| f.def) {
                         defs[1] = (f.slot(inst.ip), f.count(inst.ip));

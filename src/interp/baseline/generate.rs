@@ -148,9 +148,9 @@ impl<'a> Gen<'a> {
                         let s = f.slot(inst.ip);
                         let bit = 1 << k;
                         let words = f.count(inst.ip);
-                        let wanted = all || (s..s.saturating_add(words)).any(|s| {
-                            live.get(s as usize) == Some(&b)
-                        });
+                        let wanted = all
+                            || (s..s.saturating_add(words))
+                                .any(|s| live.get(s as usize) == Some(&b));
                         uses.dead |= if wanted { 0 } else { bit };
                         uses.float |= if float[s as usize] == b { bit } else { 0 };
                         for s in s..s.saturating_add(words) {
@@ -166,9 +166,9 @@ impl<'a> Gen<'a> {
                         let s = f.slot(inst.ip);
                         let bit = 1 << k;
                         let words = f.count(inst.ip);
-                        let wanted = all || (s..s.saturating_add(words)).any(|s| {
-                            live.get(s as usize) == Some(&b)
-                        });
+                        let wanted = all
+                            || (s..s.saturating_add(words))
+                                .any(|s| live.get(s as usize) == Some(&b));
                         uses.dead |= if wanted { 0 } else { bit };
                         uses.again |= if again[s as usize] == b { bit } else { 0 };
                         uses.float |= if float[s as usize] == b { bit } else { 0 };
@@ -186,7 +186,8 @@ impl<'a> Gen<'a> {
                             }
                         }
                     };
-                    inst.row.extras(inst.ip, &mut |s, n| mark(s, n, Class::M), &mut |_, _| {});
+                    inst.row
+                        .extras(inst.ip, &mut |s, n| mark(s, n, Class::M), &mut |_, _| {});
                     for f in inst.row.fields.iter().filter(|f| !f.def) {
                         mark(f.slot(inst.ip), f.count(inst.ip), f.class);
                     }
@@ -487,9 +488,16 @@ impl<'a> Gen<'a> {
 
     /// Goes to an instruction's handler, everything being stored.
     pub fn to_handler(&mut self, at: u32, number: u16) {
-        let ip = self.code.lowered.code.as_ptr().wrapping_byte_add(at as usize);
+        let ip = self
+            .code
+            .lowered
+            .code
+            .as_ptr()
+            .wrapping_byte_add(at as usize);
         self.c.asm.mov_imm(RDI, ip as u64);
-        self.c.asm.mov_imm(RAX, HANDLERS[number as usize] as usize as u64);
+        self.c
+            .asm
+            .mov_imm(RAX, HANDLERS[number as usize] as usize as u64);
         self.c.asm.jmp_rm(Rm::Reg(RAX));
     }
 
@@ -505,7 +513,11 @@ impl<'a> Gen<'a> {
 
     /// The address of the bytecode after an instruction of the current block's end.
     pub fn address(&self, at: u32) -> u64 {
-        self.code.lowered.code.as_ptr().wrapping_byte_add(at as usize) as u64
+        self.code
+            .lowered
+            .code
+            .as_ptr()
+            .wrapping_byte_add(at as usize) as u64
     }
 
     fn finish_cold(&mut self) {

@@ -196,7 +196,9 @@ pub fn bytecode_at(pc: usize) -> Option<*const u64> {
     while let Some(n) = unsafe { node.as_ref() } {
         let off = pc.wrapping_sub(n.start);
         if off < n.bytes {
-            let i = n.table.partition_point(|&(native, _)| native as usize <= off);
+            let i = n
+                .table
+                .partition_point(|&(native, _)| native as usize <= off);
             let at = n.table[i.checked_sub(1)?].1;
             return Some(n.bytecode.wrapping_byte_add(at as usize));
         }

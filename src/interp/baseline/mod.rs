@@ -115,7 +115,11 @@ pub fn compile(lowered: &'static Lowered) -> bool {
         out.positions.into(),
     );
     for &(at, to) in &out.entries {
-        let word = lowered.code.as_ptr().cast_mut().wrapping_byte_add(at as usize);
+        let word = lowered
+            .code
+            .as_ptr()
+            .cast_mut()
+            .wrapping_byte_add(at as usize);
         // SAFETY: word 0 of an instruction of code that is never freed. Other threads only read
         // it, whole, and jump to what they find: the handler or its code.
         unsafe { AtomicU64::from_ptr(word) }.store((base + to as usize) as u64, Ordering::Release);

@@ -157,8 +157,8 @@ pub fn choose(code: &Code, graph: &Graph) -> Vec<Vec<Pin>> {
         let mut regs = (0..16u8).rev().filter(|r| XS >> r & 1 != 0);
         let most = XS.count_ones() as usize - SPARE_X;
         for (&(_, slot, pair), reg) in vector.iter().take(most).zip(&mut regs) {
-            let modified = counts[slot as usize].modified
-                || pair && counts[slot as usize + 1].modified;
+            let modified =
+                counts[slot as usize].modified || pair && counts[slot as usize + 1].modified;
             pins.push(Pin {
                 slot,
                 reg,

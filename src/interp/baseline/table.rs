@@ -175,7 +175,11 @@ pub enum Template {
     Select,
     Arith(Alu, u8),
     Mul(u8),
-    Divide { bits: u8, signed: bool, rem: bool },
+    Divide {
+        bits: u8,
+        signed: bool,
+        rem: bool,
+    },
     Shift(u8, u8),
     ArithImm(Alu, u8),
     RsubImm(u8),
@@ -193,16 +197,30 @@ pub enum Template {
     MulSub,
     NegMulAdd,
     FloatToFloat(bool),
-    FloatToInt { double: bool, wide: bool, bits: u8 },
-    IntToFloat { double: bool, bits: u8, signed: bool },
+    FloatToInt {
+        double: bool,
+        wide: bool,
+        bits: u8,
+    },
+    IntToFloat {
+        double: bool,
+        bits: u8,
+        signed: bool,
+    },
     Load(u8, Index),
     Store(u8, Index),
     LoadPair(Index),
     StorePair(Index),
     Gep(bool),
-    Fused { how: Fused, pair: bool, index: Index },
+    Fused {
+        how: Fused,
+        pair: bool,
+        index: Index,
+    },
     ScaleAddLoaded,
-    StoreProduct { add: bool },
+    StoreProduct {
+        add: bool,
+    },
     StoreSum,
     Accumulate(bool),
     PairLoaded,
@@ -369,7 +387,11 @@ fn control(r: &mut [Row]) {
     }
     for (number, then, els) in [
         (op::jump.number, offset_of!(Enc<isa::Br>, ops.target), 0),
-        (op::mov_jump.number, offset_of!(Enc<isa::DaBr>, ops.target), 0),
+        (
+            op::mov_jump.number,
+            offset_of!(Enc<isa::DaBr>, ops.target),
+            0,
+        ),
     ] {
         r[number as usize].flow = Flow::Branch(then as u8, els);
     }
@@ -396,16 +418,27 @@ fn control(r: &mut [Row]) {
     r[op::indirect.number as usize].flow = Flow::Anywhere;
     r[op::setjmp.number as usize].flow = Flow::Twice;
     let stop = [
-        op::ret0.number, op::ret1.number, op::retn.number, op::exit.number, op::tail_call.number,
-        op::tail_call_ptr.number, op::resume.number, op::unreachable.number, op::trap.number,
-        op::unsupported.number, op::longjmp.number,
+        op::ret0.number,
+        op::ret1.number,
+        op::retn.number,
+        op::exit.number,
+        op::tail_call.number,
+        op::tail_call_ptr.number,
+        op::resume.number,
+        op::unreachable.number,
+        op::trap.number,
+        op::unsupported.number,
+        op::longjmp.number,
     ];
     for number in stop {
         r[number as usize].flow = Flow::Stop;
     }
     macro_rules! tail {
         ($shape:ident) => {
-            (size_of::<Enc<isa::$shape>>() as u8, offset_of!(Enc<isa::$shape>, ops.n) as u8)
+            (
+                size_of::<Enc<isa::$shape>>() as u8,
+                offset_of!(Enc<isa::$shape>, ops.n) as u8,
+            )
         };
     }
     let (bytes, n) = tail!(Call);
@@ -517,7 +550,11 @@ fn floats(r: &mut [Row]) {
     let c = T::FloatCompare;
     let u = T::FloatUnary;
     let f = |double, wide, bits| T::FloatToInt { double, wide, bits };
-    let i = |double, bits, signed| T::IntToFloat { double, bits, signed };
+    let i = |double, bits, signed| T::IntToFloat {
+        double,
+        bits,
+        signed,
+    };
     rows! { r;
         Dab [def dst X W1, from a X W1, from b X W1] {
             fadd32 T::Float(0x58, false), fsub32 T::Float(0x5c, false), fmul32 T::Float(0x59, false), fdiv32 T::Float(0x5e, false),
@@ -564,8 +601,16 @@ fn memory(r: &mut [Row]) {
     use Fused::{Backward, FactorLoaded, Forward, TermLoaded};
     use Index::{Frame, Full, None, Signed};
     use Template as T;
-    let s = |how, index| T::Fused { how, pair: false, index };
-    let v = |how, index| T::Fused { how, pair: true, index };
+    let s = |how, index| T::Fused {
+        how,
+        pair: false,
+        index,
+    };
+    let v = |how, index| T::Fused {
+        how,
+        pair: true,
+        index,
+    };
     const BYTES: Words = Words::Bytes(offset_of!(Enc<isa::Memn>, ops.bytes) as u8);
     const LANE_WORDS: Words = Words::N(offset_of!(Enc<isa::Lane>, ops.words) as u8);
     const LANE: Words = Words::Bytes16(offset_of!(Enc<isa::Lane>, ops.size) as u8);

@@ -59,10 +59,5 @@ unsafe extern "C-unwind" {
     /// Calls `first(ip, regs, cx)`.
     #[link_name = "ompvm_interp_run"]
     #[allow(improper_ctypes, reason = "the thread state is only passed on")]
-    pub(super) fn enter_chain(
-        ip: *const u64,
-        regs: *mut u64,
-        cx: *mut ThreadState,
-        first: Handler,
-    );
+    pub(super) fn enter_chain(ip: *const u64, regs: *mut u64, cx: *mut ThreadState, first: Handler);
 }

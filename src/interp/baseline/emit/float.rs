@@ -84,9 +84,7 @@ impl Gen<'_> {
                 self.release(inst);
                 let d = self.c.def_x(self.slot(inst, 0), self.dead(0));
                 let opcode = if double { 0x0b } else { 0x0a };
-                self.c
-                    .asm
-                    .vex(pp::P66, 3, false, opcode, d, a, Rm::Reg(a));
+                self.c.asm.vex(pp::P66, 3, false, opcode, d, a, Rm::Reg(a));
                 self.c.asm.imm8(mode);
             }
         }
@@ -99,9 +97,7 @@ impl Gen<'_> {
         self.c.asm.setcc(condition, RAX);
         if parity {
             let negative = test == FloatTest::NotEq;
-            self.c
-                .asm
-                .setcc(if negative { cc::P } else { cc::NP }, RCX);
+            self.c.asm.setcc(if negative { cc::P } else { cc::NP }, RCX);
             // or, and
             let opcode = if negative { 0x0a } else { 0x22 };
             self.c.asm.op8(opcode, RAX, Rm::Reg(RCX));

@@ -10,8 +10,8 @@ mod float;
 mod int;
 mod memory;
 
-use super::generate::Gen;
 use super::flow::Inst;
+use super::generate::Gen;
 use super::table::Template as T;
 use crate::interp::isa::{self, Enc};
 
