@@ -93,6 +93,15 @@ pub struct Cache {
     clock: u32,
 }
 
+/// A slot that is newer in a register.
+#[derive(Clone, Copy, Debug)]
+pub struct Store {
+    reg: u8,
+    slot: u16,
+    vector: bool,
+    pair: bool,
+}
+
 /// A slot's place in the frame.
 pub fn home(slot: u16) -> Mem {
     at(RSI, i32::from(slot) * 8)
@@ -389,7 +398,7 @@ impl Cache {
             self.asm.v(pp::P66, 0x14, r, x, Rm::Reg(y));
             return Rm::Reg(r);
         }
-        self.to_memory(slot, 2);
+        self.write_back(slot, 2);
         if !again {
             return Rm::Mem(home(slot));
         }
@@ -413,7 +422,7 @@ impl Cache {
     }
 
     /// Makes memory current for some slots, which stay in registers.
-    pub fn to_memory(&mut self, slot: u16, words: u16) {
+    pub fn write_back(&mut self, slot: u16, words: u16) {
         for s in slot..slot + words {
             let g = self.in_g[s as usize];
             if g != NO {
@@ -423,6 +432,46 @@ impl Cache {
             if x != NO {
                 self.clean_x(x & !HIGH);
             }
+        }
+    }
+
+    /// A word in a vector register, and whether it is the upper half there.
+    pub fn lane(&mut self, slot: u16, scratch: X) -> (X, bool) {
+        let x = self.in_x[slot as usize];
+        if x != NO {
+            self.touch_x(x & !HIGH);
+            return (x & !HIGH, x & HIGH != 0);
+        }
+        (self.reg_x(slot, true, scratch), false)
+    }
+
+    /// What memory does not have now.
+    pub fn dirty(&self) -> Vec<Store> {
+        let all = |file: &File, vector: bool| {
+            let file = file.clone();
+            (0..16u8)
+                .filter(move |r| file.dirty >> r & 1 != 0)
+                .map(move |r| (r, file.slot[r as usize], file.pair >> r & 1 != 0))
+                .map(move |(reg, slot, pair)| Store {
+                    reg,
+                    slot,
+                    vector,
+                    pair,
+                })
+                .collect::<Vec<_>>()
+        };
+        let mut out = all(&self.g, false);
+        out.extend(all(&self.x, true));
+        out
+    }
+
+    /// Stores a slot that was in a register.
+    pub fn store_back(&mut self, s: Store) {
+        let m = home(s.slot);
+        match (s.vector, s.pair) {
+            (true, true) => self.asm.vstore128(m, s.reg),
+            (true, false) => self.asm.vstore64(m, s.reg),
+            _ => self.asm.store(m, s.reg),
         }
     }
 

@@ -17,6 +17,8 @@ pub const NONE: u32 = u32::MAX;
 const MAX_LOOP: usize = 64;
 /// Most bytes that are moved without the handler.
 const MAX_INLINE: u32 = 64;
+/// Longest vectors without the handler, in words.
+const MAX_WORDS: u16 = 16;
 /// Most words of all blocks' sets together; with more, every slot counts as live everywhere.
 const MAX_SETS: usize = 1 << 19;
 
@@ -131,13 +133,43 @@ fn branch_targets(inst: &Inst, lowered: &Lowered, mut f: impl FnMut(u32)) {
 
 /// Whether the handler runs it and then goes to the next instruction through word 0.
 pub fn by_handler(inst: &Inst) -> bool {
-    match inst.row.template {
-        Template::Handler | Template::Call => true,
-        // SAFETY: instructions of these templates have this shape.
-        Template::MoveBytes => unsafe {
-            (*inst.ip.cast::<Enc<isa::Bytes>>()).ops.bytes > MAX_INLINE
-        },
-        _ => false,
+    // SAFETY: instructions of these templates have these shapes.
+    unsafe {
+        let apart = |d: u16, a: u16, n: u16| d == a || d + n <= a || a + n <= d;
+        match inst.row.template {
+            Template::Handler | Template::Call => true,
+            Template::MoveBytes => (*inst.ip.cast::<Enc<isa::Bytes>>()).ops.bytes > MAX_INLINE,
+            Template::PackedN(..) => {
+                let o = &(*inst.ip.cast::<Enc<isa::Dabn>>()).ops;
+                o.n > MAX_WORDS || !apart(o.dst, o.a, o.n) || !apart(o.dst, o.b, o.n)
+            }
+            Template::MulAddN(_) => {
+                let o = &(*inst.ip.cast::<Enc<isa::Dabcn>>()).ops;
+                o.n > MAX_WORDS
+                    || [o.a, o.b, o.c].iter().any(|&a| !apart(o.dst, a, o.n))
+            }
+            Template::UnaryN(..) | Template::MoveWords | Template::ZeroWords => {
+                let o = &(*inst.ip.cast::<Enc<isa::Dan>>()).ops;
+                let reads = inst.row.template != Template::ZeroWords;
+                o.n > MAX_WORDS || reads && !apart(o.dst, o.a, o.n)
+            }
+            Template::Shuffle => {
+                let o = &(*inst.ip.cast::<Enc<isa::Shuffle>>()).ops;
+                let lanes = inst.ip.byte_add(size_of::<Enc<isa::Shuffle>>()).cast::<u32>();
+                let dst = u32::from(o.dst)..u32::from(o.dst + o.n);
+                o.n > MAX_WORDS
+                    || o.n % 2 != 0
+                    || (0..o.n as usize).any(|i| dst.contains(&*lanes.add(i)))
+            }
+            Template::FillWords => {
+                (*inst.ip.cast::<Enc<isa::Memn>>()).ops.bytes > 2 * MAX_INLINE
+            }
+            Template::MemcpyFixed => {
+                let bytes = (*inst.ip.cast::<Enc<isa::Memn>>()).ops.bytes;
+                bytes > MAX_INLINE || bytes % 16 != 0 && bytes % 16 != 8
+            }
+            _ => false,
+        }
     }
 }
 

@@ -6,8 +6,8 @@
 //! piece that loads the pins first; blocks that inherit registers keep their handlers in word 0.
 //! What not: single instructions are in `emit`.
 
-use super::asm::{Asm, G, Label, RAX, RDI, RSI, Rm, X, at};
-use super::cache::{Cache, State, home};
+use super::asm::{Asm, G, Label, RAX, RDI, Rm, X};
+use super::cache::{Cache, State, Store, home};
 use super::flow::{Code, Graph, Inst, NONE, by_handler};
 use super::pins::{self, Pin};
 use super::table::{Class, Field, Flow, Template, i32_at};
@@ -36,7 +36,7 @@ enum Cold {
         label: Label,
         at: u32,
         number: u16,
-        stores: Vec<(u16, G)>,
+        stores: Vec<Store>,
     },
 }
 
@@ -179,7 +179,7 @@ impl<'a> Gen<'a> {
                                 *l = b;
                                 again[s as usize] = b;
                                 float[s as usize] = match class {
-                                    Class::X | Class::P => b,
+                                    Class::X | Class::P | Class::V => b,
                                     Class::N if dst_float => b,
                                     _ => NONE,
                                 };
@@ -255,6 +255,22 @@ impl<'a> Gen<'a> {
         self.c.unlock();
     }
 
+    fn give_up(&mut self, class: Class, slot: u16, words: u16) {
+        match class {
+            Class::P => self.c.kill_pair(slot),
+            Class::V => {
+                for s in (slot..slot + words).step_by(2) {
+                    if s + 1 < slot + words {
+                        self.c.kill_pair(s);
+                    } else {
+                        self.c.kill(s);
+                    }
+                }
+            }
+            _ => self.c.kill(slot),
+        }
+    }
+
     fn end_uses(&mut self, inst: &Inst) {
         let dead = self.uses[self.i as usize].dead;
         if dead == 0 {
@@ -263,12 +279,8 @@ impl<'a> Gen<'a> {
         for (k, f) in inst.row.fields.iter().enumerate() {
             if !f.def && dead >> k & 1 != 0 {
                 // SAFETY: the row describes the instruction.
-                let s = unsafe { f.slot(inst.ip) };
-                if f.class == Class::P {
-                    self.c.kill_pair(s);
-                } else {
-                    self.c.kill(s);
-                }
+                let (s, n) = unsafe { (f.slot(inst.ip), f.count(inst.ip)) };
+                self.give_up(f.class, s, n);
             }
         }
     }
@@ -290,11 +302,7 @@ impl<'a> Gen<'a> {
                 if dst.is_some_and(|(d, m)| s < d + m && d < s + n) {
                     continue;
                 }
-                if f.class == Class::P {
-                    self.c.kill_pair(s);
-                } else {
-                    self.c.kill(s);
-                }
+                self.give_up(f.class, s, n);
             }
         }
         self.c.unlock();
@@ -474,8 +482,20 @@ impl<'a> Gen<'a> {
         }
     }
 
-    /// A place after the blocks that runs the current instruction's handler.
-    pub fn bail(&mut self, inst: &Inst, stores: Vec<(u16, G)>) -> Label {
+    /// A place after the blocks that runs the current instruction's handler; all it needs is in
+    /// memory.
+    pub fn bail(&mut self, inst: &Inst) -> Label {
+        self.bail_with(inst, Vec::new())
+    }
+
+    /// As [`Gen::bail`], in the middle of a block: what is only in registers now is stored first,
+    /// and the instructions after this one are run by their handlers until a patched one.
+    pub fn bail_all(&mut self, inst: &Inst) -> Label {
+        let stores = self.c.dirty();
+        self.bail_with(inst, stores)
+    }
+
+    fn bail_with(&mut self, inst: &Inst, stores: Vec<Store>) -> Label {
         let label = self.c.asm.label();
         self.cold.push(Cold::Bail {
             label,
@@ -487,7 +507,7 @@ impl<'a> Gen<'a> {
     }
 
     /// Goes to an instruction's handler, everything being stored.
-    pub fn to_handler(&mut self, at: u32, number: u16) {
+    pub fn hand_over(&mut self, at: u32, number: u16) {
         let ip = self
             .code
             .lowered
@@ -551,10 +571,10 @@ impl<'a> Gen<'a> {
                     let stores = stores.clone();
                     self.position(offset);
                     self.c.asm.bind(label);
-                    for (slot, r) in stores {
-                        self.c.asm.store(at(RSI, i32::from(slot) * 8), r);
+                    for s in stores {
+                        self.c.store_back(s);
                     }
-                    self.to_handler(offset, number);
+                    self.hand_over(offset, number);
                 }
             }
             k += 1;

@@ -85,7 +85,7 @@ pub fn choose(code: &Code, graph: &Graph) -> Vec<Vec<Pin>> {
                                     Class::N => c.neutral += 1,
                                     Class::P if w == 0 => c.pair += 1,
                                     Class::P => c.high += 1,
-                                    Class::M => c.mixed = true,
+                                    Class::M | Class::V => c.mixed = true,
                                 }
                             });
                         }

@@ -21,6 +21,8 @@ pub enum Class {
     X,
     /// A vector register: two words.
     P,
+    /// Vector registers, two words at a time.
+    V,
     /// Whatever register: one word that is only moved.
     N,
     /// Memory: handlers look there.
@@ -230,6 +232,17 @@ pub enum Template {
     PackedMulAdd,
     Scale(bool),
     Pair,
+    Quad,
+    PackedN(u8, u8, u8),
+    MulAddN(bool),
+    UnaryN(u8, bool),
+    MoveWords,
+    ZeroWords,
+    Shuffle,
+    FillWords,
+    MemcpyFixed,
+    Tls,
+    Rmw(u8, bool, u8),
 }
 
 /// Operations on one float.
@@ -467,12 +480,12 @@ fn moves(r: &mut [Row]) {
         Dai [def dst G W1, from a G W1] { sext_bits T::SextBits }
         Dabc [def dst N W1, from a G W1, from b N W1, from c N W1] { select T::Select }
         Dab [def dst P W2, from a X W1, from b X W1] { pair64 T::Pair }
+        Quad [def dst V W4, from a X W1, from b X W1, from c X W1, from d X W1] { quad64 T::Quad }
+        Dan [def dst V n_of!(Dan), from a V n_of!(Dan)] { mov_words T::MoveWords }
+        Dan [def dst V n_of!(Dan)] { zero_words T::ZeroWords }
     }
     handlers! { r;
-        Dan [def dst M n_of!(Dan), from a M n_of!(Dan)]: mov_words;
-        Dan [def dst M n_of!(Dan)]: zero_words;
         Dabcn [def dst M n_of!(Dabcn), from a M W1, from b M n_of!(Dabcn), from c M n_of!(Dabcn)]: select_words;
-        Quad [def dst M W4, from a M W1, from b M W1, from c M W1, from d M W1]: quad64;
     }
     r[op::mov_bytes.number as usize].extra = Extra::MoveBytes;
     r[op::load_lane8.number as usize].extra = Extra::LoadLane(1);
@@ -620,10 +633,12 @@ fn memory(r: &mut [Row]) {
     );
     rows! { r;
         Mem [def reg N W1, from base G W1] {
+            aload8 T::Load(8, None), aload16 T::Load(16, None), aload32 T::Load(32, None), aload64 T::Load(64, None),
             load8 T::Load(8, None), load16 T::Load(16, None), load32 T::Load(32, None), load64 T::Load(64, None),
         }
         Mem [def reg P W2, from base G W1] { load128 T::LoadPair(None) }
         Mem [from reg N W1, from base G W1] {
+            astore8 T::Store(8, None), astore16 T::Store(16, None), astore32 T::Store(32, None), astore64 T::Store(64, None),
             store8 T::Store(8, None), store16 T::Store(16, None), store32 T::Store(32, None), store64 T::Store(64, None),
         }
         Mem [from reg P W2, from base G W1] { store128 T::StorePair(None) }
@@ -677,9 +692,13 @@ fn memory(r: &mut [Row]) {
         Fms [from a X W1, from from G W1, from base G W1] { macc64_m T::Accumulate(false) }
         Fxs [from a X W1, from base G W1, from index G W1, from to G W1] { macc64_x T::Accumulate(true) }
         Fms [def a P W2, from from G W1, from base G W1] { pair64_m T::PairLoaded }
-        Memn [from reg N W1, from base G W1] { fill_words T::Handler }
-        Memn [from reg G W1, from base G W1] { memcpy_fixed T::Handler }
-        Tls [def dst G W1] { tls_address T::Handler }
+        Memn [from reg N W1, from base G W1] { fill_words T::FillWords }
+        Memn [from reg G W1, from base G W1] { memcpy_fixed T::MemcpyFixed }
+        Rmw [def dst G W1, from ptr G W1, from value G W1] {
+            xchg32 T::Rmw(0x87, false, 32), xchg64 T::Rmw(0x87, false, 64), aadd32 T::Rmw(0xc1, false, 32),
+            aadd64 T::Rmw(0xc1, false, 64), asub32 T::Rmw(0xc1, true, 32), asub64 T::Rmw(0xc1, true, 64),
+        }
+        Tls [def dst G W1] { tls_address T::Tls }
         D [def dst G W1] { stack_save T::StackSave }
         A [from a G W1] { stack_restore T::StackRestore }
     }
@@ -689,10 +708,9 @@ fn memory(r: &mut [Row]) {
         Alloca [def dst M W1, from count M W1]: alloca;
         Abc [from a M W1, from b M W1, from c M W1]: memcpy memmove memset;
         D [def dst M W1]: cycle_counter;
-        Mem [def reg M W1, from base M W1]: aload8 aload16 aload32 aload64;
-        Mem [from reg M W1, from base M W1]: astore8 astore16 astore32 astore64 sstore8 sstore16 sstore32 sstore64;
+        Mem [from reg M W1, from base M W1]: sstore8 sstore16 sstore32 sstore64;
         Rmw [def dst M W1, from ptr M W1, from value M W1]:
-            xchg8 xchg16 xchg32 xchg64 aadd8 aadd16 aadd32 aadd64 asub8 asub16 asub32 asub64
+            xchg8 xchg16 aadd8 aadd16 asub8 asub16 
             aand8 aand16 aand32 aand64 anand8 anand16 anand32 anand64 aor8 aor16 aor32 aor64
             axor8 axor16 axor32 axor64 amax8 amax16 amax32 amax64 amin8 amin16 amin32 amin64
             aumax8 aumax16 aumax32 aumax64 aumin8 aumin16 aumin32 aumin64
@@ -707,8 +725,8 @@ fn memory(r: &mut [Row]) {
 fn vectors(r: &mut [Row]) {
     use Template as T;
     let p66 = pp::P66;
-    let n = |_pp: u8, _opcode: u8| T::Handler;
-    let n38 = |_opcode: u8| T::Handler;
+    let n = |pp, opcode| T::PackedN(pp, 1, opcode);
+    let n38 = |opcode| T::PackedN(p66, 2, opcode);
     rows! { r;
         Dab [def dst P W2, from a P W2, from b P W2] {
             v2fadd T::Packed(p66, 1, 0x58), v2fsub T::Packed(p66, 1, 0x5c), v2fmul T::Packed(p66, 1, 0x59), v2fdiv T::Packed(p66, 1, 0x5e),
@@ -717,23 +735,28 @@ fn vectors(r: &mut [Row]) {
         Dabc [def dst P W2, from a P W2, from b P W2, from c P W2] { v2muladd T::PackedMulAdd }
         Dab [def dst P W2, from a X W1, from b P W2] { v2scale T::Scale(false) }
         Dabc [def dst P W2, from a X W1, from b P W2, from c P W2] { v2scaleadd T::Scale(true) }
-        Dabn [def dst M n_of!(Dabn), from a M n_of!(Dabn), from b M n_of!(Dabn)] {
+        Dabn [def dst V n_of!(Dabn), from a V n_of!(Dabn), from b V n_of!(Dabn)] {
             vadd8 n(p66, 0xfc), vadd16 n(p66, 0xfd), vadd32 n(p66, 0xfe), vadd64 n(p66, 0xd4),
             vsub8 n(p66, 0xf8), vsub16 n(p66, 0xf9), vsub32 n(p66, 0xfa), vsub64 n(p66, 0xfb),
-            vmul16 n(p66, 0xd5), vmul32 n38(0x40), vmul8 T::Handler, vmul64 T::Handler,
-            vfadd32 n(0, 0x58), vfadd64 n(p66, 0x58), vfsub32 n(0, 0x5c), vfsub64 n(p66, 0x5c),
+            vmul16 n(p66, 0xd5), vmul32 n38(0x40), vmul8 T::Handler,             vfadd32 n(0, 0x58), vfadd64 n(p66, 0x58), vfsub32 n(0, 0x5c), vfsub64 n(p66, 0x5c),
             vfmul32 n(0, 0x59), vfmul64 n(p66, 0x59), vfdiv32 n(0, 0x5e), vfdiv64 n(p66, 0x5e),
             vand n(p66, 0xdb), vor n(p66, 0xeb), vxor n(p66, 0xef),
             vsmin8 n38(0x38), vsmin16 n(p66, 0xea), vsmin32 n38(0x39), vsmax8 n38(0x3c), vsmax16 n(p66, 0xee), vsmax32 n38(0x3d),
             vumin8 n(p66, 0xda), vumin16 n38(0x3a), vumin32 n38(0x3b), vumax8 n(p66, 0xde), vumax16 n38(0x3e), vumax32 n38(0x3f),
         }
+        Dabcn [def dst V n_of!(Dabcn), from a V n_of!(Dabcn), from b V n_of!(Dabcn), from c V n_of!(Dabcn)] {
+            vmuladd32 T::MulAddN(false), vmuladd64 T::MulAddN(true),
+        }
+        Dan [def dst V n_of!(Dan), from a V n_of!(Dan)] {
+            vfneg32 T::UnaryN(0x57, false), vfneg64 T::UnaryN(0x57, true), vfabs32 T::UnaryN(0x54, false),
+            vfabs64 T::UnaryN(0x54, true), vsqrt32 T::UnaryN(0x51, false), vsqrt64 T::UnaryN(0x51, true),
+        }
+        Shuffle [] { shuffle64 T::Shuffle }
     }
     handlers! { r;
         Dabn [def dst M n_of!(Dabn), from a M n_of!(Dabn), from b M n_of!(Dabn)]:
             vshl8 vshl16 vshl32 vshl64 vlshr8 vlshr16 vlshr32 vlshr64 vashr8 vashr16 vashr32 vashr64
             vsmin64 vsmax64 vumin64 vumax64;
-        Dabcn [def dst M n_of!(Dabcn), from a M n_of!(Dabcn), from b M n_of!(Dabcn), from c M n_of!(Dabcn)]: vmuladd32 vmuladd64;
-        Dan [def dst M n_of!(Dan), from a M n_of!(Dan)]: vfneg32 vfneg64 vfabs32 vfabs64 vsqrt32 vsqrt64;
         Dabn [def dst M lanes_of!(Dabn 1), from a M lanes_of!(Dabn 1), from b M lanes_of!(Dabn 1)]:
             veq8 vne8 vult8 vule8 vslt8 vsle8;
         Dabn [def dst M lanes_of!(Dabn 1), from a M lanes_of!(Dabn 2), from b M lanes_of!(Dabn 2)]:
@@ -763,7 +786,7 @@ fn vectors(r: &mut [Row]) {
         Dan [def dst M lanes_of!(Dan 4), from a M lanes_of!(Dan 8)]: vtrunc64_32 vi64_f32 vf64_i32 vf64_f32;
         Dan [def dst M lanes_of!(Dan 4), from a M lanes_of!(Dan 4)]: vi32_f32 vu32_f32 vf32_i32;
         Dan [def dst M lanes_of!(Dan 8), from a M lanes_of!(Dan 8)]: vi64_f64 vu64_f64 vf64_i64;
-        Shuffle []: shuffle8 shuffle16 shuffle32 shuffle64;
+        Shuffle []: shuffle8 shuffle16 shuffle32;
         Dan [def dst M W1, from a M lanes_of!(Dan 1)]:
             red_add8 red_and8 red_or8 red_xor8 red_smax8 red_smin8 red_umax8 red_umin8;
         Dan [def dst M W1, from a M lanes_of!(Dan 2)]:

@@ -24,7 +24,7 @@ impl Gen<'_> {
     pub(super) fn enter(&mut self, inst: &Inst) {
         // SAFETY: see `emit`.
         let o: isa::Enter = unsafe { ops(inst) };
-        let over = self.bail(inst, Vec::new());
+        let over = self.bail(inst);
         let asm = &mut self.c.asm;
         asm.lea(true, RAX, at(RSI, o.frame as i32));
         asm.op(true, 0x3b, RAX, Rm::Mem(at(RDX, LIMIT)));
@@ -158,7 +158,7 @@ impl Gen<'_> {
             T::Call => self.call(inst),
             _ if by_handler(inst) => {
                 self.c.flush(true, |_| true);
-                self.to_handler(inst.at, inst.number);
+                self.hand_over(inst.at, inst.number);
             }
             _ => {}
         }
@@ -299,10 +299,10 @@ impl Gen<'_> {
         let dst = u32::from(o.dst) | u32::from(o.words) << 16;
         let Ok(dst) = i32::try_from(dst) else {
             self.c.flush(true, |_| true);
-            return self.to_handler(inst.at, inst.number);
+            return self.hand_over(inst.at, inst.number);
         };
         // Not lowered yet: the handler does that, and reads everything from memory.
-        let first = self.bail(inst, Vec::new());
+        let first = self.bail(inst);
         self.c.flush(true, |_| true);
         let head = HEADER as i32 * 8;
         self.c.asm.mov_imm(RCX, o.func as u64);

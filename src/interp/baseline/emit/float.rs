@@ -158,7 +158,7 @@ impl Gen<'_> {
         if overlap {
             let r = self.pr(inst, 1, 0);
             self.c.asm.vmov(0, r);
-            self.c.to_memory(src, 2);
+            self.c.write_back(src, 2);
             self.c.kill_pair(src);
             let d = self.c.def_p(dst, false);
             self.c.asm.vmov(d, 0);
@@ -212,14 +212,5 @@ impl Gen<'_> {
             let d = self.c.def_p(self.slot(inst, 0), self.dead(0));
             self.c.asm.v(pp::P66, MUL, d, 0, b);
         }
-    }
-
-    pub(super) fn pair(&mut self, inst: &Inst) {
-        let a = self.xr(inst, 1, 0);
-        let b = self.xr(inst, 2, 1);
-        self.release(inst);
-        let d = self.c.def_p(self.slot(inst, 0), self.dead(0));
-        // vunpcklpd
-        self.c.asm.v(pp::P66, 0x14, d, a, Rm::Reg(b));
     }
 }

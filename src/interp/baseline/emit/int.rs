@@ -76,13 +76,9 @@ impl Gen<'_> {
     /// The handler reports what the processor would trap on.
     pub(super) fn divide(&mut self, inst: &Inst, bits: u8, signed: bool, rem: bool) {
         let wide = bits == 64;
-        let (sa, sb) = (self.slot(inst, 1), self.slot(inst, 2));
-        // The operands must be where the handler finds them, should it run.
-        self.c.to_memory(sa, 1);
-        self.c.to_memory(sb, 1);
         let a = self.g(inst, 1);
         let b = self.gr(inst, 2, RCX);
-        let bad = self.bail(inst, Vec::new());
+        let bad = self.bail_all(inst);
         self.c.asm.op(wide, 0x85, b, Rm::Reg(b));
         self.c.asm.jcc(cc::E, bad);
         self.mov_width(wide, RAX, a);
@@ -382,7 +378,7 @@ impl Gen<'_> {
     pub(super) fn load_lane(&mut self, inst: &Inst, bits: u8) {
         // SAFETY: see `emit`.
         let o: isa::Bytes = unsafe { ops(inst) };
-        self.c.to_memory((o.from / 8) as u16, 1);
+        self.c.write_back((o.from / 8) as u16, 1);
         let d = self.c.def_g(o.to as u16, false);
         let m = Rm::Mem(at(RSI, o.from as i32));
         self.c.asm.movzx(u32::from(bits), d, m);
@@ -393,9 +389,9 @@ impl Gen<'_> {
         // SAFETY: see `emit`.
         let o: isa::Bytes = unsafe { ops(inst) };
         let words = |at: u32| ((at + o.bytes).div_ceil(8) - at / 8) as u16;
-        self.c.to_memory((o.from / 8) as u16, words(o.from));
+        self.c.write_back((o.from / 8) as u16, words(o.from));
         let (to, n) = ((o.to / 8) as u16, words(o.to));
-        self.c.to_memory(to, n);
+        self.c.write_back(to, n);
         for s in to..to + n {
             self.c.kill(s);
         }

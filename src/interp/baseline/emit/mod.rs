@@ -9,6 +9,7 @@ mod control;
 mod float;
 mod int;
 mod memory;
+mod vector;
 
 use super::flow::Inst;
 use super::generate::Gen;
@@ -81,6 +82,17 @@ impl Gen<'_> {
             T::PackedMulAdd => self.packed_mul_add(inst),
             T::Scale(add) => self.scale(inst, add),
             T::Pair => self.pair(inst),
+            T::Quad => self.quad(inst),
+            T::PackedN(pp, map, opcode) => self.packed_n(inst, pp, map, opcode),
+            T::MulAddN(double) => self.mul_add_n(inst, double),
+            T::UnaryN(opcode, double) => self.unary_n(inst, opcode, double),
+            T::MoveWords => self.move_words(inst),
+            T::ZeroWords => self.zero_words(inst),
+            T::Shuffle => self.shuffle(inst),
+            T::FillWords => self.fill_words(inst),
+            T::MemcpyFixed => self.memcpy_fixed(inst),
+            T::Tls => self.tls(inst),
+            T::Rmw(opcode, negate, bits) => self.rmw(inst, opcode, negate, bits),
             T::StackSave => self.stack_save(inst),
             T::StackRestore => self.stack_restore(inst),
             // Those that end a block, and those that handlers run.

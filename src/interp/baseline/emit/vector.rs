@@ -1,0 +1,273 @@
+//! Vectors of several words, two words at a time; shuffles; blocks of a few words in memory.
+//!
+//! Destinations are their operands or do not touch them; whatever overlaps otherwise, or is long,
+//! is a handler's (see `flow::by_handler`).
+
+use super::float::{ADD, MUL};
+use super::ops;
+use crate::interp::baseline::asm::{Alu, RAX, RCX, RDI, RDX, Rm, at, cc, pp};
+use crate::interp::baseline::flow::Inst;
+use crate::interp::baseline::generate::Gen;
+use crate::interp::isa::{self, Enc};
+use crate::memory::thread::ThreadState;
+use std::mem::offset_of;
+
+impl Gen<'_> {
+    /// Words of the destination.
+    fn length(&self, inst: &Inst) -> u16 {
+        // SAFETY: the row describes the instruction; its first field is the destination.
+        unsafe { inst.row.fields[0].count(inst.ip) }
+    }
+
+    /// The operand `k`'s words `i` (and `i + 1` when `two`), in a register.
+    fn words(&mut self, inst: &Inst, k: usize, i: u16, two: bool, scratch: u8) -> u8 {
+        let (slot, again) = (self.slot(inst, k) + i, self.again(k));
+        if two {
+            self.c.reg_p(slot, again, scratch)
+        } else {
+            self.c.reg_x(slot, again, scratch)
+        }
+    }
+
+    /// The register for the destination's words; operands that die are given up first.
+    fn result(&mut self, inst: &Inst, i: u16, two: bool) -> u8 {
+        for k in 1..inst.row.fields.len() {
+            if self.dead(k) {
+                let slot = self.slot(inst, k) + i;
+                if two {
+                    self.c.kill_pair(slot);
+                } else {
+                    self.c.kill(slot);
+                }
+            }
+        }
+        self.c.unlock();
+        let (slot, dead) = (self.slot(inst, 0) + i, self.dead(0));
+        let d = if two {
+            self.c.def_p(slot, dead)
+        } else {
+            self.c.def_x(slot, dead)
+        };
+        self.c.unlock();
+        d
+    }
+
+    pub(super) fn packed_n(&mut self, inst: &Inst, pp: u8, map: u8, opcode: u8) {
+        let n = self.length(inst);
+        for i in (0..n).step_by(2) {
+            let two = i + 2 <= n;
+            let a = self.words(inst, 1, i, two, 0);
+            let b = self.words(inst, 2, i, two, 1);
+            let d = self.result(inst, i, two);
+            self.c.asm.vex(pp, map, false, opcode, d, a, Rm::Reg(b));
+        }
+    }
+
+    pub(super) fn mul_add_n(&mut self, inst: &Inst, double: bool) {
+        let n = self.length(inst);
+        let pp = if double { pp::P66 } else { pp::NONE };
+        for i in (0..n).step_by(2) {
+            let two = i + 2 <= n;
+            let a = self.words(inst, 1, i, two, 0);
+            let b = self.words(inst, 2, i, two, 1);
+            self.c.asm.v(pp, MUL, 0, a, Rm::Reg(b));
+            let c = self.words(inst, 3, i, two, 1);
+            let d = self.result(inst, i, two);
+            self.c.asm.v(pp, ADD, d, 0, Rm::Reg(c));
+        }
+    }
+
+    /// A mask on every lane (`vxorps`, `vandps`), or the square root.
+    pub(super) fn unary_n(&mut self, inst: &Inst, opcode: u8, double: bool) {
+        let n = self.length(inst);
+        if opcode != 0x51 {
+            let bit = if double { 1u64 << 63 } else { 1 << 63 | 1 << 31 };
+            let mask = if opcode == 0x57 { bit } else { !bit };
+            self.c.asm.mov_imm(RAX, mask);
+            self.c.asm.vmovq_from_g(1, RAX);
+            self.c.asm.v(pp::F2, 0x12, 1, 0, Rm::Reg(1));
+        }
+        let pp = if double { pp::P66 } else { pp::NONE };
+        for i in (0..n).step_by(2) {
+            let two = i + 2 <= n;
+            let a = self.words(inst, 1, i, two, 0);
+            let d = self.result(inst, i, two);
+            if opcode == 0x51 {
+                self.c.asm.v(pp, opcode, d, 0, Rm::Reg(a));
+            } else {
+                self.c.asm.v(pp::NONE, opcode, d, a, Rm::Reg(1));
+            }
+        }
+    }
+
+    pub(super) fn zero_words(&mut self, inst: &Inst) {
+        let n = self.length(inst);
+        for i in (0..n).step_by(2) {
+            let d = self.result(inst, i, i + 2 <= n);
+            self.c.asm.v(pp::NONE, 0x57, d, d, Rm::Reg(d));
+        }
+    }
+
+    pub(super) fn move_words(&mut self, inst: &Inst) {
+        let n = self.length(inst);
+        for i in (0..n).step_by(2) {
+            let two = i + 2 <= n;
+            let a = self.words(inst, 1, i, two, 0);
+            let d = self.result(inst, i, two);
+            self.c.asm.vmov(d, a);
+        }
+    }
+
+    /// `to = {a, b}` of two fields.
+    fn join(&mut self, inst: &Inst, a: usize, b: usize, to: u8) {
+        let a = self.xr(inst, a, to);
+        match self.x(inst, b) {
+            Rm::Reg(b) => self.c.asm.v(pp::P66, 0x14, to, a, Rm::Reg(b)),
+            m => self.c.asm.v(pp::P66, 0x16, to, a, m),
+        }
+    }
+
+    pub(super) fn pair(&mut self, inst: &Inst) {
+        self.join(inst, 1, 2, 0);
+        self.release(inst);
+        let d = self.c.def_p(self.slot(inst, 0), self.dead(0));
+        self.c.asm.vmov(d, 0);
+    }
+
+    pub(super) fn quad(&mut self, inst: &Inst) {
+        self.join(inst, 1, 2, 0);
+        self.join(inst, 3, 4, 1);
+        self.release(inst);
+        let (slot, dead) = (self.slot(inst, 0), self.dead(0));
+        let d = self.c.def_p(slot, dead);
+        self.c.asm.vmov(d, 0);
+        let d = self.c.def_p(slot + 2, dead);
+        self.c.asm.vmov(d, 1);
+    }
+
+    /// Words from anywhere in the frame, an even number.
+    pub(super) fn shuffle(&mut self, inst: &Inst) {
+        // SAFETY: see `emit`; the lanes follow the instruction.
+        let (o, lanes) = unsafe {
+            let o: isa::Shuffle = ops(inst);
+            let lanes = inst
+                .ip
+                .byte_add(size_of::<Enc<isa::Shuffle>>())
+                .cast::<u32>();
+            (o, std::slice::from_raw_parts(lanes, o.n as usize))
+        };
+        for (i, two) in lanes.chunks_exact(2).enumerate() {
+            let (s, t) = (two[0] as u16, two[1] as u16);
+            let dst = o.dst + 2 * i as u16;
+            if t == s + 1 {
+                let a = self.c.read_p(s, true);
+                let d = self.c.def_p(dst, false);
+                if let Rm::Reg(a) = a {
+                    self.c.asm.vmov(d, a);
+                }
+            } else {
+                let (a, high) = self.c.lane(s, 0);
+                let (b, above) = self.c.lane(t, 1);
+                let d = self.c.def_p(dst, false);
+                // vshufpd
+                self.c.asm.v(pp::P66, 0xc6, d, a, Rm::Reg(b));
+                self.c.asm.imm8(u8::from(high) | u8::from(above) << 1);
+            }
+            self.c.unlock();
+        }
+    }
+
+    pub(super) fn fill_words(&mut self, inst: &Inst) {
+        // SAFETY: see `emit`.
+        let o: isa::Memn = unsafe { ops(inst) };
+        let base = self.gr(inst, 1, RDI);
+        let end = o.bytes as i32;
+        let mut off = 0;
+        if end >= 16 {
+            let a = self.x(inst, 0);
+            self.c.asm.v(pp::F2, 0x12, 0, 0, a);
+            while off + 16 <= end {
+                self.c.asm.vstore128(at(base, o.off + off), 0);
+                off += 16;
+            }
+            if off < end {
+                self.c.asm.vstore64(at(base, o.off + off), 0);
+            }
+        } else if end > 0 {
+            let r = self.gr(inst, 0, RAX);
+            self.c.asm.store(at(base, o.off), r);
+        }
+    }
+
+    /// Everything is read before anything is written.
+    pub(super) fn memcpy_fixed(&mut self, inst: &Inst) {
+        // SAFETY: see `emit`.
+        let o: isa::Memn = unsafe { ops(inst) };
+        let from = self.gr(inst, 1, RDI);
+        let to = self.gr(inst, 0, RCX);
+        let mut pieces = Vec::new();
+        let mut off = 0;
+        while off + 16 <= o.bytes as i32 {
+            let r = match pieces.len() {
+                0 => 0,
+                1 => 1,
+                _ => self.c.take_x(),
+            };
+            self.c.asm.vload128(r, at(from, o.off + off));
+            pieces.push((r, off));
+            off += 16;
+        }
+        let rest = off < o.bytes as i32;
+        if rest {
+            self.c.asm.mov(RAX, Rm::Mem(at(from, o.off + off)));
+        }
+        for (r, off) in pieces {
+            self.c.asm.vstore128(at(to, off), r);
+        }
+        if rest {
+            self.c.asm.store(at(to, off), RAX);
+        }
+    }
+
+    /// The block that the thread used last; another image's is the handler's business.
+    pub(super) fn tls(&mut self, inst: &Inst) {
+        // SAFETY: see `emit`.
+        let o: isa::Tls = unsafe { ops(inst) };
+        let other = self.bail_all(inst);
+        self.c.asm.mov_imm(RAX, o.serial);
+        let serial = offset_of!(ThreadState, tls_serial) as i32;
+        self.c.asm.op(true, 0x3b, RAX, Rm::Mem(at(RDX, serial)));
+        self.c.asm.jcc(cc::NE, other);
+        let d = self.c.def_g(self.slot(inst, 0), self.dead(0));
+        let tls = offset_of!(ThreadState, tls) as i32;
+        self.c.asm.mov(d, Rm::Mem(at(RDX, tls)));
+        if o.off != 0 {
+            self.c.asm.alu_imm(Alu::Add, true, Rm::Reg(d), o.off as i32);
+        }
+    }
+
+    /// `lock xadd` and `xchg`, which locks by itself.
+    pub(super) fn rmw(&mut self, inst: &Inst, opcode: u8, negate: bool, bits: u8) {
+        let p = self.gr(inst, 1, RDI);
+        let value = self.g(inst, 2);
+        let wide = bits == 64;
+        self.c.asm.mov(RAX, value);
+        if negate {
+            self.c.asm.op(wide, 0xf7, 3, Rm::Reg(RAX));
+        }
+        let m = Rm::Mem(at(p, 0));
+        if opcode == 0x87 {
+            self.c.asm.op(wide, opcode, RAX, m);
+        } else {
+            self.c.asm.imm8(0xf0);
+            self.c.asm.op0f(0, wide, opcode, RAX, m);
+        }
+        self.release(inst);
+        let d = self.c.def_g(self.slot(inst, 0), self.dead(0));
+        if wide {
+            self.c.asm.mov(d, Rm::Reg(RAX));
+        } else {
+            self.c.asm.mov32(d, Rm::Reg(RAX));
+        }
+    }
+}
