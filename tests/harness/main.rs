@@ -54,7 +54,12 @@ fn tiers() -> Vec<(Option<String>, usize)> {
         Some(tier) => vec![(Some(tier), 1)],
         None => {
             let share = |tier: &str, n| (Some(format!("--tier={tier}")), n);
-            vec![(None, 1), share("opt", 9), share("auto", 13)]
+            vec![
+                (None, 1),
+                share("baseline", 5),
+                share("opt", 9),
+                share("auto", 13),
+            ]
         }
     }
 }

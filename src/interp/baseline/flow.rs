@@ -145,8 +145,7 @@ pub fn by_handler(inst: &Inst) -> bool {
             }
             Template::MulAddN(_) => {
                 let o = &(*inst.ip.cast::<Enc<isa::Dabcn>>()).ops;
-                o.n > MAX_WORDS
-                    || [o.a, o.b, o.c].iter().any(|&a| !apart(o.dst, a, o.n))
+                o.n > MAX_WORDS || [o.a, o.b, o.c].iter().any(|&a| !apart(o.dst, a, o.n))
             }
             Template::UnaryN(..) | Template::MoveWords | Template::ZeroWords => {
                 let o = &(*inst.ip.cast::<Enc<isa::Dan>>()).ops;
@@ -155,15 +154,16 @@ pub fn by_handler(inst: &Inst) -> bool {
             }
             Template::Shuffle => {
                 let o = &(*inst.ip.cast::<Enc<isa::Shuffle>>()).ops;
-                let lanes = inst.ip.byte_add(size_of::<Enc<isa::Shuffle>>()).cast::<u32>();
+                let lanes = inst
+                    .ip
+                    .byte_add(size_of::<Enc<isa::Shuffle>>())
+                    .cast::<u32>();
                 let dst = u32::from(o.dst)..u32::from(o.dst + o.n);
                 o.n > MAX_WORDS
                     || o.n % 2 != 0
                     || (0..o.n as usize).any(|i| dst.contains(&*lanes.add(i)))
             }
-            Template::FillWords => {
-                (*inst.ip.cast::<Enc<isa::Memn>>()).ops.bytes > 2 * MAX_INLINE
-            }
+            Template::FillWords => (*inst.ip.cast::<Enc<isa::Memn>>()).ops.bytes > 2 * MAX_INLINE,
             Template::MemcpyFixed => {
                 let bytes = (*inst.ip.cast::<Enc<isa::Memn>>()).ops.bytes;
                 bytes > MAX_INLINE || bytes % 16 != 0 && bytes % 16 != 8

@@ -710,7 +710,7 @@ fn memory(r: &mut [Row]) {
         D [def dst M W1]: cycle_counter;
         Mem [from reg M W1, from base M W1]: sstore8 sstore16 sstore32 sstore64;
         Rmw [def dst M W1, from ptr M W1, from value M W1]:
-            xchg8 xchg16 aadd8 aadd16 asub8 asub16 
+            xchg8 xchg16 aadd8 aadd16 asub8 asub16
             aand8 aand16 aand32 aand64 anand8 anand16 anand32 anand64 aor8 aor16 aor32 aor64
             axor8 axor16 axor32 axor64 amax8 amax16 amax32 amax64 amin8 amin16 amin32 amin64
             aumax8 aumax16 aumax32 aumax64 aumin8 aumin16 aumin32 aumin64

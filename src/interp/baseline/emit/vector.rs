@@ -81,7 +81,11 @@ impl Gen<'_> {
     pub(super) fn unary_n(&mut self, inst: &Inst, opcode: u8, double: bool) {
         let n = self.length(inst);
         if opcode != 0x51 {
-            let bit = if double { 1u64 << 63 } else { 1 << 63 | 1 << 31 };
+            let bit = if double {
+                1u64 << 63
+            } else {
+                1 << 63 | 1 << 31
+            };
             let mask = if opcode == 0x57 { bit } else { !bit };
             self.c.asm.mov_imm(RAX, mask);
             self.c.asm.vmovq_from_g(1, RAX);
