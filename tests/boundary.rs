@@ -797,7 +797,7 @@ static MARK: [u64; 1] = [0];
 fn fault_hooks() {
     signals::install();
     signals::set_hooks(
-        |_, _| std::ptr::null(),
+        |_, _, _| std::ptr::null(),
         |ip, place, function| {
             if ip == MARK.as_ptr() {
                 let _ = place.write_str("file.c:14:3");

@@ -137,7 +137,7 @@ pub fn by_handler(inst: &Inst) -> bool {
     unsafe {
         let apart = |d: u16, a: u16, n: u16| d == a || d + n <= a || a + n <= d;
         match inst.row.template {
-            Template::Handler | Template::Call => true,
+            Template::Handler | Template::Call(_) | Template::Call1(_) => true,
             Template::MoveBytes => (*inst.ip.cast::<Enc<isa::Bytes>>()).ops.bytes > MAX_INLINE,
             Template::PackedN(..) => {
                 let o = &(*inst.ip.cast::<Enc<isa::Dabn>>()).ops;
@@ -167,6 +167,13 @@ pub fn by_handler(inst: &Inst) -> bool {
             Template::MemcpyFixed => {
                 let bytes = (*inst.ip.cast::<Enc<isa::Memn>>()).ops.bytes;
                 bytes > MAX_INLINE || bytes % 16 != 0 && bytes % 16 != 8
+            }
+            Template::LoadWords | Template::StoreWords => {
+                let bytes = (*inst.ip.cast::<Enc<isa::Memn>>()).ops.bytes;
+                bytes == 0 || bytes % 8 != 0 || bytes > 8 * u32::from(MAX_WORDS)
+            }
+            Template::IntsToDoubles | Template::DoublesToInts => {
+                (*inst.ip.cast::<Enc<isa::Dan>>()).ops.n != 2
             }
             _ => false,
         }

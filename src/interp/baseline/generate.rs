@@ -375,7 +375,8 @@ impl<'a> Gen<'a> {
 
     /// Word 0 of an instruction leads to a label; where the handler has to stay, it does.
     fn entry(&mut self, inst: &Inst, label: Label) {
-        if inst.row.template == Template::Call || !by_handler(inst) {
+        if matches!(inst.row.template, Template::Call(_) | Template::Call1(_)) || !by_handler(inst)
+        {
             self.entries.push((inst.at, label));
         }
     }

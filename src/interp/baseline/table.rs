@@ -145,6 +145,8 @@ pub enum Fused {
     FactorLoaded,
     /// `a * c + v`.
     TermLoaded,
+    /// `c - a * v`.
+    NegFactorLoaded,
 }
 
 /// How an instruction is compiled.
@@ -163,7 +165,12 @@ pub enum Template {
     Step(Test),
     StepImm(Test),
     Count,
-    Call,
+    Call(bool),
+    Call1(bool),
+    Walk(Test),
+    WalkImm(Test),
+    Inc(Test),
+    IncImm(Test),
     Ret0,
     Ret1,
     Move,
@@ -175,6 +182,12 @@ pub enum Template {
     Mask,
     SextBits,
     Select,
+    Choose(Test),
+    ChooseFloat(FloatTest),
+    ChooseImm(Test),
+    ChooseTest,
+    Affine(u8),
+    NegMul,
     Arith(Alu, u8),
     Mul(u8),
     Divide {
@@ -220,9 +233,16 @@ pub enum Template {
         index: Index,
     },
     ScaleAddLoaded,
-    StoreProduct {
-        add: bool,
-    },
+    StoreResult(u8, Index),
+    StoreMulAdd(Index),
+    BothLoaded(u8, bool),
+    AccumulateBoth,
+    Gather,
+    LoadWords,
+    StoreWords,
+    IntsToDoubles,
+    DoublesToInts,
+    FloatExtreme(u8, bool),
     StoreSum,
     Accumulate(bool),
     PairLoaded,
@@ -341,7 +361,7 @@ fn control(r: &mut [Row]) {
     use Template as T;
     let (e, b, l) = (cc::E, cc::B, cc::L);
     rows! { r;
-        Enter [] { enter T::Enter }
+        Enter [] { enter T::Enter, enter0 T::Enter }
         Br [] { jump T::Jump }
         DaBr [def dst N W1, from a N W1] { mov_jump T::MoveJump }
         Bra [from a G W1] { br_if T::BranchIf }
@@ -361,7 +381,32 @@ fn control(r: &mut [Row]) {
             br_fole64 T::BranchFloat(FloatTest::Le, true), br_fone64 T::BranchFloat(FloatTest::Ne, true),
             br_ford64 T::BranchFloat(FloatTest::Ord, true),
         }
+        Brab [from a G W1, from b G W1] {
+            br_eq32 T::Branch(Test(e, 32, false)), br_ult32 T::Branch(Test(b, 32, false)),
+            br_ule32 T::Branch(Test(cc::BE, 32, false)),
+        }
+        Brwalk [def dst G W1, from a G W1, from b G W1, from s G W1] {
+            walk_eq32 T::Walk(Test(e, 32, false)), walk_eq64 T::Walk(Test(e, 64, false)),
+            walk_slt32 T::Walk(Test(l, 32, true)), walk_slt64 T::Walk(Test(l, 64, true)),
+            walk_ult32 T::Walk(Test(b, 32, false)), walk_ult64 T::Walk(Test(b, 64, false)),
+        }
+        Brwalki [def dst G W1, from a G W1, from s G W1] {
+            walk_eqi32 T::WalkImm(Test(e, 32, false)), walk_eqi64 T::WalkImm(Test(e, 64, false)),
+            walk_slti32 T::WalkImm(Test(l, 32, true)), walk_slti64 T::WalkImm(Test(l, 64, true)),
+            walk_ulti32 T::WalkImm(Test(b, 32, false)), walk_ulti64 T::WalkImm(Test(b, 64, false)),
+        }
+        Brinc [def dst G W1, from a G W1, from x G W1, from y G W1] {
+            inc_br_eq T::Inc(Test(e, 64, false)), inc_br_eq32 T::Inc(Test(e, 32, false)),
+            inc_br_slt32 T::Inc(Test(l, 32, true)), inc_br_slt64 T::Inc(Test(l, 64, true)),
+            inc_br_ult T::Inc(Test(b, 64, false)),
+        }
+        Brinci [def dst G W1, from a G W1, from x G W1] {
+            inc_br_eqi T::IncImm(Test(e, 64, false)), inc_br_eqi32 T::IncImm(Test(e, 32, false)),
+            inc_br_slti32 T::IncImm(Test(l, 32, true)), inc_br_slti64 T::IncImm(Test(l, 64, true)),
+            inc_br_ulti T::IncImm(Test(b, 64, false)),
+        }
         Brai [from a G W1] {
+            br_eqi32 T::BranchImm(Test(e, 32, false)), br_ulti32 T::BranchImm(Test(b, 32, false)),
             br_eqi T::BranchImm(Test(e, 64, false)), br_ulti T::BranchImm(Test(b, 64, false)),
             br_slti32 T::BranchImm(Test(l, 32, true)), br_slti64 T::BranchImm(Test(l, 64, true)),
             br_test T::BranchTest,
@@ -380,7 +425,12 @@ fn control(r: &mut [Row]) {
         Nil [] { ret0 T::Ret0 }
         A [from a N W1] { ret1 T::Ret1 }
         // The result is written by the callee's return, before the instruction after the call.
-        Call [def dst M Words::N(offset_of!(Enc<isa::Call>, ops.words) as u8)] { call T::Call }
+        Call [def dst M Words::N(offset_of!(Enc<isa::Call>, ops.words) as u8)] {
+            call T::Call(false), call0 T::Call(true), call4 T::Call(true),
+        }
+        Call1 [def dst M Words::N(offset_of!(Enc<isa::Call1>, ops.words) as u8), from a N W1] {
+            call1 T::Call1(true), call1_far T::Call1(false),
+        }
         NativeF [def dst X W1, from a X W1] { native_d T::Handler, native_f T::Handler }
         NativeF [def dst X W1, from a X W1, from b X W1] { native_dd T::Handler, native_ff T::Handler }
     }
@@ -423,6 +473,10 @@ fn control(r: &mut [Row]) {
             T::BranchImm(_) | T::BranchTest => two!(Brai),
             T::Step(_) => two!(Brstep),
             T::StepImm(_) => two!(Brstepi),
+            T::Walk(_) => two!(Brwalk),
+            T::WalkImm(_) => two!(Brwalki),
+            T::Inc(_) => two!(Brinc),
+            T::IncImm(_) => two!(Brinci),
             _ => row.flow,
         };
     }
@@ -455,7 +509,9 @@ fn control(r: &mut [Row]) {
         };
     }
     let (bytes, n) = tail!(Call);
-    r[op::call.number as usize].extra = Extra::Tail(bytes, n);
+    for call in [op::call, op::call0, op::call4] {
+        r[call.number as usize].extra = Extra::Tail(bytes, n);
+    }
     r[op::tail_call.number as usize].extra = Extra::Tail(bytes, n);
     let (bytes, n) = tail!(Native);
     r[op::native.number as usize].extra = Extra::Tail(bytes, n);
@@ -479,6 +535,19 @@ fn moves(r: &mut [Row]) {
         Dam [def dst G W1, from a G W1] { mask T::Mask }
         Dai [def dst G W1, from a G W1] { sext_bits T::SextBits }
         Dabc [def dst N W1, from a G W1, from b N W1, from c N W1] { select T::Select }
+        Sel [def dst N W1, from x G W1, from y G W1, from a N W1, from b N W1] {
+            sel_eq T::Choose(Test(cc::E, 64, false)), sel_ult T::Choose(Test(cc::B, 64, false)),
+            sel_slt32 T::Choose(Test(cc::L, 32, true)), sel_slt64 T::Choose(Test(cc::L, 64, true)),
+        }
+        Sel [def dst N W1, from x X W1, from y X W1, from a N W1, from b N W1] {
+            sel_folt64 T::ChooseFloat(FloatTest::Lt), sel_fole64 T::ChooseFloat(FloatTest::Le),
+        }
+        Seli [def dst N W1, from x G W1, from a N W1, from b N W1] {
+            sel_eqi T::ChooseImm(Test(cc::E, 64, false)), sel_ulti T::ChooseImm(Test(cc::B, 64, false)),
+            sel_slti32 T::ChooseImm(Test(cc::L, 32, true)), sel_slti64 T::ChooseImm(Test(cc::L, 64, true)),
+            sel_test T::ChooseTest,
+        }
+        Daii [def dst G W1, from a G W1] { affine32 T::Affine(32), affine64 T::Affine(64) }
         Dab [def dst P W2, from a X W1, from b X W1] { pair64 T::Pair }
         Quad [def dst V W4, from a X W1, from b X W1, from c X W1, from d X W1] { quad64 T::Quad }
         Dan [def dst V n_of!(Dan), from a V n_of!(Dan)] { mov_words T::MoveWords }
@@ -572,6 +641,9 @@ fn floats(r: &mut [Row]) {
         Dab [def dst X W1, from a X W1, from b X W1] {
             fadd32 T::Float(0x58, false), fsub32 T::Float(0x5c, false), fmul32 T::Float(0x59, false), fdiv32 T::Float(0x5e, false),
             fadd64 T::Float(0x58, true), fsub64 T::Float(0x5c, true), fmul64 T::Float(0x59, true), fdiv64 T::Float(0x5e, true),
+            negmul64 T::NegMul,
+            fmin32 T::FloatExtreme(0x5d, false), fmin64 T::FloatExtreme(0x5d, true),
+            fmax32 T::FloatExtreme(0x5f, false), fmax64 T::FloatExtreme(0x5f, true),
         }
         Da [def dst X W1, from a X W1] {
             fneg32 u(Neg, false), fneg64 u(Neg, true), fabs32 u(Abs, false), fabs64 u(Abs, true),
@@ -604,14 +676,14 @@ fn floats(r: &mut [Row]) {
     }
     handlers! { r;
         Dab [def dst M W1, from a M W1, from b M W1]:
-            frem32 frem64 copysign32 copysign64 fmin32 fmin64 fmax32 fmax64 powi32 powi64;
+            frem32 frem64 copysign32 copysign64 powi32 powi64;
         Dabc [def dst M W1, from a M W1, from b M W1, from c M W1]: fma32 fma64;
         Da [def dst M W1, from a M W1]: round32 round64;
     }
 }
 
 fn memory(r: &mut [Row]) {
-    use Fused::{Backward, FactorLoaded, Forward, TermLoaded};
+    use Fused::{Backward, FactorLoaded, Forward, NegFactorLoaded, TermLoaded};
     use Index::{Frame, Full, None, Signed};
     use Template as T;
     let s = |how, index| T::Fused {
@@ -649,6 +721,8 @@ fn memory(r: &mut [Row]) {
         }
         Memx [def reg P W2, from base G W1, from index G W1] { load128x T::LoadPair(Full), load128s T::LoadPair(Signed) }
         Memx [from reg N W1, from base G W1, from index G W1] {
+            store8x_loop T::Store(8, Full), store16x_loop T::Store(16, Full),
+            store32x_loop T::Store(32, Full), store64x_loop T::Store(64, Full),
             store8x T::Store(8, Full), store16x T::Store(16, Full), store32x T::Store(32, Full), store64x T::Store(64, Full),
             store8s T::Store(8, Signed), store16s T::Store(16, Signed), store32s T::Store(32, Signed), store64s T::Store(64, Signed),
         }
@@ -668,30 +742,51 @@ fn memory(r: &mut [Row]) {
             v2fadd_m v(Forward(0x58), None), v2fsub_m v(Forward(0x5c), None), v2frsub_m v(Backward(0x5c), None), v2fmul_m v(Forward(0x59), None),
         }
         Fx [def dst X W1, from a X W1, from base G W1, from index G W1] {
-            fadd64_x s(Forward(0x58), Full), fsub64_x s(Forward(0x5c), Full), frsub64_x s(Backward(0x5c), Full), fmul64_x s(Forward(0x59), Full),
+            fadd64_x s(Forward(0x58), Full), fadd64_x_loop s(Forward(0x58), Full), fsub64_x s(Forward(0x5c), Full), frsub64_x s(Backward(0x5c), Full), fmul64_x s(Forward(0x59), Full),
         }
         Fx [def dst P W2, from a P W2, from base G W1, from index G W1] {
             v2fadd_x v(Forward(0x58), Full), v2fsub_x v(Forward(0x5c), Full), v2frsub_x v(Backward(0x5c), Full), v2fmul_x v(Forward(0x59), Full),
         }
         Fm [def dst X W1, from a X W1, from base G W1, from c X W1] {
-            muladd64_m s(FactorLoaded, None), muladd64_am s(TermLoaded, None),
+            negmuladd64_m s(NegFactorLoaded, None), muladd64_m s(FactorLoaded, None), muladd64_am s(TermLoaded, None),
         }
         Fm [def dst P W2, from a P W2, from base G W1, from c P W2] {
             v2muladd_m v(FactorLoaded, None), v2muladd_am v(TermLoaded, None),
         }
         Fm [def dst P W2, from a X W1, from base G W1, from c P W2] { v2scaleadd_m T::ScaleAddLoaded }
         Fcx [def dst X W1, from a X W1, from base G W1, from index G W1, from c X W1] {
+            negmuladd64_x s(NegFactorLoaded, Full), muladd64_x_loop s(FactorLoaded, Full),
             muladd64_x s(FactorLoaded, Full), muladd64_s s(FactorLoaded, Signed), muladd64_ax s(TermLoaded, Full),
         }
         Fcx [def dst P W2, from a P W2, from base G W1, from index G W1, from c P W2] {
             v2muladd_x v(FactorLoaded, Full), v2muladd_ax v(TermLoaded, Full),
         }
-        Fm [from dst X W1, from a X W1, from base G W1] { fmul64_st T::StoreProduct { add: false } }
-        Fm [from dst X W1, from a X W1, from base G W1, from c X W1] { muladd64_st T::StoreProduct { add: true } }
+        Fm [from dst X W1, from a X W1, from base G W1] {
+            fadd64_st T::StoreResult(0x58, None), fsub64_st T::StoreResult(0x5c, None), fmul64_st T::StoreResult(0x59, None),
+        }
+        Fcx [from dst X W1, from a X W1, from base G W1, from index G W1] {
+            fadd64_stx T::StoreResult(0x58, Full), fsub64_stx T::StoreResult(0x5c, Full), fmul64_stx T::StoreResult(0x59, Full),
+        }
+        Fm [from dst X W1, from a X W1, from base G W1, from c X W1] { muladd64_st T::StoreMulAdd(None) }
+        Fcx [from dst X W1, from a X W1, from base G W1, from index G W1, from c X W1] { muladd64_stx T::StoreMulAdd(Full) }
+        Fxx [def dst X W1, from c X W1, from base G W1, from index G W1, from base2 G W1, from index2 G W1] {
+            muladd64_xx T::BothLoaded(0x59, true), muladd64_xx_loop T::BothLoaded(0x59, true),
+        }
+        Fxx [def dst X W1, from base G W1, from index G W1, from base2 G W1, from index2 G W1] {
+            fadd64_xx T::BothLoaded(0x58, false), fsub64_xx T::BothLoaded(0x5c, false), fmul64_xx T::BothLoaded(0x59, false),
+        }
+        Fxx [from c X W1, from base G W1, from index G W1, from base2 G W1, from index2 G W1] {
+            macc64_xx T::AccumulateBoth, macc64_xx_loop T::AccumulateBoth,
+        }
+        Fg [def dst X W1, from c X W1, from base G W1, from index G W1, from base2 G W1, from base3 G W1] {
+            muladd64_gather T::Gather, muladd64_gather_loop T::Gather,
+        }
         Fms [from a X W1, from b X W1, from from G W1, from base G W1] { muladd64_ls T::StoreSum }
         Fms [from a X W1, from from G W1, from base G W1] { macc64_m T::Accumulate(false) }
         Fxs [from a X W1, from base G W1, from index G W1, from to G W1] { macc64_x T::Accumulate(true) }
         Fms [def a P W2, from from G W1, from base G W1] { pair64_m T::PairLoaded }
+        Memn [def reg V BYTES, from base G W1] { load_bytes T::LoadWords }
+        Memn [from reg V BYTES, from base G W1] { store_bytes T::StoreWords }
         Memn [from reg N W1, from base G W1] { fill_words T::FillWords }
         Memn [from reg G W1, from base G W1] { memcpy_fixed T::MemcpyFixed }
         Rmw [def dst G W1, from ptr G W1, from value G W1] {
@@ -703,8 +798,6 @@ fn memory(r: &mut [Row]) {
         A [from a G W1] { stack_restore T::StackRestore }
     }
     handlers! { r;
-        Memn [def reg M BYTES, from base M W1]: load_bytes;
-        Memn [from reg M BYTES, from base M W1]: store_bytes;
         Alloca [def dst M W1, from count M W1]: alloca;
         Abc [from a M W1, from b M W1, from c M W1]: memcpy memmove memset;
         D [def dst M W1]: cycle_counter;
@@ -751,6 +844,8 @@ fn vectors(r: &mut [Row]) {
             vfneg32 T::UnaryN(0x57, false), vfneg64 T::UnaryN(0x57, true), vfabs32 T::UnaryN(0x54, false),
             vfabs64 T::UnaryN(0x54, true), vsqrt32 T::UnaryN(0x51, false), vsqrt64 T::UnaryN(0x51, true),
         }
+        Dan [def dst V lanes_of!(Dan 8), from a V lanes_of!(Dan 4)] { vi32_f64 T::IntsToDoubles }
+        Dan [def dst V lanes_of!(Dan 4), from a V lanes_of!(Dan 8)] { vf64_i32 T::DoublesToInts }
         Shuffle [] { shuffle64 T::Shuffle }
     }
     handlers! { r;
@@ -777,13 +872,13 @@ fn vectors(r: &mut [Row]) {
         Dan [def dst M lanes_of!(Dan 8), from a M lanes_of!(Dan 1)]: vzext1_64 vsext1_64 vzext8_64 vsext8_64;
         Dan [def dst M lanes_of!(Dan 4), from a M lanes_of!(Dan 2)]: vzext16_32 vsext16_32;
         Dan [def dst M lanes_of!(Dan 8), from a M lanes_of!(Dan 2)]: vzext16_64 vsext16_64;
-        Dan [def dst M lanes_of!(Dan 8), from a M lanes_of!(Dan 4)]: vzext32_64 vsext32_64 vi32_f64 vu32_f64 vf32_i64 vf32_f64;
+        Dan [def dst M lanes_of!(Dan 8), from a M lanes_of!(Dan 4)]: vzext32_64 vsext32_64 vu32_f64 vf32_i64 vf32_f64;
         Dan [def dst M lanes_of!(Dan 1), from a M lanes_of!(Dan 2)]: vtrunc16_8;
         Dan [def dst M lanes_of!(Dan 1), from a M lanes_of!(Dan 4)]: vtrunc32_8;
         Dan [def dst M lanes_of!(Dan 1), from a M lanes_of!(Dan 8)]: vtrunc64_8;
         Dan [def dst M lanes_of!(Dan 2), from a M lanes_of!(Dan 4)]: vtrunc32_16;
         Dan [def dst M lanes_of!(Dan 2), from a M lanes_of!(Dan 8)]: vtrunc64_16;
-        Dan [def dst M lanes_of!(Dan 4), from a M lanes_of!(Dan 8)]: vtrunc64_32 vi64_f32 vf64_i32 vf64_f32;
+        Dan [def dst M lanes_of!(Dan 4), from a M lanes_of!(Dan 8)]: vtrunc64_32 vi64_f32 vf64_f32;
         Dan [def dst M lanes_of!(Dan 4), from a M lanes_of!(Dan 4)]: vi32_f32 vu32_f32 vf32_i32;
         Dan [def dst M lanes_of!(Dan 8), from a M lanes_of!(Dan 8)]: vi64_f64 vu64_f64 vf64_i64;
         Shuffle []: shuffle8 shuffle16 shuffle32;

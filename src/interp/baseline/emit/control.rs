@@ -18,6 +18,8 @@ fn header(regs: G, word: i32) -> crate::interp::baseline::asm::Mem {
 }
 
 const SP: i32 = offset_of!(ThreadState, sp) as i32;
+/// Bytes of a frame's header.
+const HEAD: i32 = HEADER as i32 * 8;
 const LIMIT: i32 = offset_of!(ThreadState, limit) as i32;
 
 impl Gen<'_> {
@@ -119,7 +121,7 @@ impl Gen<'_> {
             T::Step(test) => {
                 // SAFETY: see `emit`.
                 let o: isa::Brstep = unsafe { ops(inst) };
-                let b = self.gr(inst, 2, RCX);
+                let b = self.bound(inst, 2);
                 let d = self.step(inst, test, o.step);
                 self.flush(false);
                 self.c.asm.alu(Alu::Cmp, test.1 == 64, d, Rm::Reg(b));
@@ -131,6 +133,40 @@ impl Gen<'_> {
                 let d = self.step(inst, test, o.step);
                 self.flush(false);
                 self.compare_with(Rm::Reg(d), test.1 == 64, o.imm);
+                self.fork(inst, test.0);
+            }
+            T::Walk(test) => {
+                let b = self.bound(inst, 2);
+                let d = self.walk(inst, test, 3);
+                self.flush(false);
+                self.c.asm.alu(Alu::Cmp, test.1 == 64, d, Rm::Reg(b));
+                self.fork(inst, test.0);
+            }
+            T::WalkImm(test) => {
+                // SAFETY: see `emit`.
+                let o: isa::Brwalki = unsafe { ops(inst) };
+                let d = self.walk(inst, test, 2);
+                self.flush(false);
+                self.compare_with(Rm::Reg(d), test.1 == 64, o.imm);
+                self.fork(inst, test.0);
+            }
+            // The sum is written first: what is compared may be it.
+            T::Inc(test) => {
+                // SAFETY: see `emit`.
+                let o: isa::Brinc = unsafe { ops(inst) };
+                self.increment(inst, o.step);
+                let (x, y) = self.sides(inst, 2, 3, test);
+                self.flush(false);
+                self.c.asm.alu(Alu::Cmp, test.1 == 64, x, y);
+                self.fork(inst, test.0);
+            }
+            T::IncImm(test) => {
+                // SAFETY: see `emit`.
+                let o: isa::Brinci = unsafe { ops(inst) };
+                self.increment(inst, o.step);
+                let x = self.g(inst, 2);
+                self.flush(false);
+                self.compare_with(x, test.1 == 64, o.imm);
                 self.fork(inst, test.0);
             }
             T::Ret0 => self.give_back(),
@@ -155,7 +191,8 @@ impl Gen<'_> {
                 self.c.asm.store(to, value);
                 self.give_back();
             }
-            T::Call => self.call(inst),
+            T::Call(near) => self.call(inst, near),
+            T::Call1(near) => self.call1(inst, near),
             _ if by_handler(inst) => {
                 self.c.flush(true, |_| true);
                 self.hand_over(inst.at, inst.number);
@@ -192,6 +229,38 @@ impl Gen<'_> {
             self.c.asm.jcc(condition, then);
             self.go(els);
         }
+    }
+
+    /// What a counter is compared with, in a register that the counter's new value leaves alone.
+    fn bound(&mut self, inst: &Inst, k: usize) -> G {
+        if self.slot(inst, k) == self.slot(inst, 0) {
+            let b = self.g(inst, k);
+            self.c.asm.mov(RCX, b);
+            return RCX;
+        }
+        self.gr(inst, k, RCX)
+    }
+
+    /// `dst = a + s`, `s` in field `k`; gives the register.
+    fn walk(&mut self, inst: &Inst, test: Test, k: usize) -> G {
+        let wide = test.1 == 64;
+        let (a, s) = (self.g(inst, 1), self.g(inst, k));
+        if wide {
+            self.c.asm.mov(RAX, a);
+        } else {
+            self.c.asm.mov32(RAX, a);
+        }
+        self.c.asm.alu(Alu::Add, wide, RAX, s);
+        let d = self.c.def_g(self.slot(inst, 0), self.dead(0));
+        self.c.asm.mov(d, Rm::Reg(RAX));
+        d
+    }
+
+    /// `dst = a + step`, 64 bits, kept for the comparison that may want it.
+    fn increment(&mut self, inst: &Inst, step: i32) {
+        let a = self.g(inst, 1);
+        let d = self.c.def_g(self.slot(inst, 0), false);
+        self.add_imm(true, d, a, step);
     }
 
     /// `dst = a + step`; gives the register.
@@ -287,7 +356,8 @@ impl Gen<'_> {
         asm.jmp_rm(Rm::Mem(at(RDI, 0)));
     }
 
-    fn call(&mut self, inst: &Inst) {
+    /// A call with listed arguments; `near` ones know how long the caller's frame is.
+    fn call(&mut self, inst: &Inst, near: bool) {
         // SAFETY: see `emit`.
         let o: isa::Call = unsafe { ops(inst) };
         let slots = inst.ip.wrapping_byte_add(size_of::<Enc<isa::Call>>());
@@ -296,23 +366,12 @@ impl Gen<'_> {
             .map(|i| unsafe { *slots.cast::<u16>().add(i) })
             .collect();
         let after = inst.at + (size_of::<Enc<isa::Call>>() + tail_bytes(slots.len())) as u32;
-        let dst = u32::from(o.dst) | u32::from(o.words) << 16;
-        let Ok(dst) = i32::try_from(dst) else {
-            self.c.flush(true, |_| true);
-            return self.hand_over(inst.at, inst.number);
-        };
-        // Not lowered yet: the handler does that, and reads everything from memory.
-        let first = self.bail(inst);
-        self.c.flush(true, |_| true);
-        let head = HEADER as i32 * 8;
-        self.c.asm.mov_imm(RCX, o.func as u64);
-        let code = offset_of!(FuncRef, code) as i32;
-        self.c.asm.mov(RCX, Rm::Mem(at(RCX, code)));
-        self.c.asm.op(true, 0x85, RCX, Rm::Reg(RCX));
-        self.c.asm.jcc(cc::E, first);
-        self.c.asm.mov(RDI, Rm::Mem(at(RDX, SP)));
+        let up = near.then_some(o.up);
+        if !self.begin_call(inst, o.func, (o.dst, o.words), up) {
+            return;
+        }
         for (i, &slot) in slots.iter().enumerate() {
-            let to = at(RDI, head + i as i32 * 8);
+            let to = at(RDI, HEAD + i as i32 * 8);
             match self.c.single_x(slot) {
                 Some(x) if !self.c.has_g(slot) => self.c.asm.vstore64(to, x),
                 _ => {
@@ -322,16 +381,64 @@ impl Gen<'_> {
             }
             self.c.unlock();
         }
+        self.end_call(after, (o.dst, o.words));
+    }
+
+    /// A call with the argument `a + imm`.
+    fn call1(&mut self, inst: &Inst, near: bool) {
+        // SAFETY: see `emit`.
+        let o: isa::Call1 = unsafe { ops(inst) };
+        let after = inst.at + size_of::<Enc<isa::Call1>>() as u32;
+        let up = near.then_some(o.up);
+        if !self.begin_call(inst, o.func, (o.dst, o.words), up) {
+            return;
+        }
+        let a = self.c.read_g(o.a, false);
+        self.add_imm(true, RAX, a, o.imm);
+        self.c.asm.store(at(RDI, HEAD), RAX);
+        self.end_call(after, (o.dst, o.words));
+    }
+
+    /// Leaves the callee's code in rcx and the stack pointer in rdi; false when the handler does
+    /// the call.
+    fn begin_call(
+        &mut self,
+        inst: &Inst,
+        func: usize,
+        (dst, words): (u16, u16),
+        up: Option<u16>,
+    ) -> bool {
+        // Not lowered yet: the handler does that, and reads everything from memory.
+        self.c.flush(true, |_| true);
+        if i32::try_from(u32::from(dst) | u32::from(words) << 16).is_err() {
+            self.hand_over(inst.at, inst.number);
+            return false;
+        }
+        let first = self.bail(inst);
+        self.c.asm.mov_imm(RCX, func as u64);
+        let code = offset_of!(FuncRef, code) as i32;
+        self.c.asm.mov(RCX, Rm::Mem(at(RCX, code)));
+        self.c.asm.op(true, 0x85, RCX, Rm::Reg(RCX));
+        self.c.asm.jcc(cc::E, first);
+        match up {
+            Some(up) => self.c.asm.lea(true, RDI, at(RSI, i32::from(up) * 16)),
+            None => self.c.asm.mov(RDI, Rm::Mem(at(RDX, SP))),
+        }
+        true
+    }
+
+    /// Writes the header and goes to the callee.
+    fn end_call(&mut self, after: u32, (dst, words): (u16, u16)) {
         let ip = self.address(after);
         let asm = &mut self.c.asm;
         asm.mov_imm(RAX, ip);
-        asm.store(at(RDI, head - 8), RAX);
-        asm.store(at(RDI, head - 16), RSI);
-        asm.store(at(RDI, head - 24), RCX);
-        asm.store_imm(at(RDI, head - 32), dst);
-        asm.store_imm(at(RDI, head - 40), 0);
+        asm.store(at(RDI, HEAD - 8), RAX);
+        asm.store(at(RDI, HEAD - 16), RSI);
+        asm.store(at(RDI, HEAD - 24), RCX);
+        asm.store_imm(at(RDI, HEAD - 32), i32::from(dst) | i32::from(words) << 16);
+        asm.store_imm(at(RDI, HEAD - 40), 0);
         asm.store(at(RDI, 0), RDI);
-        asm.lea(true, RSI, at(RDI, head));
+        asm.lea(true, RSI, at(RDI, HEAD));
         asm.mov(RDI, Rm::Mem(at(RCX, offset_of!(Lowered, entry) as i32)));
         asm.jmp_rm(Rm::Mem(at(RDI, 0)));
     }

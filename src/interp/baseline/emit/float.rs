@@ -17,12 +17,22 @@ fn scalar(double: bool) -> u8 {
 }
 
 impl Gen<'_> {
+    /// Clears what is above a float: the slot of a source may hold more than its float.
+    fn narrow(&mut self, d: X, double: bool) {
+        if !double {
+            self.c.asm.v(pp::NONE, 0x57, 1, 1, Rm::Reg(1));
+            // vmovss
+            self.c.asm.v(pp::F3, 0x10, d, 1, Rm::Reg(d));
+        }
+    }
+
     pub(super) fn float(&mut self, inst: &Inst, opcode: u8, double: bool) {
         let a = self.xr(inst, 1, 0);
         let b = self.x(inst, 2);
         self.release(inst);
         let d = self.c.def_x(self.slot(inst, 0), self.dead(0));
         self.c.asm.v(scalar(double), opcode, d, a, b);
+        self.narrow(d, double);
     }
 
     pub(super) fn mul_add(&mut self, inst: &Inst, double: bool) {
@@ -33,6 +43,7 @@ impl Gen<'_> {
         self.release(inst);
         let d = self.c.def_x(self.slot(inst, 0), self.dead(0));
         self.c.asm.v(scalar(double), ADD, d, 0, c);
+        self.narrow(d, double);
     }
 
     pub(super) fn mul_sub(&mut self, inst: &Inst) {
@@ -55,6 +66,37 @@ impl Gen<'_> {
         self.c.asm.v(pp::F2, SUB, d, c, Rm::Reg(0));
     }
 
+    /// `-a * b`.
+    pub(super) fn neg_mul(&mut self, inst: &Inst) {
+        let a = self.xr(inst, 1, 0);
+        self.c.asm.mov_imm(RAX, 1 << 63);
+        self.c.asm.vmovq_from_g(1, RAX);
+        self.c.asm.v(pp::NONE, 0x57, 1, a, Rm::Reg(1));
+        let b = self.x(inst, 2);
+        self.release(inst);
+        let d = self.c.def_x(self.slot(inst, 0), self.dead(0));
+        self.c.asm.v(pp::F2, MUL, d, 1, b);
+    }
+
+    /// The smaller or larger; the other one when one is no number.
+    pub(super) fn float_extreme(&mut self, inst: &Inst, opcode: u8, double: bool) {
+        let a = self.xr(inst, 1, 0);
+        let b = self.xr(inst, 2, 1);
+        // With a NaN the instruction gives its second operand, a.
+        let t = self.c.take_x();
+        self.c.asm.v(scalar(double), opcode, t, b, Rm::Reg(a));
+        // vcmpunordsd: then b.
+        self.c.asm.v(scalar(double), 0xc2, 0, a, Rm::Reg(a));
+        self.c.asm.imm8(3);
+        self.release(inst);
+        let d = self.c.def_x(self.slot(inst, 0), self.dead(0));
+        // vblendvpd d, t, b, xmm0
+        let blend = if double { 0x4b } else { 0x4a };
+        self.c.asm.vex(pp::P66, 3, false, blend, d, t, Rm::Reg(b));
+        self.c.asm.imm8(0);
+        self.narrow(d, double);
+    }
+
     pub(super) fn float_unary(&mut self, inst: &Inst, what: FloatUnary, double: bool) {
         match what {
             FloatUnary::Neg | FloatUnary::Abs => {
@@ -72,12 +114,14 @@ impl Gen<'_> {
                 // vxorps, vandps
                 let opcode = if what == FloatUnary::Neg { 0x57 } else { 0x54 };
                 self.c.asm.v(pp::NONE, opcode, d, a, Rm::Reg(1));
+                self.narrow(d, double);
             }
             FloatUnary::Sqrt => {
                 let a = self.xr(inst, 1, 0);
                 self.release(inst);
                 let d = self.c.def_x(self.slot(inst, 0), self.dead(0));
                 self.c.asm.v(scalar(double), 0x51, d, a, Rm::Reg(a));
+                self.narrow(d, double);
             }
             FloatUnary::Round(mode) => {
                 let a = self.xr(inst, 1, 0);
@@ -86,6 +130,7 @@ impl Gen<'_> {
                 let opcode = if double { 0x0b } else { 0x0a };
                 self.c.asm.vex(pp::P66, 3, false, opcode, d, a, Rm::Reg(a));
                 self.c.asm.imm8(mode);
+                self.narrow(d, double);
             }
         }
     }
@@ -140,6 +185,10 @@ impl Gen<'_> {
         let wide = bits == 64 || !signed;
         if signed && bits < 32 {
             self.c.asm.movsx(u32::from(bits), false, RAX, a);
+            a = Rm::Reg(RAX);
+        } else if bits == 32 && wide {
+            // What is above the 32 bits does not count.
+            self.c.asm.mov32(RAX, a);
             a = Rm::Reg(RAX);
         }
         self.release(inst);

@@ -4,7 +4,7 @@ use super::ops;
 use crate::interp::baseline::asm::{Alu, G, Mem, RAX, RCX, RDI, RDX, RSI, Rm, at, cc};
 use crate::interp::baseline::flow::Inst;
 use crate::interp::baseline::generate::Gen;
-use crate::interp::baseline::table::Test;
+use crate::interp::baseline::table::{FloatTest, Test};
 use crate::interp::isa;
 
 impl Gen<'_> {
@@ -120,6 +120,8 @@ impl Gen<'_> {
         self.c.asm.mov32(RCX, b);
         if which == 7 && bits < 32 {
             self.c.asm.movsx(u32::from(bits), false, RAX, a);
+        } else if which == 5 && bits < 32 {
+            self.c.asm.movzx(u32::from(bits), RAX, a);
         } else {
             self.mov_width(wide, RAX, a);
         }
@@ -268,8 +270,8 @@ impl Gen<'_> {
             self.c.asm.movsx(bits, false, RAX, a);
             self.c.asm.movsx(bits, false, RCX, b);
         } else {
-            self.c.asm.mov(RAX, a);
-            self.c.asm.mov(RCX, b);
+            self.mov_width(bits == 64, RAX, a);
+            self.mov_width(bits == 64, RCX, b);
         }
         self.c.asm.alu(Alu::Cmp, bits == 64, RCX, Rm::Reg(RAX));
         self.release(inst);
@@ -372,6 +374,73 @@ impl Gen<'_> {
             let d = self.c.def_g(dst, self.dead(0));
             self.c.asm.mov(d, Rm::Reg(RAX));
         }
+    }
+
+    pub(super) fn affine(&mut self, inst: &Inst, bits: u8) {
+        // SAFETY: see `emit`.
+        let o: isa::Daii = unsafe { ops(inst) };
+        let a = self.g(inst, 1);
+        self.release(inst);
+        let d = self.c.def_g(self.slot(inst, 0), self.dead(0));
+        self.c.asm.imul_imm(bits == 64, d, a, o.factor);
+        if o.imm != 0 {
+            self.c.asm.alu_imm(Alu::Add, bits == 64, Rm::Reg(d), o.imm);
+        }
+    }
+
+    /// `dst = condition ? first : second` of two fields; the flags are set by `set`, which may use
+    /// rcx and rdi.
+    fn choose_by(&mut self, inst: &Inst, first: usize, set: impl FnOnce(&mut Self) -> u8) {
+        let dst = self.slot(inst, 0);
+        let a = self.g(inst, first);
+        let b = self.g(inst, first + 1);
+        let condition = set(self);
+        self.c.asm.mov(RAX, b);
+        self.c.asm.cmov(condition, RAX, a);
+        self.release(inst);
+        if self.goes_to_x(dst, 0) {
+            let d = self.c.def_x(dst, self.dead(0));
+            self.c.asm.vmovq_from_g(d, RAX);
+        } else {
+            let d = self.c.def_g(dst, self.dead(0));
+            self.c.asm.mov(d, Rm::Reg(RAX));
+        }
+    }
+
+    pub(super) fn choose(&mut self, inst: &Inst, test: Test) {
+        self.choose_by(inst, 3, |this| {
+            let x = this.gr(inst, 1, RCX);
+            let y = this.g(inst, 2);
+            this.c.asm.alu(Alu::Cmp, test.1 == 64, x, y);
+            test.0
+        });
+    }
+
+    pub(super) fn choose_imm(&mut self, inst: &Inst, test: Test) {
+        // SAFETY: see `emit`.
+        let o: isa::Seli = unsafe { ops(inst) };
+        self.choose_by(inst, 2, |this| {
+            let x = this.g(inst, 1);
+            this.compare_with(x, test.1 == 64, o.imm);
+            test.0
+        });
+    }
+
+    pub(super) fn choose_test(&mut self, inst: &Inst) {
+        // SAFETY: see `emit`.
+        let o: isa::Seli = unsafe { ops(inst) };
+        self.choose_by(inst, 2, |this| {
+            let x = this.g(inst, 1);
+            this.c.asm.op(true, 0xf7, 0, x);
+            this.c.asm.imm32(o.imm);
+            cc::NE
+        });
+    }
+
+    pub(super) fn choose_float(&mut self, inst: &Inst, test: FloatTest) {
+        self.choose_by(inst, 3, |this| {
+            this.float_test(inst, 1, 2, test, true, false).0
+        });
     }
 
     /// Part of a slot becomes the whole of another.

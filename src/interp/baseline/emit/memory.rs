@@ -4,7 +4,7 @@
 //! index whose scale the processor does not know is multiplied into rcx. Guest addresses wrap as
 //! the processor's do.
 
-use super::float::{ADD, MUL};
+use super::float::{ADD, MUL, SUB};
 use super::ops;
 use crate::interp::baseline::asm::{G, Mem, RAX, RCX, RDI, RDX, RSI, Rm, X, at, pp};
 use crate::interp::baseline::flow::Inst;
@@ -156,7 +156,7 @@ impl Gen<'_> {
     }
 
     pub(super) fn fused(&mut self, inst: &Inst, how: Fused, pair: bool, index: Index) {
-        let ternary = matches!(how, Fused::FactorLoaded | Fused::TermLoaded);
+        let ternary = !matches!(how, Fused::Forward(_) | Fused::Backward(_));
         // Fields: dst, a, base, then index, then c.
         // SAFETY: see `emit`.
         let m = unsafe {
@@ -205,6 +205,13 @@ impl Gen<'_> {
                 let d = self.either_def(inst, pair);
                 self.c.asm.v(pp, ADD, d, 0, c);
             }
+            Fused::NegFactorLoaded => {
+                self.c.asm.v(pp, MUL, 0, a, v);
+                let c = self.either_reg(inst, c, pair, 1);
+                self.release(inst);
+                let d = self.either_def(inst, pair);
+                self.c.asm.v(pp, SUB, d, c, Rm::Reg(0));
+            }
             Fused::TermLoaded => {
                 let c = self.either(inst, c, pair);
                 self.c.asm.v(pp, MUL, 0, a, c);
@@ -252,19 +259,96 @@ impl Gen<'_> {
         self.c.asm.v(pp::P66, ADD, d, 0, c);
     }
 
-    /// `[base + off] = a * dst (+ c)`.
-    pub(super) fn store_product(&mut self, inst: &Inst, add: bool) {
+    /// The address of a result: the base is field 2, an index field 3.
+    fn result_address(&mut self, inst: &Inst, index: Index) -> Mem {
         // SAFETY: see `emit`.
-        let o: isa::Fm = unsafe { ops(inst) };
+        unsafe {
+            if index == Index::None {
+                let o: isa::Fm = ops(inst);
+                self.based(inst, 2, o.off, RDI)
+            } else {
+                let o: isa::Fcx = ops(inst);
+                self.indexed(inst, 2, 3, false, o.scale, o.off, RDI)
+            }
+        }
+    }
+
+    /// `[address] = a op dst`.
+    pub(super) fn store_result(&mut self, inst: &Inst, opcode: u8, index: Index) {
+        let a = self.xr(inst, 1, 0);
+        let b = self.x(inst, 0);
+        self.c.asm.v(pp::F2, opcode, 0, a, b);
+        let m = self.result_address(inst, index);
+        self.c.asm.vstore64(m, 0);
+    }
+
+    /// `[address] = a * dst + c`.
+    pub(super) fn store_mul_add(&mut self, inst: &Inst, index: Index) {
         let a = self.xr(inst, 1, 0);
         let b = self.x(inst, 0);
         self.c.asm.v(pp::F2, MUL, 0, a, b);
-        if add {
-            let c = self.x(inst, 3);
-            self.c.asm.v(pp::F2, ADD, 0, 0, c);
-        }
-        let m = self.based(inst, 2, o.off, RDI);
+        let c = self.x(inst, if index == Index::None { 3 } else { 4 });
+        self.c.asm.v(pp::F2, ADD, 0, 0, c);
+        let m = self.result_address(inst, index);
         self.c.asm.vstore64(m, 0);
+    }
+
+    /// `dst = [first] op [second] (+ c)`.
+    pub(super) fn both_loaded(&mut self, inst: &Inst, opcode: u8, add: bool) {
+        // SAFETY: see `emit`.
+        let o: isa::Fxx = unsafe { ops(inst) };
+        let k = if add { 2 } else { 1 };
+        let m = self.indexed(inst, k, k + 1, false, o.scale, o.off, RDI);
+        self.c.asm.vload64(0, m);
+        let m = self.indexed(inst, k + 2, k + 3, false, o.scale2, o.off2, RDI);
+        if add {
+            self.c.asm.v(pp::F2, opcode, 0, 0, Rm::Mem(m));
+            let c = self.x(inst, 1);
+            self.release(inst);
+            let d = self.either_def(inst, false);
+            self.c.asm.v(pp::F2, ADD, d, 0, c);
+        } else {
+            self.release(inst);
+            let d = self.either_def(inst, false);
+            self.c.asm.v(pp::F2, opcode, d, 0, Rm::Mem(m));
+        }
+    }
+
+    /// `[second] += c * [first]`.
+    pub(super) fn accumulate_both(&mut self, inst: &Inst) {
+        // SAFETY: see `emit`.
+        let o: isa::Fxx = unsafe { ops(inst) };
+        let m = self.indexed(inst, 1, 2, false, o.scale, o.off, RDI);
+        let c = self.xr(inst, 0, 0);
+        self.c.asm.v(pp::F2, MUL, 0, c, Rm::Mem(m));
+        let m = self.indexed(inst, 3, 4, false, o.scale2, o.off2, RDI);
+        self.c.asm.v(pp::F2, ADD, 0, 0, Rm::Mem(m));
+        self.c.asm.vstore64(m, 0);
+    }
+
+    /// `dst = [first] * [base3 + [second] * scale3] + c`.
+    pub(super) fn gather(&mut self, inst: &Inst) {
+        // SAFETY: see `emit`.
+        let o: isa::Fg = unsafe { ops(inst) };
+        let m = self.indexed(inst, 2, 3, false, o.scale, o.off, RDI);
+        self.c.asm.vload64(0, m);
+        let m = self.indexed(inst, 4, 3, false, o.scale2, o.off2, RDI);
+        self.c.asm.movsx(32, true, RCX, Rm::Mem(m));
+        if o.scale3 != 1 {
+            self.c.asm.imul_imm(true, RCX, Rm::Reg(RCX), o.scale3);
+        }
+        let base = self.gr(inst, 5, RDI);
+        let m = Mem {
+            base,
+            index: RCX,
+            scale: 0,
+            disp: o.off3,
+        };
+        self.c.asm.v(pp::F2, MUL, 0, 0, Rm::Mem(m));
+        let c = self.x(inst, 1);
+        self.release(inst);
+        let d = self.either_def(inst, false);
+        self.c.asm.v(pp::F2, ADD, d, 0, c);
     }
 
     /// `[base + off] = a * b + [from + from_off]`.

@@ -74,7 +74,22 @@ impl Gen<'_> {
             T::Gep(signed) => self.gep(inst, signed),
             T::Fused { how, pair, index } => self.fused(inst, how, pair, index),
             T::ScaleAddLoaded => self.scale_add_loaded(inst),
-            T::StoreProduct { add } => self.store_product(inst, add),
+            T::StoreResult(opcode, index) => self.store_result(inst, opcode, index),
+            T::StoreMulAdd(index) => self.store_mul_add(inst, index),
+            T::BothLoaded(opcode, add) => self.both_loaded(inst, opcode, add),
+            T::AccumulateBoth => self.accumulate_both(inst),
+            T::Gather => self.gather(inst),
+            T::LoadWords => self.load_words(inst),
+            T::StoreWords => self.store_words(inst),
+            T::IntsToDoubles => self.ints_to_doubles(inst),
+            T::DoublesToInts => self.doubles_to_ints(inst),
+            T::FloatExtreme(opcode, double) => self.float_extreme(inst, opcode, double),
+            T::Choose(test) => self.choose(inst, test),
+            T::ChooseFloat(test) => self.choose_float(inst, test),
+            T::ChooseImm(test) => self.choose_imm(inst, test),
+            T::ChooseTest => self.choose_test(inst),
+            T::Affine(bits) => self.affine(inst, bits),
+            T::NegMul => self.neg_mul(inst),
             T::StoreSum => self.store_sum(inst),
             T::Accumulate(indexed) => self.accumulate(inst, indexed),
             T::PairLoaded => self.pair_loaded(inst),
@@ -97,7 +112,12 @@ impl Gen<'_> {
             T::StackRestore => self.stack_restore(inst),
             // Those that end a block, and those that handlers run.
             T::Handler
-            | T::Call
+            | T::Call(_)
+            | T::Call1(_)
+            | T::Walk(_)
+            | T::WalkImm(_)
+            | T::Inc(_)
+            | T::IncImm(_)
             | T::Jump
             | T::MoveJump
             | T::BranchIf

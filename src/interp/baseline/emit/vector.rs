@@ -122,6 +122,56 @@ impl Gen<'_> {
         }
     }
 
+    pub(super) fn load_words(&mut self, inst: &Inst) {
+        // SAFETY: see `emit`.
+        let o: isa::Memn = unsafe { ops(inst) };
+        let base = self.gr(inst, 1, RDI);
+        let n = (o.bytes / 8) as u16;
+        for i in (0..n).step_by(2) {
+            let m = at(base, o.off + i32::from(i) * 8);
+            // Only vector registers change hands, so the base stays where it is.
+            if i + 2 <= n {
+                let d = self.c.def_p(o.reg + i, self.dead(0));
+                self.c.asm.vload128(d, m);
+            } else {
+                let d = self.c.def_x(o.reg + i, self.dead(0));
+                self.c.asm.vload64(d, m);
+            }
+            self.c.unlock();
+        }
+    }
+
+    pub(super) fn store_words(&mut self, inst: &Inst) {
+        // SAFETY: see `emit`.
+        let o: isa::Memn = unsafe { ops(inst) };
+        let base = self.gr(inst, 1, RDI);
+        let n = (o.bytes / 8) as u16;
+        for i in (0..n).step_by(2) {
+            let m = at(base, o.off + i32::from(i) * 8);
+            let two = i + 2 <= n;
+            let r = self.words(inst, 0, i, two, 0);
+            if two {
+                self.c.asm.vstore128(m, r);
+            } else {
+                self.c.asm.vstore64(m, r);
+            }
+        }
+    }
+
+    pub(super) fn ints_to_doubles(&mut self, inst: &Inst) {
+        let a = self.x(inst, 1);
+        self.release(inst);
+        let d = self.c.def_p(self.slot(inst, 0), self.dead(0));
+        self.c.asm.v(pp::F3, 0xe6, d, 0, a);
+    }
+
+    pub(super) fn doubles_to_ints(&mut self, inst: &Inst) {
+        let a = self.p(inst, 1);
+        self.release(inst);
+        let d = self.c.def_x(self.slot(inst, 0), self.dead(0));
+        self.c.asm.v(pp::P66, 0xe6, d, 0, a);
+    }
+
     /// `to = {a, b}` of two fields.
     fn join(&mut self, inst: &Inst, a: usize, b: usize, to: u8) {
         let a = self.xr(inst, a, to);
