@@ -10,7 +10,7 @@
 //! What not: nothing knows the interpreter; no address is known before linking.
 
 mod debug;
-mod pipeline;
+pub(super) mod pipeline;
 mod prepare;
 pub mod symbol;
 
@@ -74,6 +74,8 @@ pub struct Unit {
 /// How much effort goes into code.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Level {
+    /// The IR as it came.
+    Quick,
     /// What long runs are worth.
     #[default]
     Full,
@@ -129,7 +131,7 @@ impl<'r> Session<'r> {
         lap(1);
         let bytes = {
             let machine =
-                pipeline::Machine::host(parsed.module, unit.level, prepared.position_independent)?;
+                pipeline::Machine::host(parsed.module, prepared.position_independent)?;
             self.request.debug.apply(parsed.module, &machine)?;
             pipeline::run(parsed.module, &machine, unit.level, prepared.inline)?;
             machine.object(parsed.module)?

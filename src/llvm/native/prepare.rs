@@ -432,8 +432,11 @@ impl Work<'_> {
         for inst in instructions(function) {
             if llvm!(core::LLVMCanValueUseFastMathFlags(inst)) != 0 {
                 let flags = llvm!(core::LLVMGetFastMathFlags(inst));
-                if flags & CONTRACT != 0 {
-                    llvm!(core::LLVMSetFastMathFlags(inst, flags & !CONTRACT));
+                let ordered = is_call(inst)
+                    && intrinsic(llvm!(core::LLVMGetCalledValue(inst)), "llvm.vector.reduce");
+                let drop = if ordered { CONTRACT } else { ROUNDING };
+                if flags & drop != 0 {
+                    llvm!(core::LLVMSetFastMathFlags(inst, flags & !drop));
                 }
             }
             if !is_call(inst) {
@@ -669,6 +672,14 @@ const THREAD_POINTER: u32 = 257;
 
 /// `LLVMFastMathAllowContract`.
 const CONTRACT: u32 = 1 << 5;
+/// What lets a pass compute other bits than the instructions as they stand: reassociation, no signed
+/// zeros, reciprocals, contraction, approximate functions. (A reduction's permission to reassociate
+/// stays: it says that the halves of the vector are summed, not the elements in turn.)
+const ROUNDING: u32 = CONTRACT
+    | inkwell::llvm_sys::LLVMFastMathAllowReassoc
+    | inkwell::llvm_sys::LLVMFastMathNoSignedZeros
+    | inkwell::llvm_sys::LLVMFastMathAllowReciprocal
+    | inkwell::llvm_sys::LLVMFastMathApproxFunc;
 
 fn intrinsic(callee: LLVMValueRef, prefix: &str) -> bool {
     !llvm!(core::LLVMIsAFunction(callee)).is_null() && name_of(callee).starts_with(prefix)
