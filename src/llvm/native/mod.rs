@@ -10,6 +10,7 @@
 //! What not: nothing knows the interpreter; no address is known before linking.
 
 mod debug;
+mod entries;
 pub(super) mod pipeline;
 mod prepare;
 pub mod symbol;
@@ -127,11 +128,10 @@ impl<'r> Session<'r> {
         };
         let parsed = parse::parse(&self.inputs).map_err(|e| e.to_string())?;
         lap(0);
-        let prepared = prepare::prepare(&parsed, self.request)?;
+        let prepared = prepare::prepare(&parsed, self.request, unit.level)?;
         lap(1);
         let bytes = {
-            let machine =
-                pipeline::Machine::host(parsed.module, prepared.position_independent)?;
+            let machine = pipeline::Machine::host(parsed.module, prepared.position_independent)?;
             self.request.debug.apply(parsed.module, &machine)?;
             pipeline::run(parsed.module, &machine, unit.level, prepared.inline)?;
             machine.object(parsed.module)?

@@ -11,8 +11,9 @@
 //!
 //! What not: no optimisation.
 
+use super::entries::{self, Entries};
 use super::symbol::Symbol;
-use super::{Function, Request, Variable};
+use super::{Function, Level, Request, Variable};
 use crate::llvm::parse::Parsed;
 use crate::llvm::raw::{llvm, take_message};
 use crate::llvm::reader::{is_bookkeeping, list, name_of, section_of};
@@ -52,14 +53,20 @@ const FRAMES: [(&str, &str); 3] = [
 struct Work<'a> {
     parsed: &'a Parsed,
     request: &'a Request,
+    level: Level,
     out: Prepared,
 }
 
 /// Rewires the module.
-pub(super) fn prepare(parsed: &Parsed, request: &Request) -> Result<Prepared, String> {
+pub(super) fn prepare(
+    parsed: &Parsed,
+    request: &Request,
+    level: Level,
+) -> Result<Prepared, String> {
     let mut work = Work {
         parsed,
         request,
+        level,
         out: Prepared {
             compiled: Vec::new(),
             skipped: Vec::new(),
@@ -145,12 +152,16 @@ impl Work<'_> {
         self.ifuncs()?;
         let interpreted = self.choose(&all, &globals)?;
         let callees = self.addresses(&all, &interpreted)?;
+        let entries = match self.level {
+            Level::Full => entries::link(module, self.parsed.context)?,
+            Level::Quick => Entries::default(),
+        };
         let block = self.globals(&globals)?;
         for (number, &function) in all.iter().enumerate() {
             if self.request.functions[number] == Function::Compiled
                 && !interpreted.contains_key(&number)
             {
-                self.body(function, &callees, &block)?;
+                self.body(function, &callees, &entries, &block)?;
                 self.definition(number, function)?;
             }
         }
@@ -160,6 +171,7 @@ impl Work<'_> {
             }
             llvm!(core::LLVMDeleteGlobal(variable));
         }
+        self.out.inline |= entries.sweep();
         self.finish(&callees);
         Ok(())
     }
@@ -411,11 +423,12 @@ impl Work<'_> {
         Ok(offsets)
     }
 
-    /// Direct calls, thread_local addresses, fused multiplications.
+    /// Direct calls, the runtime's short ways, thread_local addresses, fused multiplications.
     fn body(
         &mut self,
         function: LLVMValueRef,
         callees: &HashMap<LLVMValueRef, LLVMValueRef>,
+        entries: &Entries,
         offsets: &HashMap<LLVMValueRef, usize>,
     ) -> Result<(), String> {
         let context = self.parsed.context;
@@ -444,8 +457,12 @@ impl Work<'_> {
             }
             let callee = llvm!(core::LLVMGetCalledValue(inst));
             if let Some(&direct) = callees.get(&callee) {
+                let short = match llvm!(core::LLVMGetInstructionOpcode(inst)) {
+                    LLVMOpcode::LLVMCall => entries.instead(direct),
+                    _ => None,
+                };
                 let last = llvm!(core::LLVMGetNumOperands(inst)) as u32 - 1;
-                llvm!(core::LLVMSetOperand(inst, last, direct));
+                llvm!(core::LLVMSetOperand(inst, last, short.unwrap_or(direct)));
                 continue;
             }
             if is_threadlocal_address(inst) {
