@@ -443,14 +443,12 @@ impl Work<'_> {
             }
         }
         for inst in instructions(function) {
-            if llvm!(core::LLVMCanValueUseFastMathFlags(inst)) != 0 {
-                let flags = llvm!(core::LLVMGetFastMathFlags(inst));
-                let ordered = is_call(inst)
-                    && intrinsic(llvm!(core::LLVMGetCalledValue(inst)), "llvm.vector.reduce");
-                let drop = if ordered { CONTRACT } else { ROUNDING };
-                if flags & drop != 0 {
-                    llvm!(core::LLVMSetFastMathFlags(inst, flags & !drop));
-                }
+            if !llvm!(core::LLVMIsABinaryOperator(inst)).is_null()
+                && llvm!(core::LLVMCanValueUseFastMathFlags(inst)) != 0
+                && llvm!(core::LLVMGetFastMathFlags(inst)) & ROUNDING != 0
+            {
+                self.exact(inst, builder);
+                continue;
             }
             if !is_call(inst) {
                 continue;
@@ -491,7 +489,7 @@ impl Work<'_> {
             }
             if intrinsic(callee, "llvm.fmuladd") {
                 llvm!(core::LLVMPositionBuilderBefore(builder, inst));
-                let flags = llvm!(core::LLVMGetFastMathFlags(inst));
+                let flags = llvm!(core::LLVMGetFastMathFlags(inst)) & !ROUNDING;
                 let operand = |i| llvm!(core::LLVMGetOperand(inst, i));
                 let (a, b, c) = (operand(0), operand(1), operand(2));
                 let product = llvm!(core::LLVMBuildFMul(builder, a, b, c"".as_ptr()));
@@ -507,6 +505,22 @@ impl Work<'_> {
         }
         llvm!(core::LLVMDisposeBuilder(builder));
         Ok(())
+    }
+
+    /// Puts the same operation in an instruction's place, without permission to round otherwise:
+    /// LLVM's C interface sets such flags and never clears them.
+    fn exact(&self, inst: LLVMValueRef, builder: LLVMBuilderRef) {
+        llvm!(core::LLVMPositionBuilderBefore(builder, inst));
+        let flags = llvm!(core::LLVMGetFastMathFlags(inst)) & !ROUNDING;
+        let opcode = llvm!(core::LLVMGetInstructionOpcode(inst));
+        let a = llvm!(core::LLVMGetOperand(inst, 0));
+        let b = llvm!(core::LLVMGetOperand(inst, 1));
+        let new = llvm!(core::LLVMBuildBinOp(builder, opcode, a, b, c"".as_ptr()));
+        if !llvm!(core::LLVMIsAInstruction(new)).is_null() {
+            llvm!(core::LLVMSetFastMathFlags(new, flags));
+        }
+        llvm!(core::LLVMReplaceAllUsesWith(inst, new));
+        llvm!(core::LLVMInstructionEraseFromParent(inst));
     }
 
     /// The thread's block, found once at the start of a function.
@@ -687,14 +701,11 @@ impl Work<'_> {
 /// LLVM's number for addresses relative to the thread pointer on x86-64.
 const THREAD_POINTER: u32 = 257;
 
-/// `LLVMFastMathAllowContract`.
-const CONTRACT: u32 = 1 << 5;
-/// What lets a pass compute other bits than the instructions as they stand: reassociation, no signed
-/// zeros, reciprocals, contraction, approximate functions. (A reduction's permission to reassociate
-/// stays: it says that the halves of the vector are summed, not the elements in turn.)
-const ROUNDING: u32 = CONTRACT
-    | inkwell::llvm_sys::LLVMFastMathAllowReassoc
+/// What lets a pass compute other bits than an operation as it stands: reassociation, no signed
+/// zeros, reciprocals, contraction, approximate functions.
+const ROUNDING: u32 = inkwell::llvm_sys::LLVMFastMathAllowReassoc
     | inkwell::llvm_sys::LLVMFastMathNoSignedZeros
+    | inkwell::llvm_sys::LLVMFastMathAllowContract
     | inkwell::llvm_sys::LLVMFastMathAllowReciprocal
     | inkwell::llvm_sys::LLVMFastMathApproxFunc;
 
