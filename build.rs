@@ -5,6 +5,12 @@
 //! the language: at every other level, and when `OMPVM_LOOP_DISPATCH` is set at build time, the
 //! same handler bodies return to a loop instead. `OMPVM_HISTOGRAM` at build time makes that loop
 //! count pairs of instructions and print the most frequent ones at the end.
+//!
+//! Compiles `runtime-c/` to bitcode for the compiler of tier 2. Without a clang 22 the bitcode is
+//! empty and nothing of the runtime is inlined.
+
+use std::path::PathBuf;
+use std::process::Command;
 
 fn main() {
     println!("cargo::rustc-check-cfg=cfg(ompvm_tail_calls)");
@@ -31,5 +37,36 @@ fn main() {
         let folder = env("CARGO_MANIFEST_DIR");
         println!("cargo::rustc-link-arg-bins=-Wl,-T,{folder}/llvm-late.ld");
         println!("cargo::rustc-link-arg-bins=-Wl,--wrap=__cxa_atexit");
+    }
+    if !env("CARGO_FEATURE_VM").is_empty() {
+        runtime_bitcode();
+    }
+}
+
+fn runtime_bitcode() {
+    const PREFIX: &str = "LLVM_SYS_221_PREFIX";
+    let source = "runtime-c/entries.c";
+    println!("cargo::rerun-if-changed={source}");
+    println!("cargo::rerun-if-env-changed={PREFIX}");
+    let output = PathBuf::from(std::env::var_os("OUT_DIR").unwrap_or_default()).join("entries.bc");
+    let mut candidates = vec![PathBuf::from("clang-22")];
+    if let Some(prefix) = std::env::var_os(PREFIX) {
+        candidates.insert(0, PathBuf::from(prefix).join("bin/clang"));
+    }
+    let made = candidates.iter().any(|clang| {
+        Command::new(clang)
+            .args(["-std=c11", "-O2", "-fPIC", "-Wall", "-Wextra"])
+            // What is inlined must not tell the program's own types apart from its own.
+            .args(["-fno-strict-aliasing", "-fno-asynchronous-unwind-tables"])
+            .args(["-c", "-emit-llvm", "-o"])
+            .arg(&output)
+            .arg(source)
+            .status()
+            .is_ok_and(|status| status.success())
+    });
+    if !made {
+        println!("cargo::warning=no clang 22: compiled programs call the runtime out of line");
+        // A missing file would be an error where it is included.
+        let _ = std::fs::write(&output, b"");
     }
 }

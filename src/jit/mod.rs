@@ -265,6 +265,7 @@ impl Outside<'_> {
             }
             Symbol::ThreadCell => cell? as usize,
             Symbol::MakeBlock => thread::fast_block as *const () as usize,
+            Symbol::Threads => crate::kmpc::thread::table_address(),
             Symbol::Image => ptr::from_ref(self.image) as usize,
             _ => return None,
         })

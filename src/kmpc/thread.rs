@@ -27,11 +27,14 @@ pub const MAX_THREADS: usize = 1 << 15;
 
 /// A thread known to the runtime. Only the thread itself touches the non-atomic fields, unless a
 /// comment says otherwise.
+#[repr(C)]
 pub struct Thread {
+    tid: Cell<u32>,
+    /// Size of the team; this and the number are read by compiled programs (`runtime-c/entries.c`).
+    size: Cell<u32>,
     /// Global thread number; microtasks get its address.
     pub gtid: i32,
     team: Cell<*const Team>,
-    tid: Cell<u32>,
     /// The control variables of the current task.
     pub icvs: Cell<Icvs>,
     /// `num_threads` clause of the next region; 0 where none.
@@ -54,6 +57,9 @@ pub struct Thread {
     parker: Parker,
     sleepers: SyncU32,
 }
+
+const _: () = assert!(std::mem::offset_of!(Thread, tid) == 0);
+const _: () = assert!(std::mem::offset_of!(Thread, size) == 4);
 
 // SAFETY: see the struct's documentation; other threads use the atomic fields only.
 unsafe impl Sync for Thread {}
@@ -127,6 +133,11 @@ pub fn current() -> &'static Thread {
     unsafe { &*thread }
 }
 
+/// Where the table of threads is, for compiled programs.
+pub fn table_address() -> usize {
+    THREADS.as_ptr().addr()
+}
+
 /// The calling thread if the runtime knows it already.
 pub fn current_if_known() -> Option<&'static Thread> {
     // SAFETY: the record lives as long as the thread.
@@ -154,6 +165,7 @@ impl Thread {
             gtid,
             team: Cell::new(team),
             tid: Cell::new(0),
+            size: Cell::new(1),
             icvs: Cell::new(Icvs::default()),
             pushed_threads: Cell::new(0),
             pushed_bind: Cell::new(None),
@@ -192,9 +204,11 @@ impl Thread {
         unsafe { &self.team().slot(self.tid.get()).local }
     }
 
-    /// Puts the thread into a team; returns where it was.
+    /// Puts the thread into a team whose region is described; returns where it was.
     #[inline(always)]
     pub fn enter(&self, team: *const Team, tid: u32) -> (*const Team, u32) {
+        // SAFETY: callers name a live team: their own, or that of the region they are in.
+        self.size.set(unsafe { &*team }.size());
         (self.team.replace(team), self.tid.replace(tid))
     }
 

@@ -53,10 +53,11 @@ fn configure() {
     static ONCE: Once = Once::new();
     super::late::start();
     ONCE.call_once(|| {
-        let args = [
+        let mut args = vec![
             c"ompvm".as_ptr(),
             c"-disable-auto-upgrade-debug-info".as_ptr(),
         ];
+        args.extend(super::native::pipeline::OPTIONS.map(std::ffi::CStr::as_ptr));
         llvm!(support::LLVMParseCommandLineOptions(
             args.len() as i32,
             args.as_ptr(),

@@ -10,7 +10,8 @@
 //! What not: nothing knows the interpreter; no address is known before linking.
 
 mod debug;
-mod pipeline;
+mod entries;
+pub(super) mod pipeline;
 mod prepare;
 pub mod symbol;
 
@@ -74,6 +75,8 @@ pub struct Unit {
 /// How much effort goes into code.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Level {
+    /// The IR as it came.
+    Quick,
     /// What long runs are worth.
     #[default]
     Full,
@@ -125,11 +128,10 @@ impl<'r> Session<'r> {
         };
         let parsed = parse::parse(&self.inputs).map_err(|e| e.to_string())?;
         lap(0);
-        let prepared = prepare::prepare(&parsed, self.request)?;
+        let prepared = prepare::prepare(&parsed, self.request, unit.level)?;
         lap(1);
         let bytes = {
-            let machine =
-                pipeline::Machine::host(parsed.module, unit.level, prepared.position_independent)?;
+            let machine = pipeline::Machine::host(parsed.module, prepared.position_independent)?;
             self.request.debug.apply(parsed.module, &machine)?;
             pipeline::run(parsed.module, &machine, unit.level, prepared.inline)?;
             machine.object(parsed.module)?

@@ -11,8 +11,9 @@
 //!
 //! What not: no optimisation.
 
+use super::entries::{self, Entries};
 use super::symbol::Symbol;
-use super::{Function, Request, Variable};
+use super::{Function, Level, Request, Variable};
 use crate::llvm::parse::Parsed;
 use crate::llvm::raw::{llvm, take_message};
 use crate::llvm::reader::{is_bookkeeping, list, name_of, section_of};
@@ -52,14 +53,20 @@ const FRAMES: [(&str, &str); 3] = [
 struct Work<'a> {
     parsed: &'a Parsed,
     request: &'a Request,
+    level: Level,
     out: Prepared,
 }
 
 /// Rewires the module.
-pub(super) fn prepare(parsed: &Parsed, request: &Request) -> Result<Prepared, String> {
+pub(super) fn prepare(
+    parsed: &Parsed,
+    request: &Request,
+    level: Level,
+) -> Result<Prepared, String> {
     let mut work = Work {
         parsed,
         request,
+        level,
         out: Prepared {
             compiled: Vec::new(),
             skipped: Vec::new(),
@@ -145,12 +152,16 @@ impl Work<'_> {
         self.ifuncs()?;
         let interpreted = self.choose(&all, &globals)?;
         let callees = self.addresses(&all, &interpreted)?;
+        let entries = match self.level {
+            Level::Full => entries::link(module, self.parsed.context)?,
+            Level::Quick => Entries::default(),
+        };
         let block = self.globals(&globals)?;
         for (number, &function) in all.iter().enumerate() {
             if self.request.functions[number] == Function::Compiled
                 && !interpreted.contains_key(&number)
             {
-                self.body(function, &callees, &block)?;
+                self.body(function, &callees, &entries, &block)?;
                 self.definition(number, function)?;
             }
         }
@@ -160,6 +171,7 @@ impl Work<'_> {
             }
             llvm!(core::LLVMDeleteGlobal(variable));
         }
+        self.out.inline |= entries.sweep();
         self.finish(&callees);
         Ok(())
     }
@@ -411,11 +423,12 @@ impl Work<'_> {
         Ok(offsets)
     }
 
-    /// Direct calls, thread_local addresses, fused multiplications.
+    /// Direct calls, the runtime's short ways, thread_local addresses, fused multiplications.
     fn body(
         &mut self,
         function: LLVMValueRef,
         callees: &HashMap<LLVMValueRef, LLVMValueRef>,
+        entries: &Entries,
         offsets: &HashMap<LLVMValueRef, usize>,
     ) -> Result<(), String> {
         let context = self.parsed.context;
@@ -430,19 +443,24 @@ impl Work<'_> {
             }
         }
         for inst in instructions(function) {
-            if llvm!(core::LLVMCanValueUseFastMathFlags(inst)) != 0 {
-                let flags = llvm!(core::LLVMGetFastMathFlags(inst));
-                if flags & CONTRACT != 0 {
-                    llvm!(core::LLVMSetFastMathFlags(inst, flags & !CONTRACT));
-                }
+            if !llvm!(core::LLVMIsABinaryOperator(inst)).is_null()
+                && llvm!(core::LLVMCanValueUseFastMathFlags(inst)) != 0
+                && llvm!(core::LLVMGetFastMathFlags(inst)) & ROUNDING != 0
+            {
+                self.exact(inst, builder);
+                continue;
             }
             if !is_call(inst) {
                 continue;
             }
             let callee = llvm!(core::LLVMGetCalledValue(inst));
             if let Some(&direct) = callees.get(&callee) {
+                let short = match llvm!(core::LLVMGetInstructionOpcode(inst)) {
+                    LLVMOpcode::LLVMCall => entries.instead(direct),
+                    _ => None,
+                };
                 let last = llvm!(core::LLVMGetNumOperands(inst)) as u32 - 1;
-                llvm!(core::LLVMSetOperand(inst, last, direct));
+                llvm!(core::LLVMSetOperand(inst, last, short.unwrap_or(direct)));
                 continue;
             }
             if is_threadlocal_address(inst) {
@@ -471,7 +489,7 @@ impl Work<'_> {
             }
             if intrinsic(callee, "llvm.fmuladd") {
                 llvm!(core::LLVMPositionBuilderBefore(builder, inst));
-                let flags = llvm!(core::LLVMGetFastMathFlags(inst));
+                let flags = llvm!(core::LLVMGetFastMathFlags(inst)) & !ROUNDING;
                 let operand = |i| llvm!(core::LLVMGetOperand(inst, i));
                 let (a, b, c) = (operand(0), operand(1), operand(2));
                 let product = llvm!(core::LLVMBuildFMul(builder, a, b, c"".as_ptr()));
@@ -487,6 +505,22 @@ impl Work<'_> {
         }
         llvm!(core::LLVMDisposeBuilder(builder));
         Ok(())
+    }
+
+    /// Puts the same operation in an instruction's place, without permission to round otherwise:
+    /// LLVM's C interface sets such flags and never clears them.
+    fn exact(&self, inst: LLVMValueRef, builder: LLVMBuilderRef) {
+        llvm!(core::LLVMPositionBuilderBefore(builder, inst));
+        let flags = llvm!(core::LLVMGetFastMathFlags(inst)) & !ROUNDING;
+        let opcode = llvm!(core::LLVMGetInstructionOpcode(inst));
+        let a = llvm!(core::LLVMGetOperand(inst, 0));
+        let b = llvm!(core::LLVMGetOperand(inst, 1));
+        let new = llvm!(core::LLVMBuildBinOp(builder, opcode, a, b, c"".as_ptr()));
+        if !llvm!(core::LLVMIsAInstruction(new)).is_null() {
+            llvm!(core::LLVMSetFastMathFlags(new, flags));
+        }
+        llvm!(core::LLVMReplaceAllUsesWith(inst, new));
+        llvm!(core::LLVMInstructionEraseFromParent(inst));
     }
 
     /// The thread's block, found once at the start of a function.
@@ -667,8 +701,13 @@ impl Work<'_> {
 /// LLVM's number for addresses relative to the thread pointer on x86-64.
 const THREAD_POINTER: u32 = 257;
 
-/// `LLVMFastMathAllowContract`.
-const CONTRACT: u32 = 1 << 5;
+/// What lets a pass compute other bits than an operation as it stands: reassociation, no signed
+/// zeros, reciprocals, contraction, approximate functions.
+const ROUNDING: u32 = inkwell::llvm_sys::LLVMFastMathAllowReassoc
+    | inkwell::llvm_sys::LLVMFastMathNoSignedZeros
+    | inkwell::llvm_sys::LLVMFastMathAllowContract
+    | inkwell::llvm_sys::LLVMFastMathAllowReciprocal
+    | inkwell::llvm_sys::LLVMFastMathApproxFunc;
 
 fn intrinsic(callee: LLVMValueRef, prefix: &str) -> bool {
     !llvm!(core::LLVMIsAFunction(callee)).is_null() && name_of(callee).starts_with(prefix)

@@ -25,6 +25,8 @@ pub enum Symbol {
     ThreadCell,
     /// `ompvm.make_block`: `ptr(image)`, makes the thread's block and fills the cell.
     MakeBlock,
+    /// `ompvm.threads`: the runtime's table of threads.
+    Threads,
     /// `ompvm.image`: its address is the image's.
     Image,
 }
@@ -38,6 +40,7 @@ impl Symbol {
         match rest {
             "tls_cell" => return Some(Symbol::ThreadCell),
             "make_block" => return Some(Symbol::MakeBlock),
+            "threads" => return Some(Symbol::Threads),
             "image" => return Some(Symbol::Image),
             _ => {}
         }
@@ -64,6 +67,7 @@ impl fmt::Display for Symbol {
             Symbol::IFunc(n) => write!(f, "{PREFIX}i{n}"),
             Symbol::ThreadCell => write!(f, "{PREFIX}tls_cell"),
             Symbol::MakeBlock => write!(f, "{PREFIX}make_block"),
+            Symbol::Threads => write!(f, "{PREFIX}threads"),
             Symbol::Image => write!(f, "{PREFIX}image"),
         }
     }
@@ -83,6 +87,7 @@ mod tests {
             Symbol::IFunc(1),
             Symbol::ThreadCell,
             Symbol::MakeBlock,
+            Symbol::Threads,
             Symbol::Image,
         ] {
             assert_eq!(Symbol::parse(&symbol.to_string()), Some(symbol));

@@ -3,6 +3,7 @@
 mod errors;
 mod instructions;
 mod layout;
+mod native;
 mod saved;
 mod symbols;
 

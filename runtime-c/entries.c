@@ -1,0 +1,142 @@
+/*
+ * The short ways through the runtime's entries, to be inlined into compiled programs.
+ *
+ * `build.rs` compiles this file to bitcode, which the compiler of tier 2 links into what it
+ * compiles: a call of `NAME` becomes one of `short_NAME`, which does what it can do with the
+ * thread's number and its team's size alone, and calls `NAME`, the runtime's own function,
+ * where that is not enough. So the answer is the same in every case, and nothing here needs to know
+ * how teams, barriers or locks are built.
+ *
+ * What not: schedules other than static, steps other than 1, loops of more than 2^32 - 1 iterations,
+ * anything that waits, and entries that are not given the thread's global number.
+ */
+#include <stddef.h>
+#include <stdint.h>
+
+/* The first fields of the runtime's record of a thread (`kmpc::thread::Thread`). */
+struct thread {
+    uint32_t number; /* in its team */
+    uint32_t size;   /* of its team */
+};
+
+/* The runtime's table of threads, by global number (`kmpc::thread::MAX_THREADS` entries). */
+extern struct thread *const threads[] __asm__("ompvm.threads");
+enum { MAX_THREADS = 1 << 15 };
+
+struct ident;
+#define SHORT __attribute__((always_inline))
+
+/* The thread with a global number; null where the runtime has to look for it. */
+static inline const struct thread *by_number(int32_t gtid)
+{
+    return (uint32_t)gtid < MAX_THREADS ? threads[gtid] : NULL;
+}
+
+static inline int alone(int32_t gtid)
+{
+    const struct thread *t = by_number(gtid);
+    return t && t->size == 1;
+}
+
+/* The schedule (`kmpc::static_loop::kind`). */
+enum { STATIC = 34 };
+#define MODIFIERS (1 << 29 | 1 << 30)
+
+/* Even shares, the longer ones first; `kmpc::static_loop` computes the same. */
+#define STATIC_INIT(SUFFIX, T, STEP)                                                               \
+    void __kmpc_for_static_init_##SUFFIX(struct ident *, int32_t, int32_t, int32_t *, T *, T *,    \
+                                         STEP *, STEP, STEP);                                      \
+    SHORT void short___kmpc_for_static_init_##SUFFIX(struct ident *loc, int32_t gtid, int32_t schedule,  \
+                                               int32_t *last, T *lower, T *upper, STEP *stride,    \
+                                               STEP step, STEP chunk)                              \
+    {                                                                                              \
+        const struct thread *t = by_number(gtid);                                                  \
+        T lo = *lower, hi = *upper;                                                                \
+        uint64_t distance = (uint64_t)hi - (uint64_t)lo;                                           \
+        if (!t || (schedule & ~MODIFIERS) != STATIC || step != 1 || lo > hi ||                     \
+            distance >= UINT32_MAX || !last || !stride) {                                          \
+            __kmpc_for_static_init_##SUFFIX(loc, gtid, schedule, last, lower, upper, stride, step, \
+                                            chunk);                                                \
+            return;                                                                                \
+        }                                                                                          \
+        uint32_t trip = (uint32_t)distance + 1;                                                    \
+        *stride = (STEP)trip;                                                                      \
+        if (t->size == 1) {                                                                        \
+            *last = 1;                                                                             \
+            return;                                                                                \
+        }                                                                                          \
+        uint32_t size = t->size, number = t->number;                                               \
+        uint32_t small = trip / size, extra = trip % size;                                         \
+        uint64_t first = (uint64_t)number * small + (number < extra ? number : extra);             \
+        uint32_t count = small + (number < extra);                                                 \
+        if (count == 0) {                                                                          \
+            *lower = 1;                                                                            \
+            *upper = 0;                                                                            \
+            *last = 0;                                                                             \
+            return;                                                                                \
+        }                                                                                          \
+        *lower = (T)((uint64_t)lo + first);                                                        \
+        *upper = (T)((uint64_t)lo + first + count - 1);                                            \
+        *last = first + count == trip;                                                             \
+    }
+STATIC_INIT(4, int32_t, int32_t)
+STATIC_INIT(4u, uint32_t, int32_t)
+STATIC_INIT(8, int64_t, int64_t)
+STATIC_INIT(8u, uint64_t, int64_t)
+
+/* Ends with nothing to do. */
+#define NOTHING(NAME)                                                                              \
+    SHORT void short_##NAME(struct ident *loc, int32_t gtid)                                             \
+    {                                                                                              \
+        (void)loc;                                                                                 \
+        (void)gtid;                                                                                \
+    }
+NOTHING(__kmpc_for_static_fini)
+NOTHING(__kmpc_end_master)
+NOTHING(__kmpc_end_masked)
+NOTHING(__kmpc_end_single)
+
+void __kmpc_barrier(struct ident *, int32_t);
+SHORT void short___kmpc_barrier(struct ident *loc, int32_t gtid)
+{
+    if (!alone(gtid))
+        __kmpc_barrier(loc, gtid);
+}
+
+int32_t __kmpc_master(struct ident *, int32_t);
+SHORT int32_t short___kmpc_master(struct ident *loc, int32_t gtid)
+{
+    const struct thread *t = by_number(gtid);
+    return t ? t->number == 0 : __kmpc_master(loc, gtid);
+}
+
+int32_t __kmpc_masked(struct ident *, int32_t, int32_t);
+SHORT int32_t short___kmpc_masked(struct ident *loc, int32_t gtid, int32_t filter)
+{
+    const struct thread *t = by_number(gtid);
+    return t ? t->number == (uint32_t)filter : __kmpc_masked(loc, gtid, filter);
+}
+
+int32_t __kmpc_single(struct ident *, int32_t);
+SHORT int32_t short___kmpc_single(struct ident *loc, int32_t gtid)
+{
+    return alone(gtid) ? 1 : __kmpc_single(loc, gtid);
+}
+
+/* A team of one combines without a lock, and its end has no barrier. */
+typedef void combine(void *, void *);
+#define REDUCE(NAME)                                                                               \
+    int32_t __kmpc_##NAME(struct ident *, int32_t, int32_t, size_t, void *, combine *, void *);    \
+    SHORT int32_t short___kmpc_##NAME(struct ident *loc, int32_t gtid, int32_t count, size_t size,       \
+                                void *data, combine *f, void *cell)                                \
+    {                                                                                              \
+        return alone(gtid) ? 1 : __kmpc_##NAME(loc, gtid, count, size, data, f, cell);             \
+    }                                                                                              \
+    void __kmpc_end_##NAME(struct ident *, int32_t, void *);                                       \
+    SHORT void short___kmpc_end_##NAME(struct ident *loc, int32_t gtid, void *cell)                      \
+    {                                                                                              \
+        if (!alone(gtid))                                                                          \
+            __kmpc_end_##NAME(loc, gtid, cell);                                                    \
+    }
+REDUCE(reduce)
+REDUCE(reduce_nowait)

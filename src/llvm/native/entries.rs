@@ -1,0 +1,106 @@
+//! The short ways through the runtime's entries (`runtime-c/`), linked into a unit.
+//!
+//! Why: which part of a loop is the thread's own, whether it is alone, whether it is the master
+//! takes a few instructions; a call takes more, and hides the loop's bounds from the passes.
+//!
+//! What not: no entry is replaced where the program defines it itself, or where its declaration has
+//! another type.
+
+use crate::llvm::raw::llvm;
+use crate::llvm::reader::{list, name_of};
+use hashbrown::HashMap;
+use inkwell::llvm_sys::prelude::*;
+use inkwell::llvm_sys::{LLVMLinkage, LLVMModule};
+use std::ptr::null_mut;
+
+const BITCODE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/entries.bc"));
+const PREFIX: &str = "short_";
+
+/// What may be called instead of the runtime's entries.
+#[derive(Default)]
+pub(super) struct Entries {
+    /// By the entry's declaration.
+    instead: HashMap<LLVMValueRef, LLVMValueRef>,
+    /// All that was linked in.
+    linked: Vec<LLVMValueRef>,
+}
+
+/// Links the short ways into a module that declares an entry that has one; gives what each
+/// declaration may be replaced by in calls.
+///
+/// # Errors
+/// A sentence when LLVM refuses our own bitcode.
+pub(super) fn link(module: LLVMModuleRef, context: LLVMContextRef) -> Result<Entries, String> {
+    let mut entries = Entries::default();
+    if BITCODE.is_empty() || !uses_runtime(module) {
+        return Ok(entries);
+    }
+    let buffer = llvm!(core::LLVMCreateMemoryBufferWithMemoryRangeCopy(
+        BITCODE.as_ptr().cast(),
+        BITCODE.len(),
+        c"entries".as_ptr()
+    ));
+    let mut runtime: *mut LLVMModule = null_mut();
+    let failed = llvm!(bit_reader::LLVMParseBitcodeInContext2(
+        context,
+        buffer,
+        &mut runtime
+    )) != 0;
+    llvm!(core::LLVMDisposeMemoryBuffer(buffer));
+    if failed || llvm!(linker::LLVMLinkModules2(module, runtime)) != 0 {
+        return Err("the runtime's short entries cannot be linked".into());
+    }
+    let all: Vec<_> = list(llvm!(core::LLVMGetFirstFunction(module)), |v| {
+        llvm!(core::LLVMGetNextFunction(v))
+    })
+    .collect();
+    let named: HashMap<String, LLVMValueRef> =
+        all.iter().map(|&f| (name_of(f).into(), f)).collect();
+    for &short in &all {
+        let name = name_of(short);
+        let entry = name.strip_prefix(PREFIX).unwrap_or_default();
+        if !entry.starts_with("__kmpc_") || llvm!(core::LLVMIsDeclaration(short)) != 0 {
+            continue;
+        }
+        llvm!(core::LLVMSetLinkage(
+            short,
+            LLVMLinkage::LLVMInternalLinkage
+        ));
+        entries.linked.push(short);
+        if let Some(&declared) = named.get(entry)
+            && llvm!(core::LLVMIsDeclaration(declared)) != 0
+            && llvm!(core::LLVMGlobalGetValueType(declared))
+                == llvm!(core::LLVMGlobalGetValueType(short))
+        {
+            entries.instead.insert(declared, short);
+        }
+    }
+    Ok(entries)
+}
+
+fn uses_runtime(module: LLVMModuleRef) -> bool {
+    list(llvm!(core::LLVMGetFirstFunction(module)), |v| {
+        llvm!(core::LLVMGetNextFunction(v))
+    })
+    .any(|f| name_of(f).starts_with("__kmpc_"))
+}
+
+impl Entries {
+    /// What a call of a declaration may call.
+    pub(super) fn instead(&self, declared: LLVMValueRef) -> Option<LLVMValueRef> {
+        self.instead.get(&declared).copied()
+    }
+
+    /// Deletes what no call uses; says whether something is left to be inlined.
+    pub(super) fn sweep(&self) -> bool {
+        let mut left = false;
+        for &short in &self.linked {
+            if llvm!(core::LLVMGetFirstUse(short)).is_null() {
+                llvm!(core::LLVMDeleteFunction(short));
+            } else {
+                left = true;
+            }
+        }
+        left
+    }
+}

@@ -1,0 +1,144 @@
+//! What compiled code leaves to be called.
+
+use crate::llvm::native::{Debug, Function, Level, Request, Session, Unit};
+use object::{Object as _, ObjectSymbol as _};
+use std::sync::Arc;
+
+/// The names that the object of a module without variables leaves open; `functions` are the
+/// module's, in order.
+fn open_names(text: &str, functions: &[Function], level: Level) -> Vec<String> {
+    let request = Request {
+        files: Arc::from([("test.ll".to_owned(), text.as_bytes().to_vec())]),
+        functions: functions.to_vec(),
+        variables: Vec::new(),
+        thread_cell: false,
+        debug: Debug::Lines,
+    };
+    let unit = Unit {
+        level,
+        ..Unit::default()
+    };
+    let object = Session::open(&request).compile(&unit).expect("an object");
+    let file = object::File::parse(&*object.bytes).expect("an ELF file");
+    let mut names: Vec<String> = file
+        .symbols()
+        .filter(|s| s.is_undefined())
+        .filter_map(|s| Some(s.name().ok()?.to_owned()))
+        .filter(|name| !name.is_empty())
+        .collect();
+    names.sort();
+    names
+}
+
+const LOOP: &str = "
+    define i32 @f(i32 %gtid) {
+      %last = alloca i32
+      %lower = alloca i32
+      %upper = alloca i32
+      %stride = alloca i32
+      store i32 0, ptr %lower
+      store i32 999, ptr %upper
+      call void @__kmpc_for_static_init_4(ptr null, i32 %gtid, i32 34, ptr %last, ptr %lower, ptr %upper, ptr %stride, i32 1, i32 1)
+      call void @__kmpc_for_static_fini(ptr null, i32 %gtid)
+      call void @__kmpc_barrier(ptr null, i32 %gtid)
+      %r = load i32, ptr %lower
+      ret i32 %r
+    }
+    declare void @__kmpc_for_static_init_4(ptr, i32, i32, ptr, ptr, ptr, ptr, i32, i32)
+    declare void @__kmpc_for_static_fini(ptr, i32)
+    declare void @__kmpc_barrier(ptr, i32)";
+
+#[test]
+fn a_loop_finds_its_share_without_the_runtime() {
+    let functions = [
+        Function::Compiled,
+        Function::External,
+        Function::External,
+        Function::External,
+    ];
+    // The runtime is left for threads it does not know and teams that have to wait.
+    assert_eq!(
+        open_names(LOOP, &functions, Level::Full),
+        [
+            "__kmpc_barrier",
+            "__kmpc_for_static_init_4",
+            "ompvm.threads"
+        ]
+    );
+    assert_eq!(
+        open_names(LOOP, &functions, Level::Quick),
+        [
+            "__kmpc_barrier",
+            "__kmpc_for_static_fini",
+            "__kmpc_for_static_init_4"
+        ]
+    );
+}
+
+#[test]
+fn other_schedules_and_steps_go_to_the_runtime() {
+    let functions = [
+        Function::Compiled,
+        Function::External,
+        Function::External,
+        Function::External,
+    ];
+    for (from, to) in [("i32 34", "i32 33"), ("i32 1, i32 1)", "i32 3, i32 1)")] {
+        let text = LOOP
+            .replace(from, to)
+            .replace("call void @__kmpc_barrier(ptr null, i32 %gtid)", "");
+        let functions = &functions[..];
+        let names = open_names(&text, functions, Level::Full);
+        assert_eq!(names, ["__kmpc_for_static_init_4"], "{to}");
+    }
+}
+
+#[test]
+fn the_programs_own_entries_stay() {
+    let text = "
+        define void @__kmpc_end_single(ptr %ident, i32 %gtid) noinline {
+          call void @note()
+          ret void
+        }
+        define void @f(i32 %gtid) {
+          call void @__kmpc_end_single(ptr null, i32 %gtid)
+          ret void
+        }
+        declare void @note()";
+    let functions = [Function::Compiled, Function::Compiled, Function::External];
+    assert_eq!(open_names(text, &functions, Level::Full), ["note"]);
+}
+
+#[test]
+fn what_would_round_otherwise_is_not_done() {
+    // Fused, approximated or reassociated, this would be another instruction.
+    let text = "
+        define double @f(double %a, double %b, double %c) {
+          %p = fmul fast double %a, %b
+          %s = fadd fast double %p, %c
+          %q = fdiv fast double %s, 3.0
+          %n = fsub fast double %q, %s
+          %r = fadd fast double %n, %s
+          ret double %r
+        }";
+    let request = Request {
+        files: Arc::from([("test.ll".to_owned(), text.as_bytes().to_vec())]),
+        functions: vec![Function::Compiled],
+        variables: Vec::new(),
+        thread_cell: false,
+        debug: Debug::Lines,
+    };
+    let object = Session::open(&request)
+        .compile(&Unit::default())
+        .expect("an object");
+    let file = object::File::parse(&*object.bytes).expect("an ELF file");
+    let code =
+        object::ObjectSection::data(&file.section_by_name(".text").expect("code")).expect("bytes");
+    // The scalar double operations of SSE2 and AVX end in these opcodes: mul, add, div, sub, add.
+    let operations: Vec<u8> = code
+        .iter()
+        .copied()
+        .filter(|b| matches!(b, 0x58 | 0x59 | 0x5c | 0x5e))
+        .collect();
+    assert_eq!(operations, [0x59, 0x58, 0x5e, 0x5c, 0x58]);
+}
