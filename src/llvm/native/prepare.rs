@@ -27,8 +27,10 @@ use std::ptr::null_mut;
 pub(super) struct Prepared {
     /// Number and symbol of each function that is compiled.
     pub compiled: Vec<(usize, String)>,
+    /// Index in the unit and symbol of each loop entry.
+    pub entries: Vec<(usize, String)>,
     /// Number of each function that is not, and why.
-    pub skipped: Vec<(usize, &'static str)>,
+    pub skipped: Vec<(usize, String)>,
     /// Tables of landing pads need full addresses, which only position-independent code has.
     pub position_independent: bool,
     /// Whether the always-inline pass has something to do.
@@ -49,19 +51,38 @@ const FRAMES: [(&str, &str); 3] = [
     ),
 ];
 
+/// A function that the module did not have: a loop entry.
+pub(super) struct Extra {
+    /// Its index in the unit.
+    pub index: usize,
+    /// The number of the function whose loop it is.
+    pub function: usize,
+    /// Its symbol.
+    pub name: String,
+    /// The function.
+    pub value: LLVMValueRef,
+}
+
 struct Work<'a> {
     parsed: &'a Parsed,
     request: &'a Request,
+    extra: &'a [Extra],
     out: Prepared,
 }
 
 /// Rewires the module.
-pub(super) fn prepare(parsed: &Parsed, request: &Request) -> Result<Prepared, String> {
+pub(super) fn prepare(
+    parsed: &Parsed,
+    request: &Request,
+    extra: &[Extra],
+) -> Result<Prepared, String> {
     let mut work = Work {
         parsed,
         request,
+        extra,
         out: Prepared {
             compiled: Vec::new(),
+            entries: Vec::new(),
             skipped: Vec::new(),
             position_independent: false,
             inline: false,
@@ -71,7 +92,8 @@ pub(super) fn prepare(parsed: &Parsed, request: &Request) -> Result<Prepared, St
     Ok(work.out)
 }
 
-fn functions(module: LLVMModuleRef) -> Vec<LLVMValueRef> {
+/// The module's functions, in order.
+pub(super) fn functions(module: LLVMModuleRef) -> Vec<LLVMValueRef> {
     list(llvm!(core::LLVMGetFirstFunction(module)), |v| {
         llvm!(core::LLVMGetNextFunction(v))
     })
@@ -123,7 +145,8 @@ impl Work<'_> {
     fn run(&mut self) -> Result<(), String> {
         let module = self.parsed.module;
         llvm!(core::LLVMSetModuleInlineAsm2(module, c"".as_ptr(), 0));
-        let all = functions(module);
+        let mut all = functions(module);
+        all.retain(|&f| self.extra.iter().all(|e| e.value != f));
         let mut globals = Vec::new();
         for g in list(llvm!(core::LLVMGetFirstGlobal(module)), |v| {
             llvm!(core::LLVMGetNextGlobal(v))
@@ -149,10 +172,20 @@ impl Work<'_> {
         for (number, &function) in all.iter().enumerate() {
             if self.request.functions[number] == Function::Compiled
                 && !interpreted.contains_key(&number)
+                && llvm!(core::LLVMIsDeclaration(function)) == 0
             {
                 self.body(function, &callees, &block)?;
                 self.definition(number, function)?;
             }
+        }
+        for extra in self.extra {
+            if interpreted.contains_key(&extra.function) {
+                llvm!(core::LLVMDeleteFunction(extra.value));
+                continue;
+            }
+            self.body(extra.value, &callees, &block)?;
+            for_this_processor(extra.value);
+            self.out.entries.push((extra.index, extra.name.clone()));
         }
         for &variable in block.keys() {
             if has_uses(variable) {
@@ -298,7 +331,7 @@ impl Work<'_> {
         }
         for (&n, &why) in &out {
             if self.request.functions[n] == Function::Compiled {
-                self.out.skipped.push((n, why));
+                self.out.skipped.push((n, why.to_owned()));
             }
         }
         self.out.skipped.sort_unstable();
@@ -329,6 +362,8 @@ impl Work<'_> {
                 }
             };
             let body = llvm!(core::LLVMIsDeclaration(f)) == 0;
+            // What another unit compiles is called through its stub.
+            let (compiled, elsewhere) = (compiled && body, compiled && !body);
             if !has_uses(f) && !body {
                 continue;
             }
@@ -337,7 +372,7 @@ impl Work<'_> {
             llvm!(core::LLVMReplaceAllUsesWith(f, symbol));
             if compiled {
                 callees.insert(symbol, f);
-            } else if body {
+            } else if body || elsewhere {
                 llvm!(core::LLVMDeleteFunction(f));
             } else {
                 // The name tells the code generator what a library function does.
@@ -627,25 +662,7 @@ impl Work<'_> {
             function,
             LLVMLinkage::LLVMExternalLinkage
         ));
-        llvm!(core::LLVMSetVisibility(
-            function,
-            LLVMVisibility::LLVMDefaultVisibility
-        ));
-        llvm!(comdat::LLVMSetComdat(function, null_mut()));
-        llvm!(core::LLVMSetSection(function, c"".as_ptr()));
-        for key in ["target-cpu", "target-features", "tune-cpu"] {
-            llvm!(core::LLVMRemoveStringAttributeAtIndex(
-                function,
-                LLVMAttributeFunctionIndex,
-                key.as_ptr().cast(),
-                key.len() as u32
-            ));
-        }
-        llvm!(core::LLVMAddTargetDependentFunctionAttr(
-            function,
-            c"prefer-vector-width".as_ptr(),
-            c"256".as_ptr()
-        ));
+        for_this_processor(function);
         self.out.compiled.push((number, name));
         Ok(())
     }
@@ -666,6 +683,28 @@ impl Work<'_> {
 
 /// LLVM's number for addresses relative to the thread pointer on x86-64.
 const THREAD_POINTER: u32 = 257;
+/// What the guest's compiler said of the function's processor and place goes.
+fn for_this_processor(function: LLVMValueRef) {
+    llvm!(core::LLVMSetVisibility(
+        function,
+        LLVMVisibility::LLVMDefaultVisibility
+    ));
+    llvm!(comdat::LLVMSetComdat(function, null_mut()));
+    llvm!(core::LLVMSetSection(function, c"".as_ptr()));
+    for key in ["target-cpu", "target-features", "tune-cpu"] {
+        llvm!(core::LLVMRemoveStringAttributeAtIndex(
+            function,
+            LLVMAttributeFunctionIndex,
+            key.as_ptr().cast(),
+            key.len() as u32
+        ));
+    }
+    llvm!(core::LLVMAddTargetDependentFunctionAttr(
+        function,
+        c"prefer-vector-width".as_ptr(),
+        c"256".as_ptr()
+    ));
+}
 
 /// `LLVMFastMathAllowContract`.
 const CONTRACT: u32 = 1 << 5;
