@@ -2,10 +2,11 @@
 
 use super::args::{self, RunOptions};
 use super::message;
-use crate::api::{Cache, Config, Engine, ExitStatus, Linker, Module, Stats, Tier, Tool};
+use crate::api::{self, Cache, Config, Engine, ExitStatus, Linker, Module, Stats, Tier, Tool};
 use crate::support::error::Error;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::OnceLock;
 
 /// Runs the program; returns only when it could not be started.
 pub fn run(options: RunOptions) -> ExitCode {
@@ -25,6 +26,11 @@ fn start(options: RunOptions) -> Result<ExitStatus, Error> {
     let mut files = vec![PathBuf::from(&program[0])];
     files.extend(options.with);
 
+    if let Some(function) = options.explain {
+        let _ = EXPLAIN.set(function);
+        // SAFETY: as below.
+        unsafe { libc::atexit(print_explanation) };
+    }
     if options.stats {
         // At exit, for a guest may end by calling `exit` itself.
         // SAFETY: registers a function without arguments that stays valid.
@@ -66,5 +72,17 @@ fn start(options: RunOptions) -> Result<ExitStatus, Error> {
 }
 
 extern "C" fn print_stats() {
-    eprint!("{}", Stats::collect());
+    eprint!("{}{}", Stats::collect(), api::tiers(None));
+}
+
+/// The function to be explained.
+static EXPLAIN: OnceLock<String> = OnceLock::new();
+
+extern "C" fn print_explanation() {
+    let function = EXPLAIN.get().map_or("", String::as_str);
+    let text = api::tiers(Some(function));
+    if text.is_empty() {
+        eprintln!("ompvm: nothing was compiled or to be compiled of `{function}`");
+    }
+    eprint!("{text}");
 }

@@ -301,6 +301,8 @@ public:
       return fail("it is variadic") != nullptr;
     for (Instruction &i : instructions(old)) {
       count++;
+      if (auto *call = dyn_cast<CallBase>(&i); call && call->hasFnAttr(Attribute::ReturnsTwice))
+        return fail("it calls a function that returns twice") != nullptr;
       if (auto *call = dyn_cast<CallInst>(&i); call && call->isMustTailCall())
         return fail("it has a call that must be in its place") != nullptr;
       if (auto *call = dyn_cast<IntrinsicInst>(&i))

@@ -6,6 +6,8 @@
 
 mod atomics;
 pub mod builtins;
+mod chaos;
+mod compiler;
 pub mod host;
 pub mod interpose;
 mod late;
@@ -14,4 +16,6 @@ pub mod link;
 pub mod policy;
 pub mod process;
 pub mod runtime;
+mod sample;
+mod units;
 pub mod value;

@@ -167,12 +167,17 @@ impl Work<'_> {
         self.aliases();
         self.ifuncs()?;
         let interpreted = self.choose(&all, &globals)?;
+        // What is not read is deleted below.
+        let here: Vec<bool> = all
+            .iter()
+            .map(|&f| llvm!(core::LLVMIsDeclaration(f)) == 0)
+            .collect();
         let callees = self.addresses(&all, &interpreted)?;
         let block = self.globals(&globals)?;
         for (number, &function) in all.iter().enumerate() {
             if self.request.functions[number] == Function::Compiled
                 && !interpreted.contains_key(&number)
-                && llvm!(core::LLVMIsDeclaration(function)) == 0
+                && here[number]
             {
                 self.body(function, &callees, &block)?;
                 self.definition(number, function)?;
