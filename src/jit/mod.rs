@@ -120,12 +120,7 @@ impl Program {
         self.link(image, &unit.entries, object)
     }
 
-    fn link(
-        &self,
-        image: &Image,
-        loops: &[LoopEntry],
-        object: Object,
-    ) -> Result<Compiled, String> {
+    fn link(&self, image: &Image, loops: &[LoopEntry], object: Object) -> Result<Compiled, String> {
         let linking = Instant::now();
         // Without them messages name the function alone.
         let lines = Lines::read(&object.bytes).unwrap_or_default();

@@ -11,9 +11,9 @@
 use super::compiler::Compiler;
 use super::sample::Sampler;
 use super::units;
+use crate::ir::FuncId;
 use crate::jit::Unit;
 use crate::jit::cache::Shelf;
-use crate::ir::FuncId;
 use crate::kmpc::hooks;
 use crate::memory::image::Image;
 use crate::memory::thread;
