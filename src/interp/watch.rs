@@ -80,11 +80,9 @@ pub fn places(code: &Lowered) -> Option<(Arc<[Place]>, u32)> {
     fits.then(|| (lower::places(code), u32::from(code.ret_words)))
 }
 
-/// The code whose frame has its slot 0 at an address that may be anything readable.
-pub fn code_at(regs: *const u64) -> Option<&'static Lowered> {
-    // SAFETY: the caller found the header readable; the word is compared before it is followed.
-    let code = unsafe { regs.sub(3).read_volatile() } as *const Lowered;
-    entry::known(code)
+/// The code that the word of a frame's header names, which may be anything.
+pub fn code_named(word: usize) -> Option<&'static Lowered> {
+    entry::known(word as *const Lowered)
 }
 
 impl Head {

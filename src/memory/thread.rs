@@ -155,9 +155,9 @@ fn leave_seat(state: *mut ThreadState) -> bool {
     false
 }
 
-/// Calls `look` for each thread in guest code, with slot 0 of the frame that it is probably in:
-/// the thread goes on meanwhile, so the frame may be gone, but its header can be read.
-pub fn look_at_frames(look: &mut dyn FnMut(*const u64)) {
+/// Calls `look` for each thread in guest code, with the word of the frame's header that names its
+/// code (the third below slot 0). The thread goes on meanwhile, so the word may be anything.
+pub fn look_at_frames(look: &mut dyn FnMut(usize)) {
     for seat in seats() {
         seat.readers.fetch_add(1, Ordering::SeqCst);
         let state = seat.state.load(Ordering::SeqCst);
@@ -175,7 +175,7 @@ pub fn look_at_frames(look: &mut dyn FnMut(*const u64)) {
                 if running && inside(sp) {
                     let regs = (sp as *const usize).sub(1).read_volatile();
                     if inside(regs) {
-                        look(regs as *const u64);
+                        look((regs as *const usize).sub(3).read_volatile());
                     }
                 }
             }

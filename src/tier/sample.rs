@@ -151,8 +151,8 @@ impl Shared {
             last = now;
             let image = Arc::as_ptr(&self.image) as usize;
             let mut fresh = false;
-            thread::look_at_frames(&mut |regs| {
-                let Some(code) = watch::code_at(regs) else {
+            thread::look_at_frames(&mut |word| {
+                let Some(code) = watch::code_named(word) else {
                     return;
                 };
                 if code.image != image || code.heads.is_empty() {

@@ -155,7 +155,7 @@ fn late() -> Result<(), String> {
 /// The trials.
 pub fn trials() -> Vec<Trial> {
     type Check = fn() -> Result<(), String>;
-    let checks: [(&str, Check); 20] = [
+    let checks: [(&str, Check); 21] = [
         ("libraries", libraries),
         ("with", with),
         ("late", late),

@@ -478,10 +478,12 @@ pub(in crate::interp) fn places(code: &Lowered) -> Arc<[Place]> {
                 PlaceKind::Address,
                 layout.area + layout.allocas[&(v as u32)],
             ),
-            analyse::Kind::Plain if layout.slots[v] != NONE => {
+            analyse::Kind::Plain | analyse::Kind::Sunk if layout.slots[v] != NONE => {
                 (PlaceKind::Slot, u32::from(layout.slots[v]) * 8)
             }
-            analyse::Kind::Plain | analyse::Kind::Dead => (PlaceKind::Nowhere, 0),
+            analyse::Kind::Plain | analyse::Kind::Sunk | analyse::Kind::Dead => {
+                (PlaceKind::Nowhere, 0)
+            }
             analyse::Kind::Alias | analyse::Kind::Late | analyse::Kind::Address => {
                 (PlaceKind::Derived, 0)
             }
