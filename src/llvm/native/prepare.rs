@@ -260,8 +260,14 @@ impl Work<'_> {
         globals: &[LLVMValueRef],
     ) -> Result<HashMap<usize, &'static str>, String> {
         let mut out: HashMap<usize, &'static str> = HashMap::new();
-        let number: HashMap<LLVMValueRef, usize> =
-            all.iter().enumerate().map(|(i, &f)| (f, i)).collect();
+        // A loop's entry must stay interpreted when its function must.
+        let entries = self.extra.iter().map(|e| (e.value, e.function));
+        let number: HashMap<LLVMValueRef, usize> = all
+            .iter()
+            .enumerate()
+            .map(|(i, &f)| (f, i))
+            .chain(entries)
+            .collect();
         let kind = "returns_twice";
         let twice_kind = llvm!(core::LLVMGetEnumAttributeKindForName(
             kind.as_ptr().cast(),
@@ -287,7 +293,7 @@ impl Work<'_> {
                 }
             }
         }
-        for (n, &f) in all.iter().enumerate() {
+        for (&f, &n) in &number {
             if self.request.functions[n] != Function::Compiled {
                 continue;
             }
