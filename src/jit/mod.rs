@@ -19,7 +19,7 @@ use crate::memory::image::Image;
 use crate::memory::thread;
 use cache::Shelf;
 use cranelift_entity::EntityRef;
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashMap;
 use lines::Lines;
 use link::{Code, NEAR};
 use std::ptr;
@@ -81,6 +81,11 @@ impl Program {
     /// Whether units may hold a function: it is the guest's, and its labels' addresses are not taken.
     pub fn can_compile(&self, id: FuncId) -> bool {
         self.request.functions[id.index()] == Function::Compiled
+    }
+
+    /// Functions that no unit may hold though they are the guest's, and why.
+    pub fn left_out(&self, image: &Image) -> HashMap<FuncId, &'static str> {
+        kept(image)
     }
 
     /// Whether what is compiled is kept for later runs.
@@ -150,11 +155,6 @@ impl Program {
                 .skipped
                 .into_iter()
                 .map(|(n, why)| (FuncId::new(n), why))
-                .chain(
-                    kept(self.outside.image)
-                        .into_iter()
-                        .map(|(f, why)| (f, why.to_owned())),
-                )
                 .collect(),
             times: [parse, prepare, generate, linking.elapsed()],
             object_bytes: object.bytes.len(),

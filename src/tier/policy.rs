@@ -8,7 +8,7 @@
 //!
 //! What not: how units are compiled and callers switched ([`super::compiler`]).
 
-use super::compiler::Compiler;
+use super::compiler::{Compiler, What};
 use super::sample::Sampler;
 use super::units;
 use crate::ir::FuncId;
@@ -120,6 +120,9 @@ fn compile_all(
         .keys()
         .filter(|&f| compiler.program().can_compile(f) && !kept.contains(&f))
         .collect();
+    for (function, why) in compiler.program().left_out(image) {
+        compiler.note(function, What::Skipped(why.to_owned()));
+    }
     if functions.is_empty() {
         return Ok(());
     }
