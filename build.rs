@@ -1,4 +1,5 @@
-//! Chooses how the interpreter's handlers reach each other, and how the executable is linked.
+//! Compiles the C++ shim over LLVM, and chooses how the interpreter's handlers reach each other and
+//! how the executable is linked.
 //!
 //! At opt-level 3 on x86-64 LLVM turns `return next(..)` in a handler into a jump, so the
 //! handlers chain directly (`cfg(ompvm_tail_calls)`). That is an optimisation, not a promise of
@@ -41,6 +42,8 @@ fn main() {
     if !env("CARGO_FEATURE_VM").is_empty() {
         runtime_bitcode();
     }
+    #[cfg(feature = "vm")]
+    compile_shim();
 }
 
 fn runtime_bitcode() {
@@ -69,4 +72,32 @@ fn runtime_bitcode() {
         // A missing file would be an error where it is included.
         let _ = std::fs::write(&output, b"");
     }
+}
+
+/// Compiles `src/llvm/shim.cpp` against the headers of the LLVM that `llvm-sys` found.
+#[cfg(feature = "vm")]
+fn compile_shim() {
+    println!("cargo::rerun-if-changed=src/llvm/shim.cpp");
+    let Ok(config) = std::env::var("DEP_LLVM_22_CONFIG_PATH") else {
+        panic!("llvm-sys does not say where llvm-config is");
+    };
+    let include = std::process::Command::new(&config)
+        .arg("--includedir")
+        .output();
+    let include = match include {
+        Ok(output) if output.status.success() => output.stdout,
+        _ => panic!("`{config} --includedir` fails"),
+    };
+    let include = String::from_utf8_lossy(&include).trim().to_owned();
+    cc::Build::new()
+        .cpp(true)
+        .std("c++17")
+        .opt_level(2)
+        .debug(false)
+        .define("NDEBUG", None)
+        .flag("-fno-exceptions")
+        .flag("-isystem")
+        .flag(include)
+        .file("src/llvm/shim.cpp")
+        .compile("ompvm-shim");
 }

@@ -125,7 +125,6 @@ impl Program {
                 Tier::Opt => Mode::Opt,
                 Tier::Auto => Mode::Auto,
             },
-            explain: config.stats,
             shelf,
         };
         Ok(Process::new(process::Process::start(linked, options)?))
@@ -142,7 +141,7 @@ impl Program {
         };
         let linked = self.symbols(config)?;
         self.keep(&linked, &shelf);
-        process::compile(&linked, config.stats, shelf)
+        process::compile(&linked, shelf)
     }
 
     /// Resolves every symbol.

@@ -40,4 +40,10 @@ pub use linker::{Linker, Program};
 pub use module::Module;
 pub use process::{ExitStatus, GuestSlice, Process};
 pub use stats::{Stats, StatsRow};
+/// What was compiled in this process and when: a line per function, or all about the functions whose
+/// name contains `explain`.
+pub fn tiers(explain: Option<&str>) -> String {
+    crate::tier::policy::report(explain)
+}
+
 pub use typed::{Argument, Arguments, TypedFunc};

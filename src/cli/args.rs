@@ -74,7 +74,10 @@ pub struct RunOptions {
     /// Which tier executes the guest
     #[arg(long, value_enum, default_value_t = Tier::Interp)]
     pub tier: Tier,
-    /// Print what was executed, per region and thread, at the end
+    /// Tell, at the end, when and why this function was compiled, or why not
+    #[arg(long, value_name = "FUNCTION")]
+    pub explain: Option<String>,
+    /// Print what was executed, per region and thread, and compiled, at the end
     #[arg(long)]
     pub stats: bool,
     /// Neither take compiled code from the cache nor keep it there

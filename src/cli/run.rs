@@ -3,11 +3,12 @@
 use super::args::{self, RunOptions};
 use super::message;
 use crate::api::{
-    Cache, Config, Engine, ExitStatus, Linker, Module, Stats, Tier, Tool, archive_of,
+    self, Cache, Config, Engine, ExitStatus, Linker, Module, Stats, Tier, Tool, archive_of,
 };
 use crate::support::error::Error;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::OnceLock;
 
 /// Runs the program; returns only when it could not be started.
 pub fn run(options: RunOptions) -> ExitCode {
@@ -36,6 +37,11 @@ fn start(options: RunOptions) -> Result<ExitStatus, Error> {
         None => true,
     });
 
+    if let Some(function) = options.explain {
+        let _ = EXPLAIN.set(function);
+        // SAFETY: as below.
+        unsafe { libc::atexit(print_explanation) };
+    }
     if options.stats {
         // At exit, for a guest may end by calling `exit` itself.
         // SAFETY: registers a function without arguments that stays valid.
@@ -78,5 +84,17 @@ fn start(options: RunOptions) -> Result<ExitStatus, Error> {
 }
 
 extern "C" fn print_stats() {
-    eprint!("{}", Stats::collect());
+    eprint!("{}{}", Stats::collect(), api::tiers(None));
+}
+
+/// The function to be explained.
+static EXPLAIN: OnceLock<String> = OnceLock::new();
+
+extern "C" fn print_explanation() {
+    let function = EXPLAIN.get().map_or("", String::as_str);
+    let text = api::tiers(Some(function));
+    if text.is_empty() {
+        eprintln!("ompvm: nothing was compiled or to be compiled of `{function}`");
+    }
+    eprint!("{text}");
 }

@@ -18,7 +18,7 @@ use std::ffi::c_void;
 use std::fmt::Write;
 use std::ptr;
 use std::sync::LazyLock;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use std::time::Instant;
 
 /// Where a base frame's callee returns to.
@@ -58,6 +58,29 @@ fn find_code(ip: *const u64) -> Option<&'static Lowered> {
         node = n.next;
     }
     None
+}
+
+/// The code at an address, when it is one of a function that was lowered.
+pub(super) fn known(code: *const Lowered) -> Option<&'static Lowered> {
+    all().find(|&known| ptr::eq(known, code))
+}
+
+/// Every code that was lowered so far, the last one first.
+pub fn all() -> impl Iterator<Item = &'static Lowered> {
+    let mut node = CODE.load(Ordering::Acquire).cast_const();
+    std::iter::from_fn(move || {
+        // SAFETY: nodes are never freed.
+        let n = unsafe { node.as_ref() }?;
+        node = n.next;
+        Some(n.code)
+    })
+}
+
+static LOWERED: AtomicUsize = AtomicUsize::new(0);
+
+/// Registers a function that is called with each function that was lowered, before it runs.
+pub fn set_lowered_hook(hook: fn(&FuncRef, &'static Lowered)) {
+    LOWERED.store(hook as usize, Ordering::Release);
 }
 
 /// Makes code known to [`locate`].
@@ -100,6 +123,13 @@ pub fn lower_function(func: &FuncRef) -> &'static Lowered {
             remember(code);
             if baseline::compiles_first() {
                 baseline::compile(code);
+            }
+            let hook = LOWERED.load(Ordering::Acquire);
+            if hook != 0 {
+                // SAFETY: only `set_lowered_hook` stores here.
+                let hook =
+                    unsafe { std::mem::transmute::<usize, fn(&FuncRef, &'static Lowered)>(hook) };
+                hook(func, code);
             }
             code
         }

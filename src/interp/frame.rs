@@ -14,7 +14,7 @@ use crate::ir::{BlockId, FuncId, LocId};
 use crate::memory::abi::CallPlan;
 use crate::memory::image::Image;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize};
 
 /// Words of the header.
 pub const HEADER: usize = 6;
@@ -51,6 +51,28 @@ pub struct Lowered {
     pub pads: Vec<Pad>,
     /// Data of call sites, thunks and messages, kept alive for the code.
     pub sites: Vec<Kept>,
+    /// Its entry and the heads of its loops, by position; see [`super::watch`].
+    pub heads: Box<[Head]>,
+    /// Where its values are in the frame.
+    pub layout: super::lower::Layout,
+}
+
+/// An instruction whose word 0 may be changed while it is executed, through which every iteration
+/// of a loop, or every call, goes.
+#[derive(Debug)]
+pub struct Head {
+    /// Its byte offset in the code.
+    pub at: u32,
+    /// The block that begins there; none is the function's entry.
+    pub block: Option<BlockId>,
+    /// The handler that it has when nobody watches.
+    pub plain: AtomicUsize,
+    /// How often it was executed while watched.
+    pub hits: AtomicU32,
+    /// How often it is still executed before compiled code is entered.
+    pub after: AtomicU32,
+    /// Compiled code to go on in, or 0.
+    pub code: AtomicUsize,
 }
 
 // SAFETY: immutable once published; the raw pointers lead into itself and to the image.

@@ -31,12 +31,13 @@ mod native;
 pub mod stats;
 pub mod thunk;
 mod unwind;
+pub mod watch;
 
 #[cfg(test)]
 mod tests;
 
 pub use cancel::address as cleanup_address;
 pub use check::unsupported;
-pub use entry::{init, locate, lower_function};
+pub use entry::{all, init, locate, lower_function, set_lowered_hook};
 pub use lower::{Options, count_instructions, disassemble};
 pub use native::{enter_compiled, instead};

@@ -39,7 +39,7 @@ pub fn enter_compiled(func: &FuncRef, address: usize) -> Result<(), String> {
     starts.push(next);
     let ret_words = lower::words(module, ret);
     let dst = next;
-    let frame = (usize::from(next) + usize::from(ret_words.max(2)) + 1) * 8;
+    let frame = (usize::from(next) + usize::from(ret_words.max(2)) + 2) * 8;
     let site = Box::new(CallSite {
         plan: func.plan()?.clone(),
         args: starts[..params.len()].into(),
@@ -93,6 +93,8 @@ pub fn enter_compiled(func: &FuncRef, address: usize) -> Result<(), String> {
         lines: Vec::new(),
         pads: Vec::new(),
         sites: vec![Kept::Call(site)],
+        heads: Box::default(),
+        layout: lower::Layout::default(),
     }));
     func.code.store(
         ptr::from_ref(lowered).cast_mut().cast::<c_void>(),

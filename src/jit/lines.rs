@@ -222,7 +222,13 @@ fn functions(file: &Elf<'_>) -> Vec<(u64, u64, u32)> {
     let mut out: Vec<(u64, u64, u32)> = file
         .symbols()
         .filter_map(|s| {
-            let number = s.name().ok()?.strip_prefix("ompvm.f")?.parse().ok()?;
+            let name = s.name().ok()?;
+            let number = match name.strip_prefix("ompvm.o") {
+                // The entry of a loop: its object does not hold the whole function too.
+                Some(entry) => entry.split_once('.')?.0,
+                None => name.strip_prefix("ompvm.f")?,
+            };
+            let number = number.parse().ok()?;
             let start = address(s.section_index()?, s.address());
             Some((start, s.size(), number))
         })

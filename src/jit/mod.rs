@@ -1,8 +1,9 @@
-//! The compiled tier: a placed module as machine code.
+//! The compiled tier: functions of a placed module as machine code.
 //!
-//! What: a [`Program`] asks LLVM for the whole module, or takes what an earlier run kept, bound to
-//! the image's data and stubs, and names the function of a native position for messages. What not: when to compile and who
-//! switches over is decided in `tier`; the interpreter is not known here.
+//! What: a [`Program`] asks LLVM for units of its module, or takes what an earlier run kept, bound
+//! to the image's data and stubs, and names the function of a native position for messages. What
+//! not: when to compile, what is a unit and who switches over is decided in `tier`; the
+//! interpreter is not known here.
 
 pub mod cache;
 mod lines;
@@ -12,23 +13,26 @@ pub mod tools;
 
 use crate::ir::{Const, FuncId, GlobalId, GlobalRef, IFuncId, Module};
 use crate::llvm::native::symbol::Symbol;
-use crate::llvm::native::{Function, Object, Request, Session, Unit, Variable};
+use crate::llvm::native::{Bitcode, Function, Object, Request, Session, Variable};
+pub use crate::llvm::native::{Level, LoopEntry, Place, PlaceKind, Unit};
 use crate::memory::image::Image;
 use crate::memory::thread;
 use cache::Shelf;
 use cranelift_entity::EntityRef;
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashMap;
 use lines::Lines;
 use link::{Code, NEAR};
-use std::fmt;
 use std::ptr;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-/// A compiled image.
+/// A compiled unit.
 #[derive(Debug)]
 pub struct Compiled {
     /// Each compiled function and its address.
     pub functions: Vec<(FuncId, usize)>,
+    /// Each loop entry, by its index in the unit, and its address.
+    pub entries: Vec<(usize, usize)>,
     /// Functions left to the interpreter, and why.
     pub skipped: Vec<(FuncId, String)>,
     /// Time for parsing, rewiring, code generation and linking.
@@ -40,103 +44,122 @@ pub struct Compiled {
     _code: Code,
 }
 
-/// An image that is compiled, or whose code is taken from a cache.
-pub struct Program<'a> {
-    outside: Outside<'a>,
+/// An image that units are compiled of, or whose code is taken from a cache.
+#[derive(Debug)]
+pub struct Program {
     request: Request,
+    bitcode: OnceLock<Result<Bitcode, String>>,
+    instead: HashMap<&'static str, usize>,
     cell: Option<isize>,
-    shelf: Option<&'a Shelf>,
+    shelf: Option<Arc<Shelf>>,
 }
 
-impl<'a> Program<'a> {
+impl Program {
     /// The program of an image.
     ///
     /// `instead` gives other addresses for functions of the C library that must know the
     /// interpreter; `shelf` is the program's place in a cache.
     pub fn new(
-        image: &'a Image,
-        instead: &'a HashMap<&'a str, usize>,
-        shelf: Option<&'a Shelf>,
-    ) -> Program<'a> {
+        image: &Image,
+        instead: HashMap<&'static str, usize>,
+        shelf: Option<Arc<Shelf>>,
+    ) -> Program {
         let cell = image.fast_tls().and_then(thread::fast_cell_offset);
-        let outside = Outside { image, instead };
+        let outside = Outside {
+            image,
+            instead: &instead,
+        };
         Program {
             request: request(&outside, cell.is_some()),
-            outside,
+            bitcode: OnceLock::new(),
+            instead,
             cell,
             shelf,
         }
     }
 
+    /// Whether units may hold a function: it is the guest's, and its labels' addresses are not taken.
+    pub fn can_compile(&self, id: FuncId) -> bool {
+        self.request.functions[id.index()] == Function::Compiled
+    }
+
+    /// Functions that no unit may hold though they are the guest's, and why.
+    pub fn left_out(&self, image: &Image) -> HashMap<FuncId, &'static str> {
+        kept(image)
+    }
+
+    /// Whether what is compiled is kept for later runs.
+    pub fn keeps(&self) -> bool {
+        self.shelf.is_some()
+    }
+
     /// What earlier runs compiled, linked.
-    pub fn kept(&self) -> Vec<Compiled> {
-        let objects = self.shelf.map(|s| s.objects(&self.request));
+    pub fn kept(&self, image: &Image) -> Vec<Compiled> {
+        let objects = self.shelf.as_ref().map(|s| s.objects(&self.request));
         objects
             .into_iter()
             .flatten()
             // One that cannot be linked here is compiled again.
-            .filter_map(|object| self.link(object).ok())
+            .filter_map(|object| self.link(image, &[], object).ok())
             .collect()
     }
 
-    /// Whether code for every function that can be compiled is there.
-    pub fn is_complete(&self, kept: &[Compiled]) -> bool {
-        let mut left: HashSet<usize> = (0..self.request.functions.len())
-            .filter(|&n| self.request.functions[n] == Function::Compiled)
-            .collect();
-        for unit in kept {
-            let skipped = unit.skipped.iter().map(|(f, _)| f);
-            for f in unit.functions.iter().map(|(f, _)| f).chain(skipped) {
-                left.remove(&f.index());
-            }
-        }
-        left.is_empty()
-    }
-
-    /// Compiles every function that can be, and keeps the result.
+    /// Compiles a unit, links it, and keeps it for later runs unless it has loop entries, which
+    /// depend on the interpreter's frames.
     ///
     /// # Errors
     /// LLVM's message.
-    pub fn compile(&self) -> Result<Compiled, String> {
-        let unit = Unit::default();
-        let object = Session::open(&self.request).compile(&unit)?;
+    pub fn compile(&self, image: &Image, unit: &Unit) -> Result<Compiled, String> {
+        let bitcode = self
+            .bitcode
+            .get_or_init(|| Bitcode::new(image.module.files.clone()))
+            .as_ref()
+            .map_err(String::clone)?;
+        let object = Session::open(&self.request, bitcode).compile(unit)?;
         cache::compiled();
-        if let Some(shelf) = self.shelf {
-            shelf.put_object(&self.request, &unit, &object);
+        if let Some(shelf) = &self.shelf
+            && unit.entries.is_empty()
+        {
+            shelf.put_object(&self.request, unit, &object);
         }
-        self.link(object)
+        self.link(image, &unit.entries, object)
     }
 
-    fn link(&self, object: Object) -> Result<Compiled, String> {
+    fn link(&self, image: &Image, loops: &[LoopEntry], object: Object) -> Result<Compiled, String> {
         let linking = Instant::now();
         // Without them messages name the function alone.
         let lines = Lines::read(&object.bytes).unwrap_or_default();
-        let code = Code::new(&object.bytes, &|name| self.outside.resolve(name, self.cell))?;
+        let outside = Outside {
+            image,
+            instead: &self.instead,
+        };
+        let code = Code::new(&object.bytes, &|name| outside.resolve(name, self.cell))?;
         let mut functions = Vec::with_capacity(object.functions.len());
         for (number, name) in &object.functions {
             functions.push((FuncId::new(*number), code.lookup(name)?));
         }
-        let module = &self.outside.image.module;
-        let announced = announce(module, &object.bytes, &code, &lines);
-        let [parse, prepare, generate] = object.times;
+        let announced = announce(&image.module, &object.bytes, &code, &lines);
         let mut starts: Vec<(usize, FuncId)> = functions.iter().map(|&(f, a)| (a, f)).collect();
+        let mut entries = Vec::with_capacity(object.entries.len());
+        for (index, name) in &object.entries {
+            let address = code.lookup(name)?;
+            entries.push((*index, address));
+            starts.push((address, FuncId::new(loops[*index].function)));
+        }
         starts.sort_unstable();
+        let [parse, prepare, generate] = object.times;
         Ok(Compiled {
             functions,
+            entries,
             skipped: object
                 .skipped
                 .into_iter()
                 .map(|(n, why)| (FuncId::new(n), why))
-                .chain(
-                    kept(self.outside.image)
-                        .into_iter()
-                        .map(|(f, why)| (f, why.to_owned())),
-                )
                 .collect(),
             times: [parse, prepare, generate, linking.elapsed()],
             object_bytes: object.bytes.len(),
             _listed: map::list(map::Code {
-                image: self.outside.image,
+                image,
                 ranges: code.ranges(),
                 functions: starts,
                 lines,
@@ -184,7 +207,7 @@ fn request(outside: &Outside<'_>, thread_cell: bool) -> Request {
         })
         .collect();
     Request {
-        files: module.files.clone(),
+        names: module.functions.values().map(|f| f.name.clone()).collect(),
         functions,
         variables,
         thread_cell,
@@ -242,7 +265,7 @@ fn kept(image: &Image) -> HashMap<FuncId, &'static str> {
 /// Where this process has what an object leaves open.
 struct Outside<'a> {
     image: &'a Image,
-    instead: &'a HashMap<&'a str, usize>,
+    instead: &'a HashMap<&'static str, usize>,
 }
 
 impl Outside<'_> {
@@ -327,16 +350,4 @@ extern "C" fn double_to_bfloat(x: f64) -> f32 {
         bits = if above { bits - 1 } else { bits + 1 };
     }
     float_to_bfloat(f32::from_bits(bits))
-}
-
-impl fmt::Display for Compiled {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [parse, prepare, generate, link] = self.times.map(|t| t.as_secs_f64() * 1e3);
-        write!(
-            f,
-            "compiled {} functions ({} bytes): parse {parse:.1} ms, prepare {prepare:.1}, generate {generate:.1}, link {link:.1}",
-            self.functions.len(),
-            self.object_bytes
-        )
-    }
 }

@@ -20,6 +20,7 @@ pub mod orc;
 mod parse;
 mod raw;
 mod reader;
+mod shim;
 #[cfg(test)]
 mod tests;
 mod types;

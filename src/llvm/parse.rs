@@ -7,7 +7,7 @@
 //! the same once and reports. What not: a crash inside LLVM is `guard`'s business.
 
 use super::Input;
-use super::raw::{copy_cstr, copy_text, llvm, take_message};
+use super::raw::{copy_cstr, copy_text, llvm, take_buffer, take_message};
 use crate::support::error::Error;
 use hashbrown::HashMap;
 use inkwell::llvm_sys::analysis::LLVMVerifierFailureAction;
@@ -79,19 +79,7 @@ fn input_error(file: &str, cause: impl Into<String>) -> Error {
 /// [`Error::Input`] for the first file that cannot be used.
 pub(super) fn parse(inputs: &[Input]) -> Result<Parsed, Error> {
     configure();
-    let errors = Box::new(RefCell::new(Vec::new()));
-    let context = llvm!(core::LLVMContextCreate());
-    let address: *const RefCell<Vec<String>> = &*errors;
-    llvm!(core::LLVMContextSetDiagnosticHandler(
-        context,
-        Some(on_diagnostic),
-        address.cast_mut().cast()
-    ));
-    let mut parsed = Parsed {
-        context,
-        module: null_mut(),
-        errors,
-    };
+    let mut parsed = Parsed::new();
     let mut defined: HashMap<Box<str>, usize> = HashMap::new();
     for (index, input) in inputs.iter().enumerate() {
         let module = parsed.parse_one(input)?;
@@ -121,7 +109,49 @@ pub(super) fn parse(inputs: &[Input]) -> Result<Parsed, Error> {
     Ok(parsed)
 }
 
+/// Opens one bitcode file that was verified before, its functions unread.
+///
+/// # Errors
+/// LLVM's message.
+pub(super) fn open(bytes: &[u8]) -> Result<Parsed, String> {
+    configure();
+    let mut parsed = Parsed::new();
+    parsed.module = super::shim::open(parsed.context, bytes)?;
+    Ok(parsed)
+}
+
+/// The inputs as one bitcode file.
+///
+/// # Errors
+/// As for [`parse`].
+pub(super) fn merge(inputs: &[Input]) -> Result<Vec<u8>, Error> {
+    let parsed = parse(inputs)?;
+    let buffer = llvm!(bit_writer::LLVMWriteBitcodeToMemoryBuffer(parsed.module));
+    Ok(take_buffer(buffer))
+}
+
+/// Whether the bytes are bitcode that [`open`] takes as it is.
+pub(super) fn is_bitcode(bytes: &[u8]) -> bool {
+    kind(bytes) == Ok(true)
+}
+
 impl Parsed {
+    fn new() -> Parsed {
+        let errors = Box::new(RefCell::new(Vec::new()));
+        let context = llvm!(core::LLVMContextCreate());
+        let address: *const RefCell<Vec<String>> = &*errors;
+        llvm!(core::LLVMContextSetDiagnosticHandler(
+            context,
+            Some(on_diagnostic),
+            address.cast_mut().cast()
+        ));
+        Parsed {
+            context,
+            module: null_mut(),
+            errors,
+        }
+    }
+
     pub(super) fn take_errors(&self) -> String {
         let mut errors = self.errors.borrow_mut();
         let text = one_line(&errors.join("; "));

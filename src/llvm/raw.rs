@@ -4,6 +4,7 @@
 //! same reason, stated once at [`llvm`]. What not: no wrapper types; the handles never leave
 //! `src/llvm`, and the reader's output owns everything it holds.
 
+use inkwell::llvm_sys::prelude::LLVMMemoryBufferRef;
 use std::ffi::{CStr, c_char};
 
 /// Calls a function of LLVM's C interface.
@@ -48,4 +49,16 @@ pub(super) fn take_message(ptr: *mut c_char) -> String {
         llvm!(core::LLVMDisposeMessage(ptr));
     }
     text.into()
+}
+
+/// Takes over the bytes of a buffer.
+pub(super) fn take_buffer(buffer: LLVMMemoryBufferRef) -> Vec<u8> {
+    let (start, len) = (
+        llvm!(core::LLVMGetBufferStart(buffer)),
+        llvm!(core::LLVMGetBufferSize(buffer)),
+    );
+    // SAFETY: the buffer is live and this long.
+    let bytes = unsafe { std::slice::from_raw_parts(start.cast::<u8>(), len) }.to_vec();
+    llvm!(core::LLVMDisposeMemoryBuffer(buffer));
+    bytes
 }

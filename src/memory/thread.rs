@@ -13,7 +13,7 @@ use std::cell::Cell;
 use std::ffi::c_void;
 use std::ptr;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 /// The per-thread state. The interpreter reads and writes the first fields directly.
 #[repr(C)]
@@ -90,6 +90,97 @@ pub unsafe extern "C" fn fast_block(image: *const Image) -> *mut u8 {
             FAST.with(|cells| cells[index].set(block));
         }
         block
+    }
+}
+
+/// A thread as others may look at it. Never freed; taken again by later threads.
+struct Seat {
+    state: AtomicPtr<ThreadState>,
+    /// Who looks at the state just now.
+    readers: AtomicUsize,
+    next: *const Seat,
+}
+
+static SEATS: AtomicPtr<Seat> = AtomicPtr::new(ptr::null_mut());
+
+fn seats() -> impl Iterator<Item = &'static Seat> {
+    let mut at = SEATS.load(Ordering::Acquire).cast_const();
+    std::iter::from_fn(move || {
+        // SAFETY: seats are never freed.
+        let seat = unsafe { at.as_ref() }?;
+        at = seat.next;
+        Some(seat)
+    })
+}
+
+fn take_seat(state: *mut ThreadState) {
+    let free = seats().any(|s| {
+        let taken =
+            s.state
+                .compare_exchange(ptr::null_mut(), state, Ordering::AcqRel, Ordering::Relaxed);
+        taken.is_ok()
+    });
+    if free {
+        return;
+    }
+    let seat = Box::into_raw(Box::new(Seat {
+        state: AtomicPtr::new(state),
+        readers: AtomicUsize::new(0),
+        next: ptr::null(),
+    }));
+    let mut head = SEATS.load(Ordering::Acquire);
+    loop {
+        // SAFETY: nobody else knows the seat yet.
+        unsafe { (*seat).next = head };
+        match SEATS.compare_exchange_weak(head, seat, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => return,
+            Err(now) => head = now,
+        }
+    }
+}
+
+/// Gives the seat up; `false` when somebody who looks at it does not go away (it may be left over
+/// from before a `fork`), so that the state must stay.
+fn leave_seat(state: *mut ThreadState) -> bool {
+    let Some(seat) = seats().find(|s| s.state.load(Ordering::Acquire) == state) else {
+        return true;
+    };
+    seat.state.store(ptr::null_mut(), Ordering::SeqCst);
+    for _ in 0..10_000 {
+        if seat.readers.load(Ordering::SeqCst) == 0 {
+            return true;
+        }
+        std::thread::yield_now();
+    }
+    false
+}
+
+/// Calls `look` for each thread in guest code, with the word of the frame's header that names its
+/// code (the third below slot 0). The thread goes on meanwhile, so the word may be anything.
+pub fn look_at_frames(look: &mut dyn FnMut(usize)) {
+    for seat in seats() {
+        seat.readers.fetch_add(1, Ordering::SeqCst);
+        let state = seat.state.load(Ordering::SeqCst);
+        if !state.is_null() {
+            // SAFETY: a thread frees its state only when nobody reads its seat; the stack is
+            // mapped as long as the state lives, and only addresses within it are read.
+            unsafe {
+                let sp = (&raw const (*state).sp).read_volatile() as usize;
+                let running = !(&raw const (*state).activation).read_volatile().is_null();
+                let (base, limit) = (
+                    (*state).stack.base() as usize,
+                    (*state).stack.limit() as usize,
+                );
+                let inside = |a: usize| a >= base + 128 && a <= limit && a.is_multiple_of(8);
+                if running && inside(sp) {
+                    let regs = (sp as *const usize).sub(1).read_volatile();
+                    if inside(regs) {
+                        look((regs as *const usize).sub(3).read_volatile());
+                    }
+                }
+            }
+        }
+        seat.readers.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
@@ -274,6 +365,7 @@ fn make() -> *mut ThreadState {
     });
     let p = Box::into_raw(state);
     CURRENT.set(p);
+    take_seat(p);
     // SAFETY: the key exists; the state was just made; the alternate stack is a fresh mapping.
     unsafe {
         libc::pthread_setspecific(key(), p.cast());
@@ -322,6 +414,9 @@ extern "C" fn at_thread_exit(state: *mut c_void) {
         }
         CURRENT.set(ptr::null_mut());
         FAST.with(|cells| cells.iter().for_each(|c| c.set(ptr::null_mut())));
+        if !leave_seat(state) {
+            return;
+        }
         let state = Box::from_raw(state);
         for b in &state.blocks {
             std::alloc::dealloc(b.block, b.layout);

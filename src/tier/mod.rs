@@ -7,6 +7,8 @@
 pub mod archive;
 mod atomics;
 pub mod builtins;
+mod chaos;
+mod compiler;
 pub mod host;
 pub mod interpose;
 mod late;
@@ -15,4 +17,6 @@ pub mod link;
 pub mod policy;
 pub mod process;
 pub mod runtime;
+mod sample;
+mod units;
 pub mod value;

@@ -36,8 +36,6 @@ pub struct Options {
     pub native: bool,
     /// When to compile.
     pub mode: Mode,
-    /// Say on standard error what was compiled.
-    pub explain: bool,
     /// The program's place in a cache.
     pub shelf: Option<Arc<Shelf>>,
 }
@@ -101,11 +99,11 @@ unsafe extern "C" {
 ///
 /// # Errors
 /// What the host refused; why nothing could be compiled.
-pub fn compile(linked: &Linked, explain: bool, shelf: Arc<Shelf>) -> Result<(), Error> {
+pub fn compile(linked: &Linked, shelf: Arc<Shelf>) -> Result<(), Error> {
     let image = Image::place(linked.module.clone(), &mut |name, kind| {
         linked.resolve(name, kind)
     })?;
-    Tiers::start(&image, Mode::Opt, explain, false, Some(shelf)).map(drop)
+    Tiers::start(&image, Mode::Opt, false, Some(shelf)).map(drop)
 }
 
 impl Process {
@@ -132,13 +130,7 @@ impl Process {
         let mut argv: Vec<*mut c_char> =
             options.args.iter().map(|a| a.as_ptr().cast_mut()).collect();
         argv.push(ptr::null_mut());
-        let tiers = Tiers::start(
-            &image,
-            options.mode,
-            options.explain,
-            options.native,
-            options.shelf,
-        )?;
+        let tiers = Tiers::start(&image, options.mode, options.native, options.shelf)?;
         let process = Process {
             image,
             _tiers: tiers,

@@ -155,7 +155,7 @@ fn late() -> Result<(), String> {
 /// The trials.
 pub fn trials() -> Vec<Trial> {
     type Check = fn() -> Result<(), String>;
-    let checks: [(&str, Check); 20] = [
+    let checks: [(&str, Check); 21] = [
         ("libraries", libraries),
         ("with", with),
         ("late", late),
@@ -234,6 +234,23 @@ pub fn trials() -> Vec<Trial> {
             let ran = run(&mut command, "12345", LIMIT)?;
             let good = ran.end == End::Exit(41) && ran.stdout.ends_with("here 5\n");
             if good { Ok(()) } else { Err(ran.summary()) }
+        }),
+        ("explain", || {
+            // One activation that runs until it goes on in compiled code, and ends there.
+            let text = "#include <stdio.h>\nint main(int argc, char **argv) {\n\
+                volatile unsigned s = 0, i = 0;\n\
+                while (i < 80000000u) { i++; s = s * 1664525u + i * (unsigned)argc; }\n\
+                printf(\"%u\\n\", i); return 0; }\n";
+            let bitcode = guest("explained", text)?;
+            let mut command = Command::new(ompvm());
+            command.args(["run", "--tier=auto", "--explain", "main"]);
+            let ran = run(command.arg(&bitcode), "", LIMIT)?;
+            let told = ["to be compiled", "a loop runs", "compiled for its loop"];
+            if ran.end == End::Exit(0) && told.iter().all(|t| ran.stderr.contains(t)) {
+                Ok(())
+            } else {
+                Err(ran.summary())
+            }
         }),
         ("inspect", || {
             let text = "int main(void) { int s = 0;\n#pragma omp parallel for reduction(+:s)\n\

@@ -17,7 +17,7 @@ pub fn trials() -> Vec<Trial> {
     let tiers = tiers
         .iter()
         .map(|(tier, one_in)| in_tier(tier.as_deref(), *one_in));
-    tiers.flatten().collect()
+    tiers.flatten().chain(in_tier(Some(CHAOS), 13)).collect()
 }
 
 /// The trials of a tier: one program in so many.
@@ -91,6 +91,9 @@ fn seeds() -> std::ops::Range<u64> {
         .unwrap_or(SEEDS)
 }
 
+/// In the place of a tier: they are switched at random points.
+const CHAOS: &str = "chaos";
+
 fn compare(source: &Path, level: &str, d: &Directives, tier: Option<&str>) -> Result<(), String> {
     let mut flags = vec![format!("-{level}"), "-pthread".to_owned()];
     flags.extend(d.flags.iter().cloned());
@@ -106,9 +109,14 @@ fn compare(source: &Path, level: &str, d: &Directives, tier: Option<&str>) -> Re
     if let Some(reason) = &d.only_native {
         return Err(format!("the virtual machine does not run this: {reason}"));
     }
-    let ours = env(Command::new(ompvm())
+    let mut ours = Command::new(ompvm());
+    if tier == Some(CHAOS) {
+        let seed: u64 = source.display().to_string().bytes().map(u64::from).sum();
+        ours.env("OMPVM_CHAOS", seed.to_string());
+    }
+    let ours = env(ours
         .args(["run"])
-        .args(tier.filter(|_| !d.has_tier()))
+        .args(tier.filter(|&t| t != CHAOS && !d.has_tier()))
         .args(&d.options)
         .arg(&bitcode))?;
     if ours.end == expected.end && ours.stdout == expected.stdout {

@@ -146,11 +146,12 @@ h!(alloca(o: Alloca, r, ip, cx) {
     let bytes = u128::from(count) * u128::from(o.size);
     let align = u64::from(o.align).max(16);
     let start = ((*cx).sp as u64).next_multiple_of(align);
-    let end = u128::from(start) + bytes.next_multiple_of(16);
+    let end = u128::from(start) + bytes.next_multiple_of(16) + 16;
     if end > (*cx).limit as u128 {
         fault(ip, r.0, cx, &TrapKind::StackOverflow)
     }
     (*cx).sp = end as u64 as *mut u8;
+    (*cx).sp.cast::<*mut u64>().sub(1).write(r.0);
     r.put(o.dst, start)
 });
 h!(stack_save(o: D, r, _ip, cx) r.put(o.dst, (*cx).sp as u64));

@@ -7,7 +7,7 @@ use cranelift_entity::EntityRef;
 
 /// How a value is produced.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
+pub(in crate::interp) enum Kind {
     /// Where it stands, in a slot of its own.
     Plain,
     /// It is its operand: the slot form is the same.
@@ -100,6 +100,7 @@ impl Lower<'_> {
                 });
             }
         }
+        self.loop_heads = (0..reach.len()).filter(|&b| reach[b].is_some()).collect();
         // From a loop's first block to the last that branches back to it.
         let mut end = None;
         for (b, &to) in reach.iter().enumerate() {

@@ -28,15 +28,18 @@ mod vector;
 
 pub use slots::too_many_slots;
 
-use super::frame::{Kept, Lowered, Pad};
+use super::frame::{Head, Kept, Lowered, Pad};
 use super::isa::{self, Enc, HANDLERS, INFO, op};
-use crate::ir::{Body, ConstId, FuncId, Function, LocId, Module, Operand, Type, TypeId, Value};
+use crate::ir::{
+    BlockId, Body, ConstId, FuncId, Function, LocId, Module, Operand, Type, TypeId, Value,
+};
+use crate::llvm::native::{Place, PlaceKind};
 use crate::memory::image::Image;
 use cranelift_entity::EntityRef;
 use hashbrown::HashMap;
 use std::fmt::Write;
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::Instant;
 
 /// How to lower.
@@ -111,6 +114,8 @@ pub(super) struct Lower<'a> {
     /// Whether a late value was emitted in the current place.
     block_of: Vec<u32>,
     in_loop: Vec<bool>,
+    /// Blocks that later blocks, or they themselves, branch to.
+    loop_heads: Vec<usize>,
     next_slot: u32,
     /// Static allocas: offset in the alloca area.
     allocas: HashMap<u32, u32>,
@@ -219,6 +224,7 @@ impl<'a> Lower<'a> {
             kind: vec![analyse::Kind::Plain; values],
             block_of: vec![0; values],
             in_loop: vec![false; body.blocks.len()],
+            loop_heads: Vec::new(),
             next_slot: 0,
             allocas: HashMap::new(),
             alloca_bytes: 0,
@@ -306,6 +312,7 @@ impl<'a> Lower<'a> {
             self.frame_fixups.clear();
             self.pads.clear();
             self.calls.clear();
+            self.loop_heads.clear();
             self.emit(
                 op::enter,
                 isa::Enter {
@@ -331,7 +338,8 @@ impl<'a> Lower<'a> {
             let old = self.read32(at);
             self.patch32(at, old + area as i32);
         }
-        let frame = (area + self.alloca_bytes).next_multiple_of(16);
+        // One more word says whose frame it is.
+        let frame = (area + self.alloca_bytes + 8).next_multiple_of(16);
         self.finish_calls(frame);
         // The pool: values, then their slots packed four to a word.
         let n = self.pool.len();
@@ -374,6 +382,7 @@ impl<'a> Lower<'a> {
         }
         starts.push(next);
         let ret_words = self.words(ret);
+        let heads = self.heads();
         let code = self.code.into_boxed_slice();
         Box::new(Lowered {
             entry: code.as_ptr(),
@@ -390,7 +399,33 @@ impl<'a> Lower<'a> {
             lines: self.lines,
             pads: self.pads,
             sites: self.sites,
+            heads,
+            layout: Layout {
+                slots: self.slot,
+                kinds: self.kind,
+                allocas: self.allocas,
+                area,
+            },
         })
+    }
+
+    /// The entry and the heads of loops. Where empty blocks lie on one place, the last of them
+    /// stands for all: whoever comes there has its phis in their slots.
+    fn heads(&self) -> Box<[Head]> {
+        let labels = &self.labels[..self.body.blocks.len()];
+        let head = |at: u32, block| {
+            let plain = self.code[at as usize / 8] as usize;
+            Head::new(at, block, plain)
+        };
+        let mut heads = vec![head(0, None)];
+        let mut starts: Vec<u32> = self.loop_heads.iter().map(|&b| labels[b]).collect();
+        starts.sort_unstable();
+        starts.dedup();
+        for at in starts {
+            let last = labels.iter().rposition(|&l| l == at);
+            heads.push(head(at, last.map(|b| BlockId::from_u32(b as u32))));
+        }
+        heads.into()
     }
 
     fn note_line(&mut self, i: usize) {
@@ -424,6 +459,40 @@ impl<'a> Lower<'a> {
             self.body.insts[i - self.nparams].ty
         }
     }
+}
+
+/// Where a function's values are in its frame.
+#[derive(Debug, Default)]
+pub struct Layout {
+    slots: Vec<u16>,
+    kinds: Vec<analyse::Kind>,
+    /// Offsets of static allocas in their area.
+    allocas: HashMap<u32, u32>,
+    area: u32,
+}
+
+/// [`Layout`] as the compiler wants it: parameters first, then instructions.
+pub(in crate::interp) fn places(code: &Lowered) -> Arc<[Place]> {
+    let layout = &code.layout;
+    let place = |v: usize| {
+        let (kind, offset) = match layout.kinds[v] {
+            _ if layout.allocas.contains_key(&(v as u32)) => (
+                PlaceKind::Address,
+                layout.area + layout.allocas[&(v as u32)],
+            ),
+            analyse::Kind::Plain | analyse::Kind::Sunk if layout.slots[v] != NONE => {
+                (PlaceKind::Slot, u32::from(layout.slots[v]) * 8)
+            }
+            analyse::Kind::Plain | analyse::Kind::Sunk | analyse::Kind::Dead => {
+                (PlaceKind::Nowhere, 0)
+            }
+            analyse::Kind::Alias | analyse::Kind::Late | analyse::Kind::Address => {
+                (PlaceKind::Derived, 0)
+            }
+        };
+        Place { kind, offset }
+    };
+    (0..layout.kinds.len()).map(place).collect()
 }
 
 /// Words of a type's slot form.

@@ -94,6 +94,7 @@ impl Shelf {
         Some(Object {
             bytes: stored.bytes.into_vec(),
             functions: names(stored.functions),
+            entries: Vec::new(),
             skipped: names(stored.skipped),
             times: [Duration::ZERO; 3],
         })

@@ -1,11 +1,10 @@
 //! From a program's files to machine code in this process, one unit at a time.
 //!
-//! What: a [`Session`] has the files in a context of its own (LLVM is single-threaded per
-//! context); [`Session::compile`] takes a [`Unit`] of it, rewires every symbol to a name that says
-//! what it stands for ([`symbol`], [`prepare`]), runs the passes and generates an object file for
-//! this processor ([`pipeline`]), which `jit::link` puts into low memory. Why low memory and 32-bit
-//! addresses: data and code are then addressed as in a native executable that is linked at a fixed
-//! place.
+//! What: [`Session::compile`] reads the functions of a [`Unit`] into a context of its own (LLVM is
+//! single-threaded per context), rewires every symbol to a name that says what it stands for
+//! ([`symbol`], [`prepare`]), runs the passes and generates an object file for this processor
+//! ([`pipeline`]), which `jit::link` puts into low memory. Why low memory and 32-bit addresses: data
+//! and code are then addressed as in a native executable that is linked at a fixed place.
 //!
 //! What not: nothing knows the interpreter; no address is known before linking.
 
@@ -15,6 +14,7 @@ pub(super) mod pipeline;
 mod prepare;
 pub mod symbol;
 
+pub use super::shim::{Place, PlaceKind};
 use super::{Input, parse};
 pub use debug::Debug;
 use std::sync::Arc;
@@ -52,9 +52,9 @@ pub enum Variable {
 /// processes that ask the same get the same object.
 #[derive(Debug)]
 pub struct Request {
-    /// The program's files, as they were read.
-    pub files: Arc<[(String, Vec<u8>)]>,
-    /// One per function.
+    /// The name of each function.
+    pub names: Vec<Box<str>>,
+    /// What becomes of each function.
     pub functions: Vec<Function>,
     /// One per variable, LLVM's own bookkeeping left out.
     pub variables: Vec<Variable>,
@@ -68,8 +68,26 @@ pub struct Request {
 /// What one object file is made of.
 #[derive(Clone, Debug, Default)]
 pub struct Unit {
+    /// Numbers of the functions; `None` is all of them.
+    pub functions: Option<Vec<usize>>,
+    /// Loops to be entered from interpreted code; their functions are not among those above.
+    pub entries: Vec<LoopEntry>,
     /// How much effort goes into its code.
     pub level: Level,
+}
+
+/// A way into a function at the head of one of its loops: code of its own, a
+/// `void (slots, result)` that takes an interpreter's frame over and leaves the result's slot form.
+#[derive(Clone, Debug)]
+pub struct LoopEntry {
+    /// The function's number.
+    pub function: usize,
+    /// The block's number in it.
+    pub block: u32,
+    /// Words of the result.
+    pub words: u32,
+    /// Where its parameters and instructions are in the frame.
+    pub places: Arc<[Place]>,
 }
 
 /// How much effort goes into code.
@@ -89,36 +107,68 @@ pub struct Object {
     pub bytes: Vec<u8>,
     /// Number and symbol of each compiled function.
     pub functions: Vec<(usize, String)>,
-    /// Functions left to the interpreter, and why.
+    /// Index in [`Unit::entries`] and symbol of each loop entry.
+    pub entries: Vec<(usize, String)>,
+    /// Functions and entries left to the interpreter, and why.
     pub skipped: Vec<(usize, String)>,
-    /// Time for parsing, rewiring and code generation.
+    /// Time for reading, rewiring and code generation.
     pub times: [Duration; 3],
 }
 
-/// The program's files in a context of their own, for one thread.
+/// The program's files as one piece of bitcode.
+#[derive(Debug)]
+pub struct Bitcode {
+    files: Arc<[(String, Vec<u8>)]>,
+    merged: Option<Vec<u8>>,
+}
+
+impl Bitcode {
+    /// Takes one file of bitcode as it is; anything else is read, linked and written to memory.
+    ///
+    /// # Errors
+    /// LLVM's message when that fails.
+    pub fn new(files: Arc<[(String, Vec<u8>)]>) -> Result<Bitcode, String> {
+        let merged = match &files[..] {
+            [(_, bytes)] if parse::is_bitcode(bytes) => None,
+            _ => {
+                let input = |(name, bytes): &(String, Vec<u8>)| Input {
+                    name: name.clone(),
+                    bytes: bytes.clone(),
+                };
+                let inputs: Vec<Input> = files.iter().map(input).collect();
+                Some(parse::merge(&inputs).map_err(|e| e.to_string())?)
+            }
+        };
+        Ok(Bitcode { files, merged })
+    }
+
+    fn bytes(&self) -> &[u8] {
+        match &self.merged {
+            Some(bytes) => bytes,
+            None => &self.files[0].1,
+        }
+    }
+}
+
+/// What compiles units of a program, on one thread.
+#[derive(Debug)]
 pub struct Session<'r> {
     request: &'r Request,
-    inputs: Vec<Input>,
+    bitcode: &'r Bitcode,
 }
 
 impl<'r> Session<'r> {
-    /// Opens the files of a request.
-    pub fn open(request: &'r Request) -> Session<'r> {
+    /// For the units of a request.
+    pub fn open(request: &'r Request, bitcode: &'r Bitcode) -> Session<'r> {
         super::initialise_target();
-        let input = |(name, bytes): &(String, Vec<u8>)| Input {
-            name: name.clone(),
-            bytes: bytes.clone(),
-        };
-        Session {
-            request,
-            inputs: request.files.iter().map(input).collect(),
-        }
+        Session { request, bitcode }
     }
 
-    /// Compiles a unit.
+    /// Compiles a unit. Only its functions are read from the bitcode, into a context that is
+    /// dropped at the end: what a unit leaves behind is its object.
     ///
     /// # Errors
-    /// LLVM's message when the files cannot be parsed again or compiled.
+    /// LLVM's message when the bitcode cannot be read again or compiled.
     pub fn compile(&mut self, unit: &Unit) -> Result<Object, String> {
         let mut times = [Duration::ZERO; 3];
         let mut last = Instant::now();
@@ -126,9 +176,11 @@ impl<'r> Session<'r> {
             times[i] = last.elapsed();
             last = Instant::now();
         };
-        let parsed = parse::parse(&self.inputs).map_err(|e| e.to_string())?;
+        let parsed = parse::open(self.bitcode.bytes())?;
+        let (extra, failed) = self.read(&parsed, unit)?;
         lap(0);
-        let prepared = prepare::prepare(&parsed, self.request, unit.level)?;
+        let mut prepared = prepare::prepare(&parsed, self.request, unit.level, &extra)?;
+        prepared.skipped.extend(failed);
         lap(1);
         let bytes = {
             let machine = pipeline::Machine::host(parsed.module, prepared.position_independent)?;
@@ -144,12 +196,57 @@ impl<'r> Session<'r> {
         Ok(Object {
             bytes,
             functions: prepared.compiled,
-            skipped: prepared
-                .skipped
-                .into_iter()
-                .map(|(n, why)| (n, why.into()))
-                .collect(),
+            entries: prepared.entries,
+            skipped: prepared.skipped,
             times,
         })
+    }
+
+    /// Reads the unit's functions and makes its loop entries; says which of them cannot be made.
+    #[expect(clippy::type_complexity, reason = "two lists")]
+    fn read(
+        &self,
+        parsed: &parse::Parsed,
+        unit: &Unit,
+    ) -> Result<(Vec<prepare::Extra>, Vec<(usize, String)>), String> {
+        let names = &self.request.names;
+        let entries = unit.entries.iter().map(|e| e.function);
+        let wanted: Vec<usize> = match &unit.functions {
+            None => (0..names.len()).collect(),
+            Some(list) => list.iter().copied().chain(entries).collect(),
+        };
+        let wanted: Vec<&str> = wanted.iter().map(|&n| &*names[n]).collect();
+        super::shim::select(parsed.module, &wanted, true)?;
+        let (mut extra, mut failed) = (Vec::new(), Vec::new());
+        if unit.entries.is_empty() {
+            return Ok((extra, failed));
+        }
+        let all = prepare::functions(parsed.module);
+        for (index, entry) in unit.entries.iter().enumerate() {
+            let Some(&function) = all.get(entry.function) else {
+                return Err("the files changed since they were read".into());
+            };
+            let name = format!("ompvm.o{}.{}", entry.function, entry.block);
+            match super::shim::loop_entry(function, entry.block, &name, entry.words, &entry.places)
+            {
+                Ok(value) => extra.push(prepare::Extra {
+                    index,
+                    function: entry.function,
+                    name,
+                    value,
+                }),
+                Err(why) => {
+                    failed.push((entry.function, format!("its loop stays interpreted: {why}")))
+                }
+            }
+        }
+        if let Some(list) = &unit.functions {
+            for entry in &unit.entries {
+                if !list.contains(&entry.function) {
+                    super::shim::forget_body(all[entry.function]);
+                }
+            }
+        }
+        Ok((extra, failed))
     }
 }

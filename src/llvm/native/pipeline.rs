@@ -12,8 +12,7 @@
 
 use super::Level;
 use crate::llvm::error::take_error;
-use crate::llvm::raw::{llvm, take_message};
-use inkwell::llvm_sys::core;
+use crate::llvm::raw::{llvm, take_buffer, take_message};
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::target_machine::*;
 use std::ffi::{CStr, CString};
@@ -141,16 +140,7 @@ impl Machine {
         if failed {
             return Err(take_message(message));
         }
-        // SAFETY: the buffer is live and this long.
-        let bytes = unsafe {
-            std::slice::from_raw_parts(
-                core::LLVMGetBufferStart(buffer).cast::<u8>(),
-                core::LLVMGetBufferSize(buffer),
-            )
-        }
-        .to_vec();
-        llvm!(core::LLVMDisposeMemoryBuffer(buffer));
-        Ok(bytes)
+        Ok(take_buffer(buffer))
     }
 }
 

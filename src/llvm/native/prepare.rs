@@ -28,8 +28,10 @@ use std::ptr::null_mut;
 pub(super) struct Prepared {
     /// Number and symbol of each function that is compiled.
     pub compiled: Vec<(usize, String)>,
+    /// Index in the unit and symbol of each loop entry.
+    pub entries: Vec<(usize, String)>,
     /// Number of each function that is not, and why.
-    pub skipped: Vec<(usize, &'static str)>,
+    pub skipped: Vec<(usize, String)>,
     /// Tables of landing pads need full addresses, which only position-independent code has.
     pub position_independent: bool,
     /// Whether the always-inline pass has something to do.
@@ -50,10 +52,23 @@ const FRAMES: [(&str, &str); 3] = [
     ),
 ];
 
+/// A function that the module did not have: a loop entry.
+pub(super) struct Extra {
+    /// Its index in the unit.
+    pub index: usize,
+    /// The number of the function whose loop it is.
+    pub function: usize,
+    /// Its symbol.
+    pub name: String,
+    /// The function.
+    pub value: LLVMValueRef,
+}
+
 struct Work<'a> {
     parsed: &'a Parsed,
     request: &'a Request,
     level: Level,
+    extra: &'a [Extra],
     out: Prepared,
 }
 
@@ -62,13 +77,16 @@ pub(super) fn prepare(
     parsed: &Parsed,
     request: &Request,
     level: Level,
+    extra: &[Extra],
 ) -> Result<Prepared, String> {
     let mut work = Work {
         parsed,
         request,
         level,
+        extra,
         out: Prepared {
             compiled: Vec::new(),
+            entries: Vec::new(),
             skipped: Vec::new(),
             position_independent: false,
             inline: false,
@@ -78,7 +96,8 @@ pub(super) fn prepare(
     Ok(work.out)
 }
 
-fn functions(module: LLVMModuleRef) -> Vec<LLVMValueRef> {
+/// The module's functions, in order.
+pub(super) fn functions(module: LLVMModuleRef) -> Vec<LLVMValueRef> {
     list(llvm!(core::LLVMGetFirstFunction(module)), |v| {
         llvm!(core::LLVMGetNextFunction(v))
     })
@@ -130,7 +149,8 @@ impl Work<'_> {
     fn run(&mut self) -> Result<(), String> {
         let module = self.parsed.module;
         llvm!(core::LLVMSetModuleInlineAsm2(module, c"".as_ptr(), 0));
-        let all = functions(module);
+        let mut all = functions(module);
+        all.retain(|&f| self.extra.iter().all(|e| e.value != f));
         let mut globals = Vec::new();
         for g in list(llvm!(core::LLVMGetFirstGlobal(module)), |v| {
             llvm!(core::LLVMGetNextGlobal(v))
@@ -151,6 +171,11 @@ impl Work<'_> {
         self.aliases();
         self.ifuncs()?;
         let interpreted = self.choose(&all, &globals)?;
+        // What is not read is deleted below.
+        let here: Vec<bool> = all
+            .iter()
+            .map(|&f| llvm!(core::LLVMIsDeclaration(f)) == 0)
+            .collect();
         let callees = self.addresses(&all, &interpreted)?;
         let entries = match self.level {
             Level::Full => entries::link(module, self.parsed.context)?,
@@ -160,10 +185,20 @@ impl Work<'_> {
         for (number, &function) in all.iter().enumerate() {
             if self.request.functions[number] == Function::Compiled
                 && !interpreted.contains_key(&number)
+                && here[number]
             {
                 self.body(function, &callees, &entries, &block)?;
                 self.definition(number, function)?;
             }
+        }
+        for extra in self.extra {
+            if interpreted.contains_key(&extra.function) {
+                llvm!(core::LLVMDeleteFunction(extra.value));
+                continue;
+            }
+            self.body(extra.value, &callees, &block)?;
+            for_this_processor(extra.value);
+            self.out.entries.push((extra.index, extra.name.clone()));
         }
         for &variable in block.keys() {
             if has_uses(variable) {
@@ -234,8 +269,14 @@ impl Work<'_> {
         globals: &[LLVMValueRef],
     ) -> Result<HashMap<usize, &'static str>, String> {
         let mut out: HashMap<usize, &'static str> = HashMap::new();
-        let number: HashMap<LLVMValueRef, usize> =
-            all.iter().enumerate().map(|(i, &f)| (f, i)).collect();
+        // A loop's entry must stay interpreted when its function must.
+        let entries = self.extra.iter().map(|e| (e.value, e.function));
+        let number: HashMap<LLVMValueRef, usize> = all
+            .iter()
+            .enumerate()
+            .map(|(i, &f)| (f, i))
+            .chain(entries)
+            .collect();
         let kind = "returns_twice";
         let twice_kind = llvm!(core::LLVMGetEnumAttributeKindForName(
             kind.as_ptr().cast(),
@@ -261,7 +302,7 @@ impl Work<'_> {
                 }
             }
         }
-        for (n, &f) in all.iter().enumerate() {
+        for (&f, &n) in &number {
             if self.request.functions[n] != Function::Compiled {
                 continue;
             }
@@ -310,7 +351,7 @@ impl Work<'_> {
         }
         for (&n, &why) in &out {
             if self.request.functions[n] == Function::Compiled {
-                self.out.skipped.push((n, why));
+                self.out.skipped.push((n, why.to_owned()));
             }
         }
         self.out.skipped.sort_unstable();
@@ -341,6 +382,8 @@ impl Work<'_> {
                 }
             };
             let body = llvm!(core::LLVMIsDeclaration(f)) == 0;
+            // What another unit compiles is called through its stub.
+            let (compiled, elsewhere) = (compiled && body, compiled && !body);
             if !has_uses(f) && !body {
                 continue;
             }
@@ -349,7 +392,7 @@ impl Work<'_> {
             llvm!(core::LLVMReplaceAllUsesWith(f, symbol));
             if compiled {
                 callees.insert(symbol, f);
-            } else if body {
+            } else if body || elsewhere {
                 llvm!(core::LLVMDeleteFunction(f));
             } else {
                 // The name tells the code generator what a library function does.
@@ -661,25 +704,7 @@ impl Work<'_> {
             function,
             LLVMLinkage::LLVMExternalLinkage
         ));
-        llvm!(core::LLVMSetVisibility(
-            function,
-            LLVMVisibility::LLVMDefaultVisibility
-        ));
-        llvm!(comdat::LLVMSetComdat(function, null_mut()));
-        llvm!(core::LLVMSetSection(function, c"".as_ptr()));
-        for key in ["target-cpu", "target-features", "tune-cpu"] {
-            llvm!(core::LLVMRemoveStringAttributeAtIndex(
-                function,
-                LLVMAttributeFunctionIndex,
-                key.as_ptr().cast(),
-                key.len() as u32
-            ));
-        }
-        llvm!(core::LLVMAddTargetDependentFunctionAttr(
-            function,
-            c"prefer-vector-width".as_ptr(),
-            c"256".as_ptr()
-        ));
+        for_this_processor(function);
         self.out.compiled.push((number, name));
         Ok(())
     }
@@ -700,6 +725,28 @@ impl Work<'_> {
 
 /// LLVM's number for addresses relative to the thread pointer on x86-64.
 const THREAD_POINTER: u32 = 257;
+/// What the guest's compiler said of the function's processor and place goes.
+fn for_this_processor(function: LLVMValueRef) {
+    llvm!(core::LLVMSetVisibility(
+        function,
+        LLVMVisibility::LLVMDefaultVisibility
+    ));
+    llvm!(comdat::LLVMSetComdat(function, null_mut()));
+    llvm!(core::LLVMSetSection(function, c"".as_ptr()));
+    for key in ["target-cpu", "target-features", "tune-cpu"] {
+        llvm!(core::LLVMRemoveStringAttributeAtIndex(
+            function,
+            LLVMAttributeFunctionIndex,
+            key.as_ptr().cast(),
+            key.len() as u32
+        ));
+    }
+    llvm!(core::LLVMAddTargetDependentFunctionAttr(
+        function,
+        c"prefer-vector-width".as_ptr(),
+        c"256".as_ptr()
+    ));
+}
 
 /// What lets a pass compute other bits than an operation as it stands: reassociation, no signed
 /// zeros, reciprocals, contraction, approximate functions.

@@ -1,0 +1,183 @@
+//! Where running bytecode can be seen and left: the entry and the loop heads of a function.
+//!
+//! What: word 0 of these instructions is changed while others execute them, which costs a
+//! program nothing where nobody does it. Watching ([`watch`]) counts who comes by, through a
+//! handler that goes on with the instruction's own. Entering ([`enter_loop`]) puts compiled code
+//! in a loop's way: the handler hands it the frame, and takes its result as the function's own
+//! return. Each thread leaves by itself, when it comes by; frames and allocas stay where they are, so
+//! exceptions and jumps through the compiled code find everything below as it was.
+//!
+//! Rule for whatever else changes word 0: the entry and the heads of loops
+//! ([`super::frame::Lowered::heads`]) must be reached through it, and changed by [`replace`].
+//!
+//! What not: who is watched and what is compiled is decided in `tier`.
+
+use super::exec::{Done, Handler, next, save};
+use super::frame::{self, Head, Lowered};
+use super::{entry, lower};
+use crate::ir::BlockId;
+use crate::llvm::native::Place;
+use crate::memory::thread::ThreadState;
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Most words of a result that a loop's code may hand over.
+const MAX_RESULT: usize = 16;
+
+/// Held while word 0 of an instruction is changed.
+static CHANGES: Mutex<()> = Mutex::new(());
+
+/// Word 0 of the instruction of a head.
+fn word(code: &Lowered, head: &Head) -> &'static AtomicUsize {
+    // SAFETY: the head lies in the code, which is never freed and whose words 0 are only read by
+    // the dispatch, whole.
+    unsafe {
+        let at = code.code.as_ptr().byte_add(head.at as usize);
+        AtomicUsize::from_ptr(at.cast_mut().cast())
+    }
+}
+
+/// Starts or stops counting who comes by at a function's heads.
+pub fn watch(code: &Lowered, on: bool) {
+    let _changes = CHANGES.lock();
+    for head in &code.heads {
+        if head.code.load(Ordering::Relaxed) != 0 {
+            continue;
+        }
+        let handler = if on {
+            head.hits.store(0, Ordering::Relaxed);
+            count as *const () as usize
+        } else {
+            head.plain.load(Ordering::Relaxed)
+        };
+        word(code, head).store(handler, Ordering::Release);
+    }
+}
+
+/// Lets every thread that comes to the head `index` go on in compiled code at `address`, after
+/// the next `after` times.
+pub fn enter_loop(code: &Lowered, index: usize, address: usize, after: u32) {
+    let _changes = CHANGES.lock();
+    let head = &code.heads[index];
+    head.hits.store(0, Ordering::Relaxed);
+    head.after.store(after, Ordering::Relaxed);
+    head.code.store(address, Ordering::Release);
+    word(code, head).store(leave as *const () as usize, Ordering::Release);
+}
+
+/// Gives a head's instruction another handler of its own.
+pub fn replace(code: &Lowered, head: &Head, handler: usize) {
+    let _changes = CHANGES.lock();
+    let old = head.plain.swap(handler, Ordering::AcqRel);
+    let _ = word(code, head).compare_exchange(old, handler, Ordering::AcqRel, Ordering::Relaxed);
+}
+
+/// Where a function's parameters and instructions are in its frame, and the words of its result;
+/// `None` when its loops cannot be left.
+pub fn places(code: &Lowered) -> Option<(Arc<[Place]>, u32)> {
+    let fits = usize::from(code.ret_words) <= MAX_RESULT && !code.heads.is_empty();
+    fits.then(|| (lower::places(code), u32::from(code.ret_words)))
+}
+
+/// The code that the word of a frame's header names, which may be anything.
+pub fn code_named(word: usize) -> Option<&'static Lowered> {
+    entry::known(word as *const Lowered)
+}
+
+impl Head {
+    /// For the instruction at byte `at`, the first of a block or (none) the function's entry.
+    pub(super) fn new(at: u32, block: Option<BlockId>, plain: usize) -> Head {
+        Head {
+            at,
+            block,
+            plain: AtomicUsize::new(plain),
+            hits: 0.into(),
+            after: 0.into(),
+            code: AtomicUsize::new(0),
+        }
+    }
+}
+
+fn head_at(code: &Lowered, ip: *const u64) -> &Head {
+    let at = (ip as usize).wrapping_sub(code.code.as_ptr() as usize) as u32;
+    match code.heads.binary_search_by_key(&at, |h| h.at) {
+        Ok(i) => &code.heads[i],
+        Err(_) => crate::bug!("no loop head is there"),
+    }
+}
+
+/// The handler of a watched instruction.
+unsafe extern "sysv64-unwind" fn count(
+    ip: *const u64,
+    regs: *mut u64,
+    cx: *mut ThreadState,
+) -> Done {
+    // SAFETY: as for every handler: the frame's code holds the instruction.
+    unsafe {
+        let plain = seen(ip, regs);
+        plain(ip, regs, cx)
+    }
+}
+
+#[inline(never)]
+unsafe extern "sysv64-unwind" fn seen(ip: *const u64, regs: *mut u64) -> Handler {
+    // SAFETY: as above; only handlers are stored there.
+    unsafe {
+        let head = head_at(&*frame::lowered(regs), ip);
+        head.hits.fetch_add(1, Ordering::Relaxed);
+        std::mem::transmute::<usize, Handler>(head.plain.load(Ordering::Acquire))
+    }
+}
+
+/// The handler of a loop's head whose function has code to go on in.
+unsafe extern "sysv64-unwind" fn leave(
+    ip: *const u64,
+    regs: *mut u64,
+    cx: *mut ThreadState,
+) -> Done {
+    // SAFETY: as for every handler; `go_on` left the caller's frame as a return does.
+    unsafe {
+        if let Some(plain) = not_yet(ip, regs) {
+            return plain(ip, regs, cx);
+        }
+        let (back, caller) = (frame::return_ip(regs), frame::caller(regs));
+        go_on(ip, regs, cx);
+        next(back, caller, cx)
+    }
+}
+
+#[inline(never)]
+unsafe extern "sysv64-unwind" fn not_yet(ip: *const u64, regs: *mut u64) -> Option<Handler> {
+    // SAFETY: as for `seen`.
+    unsafe {
+        let head = head_at(&*frame::lowered(regs), ip);
+        let after = head.after.load(Ordering::Relaxed);
+        if after == 0 || head.hits.fetch_add(1, Ordering::Relaxed) >= after {
+            return None;
+        }
+        Some(std::mem::transmute::<usize, Handler>(
+            head.plain.load(Ordering::Acquire),
+        ))
+    }
+}
+
+/// Runs the rest of the function and returns from its frame.
+#[inline(never)]
+unsafe extern "sysv64-unwind" fn go_on(ip: *const u64, regs: *mut u64, cx: *mut ThreadState) {
+    // SAFETY: the code was made for frames of this function at this head.
+    unsafe {
+        let code = &*frame::lowered(regs);
+        let target = head_at(code, ip).code.load(Ordering::Acquire);
+        // The place of the entry: no call stands there whose landing pad could be meant.
+        save(code.entry, regs, cx);
+        let mut out = [0u64; MAX_RESULT];
+        let run: unsafe extern "C-unwind" fn(*mut u64, *mut u64) = std::mem::transmute(target);
+        run(regs, out.as_mut_ptr());
+        let dst = frame::dst(regs);
+        let n = code.ret_words.min((dst >> 16) as u16);
+        let to = frame::caller(regs).add(usize::from(dst as u16));
+        std::ptr::copy_nonoverlapping(out.as_ptr(), to, usize::from(n));
+        (*cx).sp = frame::saved_sp(regs);
+    }
+}

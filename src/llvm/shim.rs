@@ -1,0 +1,125 @@
+//! The functions of `shim.cpp`: what LLVM's C interface lacks.
+
+use super::raw::take_message;
+use inkwell::llvm_sys::prelude::*;
+use std::ffi::{c_char, c_int};
+use std::ptr::null_mut;
+
+/// Where a value of a function is in an interpreter's frame.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// How it is found.
+    pub kind: PlaceKind,
+    /// Bytes from the frame's slot 0.
+    pub offset: u32,
+}
+
+/// How a value is found.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlaceKind {
+    /// Not at all: it lives inside one block.
+    Nowhere = 0,
+    /// Its slot form is at the offset.
+    Slot = 1,
+    /// It is computed from its operands.
+    Derived = 2,
+    /// It is the address of the offset.
+    Address = 3,
+}
+
+unsafe extern "C" {
+    fn ompvm_open(
+        context: LLVMContextRef,
+        bytes: *const c_char,
+        size: usize,
+        error: *mut *mut c_char,
+    ) -> LLVMModuleRef;
+    fn ompvm_select(
+        module: LLVMModuleRef,
+        names: *const *const c_char,
+        lengths: *const usize,
+        count: usize,
+        debug: c_int,
+        error: *mut *mut c_char,
+    ) -> c_int;
+    fn ompvm_loop_entry(
+        function: LLVMValueRef,
+        block: u32,
+        name: *const c_char,
+        length: usize,
+        words: u32,
+        places: *const Place,
+        count: usize,
+        error: *mut *mut c_char,
+    ) -> LLVMValueRef;
+    fn ompvm_forget_body(function: LLVMValueRef);
+}
+
+/// Opens bitcode, which must outlive the module, with its functions unread.
+pub(super) fn open(context: LLVMContextRef, bytes: &[u8]) -> Result<LLVMModuleRef, String> {
+    let mut error = null_mut();
+    // SAFETY: the context is live; the bytes are as long as said.
+    let module = unsafe { ompvm_open(context, bytes.as_ptr().cast(), bytes.len(), &raw mut error) };
+    if module.is_null() {
+        return Err(take_message(error));
+    }
+    Ok(module)
+}
+
+/// Reads the named functions of a module that was opened; the others become declarations.
+pub(super) fn select(module: LLVMModuleRef, names: &[&str], debug: bool) -> Result<(), String> {
+    let starts: Vec<*const c_char> = names.iter().map(|n| n.as_ptr().cast()).collect();
+    let lengths: Vec<usize> = names.iter().map(|n| n.len()).collect();
+    let mut error = null_mut();
+    // SAFETY: the module is live; the lists are as long as said.
+    let failed = unsafe {
+        ompvm_select(
+            module,
+            starts.as_ptr(),
+            lengths.as_ptr(),
+            names.len(),
+            debug.into(),
+            &raw mut error,
+        )
+    };
+    if failed != 0 {
+        return Err(take_message(error));
+    }
+    Ok(())
+}
+
+/// A function that goes on at the head of a loop of another; see `shim.cpp`.
+pub(super) fn loop_entry(
+    function: LLVMValueRef,
+    block: u32,
+    name: &str,
+    words: u32,
+    places: &[Place],
+) -> Result<LLVMValueRef, String> {
+    let mut error = null_mut();
+    // SAFETY: the function is live and as it was read; the lists are as long as said.
+    let fresh = unsafe {
+        ompvm_loop_entry(
+            function,
+            block,
+            name.as_ptr().cast(),
+            name.len(),
+            words,
+            places.as_ptr(),
+            places.len(),
+            &raw mut error,
+        )
+    };
+    if fresh.is_null() {
+        return Err(take_message(error));
+    }
+    Ok(fresh)
+}
+
+/// Turns a definition into a declaration.
+pub(super) fn forget_body(function: LLVMValueRef) {
+    // SAFETY: a live function.
+    unsafe { ompvm_forget_body(function) }
+}

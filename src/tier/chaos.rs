@@ -1,0 +1,98 @@
+//! Switches tiers at random points, to find what does not survive that.
+//!
+//! What: with `OMPVM_CHAOS=SEED` in the environment, each function is, when it was lowered at its
+//! first call, compiled at once or not, and left at a random loop after a random number of trips or
+//! not. A seed gives the same choices in the same order of first calls. What not: no clock and no threads
+//! of its own, so that a failure can be repeated.
+
+use super::compiler::Compiler;
+use crate::interp::frame::Lowered;
+use crate::interp::{self, watch};
+use crate::jit::{LoopEntry, Unit};
+use crate::memory::func::FuncRef;
+use crate::memory::image::Image;
+use cranelift_entity::EntityRef;
+use parking_lot::Mutex;
+use std::sync::Arc;
+
+/// The state of the choices: a 64-bit linear congruential generator (Knuth's MMIX constants).
+#[derive(Clone, Copy, Debug)]
+pub struct Chaos(u64);
+
+impl Chaos {
+    /// Asked for by the environment.
+    pub fn from_env() -> Option<Chaos> {
+        let seed = std::env::var("OMPVM_CHAOS").ok()?;
+        seed.parse()
+            .ok()
+            .map(|s: u64| Chaos(s.wrapping_add(0x9e37_79b9_7f4a_7c15)))
+    }
+
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % n
+    }
+}
+
+static STATE: Mutex<Option<(Chaos, Arc<Compiler>)>> = Mutex::new(None);
+
+/// Starts it for the functions of one image.
+pub fn start(chaos: Chaos, _image: &Arc<Image>, compiler: &Arc<Compiler>) {
+    *STATE.lock() = Some((chaos, compiler.clone()));
+    interp::set_lowered_hook(lowered);
+}
+
+/// Ends it, when it is for the functions of that compiler.
+pub fn stop(compiler: &Arc<Compiler>) {
+    let mut state = STATE.lock();
+    if state.as_ref().is_some_and(|s| Arc::ptr_eq(&s.1, compiler)) {
+        *state = None;
+    }
+}
+
+/// A function was lowered and is about to run.
+fn lowered(func: &FuncRef, code: &'static Lowered) {
+    let mut state = STATE.lock();
+    let Some((chaos, compiler)) = state.as_mut() else {
+        return;
+    };
+    let compiler = compiler.clone();
+    let (whole, inside) = (chaos.below(3) == 0, chaos.below(3) != 0);
+    let (which, after) = (chaos.below(1 << 20) as usize, chaos.below(5) as u32);
+    drop(state);
+    let image = func.image();
+    if !compiler.is_for(image) || !compiler.program().can_compile(func.id) {
+        return;
+    }
+    let mut unit = Unit {
+        functions: Some(Vec::new()),
+        ..Unit::default()
+    };
+    let loops = code.heads.len() - 1;
+    let head = if loops > 0 { 1 + which % loops } else { 0 };
+    if inside
+        && head > 0
+        && let (Some((places, words)), Some(block)) = (watch::places(code), code.heads[head].block)
+    {
+        unit.entries.push(LoopEntry {
+            function: func.id.index(),
+            block: block.as_u32(),
+            words,
+            places,
+        });
+        // What cannot be compiled stays as it is.
+        if let Ok(done) = compiler.compile(image, &unit) {
+            for &(_, address) in &done.entries {
+                watch::enter_loop(code, head, address, after);
+            }
+        }
+    }
+    if whole {
+        unit.functions = Some(vec![func.id.index()]);
+        unit.entries.clear();
+        let _ = compiler.compile(image, &unit);
+    }
+}

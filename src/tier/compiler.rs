@@ -1,0 +1,244 @@
+//! Compiles units of one process and switches callers to them.
+//!
+//! What: [`Compiler::compile`] makes a unit's code and lets every caller reach it: one store per
+//! function for native callers, one for the interpreter's, one per loop entry. It may run on
+//! several threads at once. What happened is kept for `--stats` and `--explain`. What not: what
+//! is compiled and when is decided in [`super::policy`].
+
+use crate::interp;
+use crate::ir::FuncId;
+use crate::jit::cache::Shelf;
+use crate::jit::{Compiled, Program, Unit};
+use crate::memory::image::Image;
+use crate::memory::thread;
+use cranelift_entity::EntityRef;
+use hashbrown::HashMap;
+use parking_lot::Mutex;
+use std::fmt::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// What happened to a function.
+#[derive(Clone, Debug)]
+pub struct Event {
+    /// Since the program was placed.
+    pub at: Duration,
+    /// The function.
+    pub function: FuncId,
+    /// What happened.
+    pub what: What,
+}
+
+/// What can happen to a function.
+#[derive(Clone, Debug)]
+pub enum What {
+    /// It is to be compiled, and why.
+    Queued(String),
+    /// It was compiled, alone or with others of its unit, which took this long in all.
+    Compiled {
+        /// From the start of the compilation to the switch.
+        took: Duration,
+        /// Functions and loop entries of the unit.
+        together: usize,
+        /// The head of the loop it is entered at; `None` is the function's own entry.
+        head: Option<u32>,
+    },
+    /// An earlier run compiled it.
+    Kept,
+    /// It stays in the interpreter, and why.
+    Skipped(String),
+}
+
+/// The compiled code of one process, and what makes more of it.
+#[derive(Debug)]
+pub struct Compiler {
+    image: usize,
+    program: Program,
+    started: Instant,
+    units: Mutex<Vec<Arc<Compiled>>>,
+    log: Mutex<Vec<Event>>,
+    busy: AtomicUsize,
+}
+
+impl Compiler {
+    /// For the program of an image.
+    pub fn new(image: &Image, shelf: Option<Arc<Shelf>>) -> Compiler {
+        Compiler {
+            image: std::ptr::from_ref(image) as usize,
+            program: Program::new(
+                image,
+                interp::instead().into_iter().collect::<HashMap<_, _>>(),
+                shelf,
+            ),
+            started: Instant::now(),
+            units: Mutex::default(),
+            log: Mutex::default(),
+            busy: AtomicUsize::new(0),
+        }
+    }
+
+    /// The program.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// Whether this is the compiler of the image.
+    pub fn is_for(&self, image: &Image) -> bool {
+        std::ptr::eq(image, self.image as *const Image)
+    }
+
+    /// Whether LLVM is at work.
+    pub fn is_busy(&self) -> bool {
+        self.busy.load(Ordering::Acquire) > 0
+    }
+
+    /// Switches to what earlier runs compiled; says which functions need no compiling any more.
+    pub fn take_kept(&self, image: &Image) -> Vec<FuncId> {
+        let mut all = Vec::new();
+        if !self.program.keeps() {
+            return all;
+        }
+        for compiled in self.program.kept(image) {
+            let compiled = Arc::new(compiled);
+            self.units.lock().push(compiled.clone());
+            for &(id, address) in &compiled.functions {
+                if let Some(func) = image.func_ref(id) {
+                    func.entry.store(address, Ordering::Release);
+                    if let Err(why) = interp::enter_compiled(func, address) {
+                        let text = format!("calls from interpreted code: {why}");
+                        self.note(id, What::Skipped(text));
+                    }
+                }
+                self.note(id, What::Kept);
+                all.push(id);
+            }
+            for (id, why) in &compiled.skipped {
+                self.note(*id, What::Skipped(why.clone()));
+                all.push(*id);
+            }
+        }
+        all
+    }
+
+    /// Compiles a unit and switches to it.
+    ///
+    /// # Errors
+    /// LLVM's message.
+    pub fn compile(&self, image: &Image, unit: &Unit) -> Result<Arc<Compiled>, String> {
+        let start = Instant::now();
+        self.busy.fetch_add(1, Ordering::AcqRel);
+        let done = {
+            // What the guest put in the place of library functions is not for LLVM.
+            let _own = thread::own_work();
+            self.program.compile(image, unit)
+        };
+        let done = match done {
+            Ok(compiled) => {
+                let compiled = Arc::new(compiled);
+                // Named before it can be entered.
+                self.units.lock().push(compiled.clone());
+                self.switch(image, unit, &compiled, start);
+                Ok(compiled)
+            }
+            Err(why) => Err(why),
+        };
+        self.busy.fetch_sub(1, Ordering::AcqRel);
+        done
+    }
+
+    fn switch(&self, image: &Image, unit: &Unit, compiled: &Compiled, start: Instant) {
+        let together = compiled.functions.len() + compiled.entries.len();
+        let note = |function, head| {
+            let took = start.elapsed();
+            self.note(
+                function,
+                What::Compiled {
+                    took,
+                    together,
+                    head,
+                },
+            );
+        };
+        for &(id, address) in &compiled.functions {
+            let Some(func) = image.func_ref(id) else {
+                continue;
+            };
+            func.entry.store(address, Ordering::Release);
+            note(id, None);
+            if let Err(why) = interp::enter_compiled(func, address) {
+                self.note(
+                    id,
+                    What::Skipped(format!("calls from interpreted code: {why}")),
+                );
+            }
+        }
+        for &(index, _) in &compiled.entries {
+            let entry = &unit.entries[index];
+            note(FuncId::new(entry.function), Some(entry.block));
+        }
+        for (id, why) in &compiled.skipped {
+            self.note(*id, What::Skipped(why.clone()));
+        }
+    }
+
+    /// Writes down what happened.
+    pub fn note(&self, function: FuncId, what: What) {
+        let at = self.started.elapsed();
+        self.log.lock().push(Event { at, function, what });
+    }
+
+    /// Tells what happened: of every function in a few words, or all of one whose name contains
+    /// `explain`.
+    pub fn report(&self, explain: Option<&str>, text: &mut String) {
+        // SAFETY: a compiler is taken off the list before its image goes.
+        let image = unsafe { &*(self.image as *const Image) };
+        let log = self.log.lock();
+        if explain.is_none() {
+            let units = self.units.lock();
+            let bytes: usize = units.iter().map(|u| u.object_bytes).sum();
+            let mut times = [Duration::ZERO; 4];
+            for unit in units.iter() {
+                for (sum, t) in times.iter_mut().zip(unit.times) {
+                    *sum += t;
+                }
+            }
+            let [parse, prepare, generate, link] = times.map(|t| t.as_secs_f64() * 1e3);
+            let _ = writeln!(
+                text,
+                "ompvm: compiled {} functions and {} loops in {} units ({bytes} bytes): parse {parse:.1} ms, prepare {prepare:.1}, generate {generate:.1}, link {link:.1}",
+                units.iter().map(|u| u.functions.len()).sum::<usize>(),
+                units.iter().map(|u| u.entries.len()).sum::<usize>(),
+                units.len(),
+            );
+        }
+        for event in log.iter() {
+            let name = &image.module.functions[event.function].name;
+            if explain.is_some_and(|e| !name.contains(e)) {
+                continue;
+            }
+            let what = match &event.what {
+                What::Queued(_) if explain.is_none() => continue,
+                What::Queued(why) => format!("to be compiled: {why}"),
+                What::Compiled {
+                    took,
+                    together,
+                    head,
+                } => {
+                    let place = match head {
+                        None => "its callers".to_owned(),
+                        Some(block) => format!("its loop at block {block}"),
+                    };
+                    format!(
+                        "compiled for {place} in {:.1} ms, {together} together",
+                        took.as_secs_f64() * 1e3
+                    )
+                }
+                What::Kept => "compiled by an earlier run".to_owned(),
+                What::Skipped(why) => format!("stays interpreted: {why}"),
+            };
+            let at = event.at.as_secs_f64() * 1e3;
+            let _ = writeln!(text, "ompvm: {at:9.1} ms  `{name}` {what}");
+        }
+    }
+}
