@@ -11,6 +11,7 @@
 use super::compiler::{Compiler, What};
 use super::sample::Sampler;
 use super::units;
+use crate::interp;
 use crate::ir::FuncId;
 use crate::jit::Unit;
 use crate::jit::cache::Shelf;

@@ -196,7 +196,7 @@ impl Work<'_> {
                 llvm!(core::LLVMDeleteFunction(extra.value));
                 continue;
             }
-            self.body(extra.value, &callees, &block)?;
+            self.body(extra.value, &callees, &entries, &block)?;
             for_this_processor(extra.value);
             self.out.entries.push((extra.index, extra.name.clone()));
         }
