@@ -14,12 +14,13 @@ use crate::memory::func::FuncRef;
 use crate::memory::thread::{self, ThreadState};
 use crate::memory::{image::Image, signals, throws};
 use crate::support::error::{Error, TrapKind, Unsupported};
+use parking_lot::{Condvar, Mutex};
 use std::ffi::c_void;
 use std::fmt::Write;
 use std::ptr;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Where a base frame's callee returns to.
 static EXIT: Enc<Nil> = Enc {
@@ -99,12 +100,60 @@ pub(super) fn remember(code: &'static Lowered) {
     }
 }
 
-/// The code of a function, lowered at the first call; several threads may race, one wins.
+/// The functions that are being lowered, and by which thread.
+static UNDER_WAY: Mutex<Vec<(usize, libc::pthread_t)>> = Mutex::new(Vec::new());
+static LOWERED: Condvar = Condvar::new();
+
+/// Longest wait for another thread's lowering. It is only a wait for work done once: a thread
+/// that is gone (in a forked process) or stopped must not hold up the others for ever.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// A function's place among those under way, given back when dropped.
+struct Claim(usize);
+
+impl Claim {
+    /// Claims a function; `None` when another thread has lowered it meanwhile.
+    fn of(func: &FuncRef) -> Option<Claim> {
+        // Not Rust's own identity, which is gone when destructors of thread data run.
+        // SAFETY: has no preconditions.
+        let (key, own) = (ptr::from_ref(func) as usize, unsafe {
+            libc::pthread_self()
+        });
+        let mut list = UNDER_WAY.lock();
+        loop {
+            if !func.code.load(Ordering::Acquire).is_null() {
+                return None;
+            }
+            // A signal's handler may need what its own thread was lowering.
+            let other = list.iter().any(|&(f, by)| f == key && by != own);
+            if !other || LOWERED.wait_for(&mut list, PATIENCE).timed_out() {
+                list.push((key, own));
+                return Some(Claim(key));
+            }
+        }
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        let mut list = UNDER_WAY.lock();
+        if let Some(i) = list.iter().position(|&(f, _)| f == self.0) {
+            list.swap_remove(i);
+        }
+        LOWERED.notify_all();
+    }
+}
+
+/// The code of a function, lowered at the first call; threads that need it meanwhile wait.
 pub fn lower_function(func: &FuncRef) -> &'static Lowered {
-    let known = func.code.load(Ordering::Acquire);
-    if !known.is_null() {
-        // SAFETY: only this function stores here, code that is never freed.
-        return unsafe { &*known.cast::<Lowered>() };
+    // SAFETY: only this function stores there, code that is never freed.
+    let known = || unsafe { func.code.load(Ordering::Acquire).cast::<Lowered>().as_ref() };
+    if let Some(code) = known() {
+        return code;
+    }
+    let claim = Claim::of(func);
+    if let Some(code) = known() {
+        return code;
     }
     let _own = thread::own_work();
     let options = lower::Options::current();
@@ -115,10 +164,12 @@ pub fn lower_function(func: &FuncRef) -> &'static Lowered {
         stats::lowered(body.map_or(0, |b| b.insts.len()), start.elapsed());
     }
     let fresh = ptr::from_ref(code).cast_mut().cast::<c_void>();
-    match func
-        .code
-        .compare_exchange(ptr::null_mut(), fresh, Ordering::AcqRel, Ordering::Acquire)
-    {
+    let done = match func.code.compare_exchange(
+        ptr::null_mut(),
+        fresh,
+        Ordering::AcqRel,
+        Ordering::Acquire,
+    ) {
         Ok(_) => {
             remember(code);
             if baseline::compiles_first() {
@@ -135,7 +186,9 @@ pub fn lower_function(func: &FuncRef) -> &'static Lowered {
         }
         // SAFETY: as above.
         Err(winner) => unsafe { &*winner.cast::<Lowered>() },
-    }
+    };
+    drop(claim);
+    done
 }
 
 /// The function and source location of a bytecode position.

@@ -505,6 +505,12 @@ isa! {
     Dan "dst = -a, n words": vfneg32 vfneg64;
     Dan "dst = |a|, n words": vfabs32 vfabs64;
     Dan "dst = sqrt(a), n words": vsqrt32 vsqrt64;
+    Dan "dst = a rounded to a whole number, n words":
+        vfloor32 vfloor64 vceil32 vceil64 vftrunc32 vftrunc64 vrint32 vrint64;
+    Dan "dst = number of ones in each lane, n words": vctpop8 vctpop16 vctpop32 vctpop64;
+    Dan "dst = leading or trailing zeros of each lane, n words": vctlz32 vctlz64 vcttz32 vcttz64;
+    Dan "dst = bytes of each lane reversed, n words": vbswap16 vbswap32 vbswap64;
+    Dan "dst = |a| of integers, n words": vabs8 vabs16 vabs32 vabs64;
     Dabn "dst = a pred b, n lanes":
         veq8 veq16 veq32 veq64 vne8 vne16 vne32 vne64 vult8 vult16 vult32 vult64
         vule8 vule16 vule32 vule64 vslt8 vslt16 vslt32 vslt64 vsle8 vsle16 vsle32 vsle64

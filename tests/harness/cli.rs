@@ -152,10 +152,50 @@ fn late() -> Result<(), String> {
     }
 }
 
+/// Threads that call functions first at the same time lower each of them once.
+fn lowered_once() -> Result<(), String> {
+    let mut text = String::from("#include <omp.h>\n#include <stdio.h>\nstatic double out[4];\n");
+    let mut calls = String::new();
+    for i in 0..12 {
+        text.push_str(&format!(
+            "__attribute__((noinline)) static double f{i}(double *x, long n) {{ double s = {i};\n\
+             for (long k = 1; k < n; k++) {{ if (x[0] > s) s -= x[0] * k; else s += k / {}.0; }}\n\
+             return s; }}\n",
+            i + 2
+        ));
+        calls.push_str(&format!("out[t] += f{i}(out + t, 5);\n"));
+    }
+    text.push_str(&format!(
+        "int main(int argc, char **argv) {{ (void)argv;\n\
+         #pragma omp parallel num_threads(argc > 1 ? 4 : 1)\n\
+         {{ int t = omp_get_thread_num();\n{calls} }}\n\
+         printf(\"%g\\n\", out[0]); return 0; }}\n"
+    ));
+    let source = write("lowered_once.c", text.as_bytes())?;
+    let bitcode = compile::bitcode(&source, &["-O1".to_owned(), "-fopenmp".to_owned()])?;
+    let bitcode = &*bitcode.to_string_lossy();
+    let lowered = |more: &[&str]| -> Result<String, String> {
+        let ran = start(&[&["run", "--tier=interp", "--stats", bitcode], more].concat())?;
+        let line = ran.stderr.lines().find(|l| l.starts_with("lowered: "));
+        let functions = line.and_then(|l| l.split(',').next());
+        match (&ran.end, functions) {
+            (End::Exit(0), Some(functions)) => Ok(functions.to_owned()),
+            _ => Err(format!("should count: {}", ran.summary())),
+        }
+    };
+    let (one, four) = (lowered(&[])?, lowered(&["x"])?);
+    if one == four {
+        Ok(())
+    } else {
+        Err(format!("one thread: {one}; four threads: {four}"))
+    }
+}
+
 /// The trials.
 pub fn trials() -> Vec<Trial> {
     type Check = fn() -> Result<(), String>;
     let checks: [(&str, Check); 21] = [
+        ("lowered_once", lowered_once),
         ("libraries", libraries),
         ("with", with),
         ("late", late),

@@ -849,6 +849,10 @@ fn vectors(r: &mut [Row]) {
         Shuffle [] { shuffle64 T::Shuffle }
     }
     handlers! { r;
+        Dan [def dst M n_of!(Dan), from a M n_of!(Dan)]:
+            vfloor32 vfloor64 vceil32 vceil64 vftrunc32 vftrunc64 vrint32 vrint64
+            vctpop8 vctpop16 vctpop32 vctpop64 vctlz32 vctlz64 vcttz32 vcttz64
+            vbswap16 vbswap32 vbswap64 vabs8 vabs16 vabs32 vabs64;
         Dabn [def dst M n_of!(Dabn), from a M n_of!(Dabn), from b M n_of!(Dabn)]:
             vshl8 vshl16 vshl32 vshl64 vlshr8 vlshr16 vlshr32 vlshr64 vashr8 vashr16 vashr32 vashr64
             vsmin64 vsmax64 vumin64 vumax64;

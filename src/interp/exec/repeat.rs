@@ -11,8 +11,8 @@
 //! instruction's index, leads back to it, and that nothing else in it changes.
 
 use super::memory::{load, store};
-use super::{Handler, Regs, hc, next};
-use crate::interp::isa::{Brstep, Brstepi, Brwalk, Brwalki, Enc, Shape};
+use super::{Regs, hc, next};
+use crate::interp::isa::{Brstep, Brstepi, Brwalk, Brwalki, Enc, HANDLERS, Shape, op};
 
 /// Most iterations before the next instruction is looked at again.
 const AT_ONCE: u32 = 1 << 14;
@@ -40,36 +40,36 @@ unsafe fn read(ip: *const u64, back: usize, r: Regs) -> Option<Loop> {
     // SAFETY: a step of the shape that belongs to its handler, as found there.
     unsafe {
         let handler = *ip.cast::<usize>();
-        let is = |f: Handler| handler == f as usize;
+        let is = |code: u16| handler == HANDLERS[code as usize] as usize;
         let eq = |then: i32, out: i32| (While::NotEqual, then, out);
-        let (step, bound, (way, out, to)) = if is(super::step_eqi64) {
+        let (step, bound, (way, out, to)) = if is(op::step_eqi64.number) {
             let o = &(*ip.cast::<Enc<Brstepi>>()).ops;
             (o.step as u64, o.imm as u64, eq(o.then, o.els))
-        } else if is(super::step_eq64) {
+        } else if is(op::step_eq64.number) {
             let o = &(*ip.cast::<Enc<Brstep>>()).ops;
             (o.step as u64, r.get(o.b), eq(o.then, o.els))
-        } else if is(super::step_slt64) {
+        } else if is(op::step_slt64.number) {
             let o = &(*ip.cast::<Enc<Brstep>>()).ops;
             (o.step as u64, r.get(o.b), (While::Less, o.els, o.then))
-        } else if is(super::step_slti64) {
+        } else if is(op::step_slti64.number) {
             let o = &(*ip.cast::<Enc<Brstepi>>()).ops;
             (o.step as u64, o.imm as u64, (While::Less, o.els, o.then))
-        } else if is(super::step_ult64) {
+        } else if is(op::step_ult64.number) {
             let o = &(*ip.cast::<Enc<Brstep>>()).ops;
             (o.step as u64, r.get(o.b), (While::Below, o.els, o.then))
-        } else if is(super::step_ulti64) {
+        } else if is(op::step_ulti64.number) {
             let o = &(*ip.cast::<Enc<Brstepi>>()).ops;
             (o.step as u64, o.imm as u64, (While::Below, o.els, o.then))
-        } else if is(super::walk_ult64) {
+        } else if is(op::walk_ult64.number) {
             let o = &(*ip.cast::<Enc<Brwalk>>()).ops;
             (r.get(o.s), r.get(o.b), (While::Below, o.els, o.then))
-        } else if is(super::walk_ulti64) {
+        } else if is(op::walk_ulti64.number) {
             let o = &(*ip.cast::<Enc<Brwalki>>()).ops;
             (r.get(o.s), o.imm as u64, (While::Below, o.els, o.then))
-        } else if is(super::walk_slt64) {
+        } else if is(op::walk_slt64.number) {
             let o = &(*ip.cast::<Enc<Brwalk>>()).ops;
             (r.get(o.s), r.get(o.b), (While::Less, o.els, o.then))
-        } else if is(super::walk_slti64) {
+        } else if is(op::walk_slti64.number) {
             let o = &(*ip.cast::<Enc<Brwalki>>()).ops;
             (r.get(o.s), o.imm as u64, (While::Less, o.els, o.then))
         } else {

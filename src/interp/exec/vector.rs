@@ -163,6 +163,30 @@ unary! {
     vsqrt32 vsqrt64 |a| a.sqrt();
 }
 
+unary! {
+    vfloor32 vfloor64 |a| a.floor();
+    vceil32 vceil64 |a| a.ceil();
+    vftrunc32 vftrunc64 |a| a.trunc();
+    vrint32 vrint64 |a| a.round_ties_even();
+}
+unary! { @
+    vctpop8 u8, |a| a.count_ones() as u8;
+    vctpop16 u16, |a| a.count_ones() as u16;
+    vctpop32 u32, |a| a.count_ones();
+    vctpop64 u64, |a| u64::from(a.count_ones());
+    vctlz32 u32, |a| a.leading_zeros();
+    vctlz64 u64, |a| u64::from(a.leading_zeros());
+    vcttz32 u32, |a| a.trailing_zeros();
+    vcttz64 u64, |a| u64::from(a.trailing_zeros());
+    vbswap16 u16, |a| a.swap_bytes();
+    vbswap32 u32, |a| a.swap_bytes();
+    vbswap64 u64, |a| a.swap_bytes();
+    vabs8 i8, |a| a.wrapping_abs();
+    vabs16 i16, |a| a.wrapping_abs();
+    vabs32 i32, |a| a.wrapping_abs();
+    vabs64 i64, |a| a.wrapping_abs();
+}
+
 macro_rules! compare {
     ($($name:ident: $t:ty, |$a:ident, $b:ident| $e:expr;)*) => { $(
         h!($name(o: Dabn, r) {

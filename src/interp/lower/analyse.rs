@@ -14,7 +14,8 @@ pub(in crate::interp) enum Kind {
     Alias,
     /// At its only use, later in the same block.
     Late,
-    /// Derived anew at each use (static alloca, constant-offset gep, a double in both lanes).
+    /// Derived anew at each use (static alloca, constant-offset gep, a double in both lanes, an
+    /// index plus a constant).
     Address,
     /// A loop's counter plus a constant, in a slot of its own at the end of its block, so that
     /// it can take the counter's slot: addresses before there use the counter.
@@ -44,6 +45,8 @@ impl Uses {
     const LOW: u8 = 8;
     /// They are conditions.
     const CONDITION: u8 = 16;
+    /// They are indices of addresses.
+    const INDEX: u8 = 32;
 
     fn all(self, what: u8) -> bool {
         self.0 & what == what
@@ -137,7 +140,8 @@ impl Lower<'_> {
                 ordering,
                 ..
             } => *ptr == o && *value != o && *ordering == plain,
-            Op::Gep { base, .. } => *base == o,
+            Op::Gep { base, .. } if *base == o => true,
+            Op::Gep { .. } => return Uses::INDEX,
             _ => false,
         };
         if address { Uses::ADDRESS } else { 0 }
@@ -435,6 +439,17 @@ impl Lower<'_> {
                 && self.passes_sum(&self.body.insts[user as usize].op) =>
             {
                 Kind::Late
+            }
+            // Each address adds the number itself.
+            Op::Binary {
+                op: crate::ir::BinOp::Add,
+                b,
+                ..
+            } if common.all(Uses::INDEX | Uses::LOCAL)
+                && matches!(self.ty(inst.ty), Type::Int(64))
+                && self.imm(*b).is_some() =>
+            {
+                Kind::Address
             }
             // For a sum with a number.
             Op::Binary {

@@ -16,12 +16,21 @@ use std::mem::offset_of;
 impl Lower<'_> {
     /// Whether the edge needs moves.
     pub(super) fn has_moves(&self, from: usize, to: usize) -> bool {
-        !self.moves(from, to).is_empty()
+        let mut any = false;
+        self.each_move(from, to, |_, _, _| any = true);
+        any
     }
 
     /// Destination slots and sources of an edge's moves.
     pub(super) fn moves(&self, from: usize, to: usize) -> Vec<(u16, u16, Operand)> {
         let mut out = Vec::new();
+        self.each_move(from, to, |dst, words, source| {
+            out.push((dst, words, source))
+        });
+        out
+    }
+
+    fn each_move(&self, from: usize, to: usize, mut f: impl FnMut(u16, u16, Operand)) {
         let block = self.body.blocks[to];
         for i in block.start as usize..block.end as usize {
             let inst = &self.body.insts[i];
@@ -48,10 +57,9 @@ impl Lower<'_> {
                 Err(c) => matches!(self.m.consts[c], Const::Undef | Const::Poison),
             };
             if !same {
-                out.push((self.slot[v], self.words(inst.ty), source));
+                f(self.slot[v], self.words(inst.ty), source);
             }
         }
-        out
     }
 
     pub(super) fn emit_moves(&mut self, moves: Vec<(u16, u16, Operand)>) {
@@ -77,6 +85,13 @@ impl Lower<'_> {
 
     /// Performs moves (destination, words, source) as if all at once.
     fn parallel_moves(&mut self, mut moves: Vec<(u16, u16, u16)>) {
+        if let [(d, n, a)] = moves[..] {
+            self.mov(d, a, n);
+            return;
+        }
+        if moves.is_empty() {
+            return;
+        }
         // How many pending moves read a word, and which one writes it.
         let mut readers: HashMap<u16, u32> = HashMap::new();
         let mut writer: HashMap<u16, usize> = HashMap::new();

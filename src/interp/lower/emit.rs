@@ -88,7 +88,7 @@ impl Lower<'_> {
     /// Slots until the end of the current instruction.
     pub(super) fn temp(&mut self, words: u16) -> u16 {
         let words = words.max(1);
-        let at = match self.free_temps.get_mut(&words).and_then(Vec::pop) {
+        let at = match self.free_temps.take(words) {
             Some(at) => at,
             None => self.fresh(words),
         };
@@ -98,7 +98,7 @@ impl Lower<'_> {
 
     pub(super) fn release_temps(&mut self) {
         while let Some((words, at)) = self.temps.pop() {
-            self.free_temps.entry(words).or_default().push(at);
+            self.free_temps.give(words, at);
         }
     }
 
@@ -164,8 +164,9 @@ impl Lower<'_> {
         }
         let n = self.words(ty);
         if n == 1 {
-            let value = self.const_value(c)[0];
-            return self.word(value);
+            let mut value = [0];
+            self.image.const_to_slots(c, &mut value);
+            return self.word(value[0]);
         }
         if let Some(&slot) = self.const_wide.get(&c) {
             return slot;

@@ -245,14 +245,14 @@ impl<'a> Lower<'a> {
 
     /// Whether a use of the pair `o` by `op` can take one double for both lanes.
     pub(super) fn scales(&self, op: &Op, o: Operand) -> bool {
-        let pair = self.is_pair(self.type_of(o));
-        pair && match op {
+        let product = match op {
             Op::Binary {
                 op: BinOp::FMul, ..
             } => true,
             Op::Call(call) => self.takes_load(op) && call.args[2] != o,
             _ => false,
-        }
+        };
+        product && self.is_pair(self.type_of(o))
     }
 
     /// The double in lane 0 of a vector made only for that.

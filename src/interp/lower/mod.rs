@@ -129,7 +129,7 @@ pub(super) struct Lower<'a> {
     const_words: HashMap<u64, u16>,
     const_wide: HashMap<ConstId, u16>,
     temps: Vec<(u16, u16)>,
-    free_temps: HashMap<u16, Vec<u16>>,
+    free_temps: slots::FreeSlots,
     fixups: Vec<Fixup>,
     labels: Vec<u32>,
     /// The last place that has a label.
@@ -234,7 +234,7 @@ impl<'a> Lower<'a> {
             const_words: HashMap::new(),
             const_wide: HashMap::new(),
             temps: Vec::new(),
-            free_temps: HashMap::new(),
+            free_temps: slots::FreeSlots::default(),
             fixups: Vec::new(),
             labels: vec![u32::MAX; body.blocks.len()],
             fence: 0,

@@ -14,7 +14,7 @@ use super::analyse::Kind;
 use super::{Lower, NONE};
 use crate::ir::{BinOp, Callee, Function, GlobalRef, Inst, Module, Op, Operand, Type};
 use cranelift_entity::EntityRef;
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashSet;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -29,11 +29,91 @@ struct Candidate {
     counter: Option<u32>,
     /// Uses: block and position.
     uses: Vec<(u32, i64)>,
-    live_in: HashSet<u32>,
+    live_in: Blocks,
     /// Live in too many blocks to follow: shares nothing.
     wide: bool,
     /// Representative in the union.
     class: u32,
+}
+
+/// Slots that are free, by how many lie together.
+#[derive(Default)]
+pub(super) struct FreeSlots(Vec<Vec<u16>>);
+
+impl FreeSlots {
+    pub(super) fn take(&mut self, words: u16) -> Option<u16> {
+        self.0.get_mut(words as usize)?.pop()
+    }
+
+    pub(super) fn give(&mut self, words: u16, slot: u16) {
+        let words = words as usize;
+        if self.0.len() <= words {
+            self.0.resize_with(words + 1, Vec::new);
+        }
+        self.0[words].push(slot);
+    }
+}
+
+/// A set of blocks; the first ones take no allocation.
+#[derive(Default)]
+struct Blocks {
+    first: u64,
+    others: HashSet<u32>,
+}
+
+impl Blocks {
+    fn insert(&mut self, b: u32) -> bool {
+        if b < u64::BITS {
+            let fresh = self.first & (1 << b) == 0;
+            self.first |= 1 << b;
+            fresh
+        } else {
+            self.others.insert(b)
+        }
+    }
+
+    fn contains(&self, b: u32) -> bool {
+        if b < u64::BITS {
+            self.first & (1 << b) != 0
+        } else {
+            self.others.contains(&b)
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.first.count_ones() as usize + self.others.len()
+    }
+}
+
+/// For each block others, in one list.
+struct Edges {
+    start: Vec<u32>,
+    list: Vec<u32>,
+}
+
+impl Edges {
+    /// From pairs (block, other), for `n` blocks.
+    fn new(n: usize, pairs: impl Iterator<Item = (u32, u32)> + Clone) -> Edges {
+        let mut start = vec![0u32; n + 2];
+        for (b, _) in pairs.clone() {
+            start[b as usize + 2] += 1;
+        }
+        for b in 2..start.len() {
+            start[b] += start[b - 1];
+        }
+        let mut list = vec![0; start[n + 1] as usize];
+        for (b, other) in pairs {
+            let at = &mut start[b as usize + 1];
+            list[*at as usize] = other;
+            *at += 1;
+        }
+        Edges { start, list }
+    }
+
+    fn of(&self, b: u32) -> &[u32] {
+        let b = b as usize;
+        &self.list[self.start[b] as usize..self.start[b + 1] as usize]
+    }
 }
 
 /// Most pairs compared when two classes might join.
@@ -151,7 +231,7 @@ impl Lower<'_> {
             match call.callee {
                 Callee::Symbol(GlobalRef::Func(f)) => {
                     let f = &self.m.functions[f];
-                    f.attrs.returns_twice || f.name.contains("setjmp")
+                    f.attrs.returns_twice || f.body.is_none() && f.name.contains("setjmp")
                 }
                 _ => false,
             }
@@ -202,20 +282,18 @@ impl Lower<'_> {
         // Last use inside the own block; -1 when used elsewhere.
         let mut last = vec![0i64; self.slot.len()];
         if share {
-            let mut uses: Vec<(u32, u32, i64)> = Vec::new();
-            self.each_use(|v, b, at| uses.push((v as u32, b, at)));
-            for (v, b, at) in uses {
-                let l = &mut last[v as usize];
+            self.each_use(|v, b, at| {
+                let l = &mut last[v];
                 if *l >= 0 {
-                    *l = if self.block_of[v as usize] == b && at & 1 == 0 {
+                    *l = if self.block_of[v] == b && at & 1 == 0 {
                         (*l).max(at)
                     } else {
                         -1
                     };
                 }
-            }
+            });
         }
-        let mut pool: HashMap<u16, Vec<u16>> = HashMap::new();
+        let mut pool = FreeSlots::default();
         let mut active: BinaryHeap<Reverse<(i64, u16, u16)>> = BinaryHeap::new();
         for i in 0..self.body.insts.len() {
             let v = self.nparams + i;
@@ -231,7 +309,7 @@ impl Lower<'_> {
                         Op::Phi { .. } | Op::LandingPad { .. } | Op::Invoke { .. }
                     );
                 if local {
-                    let slot = match pool.get_mut(&words).and_then(Vec::pop) {
+                    let slot = match pool.take(words) {
                         Some(slot) => slot,
                         None => self.fresh(words),
                     };
@@ -246,13 +324,14 @@ impl Lower<'_> {
                     break;
                 }
                 active.pop();
-                pool.entry(words).or_default().push(slot);
+                pool.give(words, slot);
             }
         }
     }
 
     fn coalesce(&mut self) {
-        let mut index: HashMap<u32, u32> = HashMap::new();
+        // The candidate of each value.
+        let mut index = vec![u32::MAX; self.slot.len()];
         let mut candidates: Vec<Candidate> = Vec::new();
         // Loops' own edges first.
         let mut pairs: Vec<(u32, u32)> = Vec::new();
@@ -267,7 +346,7 @@ impl Lower<'_> {
                     continue;
                 }
                 let mut add = |v: usize, candidates: &mut Vec<Candidate>| -> u32 {
-                    *index.entry(v as u32).or_insert_with(|| {
+                    if index[v] == u32::MAX {
                         let n = candidates.len() as u32;
                         let inst = v.checked_sub(self.nparams);
                         let phi =
@@ -295,12 +374,13 @@ impl Lower<'_> {
                             phi,
                             counter,
                             uses: Vec::new(),
-                            live_in: HashSet::new(),
+                            live_in: Blocks::default(),
                             wide: false,
                             class: n,
                         });
-                        n
-                    })
+                        index[v] = n;
+                    }
+                    index[v]
                 };
                 let p = add(v, &mut candidates);
                 for &(_, o) in incoming {
@@ -323,23 +403,22 @@ impl Lower<'_> {
         }
         pairs.extend(others);
         self.each_use(|v, b, at| {
-            if let Some(&c) = index.get(&(v as u32)) {
-                candidates[c as usize].uses.push((b, at));
+            if let Some(c) = candidates.get_mut(index[v] as usize) {
+                c.uses.push((b, at));
             }
         });
         let nblocks = self.body.blocks.len();
-        let mut preds: Vec<Vec<u32>> = vec![Vec::new(); nblocks];
-        let mut succs: Vec<Vec<u32>> = vec![Vec::new(); nblocks];
+        let mut edges: Vec<(u32, u32)> = Vec::new();
         for (b, block) in self.body.blocks.iter().enumerate() {
             let Some(last) = self.body.insts[block.start as usize..block.end as usize].last()
             else {
                 continue;
             };
-            last.op.for_each_successor(&mut |s| {
-                preds[s.index()].push(b as u32);
-                succs[b].push(s.as_u32());
-            });
+            last.op
+                .for_each_successor(&mut |s| edges.push((b as u32, s.as_u32())));
         }
+        let succs = Edges::new(nblocks, edges.iter().copied());
+        let preds = Edges::new(nblocks, edges.iter().map(|&(b, s)| (s, b)));
         let mut budget = self.body.insts.len() * MAX_WORK + 10_000;
         let mut work: Vec<u32> = Vec::new();
         for c in &mut candidates {
@@ -352,7 +431,7 @@ impl Lower<'_> {
             }
             while let Some(b) = work.pop() {
                 budget = budget.saturating_sub(1);
-                for &p in &preds[b as usize] {
+                for &p in preds.of(b) {
                     if p != c.block && c.live_in.insert(p) {
                         work.push(p);
                     }
@@ -405,8 +484,8 @@ impl Lower<'_> {
 }
 
 /// Whether `y` is wanted after position `at` of `block`.
-fn live_after(y: &Candidate, block: u32, at: i64, succs: &[Vec<u32>]) -> bool {
-    let defined = (y.block == block && y.def <= at) || y.live_in.contains(&block);
+fn live_after(y: &Candidate, block: u32, at: i64, succs: &Edges) -> bool {
+    let defined = (y.block == block && y.def <= at) || y.live_in.contains(block);
     if !defined {
         return false;
     }
@@ -415,10 +494,10 @@ fn live_after(y: &Candidate, block: u32, at: i64, succs: &[Vec<u32>]) -> bool {
         .iter()
         .any(|&(b, u)| b == block && u > at && !(y.block == block && y.def > at && u > y.def))
         || (!(y.block == block && y.def > at)
-            && succs[block as usize].iter().any(|s| y.live_in.contains(s)))
+            && succs.of(block).iter().any(|&s| y.live_in.contains(s)))
 }
 
-fn interfere(x: &Candidate, y: &Candidate, succs: &[Vec<u32>]) -> bool {
+fn interfere(x: &Candidate, y: &Candidate, succs: &Edges) -> bool {
     if x.phi && y.phi && x.block == y.block {
         return true;
     }
@@ -437,7 +516,7 @@ fn interfere(x: &Candidate, y: &Candidate, succs: &[Vec<u32>]) -> bool {
     // A phi is written on the edges into its block: whatever is live into it clashes.
     let clash = |x: &Candidate, y: &Candidate| {
         if x.phi {
-            y.live_in.contains(&x.block) || live_after(y, x.block, x.def, succs)
+            y.live_in.contains(x.block) || live_after(y, x.block, x.def, succs)
         } else {
             live_after(y, x.block, x.def, succs)
         }

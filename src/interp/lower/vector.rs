@@ -487,6 +487,42 @@ impl Lower<'_> {
             ("sqrt", Lane::Float(w)) => {
                 self.one(dst, args[0], n, [op::vsqrt32, op::vsqrt64][w - 2])
             }
+            ("floor", Lane::Float(w)) => {
+                self.one(dst, args[0], n, [op::vfloor32, op::vfloor64][w - 2])
+            }
+            ("ceil", Lane::Float(w)) => {
+                self.one(dst, args[0], n, [op::vceil32, op::vceil64][w - 2])
+            }
+            ("trunc", Lane::Float(w)) => {
+                self.one(dst, args[0], n, [op::vftrunc32, op::vftrunc64][w - 2])
+            }
+            ("rint" | "nearbyint", Lane::Float(w)) => {
+                self.one(dst, args[0], n, [op::vrint32, op::vrint64][w - 2])
+            }
+            ("ctpop", Lane::Int(w)) => self.one(
+                dst,
+                args[0],
+                n,
+                [op::vctpop8, op::vctpop16, op::vctpop32, op::vctpop64][w],
+            ),
+            ("ctlz", Lane::Int(w @ 2..)) => {
+                self.one(dst, args[0], n, [op::vctlz32, op::vctlz64][w - 2])
+            }
+            ("cttz", Lane::Int(w @ 2..)) => {
+                self.one(dst, args[0], n, [op::vcttz32, op::vcttz64][w - 2])
+            }
+            ("bswap", Lane::Int(w @ 1..)) => self.one(
+                dst,
+                args[0],
+                n,
+                [op::vbswap16, op::vbswap32, op::vbswap64][w - 1],
+            ),
+            ("abs", Lane::Int(w)) => self.one(
+                dst,
+                args[0],
+                n,
+                [op::vabs8, op::vabs16, op::vabs32, op::vabs64][w],
+            ),
             ("smin", Lane::Int(w)) => self.two(
                 [op::vsmin8, op::vsmin16, op::vsmin32, op::vsmin64][w],
                 dst,
