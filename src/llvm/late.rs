@@ -67,7 +67,9 @@ pub unsafe extern "C" fn __wrap___cxa_atexit(
     argument: *mut c_void,
     library: *mut c_void,
 ) -> c_int {
-    if CONSTRUCTING.get() {
+    // What names a library is LLVM's, also when it is constructed at its first use: a compilation
+    // that is under way at exit needs it until the end. The guest's come without.
+    if CONSTRUCTING.get() || !library.is_null() {
         return 0;
     }
     // SAFETY: the C library's function has this type; the arguments are handed on.
