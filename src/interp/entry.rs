@@ -102,7 +102,7 @@ pub(super) fn remember(code: &'static Lowered) {
 
 /// The functions that are being lowered, and by which thread.
 static UNDER_WAY: Mutex<Vec<(usize, libc::pthread_t)>> = Mutex::new(Vec::new());
-static LOWERED: Condvar = Condvar::new();
+static ONE_DONE: Condvar = Condvar::new();
 
 /// Longest wait for another thread's lowering. It is only a wait for work done once: a thread
 /// that is gone (in a forked process) or stopped must not hold up the others for ever.
@@ -126,7 +126,7 @@ impl Claim {
             }
             // A signal's handler may need what its own thread was lowering.
             let other = list.iter().any(|&(f, by)| f == key && by != own);
-            if !other || LOWERED.wait_for(&mut list, PATIENCE).timed_out() {
+            if !other || ONE_DONE.wait_for(&mut list, PATIENCE).timed_out() {
                 list.push((key, own));
                 return Some(Claim(key));
             }
@@ -140,7 +140,7 @@ impl Drop for Claim {
         if let Some(i) = list.iter().position(|&(f, _)| f == self.0) {
             list.swap_remove(i);
         }
-        LOWERED.notify_all();
+        ONE_DONE.notify_all();
     }
 }
 

@@ -67,6 +67,9 @@ pub struct Head {
     pub block: Option<BlockId>,
     /// The handler that it has when nobody watches.
     pub plain: AtomicUsize,
+    /// Not 0 while the instruction has another handler: what jumps from compiled bytecode to a
+    /// head looks here.
+    pub turned: AtomicU32,
     /// How often it was executed while watched.
     pub hits: AtomicU32,
     /// How often it is still executed before compiled code is entered.

@@ -8,7 +8,9 @@
 //! exceptions and jumps through the compiled code find everything below as it was.
 //!
 //! Rule for whatever else changes word 0: the entry and the heads of loops
-//! ([`super::frame::Lowered::heads`]) must be reached through it, and changed by [`replace`].
+//! ([`super::frame::Lowered::heads`]) must be reached through it, and changed by [`replace`]. What
+//! jumps there directly (machine code of the baseline tier) looks at [`Head::turned`] first, and goes
+//! through word 0 when it is set.
 //!
 //! What not: who is watched and what is compiled is decided in `tier`.
 
@@ -52,6 +54,7 @@ pub fn watch(code: &Lowered, on: bool) {
             head.plain.load(Ordering::Relaxed)
         };
         word(code, head).store(handler, Ordering::Release);
+        head.turned.store(u32::from(on), Ordering::Release);
     }
 }
 
@@ -64,6 +67,7 @@ pub fn enter_loop(code: &Lowered, index: usize, address: usize, after: u32) {
     head.after.store(after, Ordering::Relaxed);
     head.code.store(address, Ordering::Release);
     word(code, head).store(leave as *const () as usize, Ordering::Release);
+    head.turned.store(1, Ordering::Release);
 }
 
 /// Gives a head's instruction another handler of its own.
@@ -92,11 +96,18 @@ impl Head {
             at,
             block,
             plain: AtomicUsize::new(plain),
+            turned: 0.into(),
             hits: 0.into(),
             after: 0.into(),
             code: AtomicUsize::new(0),
         }
     }
+}
+
+/// The head at a byte offset of the code.
+pub fn head(code: &Lowered, at: u32) -> Option<&Head> {
+    let i = code.heads.binary_search_by_key(&at, |h| h.at).ok()?;
+    Some(&code.heads[i])
 }
 
 fn head_at(code: &Lowered, ip: *const u64) -> &Head {

@@ -300,7 +300,7 @@ impl Outside<'_> {
         let symbol = module.symbol(name);
         let symbol = symbol.or_else(|| module.symbol(&format!("\u{1}{name}")))?;
         match symbol {
-            GlobalRef::Func(id) if self.image.func_ref(id).is_none() => Some(self.function(id)),
+            GlobalRef::Func(id) => Some(self.function(id)),
             _ => None,
         }
     }

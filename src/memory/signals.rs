@@ -162,6 +162,8 @@ impl Write for Line {
 }
 
 fn locate(ip: *const u64, place: &mut Line, function: &mut Line) {
+    // The guest may hold the allocator's lock, and names may have to be decoded.
+    let _memory = crate::support::fault_alloc::describing();
     if is_compiled(ip as usize) {
         let hook = NATIVE_LOCATE.load(Ordering::Acquire);
         // SAFETY: only set_native_hook stores here, before what is_compiled asks.

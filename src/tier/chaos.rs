@@ -28,6 +28,11 @@ impl Chaos {
             .map(|s: u64| Chaos(s.wrapping_add(0x9e37_79b9_7f4a_7c15)))
     }
 
+    /// Whether what is not compiled by LLVM is compiled by the baseline tier.
+    pub fn baseline(self) -> bool {
+        self.0 & 1 != 0
+    }
+
     fn below(&mut self, n: u64) -> u64 {
         self.0 = self
             .0

@@ -72,6 +72,10 @@ impl Tiers {
             }
             return Ok(Tiers::default());
         }
+        // Where there is no baseline tier, the interpreter runs what is not compiled yet.
+        if mode == Mode::Auto || chaos.is_some_and(|c| c.baseline()) {
+            let _ = interp::baseline::compile_first();
+        }
         // Faults need the thread's signal stack, which else only the interpreter makes.
         thread::current();
         hooks::install(hooks::Hooks {

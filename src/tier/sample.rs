@@ -1,7 +1,7 @@
 //! Finding what is hot, and what to do about it: the policy of `auto`.
 //!
 //! What: a thread wakes once a [`TICK`] and looks in which functions the threads of the guest are
-//! ([`thread::look_at_frames`]). A function that was seen for as long as a part of what its compilation will take
+//! ([`thread::look_at_frames`]). A function that was seen for longer than its compilation will take
 //! is watched for a tick ([`watch`]): whoever calls it, or comes by at a loop's head, is counted. If it
 //! is called, it is compiled; if it only loops, it is compiled from the head of the outermost of these loops
 //! on, and running activations go on there; if neither, it waits in a native call, and is left
@@ -34,11 +34,12 @@ const TICK: Duration = Duration::from_micros(500);
 /// And this often when nothing changes any more.
 const LONG_TICK: Duration = Duration::from_millis(8);
 /// Expected cost of compiling an instruction, until compilations were seen.
-const PER_INSTRUCTION: Duration = Duration::from_micros(30);
+const PER_INSTRUCTION: Duration = Duration::from_micros(50);
 /// Expected cost of any compilation.
 const PER_UNIT: Duration = Duration::from_millis(2);
-/// A function is compiled when it was seen for this part of the expected cost.
-const PART: u32 = 4;
+/// A function is compiled when it was seen for so many times the expected cost: below runs code
+/// about half as fast, so less than that is not won back.
+const TIMES: u32 = 2;
 /// A function that executes for less than this part of the time waits.
 const WAITS: u32 = 12;
 /// Most loops of one function that are entered.
@@ -178,6 +179,10 @@ impl Shared {
             for s in seen.values_mut() {
                 busy |= self.consider(s, waiting, tick, now);
             }
+            if !busy && tick == LONG_TICK && is_alone() {
+                // SAFETY: what ends a process when its last thread ends.
+                unsafe { libc::exit(0) }
+            }
             tick = if busy {
                 TICK
             } else {
@@ -208,7 +213,7 @@ impl Shared {
             s.score = Duration::ZERO;
             return true;
         }
-        let limit = self.expected(function) / PART * (1 + waiting / 2) * (1 << s.waits.min(8));
+        let limit = self.expected(function) * TIMES * (1 + waiting / 2) * (1 << s.waits.min(8));
         if s.score < limit {
             return false;
         }
@@ -381,6 +386,18 @@ impl Shared {
         };
         (unit, size)
     }
+}
+
+/// Whether the main thread has ended and no other is left than the two of a [`Sampler`]: natively
+/// the process would have ended.
+fn is_alone() -> bool {
+    let ended = || {
+        let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+        // After the name, which is in parentheses, stands the state of the first thread.
+        stat.rsplit_once(')')?.1.trim_start().chars().next()
+    };
+    let threads = || std::fs::read_dir("/proc/self/task").map_or(usize::MAX, Iterator::count);
+    ended() == Some('Z') && threads() <= 3
 }
 
 /// Niceness of the thread that compiles.

@@ -194,7 +194,7 @@ fn lowered_once() -> Result<(), String> {
 /// The trials.
 pub fn trials() -> Vec<Trial> {
     type Check = fn() -> Result<(), String>;
-    let checks: [(&str, Check); 21] = [
+    let checks: [(&str, Check); 22] = [
         ("lowered_once", lowered_once),
         ("libraries", libraries),
         ("with", with),

@@ -6,13 +6,14 @@
 //! piece that loads the pins first; blocks that inherit registers keep their handlers in word 0.
 //! What not: single instructions are in `emit`.
 
-use super::asm::{Asm, G, Label, RAX, RDI, Rm, X};
+use super::asm::{Alu, Asm, G, Label, RAX, RDI, Rm, X, at, cc};
 use super::cache::{Cache, State, Store, home};
 use super::flow::{Code, Graph, Inst, NONE, by_handler};
 use super::pins::{self, Pin};
 use super::table::{Class, Field, Flow, Template, i32_at};
 use crate::interp::frame::Lowered;
 use crate::interp::isa::HANDLERS;
+use crate::interp::watch;
 
 /// Machine code and how it is entered.
 #[derive(Debug)]
@@ -29,8 +30,14 @@ pub struct Output {
 enum Cold {
     /// From a block of one loop (or none) to a block of another.
     Edge { label: Label, from: u32, to: u32 },
-    /// From word 0 into a block of a loop.
-    Entry { label: Label, block: u32 },
+    /// From word 0 into a block of a loop, past its look at the head's flag.
+    Entry {
+        label: Label,
+        block: u32,
+        past: Label,
+    },
+    /// From a loop's head through word 0.
+    Turned { label: Label, block: u32 },
     /// To the instruction's own handler, after storing some operands.
     Bail {
         label: Label,
@@ -330,6 +337,11 @@ impl<'a> Gen<'a> {
         self.block = b;
         let label = self.inner[b as usize];
         let first = self.code.get(block.first);
+        let head = watch::head(self.code.lowered, first.at).filter(|h| h.block.is_some());
+        let past = match head {
+            Some(_) => self.c.asm.label(),
+            None => label,
+        };
         if let Some(state) = self.states[b as usize].take() {
             self.c.set_state(state);
         } else {
@@ -349,13 +361,26 @@ impl<'a> Gen<'a> {
                 self.cold.push(Cold::Entry {
                     label: entry,
                     block: b,
+                    past,
                 });
                 self.entry(&first, entry);
             } else {
-                self.entry(&first, label);
+                self.entry(&first, past);
             }
         }
         self.c.asm.bind(label);
+        if let Some(head) = head {
+            let turned = self.c.asm.label();
+            self.cold.push(Cold::Turned {
+                label: turned,
+                block: b,
+            });
+            let asm = &mut self.c.asm;
+            asm.mov_imm(RAX, head.turned.as_ptr() as u64);
+            asm.alu_imm(Alu::Cmp, false, Rm::Mem(at(RAX, 0)), 0);
+            asm.jcc(cc::NE, turned);
+            asm.bind(past);
+        }
         for i in block.first..block.end {
             self.i = i;
             let inst = self.code.get(i);
@@ -450,20 +475,26 @@ impl<'a> Gen<'a> {
         if from == into {
             return;
         }
-        if from != NONE {
-            for k in 0..self.pins[from as usize].len() {
-                let p = self.pins[from as usize][k];
-                if p.modified && self.pin_live(&p, to) {
-                    let m = home(p.slot);
-                    match (p.vector, p.pair) {
-                        (true, true) => self.c.asm.vstore128(m, p.reg),
-                        (true, false) => self.c.asm.vstore64(m, p.reg),
-                        _ => self.c.asm.store(m, p.reg),
-                    }
+        self.store_pins(from, to);
+        self.load_pins(into, to);
+    }
+
+    /// Stores what a loop keeps in registers and the block `to` wants.
+    fn store_pins(&mut self, l: u32, to: u32) {
+        if l == NONE {
+            return;
+        }
+        for k in 0..self.pins[l as usize].len() {
+            let p = self.pins[l as usize][k];
+            if p.modified && self.pin_live(&p, to) {
+                let m = home(p.slot);
+                match (p.vector, p.pair) {
+                    (true, true) => self.c.asm.vstore128(m, p.reg),
+                    (true, false) => self.c.asm.vstore64(m, p.reg),
+                    _ => self.c.asm.store(m, p.reg),
                 }
             }
         }
-        self.load_pins(into, to);
     }
 
     fn load_pins(&mut self, l: u32, to: u32) {
@@ -553,14 +584,22 @@ impl<'a> Gen<'a> {
                     let inner = self.inner[to as usize];
                     self.c.asm.jmp(inner);
                 }
-                &Cold::Entry { label, block } => {
+                &Cold::Entry { label, block, past } => {
                     let at = self.code.get(self.graph.blocks[block as usize].first).at;
                     self.position(at);
                     self.c.asm.bind(label);
                     let l = self.loop_of(block);
                     self.load_pins(l, block);
-                    let inner = self.inner[block as usize];
-                    self.c.asm.jmp(inner);
+                    self.c.asm.jmp(past);
+                }
+                &Cold::Turned { label, block } => {
+                    let to = self.code.get(self.graph.blocks[block as usize].first).at;
+                    self.position(to);
+                    self.c.asm.bind(label);
+                    self.store_pins(self.loop_of(block), block);
+                    let ip = self.address(to);
+                    self.c.asm.mov_imm(RDI, ip);
+                    self.c.asm.jmp_rm(Rm::Mem(at(RDI, 0)));
                 }
                 Cold::Bail {
                     label,

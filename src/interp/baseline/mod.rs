@@ -18,6 +18,9 @@
 //!   on with handlers until the next patched word.
 //! - Before machine code jumps to a handler, it stores every slot that is read later. Slots that
 //!   are not read any more may be stale in memory; nothing but the function itself reads them.
+//! - A loop's head may be watched or left while machine code runs it ([`super::watch`]): each
+//!   iteration looks at the head's flag, and when it is set stores what the loop keeps in registers
+//!   and goes through word 0.
 //! - The code is complete and in place before a word that leads to it is stored (release; readers
 //!   depend on the address they load), and nothing is ever unpatched, moved or freed. Words are
 //!   aligned, so a reader finds the handler or the code. Compiling twice is harmless; a flag keeps
@@ -41,6 +44,7 @@ mod table;
 mod tests;
 
 use super::frame::Lowered;
+use super::watch;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
@@ -115,6 +119,10 @@ pub fn compile(lowered: &'static Lowered) -> bool {
         out.positions.into(),
     );
     for &(at, to) in &out.entries {
+        if let Some(head) = watch::head(lowered, at) {
+            watch::replace(lowered, head, base + to as usize);
+            continue;
+        }
         let word = lowered
             .code
             .as_ptr()

@@ -32,6 +32,8 @@ impl Gen<'_> {
         asm.op(true, 0x3b, RAX, Rm::Mem(at(RDX, LIMIT)));
         asm.jcc(cc::AE, over);
         asm.store(at(RDX, SP), RAX);
+        // As the handler: for who looks at this thread from outside.
+        asm.store(at(RAX, -8), RSI);
         for i in 0..usize::from(o.count) {
             // SAFETY: the lowering put so many values and slots there.
             let (value, slot) = unsafe {
