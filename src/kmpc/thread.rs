@@ -206,7 +206,7 @@ impl Thread {
 
     /// Puts the thread into a team whose region is described; returns where it was.
     #[inline(always)]
-    pub fn enter(&self, team: *const Team, tid: u32) -> (*const Team, u32) {
+    pub(crate) fn enter(&self, team: *const Team, tid: u32) -> (*const Team, u32) {
         // SAFETY: callers name a live team: their own, or that of the region they are in.
         self.size.set(unsafe { &*team }.size());
         (self.team.replace(team), self.tid.replace(tid))

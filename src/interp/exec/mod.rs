@@ -3,7 +3,7 @@
 //! Why this form: a handler is `extern "sysv64-unwind" fn(ip, regs, cx) -> Done` whose last act
 //! is `next(..)`. With `cfg(ompvm_tail_calls)` that is an indirect jump (see build.rs), so the
 //! three arguments stay in registers for as long as the guest runs. Otherwise `next` returns the
-//! state and [`run`] loops. A handler must hold nothing with drop glue: exceptions unwind
+//! state and [`run`](fn@run) loops. A handler must hold nothing with drop glue: exceptions unwind
 //! through it, and a destructor would keep the tail call from being one.
 //! What not: no handler knows LLVM's types; the lowering chose it.
 
@@ -74,7 +74,7 @@ pub unsafe fn next(ip: *const u64, regs: *mut u64, _cx: *mut ThreadState) -> Don
     Done { ip, regs }
 }
 
-/// Ends the run: [`run`] returns.
+/// Ends the run: [`run`](fn@run) returns.
 #[inline(always)]
 pub fn done() -> Done {
     #[cfg(not(ompvm_tail_calls))]

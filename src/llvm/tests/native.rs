@@ -1,14 +1,28 @@
 //! What compiled code leaves to be called.
 
-use crate::llvm::native::{Debug, Function, Level, Request, Session, Unit};
+use crate::llvm::native::{Bitcode, Debug, Function, Level, Request, Session, Unit};
 use object::{Object as _, ObjectSymbol as _};
 use std::sync::Arc;
+
+fn bitcode(text: &str) -> Bitcode {
+    let file = ("test.ll".to_owned(), text.as_bytes().to_vec());
+    Bitcode::new(Arc::from([file])).expect("valid IR")
+}
+
+/// The names of a module's functions, in order.
+fn names(text: &str) -> Vec<Box<str>> {
+    text.lines()
+        .map(str::trim)
+        .filter(|l| l.starts_with("define") || l.starts_with("declare"))
+        .filter_map(|l| Some(l.split_once('@')?.1.split_once('(')?.0.into()))
+        .collect()
+}
 
 /// The names that the object of a module without variables leaves open; `functions` are the
 /// module's, in order.
 fn open_names(text: &str, functions: &[Function], level: Level) -> Vec<String> {
     let request = Request {
-        files: Arc::from([("test.ll".to_owned(), text.as_bytes().to_vec())]),
+        names: names(text),
         functions: functions.to_vec(),
         variables: Vec::new(),
         thread_cell: false,
@@ -18,7 +32,9 @@ fn open_names(text: &str, functions: &[Function], level: Level) -> Vec<String> {
         level,
         ..Unit::default()
     };
-    let object = Session::open(&request).compile(&unit).expect("an object");
+    let object = Session::open(&request, &bitcode(text))
+        .compile(&unit)
+        .expect("an object");
     let file = object::File::parse(&*object.bytes).expect("an ELF file");
     let mut names: Vec<String> = file
         .symbols()
@@ -122,13 +138,13 @@ fn what_would_round_otherwise_is_not_done() {
           ret double %r
         }";
     let request = Request {
-        files: Arc::from([("test.ll".to_owned(), text.as_bytes().to_vec())]),
+        names: names(text),
         functions: vec![Function::Compiled],
         variables: Vec::new(),
         thread_cell: false,
         debug: Debug::Lines,
     };
-    let object = Session::open(&request)
+    let object = Session::open(&request, &bitcode(text))
         .compile(&Unit::default())
         .expect("an object");
     let file = object::File::parse(&*object.bytes).expect("an ELF file");
