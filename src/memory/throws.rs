@@ -29,15 +29,18 @@ pub struct Thrown {
 
 /// The C++ library's functions that are on the stack when an exception ends the program:
 /// `std::terminate`, and the two that throw, which stay when nothing was found to unwind to.
-static ENDS: OnceLock<[usize; 3]> = OnceLock::new();
+static ENDS: OnceLock<[usize; 6]> = OnceLock::new();
 
-/// Looks the functions up, for [`uncaught`] must not. By name in the libraries: the address that
+/// Looks the functions up, for [`uncaught`] must not. By name in the libraries, and in the
+/// executable, which may hold them itself: the address that
 /// an executable at a fixed place has for a library's function may be a jump of its own.
 pub fn init() {
     ENDS.get_or_init(|| {
-        [c"_ZSt9terminatev", c"__cxa_throw", c"__cxa_rethrow"].map(|name| {
+        let names = [c"_ZSt9terminatev", c"__cxa_throw", c"__cxa_rethrow"];
+        let places = [libc::RTLD_NEXT, libc::RTLD_DEFAULT];
+        std::array::from_fn(|i| {
             // SAFETY: the name is a C string.
-            unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) as usize }
+            unsafe { libc::dlsym(places[i / 3], names[i % 3].as_ptr()) as usize }
         })
     });
 }

@@ -831,7 +831,7 @@ fn vectors(r: &mut [Row]) {
         Dabn [def dst V n_of!(Dabn), from a V n_of!(Dabn), from b V n_of!(Dabn)] {
             vadd8 n(p66, 0xfc), vadd16 n(p66, 0xfd), vadd32 n(p66, 0xfe), vadd64 n(p66, 0xd4),
             vsub8 n(p66, 0xf8), vsub16 n(p66, 0xf9), vsub32 n(p66, 0xfa), vsub64 n(p66, 0xfb),
-            vmul16 n(p66, 0xd5), vmul32 n38(0x40), vmul8 T::Handler,             vfadd32 n(0, 0x58), vfadd64 n(p66, 0x58), vfsub32 n(0, 0x5c), vfsub64 n(p66, 0x5c),
+            vmul16 n(p66, 0xd5), vmul32 n38(0x40), vmul8 T::Handler, vmul64 T::Handler, vfadd32 n(0, 0x58), vfadd64 n(p66, 0x58), vfsub32 n(0, 0x5c), vfsub64 n(p66, 0x5c),
             vfmul32 n(0, 0x59), vfmul64 n(p66, 0x59), vfdiv32 n(0, 0x5e), vfdiv64 n(p66, 0x5e),
             vand n(p66, 0xdb), vor n(p66, 0xeb), vxor n(p66, 0xef),
             vsmin8 n38(0x38), vsmin16 n(p66, 0xea), vsmin32 n38(0x39), vsmax8 n38(0x3c), vsmax16 n(p66, 0xee), vsmax32 n38(0x3d),
