@@ -1,6 +1,7 @@
 // The C library's own check aborts: a block freed twice.
 // levels: O0 O2
 // signal: 6
+// options: --tier=interp
 #include <stdlib.h>
 void *volatile block;
 int main(void) {
