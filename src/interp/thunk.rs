@@ -15,6 +15,7 @@ use crate::ir::{
     Operand, Ordering, Type, TypeId,
 };
 use crate::llvm::orc::Jit;
+use crate::memory::own_thread;
 use hashbrown::HashMap;
 use parking_lot::Mutex;
 use std::fmt::Write as _;
@@ -57,14 +58,17 @@ impl Thunks {
         if let Some(&code) = state.compiled.get(&body) {
             return Ok(Thunk { code, operands });
         }
-        if state.jit.is_none() {
-            state.jit = Some(Jit::new()?);
-        }
         let name = format!("ompvm_thunk_{}", state.compiled.len());
         let source = body.replace("@THUNK", &format!("@{name}"));
-        let jit = state.jit.as_ref().expect("made above");
-        jit.add_ir(&source)?;
-        let address = jit.lookup(&name)?;
+        let jit = &mut state.jit;
+        let address = own_thread::run(|| {
+            let jit = match jit {
+                Some(jit) => jit,
+                None => jit.insert(Jit::new()?),
+            };
+            jit.add_ir(&source)?;
+            jit.lookup(&name)
+        })?;
         // SAFETY: the text defines a function of exactly this type under that name.
         let code = unsafe { std::mem::transmute::<usize, ThunkFn>(address) };
         state.compiled.insert(body, code);

@@ -4,7 +4,8 @@
 //! owns is where a module's data lies ([`image`]), the guest stacks and per-thread blocks
 //! ([`stack`], [`thread`]), the native-callable addresses of guest functions ([`func`]), the
 //! calling convention both ways ([`abi`]), one entry into guest code and its two unusual exits
-//! ([`activation`]), and what happens when the guest faults ([`signals`]).
+//! ([`activation`]), what happens when the guest faults ([`signals`]), and threads for work that must
+//! not leave traces on the guest's ([`own_thread`]).
 //!
 //! What not: nothing here knows an opcode, a tier or OpenMP; those register hooks.
 
@@ -14,6 +15,8 @@ pub mod altstack;
 pub mod func;
 pub mod image;
 pub mod jump;
+#[cfg(feature = "vm")]
+pub mod own_thread;
 pub mod signals;
 pub mod stack;
 pub mod thread;

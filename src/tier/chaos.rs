@@ -2,8 +2,8 @@
 //!
 //! What: with `OMPVM_CHAOS=SEED` in the environment, each function is, when it was lowered at its
 //! first call, compiled at once or not, and left at a random loop after a random number of trips or
-//! not. A seed gives the same choices in the same order of first calls. What not: no clock and no threads
-//! of its own, so that a failure can be repeated.
+//! not. A seed gives the same choices in the same order of first calls. What not: no clock, and nothing
+//! runs beside the guest, which waits for each compilation, so that a failure can be repeated.
 
 use super::compiler::Compiler;
 use crate::interp::frame::Lowered;
@@ -11,6 +11,7 @@ use crate::interp::{self, watch};
 use crate::jit::{LoopEntry, Unit};
 use crate::memory::func::FuncRef;
 use crate::memory::image::Image;
+use crate::memory::own_thread;
 use cranelift_entity::EntityRef;
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -89,7 +90,7 @@ fn lowered(func: &FuncRef, code: &'static Lowered) {
             places,
         });
         // What cannot be compiled stays as it is.
-        if let Ok(done) = compiler.compile(image, &unit) {
+        if let Ok(done) = own_thread::run(|| compiler.compile(image, &unit)) {
             for &(_, address) in &done.entries {
                 watch::enter_loop(code, head, address, after);
             }
@@ -98,6 +99,6 @@ fn lowered(func: &FuncRef, code: &'static Lowered) {
     if whole {
         unit.functions = Some(vec![func.id.index()]);
         unit.entries.clear();
-        let _ = compiler.compile(image, &unit);
+        let _ = own_thread::run(|| compiler.compile(image, &unit));
     }
 }

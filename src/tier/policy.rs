@@ -17,7 +17,7 @@ use crate::jit::Unit;
 use crate::jit::cache::Shelf;
 use crate::kmpc::hooks;
 use crate::memory::image::Image;
-use crate::memory::thread;
+use crate::memory::{own_thread, thread};
 use crate::support::error::Error;
 use crate::support::topology;
 use parking_lot::Mutex;
@@ -46,9 +46,6 @@ pub struct Tiers {
 
 /// Compilers of the live processes, for messages and the end of the process.
 static COMPILERS: Mutex<Vec<Arc<Compiler>>> = Mutex::new(Vec::new());
-
-/// LLVM recurses deeply.
-const STACK: usize = 64 << 20;
 
 impl Tiers {
     /// Compiles an image now, or starts to.
@@ -141,40 +138,16 @@ fn compile_all(
         return Ok(());
     }
     let groups = units::split(module, &functions, topology::usable_cpus());
-    let unit = |functions| Unit {
-        functions: Some(functions),
-        ..Unit::default()
+    let work = |functions| {
+        let unit = Unit {
+            functions: Some(functions),
+            ..Unit::default()
+        };
+        move || compiler.compile(image, &unit).map(|_| ())
     };
-    std::thread::scope(|scope| {
-        let mut threads = Vec::new();
-        for group in groups {
-            let work = move || compiler.compile(image, &unit(group)).map(|_| ());
-            let thread = std::thread::Builder::new()
-                .name("ompvm compile".into())
-                .stack_size(STACK)
-                .spawn_scoped(scope, work)
-                .map_err(|e| e.to_string())?;
-            threads.push(thread);
-        }
-        for thread in threads {
-            match thread.join() {
-                Ok(done) => done?,
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-        Ok(())
-    })
-}
-
-/// Starts a thread that may call LLVM.
-pub(super) fn spawn(
-    name: &str,
-    work: impl FnOnce() + Send + 'static,
-) -> Option<std::thread::JoinHandle<()>> {
-    let builder = std::thread::Builder::new()
-        .name(name.into())
-        .stack_size(STACK);
-    builder.spawn(work).ok()
+    own_thread::run_all(groups.into_iter().map(work).collect())
+        .into_iter()
+        .collect()
 }
 
 /// What `--stats` and `--explain` tell of the compiled code, for every live process.

@@ -14,13 +14,13 @@
 //! What not: functions seen in frames of the interpreter only; compiled code is never made better.
 
 use super::compiler::{Compiler, What};
-use super::{policy, units};
+use super::units;
 use crate::interp::frame::Lowered;
 use crate::interp::watch;
 use crate::ir::{Callee, FuncId, GlobalRef};
 use crate::jit::{Level, LoopEntry, Unit};
 use crate::memory::image::Image;
-use crate::memory::thread;
+use crate::memory::{own_thread, thread};
 use cranelift_entity::EntityRef;
 use hashbrown::HashMap;
 use parking_lot::{Condvar, Mutex};
@@ -116,8 +116,8 @@ impl Sampler {
         });
         let (a, b) = (shared.clone(), shared.clone());
         let threads = [
-            policy::spawn("ompvm sample", move || a.observe()),
-            policy::spawn("ompvm compile", move || b.work()),
+            own_thread::spawn("ompvm sample", move || a.observe()),
+            own_thread::spawn("ompvm compile", move || b.work()),
         ];
         Sampler {
             shared,

@@ -1,0 +1,164 @@
+//! Threads of our own, on which LLVM works.
+//!
+//! Why: LLVM leaves traces on its thread. It uses `std::call_once`, whose C++ library keeps what
+//! is being called in two variables of the thread, so LLVM must not run while the guest is inside
+//! its own `call_once`; it computes constants with the thread's rounding mode, sets `errno`, and
+//! recurses deeper than the stack that the guest gave its thread. Such a thread also takes no
+//! signal that is sent to the process: natively it would not be there, so the guest's own threads
+//! get it, or one of them that waits for it.
+//!
+//! What not: no pool. A thread costs far less than any compilation, and none is left for a child
+//! of `fork` to miss.
+
+use super::thread;
+use std::mem::MaybeUninit;
+use std::thread::{Builder, JoinHandle};
+
+/// LLVM recurses deeply; pages are touched only when needed.
+const STACK: usize = 64 << 20;
+
+/// Signals that a fault raises on the thread that commits it.
+const FAULTS: [libc::c_int; 6] = [
+    libc::SIGSEGV,
+    libc::SIGBUS,
+    libc::SIGILL,
+    libc::SIGFPE,
+    libc::SIGABRT,
+    libc::SIGTRAP,
+];
+
+/// While it lives, this thread takes no signal but faults; threads made meanwhile never will.
+struct Deaf(libc::sigset_t);
+
+impl Deaf {
+    fn new() -> Deaf {
+        // SAFETY: sets on this thread's stack, filled before they are read.
+        unsafe {
+            let (mut set, mut old) = (MaybeUninit::uninit(), MaybeUninit::uninit());
+            libc::sigfillset(set.as_mut_ptr());
+            for signal in FAULTS {
+                libc::sigdelset(set.as_mut_ptr(), signal);
+            }
+            libc::sigemptyset(old.as_mut_ptr());
+            libc::pthread_sigmask(libc::SIG_BLOCK, set.as_ptr(), old.as_mut_ptr());
+            Deaf(old.assume_init())
+        }
+    }
+}
+
+impl Drop for Deaf {
+    fn drop(&mut self) {
+        // SAFETY: the mask that this thread had.
+        unsafe {
+            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.0, std::ptr::null_mut())
+        };
+    }
+}
+
+fn builder(name: &str) -> Builder {
+    Builder::new().name(name.into()).stack_size(STACK)
+}
+
+/// Starts a thread; `None` when the system has none.
+pub fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Option<JoinHandle<()>> {
+    let _deaf = Deaf::new();
+    builder(name).spawn(work).ok()
+}
+
+/// Does a piece of work on a thread of its own and waits for it.
+///
+/// # Panics
+/// When the work panics.
+pub fn run<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    run_all(vec![work]).pop().expect("there was one")
+}
+
+/// Does several pieces of work at once and waits for all. Where the system has no thread they are
+/// done here: what they leave behind is seldom seen.
+///
+/// # Panics
+/// When one of them panics.
+pub fn run_all<T: Send, F: FnOnce() -> T + Send>(work: Vec<F>) -> Vec<T> {
+    // What the guest put in the place of library functions is not for this work.
+    let own = |work: F| {
+        let _own = thread::own_work();
+        work()
+    };
+    let mut jobs: Vec<(Option<F>, Option<T>)> = work.into_iter().map(|w| (Some(w), None)).collect();
+    let whole = Whole::new();
+    std::thread::scope(|scope| {
+        let deaf = Deaf::new();
+        let mut threads = Vec::new();
+        for (work, result) in &mut jobs {
+            let work = move || *result = work.take().map(own);
+            threads.extend(builder("ompvm compile").spawn_scoped(scope, work));
+        }
+        drop(deaf);
+        for thread in threads {
+            if let Err(panic) = thread.join() {
+                std::panic::resume_unwind(panic);
+            }
+        }
+    });
+    drop(whole);
+    let here = |(work, result): (Option<F>, Option<T>)| result.or_else(|| work.map(own));
+    jobs.into_iter().filter_map(here).collect()
+}
+
+/// While it lives, nobody ends this thread by `pthread_cancel`: waiting for another would be a
+/// place for it, and our frames cannot be unwound by it.
+struct Whole(libc::c_int);
+
+unsafe extern "C" {
+    fn pthread_setcancelstate(state: libc::c_int, old: *mut libc::c_int) -> libc::c_int;
+}
+
+impl Whole {
+    fn new() -> Whole {
+        /// `PTHREAD_CANCEL_DISABLE` of Linux.
+        const DISABLE: libc::c_int = 1;
+        let mut old = 0;
+        // SAFETY: the old state goes to a local.
+        unsafe { pthread_setcancelstate(DISABLE, &raw mut old) };
+        Whole(old)
+    }
+}
+
+impl Drop for Whole {
+    fn drop(&mut self) {
+        // SAFETY: the state that this thread had.
+        unsafe { pthread_setcancelstate(self.0, std::ptr::null_mut()) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_is_done_elsewhere_and_without_signals() {
+        let blocked = || {
+            let mut set = MaybeUninit::uninit();
+            // SAFETY: asks for this thread's mask.
+            unsafe {
+                libc::pthread_sigmask(libc::SIG_BLOCK, std::ptr::null(), set.as_mut_ptr());
+                let set = set.assume_init();
+                [libc::SIGUSR1, libc::SIGINT, libc::SIGSEGV]
+                    .map(|s| libc::sigismember(&raw const set, s) == 1)
+            }
+        };
+        let here = std::thread::current().id();
+        let before = blocked();
+        assert_eq!(run(blocked), [true, true, false]);
+        assert!(run(std::thread::current).id() != here);
+        assert_eq!(blocked(), before);
+        let numbers: Vec<_> = (0..5).map(|i| move || i * i).collect();
+        assert_eq!(run_all(numbers), [0, 1, 4, 9, 16]);
+    }
+
+    #[test]
+    fn a_panic_reaches_who_waits() {
+        let caught = std::panic::catch_unwind(|| run(|| std::panic::panic_any(7)));
+        assert_eq!(caught.unwrap_err().downcast_ref::<i32>(), Some(&7));
+    }
+}
