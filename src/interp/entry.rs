@@ -40,7 +40,7 @@ pub fn init() {
     activation::set_search_hook(unwind::search);
     signals::set_hooks(position, describe);
     throws::init();
-    signals::set_uncaught_hook(unwind::uncaught);
+    signals::set_uncaught_hooks(unwind::uncaught, unwind::write_type);
 }
 
 struct Node {

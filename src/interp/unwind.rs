@@ -47,9 +47,9 @@ thread_local! {
     };
 }
 
-/// Whether the abort at `ip` is the end of an exception that nobody caught: where it was thrown.
-/// Writes the object's type to `text`.
-pub fn uncaught(ip: *const u64, text: &mut dyn Write) -> Option<*const u64> {
+/// Whether the abort at `ip` is the end of an exception that nobody caught: the exception, and
+/// where it was thrown.
+pub fn uncaught(ip: *const u64) -> Option<(usize, *const u64)> {
     let exception = throws::uncaught()?;
     let last = LAST.get();
     let ip = match throws::last(exception) {
@@ -58,6 +58,11 @@ pub fn uncaught(ip: *const u64, text: &mut dyn Write) -> Option<*const u64> {
         // A library threw it.
         None => ip,
     };
+    Some((exception, ip))
+}
+
+/// Writes the type of an exception that nobody caught.
+pub fn write_type(exception: usize, text: &mut dyn Write) {
     // SAFETY: the exception is caught for good; a type info holds its mangled name in its second
     // word, with a star before it when it is unique by address.
     unsafe {
@@ -83,7 +88,6 @@ pub fn uncaught(ip: *const u64, text: &mut dyn Write) -> Option<*const u64> {
             let _ = text.write_str(&CStr::from_ptr(shown).to_string_lossy());
         }
     }
-    Some(ip)
 }
 
 unsafe extern "C" {

@@ -52,6 +52,8 @@ pub struct RawTrap {
     pub kind: TrapKind,
     /// The bytecode position, null when unknown.
     pub ip: *const u64,
+    /// The `_Unwind_Exception` that nobody caught, when that is what happened; else 0.
+    pub exception: usize,
 }
 
 /// How an activation ended.

@@ -30,11 +30,15 @@ pub type LocateHook = fn(ip: *const u64, place: &mut dyn Write, function: &mut d
 /// The calling thread's OpenMP number in its team, if it has one.
 pub type ThreadHook = fn() -> Option<u32>;
 
-/// Whether an abort at this position ends an exception that nobody caught: the position that
-/// threw it, and its type written to the text. May allocate.
-pub type UncaughtHook = fn(ip: *const u64, text: &mut dyn Write) -> Option<*const u64>;
+/// Whether an abort at this position ends an exception that nobody caught: the exception and the
+/// position that threw it. Asked inside the abort: once its frames are left, nothing tells.
+pub type UncaughtHook = fn(ip: *const u64) -> Option<(usize, *const u64)>;
+
+/// Writes the type of an exception that nobody caught. May allocate.
+pub type TypeHook = fn(exception: usize, text: &mut dyn Write);
 
 static UNCAUGHT: AtomicUsize = AtomicUsize::new(0);
+static TYPE: AtomicUsize = AtomicUsize::new(0);
 static POSITION: AtomicUsize = AtomicUsize::new(0);
 static LOCATE: AtomicUsize = AtomicUsize::new(0);
 static NUMBER: AtomicUsize = AtomicUsize::new(0);
@@ -97,7 +101,8 @@ fn compiled_frame() -> usize {
 }
 
 /// Registers what tells uncaught exceptions from other aborts.
-pub fn set_uncaught_hook(hook: UncaughtHook) {
+pub fn set_uncaught_hooks(hook: UncaughtHook, named: TypeHook) {
+    TYPE.store(named as usize, Ordering::Release);
     UNCAUGHT.store(hook as usize, Ordering::Release);
 }
 
@@ -178,15 +183,25 @@ fn locate(ip: *const u64, place: &mut Line, function: &mut Line) {
     }
 }
 
-/// The exception behind an abort: where it was thrown and its type.
-fn uncaught(ip: *const u64, text: &mut Line) -> Option<*const u64> {
+/// The exception behind an abort, and where it was thrown.
+fn uncaught(ip: *const u64) -> Option<(usize, *const u64)> {
     let hook = UNCAUGHT.load(Ordering::Acquire);
     if hook == 0 {
         return None;
     }
-    // SAFETY: only set_uncaught_hook stores here.
+    // SAFETY: only set_uncaught_hooks stores here.
     let hook = unsafe { mem::transmute::<usize, UncaughtHook>(hook) };
-    hook(ip, text)
+    hook(ip)
+}
+
+/// The type of the exception that nobody caught.
+fn write_type(raw: RawTrap, text: &mut Line) {
+    let hook = TYPE.load(Ordering::Acquire);
+    if hook != 0 && raw.exception != 0 {
+        // SAFETY: only set_uncaught_hooks stores here.
+        let hook = unsafe { mem::transmute::<usize, TypeHook>(hook) };
+        hook(raw.exception, text);
+    }
 }
 
 fn thread_number() -> Option<u32> {
@@ -202,7 +217,7 @@ fn thread_number() -> Option<u32> {
 /// The fault as a value; allocates, so not for signal handlers.
 pub fn describe(raw: RawTrap) -> Trap {
     let (mut place, mut function, mut detail) = (Line::new(), Line::new(), Line::new());
-    let raw = raw.with_cause(&mut detail);
+    write_type(raw, &mut detail);
     locate(raw.ip, &mut place, &mut function);
     let text = |l: &Line| (l.len > 0).then(|| l.text().to_owned());
     Trap {
@@ -215,15 +230,23 @@ pub fn describe(raw: RawTrap) -> Trap {
 }
 
 impl RawTrap {
-    /// An abort by an uncaught exception becomes that; its type goes to `detail`.
-    fn with_cause(self, detail: &mut Line) -> RawTrap {
-        if self.kind == TrapKind::Abort
-            && let Some(ip) = uncaught(self.ip, detail)
+    /// What happened at a position; an abort by an uncaught exception becomes that.
+    fn new(kind: TrapKind, ip: *const u64) -> RawTrap {
+        if kind == TrapKind::Abort
+            && let Some((exception, ip)) = uncaught(ip)
         {
             let kind = TrapKind::UncaughtException;
-            return RawTrap { kind, ip };
+            return RawTrap {
+                kind,
+                ip,
+                exception,
+            };
         }
-        self
+        RawTrap {
+            kind,
+            ip,
+            exception: 0,
+        }
     }
 }
 
@@ -238,7 +261,7 @@ fn report(raw: RawTrap) {
         }
     }
     let (mut place, mut function, mut detail) = (Line::new(), Line::new(), Line::new());
-    let raw = raw.with_cause(&mut detail);
+    write_type(raw, &mut detail);
     locate(raw.ip, &mut place, &mut function);
     let mut line = Line::new();
     let bare = Trap {
@@ -313,7 +336,7 @@ pub fn raise_trap(kind: TrapKind, ip: *const u64) -> ! {
     } else {
         ip
     };
-    let raw = RawTrap { kind, ip };
+    let raw = RawTrap::new(kind, ip);
     // SAFETY: the state is this thread's; the catcher is a live activation further out.
     unsafe {
         if let Some(act) = catcher(state) {
@@ -377,7 +400,7 @@ extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, context: *mut c
             libc::SIGILL => TrapKind::BuiltinTrap,
             _ => TrapKind::Abort,
         };
-        let raw = RawTrap { kind, ip };
+        let raw = RawTrap::new(kind, ip);
         if interpreting && let Some(act) = catcher(state) {
             let mut set: libc::sigset_t = mem::zeroed();
             libc::sigemptyset(&mut set);

@@ -3,7 +3,8 @@
 //! What: compiled code calls `__cxa_throw` and `__cxa_rethrow` through [`functions`], which note
 //! the caller; [`uncaught`] tells from inside an abort whether `std::terminate` ran and with which
 //! exception. Why: by then the frame that threw may be gone, for a function that lets nothing
-//! through (`noexcept`, the body of a parallel region) is unwound to before it terminates.
+//! through (`noexcept`, the body of a parallel region) is unwound to before it terminates. An
+//! embedded program that was stopped leaves no trace in the C++ library ([`in_hand`]).
 //! Layouts are those of the Itanium C++ ABI in libstdc++.
 //!
 //! What not: exceptions of interpreted code are noted by the interpreter.
@@ -53,8 +54,36 @@ unsafe extern "C" {
     fn _Unwind_Backtrace(f: extern "C" fn(*mut c_void, *mut c_void) -> i32, a: *mut c_void) -> i32;
     fn _Unwind_GetIP(context: *mut c_void) -> usize;
     fn _Unwind_FindEnclosingFunction(position: usize) -> usize;
-    /// The first word is the innermost caught exception (2.2.2 of the ABI).
-    fn __cxa_get_globals() -> *const usize;
+    fn __cxa_get_globals() -> *mut Globals;
+}
+
+/// The C++ library's record of a thread (2.2.2 of the ABI).
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+struct Globals {
+    /// The innermost caught exception.
+    caught: usize,
+    /// How many are on their way.
+    uncaught: u32,
+}
+
+/// The exceptions that a thread had caught or on their way at some time.
+#[derive(Clone, Copy, Debug)]
+pub struct InHand(Globals);
+
+/// What this thread has in hand now.
+pub fn in_hand() -> InHand {
+    // SAFETY: the library's per-thread record, which it makes at the first use.
+    InHand(unsafe { *__cxa_get_globals() })
+}
+
+impl InHand {
+    /// Forgets what was thrown since, after everything that ran since was left by a jump. The
+    /// exceptions leak, as whatever else its frames owned.
+    pub fn restore(self) {
+        // SAFETY: as in `in_hand`, on the same thread.
+        unsafe { *__cxa_get_globals() = self.0 };
+    }
 }
 
 pub(super) extern "C" fn thrown(object: usize, after: usize) {
@@ -74,7 +103,7 @@ pub(super) extern "C" fn rethrown(after: usize) {
 /// The innermost exception that this thread has caught.
 fn caught() -> Option<usize> {
     // SAFETY: the library's per-thread record, which it makes at the first use.
-    let header = unsafe { *__cxa_get_globals() };
+    let header = unsafe { (*__cxa_get_globals()).caught };
     (header != 0).then(|| header + HEADER)
 }
 

@@ -17,7 +17,7 @@ use crate::ir::{Function, GlobalRef, Type};
 use crate::jit::cache::Shelf;
 use crate::memory::activation::{self, Activation, Exit};
 use crate::memory::image::Image;
-use crate::memory::{signals, thread};
+use crate::memory::{signals, thread, throws};
 use crate::support::error::{Error, Trap, TrapKind};
 use parking_lot::Mutex;
 use std::cell::Cell;
@@ -238,6 +238,7 @@ impl Process {
             handlers: self.handlers.clone(),
         });
         run.act.catch_traps = true;
+        let in_hand = throws::in_hand();
         let outer = RUN.replace(&raw mut *run);
         let mut once = Some(|| f(self));
         // SAFETY: `run` and `once` outlive the activation; what `f` runs is guest code called
@@ -250,6 +251,9 @@ impl Process {
             exit
         };
         RUN.set(outer);
+        if matches!(exit, Exit::Jumped(_) | Exit::Trapped) {
+            in_hand.restore();
+        }
         match exit {
             Exit::Returned(_) => Ok(None),
             Exit::Jumped(status) => Ok(Some(status as i32)),
