@@ -293,7 +293,8 @@ impl<'a> Lower<'a> {
         self.lane_zero(*a).map(|(_, elem)| elem)
     }
 
-    /// The address of a postponed load, which the caller's instruction then performs.
+    /// The address of a postponed load, which the caller's instruction then performs; none when
+    /// that is in the frame, which few instructions can name.
     fn loaded(&mut self, o: Operand) -> Option<Addr> {
         let Op::Load { ptr, .. } = self.late(o)? else {
             return None;
@@ -306,6 +307,20 @@ impl<'a> Lower<'a> {
         }
         self.note_line(inst);
         Some(addr)
+    }
+
+    /// As [`Self::loaded`], with an address in the frame put into a slot.
+    fn loaded_anywhere(&mut self, o: Operand) -> Option<Addr> {
+        if let Some(addr) = self.loaded(o) {
+            return Some(addr);
+        }
+        let Op::Load { ptr, .. } = self.late(o)? else {
+            return None;
+        };
+        let ptr = *ptr;
+        let addr = self.address(ptr);
+        let slot = self.address_slot(addr);
+        Some(Addr::Base(slot, 0))
     }
 
     /// An address as a slot and a constant.
@@ -646,17 +661,17 @@ impl<'a> Lower<'a> {
             return false;
         };
         let c = self.operand(c);
-        let first = self.loaded(x);
-        let second = self.loaded(number);
+        let Some(first) = self.loaded_anywhere(x) else {
+            return false;
+        };
+        let Some(second) = self.loaded_anywhere(number) else {
+            return false;
+        };
         let base = self.address(base);
         let (base3, off3) = self.plain_form(base);
-        let whole = |this: &mut Self, addr: Option<Addr>| {
-            let form = addr.map(|addr| this.indexed_form(addr));
-            match form {
-                Some(Err(all)) => all,
-                Some(Ok((base, off))) => (base, base, 0, off),
-                None => (this.scratch, this.scratch, 0, 0),
-            }
+        let whole = |this: &mut Self, addr: Addr| match this.indexed_form(addr) {
+            Ok((base, off)) => (base, base, 0, off),
+            Err(all) => all,
         };
         let (base, index, scale, off) = whole(self, first);
         let (base2, index2, scale2, off2) = whole(self, second);
