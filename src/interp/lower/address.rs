@@ -320,6 +320,16 @@ impl Lower<'_> {
         }
     }
 
+    /// An address as a slot and a constant.
+    pub(super) fn plain_form(&mut self, addr: Addr) -> (u16, i32) {
+        match addr {
+            Addr::Base(base, off) => (base, off),
+            Addr::Frame(off) if self.area.is_some() => (self.area.unwrap_or(self.scratch), off),
+            other => (self.address_slot(other), 0),
+        }
+    }
+
+    /// A slot that holds an address.
     pub(super) fn address_slot(&mut self, addr: Addr) -> u16 {
         if let Addr::Base(a, 0) = addr {
             return a;

@@ -1,12 +1,50 @@
-//! Branches and returns; a comparison used by its branch alone is part of it, and so is the
-//! counter's step before that.
+//! Branches and returns; a comparison used by its branch alone is part of it.
+//!
+//! What: how blocks end, and which comparison a condition becomes. Why comparisons here: a branch
+//! that compares needs no slot for the outcome. What not: the counter's step before it (`step`),
+//! switches (`switch`), the moves along an edge (`edge`).
 
 use super::analyse::Kind;
 use super::int::swap_greater;
 use super::{Label, Lower};
-use crate::interp::isa::{self, Brab, Brai, Code, Enc, op};
+use crate::interp::isa::{self, Bra, Brab, Brai, Code, Enc, Shape, op};
 use crate::ir::{BinOp, FloatKind, FloatPred, IntPred, Op, Operand, Type};
 use std::mem::offset_of;
+
+/// The shape of an instruction that goes one of two ways.
+pub(super) trait TwoWays: Shape {
+    /// Where in the instruction the distances to both are.
+    const WAYS: [usize; 2];
+}
+
+macro_rules! two_ways {
+    ($($shape:ident)*) => { $(
+        impl TwoWays for isa::$shape {
+            const WAYS: [usize; 2] = [
+                offset_of!(Enc<isa::$shape>, ops.then),
+                offset_of!(Enc<isa::$shape>, ops.els),
+            ];
+        }
+    )* };
+}
+two_ways! { Bra Brab Brai Brstep Brstepi Brwalk Brwalki Brinc Brinci }
+
+/// The operands of a branch on a slot; where it goes is patched in later, here as below.
+pub(super) fn on_slot(a: u16) -> Bra {
+    Bra { a, then: 0, els: 0 }
+}
+
+/// The operands of a branch on a comparison of two slots.
+pub(super) fn on_slots(a: u16, b: u16) -> Brab {
+    let (then, els) = (0, 0);
+    Brab { a, b, then, els }
+}
+
+/// The operands of a branch on a comparison of a slot with a number.
+pub(super) fn on_number(a: u16, imm: i32) -> Brai {
+    let (then, els) = (0, 0);
+    Brai { a, imm, then, els }
+}
 
 /// A comparison of two slots or of a slot and an immediate.
 pub(super) enum Test {
@@ -24,6 +62,13 @@ fn narrow_imm(code: Code<Brai>) -> Code<Brai> {
 }
 
 impl Lower<'_> {
+    /// Emits a branch one of two ways.
+    pub(super) fn two_ways<T: TwoWays>(&mut self, code: Code<T>, ops: T, then: Label, els: Label) {
+        let at = self.emit(code, ops);
+        self.branch_to(at, T::WAYS[0], then);
+        self.branch_to(at, T::WAYS[1], els);
+    }
+
     pub(super) fn ret(&mut self, value: Option<Operand>) {
         let Some(value) = value else {
             self.emit(op::ret0, isa::Nil);
@@ -115,17 +160,7 @@ impl Lower<'_> {
                         if self.increment(code.number, a, b, then, els) {
                             return;
                         }
-                        let at = self.emit(
-                            code,
-                            Brab {
-                                a,
-                                b,
-                                then: 0,
-                                els: 0,
-                            },
-                        );
-                        self.branch_to(at, offset_of!(Enc<Brab>, ops.then), then);
-                        self.branch_to(at, offset_of!(Enc<Brab>, ops.els), els);
+                        self.two_ways(code, on_slots(a, b), then, els);
                     }
                     Some(Test::Imm(code, a, imm)) => {
                         if self.step_imm(code.number, a, imm, then, els) {
@@ -135,23 +170,11 @@ impl Lower<'_> {
                         if self.increment_imm(code.number, a, imm, then, els) {
                             return;
                         }
-                        let at = self.emit(
-                            code,
-                            Brai {
-                                a,
-                                imm,
-                                then: 0,
-                                els: 0,
-                            },
-                        );
-                        self.branch_to(at, offset_of!(Enc<Brai>, ops.then), then);
-                        self.branch_to(at, offset_of!(Enc<Brai>, ops.els), els);
+                        self.two_ways(code, on_number(a, imm), then, els);
                     }
                     None => {
                         let a = self.operand(*cond);
-                        let at = self.emit(op::br_if, isa::Bra { a, then: 0, els: 0 });
-                        self.branch_to(at, offset_of!(Enc<isa::Bra>, ops.then), then);
-                        self.branch_to(at, offset_of!(Enc<isa::Bra>, ops.els), els);
+                        self.two_ways(op::br_if, on_slot(a), then, els);
                     }
                 }
             }
@@ -184,280 +207,10 @@ impl Lower<'_> {
     ) {
         for (k, b) in indirect.iter().enumerate() {
             let (then, next) = (self.target(b.as_u32() as usize), self.new_label());
-            let ops = Brai {
-                a,
-                imm: k as i32 + 1,
-                then: 0,
-                els: 0,
-            };
-            let at = self.emit(op::br_eqi, ops);
-            self.branch_to(at, offset_of!(Enc<Brai>, ops.then), then);
-            self.branch_to(at, offset_of!(Enc<Brai>, ops.els), next);
+            self.two_ways(op::br_eqi, on_number(a, k as i32 + 1), then, next);
             self.place(next);
         }
         self.edge(self.current, fallthrough.as_u32() as usize);
-    }
-
-    /// The operands of an instruction among `codes` that was emitted just now in this block, if
-    /// `wanted`; takes it back. With them, which of the codes it is.
-    fn take_last<T: isa::Shape>(
-        &mut self,
-        codes: [Code<T>; 2],
-        wanted: impl Fn(&T, bool) -> bool,
-    ) -> Option<(T, bool)> {
-        let &(at, number) = self.ops.last()?;
-        if at < self.fence || at as usize + size_of::<Enc<T>>() != self.code.len() * 8 {
-            return None;
-        }
-        let second = number == codes[1].number;
-        if !second && number != codes[0].number {
-            return None;
-        }
-        // SAFETY: the instruction recorded there has this shape.
-        let ops = unsafe { (*self.code.as_ptr().byte_add(at as usize).cast::<Enc<T>>()).ops };
-        if !wanted(&ops, second) || self.lines.last().is_some_and(|l| l.0 > at) && self.fence == at
-        {
-            return None;
-        }
-        self.code.truncate(at as usize / 8);
-        self.ops.pop();
-        for line in self.lines.iter_mut().rev() {
-            if line.0 <= at {
-                break;
-            }
-            line.0 = at;
-        }
-        Some((ops, second))
-    }
-
-    /// The operands of an `addi` that was emitted just now into `dst`; takes it back. Not one of
-    /// the widths (0: 32 bits, 1: 64) in `not`.
-    fn take_step(&mut self, dst: u16, not: &[u16]) -> Option<(isa::Dai, bool)> {
-        self.take_last([op::addi32, op::addi64], |o, wide| {
-            o.dst == dst && !not.contains(&u16::from(wide))
-        })
-    }
-
-    /// As [`Self::take_step`] for an `add`.
-    fn take_walk(&mut self, dst: u16, not: &[u16]) -> Option<(isa::Dab, bool)> {
-        self.take_last([op::add32, op::add64], |o, wide| {
-            o.dst == dst && !not.contains(&u16::from(wide))
-        })
-    }
-
-    /// Fuses `dst = a + step` into the comparison of `dst` that follows.
-    fn step(&mut self, number: u16, x: u16, y: u16, then: Label, els: Label) -> bool {
-        // For each comparison its forms with a step and with a walk of either width, and the
-        // width of addition that it does not fit.
-        let table = [
-            (
-                op::br_eq.number,
-                [op::step_eq32, op::step_eq64],
-                [op::walk_eq32, op::walk_eq64],
-                &[][..],
-            ),
-            (
-                op::br_ult.number,
-                [op::step_ult32, op::step_ult64],
-                [op::walk_ult32, op::walk_ult64],
-                &[][..],
-            ),
-            (
-                op::br_slt32.number,
-                [op::step_slt32; 2],
-                [op::walk_slt32; 2],
-                &[1][..],
-            ),
-            (
-                op::br_slt64.number,
-                [op::step_slt64; 2],
-                [op::walk_slt64; 2],
-                &[0][..],
-            ),
-        ];
-        let Some(&(_, codes, walks, not)) = table.iter().find(|t| t.0 == number) else {
-            return false;
-        };
-        // Equality may name the counter second.
-        let (x, y) = if number == op::br_eq.number && self.last_dst() == Some(y) {
-            (y, x)
-        } else {
-            (x, y)
-        };
-        if x == y {
-            return false;
-        }
-        if let Some((o, is64)) = self.take_walk(x, not) {
-            let ops = isa::Brwalk {
-                dst: o.dst,
-                a: o.a,
-                s: o.b,
-                b: y,
-                then: 0,
-                els: 0,
-            };
-            let at = self.emit(walks[usize::from(is64)], ops);
-            self.branch_to(at, offset_of!(Enc<isa::Brwalk>, ops.then), then);
-            self.branch_to(at, offset_of!(Enc<isa::Brwalk>, ops.els), els);
-            return true;
-        }
-        let Some((o, is64)) = self.take_step(x, not) else {
-            return false;
-        };
-        let ops = isa::Brstep {
-            dst: o.dst,
-            a: o.a,
-            b: y,
-            step: o.imm,
-            then: 0,
-            els: 0,
-        };
-        let at = self.emit(codes[usize::from(is64)], ops);
-        self.branch_to(at, offset_of!(Enc<isa::Brstep>, ops.then), then);
-        self.branch_to(at, offset_of!(Enc<isa::Brstep>, ops.els), els);
-        true
-    }
-
-    /// Where an addition that was emitted just now goes.
-    fn last_dst(&self) -> Option<u16> {
-        let &(at, number) = self.ops.last()?;
-        let adds = [
-            op::addi64.number,
-            op::addi32.number,
-            op::add64.number,
-            op::add32.number,
-        ];
-        // SAFETY: both shapes begin with the destination.
-        adds.contains(&number).then(|| unsafe {
-            (*self
-                .code
-                .as_ptr()
-                .byte_add(at as usize)
-                .cast::<Enc<isa::D>>())
-            .ops
-            .dst
-        })
-    }
-
-    /// Fuses `dst = a + step` into a comparison of other slots.
-    fn increment(&mut self, number: u16, x: u16, y: u16, then: Label, els: Label) -> bool {
-        let table = [
-            (op::br_eq.number, op::inc_br_eq),
-            (op::br_eq32.number, op::inc_br_eq32),
-            (op::br_ult.number, op::inc_br_ult),
-            (op::br_slt32.number, op::inc_br_slt32),
-            (op::br_slt64.number, op::inc_br_slt64),
-        ];
-        let Some(&(_, code)) = table.iter().find(|t| t.0 == number) else {
-            return false;
-        };
-        let Some((o, _)) = self.take_last([op::addi64; 2], |_, _| true) else {
-            return false;
-        };
-        let ops = isa::Brinc {
-            dst: o.dst,
-            a: o.a,
-            x,
-            y,
-            step: o.imm,
-            then: 0,
-            els: 0,
-        };
-        let at = self.emit(code, ops);
-        self.branch_to(at, offset_of!(Enc<isa::Brinc>, ops.then), then);
-        self.branch_to(at, offset_of!(Enc<isa::Brinc>, ops.els), els);
-        true
-    }
-
-    /// Fuses `dst = a + step` into a comparison of another slot with a number.
-    fn increment_imm(&mut self, number: u16, x: u16, imm: i32, then: Label, els: Label) -> bool {
-        let table = [
-            (op::br_eqi.number, op::inc_br_eqi),
-            (op::br_eqi32.number, op::inc_br_eqi32),
-            (op::br_ulti.number, op::inc_br_ulti),
-            (op::br_slti32.number, op::inc_br_slti32),
-            (op::br_slti64.number, op::inc_br_slti64),
-        ];
-        let Some(&(_, code)) = table.iter().find(|t| t.0 == number) else {
-            return false;
-        };
-        let Some((o, _)) = self.take_last([op::addi64; 2], |_, _| true) else {
-            return false;
-        };
-        let ops = isa::Brinci {
-            dst: o.dst,
-            a: o.a,
-            x,
-            step: o.imm,
-            imm,
-            then: 0,
-            els: 0,
-        };
-        let at = self.emit(code, ops);
-        self.branch_to(at, offset_of!(Enc<isa::Brinci>, ops.then), then);
-        self.branch_to(at, offset_of!(Enc<isa::Brinci>, ops.els), els);
-        true
-    }
-
-    fn step_imm(&mut self, number: u16, x: u16, imm: i32, then: Label, els: Label) -> bool {
-        let table = [
-            (
-                op::br_eqi.number,
-                [op::step_eqi32, op::step_eqi64],
-                [op::walk_eqi32, op::walk_eqi64],
-                &[][..],
-            ),
-            (
-                op::br_ulti.number,
-                [op::step_ulti32, op::step_ulti64],
-                [op::walk_ulti32, op::walk_ulti64],
-                &[][..],
-            ),
-            (
-                op::br_slti32.number,
-                [op::step_slti32; 2],
-                [op::walk_slti32; 2],
-                &[1][..],
-            ),
-            (
-                op::br_slti64.number,
-                [op::step_slti64; 2],
-                [op::walk_slti64; 2],
-                &[0][..],
-            ),
-        ];
-        let Some(&(_, codes, walks, not)) = table.iter().find(|t| t.0 == number) else {
-            return false;
-        };
-        if let Some((o, is64)) = self.take_walk(x, not) {
-            let ops = isa::Brwalki {
-                dst: o.dst,
-                a: o.a,
-                s: o.b,
-                imm,
-                then: 0,
-                els: 0,
-            };
-            let at = self.emit(walks[usize::from(is64)], ops);
-            self.branch_to(at, offset_of!(Enc<isa::Brwalki>, ops.then), then);
-            self.branch_to(at, offset_of!(Enc<isa::Brwalki>, ops.els), els);
-            return true;
-        }
-        let Some((o, is64)) = self.take_step(x, not) else {
-            return false;
-        };
-        let ops = isa::Brstepi {
-            dst: o.dst,
-            a: o.a,
-            step: o.imm,
-            imm,
-            then: 0,
-            els: 0,
-        };
-        let at = self.emit(codes[usize::from(is64)], ops);
-        self.branch_to(at, offset_of!(Enc<isa::Brstepi>, ops.then), then);
-        self.branch_to(at, offset_of!(Enc<isa::Brstepi>, ops.els), els);
-        true
     }
 
     /// Compares the address with each target's, so that each edge has a place for its moves.
@@ -471,17 +224,7 @@ impl Lower<'_> {
             let b = self.word(at as u64);
             let then = self.target(t.as_u32() as usize);
             let next = self.new_label();
-            let at = self.emit(
-                op::br_eq,
-                Brab {
-                    a,
-                    b,
-                    then: 0,
-                    els: 0,
-                },
-            );
-            self.branch_to(at, offset_of!(Enc<Brab>, ops.then), then);
-            self.branch_to(at, offset_of!(Enc<Brab>, ops.els), next);
+            self.two_ways(op::br_eq, on_slots(a, b), then, next);
             self.place(next);
         }
         self.emit(op::unreachable, isa::Nil);

@@ -398,8 +398,7 @@ impl<'a> Lower<'a> {
                 }
             }
         }
-        if double && matches!(o, BinOp::FAdd | BinOp::FSub | BinOp::FMul) {
-            self.double_arithmetic(o, false, dst, a, b);
+        if double && self.double_arithmetic(o, false, dst, a, b) {
             return true;
         }
         let code = match (o, double) {

@@ -23,6 +23,7 @@ mod intrinsic;
 mod memory;
 mod repeat;
 mod slots;
+mod step;
 mod switch;
 mod vector;
 

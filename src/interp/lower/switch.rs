@@ -1,7 +1,11 @@
 //! Switches: a table for close keys, a search for far ones, comparisons for two or wide ones.
+//!
+//! Why three: a table costs memory by its span, a search time by its length, a comparison nothing
+//! but itself. What not: how the moves of an edge come about (`edge`).
 
+use super::control::{on_number, on_slot};
 use super::{Label, Lower};
-use crate::interp::isa::{self, Brai, Enc, op};
+use crate::interp::isa::{self, Enc, op};
 use crate::ir::Operand;
 use std::mem::offset_of;
 
@@ -26,17 +30,7 @@ impl Lower<'_> {
         if cases.len() <= 2 && cases.iter().all(|c| i32::try_from(c.0).is_ok()) {
             for &(key, then) in &cases {
                 let next = self.new_label();
-                let at = self.emit(
-                    op::br_eqi,
-                    Brai {
-                        a,
-                        imm: key as i32,
-                        then: 0,
-                        els: 0,
-                    },
-                );
-                self.branch_to(at, offset_of!(Enc<Brai>, ops.then), then);
-                self.branch_to(at, offset_of!(Enc<Brai>, ops.els), next);
+                self.two_ways(op::br_eqi, on_number(a, key as i32), then, next);
                 self.place(next);
             }
             let at = self.emit(op::jump, isa::Br { target: 0 });
@@ -118,16 +112,7 @@ impl Lower<'_> {
                 },
             );
             let (then, next) = (self.target(b.as_u32() as usize), self.new_label());
-            let at = self.emit(
-                op::br_if,
-                isa::Bra {
-                    a: hit,
-                    then: 0,
-                    els: 0,
-                },
-            );
-            self.branch_to(at, offset_of!(Enc<isa::Bra>, ops.then), then);
-            self.branch_to(at, offset_of!(Enc<isa::Bra>, ops.els), next);
+            self.two_ways(op::br_if, on_slot(hit), then, next);
             self.place(next);
         }
         self.edge(self.current, default);

@@ -76,8 +76,7 @@ impl Lower<'_> {
         if n == 2 && len <= 4 {
             let fixed = match (o, lane) {
                 (BinOp::FAdd | BinOp::FSub | BinOp::FMul, Lane::Float(3)) => {
-                    self.double_arithmetic(o, true, dst, a, b);
-                    return true;
+                    return self.double_arithmetic(o, true, dst, a, b);
                 }
                 (BinOp::FDiv, Lane::Float(3)) => Some(op::v2fdiv),
                 (BinOp::Add, Lane::Int(3)) => Some(op::v2add64),

@@ -1,0 +1,300 @@
+//! Loads, sums and splats that are not instructions of their own but operands of their user.
+//!
+//! What: `postpone` decides which instructions wait for their user; `arithmetic` and `store`
+//! choose the user's instruction that does their work as well; this file has what both need: the
+//! table of such instructions and how a postponed operand is taken. Why: what a bytecode
+//! instruction costs is mostly its dispatch and its way through the frame. What not: integers,
+//! floats and wider vectors: no profile asked for them so far.
+
+mod arithmetic;
+mod postpone;
+mod store;
+
+use super::Lower;
+use super::address::Addr;
+use crate::interp::isa::{self, Code, Dab, Dabc, Fcx, Fm, Fx, Fxx, op};
+use crate::ir::{BinOp, Op, Operand};
+use cranelift_entity::EntityRef;
+
+/// The forms of an instruction with an operand in memory: at a base, or at a base and an index.
+#[derive(Clone, Copy)]
+struct At<X: isa::Shape> {
+    base: Code<Fm>,
+    index: Code<X>,
+}
+
+/// Pairs the two forms.
+const fn at<X: isa::Shape>(base: Code<Fm>, index: Code<X>) -> At<X> {
+    At { base, index }
+}
+
+/// An operation on doubles, or on pairs of them, in all its forms.
+struct Arithmetic {
+    op: BinOp,
+    pair: bool,
+    plain: Code<Dab>,
+    /// The right operand is loaded.
+    right: At<Fx>,
+    /// The left operand is loaded.
+    left: At<Fx>,
+    /// Both operands are loaded.
+    both: Option<Code<Fxx>>,
+    /// The result is stored.
+    stored: Option<At<Fcx>>,
+}
+
+/// What operations take or give a double in memory.
+static ARITHMETIC: [Arithmetic; 6] = [
+    Arithmetic {
+        op: BinOp::FAdd,
+        pair: false,
+        plain: op::fadd64,
+        right: at(op::fadd64_m, op::fadd64_x),
+        left: at(op::fadd64_m, op::fadd64_x),
+        both: Some(op::fadd64_xx),
+        stored: Some(at(op::fadd64_st, op::fadd64_stx)),
+    },
+    Arithmetic {
+        op: BinOp::FSub,
+        pair: false,
+        plain: op::fsub64,
+        right: at(op::fsub64_m, op::fsub64_x),
+        left: at(op::frsub64_m, op::frsub64_x),
+        both: Some(op::fsub64_xx),
+        stored: Some(at(op::fsub64_st, op::fsub64_stx)),
+    },
+    Arithmetic {
+        op: BinOp::FMul,
+        pair: false,
+        plain: op::fmul64,
+        right: at(op::fmul64_m, op::fmul64_x),
+        left: at(op::fmul64_m, op::fmul64_x),
+        both: Some(op::fmul64_xx),
+        stored: Some(at(op::fmul64_st, op::fmul64_stx)),
+    },
+    Arithmetic {
+        op: BinOp::FAdd,
+        pair: true,
+        plain: op::v2fadd,
+        right: at(op::v2fadd_m, op::v2fadd_x),
+        left: at(op::v2fadd_m, op::v2fadd_x),
+        both: None,
+        stored: None,
+    },
+    Arithmetic {
+        op: BinOp::FSub,
+        pair: true,
+        plain: op::v2fsub,
+        right: at(op::v2fsub_m, op::v2fsub_x),
+        left: at(op::v2frsub_m, op::v2frsub_x),
+        both: None,
+        stored: None,
+    },
+    Arithmetic {
+        op: BinOp::FMul,
+        pair: true,
+        plain: op::v2fmul,
+        right: at(op::v2fmul_m, op::v2fmul_x),
+        left: at(op::v2fmul_m, op::v2fmul_x),
+        both: None,
+        stored: None,
+    },
+];
+
+/// The row of an operation; none where it has no forms in memory.
+fn arithmetic(op: BinOp, pair: bool) -> Option<&'static Arithmetic> {
+    ARITHMETIC.iter().find(|r| r.op == op && r.pair == pair)
+}
+
+/// `a * b + c`, or `c - a * b`, in its forms.
+struct MultiplyAdd {
+    plain: Code<Dabc>,
+    /// A factor is loaded.
+    factor: At<Fcx>,
+    /// The summand is loaded.
+    summand: Option<At<Fcx>>,
+}
+
+static MULTIPLY_ADD: MultiplyAdd = MultiplyAdd {
+    plain: op::muladd64,
+    factor: at(op::muladd64_m, op::muladd64_x),
+    summand: Some(at(op::muladd64_am, op::muladd64_ax)),
+};
+
+static MULTIPLY_ADD_PAIR: MultiplyAdd = MultiplyAdd {
+    plain: op::v2muladd,
+    factor: at(op::v2muladd_m, op::v2muladd_x),
+    summand: Some(at(op::v2muladd_am, op::v2muladd_ax)),
+};
+
+static SUBTRACT_PRODUCT: MultiplyAdd = MultiplyAdd {
+    plain: op::negmuladd64,
+    factor: at(op::negmuladd64_m, op::negmuladd64_x),
+    summand: None,
+};
+
+/// Where an operand in memory is: a slot plus a constant, or that and a scaled index.
+#[derive(Clone, Copy)]
+enum Place {
+    Base(u16, i32),
+    Index(Indexed),
+}
+
+/// `base + index * scale + off`.
+#[derive(Clone, Copy)]
+struct Indexed {
+    base: u16,
+    index: u16,
+    scale: i32,
+    off: i32,
+}
+
+impl Place {
+    /// With an index in any case: a slot that is there, times nothing.
+    fn indexed(self) -> Indexed {
+        match self {
+            Place::Base(base, off) => Indexed {
+                base,
+                index: base,
+                scale: 0,
+                off,
+            },
+            Place::Index(all) => all,
+        }
+    }
+}
+
+impl Lower<'_> {
+    /// Whether the operand is a postponed load.
+    fn loads(&self, o: Operand) -> bool {
+        matches!(self.late(o), Some(Op::Load { .. }))
+    }
+
+    /// What a postponed negation negates.
+    fn negated(&self, o: Operand) -> Option<Operand> {
+        match self.late(o)? {
+            Op::FNeg { a } => Some(*a),
+            _ => None,
+        }
+    }
+
+    /// The double that a postponed splat has in both lanes.
+    fn splat(&self, o: Operand) -> Option<Operand> {
+        let Op::ShuffleVector { a, .. } = self.late(o)? else {
+            return None;
+        };
+        self.lane_zero(*a).map(|(_, elem)| elem)
+    }
+
+    /// The address of a postponed load, which the caller's instruction then performs; none when
+    /// that is in the frame, which few instructions can name.
+    fn loaded(&mut self, o: Operand) -> Option<Addr> {
+        let Op::Load { ptr, .. } = self.late(o)? else {
+            return None;
+        };
+        let ptr = *ptr;
+        let inst = o.unpack().ok()?.index() - self.nparams;
+        let addr = self.address(ptr);
+        if matches!(addr, Addr::Frame(_)) {
+            return None;
+        }
+        self.note_line(inst);
+        Some(addr)
+    }
+
+    /// As [`Self::loaded`], with an address in the frame put into a slot.
+    fn loaded_anywhere(&mut self, o: Operand) -> Option<Addr> {
+        if let Some(addr) = self.loaded(o) {
+            return Some(addr);
+        }
+        let Op::Load { ptr, .. } = self.late(o)? else {
+            return None;
+        };
+        let ptr = *ptr;
+        let addr = self.address(ptr);
+        let slot = self.address_slot(addr);
+        Some(Addr::Base(slot, 0))
+    }
+
+    /// An address as the fused instructions take it; a signed index is extended first.
+    fn place_of(&mut self, addr: Addr) -> Place {
+        match addr {
+            Addr::Base(base, off) => Place::Base(base, off),
+            Addr::Frame(_) => Place::Base(self.address_slot(addr), 0),
+            Addr::Index(base, index, scale, off, signed) => {
+                let index = if signed {
+                    self.sign_extended(index, 32)
+                } else {
+                    index
+                };
+                Place::Index(Indexed {
+                    base,
+                    index,
+                    scale,
+                    off,
+                })
+            }
+        }
+    }
+
+    /// Emits the form that fits the place.
+    fn emit_at(&mut self, forms: At<Fcx>, [dst, a, c]: [u16; 3], place: Place) {
+        match place {
+            Place::Base(base, off) => self.emit_base(forms.base, [dst, a, c], base, off),
+            Place::Index(at) => self.emit_indexed(forms.index, [dst, a, c], at),
+        }
+    }
+
+    /// Emits an instruction with an operand at a base.
+    fn emit_base(&mut self, code: Code<Fm>, [dst, a, c]: [u16; 3], base: u16, off: i32) {
+        self.emit(
+            code,
+            Fm {
+                dst,
+                a,
+                c,
+                base,
+                off,
+            },
+        );
+    }
+
+    /// Emits an instruction with an operand at a base and an index.
+    fn emit_indexed(&mut self, code: Code<Fcx>, [dst, a, c]: [u16; 3], at: Indexed) {
+        let Indexed {
+            base,
+            index,
+            scale,
+            off,
+        } = at;
+        self.emit(
+            code,
+            Fcx {
+                dst,
+                a,
+                c,
+                base,
+                index,
+                scale,
+                off,
+            },
+        );
+    }
+}
+
+/// The operands of an instruction on two places.
+fn two_places(dst: u16, c: u16, first: Place, second: Place) -> Fxx {
+    let (first, second) = (first.indexed(), second.indexed());
+    Fxx {
+        dst,
+        c,
+        base: first.base,
+        index: first.index,
+        base2: second.base,
+        index2: second.index,
+        scale: first.scale,
+        off: first.off,
+        scale2: second.scale,
+        off2: second.off,
+    }
+}

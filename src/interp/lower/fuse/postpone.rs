@@ -1,0 +1,269 @@
+//! Which instructions wait for their user and are done along with its work.
+//!
+//! What: [`Lower::fuse`] postpones a load of a double (or of two) to the arithmetic that is its
+//! only user, arithmetic to the store that is its only user, and a constant added to an index
+//! to the address. A load moves past other instructions only where none of them can write
+//! memory or trap. Why apart: these are questions to the function's IR, asked before anything is
+//! emitted; the files beside this one emit. What not: integers, floats and wider vectors: no
+//! profile asked for them so far.
+
+use super::super::Lower;
+use super::super::analyse::Kind;
+use crate::ir::{
+    BinOp, Call, Callee, CastOp, Const, FloatKind, GlobalRef, Op, Operand, Ordering, Type, TypeId,
+};
+use cranelift_entity::EntityRef;
+
+/// Intrinsics, without their prefix, that neither write memory nor go anywhere.
+const PURE: [&str; 16] = [
+    "fmuladd.",
+    "fma.",
+    "fabs.",
+    "sqrt.",
+    "smax.",
+    "smin.",
+    "umax.",
+    "umin.",
+    "floor.",
+    "ceil.",
+    "copysign.",
+    "abs.",
+    "dbg.",
+    "lifetime.",
+    "assume",
+    "vector.reduce.",
+];
+
+impl<'a> Lower<'a> {
+    fn intrinsic_name(&self, call: &Call) -> Option<&'a str> {
+        match call.callee {
+            Callee::Symbol(GlobalRef::Func(f)) => self.m.functions[f].name.strip_prefix("llvm."),
+            _ => None,
+        }
+    }
+
+    pub(in crate::interp::lower) fn is_double(&self, ty: TypeId) -> bool {
+        matches!(self.ty(ty), Type::Float(FloatKind::Double))
+    }
+
+    pub(super) fn is_pair(&self, ty: TypeId) -> bool {
+        match self.ty(ty) {
+            Type::Vector {
+                elem,
+                len: 2,
+                scalable: false,
+            } => self.is_double(*elem),
+            _ => false,
+        }
+    }
+
+    /// Whether loads may not move past the instruction.
+    fn is_barrier(&self, op: &Op) -> bool {
+        match op {
+            Op::Store { .. }
+            | Op::AtomicRmw { .. }
+            | Op::CmpXchg { .. }
+            | Op::Fence { .. }
+            | Op::Invoke { .. }
+            | Op::CallBr { .. }
+            | Op::VaArg { .. }
+            | Op::Unsupported(_) => true,
+            Op::Load {
+                volatile, ordering, ..
+            } => *volatile || *ordering != Ordering::NotAtomic,
+            Op::Call(call) => !self
+                .intrinsic_name(call)
+                .is_some_and(|n| PURE.iter().any(|p| n.starts_with(p))),
+            Op::Binary { op, .. } => {
+                matches!(op, BinOp::UDiv | BinOp::SDiv | BinOp::URem | BinOp::SRem)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether the instruction is arithmetic that takes a loaded operand.
+    fn takes_load(&self, op: &Op) -> bool {
+        match op {
+            Op::Binary { op, .. } => matches!(op, BinOp::FAdd | BinOp::FSub | BinOp::FMul),
+            Op::Call(call) => self
+                .intrinsic_name(call)
+                .is_some_and(|n| n.starts_with("fmuladd.")),
+            _ => false,
+        }
+    }
+
+    /// Whether the instruction multiplies the negated double of instruction `i`, once.
+    pub(in crate::interp::lower) fn takes_negated(&self, op: &Op, i: usize) -> bool {
+        let is = |o: Operand| o.unpack().is_ok_and(|v| v.index() == self.nparams + i);
+        match op {
+            Op::Binary {
+                op: BinOp::FMul,
+                a,
+                b,
+                ..
+            } => is(*a) != is(*b),
+            Op::Call(call) => {
+                self.intrinsic_name(call)
+                    .is_some_and(|n| n.starts_with("fmuladd."))
+                    && !is(call.args[2])
+                    && is(call.args[0]) != is(call.args[1])
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether the instruction puts double `v` into a pair.
+    fn pairs(&self, op: &Op, v: usize) -> bool {
+        match op {
+            Op::InsertElement {
+                vector,
+                elem,
+                index,
+            } => {
+                self.is_pair(self.type_of(*vector))
+                    && self.int_const(*index).is_some()
+                    && elem.unpack().is_ok_and(|e| e.index() == v)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether the value of a load is, sign-extended, only the index of a postponed load of a
+    /// double that is multiplied by another postponed load.
+    fn is_gathered(&self, extension: usize, last_user: &[u32]) -> bool {
+        let late = |i: usize| self.kind[self.nparams + i] == Kind::Late;
+        let user = |i: usize| {
+            (last_user[self.nparams + i] != u32::MAX)
+                .then_some(last_user[self.nparams + i] as usize)
+        };
+        let op = |i: usize| &self.body.insts[i].op;
+        if !late(extension)
+            || !matches!(
+                op(extension),
+                Op::Cast {
+                    op: CastOp::SExt,
+                    ..
+                }
+            )
+        {
+            return false;
+        }
+        let Some(gep) = user(extension).filter(|&g| late(g) && matches!(op(g), Op::Gep { .. }))
+        else {
+            return false;
+        };
+        let Some(load) = user(gep).filter(|&l| late(l) && matches!(op(l), Op::Load { .. })) else {
+            return false;
+        };
+        let Some(Op::Call(call)) = user(load).map(op) else {
+            return false;
+        };
+        let v = self.nparams + load;
+        let is = |o: Operand| o.unpack().is_ok_and(|o| o.index() == v);
+        match call.args[..] {
+            [a, b, _] => is(a) != is(b),
+            _ => false,
+        }
+    }
+
+    /// Postpones what its user can do along with its own work.
+    pub(in crate::interp::lower) fn fuse(&mut self, uses: &[u32], last_user: &[u32]) {
+        let mut place: Vec<u32> = (0..self.body.insts.len() as u32).collect();
+        for (b, block) in self.body.blocks.iter().enumerate() {
+            let mut barrier = u32::MAX;
+            for i in (block.start..block.end).rev() {
+                let (v, inst) = (self.nparams + i as usize, &self.body.insts[i as usize]);
+                let user = last_user[v];
+                let local = uses[v] == 1
+                    && user != u32::MAX
+                    && self.block_of[self.nparams + user as usize] as usize == b;
+                if local && self.kind[v] == Kind::Plain {
+                    let by = &self.body.insts[user as usize].op;
+                    let postponed = match &inst.op {
+                        Op::Load {
+                            volatile: false,
+                            ordering: Ordering::NotAtomic,
+                            ..
+                        } => {
+                            let taken = match self.ty(inst.ty) {
+                                Type::Int(32) => self.is_gathered(user as usize, last_user),
+                                _ => {
+                                    (self.is_double(inst.ty) || self.is_pair(inst.ty))
+                                        && (self.takes_load(by) || self.pairs(by, v))
+                                }
+                            };
+                            taken && barrier >= place[user as usize]
+                        }
+                        Op::Binary {
+                            op: BinOp::Add, b, ..
+                        } => {
+                            matches!(by, Op::Gep { base, .. } if base.unpack().ok().is_none_or(|o| o.index() != v))
+                                && matches!(self.ty(inst.ty), Type::Int(64))
+                                && self.imm(*b).is_some()
+                        }
+                        o if self.is_double(inst.ty) && self.takes_load(o) => matches!(
+                            by,
+                            Op::Store {
+                                volatile: false,
+                                ordering: Ordering::NotAtomic,
+                                ..
+                            }
+                        ),
+                        _ => false,
+                    };
+                    if postponed {
+                        self.kind[v] = Kind::Late;
+                    }
+                }
+                if local && self.kind[v] == Kind::Late {
+                    place[i as usize] = place[user as usize];
+                }
+                if self.is_barrier(&inst.op) {
+                    barrier = i;
+                }
+            }
+        }
+    }
+
+    /// Whether a use of the pair `o` by `op` can take one double for both lanes.
+    pub(in crate::interp::lower) fn scales(&self, op: &Op, o: Operand) -> bool {
+        let product = match op {
+            Op::Binary {
+                op: BinOp::FMul, ..
+            } => true,
+            Op::Call(call) => self.takes_load(op) && call.args[2] != o,
+            _ => false,
+        };
+        product && self.is_pair(self.type_of(o))
+    }
+
+    /// Whether the shuffle is one double in both lanes, from a vector used for nothing else.
+    pub(in crate::interp::lower) fn is_splat(&self, i: usize, uses: &[u32]) -> Option<usize> {
+        let inst = &self.body.insts[i];
+        let Op::ShuffleVector { a, mask, .. } = &inst.op else {
+            return None;
+        };
+        if !self.is_pair(inst.ty) || !self.is_pair(self.type_of(*a)) || mask[..] != [0, 0] {
+            return None;
+        }
+        let (v, _) = self.lane_zero(*a)?;
+        (uses[v] == 1).then_some(v)
+    }
+
+    /// The double in lane 0 of a vector made only for that.
+    pub(super) fn lane_zero(&self, o: Operand) -> Option<(usize, Operand)> {
+        let v = o.unpack().ok()?.index();
+        let Op::InsertElement {
+            vector,
+            elem,
+            index,
+        } = &self.body.insts[v.checked_sub(self.nparams)?].op
+        else {
+            return None;
+        };
+        let fresh = vector
+            .unpack()
+            .is_err_and(|c| matches!(self.m.consts[c], Const::Undef | Const::Poison));
+        (fresh && self.int_const(*index) == Some(0)).then_some((v, *elem))
+    }
+}

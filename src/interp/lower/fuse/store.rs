@@ -1,0 +1,107 @@
+//! Stores of a sum, a product or a product with a summand that waited for them.
+//!
+//! What: [`Lower::store_result`] and, where the summand is what was stored there before,
+//! `accumulate`. Why apart: here the result has an address, too, and the order in which the
+//! addresses are asked for is part of what is emitted. What not: results that go to slots
+//! (`arithmetic`).
+
+use super::super::Lower;
+use super::super::address::Addr;
+use super::{Place, arithmetic, at, two_places};
+use crate::interp::isa::{self, op};
+use crate::ir::{Op, Operand};
+
+impl Lower<'_> {
+    /// A store of a postponed sum or product; `false` when it is none.
+    pub(in crate::interp::lower) fn store_result(&mut self, value: Operand, ptr: Operand) -> bool {
+        let (x, y, c, forms) = match self.late(value) {
+            Some(Op::Call(call)) => {
+                let forms = at(op::muladd64_st, op::muladd64_stx);
+                (call.args[0], call.args[1], Some(call.args[2]), forms)
+            }
+            Some(Op::Binary { op, a, b, .. }) => {
+                let Some(forms) = arithmetic(*op, false).and_then(|row| row.stored) else {
+                    return false;
+                };
+                (*a, *b, None, forms)
+            }
+            _ => return false,
+        };
+        if self.loads(x) || self.loads(y) {
+            let same =
+                |this: &Self, c| matches!(this.late(c), Some(Op::Load { ptr: p, .. }) if *p == ptr);
+            return c.is_some_and(|c| same(self, c)) && self.accumulate(x, y, ptr);
+        }
+        if [x, y]
+            .into_iter()
+            .any(|o| self.negated(o).is_some() || self.late_product(o).is_some())
+        {
+            return false;
+        }
+        let addr = self.address(ptr);
+        let to = self.place_of(addr);
+        if let (Some(c), Place::Base(base, off)) = (c, to)
+            && let Some(loaded) = self.loaded(c)
+        {
+            let (from, from_off) = self.plain_form(loaded);
+            let (a, b) = (self.operand(x), self.operand(y));
+            let ops = isa::Fms {
+                a,
+                b,
+                from,
+                base,
+                from_off,
+                off,
+            };
+            self.emit(op::muladd64_ls, ops);
+            return true;
+        }
+        let (a, b) = (self.operand(x), self.operand(y));
+        let c = c.map_or(0, |c| self.operand(c));
+        self.emit_at(forms, [b, a, c], to);
+        true
+    }
+
+    /// `*ptr += x * y`, one factor loaded.
+    fn accumulate(&mut self, x: Operand, y: Operand, ptr: Operand) -> bool {
+        let (x, y) = if self.loads(y) { (x, y) } else { (y, x) };
+        let Some(addr) = self.loaded(y) else {
+            return false;
+        };
+        let factor = self.place_of(addr);
+        let a = self.operand(x);
+        let addr = self.address(ptr);
+        if let Addr::Index(..) = addr {
+            let to = self.place_of(addr);
+            self.emit(op::macc64_xx, two_places(0, a, factor, to));
+            return true;
+        }
+        let (to, to_off) = self.plain_form(addr);
+        match factor {
+            Place::Base(from, from_off) => {
+                let ops = isa::Fms {
+                    a,
+                    b: 0,
+                    from,
+                    base: to,
+                    from_off,
+                    off: to_off,
+                };
+                self.emit(op::macc64_m, ops);
+            }
+            Place::Index(at) => {
+                let ops = isa::Fxs {
+                    a,
+                    base: at.base,
+                    index: at.index,
+                    to,
+                    scale: at.scale,
+                    off: at.off,
+                    to_off,
+                };
+                self.emit(op::macc64_x, ops);
+            }
+        }
+        true
+    }
+}

@@ -1,0 +1,293 @@
+//! The step of a loop's counter and the branch after it as one instruction.
+//!
+//! What: when an addition was emitted just before a branch, it is taken back and the branch's
+//! form that adds as well stands in its place: a *step* adds a number and a *walk* a slot to what
+//! is compared, an *increment* adds a number to something else. Why by looking back: the block's
+//! last values are known only when its branch is. What not: other arithmetic; no profile asked.
+
+use super::control::TwoWays;
+use super::{Label, Lower};
+use crate::interp::isa::{
+    self, Brinc, Brinci, Brstep, Brstepi, Brwalk, Brwalki, Code, Dab, Dai, Enc, op,
+};
+
+/// A comparison's forms that add to the slot it compares.
+struct Steps<S: isa::Shape, W: isa::Shape> {
+    comparison: u16,
+    /// With a number, of 32 and 64 bits.
+    step: [Code<S>; 2],
+    /// With a slot, of 32 and 64 bits.
+    walk: [Code<W>; 2],
+    /// Whether only sums of 64 bits (or of 32) fit, where it matters.
+    wide: Option<bool>,
+}
+
+/// Comparisons with a slot.
+static STEPS: [Steps<Brstep, Brwalk>; 4] = [
+    Steps {
+        comparison: op::br_eq.number,
+        step: [op::step_eq32, op::step_eq64],
+        walk: [op::walk_eq32, op::walk_eq64],
+        wide: None,
+    },
+    Steps {
+        comparison: op::br_ult.number,
+        step: [op::step_ult32, op::step_ult64],
+        walk: [op::walk_ult32, op::walk_ult64],
+        wide: None,
+    },
+    Steps {
+        comparison: op::br_slt32.number,
+        step: [op::step_slt32; 2],
+        walk: [op::walk_slt32; 2],
+        wide: Some(false),
+    },
+    Steps {
+        comparison: op::br_slt64.number,
+        step: [op::step_slt64; 2],
+        walk: [op::walk_slt64; 2],
+        wide: Some(true),
+    },
+];
+
+/// Comparisons with a number.
+static STEPS_TO_NUMBER: [Steps<Brstepi, Brwalki>; 4] = [
+    Steps {
+        comparison: op::br_eqi.number,
+        step: [op::step_eqi32, op::step_eqi64],
+        walk: [op::walk_eqi32, op::walk_eqi64],
+        wide: None,
+    },
+    Steps {
+        comparison: op::br_ulti.number,
+        step: [op::step_ulti32, op::step_ulti64],
+        walk: [op::walk_ulti32, op::walk_ulti64],
+        wide: None,
+    },
+    Steps {
+        comparison: op::br_slti32.number,
+        step: [op::step_slti32; 2],
+        walk: [op::walk_slti32; 2],
+        wide: Some(false),
+    },
+    Steps {
+        comparison: op::br_slti64.number,
+        step: [op::step_slti64; 2],
+        walk: [op::walk_slti64; 2],
+        wide: Some(true),
+    },
+];
+
+/// Comparisons of slots, with their forms that add to another slot.
+static INCREMENTS: [(u16, Code<Brinc>); 5] = [
+    (op::br_eq.number, op::inc_br_eq),
+    (op::br_eq32.number, op::inc_br_eq32),
+    (op::br_ult.number, op::inc_br_ult),
+    (op::br_slt32.number, op::inc_br_slt32),
+    (op::br_slt64.number, op::inc_br_slt64),
+];
+
+/// As [`INCREMENTS`], of comparisons with a number.
+static INCREMENTS_TO_NUMBER: [(u16, Code<Brinci>); 5] = [
+    (op::br_eqi.number, op::inc_br_eqi),
+    (op::br_eqi32.number, op::inc_br_eqi32),
+    (op::br_ulti.number, op::inc_br_ulti),
+    (op::br_slti32.number, op::inc_br_slti32),
+    (op::br_slti64.number, op::inc_br_slti64),
+];
+
+impl Lower<'_> {
+    /// The operands of an instruction among `codes` that was emitted just now in this block, if
+    /// `wanted`; takes it back. With them, which of the codes it is.
+    fn take_last<T: isa::Shape>(
+        &mut self,
+        codes: [Code<T>; 2],
+        wanted: impl Fn(&T, bool) -> bool,
+    ) -> Option<(T, bool)> {
+        let &(at, number) = self.ops.last()?;
+        if at < self.fence || at as usize + size_of::<Enc<T>>() != self.code.len() * 8 {
+            return None;
+        }
+        let second = number == codes[1].number;
+        if !second && number != codes[0].number {
+            return None;
+        }
+        // SAFETY: the instruction recorded there has this shape.
+        let ops = unsafe { (*self.code.as_ptr().byte_add(at as usize).cast::<Enc<T>>()).ops };
+        if !wanted(&ops, second) || self.lines.last().is_some_and(|l| l.0 > at) && self.fence == at
+        {
+            return None;
+        }
+        self.code.truncate(at as usize / 8);
+        self.ops.pop();
+        for line in self.lines.iter_mut().rev() {
+            if line.0 <= at {
+                break;
+            }
+            line.0 = at;
+        }
+        Some((ops, second))
+    }
+
+    /// Where an addition that was emitted just now goes.
+    fn last_dst(&self) -> Option<u16> {
+        let &(at, number) = self.ops.last()?;
+        let adds = [
+            op::addi64.number,
+            op::addi32.number,
+            op::add64.number,
+            op::add32.number,
+        ];
+        // SAFETY: both shapes begin with the destination.
+        adds.contains(&number).then(|| unsafe {
+            (*self
+                .code
+                .as_ptr()
+                .byte_add(at as usize)
+                .cast::<Enc<isa::D>>())
+            .ops
+            .dst
+        })
+    }
+
+    /// Fuses `x = a + step` into the comparison `number` of `x` that follows.
+    fn stepped<S: TwoWays, W: TwoWays>(
+        &mut self,
+        (table, number): (&[Steps<S, W>], u16),
+        x: u16,
+        step: impl Fn(Dai) -> S,
+        walk: impl Fn(Dab) -> W,
+        (then, els): (Label, Label),
+    ) -> bool {
+        let Some(row) = table.iter().find(|row| row.comparison == number) else {
+            return false;
+        };
+        let fits = |dst: u16, wide: bool| dst == x && row.wide.is_none_or(|w| w == wide);
+        if let Some((o, wide)) = self.take_last([op::add32, op::add64], |o, w| fits(o.dst, w)) {
+            self.two_ways(row.walk[usize::from(wide)], walk(o), then, els);
+            return true;
+        }
+        if let Some((o, wide)) = self.take_last([op::addi32, op::addi64], |o, w| fits(o.dst, w)) {
+            self.two_ways(row.step[usize::from(wide)], step(o), then, els);
+            return true;
+        }
+        false
+    }
+
+    /// Fuses `dst = a + step` into the comparison of `dst` with a slot.
+    pub(super) fn step(&mut self, number: u16, x: u16, y: u16, then: Label, els: Label) -> bool {
+        // Equality may name the counter second.
+        let (x, y) = if number == op::br_eq.number && self.last_dst() == Some(y) {
+            (y, x)
+        } else {
+            (x, y)
+        };
+        if x == y {
+            return false;
+        }
+        let step = |o: Dai| Brstep {
+            dst: o.dst,
+            a: o.a,
+            b: y,
+            step: o.imm,
+            then: 0,
+            els: 0,
+        };
+        let walk = |o: Dab| Brwalk {
+            dst: o.dst,
+            a: o.a,
+            s: o.b,
+            b: y,
+            then: 0,
+            els: 0,
+        };
+        self.stepped((&STEPS, number), x, step, walk, (then, els))
+    }
+
+    /// Fuses `dst = a + step` into the comparison of `dst` with a number.
+    pub(super) fn step_imm(
+        &mut self,
+        number: u16,
+        x: u16,
+        imm: i32,
+        then: Label,
+        els: Label,
+    ) -> bool {
+        let step = |o: Dai| Brstepi {
+            dst: o.dst,
+            a: o.a,
+            step: o.imm,
+            imm,
+            then: 0,
+            els: 0,
+        };
+        let walk = |o: Dab| Brwalki {
+            dst: o.dst,
+            a: o.a,
+            s: o.b,
+            imm,
+            then: 0,
+            els: 0,
+        };
+        self.stepped((&STEPS_TO_NUMBER, number), x, step, walk, (then, els))
+    }
+
+    /// Fuses `dst = a + step` into the comparison `number` of something else that follows.
+    fn incremented<T: TwoWays>(
+        &mut self,
+        (table, number): (&[(u16, Code<T>)], u16),
+        ops: impl Fn(Dai) -> T,
+        (then, els): (Label, Label),
+    ) -> bool {
+        let Some(&(_, code)) = table.iter().find(|row| row.0 == number) else {
+            return false;
+        };
+        let Some((o, _)) = self.take_last([op::addi64; 2], |_, _| true) else {
+            return false;
+        };
+        self.two_ways(code, ops(o), then, els);
+        true
+    }
+
+    /// Fuses `dst = a + step` into a comparison of other slots.
+    pub(super) fn increment(
+        &mut self,
+        number: u16,
+        x: u16,
+        y: u16,
+        then: Label,
+        els: Label,
+    ) -> bool {
+        let ops = |o: Dai| Brinc {
+            dst: o.dst,
+            a: o.a,
+            x,
+            y,
+            step: o.imm,
+            then: 0,
+            els: 0,
+        };
+        self.incremented((&INCREMENTS, number), ops, (then, els))
+    }
+
+    /// Fuses `dst = a + step` into a comparison of another slot with a number.
+    pub(super) fn increment_imm(
+        &mut self,
+        number: u16,
+        x: u16,
+        imm: i32,
+        then: Label,
+        els: Label,
+    ) -> bool {
+        let ops = |o: Dai| Brinci {
+            dst: o.dst,
+            a: o.a,
+            x,
+            step: o.imm,
+            imm,
+            then: 0,
+            els: 0,
+        };
+        self.incremented((&INCREMENTS_TO_NUMBER, number), ops, (then, els))
+    }
+}
