@@ -271,6 +271,19 @@ impl Graph {
         &self.targets[from as usize..to as usize]
     }
 
+    /// The slots that are live into a block; not to be asked when all are.
+    pub fn live_into(&self, b: u32) -> impl Iterator<Item = u16> {
+        let sets = &self.live_in[b as usize * self.width..][..self.width];
+        sets.iter().enumerate().flat_map(move |(k, &set)| {
+            let mut bits = set;
+            std::iter::from_fn(move || {
+                let bit = (bits != 0).then(|| bits.trailing_zeros() as usize)?;
+                bits &= bits - 1;
+                Some(self.slots[k * 64 + bit])
+            })
+        })
+    }
+
     /// Whether a slot is live into a block.
     pub fn is_live_in(&self, b: u32, slot: u16) -> bool {
         let k = self.number[slot as usize];

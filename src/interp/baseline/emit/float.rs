@@ -29,8 +29,7 @@ impl Gen<'_> {
     pub(super) fn float(&mut self, inst: &Inst, opcode: u8, double: bool) {
         let a = self.xr(inst, 1, 0);
         let b = self.x(inst, 2);
-        self.release(inst);
-        let d = self.c.def_x(self.slot(inst, 0), self.dead(0));
+        let d = self.result_x(inst);
         self.c.asm.v(scalar(double), opcode, d, a, b);
         self.narrow(d, double);
     }
@@ -40,8 +39,7 @@ impl Gen<'_> {
         let b = self.x(inst, 2);
         self.c.asm.v(scalar(double), MUL, 0, a, b);
         let c = self.x(inst, 3);
-        self.release(inst);
-        let d = self.c.def_x(self.slot(inst, 0), self.dead(0));
+        let d = self.result_x(inst);
         self.c.asm.v(scalar(double), ADD, d, 0, c);
         self.narrow(d, double);
     }
@@ -51,8 +49,7 @@ impl Gen<'_> {
         let b = self.x(inst, 2);
         self.c.asm.v(pp::F2, MUL, 0, a, b);
         let c = self.x(inst, 3);
-        self.release(inst);
-        let d = self.c.def_x(self.slot(inst, 0), self.dead(0));
+        let d = self.result_x(inst);
         self.c.asm.v(pp::F2, SUB, d, 0, c);
     }
 
@@ -61,8 +58,7 @@ impl Gen<'_> {
         let b = self.x(inst, 2);
         self.c.asm.v(pp::F2, MUL, 0, a, b);
         let c = self.xr(inst, 3, 1);
-        self.release(inst);
-        let d = self.c.def_x(self.slot(inst, 0), self.dead(0));
+        let d = self.result_x(inst);
         self.c.asm.v(pp::F2, SUB, d, c, Rm::Reg(0));
     }
 
@@ -73,8 +69,7 @@ impl Gen<'_> {
         self.c.asm.vmovq_from_g(1, RAX);
         self.c.asm.v(pp::NONE, 0x57, 1, a, Rm::Reg(1));
         let b = self.x(inst, 2);
-        self.release(inst);
-        let d = self.c.def_x(self.slot(inst, 0), self.dead(0));
+        let d = self.result_x(inst);
         self.c.asm.v(pp::F2, MUL, d, 1, b);
     }
 
@@ -88,8 +83,7 @@ impl Gen<'_> {
         // vcmpunordsd: then b.
         self.c.asm.v(scalar(double), 0xc2, 0, a, Rm::Reg(a));
         self.c.asm.imm8(3);
-        self.release(inst);
-        let d = self.c.def_x(self.slot(inst, 0), self.dead(0));
+        let d = self.result_x(inst);
         // vblendvpd d, t, b, xmm0
         let blend = if double { 0x4b } else { 0x4a };
         self.c.asm.vex(pp::P66, 3, false, blend, d, t, Rm::Reg(b));
@@ -109,8 +103,7 @@ impl Gen<'_> {
                 };
                 self.c.asm.mov_imm(RAX, sign);
                 self.c.asm.vmovq_from_g(1, RAX);
-                self.release(inst);
-                let d = self.c.def_x(self.slot(inst, 0), self.dead(0));
+                let d = self.result_x(inst);
                 // vxorps, vandps
                 let opcode = if what == FloatUnary::Neg { 0x57 } else { 0x54 };
                 self.c.asm.v(pp::NONE, opcode, d, a, Rm::Reg(1));
@@ -118,15 +111,13 @@ impl Gen<'_> {
             }
             FloatUnary::Sqrt => {
                 let a = self.xr(inst, 1, 0);
-                self.release(inst);
-                let d = self.c.def_x(self.slot(inst, 0), self.dead(0));
+                let d = self.result_x(inst);
                 self.c.asm.v(scalar(double), 0x51, d, a, Rm::Reg(a));
                 self.narrow(d, double);
             }
             FloatUnary::Round(mode) => {
                 let a = self.xr(inst, 1, 0);
-                self.release(inst);
-                let d = self.c.def_x(self.slot(inst, 0), self.dead(0));
+                let d = self.result_x(inst);
                 let opcode = if double { 0x0b } else { 0x0a };
                 self.c.asm.vex(pp::P66, 3, false, opcode, d, a, Rm::Reg(a));
                 self.c.asm.imm8(mode);
@@ -137,8 +128,7 @@ impl Gen<'_> {
 
     pub(super) fn float_compare(&mut self, inst: &Inst, test: FloatTest, double: bool) {
         let (condition, parity) = self.float_test(inst, 1, 2, test, double, false);
-        self.release(inst);
-        let d = self.c.def_g(self.slot(inst, 0), self.dead(0));
+        let d = self.result_g(inst);
         self.c.asm.setcc(condition, RAX);
         if parity {
             let negative = test == FloatTest::NotEq;
@@ -152,8 +142,7 @@ impl Gen<'_> {
 
     pub(super) fn float_to_float(&mut self, inst: &Inst, widen: bool) {
         let a = self.x(inst, 1);
-        self.release(inst);
-        let d = self.c.def_x(self.slot(inst, 0), self.dead(0));
+        let d = self.result_x(inst);
         // The rest of the result comes from a cleared register.
         self.c.asm.v(pp::NONE, 0x57, 1, 1, Rm::Reg(1));
         let pp = if widen { pp::F3 } else { pp::F2 };
@@ -170,8 +159,7 @@ impl Gen<'_> {
             self.c.asm.v(pp::F3, 0x5a, 1, 1, a);
             Rm::Reg(1)
         };
-        self.release(inst);
-        let d = self.c.def_g(self.slot(inst, 0), self.dead(0));
+        let d = self.result_g(inst);
         self.c.asm.vex(pp::F2, 1, wide, 0x2c, d, 0, a);
         if bits < 32 {
             self.c.asm.movzx(u32::from(bits), d, Rm::Reg(d));
@@ -191,8 +179,7 @@ impl Gen<'_> {
             self.c.asm.mov32(RAX, a);
             a = Rm::Reg(RAX);
         }
-        self.release(inst);
-        let d = self.c.def_x(self.slot(inst, 0), self.dead(0));
+        let d = self.result_x(inst);
         self.c.asm.v(pp::NONE, 0x57, 1, 1, Rm::Reg(1));
         self.c.asm.vex(scalar(double), 1, wide, 0x2a, d, 1, a);
     }
@@ -225,8 +212,7 @@ impl Gen<'_> {
     pub(super) fn packed(&mut self, inst: &Inst, pp: u8, map: u8, opcode: u8) {
         let a = self.pr(inst, 1, 0);
         let b = self.p(inst, 2);
-        self.release(inst);
-        let d = self.c.def_p(self.slot(inst, 0), self.dead(0));
+        let d = self.result_p(inst);
         self.c.asm.vex(pp, map, false, opcode, d, a, b);
     }
 
@@ -235,8 +221,7 @@ impl Gen<'_> {
         let b = self.p(inst, 2);
         self.c.asm.v(pp::P66, MUL, 0, a, b);
         let c = self.p(inst, 3);
-        self.release(inst);
-        let d = self.c.def_p(self.slot(inst, 0), self.dead(0));
+        let d = self.result_p(inst);
         self.c.asm.v(pp::P66, ADD, d, 0, c);
     }
 
@@ -253,12 +238,10 @@ impl Gen<'_> {
         if add {
             self.c.asm.v(pp::P66, MUL, 0, 0, b);
             let c = self.p(inst, 3);
-            self.release(inst);
-            let d = self.c.def_p(self.slot(inst, 0), self.dead(0));
+            let d = self.result_p(inst);
             self.c.asm.v(pp::P66, ADD, d, 0, c);
         } else {
-            self.release(inst);
-            let d = self.c.def_p(self.slot(inst, 0), self.dead(0));
+            let d = self.result_p(inst);
             self.c.asm.v(pp::P66, MUL, d, 0, b);
         }
     }

@@ -135,8 +135,7 @@ impl Gen<'_> {
 
     pub(super) fn load_pair(&mut self, inst: &Inst, index: Index) {
         let m = self.address_of(inst, index);
-        self.release(inst);
-        let d = self.c.def_p(self.slot(inst, 0), self.dead(0));
+        let d = self.result_p(inst);
         self.c.asm.vload128(d, m);
     }
 
@@ -150,8 +149,7 @@ impl Gen<'_> {
         // SAFETY: see `emit`.
         let o: isa::Memx = unsafe { ops(inst) };
         let m = self.indexed(inst, 1, 2, signed, o.scale, o.off, RDI);
-        self.release(inst);
-        let d = self.c.def_g(self.slot(inst, 0), self.dead(0));
+        let d = self.result_g(inst);
         self.c.asm.lea(true, d, m);
     }
 

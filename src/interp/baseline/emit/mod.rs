@@ -9,6 +9,7 @@ mod control;
 mod float;
 mod int;
 mod memory;
+mod moves;
 mod vector;
 
 use super::flow::Inst;

@@ -160,15 +160,13 @@ impl Gen<'_> {
 
     pub(super) fn ints_to_doubles(&mut self, inst: &Inst) {
         let a = self.x(inst, 1);
-        self.release(inst);
-        let d = self.c.def_p(self.slot(inst, 0), self.dead(0));
+        let d = self.result_p(inst);
         self.c.asm.v(pp::F3, 0xe6, d, 0, a);
     }
 
     pub(super) fn doubles_to_ints(&mut self, inst: &Inst) {
         let a = self.p(inst, 1);
-        self.release(inst);
-        let d = self.c.def_x(self.slot(inst, 0), self.dead(0));
+        let d = self.result_x(inst);
         self.c.asm.v(pp::P66, 0xe6, d, 0, a);
     }
 
@@ -183,8 +181,7 @@ impl Gen<'_> {
 
     pub(super) fn pair(&mut self, inst: &Inst) {
         self.join(inst, 1, 2, 0);
-        self.release(inst);
-        let d = self.c.def_p(self.slot(inst, 0), self.dead(0));
+        let d = self.result_p(inst);
         self.c.asm.vmov(d, 0);
     }
 
@@ -316,8 +313,7 @@ impl Gen<'_> {
             self.c.asm.imm8(0xf0);
             self.c.asm.op0f(0, wide, opcode, RAX, m);
         }
-        self.release(inst);
-        let d = self.c.def_g(self.slot(inst, 0), self.dead(0));
+        let d = self.result_g(inst);
         if wide {
             self.c.asm.mov(d, Rm::Reg(RAX));
         } else {

@@ -1,0 +1,121 @@
+//! What is emitted after the blocks: edges between loops, entries from bytecode, ways to handlers.
+//!
+//! Why apart: none of it is expected to run often, so it stays out of the blocks' way and of the
+//! processor's lines of code. What not: what is in registers there was decided in the block.
+
+use super::super::asm::{Label, RAX, RDI, Rm, at};
+use super::super::cache::Store;
+use super::super::flow::Inst;
+use super::Gen;
+use crate::interp::isa::HANDLERS;
+
+/// What is emitted after the blocks.
+pub(super) enum Cold {
+    /// From a block of one loop (or none) to a block of another.
+    Edge { label: Label, from: u32, to: u32 },
+    /// From word 0 into a block of a loop, past its look at the head's flag.
+    Entry {
+        label: Label,
+        block: u32,
+        past: Label,
+    },
+    /// From a loop's head through word 0.
+    Turned { label: Label, block: u32 },
+    /// To the instruction's own handler, after storing some operands.
+    Bail {
+        label: Label,
+        at: u32,
+        number: u16,
+        stores: Vec<Store>,
+    },
+}
+
+impl Gen<'_> {
+    /// A place after the blocks that runs the current instruction's handler; all it needs is in
+    /// memory.
+    pub fn bail(&mut self, inst: &Inst) -> Label {
+        self.bail_with(inst, Vec::new())
+    }
+
+    /// As [`Gen::bail`], in the middle of a block: what is only in registers now is stored first,
+    /// and the instructions after this one are run by their handlers until a patched one.
+    pub fn bail_all(&mut self, inst: &Inst) -> Label {
+        let stores = self.c.dirty();
+        self.bail_with(inst, stores)
+    }
+
+    pub(super) fn bail_with(&mut self, inst: &Inst, stores: Vec<Store>) -> Label {
+        let label = self.c.asm.label();
+        self.cold.push(Cold::Bail {
+            label,
+            at: inst.at,
+            number: inst.number,
+            stores,
+        });
+        label
+    }
+
+    /// Goes to an instruction's handler, everything being stored.
+    pub fn hand_over(&mut self, at: u32, number: u16) {
+        let ip = self
+            .code
+            .lowered
+            .code
+            .as_ptr()
+            .wrapping_byte_add(at as usize);
+        self.c.asm.mov_imm(RDI, ip as u64);
+        self.c
+            .asm
+            .mov_imm(RAX, HANDLERS[number as usize] as usize as u64);
+        self.c.asm.jmp_rm(Rm::Reg(RAX));
+    }
+
+    pub(super) fn finish_cold(&mut self) {
+        let mut k = 0;
+        while k < self.cold.len() {
+            match &self.cold[k] {
+                &Cold::Edge { label, from, to } => {
+                    let at = self.code.get(self.graph.blocks[to as usize].first).at;
+                    self.position(at);
+                    self.c.asm.bind(label);
+                    self.cross(from, to);
+                    let inner = self.inner[to as usize];
+                    self.c.asm.jmp(inner);
+                }
+                &Cold::Entry { label, block, past } => {
+                    let at = self.code.get(self.graph.blocks[block as usize].first).at;
+                    self.position(at);
+                    self.c.asm.bind(label);
+                    let l = self.loop_of(block);
+                    self.load_pins(l, block);
+                    self.c.asm.jmp(past);
+                }
+                &Cold::Turned { label, block } => {
+                    let to = self.code.get(self.graph.blocks[block as usize].first).at;
+                    self.position(to);
+                    self.c.asm.bind(label);
+                    self.store_pins(self.loop_of(block), block);
+                    let ip = self.address(to);
+                    self.c.asm.mov_imm(RDI, ip);
+                    self.c.asm.jmp_rm(Rm::Mem(at(RDI, 0)));
+                }
+                Cold::Bail {
+                    label,
+                    at: offset,
+                    number,
+                    stores,
+                } => {
+                    let (label, offset, number) = (*label, *offset, *number);
+                    let stores = stores.clone();
+                    self.position(offset);
+                    self.c.asm.bind(label);
+                    for s in stores {
+                        self.c.store_back(s);
+                    }
+                    self.hand_over(offset, number);
+                }
+            }
+            k += 1;
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! From a function's bytecode to machine code: its blocks.
+//!
+//! Every block has an inner label. A block that may be entered from several places begins with
+//! nothing in registers but its loop's pins; one with a single native predecessor goes on with
+//! what that left there. Word 0 of a block's first instruction leads to the inner label, or to a
+//! piece that loads the pins first; blocks that inherit registers keep their handlers in word 0.
+//! Beside this file: `edge` goes from block to block, `uses` looks ahead, `cold` holds what comes
+//! after the blocks. What not: single instructions are in `emit`.
+
+mod cold;
+mod edge;
+mod uses;
+
+use super::asm::{Alu, Asm, G, Label, RAX, Rm, X, at, cc};
+use super::cache::{Cache, State};
+use super::flow::{Code, Graph, Inst, by_handler};
+use super::pins::{self, Pin};
+use super::table::{Flow, Template, i32_at};
+use crate::interp::frame::Lowered;
+use crate::interp::watch;
+use cold::Cold;
+use uses::Uses;
+
+/// Machine code and how it is entered.
+#[derive(Debug)]
+pub struct Output {
+    /// The code.
+    pub code: Vec<u8>,
+    /// Bytecode offsets whose word 0 leads to these offsets in the code.
+    pub entries: Vec<(u32, u32)>,
+    /// Native and bytecode offsets, sorted.
+    pub positions: Vec<(u32, u32)>,
+}
+
+/// The compiler of one function.
+pub struct Gen<'a> {
+    /// Registers and code.
+    pub c: Cache,
+    code: &'a Code<'a>,
+    graph: &'a Graph,
+    uses: Vec<Uses>,
+    pins: Vec<Vec<Pin>>,
+    inner: Vec<Label>,
+    states: Vec<Option<State>>,
+    cold: Vec<Cold>,
+    entries: Vec<(u32, Label)>,
+    positions: Vec<(u32, u32)>,
+    /// The block and instruction being compiled.
+    pub block: u32,
+    pub(super) i: u32,
+}
+
+/// Compiles a function; `None` when it cannot be.
+pub fn compile(lowered: &Lowered) -> Option<Output> {
+    let code = Code { lowered };
+    if code.len() == 0 {
+        return None;
+    }
+    let graph = Graph::new(&code)?;
+    let mut asm = Asm::with_capacity(code.len() * 24 + 256);
+    let inner = graph.blocks.iter().map(|_| asm.label()).collect();
+    let mut g = Gen {
+        c: Cache::new(graph.number.len(), asm),
+        uses: vec![Uses::default(); code.len()],
+        pins: pins::choose(&code, &graph),
+        inner,
+        states: vec![None; graph.blocks.len()],
+        cold: Vec::new(),
+        entries: Vec::with_capacity(graph.blocks.len()),
+        positions: Vec::with_capacity(code.len()),
+        block: 0,
+        i: 0,
+        code: &code,
+        graph: &graph,
+    };
+    g.look_ahead();
+    for b in 0..graph.blocks.len() as u32 {
+        g.block(b);
+    }
+    g.finish_cold();
+    let Gen {
+        mut c,
+        entries,
+        positions,
+        ..
+    } = g;
+    c.asm.resolve();
+    let entries = entries
+        .into_iter()
+        .map(|(at, label)| (at, c.asm.place(label)))
+        .collect();
+    Some(Output {
+        code: std::mem::take(&mut c.asm.code),
+        entries,
+        positions,
+    })
+}
+
+impl<'a> Gen<'a> {
+    /// The slot of a field of the current instruction.
+    pub fn slot(&self, inst: &Inst, k: usize) -> u16 {
+        // SAFETY: the row describes the instruction.
+        unsafe { inst.row.fields[k].slot(inst.ip) }
+    }
+
+    /// A field as an integer operand.
+    pub fn g(&mut self, inst: &Inst, k: usize) -> Rm {
+        self.c.read_g(self.slot(inst, k), self.again(k))
+    }
+
+    /// A field in a general register.
+    pub fn gr(&mut self, inst: &Inst, k: usize, scratch: G) -> G {
+        self.c.reg_g(self.slot(inst, k), self.again(k), scratch)
+    }
+
+    /// A field as a scalar float operand.
+    pub fn x(&mut self, inst: &Inst, k: usize) -> Rm {
+        self.c.read_x(self.slot(inst, k), self.again(k))
+    }
+
+    /// A field in a vector register.
+    pub fn xr(&mut self, inst: &Inst, k: usize, scratch: X) -> X {
+        self.c.reg_x(self.slot(inst, k), self.again(k), scratch)
+    }
+
+    /// A field as a packed operand.
+    pub fn p(&mut self, inst: &Inst, k: usize) -> Rm {
+        self.c.read_p(self.slot(inst, k), self.again(k))
+    }
+
+    /// A packed field in a register.
+    pub fn pr(&mut self, inst: &Inst, k: usize, scratch: X) -> X {
+        self.c.reg_p(self.slot(inst, k), self.again(k), scratch)
+    }
+
+    /// Stores what later blocks want.
+    pub fn flush(&mut self, pins: bool) {
+        let (graph, block) = (self.graph, self.block);
+        self.c.flush(pins, |s| {
+            graph.all_live || graph.succ(block).iter().any(|&t| graph.is_live_in(t, s))
+        });
+    }
+
+    fn block(&mut self, b: u32) {
+        let graph = self.graph;
+        let block = &graph.blocks[b as usize];
+        self.block = b;
+        let label = self.inner[b as usize];
+        let first = self.code.get(block.first);
+        let head = watch::head(self.code.lowered, first.at).filter(|h| h.block.is_some());
+        let past = match head {
+            Some(_) => self.c.asm.label(),
+            None => label,
+        };
+        if let Some(state) = self.states[b as usize].take() {
+            self.c.set_state(state);
+        } else {
+            self.c.clear();
+            let l = block.in_loop;
+            if self.has_pins(l) {
+                for k in 0..self.pins[l as usize].len() {
+                    let p = self.pins[l as usize][k];
+                    if p.vector {
+                        self.c.pin_x(p.reg, p.slot, p.pair, p.modified);
+                    } else {
+                        self.c.pin_g(p.reg, p.slot, p.modified);
+                    }
+                }
+                self.c.unlock();
+                let entry = self.c.asm.label();
+                self.cold.push(Cold::Entry {
+                    label: entry,
+                    block: b,
+                    past,
+                });
+                self.entry(&first, entry);
+            } else {
+                self.entry(&first, past);
+            }
+        }
+        self.c.asm.bind(label);
+        if let Some(head) = head {
+            let turned = self.c.asm.label();
+            self.cold.push(Cold::Turned {
+                label: turned,
+                block: b,
+            });
+            let asm = &mut self.c.asm;
+            asm.mov_imm(RAX, head.turned.as_ptr() as u64);
+            asm.alu_imm(Alu::Cmp, false, Rm::Mem(at(RAX, 0)), 0);
+            asm.jcc(cc::NE, turned);
+            asm.bind(past);
+        }
+        for i in block.first..block.end {
+            self.i = i;
+            let inst = self.code.get(i);
+            self.position(inst.at);
+            if i + 1 == block.end && (by_handler(&inst) || inst.row.flow != Flow::Next) {
+                self.terminator(&inst);
+                return;
+            }
+            self.emit(&inst);
+            self.end_inst(&inst);
+        }
+        self.flush(false);
+        if b as usize + 1 < graph.blocks.len() {
+            self.go(b + 1);
+        }
+    }
+
+    /// Word 0 of an instruction leads to a label; where the handler has to stay, it does.
+    fn entry(&mut self, inst: &Inst, label: Label) {
+        if matches!(inst.row.template, Template::Call(_) | Template::Call1(_)) || !by_handler(inst)
+        {
+            self.entries.push((inst.at, label));
+        }
+    }
+
+    fn position(&mut self, at: u32) {
+        let here = self.c.asm.here();
+        if let Some(last) = self.positions.last_mut()
+            && last.0 == here
+        {
+            last.1 = at;
+        } else {
+            self.positions.push((here, at));
+        }
+    }
+
+    /// The block that a distance in the current instruction leads to.
+    pub fn branch_block(&self, inst: &Inst, field: u8) -> u32 {
+        // SAFETY: the row says that the field is there.
+        let off = unsafe { i32_at(inst.ip, field) };
+        let at = inst.at.wrapping_add(off as u32);
+        let ops = &self.code.lowered.ops;
+        let i = ops.partition_point(|o| o.0 < at);
+        self.graph.block_of[i]
+    }
+
+    /// The address of the bytecode after an instruction of the current block's end.
+    pub fn address(&self, at: u32) -> u64 {
+        self.code
+            .lowered
+            .code
+            .as_ptr()
+            .wrapping_byte_add(at as usize) as u64
+    }
+}

@@ -1,0 +1,230 @@
+//! What later instructions do with each instruction's operands.
+//!
+//! What: one pass backwards over each block notes which operands are used again, which are not
+//! wanted any more and which are next used as floats; with that, registers of operands that die
+//! are given up. Why before anything is emitted: a register is chosen by what comes later. What
+//! not: liveness between blocks, which `flow` knows.
+
+use super::super::asm::{G, X};
+use super::super::flow::{Inst, NONE};
+use super::super::table::{Class, Field};
+use super::Gen;
+
+/// What later instructions do with an instruction's operands, by field.
+#[derive(Clone, Copy, Default)]
+pub struct Uses {
+    /// Used again in this block before it is written.
+    again: u8,
+    /// Not wanted any more; for a destination: never.
+    dead: u8,
+    /// The next use in this block is as a float.
+    float: u8,
+}
+
+/// What comes later in the block, by slot: numbers of blocks, so that nothing is ever cleared.
+struct Ahead {
+    /// Read later, here or in a block after this one.
+    live: Vec<u32>,
+    /// Read later in this block.
+    again: Vec<u32>,
+    /// Next read in this block as a float.
+    float: Vec<u32>,
+    block: u32,
+    /// Everything is wanted always.
+    all: bool,
+}
+
+impl Ahead {
+    /// Whether any of some slots is read later.
+    fn wanted(&self, slot: u16, words: u16) -> bool {
+        self.all
+            || (slot..slot.saturating_add(words))
+                .any(|s| self.live.get(s as usize) == Some(&self.block))
+    }
+
+    /// Slots are written here: nobody before sees what comes later.
+    fn wrote(&mut self, slot: u16, words: u16) {
+        for s in slot..slot.saturating_add(words) {
+            if let Some(l) = self.live.get_mut(s as usize) {
+                *l = NONE;
+                self.again[s as usize] = NONE;
+                self.float[s as usize] = NONE;
+            }
+        }
+    }
+
+    /// Slots are read here.
+    fn read(&mut self, slot: u16, words: u16, float: bool) {
+        for s in slot..slot.saturating_add(words) {
+            if let Some(l) = self.live.get_mut(s as usize) {
+                *l = self.block;
+                self.again[s as usize] = self.block;
+                self.float[s as usize] = if float { self.block } else { NONE };
+            }
+        }
+    }
+
+    /// Adds what comes later to the uses of field `k`.
+    fn note(&self, uses: &mut Uses, k: usize, slot: u16, words: u16) {
+        let bit = |set: bool| u8::from(set) << k;
+        uses.dead |= bit(!self.wanted(slot, words));
+        uses.again |= bit(self.again[slot as usize] == self.block);
+        uses.float |= bit(self.float[slot as usize] == self.block);
+    }
+
+    /// Goes back over an instruction.
+    fn step(&mut self, inst: &Inst) -> Uses {
+        let mut uses = Uses::default();
+        let fields = || inst.row.fields.iter().enumerate();
+        // SAFETY: the row describes this instruction, here and below.
+        let place = |f: &Field| unsafe { (f.slot(inst.ip), f.count(inst.ip)) };
+        for (k, f) in fields().filter(|(_, f)| f.def) {
+            let (slot, words) = place(f);
+            self.note(&mut uses, k, slot, words);
+            self.wrote(slot, words);
+        }
+        // Whether a result is wanted again here says nothing to a template.
+        uses.again = 0;
+        let result_float = uses.float != 0;
+        for (k, f) in fields().filter(|(_, f)| !f.def) {
+            let (slot, words) = place(f);
+            self.note(&mut uses, k, slot, words);
+        }
+        // SAFETY: as above.
+        unsafe {
+            inst.row
+                .extras(inst.ip, &mut |s, n| self.read(s, n, false), &mut |_, _| {});
+        }
+        for (_, f) in fields().filter(|(_, f)| !f.def) {
+            let (slot, words) = place(f);
+            let float = match f.class {
+                Class::X | Class::P | Class::V => true,
+                Class::N => result_float,
+                _ => false,
+            };
+            self.read(slot, words, float);
+        }
+        uses
+    }
+}
+
+impl Gen<'_> {
+    /// Notes which operands are used again and which are not.
+    pub(super) fn look_ahead(&mut self) {
+        let n = self.graph.number.len() + 1;
+        let mut ahead = Ahead {
+            live: vec![NONE; n],
+            again: vec![NONE; n],
+            float: vec![NONE; n],
+            block: 0,
+            all: self.graph.all_live,
+        };
+        for b in 0..self.graph.blocks.len() as u32 {
+            ahead.block = b;
+            if !ahead.all {
+                for &t in self.graph.succ(b) {
+                    for s in self.graph.live_into(t) {
+                        ahead.live[s as usize] = b;
+                    }
+                }
+            }
+            let block = &self.graph.blocks[b as usize];
+            for i in (block.first..block.end).rev() {
+                self.uses[i as usize] = ahead.step(&self.code.get(i));
+            }
+        }
+    }
+
+    /// Whether a field's slot is used again in this block.
+    pub fn again(&self, k: usize) -> bool {
+        self.uses[self.i as usize].again >> k & 1 != 0
+    }
+
+    /// Whether a field's slot is not wanted after this instruction.
+    pub fn dead(&self, k: usize) -> bool {
+        self.uses[self.i as usize].dead >> k & 1 != 0
+    }
+
+    /// Whether a field's slot is next used as a float.
+    pub fn float_next(&self, k: usize) -> bool {
+        self.uses[self.i as usize].float >> k & 1 != 0
+    }
+
+    /// Gives up operands that die here, so that their registers may be the destination's. For
+    /// templates whose last machine instruction reads all that is left and writes the result.
+    pub fn release(&mut self, inst: &Inst) {
+        self.end_uses(inst);
+        self.c.unlock();
+    }
+
+    fn give_up(&mut self, class: Class, slot: u16, words: u16) {
+        match class {
+            Class::P => self.c.kill_pair(slot),
+            Class::V => {
+                for s in (slot..slot + words).step_by(2) {
+                    if s + 1 < slot + words {
+                        self.c.kill_pair(s);
+                    } else {
+                        self.c.kill(s);
+                    }
+                }
+            }
+            _ => self.c.kill(slot),
+        }
+    }
+
+    fn end_uses(&mut self, inst: &Inst) {
+        let dead = self.uses[self.i as usize].dead;
+        if dead == 0 {
+            return;
+        }
+        for (k, f) in inst.row.fields.iter().enumerate() {
+            if !f.def && dead >> k & 1 != 0 {
+                // SAFETY: the row describes the instruction.
+                let (s, n) = unsafe { (f.slot(inst.ip), f.count(inst.ip)) };
+                self.give_up(f.class, s, n);
+            }
+        }
+    }
+
+    /// Ends an instruction that wrote `dst` slots: operands that die are given up.
+    pub(super) fn end_inst(&mut self, inst: &Inst) {
+        let dst = inst.row.fields.iter().find(|f| f.def).map(|f: &Field| {
+            // SAFETY: the row describes the instruction.
+            unsafe { (f.slot(inst.ip), f.count(inst.ip)) }
+        });
+        let dead = self.uses[self.i as usize].dead;
+        if dead != 0 {
+            for (k, f) in inst.row.fields.iter().enumerate() {
+                if f.def || dead >> k & 1 == 0 {
+                    continue;
+                }
+                // SAFETY: the row describes the instruction.
+                let (s, n) = unsafe { (f.slot(inst.ip), f.count(inst.ip)) };
+                if dst.is_some_and(|(d, m)| s < d + m && d < s + n) {
+                    continue;
+                }
+                self.give_up(f.class, s, n);
+            }
+        }
+        self.c.unlock();
+    }
+
+    /// Gives up operands that die here; the general register for the result.
+    pub fn result_g(&mut self, inst: &Inst) -> G {
+        self.release(inst);
+        self.c.def_g(self.slot(inst, 0), self.dead(0))
+    }
+
+    /// As [`Gen::result_g`], a vector register for a scalar.
+    pub fn result_x(&mut self, inst: &Inst) -> X {
+        self.release(inst);
+        self.c.def_x(self.slot(inst, 0), self.dead(0))
+    }
+
+    /// As [`Gen::result_g`], a vector register for a pair.
+    pub fn result_p(&mut self, inst: &Inst) -> X {
+        self.release(inst);
+        self.c.def_p(self.slot(inst, 0), self.dead(0))
+    }
+}
