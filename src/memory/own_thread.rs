@@ -11,8 +11,9 @@
 //! of `fork` to miss.
 
 use super::thread;
+use std::ffi::{CStr, c_void};
 use std::mem::MaybeUninit;
-use std::thread::{Builder, JoinHandle};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// LLVM recurses deeply; pages are touched only when needed.
 const STACK: usize = 64 << 20;
@@ -55,14 +56,74 @@ impl Drop for Deaf {
     }
 }
 
-fn builder(name: &str) -> Builder {
-    Builder::new().name(name.into()).stack_size(STACK)
+type Work<'a> = Box<dyn FnOnce() + Send + 'a>;
+
+/// Starts a thread; gives the work back when the system has none.
+///
+/// Not with the standard library: what it does at a thread's start allocates through the C
+/// library, which may be bound to the guest's functions, and these may be what is compiled here.
+///
+/// # Safety
+/// What the work borrows lives until the thread is joined.
+unsafe fn start(name: &CStr, work: Work<'_>) -> Option<libc::pthread_t> {
+    extern "C" fn go(work: *mut c_void) -> *mut c_void {
+        // What the guest put in the place of library functions is not for this thread, to its end.
+        std::mem::forget(thread::own_work());
+        // SAFETY: `start` made the box for this thread alone.
+        let work = unsafe { Box::from_raw(work.cast::<Work<'static>>()) };
+        // Whoever cares for a panic has caught it further in; the message is out.
+        let _ = catch_unwind(AssertUnwindSafe(work));
+        std::ptr::null_mut()
+    }
+    let work = Box::into_raw(Box::new(work)).cast::<c_void>();
+    let _own = thread::own_work();
+    let _deaf = Deaf::new();
+    // SAFETY: the attributes are initialised before use; the name is short enough or not taken;
+    // see the caller's promise for the work.
+    unsafe {
+        let (mut attributes, mut new) = (MaybeUninit::uninit(), MaybeUninit::uninit());
+        libc::pthread_attr_init(attributes.as_mut_ptr());
+        libc::pthread_attr_setstacksize(attributes.as_mut_ptr(), STACK);
+        let failed = libc::pthread_create(new.as_mut_ptr(), attributes.as_ptr(), go, work);
+        libc::pthread_attr_destroy(attributes.as_mut_ptr());
+        if failed != 0 {
+            drop(Box::from_raw(work.cast::<Work<'_>>()));
+            return None;
+        }
+        libc::pthread_setname_np(new.assume_init(), name.as_ptr());
+        Some(new.assume_init())
+    }
+}
+
+/// Waits for the end of a thread of [`start`].
+fn join(thread: libc::pthread_t) {
+    // SAFETY: the thread was neither joined nor detached.
+    unsafe { libc::pthread_join(thread, std::ptr::null_mut()) };
+}
+
+/// A thread that runs beside the guest.
+#[derive(Debug)]
+pub struct OwnThread(libc::pthread_t);
+
+impl OwnThread {
+    /// Waits for its end. A panic there was reported when it happened.
+    pub fn join(self) {
+        join(self.0);
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for OwnThread {
+    fn drop(&mut self) {
+        // SAFETY: the thread was neither joined nor detached.
+        unsafe { libc::pthread_detach(self.0) };
+    }
 }
 
 /// Starts a thread; `None` when the system has none.
-pub fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Option<JoinHandle<()>> {
-    let _deaf = Deaf::new();
-    builder(name).spawn(work).ok()
+pub fn spawn(name: &CStr, work: impl FnOnce() + Send + 'static) -> Option<OwnThread> {
+    // SAFETY: the work borrows nothing.
+    unsafe { start(name, Box::new(work)) }.map(OwnThread)
 }
 
 /// Does a piece of work on a thread of its own and waits for it.
@@ -79,29 +140,26 @@ pub fn run<T: Send>(work: impl FnOnce() -> T + Send) -> T {
 /// # Panics
 /// When one of them panics.
 pub fn run_all<T: Send, F: FnOnce() -> T + Send>(work: Vec<F>) -> Vec<T> {
-    // What the guest put in the place of library functions is not for this work.
-    let own = |work: F| {
-        let _own = thread::own_work();
-        work()
+    let _whole = Whole::new();
+    let mut jobs: Vec<(Option<F>, Option<std::thread::Result<T>>)> =
+        work.into_iter().map(|w| (Some(w), None)).collect();
+    let mut threads = Vec::new();
+    for (work, result) in &mut jobs {
+        let work = Box::new(move || {
+            *result = work.take().map(|w| catch_unwind(AssertUnwindSafe(w)));
+        });
+        // SAFETY: all are joined before `jobs` is used again.
+        threads.extend(unsafe { start(c"ompvm compile", work) });
+    }
+    threads.into_iter().for_each(join);
+    let here = |(work, result): (Option<F>, Option<std::thread::Result<T>>)| match (work, result) {
+        (_, Some(Ok(value))) => Some(value),
+        (_, Some(Err(panic))) => resume_unwind(panic),
+        (work, None) => work.map(|w| {
+            let _own = thread::own_work();
+            w()
+        }),
     };
-    let mut jobs: Vec<(Option<F>, Option<T>)> = work.into_iter().map(|w| (Some(w), None)).collect();
-    let whole = Whole::new();
-    std::thread::scope(|scope| {
-        let deaf = Deaf::new();
-        let mut threads = Vec::new();
-        for (work, result) in &mut jobs {
-            let work = move || *result = work.take().map(own);
-            threads.extend(builder("ompvm compile").spawn_scoped(scope, work));
-        }
-        drop(deaf);
-        for thread in threads {
-            if let Err(panic) = thread.join() {
-                std::panic::resume_unwind(panic);
-            }
-        }
-    });
-    drop(whole);
-    let here = |(work, result): (Option<F>, Option<T>)| result.or_else(|| work.map(own));
     jobs.into_iter().filter_map(here).collect()
 }
 

@@ -10,6 +10,7 @@
 //! action.
 
 use super::activation::{self, Activation, RawTrap};
+use super::stack;
 use super::thread::{self, ThreadState};
 use crate::support::error::{Trap, TrapKind};
 use std::ffi::c_void;
@@ -394,7 +395,9 @@ extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, context: *mut c
             }
             libc::SIGSEGV if address == pc => TrapKind::BadCall(address),
             libc::SIGSEGV if interpreting && (*state).in_stack(address) => TrapKind::StackOverflow,
-            libc::SIGSEGV if near_native_stack(state, sp, address) => TrapKind::StackOverflow,
+            libc::SIGSEGV if near_native_stack(!state.is_null(), sp, address) => {
+                TrapKind::StackOverflow
+            }
             libc::SIGSEGV | libc::SIGBUS => TrapKind::BadAddress(address),
             libc::SIGFPE => TrapKind::IntegerDivision,
             libc::SIGILL => TrapKind::BuiltinTrap,
@@ -424,10 +427,9 @@ unsafe fn caller(sp: usize) -> usize {
 
 /// Whether the native stack ran out: the address is just around the stack pointer, or both are at
 /// the stack's end or beyond it.
-fn near_native_stack(state: *const ThreadState, sp: usize, address: usize) -> bool {
+fn near_native_stack(guest: bool, sp: usize, address: usize) -> bool {
     let around = |place: usize| address.wrapping_sub(place.wrapping_sub(1 << 16)) < (1 << 17);
-    // SAFETY: null or this thread's state.
-    let end = unsafe { state.as_ref() }.map_or(0, |s| s.native_end());
+    let end = if guest { stack::native_end() } else { 0 };
     let beyond = |place: usize, above: usize| {
         end != 0 && (end.saturating_sub(BEYOND)..end + above).contains(&place)
     };

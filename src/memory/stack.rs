@@ -67,31 +67,73 @@ pub fn other_size() -> usize {
     }
 }
 
-/// The lowest address of the calling thread's native stack; 0 when unknown.
+/// The lowest address of the calling thread's native stack; 0 when unknown. For signal handlers: it
+/// asks the kernel alone. (`pthread_getattr_np` calls `realloc`, which may be the guest's, with a
+/// lock held.)
 pub fn native_end() -> usize {
-    // SAFETY: fills locals; the attributes are destroyed after use. The file name in the auxiliary
-    // vector lies at the very top of the first thread's stack (getauxval(3), AT_EXECFN).
+    if !super::thread::is_main() {
+        // The C library keeps what it knows of a thread at the top of the thread's stack.
+        // SAFETY: has no preconditions.
+        let top = unsafe { libc::pthread_self() } as usize;
+        return mapping_of(top).map_or(0, |m| m.start);
+    }
+    // SAFETY: fills a local. The file name in the auxiliary vector lies at the very top of the
+    // first thread's stack (getauxval(3), AT_EXECFN).
     unsafe {
-        if super::thread::is_main() {
-            let top = libc::getauxval(libc::AT_EXECFN) as usize;
-            let mut limit: libc::rlimit = std::mem::zeroed();
-            let got = libc::getrlimit(libc::RLIMIT_STACK, &mut limit);
-            if top == 0 || got != 0 || limit.rlim_cur == libc::RLIM_INFINITY {
-                return 0;
-            }
-            return top
-                .next_multiple_of(PAGE)
-                .saturating_sub(limit.rlim_cur as usize);
-        }
-        let mut attributes: libc::pthread_attr_t = std::mem::zeroed();
-        if libc::pthread_getattr_np(libc::pthread_self(), &mut attributes) != 0 {
+        let top = libc::getauxval(libc::AT_EXECFN) as usize;
+        let mut limit: libc::rlimit = std::mem::zeroed();
+        let got = libc::getrlimit(libc::RLIMIT_STACK, &mut limit);
+        if top == 0 || got != 0 || limit.rlim_cur == libc::RLIM_INFINITY {
             return 0;
         }
-        let (mut start, mut size) = (std::ptr::null_mut(), 0);
-        let got = libc::pthread_attr_getstack(&attributes, &mut start, &mut size);
-        libc::pthread_attr_destroy(&mut attributes);
-        if got == 0 { start as usize } else { 0 }
+        top.next_multiple_of(PAGE)
+            .saturating_sub(limit.rlim_cur as usize)
     }
+}
+
+/// The mapping that holds an address (proc_pid_maps(5)); async-signal-safe.
+fn mapping_of(address: usize) -> Option<std::ops::Range<usize>> {
+    // SAFETY: plain system calls on a local buffer.
+    let file = unsafe {
+        libc::open(
+            c"/proc/self/maps".as_ptr(),
+            libc::O_RDONLY | libc::O_CLOEXEC,
+        )
+    };
+    if file < 0 {
+        return None;
+    }
+    // Each line begins with two numbers, `start-end `; the rest is skipped.
+    let (mut numbers, mut at) = ([0usize; 2], 0);
+    let mut buffer = [0u8; 1024];
+    let found = 'all: loop {
+        // SAFETY: the buffer is as long as said.
+        let n = unsafe { libc::read(file, buffer.as_mut_ptr().cast(), buffer.len()) };
+        if n <= 0 {
+            break None;
+        }
+        for &byte in &buffer[..n as usize] {
+            match (byte, at) {
+                (b'\n', _) => (numbers, at) = ([0; 2], 0),
+                (b'-', 0) => at = 1,
+                (b' ', 1) => {
+                    let [start, end] = numbers;
+                    if (start..end).contains(&address) {
+                        break 'all Some(start..end);
+                    }
+                    at = 2;
+                }
+                (digit, 0 | 1) => {
+                    let digit = (digit as char).to_digit(16).unwrap_or(0) as usize;
+                    numbers[at] = numbers[at] << 4 | digit;
+                }
+                _ => {}
+            }
+        }
+    };
+    // SAFETY: opened above.
+    unsafe { libc::close(file) };
+    found
 }
 
 /// `OMP_STACKSIZE`: a number with an optional unit B, K, M or G; K when none

@@ -38,8 +38,6 @@ pub struct ThreadState {
     blocks: Vec<TlsBlock>,
     rounds: u32,
     signal_stack: *mut c_void,
-    /// The lowest address of the native stack, 0 when unknown.
-    native_end: usize,
     /// The alternate signal stack that the guest installed (address, bytes); no bytes is none.
     pub alternate: (usize, usize),
 }
@@ -360,7 +358,6 @@ fn make() -> *mut ThreadState {
         blocks: Vec::new(),
         rounds: 0,
         signal_stack: ptr::null_mut(),
-        native_end: stack::native_end(),
         alternate: (0, 0),
     });
     let p = Box::into_raw(state);
@@ -437,11 +434,6 @@ impl ThreadState {
     /// One past the last byte of the guest stack that frames may use.
     pub fn ordinary_limit(&self) -> *mut u8 {
         self.stack.limit()
-    }
-
-    /// The lowest address of the native stack, 0 when unknown.
-    pub fn native_end(&self) -> usize {
-        self.native_end
     }
 
     /// Whether an address lies in this thread's guest stack (its guard page included).

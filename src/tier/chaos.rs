@@ -1,11 +1,12 @@
 //! Switches tiers at random points, to find what does not survive that.
 //!
 //! What: with `OMPVM_CHAOS=SEED` in the environment, each function is, when it was lowered at its
-//! first call, compiled at once or not, and left at a random loop after a random number of trips or
+//! first call, compiled at once, with those that must switch together with it, or not, and left at a random loop after a random number of trips or
 //! not. A seed gives the same choices in the same order of first calls. What not: no clock, and nothing
 //! runs beside the guest, which waits for each compilation, so that a failure can be repeated.
 
 use super::compiler::Compiler;
+use super::units;
 use crate::interp::frame::Lowered;
 use crate::interp::{self, watch};
 use crate::jit::{LoopEntry, Unit};
@@ -97,7 +98,9 @@ fn lowered(func: &FuncRef, code: &'static Lowered) {
         }
     }
     if whole {
-        unit.functions = Some(vec![func.id.index()]);
+        let group = units::together(&image.module, func.id).into_iter();
+        let group = group.filter(|&f| compiler.program().can_compile(f));
+        unit.functions = Some(group.map(|f| f.index()).collect());
         unit.entries.clear();
         let _ = own_thread::run(|| compiler.compile(image, &unit));
     }

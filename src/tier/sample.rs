@@ -20,13 +20,13 @@ use crate::interp::watch;
 use crate::ir::{Callee, FuncId, GlobalRef};
 use crate::jit::{Level, LoopEntry, Unit};
 use crate::memory::image::Image;
-use crate::memory::{own_thread, thread};
+use crate::memory::own_thread::{self, OwnThread};
+use crate::memory::thread;
 use cranelift_entity::EntityRef;
 use hashbrown::HashMap;
 use parking_lot::{Condvar, Mutex};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// The thread looks this often at first.
@@ -93,7 +93,7 @@ struct Shared {
 #[derive(Debug)]
 pub struct Sampler {
     shared: Arc<Shared>,
-    threads: Vec<JoinHandle<()>>,
+    threads: Vec<OwnThread>,
 }
 
 impl Sampler {
@@ -116,8 +116,8 @@ impl Sampler {
         });
         let (a, b) = (shared.clone(), shared.clone());
         let threads = [
-            own_thread::spawn("ompvm sample", move || a.observe()),
-            own_thread::spawn("ompvm compile", move || b.work()),
+            own_thread::spawn(c"ompvm sample", move || a.observe()),
+            own_thread::spawn(c"ompvm compile", move || b.work()),
         ];
         Sampler {
             shared,
@@ -134,8 +134,7 @@ impl Sampler {
         self.shared.queue.lock().stop = true;
         self.shared.wake.notify_all();
         for thread in self.threads {
-            // A panic there was reported when it happened.
-            let _ = thread.join();
+            thread.join();
         }
     }
 }
@@ -339,15 +338,33 @@ impl Shared {
         }
     }
 
-    /// The unit of a job, and its instructions: the function or the loop, and the small functions called
-    /// there that nobody has compiled yet.
+    /// The unit of a job, and its instructions: the function or the loop, the small functions called
+    /// there that nobody has compiled yet, and what must switch together with them.
     fn unit(&self, job: &Job) -> (Unit, usize) {
         let module = &self.image.module;
-        let mut size = units::size(module, job.function);
+        let mut size = match job.head {
+            Some(_) => units::size(module, job.function),
+            None => 0,
+        };
         let mut functions = Vec::new();
         let mut entries = Vec::new();
+        let mut todo = Vec::new();
+        let mut taken = self.taken.lock();
+        let mut add = |f: FuncId, taken: &mut [bool], todo: &mut Vec<FuncId>| {
+            for f in units::together(module, f) {
+                if !std::mem::replace(&mut taken[f.index()], true) {
+                    size += units::size(module, f);
+                    functions.push(f.index());
+                    todo.push(f);
+                }
+            }
+        };
         match job.head {
-            None => functions.push(job.function.index()),
+            None => {
+                // It was taken when it was queued.
+                taken[job.function.index()] = false;
+                add(job.function, &mut taken, &mut todo);
+            }
             Some((code, head)) => {
                 if let (Some((places, words)), Some(block)) =
                     (watch::places(code), code.heads[head].block)
@@ -359,10 +376,9 @@ impl Shared {
                         places,
                     });
                 }
+                todo.push(job.function);
             }
         }
-        let mut taken = self.taken.lock();
-        let mut todo = vec![job.function];
         while let Some(caller) = todo.pop() {
             let body = module.functions[caller].body.iter();
             for inst in body.flat_map(|b| &b.insts) {
@@ -371,10 +387,7 @@ impl Shared {
                     && !taken[f.index()]
                     && units::size(module, *f) <= SMALL
                 {
-                    taken[f.index()] = true;
-                    size += units::size(module, *f);
-                    functions.push(f.index());
-                    todo.push(*f);
+                    add(*f, &mut taken, &mut todo);
                 }
             }
         }

@@ -1,12 +1,13 @@
-//! Which functions are compiled together when everything is.
+//! Which functions are compiled together.
 //!
 //! What: [`split`] divides a module's functions into as many groups of about the same size as
 //! there are processors to compile on. Small functions stay with one of their callers, since a
-//! call into another unit goes through a stub. What not: units of single hot functions need no
-//! division; [`super::policy`] chooses them.
+//! call into another unit goes through a stub. [`together`] finds those that must not be in
+//! different tiers. What not: which functions are hot; [`super::sample`] finds them.
 
-use crate::ir::{Callee, FuncId, GlobalRef, Module};
+use crate::ir::{Call, Callee, FuncId, GlobalRef, Module, TailKind};
 use cranelift_entity::EntityRef;
+use hashbrown::HashMap;
 
 /// Functions up to so many instructions go where a caller of theirs goes.
 const SMALL: usize = 80;
@@ -76,4 +77,124 @@ fn root(leader: &[usize], mut i: usize) -> usize {
         i = leader[i];
     }
     i
+}
+
+/// Functions followed in search of a cycle.
+const FOLLOWED: usize = 256;
+/// A cycle with more instructions is not compiled as one.
+const CYCLE: usize = 2000;
+
+/// The functions that must switch together with one: those that call each other in a circle, and
+/// those that hand over to each other by tail calls through pointers.
+///
+/// Why: a call from one tier into another takes native stack, far more than a call inside one. A
+/// deep recursion between functions of two tiers would run out of it, and a chain of tail calls,
+/// which may be endless, certainly would. What not: cycles that are large, or closed by pointers.
+pub fn together(module: &Module, function: FuncId) -> Vec<FuncId> {
+    let mut group = cycle(module, function);
+    if hands_over(module, function) {
+        let others = module.functions.keys();
+        group.extend(others.filter(|&f| hands_over(module, f)));
+        group.sort_unstable();
+        group.dedup();
+    }
+    group
+}
+
+fn calls(module: &Module, function: FuncId) -> impl Iterator<Item = &Call> {
+    let body = module.functions[function].body.iter();
+    body.flat_map(|b| &b.insts).filter_map(|i| i.op.as_call())
+}
+
+/// Whether a function has a tail call through a pointer that must be one.
+fn hands_over(module: &Module, function: FuncId) -> bool {
+    let must = |c: &&Call| c.tail == TailKind::MustTail;
+    calls(module, function)
+        .filter(must)
+        .any(|c| !matches!(c.callee, Callee::Symbol(_)))
+}
+
+/// The functions on a circle of direct calls through `function`, itself the first.
+fn cycle(module: &Module, function: FuncId) -> Vec<FuncId> {
+    let mut found = vec![function];
+    let mut callers: HashMap<FuncId, Vec<FuncId>> = HashMap::new();
+    let mut at = 0;
+    while let Some(&caller) = found.get(at) {
+        at += 1;
+        for call in calls(module, caller) {
+            let Callee::Symbol(GlobalRef::Func(f)) = call.callee else {
+                continue;
+            };
+            if module.functions[f].body.is_none() {
+                continue;
+            }
+            if f != function && !callers.contains_key(&f) && found.len() < FOLLOWED {
+                found.push(f);
+            }
+            callers.entry(f).or_default().push(caller);
+        }
+    }
+    let mut group = vec![function];
+    let mut total = size(module, function);
+    let mut at = 0;
+    while let Some(f) = group.get(at) {
+        at += 1;
+        for &caller in callers.get(f).into_iter().flatten() {
+            if !group.contains(&caller) {
+                total += size(module, caller);
+                group.push(caller);
+            }
+        }
+        if total > CYCLE {
+            return vec![function];
+        }
+    }
+    group
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::llvm::{Input, read};
+
+    fn names(text: &str, of: &str) -> Vec<String> {
+        let bytes = format!("target triple = \"x86_64-unknown-linux-gnu\"\n{text}").into_bytes();
+        let name = "test.ll".into();
+        let module = read(&[Input { name, bytes }]).unwrap();
+        let Some(GlobalRef::Func(id)) = module.symbol(of) else {
+            panic!("no {of}")
+        };
+        let mut names: Vec<String> = together(&module, id)
+            .into_iter()
+            .map(|f| module.functions[f].name.to_string())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn circles_of_calls_switch_together() {
+        let text = "declare void @x()
+            define void @a() { call void @b() call void @leaf() ret void }
+            define void @b() { call void @c() call void @x() ret void }
+            define void @c() { call void @a() call void @c() ret void }
+            define void @leaf() { ret void }
+            define void @top() { call void @a() ret void }";
+        for of in ["a", "b", "c"] {
+            assert_eq!(names(text, of), ["a", "b", "c"]);
+        }
+        assert_eq!(names(text, "leaf"), ["leaf"]);
+        assert_eq!(names(text, "top"), ["top"]);
+    }
+
+    #[test]
+    fn chains_of_tail_calls_switch_together() {
+        let text = "define void @a(ptr %f) { musttail call void %f(ptr %f) ret void }
+            define void @b(ptr %f) { musttail call void %f(ptr %f) ret void }
+            define void @c(ptr %f) { musttail call void @a(ptr %f) ret void }
+            define void @d(ptr %f) { call void %f(ptr %f) ret void }";
+        assert_eq!(names(text, "a"), ["a", "b"]);
+        assert_eq!(names(text, "c"), ["c"]);
+        assert_eq!(names(text, "d"), ["d"]);
+    }
 }
