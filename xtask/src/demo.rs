@@ -1,7 +1,7 @@
 //! The main job, shown: every NAS benchmark's bitcode runs and verifies on ompvm.
 
 use crate::npb::{self, Class, Name};
-use crate::process::{self, measure, root};
+use crate::process::{self, root};
 use crate::setup;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::process::Command;
@@ -72,7 +72,7 @@ pub fn run() -> Result<(), String> {
 }
 
 fn report(command: &mut Command) -> Result<Report, String> {
-    let measured = measure(command)?;
+    let measured = ompvm_measure::run(command)?;
     let field = |name: &str| {
         measured
             .stdout
@@ -82,7 +82,7 @@ fn report(command: &mut Command) -> Result<Report, String> {
             .unwrap_or_default()
     };
     Ok(Report {
-        verified: measured.success && field("Verification") == "SUCCESSFUL",
+        verified: measured.success() && field("Verification") == "SUCCESSFUL",
         seconds: field("Time in seconds").parse().unwrap_or(f64::NAN),
         mops: field("Mop/s total").parse().unwrap_or(f64::NAN),
         threads: field("Total threads"),

@@ -6,7 +6,6 @@
 //! of the pairs' ratios says how far to trust the median. What not: it never runs a guest in this
 //! process; its own side is this program, started afresh each time.
 
-mod measure;
 mod native;
 mod outputs;
 mod plot;
@@ -15,11 +14,12 @@ mod report;
 use super::FAILED;
 use super::args::Tier;
 use clap::{Args, ValueEnum};
-use measure::{End, Run};
 use native::Native;
+use ompvm_measure::{End, Run};
 use outputs::{Difference, Rules, Verdict};
 use regex_lite::Regex;
 use std::ffi::OsString;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
@@ -309,7 +309,17 @@ impl Bench<'_> {
         if let Some(threads) = threads {
             command.env("OMP_NUM_THREADS", threads.to_string());
         }
-        measure::run(&mut command)
+        // With `vfork` the child's peak memory would begin at our own (LLVM is linked in); the
+        // standard library forks when there is something to do before `exec`. What is done: a
+        // comparison that is stopped takes the program it measures with it.
+        let end_with_us = || {
+            // SAFETY: prctl may be called between fork and exec; it only sets a flag of the child.
+            unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
+            Ok(())
+        };
+        // SAFETY: the closure neither allocates nor locks.
+        unsafe { command.pre_exec(end_with_us) };
+        ompvm_measure::run(&mut command)
     }
 }
 

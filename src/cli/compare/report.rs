@@ -1,10 +1,10 @@
 //! What a comparison found, as text for people, CSV and JSON.
 
-use super::measure::{Run, Spread};
 use super::native::Native;
 use super::outputs::{Difference, Verdict};
 use super::{CompareOptions, Series};
 use clap::ValueEnum;
+use ompvm_measure::{Run, Spread};
 use serde_json::{Value, json};
 use std::path::Path;
 

@@ -4,8 +4,9 @@
 use super::cache::{Cache, CacheFolder};
 use super::place::{self, Place};
 use super::table::write_json;
-use crate::process::{Measured, capture_ok, geomean, measure_ok, median};
+use crate::process::{capture_ok, geomean, measure_ok, median};
 use clap::Args;
+use ompvm_measure::Run;
 use serde_json::json;
 use std::path::PathBuf;
 use std::process::Command;
@@ -99,7 +100,7 @@ pub fn run(options: &HelloOptions) -> Result<(), String> {
         ));
     }
     const WARMUP: usize = 3;
-    let mut runs: Vec<Vec<Measured>> = vec![Vec::new(); sides.len()];
+    let mut runs: Vec<Vec<Run>> = vec![Vec::new(); sides.len()];
     for run in 0..WARMUP + options.runs {
         for turn in 0..sides.len() {
             let side = (turn + run) % sides.len();
@@ -134,7 +135,7 @@ pub fn run(options: &HelloOptions) -> Result<(), String> {
             walls.iter().copied().fold(f64::INFINITY, f64::min),
             walls.iter().copied().fold(0.0, f64::max),
             median(runs.iter().map(|m| m.cpu)) * 1e3,
-            median(runs.iter().map(|m| m.peak)),
+            median(runs.iter().map(|m| m.megabytes())),
         );
         rows.push((*name, ratio, walls));
     }

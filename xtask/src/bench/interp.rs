@@ -3,8 +3,9 @@
 
 use super::{Options, table::Table};
 use crate::npb::{self, Class, Name};
-use crate::process::{self, Measured, capture_ok, measure_ok, median, root};
+use crate::process::{self, capture_ok, measure_ok, median, root};
 use crate::setup::{self, Tools};
+use ompvm_measure::Run;
 use std::path::Path;
 use std::process::Command;
 
@@ -131,7 +132,7 @@ fn against_native(tools: &Tools, options: &Options) -> Result<(), String> {
                 theirs.push(b);
             }
         }
-        let wall = |m: &[Measured]| median(m.iter().map(|m| m.wall));
+        let wall = |m: &[Run]| median(m.iter().map(|m| m.wall));
         let cpu = median(ours.iter().map(|m| m.cpu));
         table.row(
             name.lower(),

@@ -10,8 +10,9 @@ use super::pack;
 use super::place::{self, BINDING, Place};
 use super::table::{Table, write_json};
 use crate::npb::{Class, Form, Name};
-use crate::process::{Measured, geomean, measure, measure_ok, median};
+use crate::process::{geomean, measure_ok, median};
 use clap::Args;
+use ompvm_measure::Run;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -195,7 +196,7 @@ impl Bench<'_> {
             Some(form(Form::Tuned)?)
         };
         let cache = CacheFolder::new(self.options.cache, &self.place.ompvm_path());
-        let run_side = |side: usize| -> Result<Option<Measured>, String> {
+        let run_side = |side: usize| -> Result<Option<Run>, String> {
             match side {
                 0 => {
                     let tier = &self.options.tier;
@@ -205,13 +206,13 @@ impl Bench<'_> {
                 1 => measure_ok(&mut self.place.command(&native, threads)).map(Some),
                 _ => match &tuned {
                     // Built for another processor it may end at its first instruction.
-                    Some(tuned) => measure(&mut self.place.command(tuned, threads))
-                        .map(|m| m.success.then_some(m)),
+                    Some(tuned) => ompvm_measure::run(&mut self.place.command(tuned, threads))
+                        .map(|m| m.success().then_some(m)),
                     None => Ok(None),
                 },
             }
         };
-        let mut sides: [Vec<Measured>; 3] = Default::default();
+        let mut sides: [Vec<Run>; 3] = Default::default();
         let limit = self.options.row_limit.map(Duration::from_secs_f64);
         let start = Instant::now();
         for run in 0..self.options.warmup + self.options.runs {
@@ -231,10 +232,10 @@ impl Bench<'_> {
         Ok(())
     }
 
-    fn add(&mut self, name: Name, sides: &[Vec<Measured>; 3]) {
+    fn add(&mut self, name: Name, sides: &[Vec<Run>; 3]) {
         let [ours, native, tuned] = sides;
-        let of = |side: &[Measured], figure: fn(&Measured) -> f64| median(side.iter().map(figure));
-        let wall: fn(&Measured) -> f64 = |m| m.wall;
+        let of = |side: &[Run], figure: fn(&Run) -> f64| median(side.iter().map(figure));
+        let wall: fn(&Run) -> f64 = |m| m.wall;
         let pairs: Vec<f64> = ours
             .iter()
             .zip(native)
@@ -258,13 +259,13 @@ impl Bench<'_> {
                 of(native, timed),
                 of(ours, timed) / of(native, timed),
                 of(ours, |m| m.cpu) / of(native, |m| m.cpu),
-                of(ours, |m| m.peak),
-                of(native, |m| m.peak),
+                of(ours, |m| m.megabytes()),
+                of(native, |m| m.megabytes()),
             ],
             ratio,
         );
-        let run = |m: &Measured| json!({"wall_s": m.wall, "cpu_s": m.cpu, "peak_mb": m.peak, "timed_s": timed(m)});
-        let side = |side: &[Measured]| side.iter().map(run).collect::<Vec<_>>();
+        let run = |m: &Run| json!({"wall_s": m.wall, "cpu_s": m.cpu, "peak_mb": m.megabytes(), "timed_s": timed(m)});
+        let side = |side: &[Run]| side.iter().map(run).collect::<Vec<_>>();
         self.runs.push(json!({
             "name": name.lower(),
             "ompvm": side(ours), "native": side(native), "tuned": side(tuned),
@@ -300,7 +301,7 @@ impl Bench<'_> {
 }
 
 /// What the benchmark's own timer says.
-fn timed(measured: &Measured) -> f64 {
+fn timed(measured: &Run) -> f64 {
     measured
         .stdout
         .lines()

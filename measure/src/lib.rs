@@ -1,11 +1,12 @@
 //! One run of a program as a whole process: wall clock, processor time, peak memory, output.
 //!
-//! Why `wait4`: it gives the figures of this very child. What not: nothing here knows which side
-//! it measures; both take this one path.
+//! Why a crate: `ompvm compare` and the repository's own benchmarks measure alike, and the latter
+//! must not link LLVM. Why `wait4`: it gives the figures of this very child. What not: nothing
+//! here knows what it measures, or against what.
 
 use std::fs::File;
-use std::io::{Read, Seek};
-use std::os::unix::process::CommandExt;
+use std::io::{Error, ErrorKind, Read, Seek};
+use std::os::fd::FromRawFd;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
@@ -44,24 +45,29 @@ pub struct Run {
     pub stderr: String,
 }
 
-/// Runs a command once. Its output goes to files, so that no reader competes for the processor.
+impl Run {
+    /// Whether it ended with status 0.
+    pub fn success(&self) -> bool {
+        self.end == End::Exit(0)
+    }
+
+    /// Largest resident set, in millions of bytes.
+    pub fn megabytes(&self) -> f64 {
+        self.peak as f64 * 1e-6
+    }
+}
+
+/// Runs a command once, without input. Its output goes to files in memory, so that no reader
+/// competes for the processor.
+///
+/// # Errors
+/// Why the command could not be started or waited for.
 pub fn run(command: &mut Command) -> Result<Run, String> {
     let program = command.get_program().to_string_lossy().into_owned();
-    let file = || tempfile::tempfile().map_err(|e| format!("cannot make a temporary file: {e}"));
     let share = |f: &File| f.try_clone().map_err(|e| e.to_string());
-    let (mut out, mut err) = (file()?, file()?);
+    let (mut out, mut err) = (memory_file()?, memory_file()?);
     command.stdout(share(&out)?).stderr(share(&err)?);
     command.stdin(Stdio::null());
-    // With `vfork` the child's peak memory would begin at our own (LLVM is linked in); the
-    // standard library forks when there is something to do before `exec`. What is done: a
-    // comparison that is stopped takes the program it measures with it.
-    let end_with_us = || {
-        // SAFETY: prctl may be called between fork and exec; it only sets a flag of the child.
-        unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
-        Ok(())
-    };
-    // SAFETY: the closure neither allocates nor locks.
-    unsafe { command.pre_exec(end_with_us) };
     let start = Instant::now();
     let child = command
         .spawn()
@@ -70,14 +76,10 @@ pub fn run(command: &mut Command) -> Result<Run, String> {
     let mut status = 0;
     // SAFETY: all-zero is a valid rusage.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-    loop {
-        // SAFETY: waits for a child that nobody else waits for, into variables of ours.
-        let waited = unsafe { libc::wait4(pid, &raw mut status, 0, &raw mut usage) };
-        if waited == pid {
-            break;
-        }
-        let error = std::io::Error::last_os_error();
-        if error.kind() != std::io::ErrorKind::Interrupted {
+    // SAFETY: waits for a child that nobody else waits for, into variables of ours.
+    while unsafe { libc::wait4(pid, &raw mut status, 0, &raw mut usage) } != pid {
+        let error = Error::last_os_error();
+        if error.kind() != ErrorKind::Interrupted {
             return Err(format!("cannot wait for {program}: {error}"));
         }
     }
@@ -95,6 +97,17 @@ pub fn run(command: &mut Command) -> Result<Run, String> {
         stdout: text(&mut out)?,
         stderr: text(&mut err)?,
     })
+}
+
+fn memory_file() -> Result<File, String> {
+    // SAFETY: the name is a C string.
+    let fd = unsafe { libc::memfd_create(c"output".as_ptr(), libc::MFD_CLOEXEC) };
+    if fd < 0 {
+        let error = Error::last_os_error();
+        return Err(format!("cannot make a file in memory: {error}"));
+    }
+    // SAFETY: just opened, and nobody else has it.
+    Ok(unsafe { File::from_raw_fd(fd) })
 }
 
 fn seconds(t: libc::timeval) -> f64 {
@@ -159,6 +172,7 @@ mod tests {
         command.args(["-c", "echo out; echo err >&2; exit 3"]);
         let run = run(&mut command).unwrap();
         assert_eq!(run.end, End::Exit(3));
+        assert!(!run.success());
         assert_eq!((&*run.stdout, &*run.stderr), ("out\n", "err\n"));
         assert!(run.wall > 0.0 && run.peak > 0);
         let mut killed = Command::new("/bin/sh");
