@@ -9,6 +9,7 @@
 //! Compiled guests are kept under `target/guests`, named by a hash of source, flags and compiler.
 
 mod archives;
+mod baseline;
 mod cache;
 mod cli;
 mod compare;
@@ -103,6 +104,7 @@ fn main() {
     let mut trials: Vec<Trial> = Vec::new();
     trials.extend(house::trials());
     trials.extend(archives::trials());
+    trials.extend(baseline::trials());
     trials.extend(cache::trials());
     trials.extend(cli::trials());
     trials.extend(compare::trials());
