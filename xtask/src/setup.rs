@@ -3,9 +3,10 @@
 //! On Debian and its kin the packages come through apt-get when we are root or sudo asks no
 //! password. Elsewhere one sentence says what to install.
 
-use crate::process::{capture, run};
+use crate::process::{capture, root, run};
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// Debian's packages: LLVM to link, clang to compile guests, libomp as the native peer.
 const PACKAGES: [&str; 9] = [
@@ -101,12 +102,75 @@ fn find() -> Result<Tools, String> {
         }
         let lacks = missing(&prefix);
         if lacks.is_empty() {
+            cpp_headers(&prefix)?;
             link_libraries()?;
             return Ok(Tools { prefix });
         }
         reason = format!("{} lacks {}", prefix.display(), lacks.join(", "));
     }
     Err(reason)
+}
+
+/// The C++ compiler that the build takes: the crate `cc` looks at `CXX`, too.
+fn cpp() -> Command {
+    Command::new(std::env::var_os("CXX").unwrap_or_else(|| "c++".into()))
+}
+
+/// The headers that a C++ source includes with angle brackets.
+fn includes(source: &str) -> String {
+    let lines = source.lines().map(str::trim);
+    lines
+        .filter(|l| l.starts_with("#include <"))
+        .map(|l| format!("{l}\n"))
+        .collect()
+}
+
+/// Tries to read every header that `build.rs` needs for the shim over LLVM, with the compiler and
+/// the options that it takes.
+fn cpp_headers(prefix: &Path) -> Result<(), String> {
+    let source = root().join("src/llvm/shim.cpp");
+    let text =
+        std::fs::read_to_string(&source).map_err(|e| format!("{}: {e}", source.display()))?;
+    let dir = capture(Command::new(prefix.join("bin/llvm-config")).arg("--includedir"))?;
+    let dir = String::from_utf8_lossy(&dir.stdout).trim().to_owned();
+    let mut child = cpp()
+        .args([
+            "-std=c++17",
+            "-E",
+            "-o",
+            "/dev/null",
+            "-isystem",
+            &dir,
+            "-x",
+            "c++",
+            "-",
+        ])
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|_| "a C++ compiler is not installed (g++, or clang++ named by CXX)")?;
+    if let Some(mut input) = child.stdin.take() {
+        // A compiler that gives up early says why.
+        let _ = input.write_all(includes(&text).as_bytes());
+    }
+    let output = child.wait_with_output().map_err(|e| e.to_string())?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    let first = errors.lines().find(|l| l.contains("error"));
+    Err(lacking_headers(&dir, first.unwrap_or("it gives no reason")))
+}
+
+/// Says which headers are missing: LLVM's, or the C++ library's.
+fn lacking_headers(dir: &str, error: &str) -> String {
+    let whose = if error.contains("llvm") {
+        format!("LLVM's headers are not in {dir} (Debian: llvm-22-dev)")
+    } else {
+        "the C++ compiler lacks its library's headers (Debian: g++, or libstdc++-dev for clang++)"
+            .to_owned()
+    };
+    format!("{whose}: {error}")
 }
 
 /// Tries to link a C++ program with the libraries that a static LLVM needs.
@@ -116,7 +180,7 @@ fn link_libraries() -> Result<(), String> {
     let source = dir.join("probe.cpp");
     std::fs::write(&source, "#include <vector>\nint main() { return 0; }\n")
         .map_err(|e| e.to_string())?;
-    let output = Command::new("c++")
+    let output = cpp()
         .arg(&source)
         .arg("-o")
         .arg(dir.join("probe"))
@@ -168,4 +232,29 @@ pub fn ensure() -> Result<Tools, String> {
         .and_then(|()| apt(&install))
         .map_err(|e| format!("{e}; {advice}"))?;
     find().map_err(|e| format!("{e}, even after installing the packages"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_are_taken_from_the_source() {
+        let text = "// a\n#include <vector>\n  #include <llvm/IR/Module.h>\n#include \"own.h\"\n";
+        assert_eq!(
+            includes(text),
+            "#include <vector>\n#include <llvm/IR/Module.h>\n"
+        );
+    }
+
+    #[test]
+    fn it_is_said_whose_headers_are_missing() {
+        let told = lacking_headers("/x", "<stdin>:1: error: llvm/IR/Module.h: No such file");
+        assert!(
+            told.contains("/x") && told.contains("llvm-22-dev"),
+            "{told}"
+        );
+        let told = lacking_headers("/x", "<stdin>:1: error: vector: No such file");
+        assert!(told.contains("g++"), "{told}");
+    }
 }

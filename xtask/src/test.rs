@@ -25,7 +25,16 @@ pub fn run(filter: Option<&str>) -> Result<(), String> {
         "--package",
         "ompvm-libomp",
     ]))?;
-    cargo(&["test", "--release", "--package", "ompvm"])?;
+    cargo(&[
+        "test",
+        "--release",
+        "--package",
+        "ompvm",
+        "--package",
+        "ompvm-measure",
+        "--package",
+        "xtask",
+    ])?;
     if filter.is_some() {
         return Ok(());
     }

@@ -106,6 +106,13 @@ fn blocks(lines: &[String]) -> Vec<Range<usize>> {
 /// Everything that may go by itself.
 fn spans(lines: &[String]) -> Vec<Range<usize>> {
     let mut all = blocks(lines);
+    // `} else {` goes with what it begins; the end is then that of the block before it.
+    let branches: Vec<_> = all
+        .iter()
+        .filter(|b| lines[b.start].trim_start().starts_with('}'))
+        .map(|b| b.start..b.end - 1)
+        .collect();
+    all.extend(branches);
     for (i, line) in lines.iter().enumerate() {
         if depth_change(line) == 0 && !line.trim_start().starts_with('}') && !line.is_empty() {
             all.push(i..i + 1);
