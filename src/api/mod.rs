@@ -29,6 +29,7 @@ mod process;
 mod stats;
 #[cfg(test)]
 mod tests;
+pub mod timeline;
 mod typed;
 
 pub use crate::jit::cache::{Cache, Content as CacheContent, Counts as CacheCounts};

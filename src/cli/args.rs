@@ -80,6 +80,9 @@ pub struct RunOptions {
     /// Print what was executed, per region and thread, and compiled, at the end
     #[arg(long)]
     pub stats: bool,
+    /// Write when what was compiled, and which tier the processor time went to
+    #[arg(long, value_name = "FILE")]
+    pub timeline: Option<PathBuf>,
     /// Neither take compiled code from the cache nor keep it there
     #[arg(long)]
     pub no_cache: bool,

@@ -42,6 +42,11 @@ fn start(options: RunOptions) -> Result<ExitStatus, Error> {
         // SAFETY: as below.
         unsafe { libc::atexit(print_explanation) };
     }
+    if let Some(path) = options.timeline {
+        let _ = TIMELINE.set(path);
+        // SAFETY: as below.
+        unsafe { libc::atexit(write_timeline) };
+    }
     if options.stats {
         // At exit, for a guest may end by calling `exit` itself.
         // SAFETY: registers a function without arguments that stays valid.
@@ -76,11 +81,27 @@ fn start(options: RunOptions) -> Result<ExitStatus, Error> {
     for path in options.library_paths {
         config = config.library_path(path);
     }
-    Linker::new(&engine)
+    let program = Linker::new(&engine)
         .late_unsupported(options.late)
-        .link(&module)?
-        .start(config)?
-        .run_main()
+        .link(&module)?;
+    if TIMELINE.get().is_some() {
+        api::timeline::start();
+    }
+    program.start(config)?.run_main()
+}
+
+/// Where the timeline is written to.
+static TIMELINE: OnceLock<PathBuf> = OnceLock::new();
+
+extern "C" fn write_timeline() {
+    let samples = api::timeline::finish();
+    // Every name contains the empty one.
+    let text = api::tiers(Some("")) + &samples;
+    if let Some(path) = TIMELINE.get()
+        && let Err(error) = std::fs::write(path, text)
+    {
+        eprintln!("ompvm: {}: {error}", path.display());
+    }
 }
 
 extern "C" fn print_stats() {

@@ -134,7 +134,8 @@ fn find<T>(mut ask: impl FnMut(&Code) -> Option<T>) -> Option<T> {
     found
 }
 
-fn is_compiled(position: usize) -> bool {
+/// Whether a position is in compiled code. Neither allocates nor locks.
+pub fn is_compiled(position: usize) -> bool {
     find(|code| code.at(position).map(|_| ())).is_some()
 }
 

@@ -22,6 +22,7 @@ use cranelift_entity::EntityRef;
 use hashbrown::HashMap;
 use lines::Lines;
 use link::{Code, NEAR};
+pub use map::is_compiled;
 use std::ptr;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};

@@ -118,6 +118,45 @@ fn agrees() -> Result<(), String> {
     }
 }
 
+/// Seconds enough for samples, whatever the system's clock interrupt.
+const LONG: &str = "#include <stdio.h>\n\
+    __attribute__((noinline)) static double churn(long n) { double s = 0;\n\
+    for (long i = 1; i <= n; i++) s = s * 0.999999 + 1.0 / (double)i;\nreturn s; }\n\
+    int main(void) { printf(\"%.9g\\n\", churn(60000000)); return 0; }\n";
+
+/// The picture has a row per compiled function, and the samples were in compiled code.
+fn timeline() -> Result<(), String> {
+    let bitcode = guest("long", LONG)?;
+    let clang = llvm_bin().join("clang");
+    let mut command = Command::new(ompvm());
+    command.current_dir(scratch()?);
+    command.args([
+        "compare",
+        "--runs=1",
+        "--warmup=0",
+        "--tier=opt",
+        "--cache=empty",
+    ]);
+    command.arg("--clang").arg(clang);
+    command.args(["--plot=long.html", &bitcode]);
+    says(&run(&mut command, "", LIMIT)?, 0, &["agree"])?;
+    let page = std::fs::read_to_string(scratch()?.join("long.html")).map_err(|e| e.to_string())?;
+    for part in [
+        "speed-up",
+        "share of samples",
+        ">churn</text>",
+        ">main</text>",
+        "<title>churn: ",
+        "compiled for its callers",
+        "samples in compiled code",
+    ] {
+        if !page.contains(part) {
+            return Err(format!("long.html should contain {part}:\n{page}"));
+        }
+    }
+    Ok(())
+}
+
 /// Another program as the native side: the first line that differs is shown.
 fn differs() -> Result<(), String> {
     let text = "#include <stdio.h>\nint main(void) { puts(\"one\"); puts(\"two 2\"); return 0; }\n";
@@ -207,8 +246,9 @@ fn page() -> Result<(), String> {
 /// The trials.
 pub fn trials() -> Vec<Trial> {
     type Check = fn() -> Result<(), String>;
-    let checks: [(&str, Check); 6] = [
+    let checks: [(&str, Check); 7] = [
         ("agrees", agrees),
+        ("timeline", timeline),
         ("differs", differs),
         ("no_native", no_native),
         ("ends", ends),

@@ -10,6 +10,7 @@ mod native;
 mod outputs;
 mod plot;
 mod report;
+mod timeline;
 
 use super::FAILED;
 use super::args::Tier;
@@ -80,7 +81,8 @@ pub struct CompareOptions {
     /// Write settings, every run and the summary as JSON
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
-    /// Draw speed-up against threads; `.svg` or `.html`
+    /// Draw speed-up against threads and, from one more run of our side, what was compiled when
+    /// and which tier the time went to; `.svg` or `.html`
     #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,
     /// Link this bitcode file in, too
@@ -209,7 +211,12 @@ fn compare(options: &CompareOptions) -> Result<bool, String> {
     })?;
     if let Some(path) = &options.plot {
         let title = file.file_name().unwrap_or_default().to_string_lossy();
-        let picture = plot::speedup(&title, &native.described, &all);
+        let mut picture = plot::speedup(&title, &native.described, &all);
+        let threads = all.last().and_then(|s| s.threads);
+        match bench.timeline(threads, &title)? {
+            Some(timeline) => picture = plot::below(&picture, &timeline),
+            None => eprintln!("ompvm: our side told nothing for the timeline of the picture"),
+        }
         let picture = if path.extension().is_some_and(|x| x == "html") {
             plot::page(&title, &picture, &report::table(&all))
         } else {
@@ -270,7 +277,34 @@ impl Bench<'_> {
         outputs::judge(&theirs, &ours, self.rules)
     }
 
+    /// One more run of our side, which tells what it does; a picture of that.
+    fn timeline(&self, threads: Option<u32>, title: &str) -> Result<Option<String>, String> {
+        let told = self.dir.join("timeline");
+        let mut command = self.our_command()?;
+        command.arg(format!("--timeline={}", told.display()));
+        let run = self.start(self.with_program(command), threads)?;
+        // What ends by a signal writes nothing at its end.
+        let text = match run.end {
+            End::Exit(_) => std::fs::read_to_string(&told).unwrap_or_default(),
+            End::Signal(_) => String::new(),
+        };
+        let title = match threads {
+            Some(n) => format!(
+                "{title}, one run with {n} thread{}",
+                if n == 1 { "" } else { "s" }
+            ),
+            None => format!("{title}, one run"),
+        };
+        Ok(timeline::Timeline::read(&text).draw(&title))
+    }
+
     fn ours(&self, threads: Option<u32>) -> Result<Run, String> {
+        let command = self.our_command()?;
+        self.start(self.with_program(command), threads)
+    }
+
+    /// Our side's command up to its program.
+    fn our_command(&self) -> Result<Command, String> {
         let own = std::env::current_exe().map_err(|e| format!("cannot find ompvm itself: {e}"))?;
         let mut command = Command::new(own);
         let tier = self.options.tier.to_possible_value();
@@ -288,8 +322,12 @@ impl Bench<'_> {
         for name in &self.options.libraries {
             command.arg("-l").arg(name);
         }
+        Ok(command)
+    }
+
+    fn with_program(&self, mut command: Command) -> Command {
         command.arg(self.file).arg("--").args(self.arguments);
-        self.start(command, threads)
+        command
     }
 
     fn theirs(&self, threads: Option<u32>) -> Result<Run, String> {

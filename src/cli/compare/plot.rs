@@ -8,24 +8,27 @@ use super::Series;
 use std::fmt::Write as _;
 use std::path::Path;
 
-const WIDTH: f64 = 640.0;
+pub(super) const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 400.0;
-const LEFT: f64 = 64.0;
-const RIGHT: f64 = 24.0;
+pub(super) const LEFT: f64 = 64.0;
+pub(super) const RIGHT: f64 = 24.0;
 const TOP: f64 = 64.0;
 const BOTTOM: f64 = 52.0;
 
 /// Blue and orange that people with any colour vision tell apart, on either ground.
 const STYLE: &str = "\
-:root{--ground:#fff;--ink:#1b1f24;--faint:#d6dae0;--ours:#0b62c4;--native:#b85a00}\
+:root{--ground:#fff;--ink:#1b1f24;--faint:#d6dae0;--ours:#0b62c4;--native:#b85a00;--middle:#3f8f6b}\
 @media (prefers-color-scheme:dark){:root{--ground:#14171b;--ink:#e4e7eb;--faint:#3a4048;\
---ours:#6db1ff;--native:#ffa94d}}\
+--ours:#6db1ff;--native:#ffa94d;--middle:#6cc79c}}\
 svg{font:13px system-ui,sans-serif;fill:var(--ink)}\
 .ground{fill:var(--ground)}.grid{stroke:var(--faint)}.axis{stroke:var(--ink)}\
 .ideal{stroke:var(--ink);stroke-dasharray:2 5;fill:none}\
 .ours{stroke:var(--ours)}.native{stroke:var(--native)}\
 polyline{fill:none;stroke-width:2.5}circle.ours{fill:var(--ours)}\
-rect.native{fill:var(--native)}.title{font-size:16px;font-weight:600}";
+rect.native{fill:var(--native)}\
+.in-ours{fill:var(--native)}.in-baseline{fill:var(--middle)}.in-compiled{fill:var(--ours)}\
+.in-libraries,.compiling{fill:var(--faint)}.queued{fill:none;stroke:var(--ink)}\
+.kept{fill:var(--ink)}.title{font-size:16px;font-weight:600}";
 
 /// Refuses names that end in neither `.svg` nor `.html`, before anything has run.
 pub fn check_name(path: &Path) -> Result<(), String> {
@@ -57,7 +60,7 @@ pub fn speedup(title: &str, peer: &str, all: &[Series]) -> String {
         high: f64::from(last.threads),
         top: nice(highest),
     };
-    let mut svg = head(title, &format!("speed-up of ompvm and of {peer}"));
+    let mut svg = head(title, &format!("speed-up of ompvm and of {peer}"), HEIGHT);
     axes(&mut svg, &scale, &points);
     // Perfect scaling of the native program.
     let ideal = |t: f64| (t / scale.low).min(scale.top);
@@ -93,6 +96,22 @@ pub fn speedup(title: &str, peer: &str, all: &[Series]) -> String {
     legend(&mut svg, peer);
     svg.push_str("</svg>\n");
     svg
+}
+
+/// Two pictures as one, the second below the first.
+pub fn below(first: &str, second: &str) -> String {
+    let height = |svg: &str| -> f64 {
+        let value = svg.split_once("height=\"").map(|(_, rest)| rest);
+        let value = value.and_then(|v| v.split_once('"')?.0.parse().ok());
+        value.unwrap_or(HEIGHT)
+    };
+    let (upper, lower) = (height(first), height(second));
+    let all = upper + lower;
+    let moved = second.replacen("<svg ", &format!("<svg y=\"{upper}\" "), 1);
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {all}\" \
+         width=\"{WIDTH}\" height=\"{all}\">\n{first}{moved}</svg>\n"
+    )
 }
 
 /// A page around a picture, with the table below it.
@@ -160,11 +179,12 @@ fn nice(value: f64) -> f64 {
         .unwrap_or(15.0 * power)
 }
 
-fn head(title: &str, description: &str) -> String {
+/// The beginning of a picture, with its title.
+pub(super) fn head(title: &str, description: &str, height: f64) -> String {
     format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" \
-         width=\"{WIDTH}\" height=\"{HEIGHT}\" role=\"img\">\n<title>{0}: {1}</title>\n\
-         <style>{STYLE}</style>\n<rect class=\"ground\" width=\"{WIDTH}\" height=\"{HEIGHT}\"/>\n\
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" \
+         width=\"{WIDTH}\" height=\"{height}\" role=\"img\">\n<title>{0}: {1}</title>\n\
+         <style>{STYLE}</style>\n<rect class=\"ground\" width=\"{WIDTH}\" height=\"{height}\"/>\n\
          <text class=\"title\" x=\"{LEFT}\" y=\"26\">{0}</text>\n",
         escape(title),
         escape(description)
@@ -174,7 +194,7 @@ fn head(title: &str, description: &str) -> String {
 fn empty(title: &str) -> String {
     format!(
         "{}<text x=\"{LEFT}\" y=\"60\">no run was counted</text></svg>\n",
-        head(title, "no run was counted")
+        head(title, "no run was counted", HEIGHT)
     )
 }
 
@@ -277,7 +297,7 @@ fn legend(svg: &mut String, peer: &str) {
 }
 
 /// Text as XML and HTML want it.
-fn escape(text: &str) -> String {
+pub(super) fn escape(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('>', "&gt;")
@@ -299,6 +319,15 @@ mod tests {
         ] {
             assert!((nice(value) - top).abs() < 1e-9, "{value}: {}", nice(value));
         }
+    }
+
+    #[test]
+    fn one_picture_lies_below_the_other() {
+        let (first, second) = (head("a", "b", 400.0), head("c", "d", 120.5));
+        let both = below(&(first + "</svg>"), &(second + "</svg>"));
+        assert!(both.starts_with("<svg ") && both.contains("viewBox=\"0 0 640 520.5\""));
+        assert!(both.contains("<svg y=\"400\" "));
+        assert_eq!(both.matches("</svg>").count(), 3);
     }
 
     #[test]
