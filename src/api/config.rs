@@ -1,4 +1,7 @@
 //! The engine and how a program is started.
+//!
+//! Why builders: what is not said has a default, and more can be said later without breaking
+//! anybody. What not: what starting does with it (`tier::process`).
 
 use crate::jit::cache::Cache;
 use crate::support::error::Error;

@@ -1,4 +1,7 @@
 //! Linking a module against host functions, and the program that results.
+//!
+//! Why a step of its own: everything unresolved or unsupported is told before anything runs. What
+//! not: how symbols are found (`tier::link`).
 
 use super::config::{Config, Engine, Tier};
 use super::module::Module;

@@ -1,4 +1,7 @@
 //! Modules: bitcode that has been read.
+//!
+//! Why separate from linking: one module may be linked and started many times. What not: nothing
+//! is placed in memory here.
 
 use super::config::Engine;
 use super::inspect::Inspection;

@@ -1,4 +1,6 @@
 //! A started program.
+//!
+//! What not: no way to stop it from outside; a guest is trusted as a library is.
 
 use super::stats::Stats;
 use super::typed::{Arguments, TypedFunc};

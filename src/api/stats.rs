@@ -1,4 +1,7 @@
 //! What was counted while programs ran with [`super::Config::stats`].
+//!
+//! Why counted by region and thread: that is what an OpenMP programmer can change. What not: what
+//! was compiled, which [`super::tiers`] tells.
 
 use crate::interp::stats::{self, Row};
 use crate::jit::cache::{self, Counts};

@@ -2,8 +2,8 @@
 //!
 //! What: a timer of the process's processor time interrupts whichever thread runs, and the
 //! handler notes the moment and what code the thread was in. Why a signal: nothing else knows the
-//! position of a running thread, and what looks at frames ([`crate::tier::sample`]) sees those of
-//! the interpreter only. What not: no functions' names; a guest that handles `SIGPROF` or sets
+//! position of a running thread, and what looks at frames (`tier::sample`) sees those of the
+//! interpreter only. What not: no functions' names; a guest that handles `SIGPROF` or sets
 //! this timer itself takes it away, and the samples end there.
 
 use crate::{interp, jit};

@@ -1,4 +1,7 @@
 //! Guest functions called from Rust with checked signatures.
+//!
+//! Why signatures are compared with the guest's: a wrong one is an error here and memory
+//! corruption in C. What not: what the arguments mean, which is why making one is `unsafe`.
 
 use crate::ir::{FuncId, GlobalRef};
 use crate::support::error::Error;

@@ -1,4 +1,7 @@
 //! What can be typed: options of ompvm before the file, the guest's arguments after it.
+//!
+//! Why in one place: `--help`, the parser and the tests read the same definitions. What not: what
+//! an option does.
 
 use super::compare::CompareOptions;
 use clap::{Args, Parser, Subcommand, ValueEnum};

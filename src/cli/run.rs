@@ -1,4 +1,7 @@
 //! `ompvm run`: one guest, as if it ran natively.
+//!
+//! Why it ends by `exit`: exit handlers and buffers are then treated as in a native process. What
+//! not: `compare` runs guests in processes of their own.
 
 use super::args::{self, RunOptions};
 use super::message;

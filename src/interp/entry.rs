@@ -1,5 +1,8 @@
 //! The ways into the interpreter: calls from native code, first calls of a function, questions
 //! about a bytecode position.
+//!
+//! Why lowering is claimed: two threads that call a function first must share its code. What not:
+//! no handler is here (`exec`).
 
 use super::exec::{self, VaList};
 use super::frame::{self, HEADER, Header, Lowered};

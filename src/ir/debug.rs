@@ -1,4 +1,6 @@
 //! Source locations: enough of DWARF's metadata to name the file, line, function and inline chain.
+//!
+//! Why not more: messages name places, nothing else is shown. What not: variables and types.
 
 use cranelift_entity::{PrimaryMap, entity_impl};
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,7 @@
 //! Functions, blocks and attributes.
+//!
+//! Why bodies may be decoded later: a program that is compiled already never looks at them. What
+//! not: instructions (`inst`).
 
 use super::constant::ConstId;
 use super::debug::{LocId, ScopeId};

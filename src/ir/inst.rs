@@ -1,4 +1,7 @@
 //! Instructions: one [`Op`] variant per LLVM instruction, operands resolved to numbers.
+//!
+//! Why one variant per instruction and none of our own: whatever reads the module can rely on
+//! LLVM's language reference. What not: no use lists; nothing changes a body.
 
 use super::constant::ConstId;
 use super::debug::LocId;

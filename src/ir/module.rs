@@ -1,4 +1,7 @@
 //! The module: its symbols and the tables they share.
+//!
+//! Why immutable: every thread and tier reads it without a lock. What not: addresses, which belong
+//! to the image.
 
 use super::constant::{Const, ConstId};
 use super::debug::DebugInfo;

@@ -1,4 +1,6 @@
 //! The text of instructions; see `print`.
+//!
+//! Why like LLVM's: readers know it. What not: nothing reads it back.
 
 use super::{
     AtomicScope, BlockId, Call, Callee, Clause, Inst, Module, Op, Operand, Ordering, ParamAttrs,

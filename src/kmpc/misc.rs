@@ -1,4 +1,6 @@
 //! Small entries: thread numbers, begin and end, `error`, scope.
+//!
+//! What not: what has a file of its own by construct.
 
 use std::ffi::{CStr, c_char};
 

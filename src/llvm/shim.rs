@@ -1,4 +1,7 @@
 //! The functions of `shim.cpp`: what LLVM's C interface lacks.
+//!
+//! Why C++ at all: lazy reading of bitcode has no C function. What not: no policy; each does what
+//! its name says.
 
 use super::raw::take_message;
 use inkwell::llvm_sys::prelude::*;

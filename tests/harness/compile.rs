@@ -1,4 +1,7 @@
 //! Compiling guests: source to bitcode, the same bitcode to a native executable.
+//!
+//! Why both from the same bitcode: a difference is then ompvm's. What not: nothing is compiled
+//! twice; results are kept by a hash of all that matters.
 
 use crate::root;
 use std::hash::{DefaultHasher, Hash, Hasher};

@@ -1,4 +1,6 @@
 //! Rules of the house: layers point down, the examples run.
+//!
+//! Why a test: what nobody checks wears off. What not: what lints check already.
 
 use crate::compile::llvm_bin;
 use crate::run::{End, LIMIT, run};

@@ -1,4 +1,7 @@
 //! OpenMP programs by construct, guest faults, and constructs that must be reported at load.
+//!
+//! Why by directives in the programs: a test is one file. What not: comparisons with native runs
+//! (`diff`).
 
 use crate::directives::Directives;
 use crate::run::{End, LIMIT, Ran, run};

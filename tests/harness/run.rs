@@ -1,4 +1,7 @@
 //! Running a program to its end under a time limit, with its output in files.
+//!
+//! Why a process group: what a guest leaves behind is ended with it. What not: nothing is
+//! measured.
 
 use std::fs::File;
 use std::io::{Read, Seek, Write};

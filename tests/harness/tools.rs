@@ -1,4 +1,6 @@
 //! What profilers and debuggers are told of compiled code: the files are read back, gdb is run.
+//!
+//! What not: whether a profile is true; only that the tools understand what they read.
 
 use crate::compile::{self, llvm_bin};
 use crate::run::{End, LIMIT, Ran, run};

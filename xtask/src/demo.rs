@@ -1,4 +1,6 @@
 //! The main job, shown: every NAS benchmark's bitcode runs and verifies on ompvm.
+//!
+//! Why these: they verify themselves. What not: no comparison; `bench npb` has it.
 
 use crate::npb::{self, Class, Name};
 use crate::process::{self, root};

@@ -1,4 +1,6 @@
 //! Building the NAS Parallel Benchmarks: linked bitcode for ompvm, native executables as peers.
+//!
+//! Why linked bitcode: `common/` is shared by all. What not: nothing is run.
 
 use crate::process::{root, run};
 use crate::setup::{self, Tools};

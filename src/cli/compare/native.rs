@@ -1,4 +1,7 @@
 //! The native side: an executable from the same bitcode, by clang with libomp.
+//!
+//! Why by the compiler's driver: that is how users build. What not: nothing is tuned; the level is
+//! what the user says.
 
 use super::CompareOptions;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,7 @@
 //! What a comparison found, as text for people, CSV and JSON.
+//!
+//! Why ratios of pairs beside medians: their spread says how far to trust the machine. What not:
+//! no judgement of the figures.
 
 use super::native::Native;
 use super::outputs::{Difference, Verdict};

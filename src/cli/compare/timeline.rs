@@ -1,8 +1,9 @@
 //! When our side compiled what, and in which tier its time went, as a picture.
 //!
-//! What: [`Timeline::read`] reads what `ompvm run --timeline FILE` wrote; [`Timeline::draw`] draws the shares of
-//! the samples over time and, below, a row per function: queued, being compiled, entered. Why
-//! from a run of its own: measured runs take no samples. What not: no speed; that is `plot`.
+//! What: [`Timeline::read`] reads what `ompvm run --timeline FILE` wrote; [`Timeline::draw`] draws
+//! the shares of the samples over time and, below, a row per function: queued, being compiled,
+//! entered. Why from a run of its own: measured runs take no samples. What not: no speed; that is
+//! `plot`.
 
 use super::plot::{LEFT, RIGHT, WIDTH, escape, head};
 use crate::api::timeline::Where;
@@ -10,7 +11,7 @@ use std::fmt::Write as _;
 
 /// Most functions that get a row.
 const ROWS: usize = 20;
-/// Slices of the time for which samples are counted.
+/// Most slices of the time for which samples are counted.
 const SLICES: usize = 60;
 /// Where the area of the samples begins and ends, and the height of a row.
 const TOP: f64 = 64.0;
@@ -145,15 +146,17 @@ impl Timeline {
 
     /// Shares of the samples in each slice of time, one above the other.
     fn areas(&self, svg: &mut String, end: f64, x: &impl Fn(f64) -> f64) {
-        let mut counts = [[0u32; Where::ALL.len()]; SLICES];
+        // Some samples in each slice, so that a share means something.
+        let slices = (self.samples.len() / 4).clamp(8, SLICES);
+        let mut counts = vec![[0u32; Where::ALL.len()]; slices];
         for &(at, kind) in &self.samples {
-            let slice = ((at / end * SLICES as f64) as usize).min(SLICES - 1);
+            let slice = ((at / end * slices as f64) as usize).min(slices - 1);
             counts[slice][kind as usize] += 1;
         }
         for (slice, counts) in counts.iter().enumerate() {
             let all: u32 = counts.iter().sum();
-            let from = end * slice as f64 / SLICES as f64;
-            let to = end * (slice + 1) as f64 / SLICES as f64;
+            let from = end * slice as f64 / slices as f64;
+            let to = end * (slice + 1) as f64 / slices as f64;
             let mut y = FLOOR;
             for (kind, &n) in Where::ALL.into_iter().zip(counts).filter(|(_, n)| **n > 0) {
                 let height = (FLOOR - TOP) * f64::from(n) / f64::from(all);
@@ -232,7 +235,8 @@ fn axis(svg: &mut String, end: f64, x: &impl Fn(f64) -> f64, bottom: f64) {
     }
 }
 
-/// One event: a thin line while the function waits, a bar while it is compiled, a dot when it is entered.
+/// One event: a thin line while the function waits, a bar while it is compiled, a dot when it is
+/// entered.
 fn mark(svg: &mut String, event: &Event, queued: Option<f64>, y: f64, x: &impl Fn(f64) -> f64) {
     let title = format!(
         "<title>{}: {:.1} ms, {}</title>",

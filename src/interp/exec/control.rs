@@ -1,4 +1,6 @@
 //! Moves, constants, branches, switches, function entry and faults.
+//!
+//! Why branches branch and do not select an address: [`either`] says. What not: calls (`call`).
 
 #![expect(
     clippy::double_comparisons,

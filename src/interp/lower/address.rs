@@ -1,4 +1,7 @@
 //! Addresses: what geps and allocas become where they are used.
+//!
+//! Why not emitted where they stand: loads and stores take a base, an index and a constant. What
+//! not: which of them wait for their users (`analyse`).
 
 use super::Lower;
 use super::analyse::Kind;

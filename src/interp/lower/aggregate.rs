@@ -1,4 +1,6 @@
 //! Members of structure and array values, which lie in slots as in memory.
+//!
+//! What not: loads and stores of whole aggregates (`memory`).
 
 use super::Lower;
 use crate::interp::isa::{self, op};

@@ -1,5 +1,8 @@
 //! What is decided before emission: how often values are used, which are produced where they
 //! stand and which at their uses, where loops are, which slots values have.
+//!
+//! Why first: a value that is produced at its use needs no slot, and a register machine's cost is
+//! in its slots. What not: nothing is emitted here; loads into arithmetic are `fuse`'s.
 
 use super::{Lower, NONE};
 use crate::ir::{CastOp, FloatKind, Op, Operand, Type, TypeId, Value};

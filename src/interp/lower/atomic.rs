@@ -1,4 +1,7 @@
 //! Atomic updates, and the addresses of thread-local variables.
+//!
+//! Why few forms: what has none becomes a thunk, which is as atomic. What not: the runtime's
+//! atomics, which are calls.
 
 use super::Lower;
 use super::inst::width;

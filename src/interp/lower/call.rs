@@ -1,4 +1,7 @@
 //! Calls: which form of call instruction a call site becomes.
+//!
+//! Why several forms: most callees are known and take few words. What not: intrinsics
+//! (`intrinsic`).
 
 use super::Lower;
 use crate::interp::exec::MAX_DIRECT;

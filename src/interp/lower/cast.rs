@@ -1,4 +1,7 @@
 //! Conversions of scalars; the caller falls back to a thunk on `false`.
+//!
+//! Why some emit nothing: a value that only changes its type keeps its slot. What not: vectors
+//! (`vector`).
 
 use super::Lower;
 use crate::interp::isa::{self, op};

@@ -1,4 +1,7 @@
 //! The code buffer: instructions, branch targets, temporaries and constants.
+//!
+//! Why branches are patched at the end: most go forward. What not: which slots live how long
+//! (`slots`).
 
 use super::{Fixup, Label, Lower, NONE};
 use crate::interp::frame::Kept;

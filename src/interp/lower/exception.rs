@@ -1,4 +1,7 @@
 //! Landing pads: the table entries for invokes, and the code that enters the pad's block.
+//!
+//! Why a table and no code on the way: what does not throw pays nothing. What not: which clause
+//! takes an exception (`interp::unwind`).
 
 use super::{Label, Lower};
 use crate::interp::frame::{Pad, PadClause};

@@ -1,5 +1,8 @@
 //! One IR instruction to bytecode: the dispatch over LLVM's instructions, scalar
 //! floating-point arithmetic, thunks.
+//!
+//! Why thunks: the interpreter is complete without a handler for what no profile shows. What not:
+//! integers (`int`), fused operands (`fuse`), intrinsics (`intrinsic`).
 
 use super::control::Test;
 use super::{Label, Lower, NONE, analyse::Kind};

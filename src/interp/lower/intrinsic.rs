@@ -1,4 +1,6 @@
 //! LLVM's intrinsics: those with handlers, those that mean nothing here, the rest as thunks.
+//!
+//! What not: those on vectors that have handlers (`vector`).
 
 use super::Lower;
 use super::inst::width;

@@ -1,4 +1,7 @@
 //! Loads, stores, allocas.
+//!
+//! Why allocas of fixed size are part of the frame: they cost nothing then. What not: what an
+//! address folds into (`address`).
 
 use super::Lower;
 use super::address::Addr;

@@ -1,4 +1,7 @@
 //! Vector instructions with handlers; the callers fall back to thunks on `false`.
+//!
+//! Why pairs of doubles have forms of their own: clang makes them of most loops over doubles. What
+//! not: masks and widths that no handler has.
 
 use super::inst::width;
 use super::{Lower, lane_bytes};

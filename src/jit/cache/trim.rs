@@ -1,4 +1,6 @@
 //! What lies in the cache's folder, and what goes when it is too much.
+//!
+//! Why by last use: a program that runs every day stays. What not: what an entry holds (`entry`).
 
 use super::shelf::UNFINISHED;
 use std::fs;

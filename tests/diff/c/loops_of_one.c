@@ -1,6 +1,7 @@
 // levels: O0 O1 O2
 /* Loops that are one access or one sum and their step: fills, sums, products of vectors, with
-   steps and bounds of every form; counters used before and after they step. */
+   steps and bounds of every form; counters used before and after they step. And products with an
+   element found by an index where factors, indices or both are arrays of the function's own. */
 #include <stdio.h>
 #include <string.h>
 
@@ -81,6 +82,42 @@ KEEP static unsigned long collatz(unsigned long n) {
     }
     return steps;
 }
+KEEP static void fill(double *w, int *k) {
+    for (int i = 0; i < 4; i++) {
+        w[i] = i + 0.5;
+        k[i] = (i * 3 + 1) % 4;
+    }
+}
+KEEP static double own_factor(const double *a, const int *idx, int n, double s) {
+    double w[4];
+    int k[4];
+    fill(w, k);
+    return w[2] * a[idx[n]] + s;
+}
+KEEP static double first_factor(const double *a, const int *idx, int n, double s) {
+    double w[4];
+    int k[4];
+    fill(w, k);
+    return w[0] * a[idx[n]] + s;
+}
+KEEP static double own_indices(const double *a, const double *b, int n, double s) {
+    double w[4];
+    int k[4];
+    fill(w, k);
+    return b[n] * a[k[1]] + s;
+}
+KEEP static double own_both(const double *a, double s) {
+    double w[4];
+    int k[4];
+    fill(w, k);
+    return w[3] * a[k[2]] + s;
+}
+KEEP static double own_all(int n, double s) {
+    double w[4];
+    int k[4];
+    fill(w, k);
+    return w[3] * w[k[n]] + s;
+}
 
 int main(void) {
     for (int i = 0; i < N; i++) {
@@ -111,5 +148,11 @@ int main(void) {
     unsigned long steps = 0;
     for (unsigned long i = 1; i < 300; i++) steps += collatz(i);
     printf("%lu\n", steps);
+    static const double a[4] = {1, 20, 300, 4000}, b[4] = {2, 3, 5, 7};
+    static const int idx[4] = {2, 1, 3, 0};
+    for (int n = 0; n < 4; n++) {
+        printf("%g %g\n", own_factor(a, idx, n, 0.25), first_factor(a, idx, n, 0.25));
+        printf("%g %g %g\n", own_indices(a, b, n, 0.25), own_both(a, 0.25), own_all(n, 0.25));
+    }
     return 0;
 }

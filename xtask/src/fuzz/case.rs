@@ -1,4 +1,7 @@
 //! One generated program: built natively and as bitcode, run in every way, compared.
+//!
+//! Why outcomes and outputs only: generated programs print whatever they compute. What not: which
+//! programs, and for how long (`fuzz`).
 
 use super::generate::{Source, source};
 use super::run::{Ran, run, write};

@@ -1,4 +1,6 @@
 //! Running programs under a time limit, and what came out.
+//!
+//! Why a limit in time: a program that hangs is a finding, too. What not: no judgement.
 
 use std::fs::File;
 use std::io::{Read, Seek, Write};

@@ -1,4 +1,7 @@
 //! Function entry, branches, returns, calls, and the way to a handler.
+//!
+//! Why comparisons are emitted with their branch: the flags live no longer than that. What not:
+//! nothing is called from here; a call of native code is its handler's.
 
 use super::ops;
 use crate::interp::baseline::asm::{Alu, G, RAX, RCX, RDI, RDX, RSI, Rm, at, cc, pp};
