@@ -20,7 +20,8 @@ use crate::llvm::reader::{is_bookkeeping, list, name_of, section_of};
 use hashbrown::HashMap;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{
-    LLVMAttributeFunctionIndex, LLVMIntPredicate, LLVMLinkage, LLVMOpcode, LLVMVisibility,
+    LLVMAttributeFunctionIndex, LLVMIntPredicate, LLVMLinkage, LLVMOpcode, LLVMTailCallKind,
+    LLVMVisibility,
 };
 use std::ptr::null_mut;
 
@@ -504,8 +505,12 @@ impl Work<'_> {
                 };
                 let last = llvm!(core::LLVMGetNumOperands(inst)) as u32 - 1;
                 llvm!(core::LLVMSetOperand(inst, last, short.unwrap_or(direct)));
+                if short.is_none() {
+                    stay_below(inst, direct);
+                }
                 continue;
             }
+            stay_below(inst, callee);
             if is_threadlocal_address(inst) {
                 let variable = llvm!(core::LLVMGetOperand(inst, 0));
                 let Some(&offset) = offsets.get(&variable) else {
@@ -758,6 +763,39 @@ const ROUNDING: u32 = inkwell::llvm_sys::LLVMFastMathAllowReassoc
 
 fn intrinsic(callee: LLVMValueRef, prefix: &str) -> bool {
     !llvm!(core::LLVMIsAFunction(callee)).is_null() && name_of(callee).starts_with(prefix)
+}
+
+/// A function that ends with a call of native code stays on the stack below it: else nobody could
+/// say where the program was when that faults, as `free` does with the same block twice.
+fn stay_below(inst: LLVMValueRef, callee: LLVMValueRef) {
+    let opcode = |i| llvm!(core::LLVMGetInstructionOpcode(i));
+    if opcode(inst) != LLVMOpcode::LLVMCall
+        || llvm!(core::LLVMIsAFunction(callee)).is_null()
+        || llvm!(core::LLVMGetTailCallKind(inst)) == LLVMTailCallKind::LLVMTailCallKindMustTail
+        || llvm!(core::LLVMGetIntrinsicID(callee)) != 0
+        || matches!(
+            Symbol::parse(&name_of(callee)),
+            Some(Symbol::Function(_) | Symbol::Stub(_))
+        )
+    {
+        return;
+    }
+    // What comes next that is more than bookkeeping.
+    let after = |mut i: LLVMValueRef| {
+        while opcode(i) == LLVMOpcode::LLVMPHI || !llvm!(core::LLVMIsAIntrinsicInst(i)).is_null() {
+            i = llvm!(core::LLVMGetNextInstruction(i));
+        }
+        i
+    };
+    let mut next = after(llvm!(core::LLVMGetNextInstruction(inst)));
+    if opcode(next) == LLVMOpcode::LLVMBr && llvm!(core::LLVMIsConditional(next)) == 0 {
+        let block = llvm!(core::LLVMGetSuccessor(next, 0));
+        next = after(llvm!(core::LLVMGetFirstInstruction(block)));
+    }
+    if opcode(next) == LLVMOpcode::LLVMRet {
+        let kind = LLVMTailCallKind::LLVMTailCallKindNoTail;
+        llvm!(core::LLVMSetTailCallKind(inst, kind));
+    }
 }
 
 fn is_threadlocal_address(inst: LLVMValueRef) -> bool {
