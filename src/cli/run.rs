@@ -40,21 +40,6 @@ fn start(options: RunOptions) -> Result<ExitStatus, Error> {
         None => true,
     });
 
-    if let Some(function) = options.explain {
-        let _ = EXPLAIN.set(function);
-        // SAFETY: as below.
-        unsafe { libc::atexit(print_explanation) };
-    }
-    if let Some(path) = options.timeline {
-        let _ = TIMELINE.set(path);
-        // SAFETY: as below.
-        unsafe { libc::atexit(write_timeline) };
-    }
-    if options.stats {
-        // At exit, for a guest may end by calling `exit` itself.
-        // SAFETY: registers a function without arguments that stays valid.
-        unsafe { libc::atexit(print_stats) };
-    }
     let cached = (options.gdb || options.tier != args::Tier::Interp) && !options.no_cache;
     let engine = Engine::default().cache(cached.then(Cache::of_user).flatten());
     let profile = options.profile.map(|format| match format {
@@ -87,10 +72,27 @@ fn start(options: RunOptions) -> Result<ExitStatus, Error> {
     let program = Linker::new(&engine)
         .late_unsupported(options.late)
         .link(&module)?;
-    if TIMELINE.get().is_some() {
+    if options.timeline.is_some() {
         api::timeline::start();
     }
-    program.start(config)?.run_main()
+    let mut process = program.start(config)?;
+    // At exit, for a guest may end by calling `exit` itself; registered after what the tiers do at
+    // exit, which may be the last thing that is done, and before the guest's handlers.
+    if let Some(function) = options.explain {
+        let _ = EXPLAIN.set(function);
+        // SAFETY: as below.
+        unsafe { libc::atexit(print_explanation) };
+    }
+    if let Some(path) = options.timeline {
+        let _ = TIMELINE.set(path);
+        // SAFETY: as below.
+        unsafe { libc::atexit(write_timeline) };
+    }
+    if options.stats {
+        // SAFETY: registers a function without arguments that stays valid.
+        unsafe { libc::atexit(print_stats) };
+    }
+    process.run_main()
 }
 
 /// Where the timeline is written to.

@@ -194,7 +194,7 @@ fn lowered_once() -> Result<(), String> {
 /// The trials.
 pub fn trials() -> Vec<Trial> {
     type Check = fn() -> Result<(), String>;
-    let checks: [(&str, Check); 22] = [
+    let checks: [(&str, Check); 23] = [
         ("lowered_once", lowered_once),
         ("libraries", libraries),
         ("with", with),
@@ -291,6 +291,30 @@ pub fn trials() -> Vec<Trial> {
             } else {
                 Err(ran.summary())
             }
+        }),
+        ("stats-of-a-short-run", || {
+            // It ends while LLVM is at work on a large function, as likely as not.
+            let text = "#define A x = x * 3 + (x >> y % 7); if (x % 11 == y % 5) y += x ^ i;\n\
+                #define B A A A A A A A A\n#define C B B B B B B B B\n\
+                #include <stdlib.h>\nvolatile unsigned out;\n\
+                int main(void) { unsigned x = 1, y = 2;\n\
+                for (unsigned i = 0; i < 6000; i++) { C C C C }\n\
+                out = x + y; exit(3); }\n";
+            let bitcode = guest("short", text)?;
+            for option in [&["--stats"][..], &["--explain", "main"]] {
+                let mut command = Command::new(ompvm());
+                command
+                    .args(["run", "--tier=auto", "--no-cache"])
+                    .args(option);
+                let ran = run(command.arg(&bitcode), "", LIMIT)?;
+                let told = ran
+                    .stderr
+                    .contains(if option.len() == 1 { "units" } else { "`main`" });
+                if ran.end != End::Exit(3) || !told {
+                    return Err(ran.summary());
+                }
+            }
+            Ok(())
         }),
         ("inspect", || {
             let text = "int main(void) { int s = 0;\n#pragma omp parallel for reduction(+:s)\n\
