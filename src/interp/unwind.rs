@@ -73,30 +73,19 @@ pub fn write_type(exception: usize, text: &mut dyn Write) {
             } else {
                 name
             };
-            let mut status = 0;
-            let plain = __cxa_demangle(
-                name,
-                std::ptr::null_mut(),
-                std::ptr::null_mut(),
-                &mut status,
-            );
-            let shown = if plain.is_null() {
-                name
-            } else {
-                plain.cast_const()
-            };
-            let _ = text.write_str(&CStr::from_ptr(shown).to_string_lossy());
+            let name = CStr::from_ptr(name).to_string_lossy();
+            let _ = text.write_str(plain_type(&name).as_deref().unwrap_or(&name));
         }
     }
 }
 
-unsafe extern "C" {
-    fn __cxa_demangle(
-        name: *const c_char,
-        buffer: *mut c_char,
-        len: *mut usize,
-        status: *mut i32,
-    ) -> *mut c_char;
+/// A mangled type as in the source. Not by the C++ library, whose function takes memory from an
+/// allocator that may be locked.
+fn plain_type(name: &str) -> Option<String> {
+    const KIND: &str = "_ZTS";
+    let symbol = cpp_demangle::Symbol::new(format!("{KIND}{name}")).ok()?;
+    let text = symbol.demangle().ok()?;
+    Some(text.strip_prefix("typeinfo name for ")?.to_owned())
 }
 
 /// A thrown C++ object: its type info and address.

@@ -11,6 +11,7 @@ use super::function::{Body, Function};
 use super::module::{Alias, Global, GlobalRef, IFunc, Module, Xtor};
 use super::types::{Type, TypeTable};
 use super::{AliasId, Const, FuncId, GlobalId, IFuncId, TypeId};
+use crate::support::fault_alloc;
 use cranelift_entity::PrimaryMap;
 use hashbrown::HashMap;
 use serde::de::DeserializeOwned;
@@ -45,14 +46,25 @@ pub trait Part: Default {
 
 impl<T: Part> Lazy<T> {
     fn get(&self) -> &T {
-        self.value.get_or_init(|| match &self.saved {
+        if let Some(value) = self.value.get() {
+            return value;
+        }
+        if fault_alloc::is_describing() {
+            // Whoever decodes it now may wait for memory until this thread has died.
+            return Box::leak(Box::new(self.decode()));
+        }
+        self.value.get_or_init(|| self.decode())
+    }
+
+    fn decode(&self) -> T {
+        match &self.saved {
             None => T::default(),
             Some(saved) => {
                 let bytes = &saved.bytes[saved.start as usize..saved.end as usize];
                 T::decode(bytes)
                     .unwrap_or_else(|e| crate::bug!("a saved module does not decode: {e}"))
             }
-        })
+        }
     }
 }
 

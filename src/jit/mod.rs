@@ -17,6 +17,7 @@ use crate::llvm::native::{Bitcode, Function, Object, Request, Session, Variable}
 pub use crate::llvm::native::{Level, LoopEntry, Place, PlaceKind, Unit};
 use crate::memory::image::Image;
 use crate::memory::thread;
+use crate::support::seen::Listed;
 use cache::Shelf;
 use cranelift_entity::EntityRef;
 use hashbrown::HashMap;
@@ -40,7 +41,7 @@ pub struct Compiled {
     pub times: [Duration; 4],
     /// Bytes of the object file.
     pub object_bytes: usize,
-    _listed: map::Listed,
+    _listed: Listed<map::Code>,
     _announced: tools::Announced,
     _code: Code,
 }

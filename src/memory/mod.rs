@@ -17,8 +17,11 @@ pub mod image;
 pub mod jump;
 #[cfg(feature = "vm")]
 pub mod own_thread;
+#[cfg(feature = "vm")]
 pub mod signals;
 pub mod stack;
 pub mod thread;
 #[cfg(feature = "vm")]
 pub mod throws;
+#[cfg(feature = "vm")]
+pub mod walk;

@@ -2,8 +2,9 @@
 //! run would have died; or, for embedders, a [`Trap`] as a value.
 //!
 //! Handlers for SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT run on an alternate stack. What the
-//! guest was doing is asked of hooks that the interpreter registers; they must not allocate,
-//! for the fault may have happened inside malloc. A handler that the guest installs replaces
+//! guest was doing is asked of hooks that the interpreter registers; they call nothing that takes
+//! a lock or allocates, for the fault may have happened inside malloc: what Rust allocates
+//! meanwhile comes from [`fault_alloc`], frames are found by [`walk`]. A handler that the guest installs replaces
 //! ours, as natively.
 //!
 //! What not: faults while no guest code runs on the thread are not ours; they get the default
@@ -12,7 +13,9 @@
 use super::activation::{self, Activation, RawTrap};
 use super::stack;
 use super::thread::{self, ThreadState};
+use super::walk::{self, Registers};
 use crate::support::error::{Trap, TrapKind};
+use crate::support::fault_alloc;
 use std::ffi::c_void;
 use std::fmt::{self, Write};
 use std::mem;
@@ -25,7 +28,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 pub type PositionHook = fn(&ThreadState, pc: usize, registers: &[usize; 16]) -> *const u64;
 
 /// Writes where a bytecode position stands: first `file.c:14:3`, then the function's name.
-/// Either may be left empty. Must not allocate.
+/// Either may be left empty. Takes no lock of the C library.
 pub type LocateHook = fn(ip: *const u64, place: &mut dyn Write, function: &mut dyn Write);
 
 /// The calling thread's OpenMP number in its team, if it has one.
@@ -35,7 +38,7 @@ pub type ThreadHook = fn() -> Option<u32>;
 /// position that threw it. Asked inside the abort: once its frames are left, nothing tells.
 pub type UncaughtHook = fn(ip: *const u64) -> Option<(usize, *const u64)>;
 
-/// Writes the type of an exception that nobody caught. May allocate.
+/// Writes the type of an exception that nobody caught. Takes no lock of the C library.
 pub type TypeHook = fn(exception: usize, text: &mut dyn Write);
 
 static UNCAUGHT: AtomicUsize = AtomicUsize::new(0);
@@ -71,32 +74,18 @@ fn is_compiled(position: usize) -> bool {
     hook != 0 && unsafe { mem::transmute::<usize, CompiledHook>(hook) }(position)
 }
 
-unsafe extern "C" {
-    fn _Unwind_Backtrace(f: extern "C" fn(*mut c_void, *mut c_void) -> i32, a: *mut c_void) -> i32;
-    fn _Unwind_GetIP(context: *mut c_void) -> usize;
-}
-
-/// The innermost frame of compiled code below the handler that runs now; 0 when there is none
-/// further in than `limit`, the native frame of an interpreter run.
-fn compiled_frame() -> usize {
-    extern "C" fn step(context: *mut c_void, found: *mut c_void) -> i32 {
-        // SAFETY: the unwinder gives a live context; `found` is the local below.
-        unsafe {
-            let position = _Unwind_GetIP(context).wrapping_sub(1);
-            if super::abi::in_enter(position) {
-                return 1;
-            }
-            if is_compiled(position) {
-                *found.cast::<usize>() = position;
-                return 1;
-            }
-        }
-        0
-    }
+/// The innermost frame of compiled code; 0 when there is none further in than the native frame of
+/// an interpreter run.
+fn compiled_frame(from: Registers) -> usize {
     let mut found = 0usize;
     if COMPILED.load(Ordering::Acquire) != 0 {
-        // SAFETY: the callback has the type that is asked for.
-        unsafe { _Unwind_Backtrace(step, (&raw mut found).cast()) };
+        walk::walk(from, |frame, _| {
+            let position = frame.position();
+            if is_compiled(position) {
+                found = position;
+            }
+            found != 0 || super::abi::in_enter(position)
+        });
     }
     found
 }
@@ -124,6 +113,7 @@ const FATAL: [i32; 5] = [
 pub fn install() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
+        walk::init();
         for signal in FATAL {
             // SAFETY: a zeroed sigaction is valid; the handler has the SA_SIGINFO signature.
             unsafe {
@@ -168,8 +158,6 @@ impl Write for Line {
 }
 
 fn locate(ip: *const u64, place: &mut Line, function: &mut Line) {
-    // The guest may hold the allocator's lock, and names may have to be decoded.
-    let _memory = crate::support::fault_alloc::describing();
     if is_compiled(ip as usize) {
         let hook = NATIVE_LOCATE.load(Ordering::Acquire);
         // SAFETY: only set_native_hook stores here, before what is_compiled asks.
@@ -218,8 +206,11 @@ fn thread_number() -> Option<u32> {
 /// The fault as a value; allocates, so not for signal handlers.
 pub fn describe(raw: RawTrap) -> Trap {
     let (mut place, mut function, mut detail) = (Line::new(), Line::new(), Line::new());
-    write_type(raw, &mut detail);
-    locate(raw.ip, &mut place, &mut function);
+    {
+        let _memory = fault_alloc::describing();
+        write_type(raw, &mut detail);
+        locate(raw.ip, &mut place, &mut function);
+    }
     let text = |l: &Line| (l.len > 0).then(|| l.text().to_owned());
     Trap {
         kind: raw.kind,
@@ -261,6 +252,8 @@ fn report(raw: RawTrap) {
             unsafe { libc::pause() };
         }
     }
+    // The guest may hold the allocator's lock, and names may have to be decoded.
+    let _memory = fault_alloc::describing();
     let (mut place, mut function, mut detail) = (Line::new(), Line::new(), Line::new());
     write_type(raw, &mut detail);
     locate(raw.ip, &mut place, &mut function);
@@ -333,7 +326,7 @@ fn die(signal: i32) -> ! {
 pub fn raise_trap(kind: TrapKind, ip: *const u64) -> ! {
     let state = thread::current();
     let ip = if ip.is_null() {
-        compiled_frame() as *const u64
+        compiled_frame(Registers::here()) as *const u64
     } else {
         ip
     };
@@ -366,10 +359,10 @@ extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, context: *mut c
         let compiled = if is_compiled(pc) {
             pc
         } else if signal == libc::SIGSEGV && address == pc && is_compiled(caller(sp)) {
-            // A call to nowhere: the unwinder knows no frame there.
+            // A call to nowhere: nothing describes a frame there.
             caller(sp)
         } else {
-            compiled_frame()
+            compiled_frame(Registers::of(&*context))
         };
         let interpreting = !state.is_null() && !(*state).activation.is_null();
         if !interpreting && compiled == 0 {
@@ -417,12 +410,8 @@ extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, context: *mut c
 }
 
 /// The call instruction that just pushed its return address.
-///
-/// # Safety
-/// `sp` is a thread's stack pointer.
-unsafe fn caller(sp: usize) -> usize {
-    // SAFETY: the caller's promise.
-    unsafe { *(sp as *const usize) }.wrapping_sub(1)
+fn caller(sp: usize) -> usize {
+    walk::read(sp).map_or(0, |after| after.wrapping_sub(1))
 }
 
 /// Whether the native stack ran out: the address is just around the stack pointer, or both are at

@@ -10,8 +10,8 @@
 //! What not: exceptions of interpreted code are noted by the interpreter.
 
 use super::abi;
+use super::walk::{self, Registers};
 use std::cell::Cell;
-use std::ffi::c_void;
 use std::sync::OnceLock;
 
 /// Bytes from a caught exception's header to its `_Unwind_Exception`, and from there to the
@@ -51,9 +51,6 @@ thread_local! {
 }
 
 unsafe extern "C" {
-    fn _Unwind_Backtrace(f: extern "C" fn(*mut c_void, *mut c_void) -> i32, a: *mut c_void) -> i32;
-    fn _Unwind_GetIP(context: *mut c_void) -> usize;
-    fn _Unwind_FindEnclosingFunction(position: usize) -> usize;
     fn __cxa_get_globals() -> *mut Globals;
 }
 
@@ -114,21 +111,13 @@ pub fn last(exception: usize) -> Option<Thrown> {
 
 /// Inside an abort: the exception that nobody caught, if that is what ends the program.
 pub fn uncaught() -> Option<usize> {
-    extern "C" fn step(context: *mut c_void, found: *mut c_void) -> i32 {
-        // SAFETY: the unwinder gives a live context; `found` is the local below.
-        unsafe {
-            let start = _Unwind_FindEnclosingFunction(_Unwind_GetIP(context).wrapping_sub(1));
-            if start != 0 && ENDS.get().is_some_and(|ends| ends.contains(&start)) {
-                *found.cast::<bool>() = true;
-                return 1;
-            }
-        }
-        0
-    }
     let exception = caught()?;
+    let ends = ENDS.get()?;
     let mut found = false;
-    // SAFETY: the callback has the type that is asked for.
-    unsafe { _Unwind_Backtrace(step, (&raw mut found).cast()) };
+    walk::walk(Registers::here(), |_, start| {
+        found = start != 0 && ends.contains(&start);
+        found
+    });
     found.then_some(exception)
 }
 

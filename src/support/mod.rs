@@ -2,5 +2,6 @@
 
 pub mod error;
 pub mod fault_alloc;
+pub mod seen;
 pub mod sync;
 pub mod topology;

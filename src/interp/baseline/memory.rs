@@ -10,8 +10,8 @@
 //! compiling and goes on in what is there.
 //! What not: nothing is freed; the bytecode that leads into code is not either.
 
+use crate::memory::walk;
 use parking_lot::Mutex;
-use std::ffi::c_void;
 use std::ptr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
@@ -86,10 +86,6 @@ fn make() -> Result<Area, String> {
     }
 }
 
-unsafe extern "C" {
-    fn __register_frame(begin: *const c_void);
-}
-
 /// Tells the unwinder that anywhere in the range the caller's frame is at the stack pointer plus
 /// eight (DWARF 5, section 6.4.1; `.eh_frame` in the Linux Standard Base).
 unsafe fn describe_frames(start: usize, bytes: usize) {
@@ -113,8 +109,10 @@ unsafe fn describe_frames(start: usize, bytes: usize) {
     table.extend((bytes as u64).to_le_bytes());
     table.extend([0; 4]);
     table.extend(0u32.to_le_bytes());
-    // SAFETY: a well-formed table that is never freed.
-    unsafe { __register_frame(Box::leak(table.into_boxed_slice()).as_ptr().cast()) };
+    let table = Box::leak(table.into_boxed_slice());
+    // SAFETY: a well-formed table; neither it nor the code is ever freed.
+    let known = unsafe { walk::register((start, bytes), (table.as_ptr() as usize, table.len())) };
+    std::mem::forget(known);
 }
 
 /// Whether code can be made here at all.

@@ -11,6 +11,7 @@
 
 mod relocate;
 
+use crate::memory::walk;
 use hashbrown::HashMap;
 use object::elf;
 use object::read::elf::{FileHeader, SectionHeader, SectionTable, Sym, SymbolTable};
@@ -56,19 +57,14 @@ pub struct Placed {
 /// Linked code; its memory is given back when this is dropped.
 #[derive(Debug)]
 pub struct Code {
+    /// The unwind table's registration, which goes before its memory.
+    _frames: Option<walk::Known>,
     memory: Memory,
     sections: Vec<Placed>,
     /// Start of the executable part, jumps to far functions included, and its length.
     code: (usize, usize),
     /// Address and size of each function that is visible outside of the object.
     functions: HashMap<Box<str>, (usize, usize)>,
-    /// Start of the registered unwind table.
-    frames: Option<usize>,
-}
-
-unsafe extern "C" {
-    fn __register_frame(start: *const c_void);
-    fn __deregister_frame(start: *const c_void);
 }
 
 impl Code {
@@ -134,18 +130,16 @@ impl Code {
         memory.protect(0, layout.constants, libc::PROT_READ | libc::PROT_EXEC)?;
         memory.protect(layout.constants, layout.data, libc::PROT_READ)?;
         let frames = placed.iter().find(|s| &*s.name == ".eh_frame");
-        let frames = frames.map(|s| s.address);
-        if let Some(start) = frames {
-            // SAFETY: the table is complete, ends with a zero length (the layout leaves one after
-            // it) and is taken off before its memory goes.
-            unsafe { __register_frame(start as *const c_void) };
-        }
+        let code = (memory.base, layout.code);
+        // SAFETY: the table is complete, ends with a zero length (the layout leaves one after it)
+        // and is taken off before its memory goes.
+        let known = frames.map(|s| unsafe { walk::register(code, (s.address, s.len)) });
         Ok(Code {
-            code: (memory.base, layout.code),
+            code,
             memory,
             sections: placed,
             functions,
-            frames,
+            _frames: known,
         })
     }
 
@@ -199,15 +193,6 @@ impl Code {
             field.copy_from_slice(&(section.address as u64).to_le_bytes());
         }
         Ok(bytes)
-    }
-}
-
-impl Drop for Code {
-    fn drop(&mut self) {
-        if let Some(start) = self.frames {
-            // SAFETY: registered in `new` and not taken off since.
-            unsafe { __deregister_frame(start as *const c_void) };
-        }
     }
 }
 

@@ -1,7 +1,7 @@
 // The C library's own check aborts: a block freed twice.
 // levels: O0 O2
 // signal: 6
-// options: --tier=interp
+// stderr-has: the program called abort at tests/fail/abort/double_free.c:10
 #include <stdlib.h>
 void *volatile block;
 int main(void) {

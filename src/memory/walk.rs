@@ -1,0 +1,497 @@
+//! The frames of a stack, found without a lock and without memory.
+//!
+//! What: [`walk`] goes from a position and its registers outwards by the call frame information of
+//! the code it meets (DWARF 5, section 6.4, in the `.eh_frame` of the Linux Standard Base);
+//! [`register`] makes generated code known to it and to the C library's unwinder. Why not that
+//! unwinder: it takes a lock and allocates at its first look at generated code, and the thread
+//! that asks may have faulted inside `malloc`, whose lock it would wait for without end.
+//!
+//! What not: nothing is unwound, no language's handlers are asked. Memory is read with a system
+//! call that fails where there is none, for the stack may be damaged.
+
+use crate::support::seen::{Listed, Seen};
+use gimli::{
+    BaseAddresses, CfaRule, EhFrame, EhFrameHdr, Encoding, EndianSlice, Evaluation,
+    EvaluationResult, EvaluationStorage, Format, FrameDescriptionEntry, LittleEndian, Location,
+    Piece, Reader, ReaderOffset, Register, RegisterRule, UnwindContext, UnwindContextStorage,
+    UnwindExpression, UnwindSection, UnwindTableRow, Value,
+};
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+type Bytes = EndianSlice<'static, LittleEndian>;
+type Frames = EhFrame<Bytes>;
+
+/// Registers by their numbers in DWARF (System V ABI for x86-64, figure 3.36).
+const RSP: usize = 7;
+const RETURN: usize = 16;
+
+/// The registers of a frame.
+#[derive(Clone, Copy, Debug)]
+pub struct Registers {
+    values: [usize; 17],
+    /// Whether the position is the next instruction's, not one that follows a call.
+    exact: bool,
+}
+
+impl Registers {
+    /// Those that a signal interrupted.
+    pub fn of(context: &libc::ucontext_t) -> Registers {
+        let order = [
+            libc::REG_RAX,
+            libc::REG_RDX,
+            libc::REG_RCX,
+            libc::REG_RBX,
+            libc::REG_RSI,
+            libc::REG_RDI,
+            libc::REG_RBP,
+            libc::REG_RSP,
+            libc::REG_R8,
+            libc::REG_R9,
+            libc::REG_R10,
+            libc::REG_R11,
+            libc::REG_R12,
+            libc::REG_R13,
+            libc::REG_R14,
+            libc::REG_R15,
+            libc::REG_RIP,
+        ];
+        Registers {
+            values: order.map(|r| context.uc_mcontext.gregs[r as usize] as usize),
+            exact: true,
+        }
+    }
+
+    /// Those of the function that this is inlined into: as long as that runs, they lead out of it.
+    #[inline(always)]
+    pub fn here() -> Registers {
+        let mut values = [0usize; 17];
+        // SAFETY: stores the registers that a call leaves as they are, and the position.
+        unsafe {
+            std::arch::asm!(
+                "mov [{to} + 24], rbx",
+                "mov [{to} + 48], rbp",
+                "mov [{to} + 56], rsp",
+                "mov [{to} + 96], r12",
+                "mov [{to} + 104], r13",
+                "mov [{to} + 112], r14",
+                "mov [{to} + 120], r15",
+                "lea {at}, [rip]",
+                "mov [{to} + 128], {at}",
+                to = in(reg) values.as_mut_ptr(),
+                at = out(reg) _,
+                options(nostack, preserves_flags),
+            );
+        }
+        Registers {
+            values,
+            exact: true,
+        }
+    }
+
+    /// The frame's position: the interrupted instruction, or in the call that has not returned.
+    pub fn position(&self) -> usize {
+        self.values[RETURN].wrapping_sub(usize::from(!self.exact))
+    }
+
+    /// The frame's stack pointer.
+    pub fn stack(&self) -> usize {
+        self.values[RSP]
+    }
+}
+
+/// Generated code that can be walked through.
+#[derive(Debug)]
+struct Generated {
+    start: usize,
+    len: usize,
+    frames: &'static [u8],
+}
+
+static GENERATED: Seen<Generated> = Seen::new();
+
+/// Generated code that this module and the C library's unwinder know as long as this lives.
+#[derive(Debug)]
+pub struct Known {
+    table: usize,
+    _listed: Listed<Generated>,
+}
+
+unsafe extern "C" {
+    fn __register_frame(table: *const c_void);
+    fn __deregister_frame(table: *const c_void);
+}
+
+/// Makes code known by its `.eh_frame`, which ends with a length of zero.
+///
+/// # Safety
+/// The table is well formed, describes only this code, and stays until what is returned goes.
+pub unsafe fn register(code: (usize, usize), table: (usize, usize)) -> Known {
+    // SAFETY: the caller's promise.
+    let frames = unsafe { std::slice::from_raw_parts(table.0 as *const u8, table.1) };
+    // SAFETY: as above; it is taken off when `Known` goes.
+    unsafe { __register_frame(table.0 as *const c_void) };
+    Known {
+        table: table.0,
+        _listed: GENERATED.put(Generated {
+            start: code.0,
+            len: code.1,
+            frames,
+        }),
+    }
+}
+
+impl Drop for Known {
+    fn drop(&mut self) {
+        // SAFETY: registered when this was made.
+        unsafe { __deregister_frame(self.table as *const c_void) };
+    }
+}
+
+/// A word of memory; `None` where there is none.
+pub fn read(address: usize) -> Option<usize> {
+    let mut word = 0usize;
+    let local = libc::iovec {
+        iov_base: (&raw mut word).cast(),
+        iov_len: size_of::<usize>(),
+    };
+    let remote = libc::iovec {
+        iov_base: address as *mut c_void,
+        iov_len: size_of::<usize>(),
+    };
+    // SAFETY: writes to a local; what cannot be read is an error. The error's number is put back
+    // by nobody, for the thread is about to end.
+    unsafe {
+        match libc::process_vm_readv(libc::getpid(), &local, 1, &remote, 1, 0) {
+            8 => Some(word),
+            _ if *libc::__errno_location() == libc::EFAULT => None,
+            // Some sandboxes forbid the call; natively a debugger's word would be trusted as well.
+            _ if address.is_multiple_of(8) && address > 0xffff => Some(*(address as *const usize)),
+            _ => None,
+        }
+    }
+}
+
+/// `struct dl_find_object` of the GNU C library, 2.35 and later.
+#[repr(C)]
+struct Found {
+    flags: u64,
+    start: usize,
+    end: usize,
+    link_map: usize,
+    frames: usize,
+    reserved: [u64; 7],
+}
+
+type FindObject = unsafe extern "C" fn(usize, *mut Found) -> i32;
+
+static FIND_OBJECT: AtomicUsize = AtomicUsize::new(0);
+
+/// Looks up what [`walk`] must not look up.
+pub fn init() {
+    // SAFETY: the name is a C string.
+    let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"_dl_find_object".as_ptr()) };
+    FIND_OBJECT.store(found as usize, Ordering::Release);
+}
+
+/// The `.eh_frame_hdr` of the file that is loaded at an address, and where the file ends.
+fn loaded(address: usize) -> Option<(usize, usize)> {
+    let find = FIND_OBJECT.load(Ordering::Acquire);
+    if find == 0 {
+        return listed(address);
+    }
+    // SAFETY: only `init` stores there, the function of that name. Zeroes are valid.
+    unsafe {
+        let find = std::mem::transmute::<usize, FindObject>(find);
+        let mut found: Found = std::mem::zeroed();
+        (find(address, &mut found) == 0 && found.frames != 0).then_some((found.frames, found.end))
+    }
+}
+
+/// As [`loaded`] with an older C library: its list has a lock, but not the allocator's.
+fn listed(address: usize) -> Option<(usize, usize)> {
+    struct Search {
+        address: usize,
+        found: Option<(usize, usize)>,
+    }
+    unsafe extern "C" fn look(
+        info: *mut libc::dl_phdr_info,
+        _: libc::size_t,
+        search: *mut c_void,
+    ) -> i32 {
+        // SAFETY: the library gives a live entry; `search` is the local below.
+        unsafe {
+            let (info, search) = (&*info, &mut *search.cast::<Search>());
+            let headers = std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum));
+            let base = info.dlpi_addr as usize;
+            let loads = || headers.iter().filter(|h| h.p_type == libc::PT_LOAD);
+            let start = |h: &libc::Elf64_Phdr| base + h.p_vaddr as usize;
+            if !loads().any(|h| search.address.wrapping_sub(start(h)) < h.p_memsz as usize) {
+                return 0;
+            }
+            let end = loads().map(|h| start(h) + h.p_memsz as usize).max();
+            let frames = headers.iter().find(|h| h.p_type == libc::PT_GNU_EH_FRAME);
+            search.found = frames.map(start).zip(end);
+            1
+        }
+    }
+    let mut search = Search {
+        address,
+        found: None,
+    };
+    // SAFETY: the callback has the type that is asked for.
+    unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut search).cast()) };
+    search.found
+}
+
+/// Rules and values on the stack: no function saves more registers than there are.
+#[derive(Debug)]
+struct OnStack;
+
+impl<T: ReaderOffset> UnwindContextStorage<T> for OnStack {
+    type Rules = [(Register, RegisterRule<T>); 20];
+    type Stack = [UnwindTableRow<T, Self>; 4];
+}
+
+impl<R: Reader> EvaluationStorage<R> for OnStack {
+    type Stack = [Value; 16];
+    type ExpressionStack = [(R, R); 1];
+    type Result = [Piece<R>; 1];
+}
+
+/// The entry that describes a position, with the table it is in.
+fn entry(position: usize) -> Option<(Frames, BaseAddresses, FrameDescriptionEntry<Bytes>)> {
+    let address = position as u64;
+    let generated = GENERATED.find(|g| {
+        if position.wrapping_sub(g.start) >= g.len {
+            return None;
+        }
+        let frames = EhFrame::new(g.frames, LittleEndian);
+        let bases = BaseAddresses::default().set_eh_frame(g.frames.as_ptr() as u64);
+        let found = frames.fde_for_address(&bases, address, Frames::cie_from_offset);
+        Some((frames, bases, found.ok()?))
+    });
+    if generated.is_some() {
+        return generated;
+    }
+    let (header, end) = loaded(position)?;
+    let bytes = |from: usize| {
+        // SAFETY: a loaded file is mapped without holes that its sections reach into.
+        let bytes =
+            unsafe { std::slice::from_raw_parts(from as *const u8, end.checked_sub(from)?) };
+        Some(bytes)
+    };
+    let bases = BaseAddresses::default().set_eh_frame_hdr(header as u64);
+    let parsed = EhFrameHdr::new(bytes(header)?, LittleEndian);
+    let parsed = parsed.parse(&bases, 8).ok()?;
+    let gimli::Pointer::Direct(start) = parsed.eh_frame_ptr() else {
+        return None;
+    };
+    let frames = EhFrame::new(bytes(start as usize)?, LittleEndian);
+    let bases = bases.set_eh_frame(start);
+    let found = parsed
+        .table()?
+        .fde_for_address(&frames, &bases, address, Frames::cie_from_offset);
+    Some((frames, bases, found.ok()?))
+}
+
+impl Registers {
+    fn get(&self, register: Register) -> Option<usize> {
+        self.values.get(usize::from(register.0)).copied()
+    }
+
+    /// What an expression computes, with the frame's address on its stack when there is one.
+    fn evaluate(
+        &self,
+        frames: &Frames,
+        entry: &FrameDescriptionEntry<Bytes>,
+        expression: UnwindExpression<usize>,
+        frame: Option<usize>,
+    ) -> Option<usize> {
+        let encoding = Encoding {
+            address_size: 8,
+            format: Format::Dwarf32,
+            version: entry.cie().version().into(),
+        };
+        let code = expression.get(frames).ok()?.0;
+        let mut run = Evaluation::<_, OnStack>::new_in(code, encoding);
+        run.set_max_iterations(1000);
+        if let Some(frame) = frame {
+            run.set_initial_value(frame as u64);
+        }
+        let mut state = run.evaluate().ok()?;
+        loop {
+            state = match state {
+                EvaluationResult::Complete => break,
+                EvaluationResult::RequiresMemory { address, size, .. } => {
+                    let word = read(address as usize)? as u64;
+                    let word = match size {
+                        8 => word,
+                        1 | 2 | 4 => word & ((1 << (u32::from(size) * 8)) - 1),
+                        _ => return None,
+                    };
+                    run.resume_with_memory(Value::Generic(word)).ok()?
+                }
+                EvaluationResult::RequiresRegister { register, .. } => {
+                    let value = Value::Generic(self.get(register)? as u64);
+                    run.resume_with_register(value).ok()?
+                }
+                _ => return None,
+            };
+        }
+        match run.as_result().last()?.location {
+            Location::Address { address } => Some(address as usize),
+            _ => None,
+        }
+    }
+
+    /// The function's start, and the caller's registers if there is one.
+    fn step(&self) -> Option<(usize, Option<Registers>)> {
+        let (frames, bases, entry) = entry(self.position())?;
+        let mut context = UnwindContext::<usize, OnStack>::new_in();
+        let row = entry
+            .unwind_info_for_address(&frames, &bases, &mut context, self.position() as u64)
+            .ok()?;
+        let start = entry.initial_address() as usize;
+        Some((start, self.caller(&frames, &entry, row)))
+    }
+
+    fn caller(
+        &self,
+        frames: &Frames,
+        entry: &FrameDescriptionEntry<Bytes>,
+        row: &UnwindTableRow<usize, OnStack>,
+    ) -> Option<Registers> {
+        let frame = match *row.cfa() {
+            CfaRule::RegisterAndOffset { register, offset } => {
+                self.get(register)?.wrapping_add_signed(offset as isize)
+            }
+            CfaRule::Expression(e) => self.evaluate(frames, entry, e, None)?,
+        };
+        let mut caller = *self;
+        caller.values[RSP] = frame;
+        for (number, value) in caller.values.iter_mut().enumerate() {
+            let Some(rule) = row.register(Register(number as u16)) else {
+                continue;
+            };
+            let at = |offset: i64| frame.wrapping_add_signed(offset as isize);
+            *value = match rule {
+                // The outermost frame says so of its return address.
+                RegisterRule::Undefined if number == RETURN => return None,
+                RegisterRule::Undefined => 0,
+                RegisterRule::Offset(offset) => read(at(offset))?,
+                RegisterRule::ValOffset(offset) => at(offset),
+                RegisterRule::Register(other) => self.get(other)?,
+                RegisterRule::Expression(e) => {
+                    read(self.evaluate(frames, entry, e, Some(frame))?)?
+                }
+                RegisterRule::ValExpression(e) => self.evaluate(frames, entry, e, Some(frame))?,
+                RegisterRule::Constant(c) => c as usize,
+                _ => continue,
+            };
+        }
+        caller.exact = entry.is_signal_trampoline();
+        let moved = caller.stack() > self.stack() || caller.exact;
+        (moved && caller.values[RETURN] != 0).then_some(caller)
+    }
+}
+
+/// Shows each frame from the inside out, its registers and where its function starts (0 when
+/// nothing describes it, which ends the walk), until `enough` says so.
+pub fn walk(from: Registers, mut enough: impl FnMut(&Registers, usize) -> bool) {
+    let mut now = from;
+    loop {
+        let Some((start, caller)) = now.step() else {
+            enough(&now, 0);
+            return;
+        };
+        if enough(&now, start) {
+            return;
+        }
+        match caller {
+            Some(caller) => now = caller,
+            None => return,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[inline(never)]
+    extern "C-unwind" fn inner(found: &mut Vec<usize>) {
+        walk(Registers::here(), |_, start| {
+            found.push(start);
+            false
+        });
+        std::hint::black_box(found);
+    }
+
+    #[inline(never)]
+    extern "C-unwind" fn outer(found: &mut Vec<usize>) {
+        let mut room = [0u8; 300];
+        std::hint::black_box(&mut room);
+        inner(found);
+        std::hint::black_box(found);
+    }
+
+    #[test]
+    fn callers_are_found_in_their_order() {
+        init();
+        let mut found = Vec::new();
+        outer(&mut found);
+        assert_eq!(found[0], inner as *const () as usize);
+        assert_eq!(found[1], outer as *const () as usize);
+        assert!(found.len() > 4);
+    }
+
+    #[test]
+    fn an_older_library_gives_the_same_tables() {
+        init();
+        for address in [
+            inner as *const () as usize,
+            libc::abort as *const () as usize,
+        ] {
+            assert_eq!(listed(address).map(|l| l.0), loaded(address).map(|l| l.0));
+            assert!(loaded(address).is_some());
+        }
+    }
+
+    #[test]
+    fn memory_that_is_not_there_ends_a_walk() {
+        assert_eq!(read(8), None);
+        let mut from = Registers::here();
+        from.values[RSP] = 8;
+        let mut frames = 0;
+        walk(from, |_, _| {
+            frames += 1;
+            false
+        });
+        assert!(frames <= 2);
+    }
+
+    #[test]
+    fn a_walk_goes_through_a_signal() {
+        use std::sync::atomic::AtomicBool;
+        static THROUGH: AtomicBool = AtomicBool::new(false);
+        extern "C" fn handler(_: i32) {
+            walk(Registers::here(), |_, start| {
+                let found = start == raising as *const () as usize;
+                THROUGH.fetch_or(found, Ordering::Relaxed);
+                found
+            });
+        }
+        #[inline(never)]
+        extern "C-unwind" fn raising() {
+            // SAFETY: a handler for this signal was just installed.
+            unsafe { libc::raise(libc::SIGURG) };
+            std::hint::black_box(());
+        }
+        init();
+        // SAFETY: nothing else in these tests uses the signal.
+        unsafe { libc::signal(libc::SIGURG, handler as *const () as usize) };
+        raising();
+        assert!(THROUGH.load(Ordering::Relaxed));
+    }
+}
