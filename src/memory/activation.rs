@@ -172,6 +172,7 @@ pub unsafe fn jump(act: *const Activation, value: usize) -> ! {
 ///
 /// # Safety
 /// As for [`jump`].
+#[cfg(feature = "vm")]
 pub(super) unsafe fn jump_trapped(act: *mut Activation, trap: RawTrap) -> ! {
     // SAFETY: see the caller's promise.
     unsafe {

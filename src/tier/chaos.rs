@@ -5,6 +5,7 @@
 //! not. A seed gives the same choices in the same order of first calls. What not: no clock, and nothing
 //! runs beside the guest, which waits for each compilation, so that a failure can be repeated.
 
+use super::closed;
 use super::compiler::Compiler;
 use super::units;
 use crate::interp::frame::Lowered;
@@ -91,7 +92,8 @@ fn lowered(func: &FuncRef, code: &'static Lowered) {
             places,
         });
         // What cannot be compiled stays as it is.
-        if let Ok(done) = own_thread::run(|| compiler.compile(image, &unit)) {
+        let whole = closed::complete(image, compiler.program(), &mut unit);
+        if let Ok(done) = whole.and_then(|()| own_thread::run(|| compiler.compile(image, &unit))) {
             for &(_, address) in &done.entries {
                 watch::enter_loop(code, head, address, after);
             }
@@ -102,6 +104,8 @@ fn lowered(func: &FuncRef, code: &'static Lowered) {
         let group = group.filter(|&f| compiler.program().can_compile(f));
         unit.functions = Some(group.map(|f| f.index()).collect());
         unit.entries.clear();
-        let _ = own_thread::run(|| compiler.compile(image, &unit));
+        if closed::complete(image, compiler.program(), &mut unit).is_ok() {
+            let _ = own_thread::run(|| compiler.compile(image, &unit));
+        }
     }
 }

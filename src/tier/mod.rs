@@ -8,6 +8,7 @@ pub mod archive;
 mod atomics;
 pub mod builtins;
 mod chaos;
+mod closed;
 mod compiler;
 pub mod host;
 pub mod interpose;

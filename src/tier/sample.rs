@@ -13,6 +13,7 @@
 //!
 //! What not: functions seen in frames of the interpreter only; compiled code is never made better.
 
+use super::closed;
 use super::compiler::{Compiler, What};
 use super::units;
 use crate::interp::frame::Lowered;
@@ -317,9 +318,10 @@ impl Shared {
         // SAFETY: makes this thread nicer; a failure changes nothing.
         unsafe { libc::setpriority(libc::PRIO_PROCESS, libc::gettid() as u32, NICE) };
         while let Some(job) = self.next() {
-            let (unit, size) = self.unit(&job);
+            let (mut unit, size) = self.unit(&job);
             let start = Instant::now();
-            match self.compiler.compile(&self.image, &unit) {
+            let whole = closed::complete(&self.image, self.compiler.program(), &mut unit);
+            match whole.and_then(|()| self.compiler.compile(&self.image, &unit)) {
                 Ok(compiled) => {
                     for &(index, address) in &compiled.entries {
                         if let Some((code, head)) = job.head {

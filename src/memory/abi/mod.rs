@@ -12,10 +12,12 @@ mod x86_64_throw;
 
 #[cfg(target_arch = "x86_64")]
 pub use x86_64::{CallPlan, VaStart};
+#[cfg(feature = "vm")]
+pub(super) use x86_64_asm::in_enter;
 #[cfg(target_arch = "x86_64")]
 pub(super) use x86_64_asm::{
-    ACTIVATION_SLOT, FRAME_REGISTER, RESULT_REGISTER, in_enter, landing_address, raw_bottom,
-    raw_enter, raw_jump, resume_jump, set_jump_addresses,
+    ACTIVATION_SLOT, FRAME_REGISTER, RESULT_REGISTER, landing_address, raw_bottom, raw_enter,
+    raw_jump, resume_jump, set_jump_addresses,
 };
 #[cfg(target_arch = "x86_64")]
 pub use x86_64_asm::{EntryHook, NativeFrame, entry_address, set_entry_hook};

@@ -135,6 +135,7 @@ pub(in crate::memory) fn set_jump_addresses() -> [usize; 2] {
 }
 
 /// Whether a native position is in an activation's assembly frame.
+#[cfg(feature = "vm")]
 pub(in crate::memory) fn in_enter(position: usize) -> bool {
     let start = raw_enter as *const () as usize;
     (start..start + 256).contains(&position)
