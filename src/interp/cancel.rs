@@ -28,18 +28,29 @@ thread_local! {
     static EXCEPTION: Cell<*mut c_void> = const { Cell::new(ptr::null_mut()) };
 }
 
+/// Puts a buffer in front of the thread's list.
+///
+/// # Safety
+/// The buffer lives until it is taken off.
 unsafe extern "C-unwind" fn register(buffer: *mut CleanupBuffer) {
     // SAFETY: the guest's buffer, live until unregistered or left.
     unsafe { (*buffer).outer = TOP.get() };
     TOP.set(buffer);
 }
 
+/// Takes the buffer in front off the thread's list.
+///
+/// # Safety
+/// It was put there by [`register`].
 unsafe extern "C-unwind" fn unregister(buffer: *mut CleanupBuffer) {
     // SAFETY: as registered.
     TOP.set(unsafe { (*buffer).outer });
 }
 
 /// Goes on unwinding after a handler.
+///
+/// # Safety
+/// An exception is being unwound on this thread.
 unsafe extern "C-unwind" fn unwind_next(_buffer: *mut CleanupBuffer) -> ! {
     // SAFETY: the handler ran because this exception landed.
     unsafe { activation::resume_unwind(EXCEPTION.get()) }

@@ -58,6 +58,10 @@ pub const fn tail_bytes(n: usize) -> usize {
     (n * 2).next_multiple_of(8)
 }
 
+/// The operands at an address as text.
+///
+/// # Safety
+/// An instruction of shape `T` is there.
 unsafe fn show<T: Shape>(at: *const u64) -> String {
     // SAFETY: the caller passes the address of an instruction of shape T.
     unsafe { (*at.cast::<Enc<T>>()).ops.fields() }

@@ -95,6 +95,12 @@ struct Thrown {
 }
 
 /// The thrown object of a native C++ exception; `None` for foreign ones.
+///
+/// Where what is in the header: Itanium C++ ABI, exception handling, sections 1.2 and 2.2.1; the
+/// class of dependent exceptions and the offsets: libstdc++'s `unwind-cxx.h`.
+///
+/// # Safety
+/// `exception` is the address of a live `_Unwind_Exception`.
 unsafe fn thrown(exception: usize) -> Option<Thrown> {
     // SAFETY: `exception` is a live _Unwind_Exception; for libstdc++'s class the header before
     // it is a __cxa_exception (80 bytes down to exceptionType) or a dependent one.
@@ -118,6 +124,9 @@ unsafe fn thrown(exception: usize) -> Option<Thrown> {
 }
 
 /// Whether `catch` takes the object; gives the adjusted address.
+///
+/// # Safety
+/// `catch` is the address of a type info, `thrown` of a live exception.
 unsafe fn matches(catch: usize, thrown: &Thrown) -> Option<usize> {
     type IsPointer = unsafe extern "C" fn(usize) -> bool;
     type DoCatch = unsafe extern "C" fn(usize, usize, *mut usize, u32) -> bool;
@@ -137,6 +146,9 @@ unsafe fn matches(catch: usize, thrown: &Thrown) -> Option<usize> {
 }
 
 /// What a pad does with an exception: the selector to enter it with, and the adjusted address.
+///
+/// # Safety
+/// The pad's type infos are the program's, and `exception` is as for [`thrown`].
 unsafe fn decide(pad: &Pad, exception: usize) -> Option<(i32, Option<usize>)> {
     // SAFETY: the exception is live.
     let thrown = unsafe { thrown(exception) };
@@ -175,9 +187,14 @@ unsafe fn decide(pad: &Pad, exception: usize) -> Option<(i32, Option<usize>)> {
     pad.cleanup.then_some((0, None))
 }
 
+/// The address that a handler for everything gets: a pointer object's value, else the object's own.
+///
+/// # Safety
+/// `thrown` is of a live exception.
 unsafe fn adjusted(thrown: &Thrown) -> usize {
     type IsPointer = unsafe extern "C" fn(usize) -> bool;
-    // SAFETY: as in `matches`.
+    // SAFETY: a type info of libstdc++, whose vtable is as in `matches`; a pointer object lies
+    // where the header says and is as long as an address.
     unsafe {
         let table = *(thrown.info as *const *const usize);
         let is_pointer: IsPointer = std::mem::transmute(*table.add(2));

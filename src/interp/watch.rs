@@ -119,6 +119,9 @@ fn head_at(code: &Lowered, ip: *const u64) -> &Head {
 }
 
 /// The handler of a watched instruction.
+///
+/// # Safety
+/// As for any handler: `ip` is a head's instruction, `regs` its frame, `cx` this thread's state.
 unsafe extern "sysv64-unwind" fn count(
     ip: *const u64,
     regs: *mut u64,
@@ -131,6 +134,10 @@ unsafe extern "sysv64-unwind" fn count(
     }
 }
 
+/// Counts who comes by at `ip`; the handler to go on with.
+///
+/// # Safety
+/// As for [`count`].
 #[inline(never)]
 unsafe extern "sysv64-unwind" fn seen(ip: *const u64, regs: *mut u64) -> Handler {
     // SAFETY: as above; only handlers are stored there.
@@ -142,6 +149,9 @@ unsafe extern "sysv64-unwind" fn seen(ip: *const u64, regs: *mut u64) -> Handler
 }
 
 /// The handler of a loop's head whose function has code to go on in.
+///
+/// # Safety
+/// As for [`count`].
 unsafe extern "sysv64-unwind" fn leave(
     ip: *const u64,
     regs: *mut u64,
@@ -158,6 +168,10 @@ unsafe extern "sysv64-unwind" fn leave(
     }
 }
 
+/// The handler to go on with while the head is not to be left yet.
+///
+/// # Safety
+/// As for [`count`].
 #[inline(never)]
 unsafe extern "sysv64-unwind" fn not_yet(ip: *const u64, regs: *mut u64) -> Option<Handler> {
     // SAFETY: as for `seen`.
@@ -174,6 +188,9 @@ unsafe extern "sysv64-unwind" fn not_yet(ip: *const u64, regs: *mut u64) -> Opti
 }
 
 /// Runs the rest of the function and returns from its frame.
+///
+/// # Safety
+/// As for [`count`]; the code that the head names was made for this function's frames.
 #[inline(never)]
 unsafe extern "sysv64-unwind" fn go_on(ip: *const u64, regs: *mut u64, cx: *mut ThreadState) {
     // SAFETY: the code was made for frames of this function at this head.

@@ -88,6 +88,9 @@ fn make() -> Result<Area, String> {
 
 /// Tells the unwinder that anywhere in the range the caller's frame is at the stack pointer plus
 /// eight (DWARF 5, section 6.4.1; `.eh_frame` in the Linux Standard Base).
+///
+/// # Safety
+/// Whatever runs in the range keeps the stack pointer where the call left it.
 unsafe fn describe_frames(start: usize, bytes: usize) {
     let mut table: Vec<u8> = Vec::new();
     let cie: [u8; 20] = [

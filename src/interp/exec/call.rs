@@ -14,6 +14,9 @@ use crate::support::error::TrapKind;
 use std::sync::atomic::Ordering;
 
 /// Slot 0 of a frame that starts at the thread's stack pointer.
+///
+/// # Safety
+/// `cx` is this thread's state.
 #[inline(always)]
 unsafe fn fresh(cx: *mut ThreadState) -> *mut u64 {
     // SAFETY: cx is the current thread's.
@@ -21,6 +24,9 @@ unsafe fn fresh(cx: *mut ThreadState) -> *mut u64 {
 }
 
 /// Copies four argument words at most: what is copied too much is never read.
+///
+/// # Safety
+/// Four slot numbers are readable, and `to` has room for four words.
 #[inline(always)]
 unsafe fn pass4(slots: *const u16, r: Regs, to: *mut u64) {
     // SAFETY: the slot list is padded to a word; the words above the stack pointer are free.
@@ -34,6 +40,9 @@ unsafe fn pass4(slots: *const u16, r: Regs, to: *mut u64) {
 }
 
 /// Copies `n` argument words, four at a time.
+///
+/// # Safety
+/// `n` slot numbers, padded to four, are readable, and `to` has room for as many words.
 #[inline(always)]
 unsafe fn pass(n: u16, slots: *const u16, r: Regs, to: *mut u64) {
     let mut i = 0;
@@ -51,6 +60,10 @@ fn code_of(func: &FuncRef) -> *const Lowered {
     func.code.load(Ordering::Acquire).cast_const().cast()
 }
 
+/// Lowers a function and forgets the result: the caller looks again.
+///
+/// # Safety
+/// `func` is the address of a live function reference.
 #[cold]
 #[inline(never)]
 unsafe extern "sysv64-unwind" fn lower_first(func: usize) {
@@ -60,6 +73,9 @@ unsafe extern "sysv64-unwind" fn lower_first(func: usize) {
 
 /// Lowers the function that the call at `ip` names, then performs the call. It returns as a
 /// handler does, so that a handler can end in it without a frame of its own.
+///
+/// # Safety
+/// As for the handler of the call at `ip`.
 #[cold]
 #[inline(never)]
 unsafe extern "sysv64-unwind" fn first_call(
@@ -77,6 +93,9 @@ const _: () =
     assert!(std::mem::offset_of!(isa::Call, func) == std::mem::offset_of!(isa::Call1, func));
 
 /// Begins a guest function's code in the frame at `new`.
+///
+/// # Safety
+/// The function's code is there, and its arguments are in the frame.
 #[inline(always)]
 unsafe fn begin(
     code: *const Lowered,
@@ -156,6 +175,9 @@ hc!(call4(o: Call, r, ip, cx) {
 });
 
 /// Moves `n` words from a scratch area over the current frame's parameters.
+///
+/// # Safety
+/// The current frame has `n` words of parameters, and `n` slot numbers are readable.
 #[inline(always)]
 unsafe fn replace_args(n: u16, slots: *const u64, r: Regs, cx: *mut ThreadState) {
     // SAFETY: the area above the stack pointer is free.
@@ -231,6 +253,9 @@ hc!(tail_call_ptr(o: CallPtr, r, ip, cx) {
 });
 
 /// Lays the variadic arguments out above the stack pointer, and the list that `va_start` copies.
+///
+/// # Safety
+/// The site is that of the call being performed.
 #[inline(never)]
 unsafe fn variadic(site: &CallSite, r: Regs, cx: *mut ThreadState) -> *const VaList {
     // SAFETY: the area lies above the stack pointer; it is claimed before the callee's frame.
@@ -283,6 +308,9 @@ hc!(exit(_o: Nil, r, _ip, _cx) {
 });
 
 /// Calls `target` as the site says.
+///
+/// # Safety
+/// `target` is a function that can be called as the site's plan says.
 #[inline(never)]
 unsafe extern "sysv64-unwind" fn by_plan(
     site: &CallSite,
@@ -309,6 +337,10 @@ h!(native_plan(o: Site, r, ip, cx) {
 });
 
 type W = u64;
+/// Calls `target` with integers in registers.
+///
+/// # Safety
+/// `target` is a function of so many integers.
 #[inline(never)]
 unsafe extern "sysv64-unwind" fn integers(
     target: usize,
@@ -368,6 +400,10 @@ macro_rules! float_calls {
 }
 float_calls! { native_d native_dd f64; native_f native_ff f32; }
 
+/// Runs a thunk over the frame's slots.
+///
+/// # Safety
+/// The site is that of the instruction being executed.
 #[inline(never)]
 unsafe extern "sysv64-unwind" fn run_thunk(
     site: &ThunkSite,

@@ -14,6 +14,9 @@ use crate::memory::thread::ThreadState;
 use crate::support::error::TrapKind;
 
 /// Claims the frame; false when the stack is too small for it.
+///
+/// # Safety
+/// `cx` is this thread's state, `r` begins the frame to be claimed.
 #[inline(always)]
 unsafe fn claim(frame: u32, r: Regs, cx: *mut ThreadState) -> bool {
     // SAFETY: cx is the current thread's state.
@@ -47,6 +50,9 @@ hc!(enter(o: Enter, r, ip, cx) {
     next(ip.byte_add(size_of::<crate::interp::isa::Enc<crate::interp::isa::Enter>>()), r.0, cx)
 });
 /// Returns as a handler does, so that a handler can end in it without a frame of its own.
+///
+/// # Safety
+/// As for the handler of the function's entry.
 #[cold]
 #[inline(never)]
 unsafe extern "sysv64-unwind" fn overflow(

@@ -8,21 +8,40 @@ use crate::memory::image::Image;
 use crate::memory::thread::{self, ThreadState};
 use crate::support::error::TrapKind;
 
+/// What the guest's memory has at an address.
+///
+/// # Safety
+/// The guest may read there, or faults as natively.
 #[inline(always)]
 pub(super) unsafe fn load<T: Copy>(address: usize) -> T {
     // SAFETY: the guest's own access: wrong addresses fault as they would natively.
     unsafe { (address as *const T).read_unaligned() }
 }
+
+/// Puts a value into the guest's memory.
+///
+/// # Safety
+/// The guest may write there, or faults as natively.
 #[inline(always)]
 pub(super) unsafe fn store<T: Copy>(address: usize, value: T) {
     // SAFETY: as for `load`.
     unsafe { (address as *mut T).write_unaligned(value) }
 }
+
+/// The address at a slot and a constant.
+///
+/// # Safety
+/// The slot is one of the frame's.
 #[inline(always)]
 pub(super) unsafe fn base(r: Regs, slot: u16, off: i32) -> usize {
     // SAFETY: slots belong to the frame.
     unsafe { r.get::<u64>(slot) }.wrapping_add(off as u64) as usize
 }
+
+/// The address at a slot, a scaled index and a constant.
+///
+/// # Safety
+/// The slot is one of the frame's.
 #[inline(always)]
 pub(super) unsafe fn indexed(r: Regs, b: u16, index: u64, scale: i32, off: i32) -> usize {
     // SAFETY: slots belong to the frame.
@@ -85,6 +104,9 @@ h!(store32f(o: Mem, r) store((r.0 as usize).wrapping_add(o.off as usize), r.get:
 h!(store64f(o: Mem, r) store((r.0 as usize).wrapping_add(o.off as usize), r.get::<u64>(o.reg)));
 
 /// Copies bytes; the usual small sizes without a call. All is read before any is written.
+///
+/// # Safety
+/// As for `memmove` in the guest.
 #[inline(always)]
 unsafe fn copy(from: *const u8, to: *mut u8, n: usize) {
     // SAFETY: the caller's accesses are the guest's own.
@@ -171,6 +193,10 @@ h!(memset(o: Abc, r, ip, cx) {
     libc::memset(r.get::<u64>(o.a) as _, i32::from(r.get::<u8>(o.b)), r.get::<u64>(o.c) as usize)
 });
 
+/// This thread's block of thread-local variables.
+///
+/// # Safety
+/// `cx` is this thread's state, `image` a live image.
 #[inline(never)]
 unsafe extern "C" fn block(cx: *mut ThreadState, image: usize) -> u64 {
     // SAFETY: the image outlives its code; cx is this thread's.
