@@ -123,6 +123,8 @@ fn goes_on(refused: Refused, call: &str, tier: &str) -> Result<(), String> {
     let said = "ompvm: the baseline tier is not used: ";
     let line = ran.stderr.lines().find(|l| l.starts_with(said));
     match (tier, line) {
+        // Where the interpreter's handlers return to a loop there is nothing to refuse.
+        ("baseline", Some(line)) if line.contains("this build has no baseline compiler") => Ok(()),
         ("baseline", Some(line)) if line.contains(call) && line.contains("ermission denied") => {
             Ok(())
         }

@@ -7,13 +7,16 @@ int main(void) {
   omp_set_max_active_levels(1);
 #pragma omp parallel num_threads(3)
   {
-#pragma omp parallel num_threads(4) reduction(+ : inner)
+    // Not `inner` itself, which the outer threads would add to at the same time.
+    int own = 0;
+#pragma omp parallel num_threads(4) reduction(+ : own)
     {
+      own++;
       CHECK(omp_get_level() == 2 && omp_get_active_level() == 1 && omp_get_num_threads() == 1 && omp_in_parallel());
       CHECK(omp_get_team_size(1) == 3 && omp_get_team_size(2) == 1 && omp_get_team_size(0) == 1);
     }
 #pragma omp atomic
-    inner++;
+    inner += own;
   }
   CHECK(inner == 3);
   return DONE();
