@@ -1,7 +1,7 @@
 //! Where running bytecode can be seen and left: the entry and the loop heads of a function.
 //!
 //! What: word 0 of these instructions is changed while others execute them, which costs a
-//! program nothing where nobody does it. Watching ([`watch`]) counts who comes by, through a
+//! program nothing where nobody does it. Watching ([`watch_entry`], [`watch_loops`]) counts who comes by, through a
 //! handler that goes on with the instruction's own. Entering ([`enter_loop`]) puts compiled code
 //! in a loop's way: the handler hands it the frame, and takes its result as the function's own
 //! return. Each thread leaves by itself, when it comes by; frames and allocas stay where they are, so
@@ -40,10 +40,20 @@ fn word(code: &Lowered, head: &Head) -> &'static AtomicUsize {
     }
 }
 
-/// Starts or stops counting who comes by at a function's heads.
-pub fn watch(code: &Lowered, on: bool) {
+/// Starts or stops counting calls of a function.
+pub fn watch_entry(code: &Lowered, on: bool) {
+    watch_heads(code, &code.heads[..code.heads.len().min(1)], on);
+}
+
+/// Starts or stops counting who comes by at the heads of a function's loops.
+pub fn watch_loops(code: &Lowered, on: bool) {
+    watch_heads(code, code.heads.get(1..).unwrap_or_default(), on);
+}
+
+/// Counts begin at 0; they stay when counting ends.
+fn watch_heads(code: &Lowered, heads: &[Head], on: bool) {
     let _changes = CHANGES.lock();
-    for head in &code.heads {
+    for head in heads {
         if head.code.load(Ordering::Relaxed) != 0 {
             continue;
         }

@@ -20,7 +20,7 @@ use crate::memory::thread;
 use crate::support::seen::Listed;
 use cache::Shelf;
 use cranelift_entity::EntityRef;
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use lines::Lines;
 use link::{Code, NEAR};
 pub use map::is_compiled;
@@ -39,6 +39,8 @@ pub struct Compiled {
     pub skipped: Vec<(FuncId, String)>,
     /// Time for parsing, rewiring, code generation and linking.
     pub times: [Duration; 4],
+    /// How much effort went into it.
+    pub level: Level,
     /// Bytes of the object file.
     pub object_bytes: usize,
     _listed: Listed<map::Code>,
@@ -95,12 +97,18 @@ impl Program {
         self.shelf.is_some()
     }
 
-    /// What earlier runs compiled, linked.
-    pub fn kept(&self, image: &Image) -> Vec<Compiled> {
-        let objects = self.shelf.as_ref().map(|s| s.objects(&self.request));
+    /// What earlier runs compiled, linked: the code with most effort last, and what took less only
+    /// if asked for and where there is nothing better.
+    pub fn kept(&self, image: &Image, early: bool) -> Vec<Compiled> {
+        let objects = self.shelf.as_ref().map(|s| s.objects(&self.request, early));
+        let objects = objects.unwrap_or_default();
+        let full = objects.iter().filter(|o| o.level == Level::Full);
+        let best: HashSet<usize> = full.flat_map(|o| &o.functions).map(|f| f.0).collect();
         objects
             .into_iter()
-            .flatten()
+            .filter(|o| {
+                o.level == Level::Full || !o.functions.iter().all(|(f, _)| best.contains(f))
+            })
             // One that cannot be linked here is compiled again.
             .filter_map(|object| self.link(image, &[], object).ok())
             .collect()
@@ -159,6 +167,7 @@ impl Program {
                 .map(|(n, why)| (FuncId::new(n), why))
                 .collect(),
             times: [parse, prepare, generate, linking.elapsed()],
+            level: object.level,
             object_bytes: object.bytes.len(),
             _listed: map::list(map::Code {
                 image,

@@ -8,12 +8,13 @@
 use crate::interp;
 use crate::ir::FuncId;
 use crate::jit::cache::Shelf;
-use crate::jit::{Compiled, Program, Unit};
+use crate::jit::{Compiled, Level, Program, Unit};
 use crate::memory::image::Image;
 use crate::memory::thread;
 use cranelift_entity::EntityRef;
 use hashbrown::HashMap;
 use parking_lot::Mutex;
+use super::queue::own_time;
 use std::fmt::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -39,6 +40,10 @@ pub enum What {
     Compiled {
         /// From the start of the compilation to the switch.
         took: Duration,
+        /// What of that its thread had of a processor.
+        worked: Duration,
+        /// How much effort went into it.
+        level: Level,
         /// Functions and loop entries of the unit.
         together: usize,
         /// The head of the loop it is entered at; `None` is the function's own entry.
@@ -48,6 +53,15 @@ pub enum What {
     Kept,
     /// It stays in the interpreter, and why.
     Skipped(String),
+}
+
+/// Functions with code of earlier runs.
+#[derive(Debug, Default)]
+pub struct Kept {
+    /// All of them, and those that cannot be compiled.
+    pub all: Vec<FuncId>,
+    /// Those whose code took less than all effort.
+    pub early: Vec<FuncId>,
 }
 
 /// The compiled code of one process, and what makes more of it.
@@ -93,13 +107,13 @@ impl Compiler {
         self.busy.load(Ordering::Acquire) > 0
     }
 
-    /// Switches to what earlier runs compiled; says which functions need no compiling any more.
-    pub fn take_kept(&self, image: &Image) -> Vec<FuncId> {
-        let mut all = Vec::new();
+    /// Switches to what earlier runs compiled, with less than all effort too when `early` says so.
+    pub fn take_kept(&self, image: &Image, early: bool) -> Kept {
+        let mut kept = Kept::default();
         if !self.program.keeps() {
-            return all;
+            return kept;
         }
-        for compiled in self.program.kept(image) {
+        for compiled in self.program.kept(image, early) {
             let compiled = Arc::new(compiled);
             self.units.lock().push(compiled.clone());
             for &(id, address) in &compiled.functions {
@@ -111,14 +125,19 @@ impl Compiler {
                     }
                 }
                 self.note(id, What::Kept);
-                all.push(id);
+                kept.all.push(id);
+                if compiled.level == Level::Quick {
+                    kept.early.push(id);
+                } else {
+                    kept.early.retain(|&e| e != id);
+                }
             }
             for (id, why) in &compiled.skipped {
                 self.note(*id, What::Skipped(why.clone()));
-                all.push(*id);
+                kept.all.push(*id);
             }
         }
-        all
+        kept
     }
 
     /// Compiles a unit and switches to it.
@@ -126,7 +145,7 @@ impl Compiler {
     /// # Errors
     /// LLVM's message.
     pub fn compile(&self, image: &Image, unit: &Unit) -> Result<Arc<Compiled>, String> {
-        let start = Instant::now();
+        let start = (Instant::now(), own_time());
         self.busy.fetch_add(1, Ordering::AcqRel);
         let done = {
             // What the guest put in the place of library functions is not for LLVM.
@@ -147,14 +166,16 @@ impl Compiler {
         done
     }
 
-    fn switch(&self, image: &Image, unit: &Unit, compiled: &Compiled, start: Instant) {
+    fn switch(&self, image: &Image, unit: &Unit, compiled: &Compiled, start: (Instant, Duration)) {
         let together = compiled.functions.len() + compiled.entries.len();
         let note = |function, head| {
-            let took = start.elapsed();
+            let took = start.0.elapsed();
             self.note(
                 function,
                 What::Compiled {
                     took,
+                    worked: own_time().saturating_sub(start.1),
+                    level: unit.level,
                     together,
                     head,
                 },
@@ -222,6 +243,8 @@ impl Compiler {
                 What::Queued(why) => format!("to be compiled: {why}"),
                 What::Compiled {
                     took,
+                    worked,
+                    level,
                     together,
                     head,
                 } => {
@@ -229,9 +252,14 @@ impl Compiler {
                         None => "its callers".to_owned(),
                         Some(block) => format!("its loop at block {block}"),
                     };
+                    let how = match level {
+                        Level::Quick => "quickly ",
+                        Level::Full => "",
+                    };
                     format!(
-                        "compiled for {place} in {:.1} ms, {together} together",
-                        took.as_secs_f64() * 1e3
+                        "compiled {how}for {place} in {:.1} ms ({:.1} of a processor), {together} together",
+                        took.as_secs_f64() * 1e3,
+                        worked.as_secs_f64() * 1e3
                     )
                 }
                 What::Kept => "compiled by an earlier run".to_owned(),

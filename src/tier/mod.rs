@@ -18,6 +18,7 @@ pub mod link;
 pub mod policy;
 pub mod process;
 pub mod runtime;
+mod queue;
 mod sample;
 mod units;
 pub mod value;

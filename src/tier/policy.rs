@@ -8,7 +8,7 @@
 //!
 //! What not: how units are compiled and callers switched ([`super::compiler`]).
 
-use super::compiler::{Compiler, What};
+use super::compiler::{Compiler, Kept, What};
 use super::sample::Sampler;
 use super::units;
 use crate::interp;
@@ -82,13 +82,13 @@ impl Tiers {
         COMPILERS.lock().push(compiler.clone());
         let mut tiers = Tiers::default();
         let kept = match chaos {
-            None => compiler.take_kept(image),
-            Some(_) => Vec::new(),
+            None => compiler.take_kept(image, mode == Mode::Auto),
+            Some(_) => Kept::default(),
         };
         if let Some(chaos) = chaos {
             super::chaos::start(chaos, image, &compiler);
         } else if mode == Mode::Opt {
-            compile_all(image, &compiler, &kept)
+            compile_all(image, &compiler, &kept.all)
                 .map_err(|why| Error::Host(format!("the program cannot be compiled: {why}")))?;
         } else {
             let sampler = Sampler::start(image.clone(), compiler.clone(), &kept);

@@ -1,59 +1,69 @@
 //! Finding what is hot, and what to do about it: the policy of `auto`.
 //!
 //! What: a thread wakes once a [`TICK`] and looks in which functions the threads of the guest are
-//! ([`thread::look_at_frames`]). A function that was seen for longer than its compilation will take
-//! is watched for a tick ([`watch`]): whoever calls it, or comes by at a loop's head, is counted. If it
-//! is called, it is compiled; if it only loops, it is compiled from the head of the outermost of these loops
-//! on, and running activations go on there; if neither, it waits in a native call, and is left
-//! alone for longer. Why sampling: it costs the program nothing, weighs loops by their time rather than by
-//! their trips, and does not depend on which tier below runs the frame.
+//! ([`thread::look_at_frames`]). Calls of a function that was seen are counted now and then
+//! ([`watch`]). Once it was seen for longer than its compilation will take, the heads of its loops are
+//! watched for a tick. If it is called, it is compiled, quickly at first, and once more with all
+//! effort when that is worth it or a processor is idle. If it only loops, it is compiled from the head of
+//! the outermost of these loops on, and running activations go on there. If neither, it waits in a
+//! native call, and is left alone for longer. Why sampling: it costs the program nothing, weighs
+//! loops by their time rather than by their trips, and does not depend on which tier below runs the frame.
 //!
-//! Compilations come one after another, hottest first; what it takes to be compiled grows with their
-//! queue. The thread that compiles is nice, so that a team gets its processors first.
+//! What it takes to be compiled grows with the queue, and is little while a processor is idle.
 //!
-//! What not: functions seen in frames of the interpreter only; compiled code is never made better.
+//! What not: functions are seen in frames of the interpreter only, so that how hot compiled code
+//! is remains unknown: it is taken to be as hot as it was.
 
-use super::closed;
-use super::compiler::{Compiler, What};
-use super::units;
+use super::compiler::{Compiler, Kept, What};
+use super::policy;
+use super::queue::{Job, Queue, all_time};
 use crate::interp::frame::Lowered;
 use crate::interp::watch;
-use crate::ir::{Callee, FuncId, GlobalRef};
-use crate::jit::{Level, LoopEntry, Unit};
+use crate::jit::Level;
 use crate::memory::image::Image;
-use crate::memory::own_thread::{self, OwnThread};
 use crate::memory::thread;
+use crate::support::topology;
+use crate::tier::units;
 use cranelift_entity::EntityRef;
 use hashbrown::HashMap;
-use parking_lot::{Condvar, Mutex};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// The thread looks this often at first.
 const TICK: Duration = Duration::from_micros(500);
 /// And this often when nothing changes any more.
 const LONG_TICK: Duration = Duration::from_millis(8);
-/// Expected cost of compiling an instruction, until compilations were seen.
-const PER_INSTRUCTION: Duration = Duration::from_micros(50);
-/// Expected cost of any compilation.
-const PER_UNIT: Duration = Duration::from_millis(2);
-/// A function is compiled when it was seen for so many times the expected cost: below runs code
-/// about half as fast, so less than that is not won back.
+/// Where every processor is busy, a function is compiled when it was seen for so many times the expected
+/// cost: below runs code about half as fast, so less than that is not won back.
 const TIMES: u32 = 2;
+/// While a processor is idle, when it was seen for this part of the expected cost.
+const IDLE_PART: u32 = 8;
+/// Compiled code gets all effort after so many times the cost of that: it gains a tenth.
+const BETTER_TIMES: u32 = 6;
 /// A function that executes for less than this part of the time waits.
 const WAITS: u32 = 12;
 /// Most loops of one function that are entered.
 const MAX_LOOPS: usize = 4;
-/// Callees up to this many instructions are compiled with their caller.
-const SMALL: usize = 80;
+/// So long after a call another one is expected, or as long as a compilation takes.
+const CALLED: Duration = Duration::from_millis(8);
+/// Over so long is measured how many processors are idle.
+const IDLE_SPAN: Duration = Duration::from_millis(4);
 
 /// One function under observation.
 #[derive(Debug)]
 struct Seen {
     code: &'static Lowered,
+    since: Instant,
     score: Duration,
-    /// Since when it is watched.
+    /// The score ever.
+    all: Duration,
+    /// When a call was last noticed.
+    called: Option<Instant>,
+    /// Whether calls are counted; there was none since.
+    awaited: bool,
+    /// Since when its loops are watched.
     watched: Option<Instant>,
     /// How often it was seen without being executed.
     waits: u32,
@@ -62,81 +72,64 @@ struct Seen {
     refused: bool,
 }
 
-/// What is to be compiled.
+/// The thread that observes.
 #[derive(Debug)]
-struct Job {
-    score: Duration,
-    function: FuncId,
-    /// The code whose head at this index is to be entered.
-    head: Option<(&'static Lowered, usize)>,
-}
-
-#[derive(Debug, Default)]
-struct Queue {
-    jobs: Vec<Job>,
-    stop: bool,
+pub struct Sampler {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
 }
 
 #[derive(Debug)]
 struct Shared {
     image: Arc<Image>,
     compiler: Arc<Compiler>,
-    queue: Mutex<Queue>,
-    wake: Condvar,
+    queue: Arc<Queue>,
     stop: AtomicBool,
-    /// Measured cost of an instruction, in nanoseconds.
-    cost: AtomicU32,
-    /// Functions that are compiled or being compiled.
-    taken: Mutex<Vec<bool>>,
-}
-
-/// The threads that observe and compile.
-#[derive(Debug)]
-pub struct Sampler {
-    shared: Arc<Shared>,
-    threads: Vec<OwnThread>,
+    /// Functions that need no compiling for their callers.
+    kept: Vec<bool>,
 }
 
 impl Sampler {
-    /// Starts them.
-    pub fn start(image: Arc<Image>, compiler: Arc<Compiler>, kept: &[FuncId]) -> Sampler {
-        let taken = image
-            .module
-            .functions
-            .keys()
-            .map(|f| !compiler.program().can_compile(f) || kept.contains(&f))
+    /// Starts it for what earlier runs did not compile, or not well.
+    pub fn start(image: Arc<Image>, compiler: Arc<Compiler>, kept: &Kept) -> Sampler {
+        let functions = image.module.functions.keys();
+        let done = functions
+            .map(|f| !compiler.program().can_compile(f) || kept.all.contains(&f))
             .collect();
+        let queue = Arc::new(Queue::new(image.clone(), compiler.clone()));
+        let now = Instant::now();
+        for &function in &kept.early {
+            queue.push(Job {
+                score: Duration::ZERO,
+                function,
+                head: None,
+                level: Level::Full,
+                better: Some(now + queue.expected(function, Level::Full) * BETTER_TIMES),
+            });
+        }
         let shared = Arc::new(Shared {
             image,
             compiler,
-            queue: Mutex::default(),
-            wake: Condvar::new(),
+            queue,
             stop: AtomicBool::new(false),
-            cost: AtomicU32::new(PER_INSTRUCTION.as_nanos() as u32),
-            taken: Mutex::new(taken),
+            kept: done,
         });
-        let (a, b) = (shared.clone(), shared.clone());
-        let threads = [
-            own_thread::spawn(c"ompvm sample", move || a.observe()),
-            own_thread::spawn(c"ompvm compile", move || b.work()),
-        ];
-        Sampler {
-            shared,
-            threads: threads.into_iter().flatten().collect(),
-        }
+        let me = shared.clone();
+        let thread = policy::spawn("ompvm sample", move || me.observe());
+        Sampler { shared, thread }
     }
 
-    /// Lets them run until the process ends.
+    /// Lets it run until the process ends.
     pub fn detach(self) {}
 
-    /// Stops them, after the compilation under way.
+    /// Stops it, after the compilations under way.
     pub fn stop(self) {
         self.shared.stop.store(true, Ordering::Release);
-        self.shared.queue.lock().stop = true;
-        self.shared.wake.notify_all();
-        for thread in self.threads {
-            thread.join();
+        if let Some(thread) = self.thread {
+            // A panic there was reported when it happened.
+            let _ = thread.join();
         }
+        self.shared.queue.stop();
     }
 }
 
@@ -145,11 +138,17 @@ impl Shared {
         let mut seen: HashMap<usize, Seen> = HashMap::new();
         let mut tick = TICK;
         let mut last = Instant::now();
+        let mut used = (last, all_time());
         while !self.stop.load(Ordering::Acquire) {
             std::thread::sleep(tick);
             let now = Instant::now();
             let passed = (now - last).min(tick * 4);
             last = now;
+            if now - used.0 >= IDLE_SPAN {
+                let time = all_time();
+                self.queue.set_idle(idle(now - used.0, time.saturating_sub(used.1)));
+                used = (now, time);
+            }
             let image = Arc::as_ptr(&self.image) as usize;
             let mut fresh = false;
             thread::look_at_frames(&mut |word| {
@@ -162,24 +161,17 @@ impl Shared {
                 let key = std::ptr::from_ref(code) as usize;
                 let s = seen.entry(key).or_insert_with(|| {
                     fresh = true;
-                    Seen {
-                        code,
-                        score: Duration::ZERO,
-                        watched: None,
-                        waits: 0,
-                        compiled: false,
-                        loops: Vec::new(),
-                        refused: false,
-                    }
+                    Seen::new(code, now)
                 });
                 s.score += passed;
+                s.all += passed;
             });
-            let waiting = self.queue.lock().jobs.len() as u32;
+            let waiting = self.queue.waiting() as u32;
             let mut busy = fresh || waiting > 0;
             for s in seen.values_mut() {
                 busy |= self.consider(s, waiting, tick, now);
             }
-            if !busy && tick == LONG_TICK && is_alone() {
+            if !busy && tick == LONG_TICK && self.is_alone() {
                 // SAFETY: what ends a process when its last thread ends.
                 unsafe { libc::exit(0) }
             }
@@ -191,76 +183,72 @@ impl Shared {
         }
     }
 
-    /// What compiling a function is expected to take.
-    fn expected(&self, function: FuncId) -> Duration {
-        let cost = Duration::from_nanos(u64::from(self.cost.load(Ordering::Relaxed)));
-        PER_UNIT + cost * units::size(&self.image.module, function) as u32
-    }
-
     /// Starts or ends watching a function; whether something is going on with it.
     fn consider(&self, s: &mut Seen, waiting: u32, tick: Duration, now: Instant) -> bool {
         if s.refused {
             return false;
         }
-        let function = s.code.func;
+        s.look_for_calls(now);
         if let Some(since) = s.watched {
             if now - since < tick {
                 return true;
             }
-            watch::watch(s.code, false);
+            watch::watch_loops(s.code, false);
             s.watched = None;
-            self.decide(s, now - since);
+            self.decide(s, now - since, now);
             s.score = Duration::ZERO;
             return true;
         }
-        let limit = self.expected(function) * TIMES * (1 + waiting / 2) * (1 << s.waits.min(8));
-        if s.score < limit {
+        let cost = self.queue.expected(s.code.func, Level::Quick);
+        let limit = match self.queue.idle() {
+            0 => cost * TIMES * (1 + waiting / 2),
+            _ => cost / IDLE_PART,
+        };
+        if s.score < limit * (1 << s.waits.min(8)) {
             return false;
         }
-        watch::watch(s.code, true);
+        watch::watch_loops(s.code, true);
         s.watched = Some(now);
         true
     }
 
-    /// A function was watched: compiles it, or one of its loops, or nothing.
-    fn decide(&self, s: &mut Seen, tick: Duration) {
+    /// A function's loops were watched: compiles it, or one of its loops, or nothing.
+    fn decide(&self, s: &mut Seen, tick: Duration, now: Instant) {
         let function = s.code.func;
+        let cost = self.queue.expected(function, Level::Quick);
+        let called = s.called.is_some_and(|at| now - at < cost.max(CALLED));
         let hits = |i: usize| s.code.heads[i].hits.load(Ordering::Relaxed);
         let free = |h: usize| s.code.heads[h].code.load(Ordering::Relaxed) == 0;
-        let calls = hits(0);
-        // What the executed loops and calls take at the very least: less than a part of the tick
+        // What the executed loops take at the very least: less than a part of the tick
         // means that the function mostly waits for others.
-        let all: u64 = (0..s.code.heads.len()).map(|i| u64::from(hits(i))).sum();
+        let loops = 1..s.code.heads.len();
+        let all: u64 = loops.clone().map(|i| u64::from(hits(i))).sum();
         let each = (units::size(&self.image.module, function) / s.code.heads.len()).max(8);
-        if Duration::from_nanos(all * each as u64) < tick / WAITS {
+        if !called && Duration::from_nanos(all * each as u64) < tick / WAITS {
             s.waits += 1;
             return;
         }
-        let head = (1..s.code.heads.len()).find(|&i| hits(i) > 0 && free(i));
         let text = || {
-            format!(
-                "in it for {:.1} ms, {calls} calls in the last tick",
-                s.score.as_secs_f64() * 1e3
-            )
+            let calls = if called { "" } else { " no" };
+            format!("in it for {:.1} ms,{calls} calls of late", s.all.as_secs_f64() * 1e3)
         };
-        if calls > 0 && !s.compiled {
+        if called && !s.compiled {
             s.compiled = true;
-            let taken = std::mem::replace(&mut self.taken.lock()[function.index()], true);
-            if !taken {
+            if !self.kept[function.index()] {
                 self.compiler.note(function, What::Queued(text()));
-                self.push(Job {
-                    score: s.score,
-                    function,
-                    head: None,
-                });
+                self.push(s, None, Level::Quick, None);
+                let share = s.all.as_secs_f64() / (now - s.since).as_secs_f64().max(1e-6);
+                let full = self.queue.expected(function, Level::Full);
+                let due = full.mul_f64(f64::from(BETTER_TIMES) / share.clamp(0.1, 1.0));
+                self.push(s, None, Level::Full, Some(now + due));
                 return;
             }
         }
-        let Some(head) = head else {
+        let Some(head) = loops.into_iter().find(|&i| hits(i) > 0 && free(i)) else {
             s.waits += 1;
             return;
         };
-        if calls > 1 && hits(head) < calls * 4 {
+        if called && s.all < cost * 8 {
             // Its calls will reach the compiled code.
             return;
         }
@@ -276,144 +264,81 @@ impl Shared {
         s.loops.push(block);
         self.compiler
             .note(function, What::Queued(format!("{}; a loop runs", text())));
-        self.push(Job {
-            score: s.score,
-            function,
-            head: Some((s.code, head)),
-        });
+        self.push(s, Some((s.code, head)), Level::Full, None);
         // The next run enters it from the start.
         if self.compiler.program().keeps() && !s.compiled {
             s.compiled = true;
-            let taken = std::mem::replace(&mut self.taken.lock()[function.index()], true);
-            if !taken {
-                self.push(Job {
-                    score: Duration::ZERO,
-                    function,
-                    head: None,
-                });
+            if !self.kept[function.index()] {
+                self.push(s, None, Level::Full, Some(now + cost * 8));
             }
         }
     }
 
-    fn push(&self, job: Job) {
-        self.queue.lock().jobs.push(job);
-        self.wake.notify_one();
+    fn push(
+        &self,
+        s: &Seen,
+        head: Option<(&'static Lowered, usize)>,
+        level: Level,
+        better: Option<Instant>,
+    ) {
+        self.queue.push(Job {
+            score: s.all,
+            function: s.code.func,
+            head,
+            level,
+            better,
+        });
     }
 
-    fn next(&self) -> Option<Job> {
-        let mut queue = self.queue.lock();
-        loop {
-            if queue.stop {
-                return None;
-            }
-            let best = (0..queue.jobs.len()).max_by_key(|&i| queue.jobs[i].score);
-            if let Some(best) = best {
-                return Some(queue.jobs.swap_remove(best));
-            }
-            self.wake.wait(&mut queue);
-        }
-    }
-
-    fn work(&self) {
-        // SAFETY: makes this thread nicer; a failure changes nothing.
-        unsafe { libc::setpriority(libc::PRIO_PROCESS, libc::gettid() as u32, NICE) };
-        while let Some(job) = self.next() {
-            let (mut unit, size) = self.unit(&job);
-            let start = Instant::now();
-            let whole = closed::complete(&self.image, self.compiler.program(), &mut unit);
-            match whole.and_then(|()| self.compiler.compile(&self.image, &unit)) {
-                Ok(compiled) => {
-                    for &(index, address) in &compiled.entries {
-                        if let Some((code, head)) = job.head {
-                            debug_assert_eq!(index, 0);
-                            watch::enter_loop(code, head, address, 0);
-                        }
-                    }
-                    let per = start.elapsed().saturating_sub(PER_UNIT) / size.max(1) as u32;
-                    let old = self.cost.load(Ordering::Relaxed);
-                    let new = (old * 3 + per.as_nanos().min(1 << 20) as u32) / 4;
-                    self.cost.store(new, Ordering::Relaxed);
-                }
-                // What cannot be compiled goes on in the interpreter.
-                Err(why) => self.compiler.note(job.function, What::Skipped(why)),
-            }
-        }
-    }
-
-    /// The unit of a job, and its instructions: the function or the loop, the small functions called
-    /// there that nobody has compiled yet, and what must switch together with them.
-    fn unit(&self, job: &Job) -> (Unit, usize) {
-        let module = &self.image.module;
-        let mut size = match job.head {
-            Some(_) => units::size(module, job.function),
-            None => 0,
+    /// Whether the main thread has ended and no other is left than our own: natively the process
+    /// would have ended.
+    fn is_alone(&self) -> bool {
+        let ended = || {
+            let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+            // After the name, which is in parentheses, stands the state of the first thread.
+            stat.rsplit_once(')')?.1.trim_start().chars().next()
         };
-        let mut functions = Vec::new();
-        let mut entries = Vec::new();
-        let mut todo = Vec::new();
-        let mut taken = self.taken.lock();
-        let mut add = |f: FuncId, taken: &mut [bool], todo: &mut Vec<FuncId>| {
-            for f in units::together(module, f) {
-                if !std::mem::replace(&mut taken[f.index()], true) {
-                    size += units::size(module, f);
-                    functions.push(f.index());
-                    todo.push(f);
-                }
-            }
-        };
-        match job.head {
-            None => {
-                // It was taken when it was queued.
-                taken[job.function.index()] = false;
-                add(job.function, &mut taken, &mut todo);
-            }
-            Some((code, head)) => {
-                if let (Some((places, words)), Some(block)) =
-                    (watch::places(code), code.heads[head].block)
-                {
-                    entries.push(LoopEntry {
-                        function: job.function.index(),
-                        block: block.as_u32(),
-                        words,
-                        places,
-                    });
-                }
-                todo.push(job.function);
-            }
-        }
-        while let Some(caller) = todo.pop() {
-            let body = module.functions[caller].body.iter();
-            for inst in body.flat_map(|b| &b.insts) {
-                if let Some(Callee::Symbol(GlobalRef::Func(f))) =
-                    inst.op.as_call().map(|c| &c.callee)
-                    && !taken[f.index()]
-                    && units::size(module, *f) <= SMALL
-                {
-                    add(*f, &mut taken, &mut todo);
-                }
-            }
-        }
-        drop(taken);
-        let unit = Unit {
-            functions: Some(functions),
-            entries,
-            level: Level::Full,
-        };
-        (unit, size)
+        let threads = || std::fs::read_dir("/proc/self/task").map_or(usize::MAX, Iterator::count);
+        ended() == Some('Z') && threads() <= 2 + self.queue.threads()
     }
 }
 
-/// Whether the main thread has ended and no other is left than the two of a [`Sampler`]: natively
-/// the process would have ended.
-fn is_alone() -> bool {
-    let ended = || {
-        let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
-        // After the name, which is in parentheses, stands the state of the first thread.
-        stat.rsplit_once(')')?.1.trim_start().chars().next()
-    };
-    let threads = || std::fs::read_dir("/proc/self/task").map_or(usize::MAX, Iterator::count);
-    ended() == Some('Z') && threads() <= 3
+impl Seen {
+    fn new(code: &'static Lowered, now: Instant) -> Seen {
+        Seen {
+            code,
+            since: now,
+            score: Duration::ZERO,
+            all: Duration::ZERO,
+            called: None,
+            awaited: false,
+            watched: None,
+            waits: 0,
+            compiled: false,
+            loops: Vec::new(),
+            refused: false,
+        }
+    }
+
+    /// Notices calls, now and then. The first tick does not count: the other threads of a team may
+    /// just be on their way into its region.
+    fn look_for_calls(&mut self, now: Instant) {
+        if self.awaited {
+            if self.code.heads[0].hits.load(Ordering::Relaxed) > 0 {
+                watch::watch_entry(self.code, false);
+                self.awaited = false;
+                self.called = Some(now);
+            }
+        } else if now > self.since && self.called.is_none_or(|at| now - at >= CALLED / 2) {
+            watch::watch_entry(self.code, true);
+            self.awaited = true;
+        }
+    }
 }
 
-/// Niceness of the thread that compiles.
-const NICE: i32 = 5;
+/// How many processors were idle, when a process used so much of them.
+fn idle(span: Duration, used: Duration) -> usize {
+    let busy = used.as_secs_f64() / span.as_secs_f64();
+    // What is used for a part only is not free.
+    (topology::usable_cpus() as f64 - busy - 0.25).max(0.0) as usize
+}

@@ -4,7 +4,7 @@ use super::key::Key;
 use super::{Cache, DAMAGED, MODULES, OBJECTS, STORED, count, entry, note, trim};
 use crate::ir::saved;
 use crate::ir::{GlobalRef, Module};
-use crate::llvm::native::{Object, Request, Unit};
+use crate::llvm::native::{Level, Object, Request, Unit};
 use serde_bytes::{ByteBuf, Bytes};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,8 +13,8 @@ use std::time::{Duration, SystemTime};
 
 /// The name of the module's entry.
 const MODULE: &str = "module";
-/// What objects' names begin with.
-const OBJECT: &str = "unit-";
+/// What objects' names begin with, by effort, in the order in which they are taken.
+const OBJECT: [(&str, Level); 2] = [("early-", Level::Quick), ("unit-", Level::Full)];
 /// What the names of files begin with that are being written.
 pub(super) const UNFINISHED: char = '.';
 
@@ -64,21 +64,28 @@ impl Shelf {
         }
     }
 
-    /// Every object that fits the request.
-    pub fn objects(&self, request: &Request) -> Vec<Object> {
+    /// Every object that fits the request, those with most effort last; those with less only if
+    /// asked for.
+    pub fn objects(&self, request: &Request, early: bool) -> Vec<Object> {
         let Ok(list) = fs::read_dir(&self.folder) else {
             return Vec::new();
         };
         let mut names: Vec<String> = list
             .filter_map(|e| e.ok()?.file_name().into_string().ok())
-            .filter(|n| n.starts_with(OBJECT))
             .collect();
         names.sort_unstable();
         let shape = shape(request);
-        names.iter().filter_map(|n| self.object(n, shape)).collect()
+        let wanted = OBJECT.iter().filter(|o| early || o.1 == Level::Full);
+        let named = wanted.flat_map(|&(prefix, level)| {
+            let names = names.iter().filter(move |n| n.starts_with(prefix));
+            names.map(move |n| (n, level))
+        });
+        named
+            .filter_map(|(n, level)| self.object(n, level, shape))
+            .collect()
     }
 
-    fn object(&self, name: &str, shape: [u8; 32]) -> Option<Object> {
+    fn object(&self, name: &str, level: Level, shape: [u8; 32]) -> Option<Object> {
         let bytes = self.get(name)?;
         let Ok(stored) = postcard::from_bytes::<Stored<Vec<(u32, String)>, ByteBuf>>(&bytes) else {
             self.drop_entry(&self.folder.join(name));
@@ -92,6 +99,7 @@ impl Shelf {
             list.into_iter().map(|(n, s)| (n as usize, s)).collect()
         };
         Some(Object {
+            level,
             bytes: stored.bytes.into_vec(),
             functions: names(stored.functions),
             entries: Vec::new(),
@@ -114,7 +122,8 @@ impl Shelf {
         let mut name = blake3::Hasher::new();
         name.update(&stored.shape);
         name.update(format!("{unit:?}").as_bytes());
-        let name = format!("{OBJECT}{}", name.finalize().to_hex());
+        let (prefix, _) = OBJECT[unit.level as usize];
+        let name = format!("{prefix}{}", name.finalize().to_hex());
         match postcard::to_allocvec(&stored) {
             Ok(bytes) => self.put(&name, &bytes),
             Err(why) => note(format!("an object cannot be stored: {why}")),

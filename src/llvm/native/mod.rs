@@ -93,7 +93,7 @@ pub struct LoopEntry {
 /// How much effort goes into code.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Level {
-    /// The IR as it came.
+    /// The IR as it came, but for inlining.
     Quick,
     /// What long runs are worth.
     #[default]
@@ -103,6 +103,8 @@ pub enum Level {
 /// A unit as machine code that is not yet at its place.
 #[derive(Debug)]
 pub struct Object {
+    /// How much effort went into it.
+    pub level: Level,
     /// An ELF object file.
     pub bytes: Vec<u8>,
     /// Number and symbol of each compiled function.
@@ -185,7 +187,8 @@ impl<'r> Session<'r> {
         let bytes = {
             let machine = pipeline::Machine::host(parsed.module, prepared.position_independent)?;
             self.request.debug.apply(parsed.module, &machine)?;
-            pipeline::run(parsed.module, &machine, unit.level, prepared.inline)?;
+            let several = prepared.compiled.len() + prepared.entries.len() > 1;
+            pipeline::run(parsed.module, &machine, unit.level, prepared.inline, several)?;
             machine.object(parsed.module)?
         };
         if !parsed.take_errors().is_empty() {
@@ -194,6 +197,7 @@ impl<'r> Session<'r> {
         drop(parsed);
         lap(2);
         Ok(Object {
+            level: unit.level,
             bytes,
             functions: prepared.compiled,
             entries: prepared.entries,

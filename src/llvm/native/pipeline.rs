@@ -3,7 +3,7 @@
 //! What comes in left clang's own pipeline, for a processor of the year 2003. [`Level::Full`] runs a
 //! second one, made from what the optimiser does at link time: it inlines across what was compiled
 //! apart, and above all packs straight-line code and the rest of the loops again with the registers
-//! this processor has. [`Level::Quick`] leaves the IR as it is.
+//! this processor has. [`Level::Quick`] only inlines.
 //!
 //! Nothing may change a result: fused multiplications and permissions to reassociate are gone when
 //! a unit comes here (`prepare`), so a pass can reorder integers and memory only.
@@ -37,7 +37,12 @@ const FULL: &CStr =
     loop-mssa(licm),alignment-from-assumptions,jump-threading,\
     loop-sink,div-rem-pairs,simplifycfg)";
 
-/// Improves the IR of a unit; `inline` says that the rewiring left calls that must go.
+/// The passes of [`Level::Quick`], for calls within the unit.
+const QUICK: &CStr =
+    c"cgscc(inline),function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg)";
+
+/// Improves the IR of a unit; `inline` says that the rewiring left calls that must go,
+/// `several` that there is more than one function.
 ///
 /// # Errors
 /// LLVM's message when a pass fails.
@@ -46,11 +51,13 @@ pub(super) fn run(
     machine: &Machine,
     level: Level,
     inline: bool,
+    several: bool,
 ) -> Result<(), String> {
     if inline {
         machine.run(module, c"always-inline")?;
     }
     match level {
+        Level::Quick if several => machine.run(module, QUICK),
         Level::Quick => Ok(()),
         Level::Full => machine.run(module, FULL),
     }

@@ -1,0 +1,281 @@
+//! What waits to be compiled, and the threads that do it.
+//!
+//! What: [`Queue`] holds [`Job`]s. A job that replaces slower code goes before one that improves
+//! compiled code ([`Job::better`]); among its like the hottest goes first. A thread is started
+//! when a job finds all others at work, up to [`most`]. Why several, even where a team occupies every
+//! processor: its members wait for the one that shares a processor with LLVM, so what counts is for how
+//! long that is, not on how many processors.
+//!
+//! What not: what becomes a job is decided in [`super::sample`].
+
+use super::compiler::{Compiler, What};
+use super::{policy, units};
+use crate::interp::frame::Lowered;
+use crate::interp::watch;
+use crate::ir::{Callee, FuncId, GlobalRef};
+use crate::jit::{Level, LoopEntry, Unit};
+use crate::memory::image::Image;
+use crate::support::topology;
+use cranelift_entity::EntityRef;
+use parking_lot::{Condvar, Mutex};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Expected cost of any compilation.
+const PER_UNIT: Duration = Duration::from_millis(2);
+/// Expected cost of an instruction in nanoseconds, until compilations were seen, by level.
+const PER_INSTRUCTION: [u32; 2] = [22_000, 50_000];
+/// Callees up to this many instructions are compiled with their caller.
+const SMALL: usize = 80;
+/// Instructions that such callees may add.
+const ADDED: usize = 400;
+/// Niceness of the threads that compile.
+const NICE: i32 = 5;
+/// Most threads that compile.
+const MOST: usize = 4;
+/// How long a job that can wait does so at most until it is looked at again.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// What is to be compiled.
+#[derive(Debug)]
+pub struct Job {
+    /// For how long the function was seen.
+    pub score: Duration,
+    /// The function.
+    pub function: FuncId,
+    /// The code whose head at this index is to be entered; none is the function itself.
+    pub head: Option<(&'static Lowered, usize)>,
+    /// How much effort goes into it.
+    pub level: Level,
+    /// Better code for what is compiled already, from then on, or once a processor is idle.
+    pub better: Option<Instant>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    jobs: Vec<Job>,
+    threads: Vec<JoinHandle<()>>,
+    /// Threads that wait for a job.
+    free: usize,
+    stop: bool,
+}
+
+/// The jobs and what works on them.
+#[derive(Debug)]
+pub struct Queue {
+    image: Arc<Image>,
+    compiler: Arc<Compiler>,
+    state: Mutex<State>,
+    wake: Condvar,
+    /// Processors that nobody in this process uses.
+    idle: AtomicUsize,
+    /// Measured cost of an instruction, in nanoseconds, by level.
+    cost: [AtomicU32; 2],
+}
+
+/// How many threads may compile.
+fn most() -> usize {
+    topology::usable_cpus().min(MOST)
+}
+
+impl Queue {
+    /// Without jobs and threads.
+    pub fn new(image: Arc<Image>, compiler: Arc<Compiler>) -> Queue {
+        Queue {
+            image,
+            compiler,
+            state: Mutex::default(),
+            wake: Condvar::new(),
+            idle: AtomicUsize::new(0),
+            cost: PER_INSTRUCTION.map(AtomicU32::new),
+        }
+    }
+
+    /// What compiling a function is expected to take of a processor.
+    pub fn expected(&self, function: FuncId, level: Level) -> Duration {
+        let cost = self.cost[level as usize].load(Ordering::Relaxed);
+        let size = units::size(&self.image.module, function) as u32;
+        PER_UNIT + Duration::from_nanos(u64::from(cost)) * size
+    }
+
+    /// Says how many processors nobody in this process uses.
+    pub fn set_idle(&self, idle: usize) {
+        self.idle.store(idle, Ordering::Relaxed);
+    }
+
+    /// How many processors nobody in this process uses.
+    pub fn idle(&self) -> usize {
+        self.idle.load(Ordering::Relaxed)
+    }
+
+    /// Jobs that wait and are not improvements.
+    pub fn waiting(&self) -> usize {
+        let state = self.state.lock();
+        state.jobs.iter().filter(|j| j.better.is_none()).count()
+    }
+
+    /// Threads that compile.
+    pub fn threads(&self) -> usize {
+        self.state.lock().threads.len()
+    }
+
+    /// Adds a job.
+    pub fn push(self: &Arc<Queue>, job: Job) {
+        let mut state = self.state.lock();
+        state.jobs.push(job);
+        if state.free > 0 || state.threads.len() >= most() || state.stop {
+            drop(state);
+            self.wake.notify_one();
+            return;
+        }
+        let me = self.clone();
+        // Where no thread can be started, the job waits for those that are there.
+        if let Some(thread) = policy::spawn("ompvm compile", move || me.work()) {
+            state.threads.push(thread);
+        }
+    }
+
+    /// Stops the threads, after the compilations under way.
+    pub fn stop(&self) {
+        let threads = {
+            let mut state = self.state.lock();
+            state.stop = true;
+            std::mem::take(&mut state.threads)
+        };
+        self.wake.notify_all();
+        for thread in threads {
+            // A panic there was reported when it happened.
+            let _ = thread.join();
+        }
+    }
+
+    fn next(&self) -> Option<Job> {
+        let mut state = self.state.lock();
+        loop {
+            if state.stop {
+                return None;
+            }
+            let now = Instant::now();
+            let idle = self.idle() > 0;
+            let ripe = |j: &Job| j.better.is_none_or(|due| idle || due <= now);
+            let best = (0..state.jobs.len())
+                .filter(|&i| ripe(&state.jobs[i]))
+                .max_by_key(|&i| (state.jobs[i].better.is_none(), state.jobs[i].score));
+            if let Some(best) = best {
+                return Some(state.jobs.swap_remove(best));
+            }
+            state.free += 1;
+            if state.jobs.is_empty() {
+                self.wake.wait(&mut state);
+            } else {
+                self.wake.wait_for(&mut state, LOOK);
+            }
+            state.free -= 1;
+        }
+    }
+
+    fn work(self: Arc<Queue>) {
+        // SAFETY: makes this thread nicer; a failure changes nothing.
+        unsafe { libc::setpriority(libc::PRIO_PROCESS, libc::gettid() as u32, NICE) };
+        while let Some(job) = self.next() {
+            let (unit, size) = self.unit(&job);
+            let start = own_time();
+            match self.compiler.compile(&self.image, &unit) {
+                Ok(compiled) => {
+                    for &(index, address) in &compiled.entries {
+                        if let Some((code, head)) = job.head {
+                            debug_assert_eq!(index, 0);
+                            watch::enter_loop(code, head, address, 0);
+                        }
+                    }
+                    let took = own_time().saturating_sub(start);
+                    self.learn(job.level, took.saturating_sub(PER_UNIT), size);
+                }
+                // What cannot be compiled goes on as it is.
+                Err(why) => self.compiler.note(job.function, What::Skipped(why)),
+            }
+        }
+    }
+
+    /// A compilation of so many instructions took so long.
+    fn learn(&self, level: Level, took: Duration, size: usize) {
+        let cost = &self.cost[level as usize];
+        let per = (took / size.max(1) as u32).as_nanos().min(1 << 20) as u32;
+        let old = cost.load(Ordering::Relaxed);
+        cost.store((old * 3 + per) / 4, Ordering::Relaxed);
+    }
+
+    /// The unit of a job, and its instructions: the function or the loop, and the small functions
+    /// called there, compiled or not: calls within a unit can be inlined.
+    fn unit(&self, job: &Job) -> (Unit, usize) {
+        let module = &self.image.module;
+        let mut size = units::size(module, job.function);
+        let most = size + ADDED;
+        let mut functions = Vec::new();
+        let mut entries = Vec::new();
+        match job.head {
+            None => functions.push(job.function.index()),
+            Some((code, head)) => {
+                if let (Some((places, words)), Some(block)) =
+                    (watch::places(code), code.heads[head].block)
+                {
+                    entries.push(LoopEntry {
+                        function: job.function.index(),
+                        block: block.as_u32(),
+                        words,
+                        places,
+                    });
+                }
+            }
+        }
+        let mut todo = vec![job.function];
+        while let Some(caller) = todo.pop() {
+            let body = module.functions[caller].body.iter();
+            for inst in body.flat_map(|b| &b.insts) {
+                let Some(Callee::Symbol(GlobalRef::Func(f))) = inst.op.as_call().map(|c| &c.callee)
+                else {
+                    continue;
+                };
+                let more = units::size(module, *f);
+                if *f != job.function
+                    && !functions.contains(&f.index())
+                    && more <= SMALL
+                    && size + more <= most
+                    && self.compiler.program().can_compile(*f)
+                {
+                    size += more;
+                    functions.push(f.index());
+                    todo.push(*f);
+                }
+            }
+        }
+        let unit = Unit {
+            functions: Some(functions),
+            entries,
+            level: job.level,
+        };
+        (unit, size)
+    }
+}
+
+/// What the calling thread has had of a processor.
+pub fn own_time() -> Duration {
+    time_of(libc::CLOCK_THREAD_CPUTIME_ID)
+}
+
+/// What the process has had of all processors.
+pub fn all_time() -> Duration {
+    time_of(libc::CLOCK_PROCESS_CPUTIME_ID)
+}
+
+fn time_of(clock: libc::clockid_t) -> Duration {
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: writes to the value passed. The clocks of the process and its threads are always there.
+    unsafe { libc::clock_gettime(clock, &mut time) };
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
