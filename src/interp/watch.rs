@@ -27,6 +27,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Most words of a result that a loop's code may hand over.
 const MAX_RESULT: usize = 16;
 
+/// Counting ends about there.
+const MOST_HITS: u32 = 1 << 13;
+
 /// Held while word 0 of an instruction is changed.
 static CHANGES: Mutex<()> = Mutex::new(());
 
@@ -153,7 +156,10 @@ unsafe extern "sysv64-unwind" fn seen(ip: *const u64, regs: *mut u64) -> Handler
     // SAFETY: as above; only handlers are stored there.
     unsafe {
         let head = head_at(&*frame::lowered(regs), ip);
-        head.hits.fetch_add(1, Ordering::Relaxed);
+        // Beyond that nobody asks, and a team would queue for the counter.
+        if head.hits.load(Ordering::Relaxed) < MOST_HITS {
+            head.hits.fetch_add(1, Ordering::Relaxed);
+        }
         std::mem::transmute::<usize, Handler>(head.plain.load(Ordering::Acquire))
     }
 }

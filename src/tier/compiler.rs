@@ -5,6 +5,7 @@
 //! several threads at once. What happened is kept for `--stats` and `--explain`. What not: what
 //! is compiled and when is decided in [`super::policy`].
 
+use super::queue::own_time;
 use crate::interp;
 use crate::ir::FuncId;
 use crate::jit::cache::Shelf;
@@ -14,7 +15,6 @@ use crate::memory::thread;
 use cranelift_entity::EntityRef;
 use hashbrown::HashMap;
 use parking_lot::Mutex;
-use super::queue::own_time;
 use std::fmt::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

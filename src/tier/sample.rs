@@ -9,20 +9,20 @@
 //! native call, and is left alone for longer. Why sampling: it costs the program nothing, weighs
 //! loops by their time rather than by their trips, and does not depend on which tier below runs the frame.
 //!
-//! What it takes to be compiled grows with the queue, and is little while a processor is idle.
+//! It takes little to be compiled while a processor is idle. Where a team occupies all of them, hot
+//! functions are gathered and compiled together.
 //!
 //! What not: functions are seen in frames of the interpreter only, so that how hot compiled code
 //! is remains unknown: it is taken to be as hot as it was.
 
 use super::compiler::{Compiler, Kept, What};
 use super::policy;
-use super::queue::{Job, Queue, all_time};
+use super::queue::{Better, Job, Queue, all_time};
 use crate::interp::frame::Lowered;
 use crate::interp::watch;
 use crate::jit::Level;
 use crate::memory::image::Image;
 use crate::memory::thread;
-use crate::support::topology;
 use crate::tier::units;
 use cranelift_entity::EntityRef;
 use hashbrown::HashMap;
@@ -35,13 +35,15 @@ use std::time::{Duration, Instant};
 const TICK: Duration = Duration::from_micros(500);
 /// And this often when nothing changes any more.
 const LONG_TICK: Duration = Duration::from_millis(8);
-/// Where every processor is busy, a function is compiled when it was seen for so many times the expected
-/// cost: below runs code about half as fast, so less than that is not won back.
+/// Where every processor is busy, what is hot is compiled when it was seen for so many times the
+/// longest expected cost: below runs code about half as fast, so less than that is not won back.
 const TIMES: u32 = 2;
+/// What was seen for less than this part of all that is not hot.
+const HOT_PART: u32 = 20;
 /// While a processor is idle, when it was seen for this part of the expected cost.
-const IDLE_PART: u32 = 8;
+const IDLE_PART: u32 = 12;
 /// Compiled code gets all effort after so many times the cost of that: it gains a tenth.
-const BETTER_TIMES: u32 = 6;
+const BETTER_TIMES: f64 = 10.0;
 /// A function that executes for less than this part of the time waits.
 const WAITS: u32 = 12;
 /// Most loops of one function that are entered.
@@ -104,7 +106,10 @@ impl Sampler {
                 function,
                 head: None,
                 level: Level::Full,
-                better: Some(now + queue.expected(function, Level::Full) * BETTER_TIMES),
+                better: Some(Better {
+                    worth: now + queue.expected(function, Level::Full),
+                    due: now + queue.expected(function, Level::Full).mul_f64(BETTER_TIMES),
+                }),
             });
         }
         let shared = Arc::new(Shared {
@@ -139,6 +144,7 @@ impl Shared {
         let mut tick = TICK;
         let mut last = Instant::now();
         let mut used = (last, all_time());
+        let mut threads = 1;
         while !self.stop.load(Ordering::Acquire) {
             std::thread::sleep(tick);
             let now = Instant::now();
@@ -146,11 +152,15 @@ impl Shared {
             last = now;
             if now - used.0 >= IDLE_SPAN {
                 let time = all_time();
-                self.queue.set_idle(idle(now - used.0, time.saturating_sub(used.1)));
+                let busy = processors(now - used.0, time.saturating_sub(used.1));
+                self.queue.set_busy(busy);
+                threads = busy.max(1) as u32;
                 used = (now, time);
             }
             let image = Arc::as_ptr(&self.image) as usize;
             let mut fresh = false;
+            // Of a team's time each thread in a function is a part.
+            let passed = passed / threads;
             thread::look_at_frames(&mut |word| {
                 let Some(code) = watch::code_named(word) else {
                     return;
@@ -166,11 +176,11 @@ impl Shared {
                 s.score += passed;
                 s.all += passed;
             });
-            let waiting = self.queue.waiting() as u32;
-            let mut busy = fresh || waiting > 0;
+            let mut busy = fresh || self.queue.waiting() > 0;
             for s in seen.values_mut() {
-                busy |= self.consider(s, waiting, tick, now);
+                busy |= self.consider(s, tick, now);
             }
+            busy |= self.choose(seen.values_mut(), now);
             if !busy && tick == LONG_TICK && self.is_alone() {
                 // SAFETY: what ends a process when its last thread ends.
                 unsafe { libc::exit(0) }
@@ -183,37 +193,54 @@ impl Shared {
         }
     }
 
-    /// Starts or ends watching a function; whether something is going on with it.
-    fn consider(&self, s: &mut Seen, waiting: u32, tick: Duration, now: Instant) -> bool {
+    /// Goes on with a function that is watched; whether something is going on with it.
+    fn consider(&self, s: &mut Seen, tick: Duration, now: Instant) -> bool {
         if s.refused {
             return false;
         }
         s.look_for_calls(now);
-        if let Some(since) = s.watched {
-            if now - since < tick {
-                return true;
-            }
+        let Some(since) = s.watched else { return false };
+        if now - since >= tick {
             watch::watch_loops(s.code, false);
             s.watched = None;
-            self.decide(s, now - since, now);
-            s.score = Duration::ZERO;
-            return true;
+            if self.decide(s, now - since, now) {
+                s.score = Duration::ZERO;
+            }
         }
-        let cost = self.queue.expected(s.code.func, Level::Quick);
-        let limit = match self.queue.idle() {
-            0 => cost * TIMES * (1 + waiting / 2),
-            _ => cost / IDLE_PART,
-        };
-        if s.score < limit * (1 << s.waits.min(8)) {
-            return false;
-        }
-        watch::watch_loops(s.code, true);
-        s.watched = Some(now);
         true
     }
 
-    /// A function's loops were watched: compiles it, or one of its loops, or nothing.
-    fn decide(&self, s: &mut Seen, tick: Duration, now: Instant) {
+    /// Starts watching what is to be compiled; whether there is something.
+    ///
+    /// While a processor is idle each function is judged by itself. Where none is, all that is hot is
+    /// compiled at once, when it was seen for longer than that will take: see [`super::queue`].
+    fn choose<'a>(&self, seen: impl Iterator<Item = &'a mut Seen>, now: Instant) -> bool {
+        let mut candidates: Vec<_> = seen
+            .filter(|s| !s.refused && s.watched.is_none())
+            .map(|s| (s.score / (1 << s.waits.min(8)), s))
+            .filter(|(score, _)| *score >= TICK)
+            .collect();
+        let cost = |s: &Seen| self.queue.expected(s.code.func, Level::Quick);
+        if self.queue.idle() > 0 {
+            candidates.retain(|(score, s)| *score >= cost(s) / IDLE_PART);
+        } else {
+            let all: Duration = candidates.iter().map(|c| c.0).sum();
+            candidates.retain(|(score, _)| *score >= all / HOT_PART);
+            let longest = candidates.iter().map(|(_, s)| cost(s)).max();
+            if longest.is_none_or(|longest| all < longest * TIMES) {
+                return false;
+            }
+        }
+        for (_, s) in &mut candidates {
+            watch::watch_loops(s.code, true);
+            s.watched = Some(now);
+        }
+        !candidates.is_empty()
+    }
+
+    /// A function's loops were watched: compiles it, or one of its loops, or nothing. `false` says
+    /// that it is too early to tell.
+    fn decide(&self, s: &mut Seen, tick: Duration, now: Instant) -> bool {
         let function = s.code.func;
         let cost = self.queue.expected(function, Level::Quick);
         let called = s.called.is_some_and(|at| now - at < cost.max(CALLED));
@@ -226,52 +253,69 @@ impl Shared {
         let each = (units::size(&self.image.module, function) / s.code.heads.len()).max(8);
         if !called && Duration::from_nanos(all * each as u64) < tick / WAITS {
             s.waits += 1;
-            return;
+            return true;
         }
         let text = || {
             let calls = if called { "" } else { " no" };
-            format!("in it for {:.1} ms,{calls} calls of late", s.all.as_secs_f64() * 1e3)
+            format!(
+                "in it for {:.1} ms,{calls} calls of late",
+                s.all.as_secs_f64() * 1e3
+            )
         };
         if called && !s.compiled {
             s.compiled = true;
             if !self.kept[function.index()] {
                 self.compiler.note(function, What::Queued(text()));
                 self.push(s, None, Level::Quick, None);
-                let share = s.all.as_secs_f64() / (now - s.since).as_secs_f64().max(1e-6);
-                let full = self.queue.expected(function, Level::Full);
-                let due = full.mul_f64(f64::from(BETTER_TIMES) / share.clamp(0.1, 1.0));
-                self.push(s, None, Level::Full, Some(now + due));
-                return;
+                self.push_better(s, now);
+                return true;
             }
         }
         let Some(head) = loops.into_iter().find(|&i| hits(i) > 0 && free(i)) else {
             s.waits += 1;
-            return;
+            return true;
         };
-        if called && s.all < cost * 8 {
+        if called && s.all < cost * 4 {
             // Its calls will reach the compiled code.
-            return;
+            return true;
+        }
+        if !called && now - s.since < cost.min(CALLED) {
+            return false;
         }
         let block = s.code.heads[head].at;
         if s.loops.len() >= MAX_LOOPS || s.loops.contains(&block) {
             s.waits += 1;
-            return;
+            return true;
         }
         if !self.compiler.program().can_compile(function) {
             s.refused = true;
-            return;
+            return true;
         }
         s.loops.push(block);
         self.compiler
             .note(function, What::Queued(format!("{}; a loop runs", text())));
         self.push(s, Some((s.code, head)), Level::Full, None);
-        // The next run enters it from the start.
-        if self.compiler.program().keeps() && !s.compiled {
+        // It may be called again, in the next run at least.
+        if !s.compiled && !self.kept[function.index()] {
             s.compiled = true;
-            if !self.kept[function.index()] {
-                self.push(s, None, Level::Full, Some(now + cost * 8));
+            if self.queue.idle() > 2 {
+                self.push(s, None, Level::Quick, None);
             }
+            self.push_better(s, now);
         }
+        true
+    }
+
+    /// Better code is due when what it gains, a tenth perhaps, has made up for its cost.
+    fn push_better(&self, s: &Seen, now: Instant) {
+        let share = s.all.as_secs_f64() / (now - s.since).as_secs_f64().max(1e-6);
+        let full = self.queue.expected(s.code.func, Level::Full);
+        let better = Better {
+            worth: now + full,
+            due: now
+                + (full * self.queue.disturbed()).mul_f64(BETTER_TIMES / share.clamp(0.1, 1.0)),
+        };
+        self.push(s, None, Level::Full, Some(better));
     }
 
     fn push(
@@ -279,7 +323,7 @@ impl Shared {
         s: &Seen,
         head: Option<(&'static Lowered, usize)>,
         level: Level,
-        better: Option<Instant>,
+        better: Option<Better>,
     ) {
         self.queue.push(Job {
             score: s.all,
@@ -336,9 +380,7 @@ impl Seen {
     }
 }
 
-/// How many processors were idle, when a process used so much of them.
-fn idle(span: Duration, used: Duration) -> usize {
-    let busy = used.as_secs_f64() / span.as_secs_f64();
-    // What is used for a part only is not free.
-    (topology::usable_cpus() as f64 - busy - 0.25).max(0.0) as usize
+/// How many processors a process uses that had so much of them; what it used in part is not free.
+fn processors(span: Duration, used: Duration) -> usize {
+    (used.as_secs_f64() / span.as_secs_f64() + 0.25).ceil() as usize
 }

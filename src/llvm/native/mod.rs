@@ -188,7 +188,13 @@ impl<'r> Session<'r> {
             let machine = pipeline::Machine::host(parsed.module, prepared.position_independent)?;
             self.request.debug.apply(parsed.module, &machine)?;
             let several = prepared.compiled.len() + prepared.entries.len() > 1;
-            pipeline::run(parsed.module, &machine, unit.level, prepared.inline, several)?;
+            pipeline::run(
+                parsed.module,
+                &machine,
+                unit.level,
+                prepared.inline,
+                several,
+            )?;
             machine.object(parsed.module)?
         };
         if !parsed.take_errors().is_empty() {

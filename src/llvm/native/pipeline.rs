@@ -15,8 +15,11 @@ use crate::llvm::error::take_error;
 use crate::llvm::raw::{llvm, take_buffer, take_message};
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::target_machine::*;
+use std::cell::RefCell;
 use std::ffi::{CStr, CString};
 use std::ptr::null_mut;
+use std::rc::Rc;
+use std::sync::OnceLock;
 
 /// LLVM's process-wide options for generated code.
 ///
@@ -63,8 +66,22 @@ pub(super) fn run(
     }
 }
 
-/// LLVM's code generator for this processor.
-pub(super) struct Machine(LLVMTargetMachineRef);
+/// LLVM's code generator for this processor, the calling thread's own.
+pub(super) struct Machine(Rc<Generator>);
+
+struct Generator(LLVMTargetMachineRef);
+
+impl Drop for Generator {
+    fn drop(&mut self) {
+        llvm!(target_machine::LLVMDisposeTargetMachine(self.0));
+    }
+}
+
+thread_local! {
+    /// Those that the thread made, for code at a fixed place and for code at any place. Making one
+    /// and its tables takes longer than a small unit's code.
+    static GENERATORS: RefCell<[Option<Rc<Generator>>; 2]> = const { RefCell::new([None, None]) };
+}
 
 impl Machine {
     /// For a module, which gets this system's triple.
@@ -75,47 +92,22 @@ impl Machine {
         module: LLVMModuleRef,
         position_independent: bool,
     ) -> Result<Machine, String> {
-        let triple = llvm!(target_machine::LLVMGetDefaultTargetTriple());
-        llvm!(core::LLVMSetTarget(module, triple));
-        let mut target = null_mut();
-        let mut message = null_mut();
-        let failed = llvm!(target_machine::LLVMGetTargetFromTriple(
-            triple,
-            &mut target,
-            &mut message
-        )) != 0;
-        if failed {
-            llvm!(core::LLVMDisposeMessage(triple));
-            return Err(take_message(message));
-        }
-        let name = take_message(llvm!(target_machine::LLVMGetHostCPUName()));
-        let features = take_message(llvm!(target_machine::LLVMGetHostCPUFeatures()));
-        let name = CString::new(name).map_err(|e| e.to_string())?;
-        // What rounds otherwise than the guest's own target is left out.
-        let features = format!("{features},-avx512bf16,-avxneconvert,-avx512fp16");
-        let features = CString::new(features).map_err(|e| e.to_string())?;
-        let machine = llvm!(target_machine::LLVMCreateTargetMachine(
-            target,
-            triple,
-            name.as_ptr(),
-            features.as_ptr(),
-            LLVMCodeGenOptLevel::LLVMCodeGenLevelDefault,
-            if position_independent {
-                LLVMRelocMode::LLVMRelocPIC
-            } else {
-                LLVMRelocMode::LLVMRelocStatic
-            },
-            LLVMCodeModel::LLVMCodeModelSmall
-        ));
-        llvm!(core::LLVMDisposeMessage(triple));
-        if machine.is_null() {
-            return Err("LLVM has no code generator for this processor".into());
-        }
+        let host = host()?;
+        llvm!(core::LLVMSetTarget(module, host.triple.as_ptr()));
+        let index = usize::from(position_independent);
+        let generator = match GENERATORS.with_borrow(|g| g[index].clone()) {
+            Some(generator) => generator,
+            None => {
+                let fresh = Rc::new(generator(host, position_independent)?);
+                GENERATORS.with_borrow_mut(|g| g[index] = Some(fresh.clone()));
+                fresh
+            }
+        };
         // What code generation goes by, the passes must too; a module may have no layout.
-        let layout = llvm!(target_machine::LLVMCreateTargetDataLayout(machine));
+        let layout = llvm!(target_machine::LLVMCreateTargetDataLayout(generator.0));
         llvm!(target::LLVMSetModuleDataLayout(module, layout));
         llvm!(target::LLVMDisposeTargetData(layout));
-        Ok(Machine(machine))
+        Ok(Machine(generator))
     }
 
     /// Runs passes, named as `opt -passes=` does.
@@ -124,7 +116,7 @@ impl Machine {
         let result = take_error(llvm!(transforms::pass_builder::LLVMRunPasses(
             module,
             passes.as_ptr(),
-            self.0,
+            self.0.0,
             options
         )));
         llvm!(transforms::pass_builder::LLVMDisposePassBuilderOptions(
@@ -138,7 +130,7 @@ impl Machine {
         let mut message = null_mut();
         let mut buffer = null_mut();
         let failed = llvm!(target_machine::LLVMTargetMachineEmitToMemoryBuffer(
-            self.0,
+            self.0.0,
             module,
             LLVMCodeGenFileType::LLVMObjectFile,
             &mut message,
@@ -151,8 +143,58 @@ impl Machine {
     }
 }
 
-impl Drop for Machine {
-    fn drop(&mut self) {
-        llvm!(target_machine::LLVMDisposeTargetMachine(self.0));
+/// What LLVM calls this system and processor.
+struct Host {
+    triple: CString,
+    name: CString,
+    features: CString,
+}
+
+/// Asked once: a virtual machine's host answers each of the questions behind it.
+fn host() -> Result<&'static Host, String> {
+    static HOST: OnceLock<Result<Host, String>> = OnceLock::new();
+    let ask = || {
+        let triple = take_message(llvm!(target_machine::LLVMGetDefaultTargetTriple()));
+        let name = take_message(llvm!(target_machine::LLVMGetHostCPUName()));
+        let features = take_message(llvm!(target_machine::LLVMGetHostCPUFeatures()));
+        // What rounds otherwise than the guest's own target is left out.
+        let features = format!("{features},-avx512bf16,-avxneconvert,-avx512fp16");
+        let text = |t: String| CString::new(t).map_err(|e| e.to_string());
+        Ok(Host {
+            triple: text(triple)?,
+            name: text(name)?,
+            features: text(features)?,
+        })
+    };
+    HOST.get_or_init(ask).as_ref().map_err(String::clone)
+}
+
+fn generator(host: &Host, position_independent: bool) -> Result<Generator, String> {
+    let mut target = null_mut();
+    let mut message = null_mut();
+    let failed = llvm!(target_machine::LLVMGetTargetFromTriple(
+        host.triple.as_ptr(),
+        &mut target,
+        &mut message
+    )) != 0;
+    if failed {
+        return Err(take_message(message));
     }
+    let machine = llvm!(target_machine::LLVMCreateTargetMachine(
+        target,
+        host.triple.as_ptr(),
+        host.name.as_ptr(),
+        host.features.as_ptr(),
+        LLVMCodeGenOptLevel::LLVMCodeGenLevelDefault,
+        if position_independent {
+            LLVMRelocMode::LLVMRelocPIC
+        } else {
+            LLVMRelocMode::LLVMRelocStatic
+        },
+        LLVMCodeModel::LLVMCodeModelSmall
+    ));
+    if machine.is_null() {
+        return Err("LLVM has no code generator for this processor".into());
+    }
+    Ok(Generator(machine))
 }
