@@ -13,18 +13,18 @@
 //! What not: what becomes a job is decided in [`super::sample`].
 
 use super::compiler::{Compiler, What};
-use super::{policy, units};
+use super::units;
 use crate::interp::frame::Lowered;
 use crate::interp::watch;
 use crate::ir::{Callee, FuncId, GlobalRef};
 use crate::jit::{Level, LoopEntry, Unit};
 use crate::memory::image::Image;
+use crate::memory::own_thread::{self, OwnThread};
 use crate::support::topology;
 use cranelift_entity::EntityRef;
 use parking_lot::{Condvar, Mutex};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// Expected cost of any compilation.
@@ -71,7 +71,7 @@ pub struct Better {
 #[derive(Debug, Default)]
 struct State {
     jobs: Vec<Job>,
-    threads: Vec<JoinHandle<()>>,
+    threads: Vec<OwnThread>,
     /// How many threads there are, those that are not nice and those that are.
     started: [usize; 2],
     /// How many of them wait for a job.
@@ -152,7 +152,7 @@ impl Queue {
         if state.free[kind] == 0 && state.started[kind] < most && !state.stop {
             let me = self.clone();
             // Where no thread can be started, the job waits for those that are there.
-            if let Some(thread) = policy::spawn("ompvm compile", move || me.work(nice)) {
+            if let Some(thread) = own_thread::spawn(c"ompvm compile", move || me.work(nice)) {
                 state.started[kind] += 1;
                 state.threads.push(thread);
             }
@@ -169,10 +169,7 @@ impl Queue {
             std::mem::take(&mut state.threads)
         };
         self.wake.notify_all();
-        for thread in threads {
-            // A panic there was reported when it happened.
-            let _ = thread.join();
-        }
+        threads.into_iter().for_each(OwnThread::join);
     }
 
     fn next(&self, nice: bool) -> Option<Job> {
@@ -236,16 +233,30 @@ impl Queue {
         cost.store((old * 3 + per) / 4, Ordering::Relaxed);
     }
 
-    /// The unit of a job, and its instructions: the function or the loop, and the small functions
-    /// called there, compiled or not: calls within a unit can be inlined.
+    /// The unit of a job, and its instructions: the function or the loop, the small functions
+    /// called there, compiled or not, since calls within a unit can be inlined, and what must
+    /// switch together with them.
     fn unit(&self, job: &Job) -> (Unit, usize) {
         let module = &self.image.module;
-        let mut size = units::size(module, job.function);
-        let most = size + ADDED;
-        let mut functions = Vec::new();
+        let own = units::size(module, job.function);
+        let mut size = if job.head.is_some() { own } else { 0 };
+        let mut functions: Vec<usize> = Vec::new();
         let mut entries = Vec::new();
+        let mut todo = Vec::new();
+        let mut add = |f: FuncId, todo: &mut Vec<FuncId>| {
+            for f in units::together(module, f) {
+                if !functions.contains(&f.index()) && self.compiler.program().can_compile(f) {
+                    size += units::size(module, f);
+                    functions.push(f.index());
+                    todo.push(f);
+                }
+            }
+            size
+        };
         match job.head {
-            None => functions.push(job.function.index()),
+            None => {
+                add(job.function, &mut todo);
+            }
             Some((code, head)) => {
                 if let (Some((places, words)), Some(block)) =
                     (watch::places(code), code.heads[head].block)
@@ -257,26 +268,20 @@ impl Queue {
                         places,
                     });
                 }
+                todo.push(job.function);
             }
         }
-        let mut todo = vec![job.function];
+        let mut total = own;
         while let Some(caller) = todo.pop() {
             let body = module.functions[caller].body.iter();
             for inst in body.flat_map(|b| &b.insts) {
-                let Some(Callee::Symbol(GlobalRef::Func(f))) = inst.op.as_call().map(|c| &c.callee)
-                else {
-                    continue;
-                };
-                let more = units::size(module, *f);
-                if *f != job.function
-                    && !functions.contains(&f.index())
-                    && more <= SMALL
-                    && size + more <= most
-                    && self.compiler.program().can_compile(*f)
+                if let Some(Callee::Symbol(GlobalRef::Func(f))) =
+                    inst.op.as_call().map(|c| &c.callee)
+                    && *f != job.function
+                    && units::size(module, *f) <= SMALL
+                    && total <= own + ADDED
                 {
-                    size += more;
-                    functions.push(f.index());
-                    todo.push(*f);
+                    total = add(*f, &mut todo);
                 }
             }
         }

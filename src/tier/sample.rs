@@ -16,19 +16,18 @@
 //! is remains unknown: it is taken to be as hot as it was.
 
 use super::compiler::{Compiler, Kept, What};
-use super::policy;
 use super::queue::{Better, Job, Queue, all_time};
 use crate::interp::frame::Lowered;
 use crate::interp::watch;
 use crate::jit::Level;
 use crate::memory::image::Image;
+use crate::memory::own_thread::{self, OwnThread};
 use crate::memory::thread;
 use crate::tier::units;
 use cranelift_entity::EntityRef;
 use hashbrown::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// The thread looks this often at first.
@@ -78,7 +77,7 @@ struct Seen {
 #[derive(Debug)]
 pub struct Sampler {
     shared: Arc<Shared>,
-    thread: Option<JoinHandle<()>>,
+    thread: Option<OwnThread>,
 }
 
 #[derive(Debug)]
@@ -120,7 +119,7 @@ impl Sampler {
             kept: done,
         });
         let me = shared.clone();
-        let thread = policy::spawn("ompvm sample", move || me.observe());
+        let thread = own_thread::spawn(c"ompvm sample", move || me.observe());
         Sampler { shared, thread }
     }
 
@@ -130,10 +129,7 @@ impl Sampler {
     /// Stops it, after the compilations under way.
     pub fn stop(self) {
         self.shared.stop.store(true, Ordering::Release);
-        if let Some(thread) = self.thread {
-            // A panic there was reported when it happened.
-            let _ = thread.join();
-        }
+        self.thread.map(OwnThread::join);
         self.shared.queue.stop();
     }
 }
