@@ -129,7 +129,7 @@ impl Sampler {
     /// Stops it, after the compilations under way.
     pub fn stop(self) {
         self.shared.stop.store(true, Ordering::Release);
-        self.thread.map(OwnThread::join);
+        self.thread.into_iter().for_each(OwnThread::join);
         self.shared.queue.stop();
     }
 }
