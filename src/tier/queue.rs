@@ -12,6 +12,7 @@
 //!
 //! What not: what becomes a job is decided in [`super::sample`].
 
+use super::closed;
 use super::compiler::{Compiler, What};
 use super::units;
 use crate::interp::frame::Lowered;
@@ -206,9 +207,10 @@ impl Queue {
             unsafe { libc::setpriority(libc::PRIO_PROCESS, libc::gettid() as u32, NICE) };
         }
         while let Some(job) = self.next(nice) {
-            let (unit, size) = self.unit(&job);
+            let (mut unit, size) = self.unit(&job);
             let start = own_time();
-            match self.compiler.compile(&self.image, &unit) {
+            let whole = closed::complete(&self.image, self.compiler.program(), &mut unit);
+            match whole.and_then(|()| self.compiler.compile(&self.image, &unit)) {
                 Ok(compiled) => {
                     for &(index, address) in &compiled.entries {
                         if let Some((code, head)) = job.head {
