@@ -57,7 +57,7 @@ pub enum Tier {
     Baseline,
     /// Compile everything before the program starts.
     Opt,
-    /// Interpret while a thread compiles, then switch.
+    /// Start at once, and switch to compiled code where it is worth it.
     Auto,
 }
 
@@ -75,7 +75,7 @@ pub enum Profile {
 #[command(after_help = EXAMPLES)]
 pub struct RunOptions {
     /// Which tier executes the guest
-    #[arg(long, value_enum, default_value_t = Tier::Interp)]
+    #[arg(long, value_enum, default_value_t = Tier::Auto)]
     pub tier: Tier,
     /// Tell, at the end, when and why this function was compiled, or why not
     #[arg(long, value_name = "FUNCTION")]
@@ -189,6 +189,7 @@ mod tests {
         let options = run(&["a.bc", "one", "--two", "-l"]);
         assert_eq!(options.program, ["a.bc", "one", "--two", "-l"]);
         assert!(options.libraries.is_empty());
+        assert_eq!(options.tier, Tier::Auto);
     }
 
     #[test]

@@ -62,7 +62,7 @@ impl Tiers {
         if mode == Mode::Interp && chaos.is_none() {
             return Ok(Tiers::default());
         }
-        if mode == Mode::Baseline {
+        if mode == Mode::Baseline && chaos.is_none() {
             // What cannot be compiled goes on in the interpreter.
             if let Err(why) = interp::baseline::compile_first() {
                 eprintln!("ompvm: the baseline tier is not used: {why}");
@@ -70,7 +70,8 @@ impl Tiers {
             return Ok(Tiers::default());
         }
         // Where there is no baseline tier, the interpreter runs what is not compiled yet.
-        if mode == Mode::Auto || chaos.is_some_and(|c| c.baseline()) {
+        let below = matches!(mode, Mode::Auto | Mode::Baseline);
+        if below || chaos.is_some_and(|c| c.baseline()) {
             let _ = interp::baseline::compile_first();
         }
         // Faults need the thread's signal stack, which else only the interpreter makes.

@@ -8,7 +8,7 @@ use libtest_mimic::Trial;
 use std::process::Command;
 use std::time::Duration;
 
-/// One trial per benchmark and number of threads; in other tiers than the default with two.
+/// One trial per benchmark and number of threads; in other tiers than the interpreter with two.
 pub fn trials() -> Vec<Trial> {
     let mut trials = Vec::new();
     for (tier, one_in) in crate::tiers() {
