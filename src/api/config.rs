@@ -48,6 +48,11 @@ impl Default for Engine {
 pub use crate::jit::tools::Tool;
 
 /// How code is run.
+///
+/// The default is the interpreter, other than for the command line: it starts no thread, compiles
+/// nothing beside the program, and takes the same way each time. What runs for longer than a few
+/// milliseconds is many times faster with [`Tier::Auto`] or, compiled once at the start and from
+/// then on kept in the engine's cache, [`Tier::Opt`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub enum Tier {
