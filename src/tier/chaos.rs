@@ -1,9 +1,10 @@
 //! Switches tiers at random points, to find what does not survive that.
 //!
 //! What: with `OMPVM_CHAOS=SEED` in the environment, each function is, when it was lowered at its
-//! first call, compiled at once, with those that must switch together with it, or not, and left at a random loop after a random number of trips or
-//! not. A seed gives the same choices in the same order of first calls. What not: no clock, and nothing
-//! runs beside the guest, which waits for each compilation, so that a failure can be repeated.
+//! first call, compiled at once or not, with those that must switch together with it, and left at a
+//! random loop after a random number of trips or not. A seed gives the same choices in the same
+//! order of first calls, up to [`MOST`]. What not: no clock, and nothing runs beside the guest,
+//! which waits for each compilation, so that a failure can be repeated.
 
 use super::closed;
 use super::compiler::Compiler;
@@ -21,6 +22,9 @@ use std::sync::Arc;
 /// The state of the choices: a 64-bit linear congruential generator (Knuth's MMIX constants).
 #[derive(Clone, Copy, Debug)]
 pub struct Chaos(u64);
+
+/// Most functions that are compiled: those that templates make by the thousand would take minutes.
+const MOST: u32 = 200;
 
 impl Chaos {
     /// Asked for by the environment.
@@ -45,11 +49,11 @@ impl Chaos {
     }
 }
 
-static STATE: Mutex<Option<(Chaos, Arc<Compiler>)>> = Mutex::new(None);
+static STATE: Mutex<Option<(Chaos, Arc<Compiler>, u32)>> = Mutex::new(None);
 
 /// Starts it for the functions of one image.
 pub fn start(chaos: Chaos, _image: &Arc<Image>, compiler: &Arc<Compiler>) {
-    *STATE.lock() = Some((chaos, compiler.clone()));
+    *STATE.lock() = Some((chaos, compiler.clone(), MOST));
     interp::set_lowered_hook(lowered);
 }
 
@@ -64,12 +68,18 @@ pub fn stop(compiler: &Arc<Compiler>) {
 /// A function was lowered and is about to run.
 fn lowered(func: &FuncRef, code: &'static Lowered) {
     let mut state = STATE.lock();
-    let Some((chaos, compiler)) = state.as_mut() else {
+    let Some((chaos, compiler, left)) = state.as_mut() else {
         return;
     };
+    if *left == 0 {
+        return;
+    }
     let compiler = compiler.clone();
     let (whole, inside) = (chaos.below(3) == 0, chaos.below(3) != 0);
     let (which, after) = (chaos.below(1 << 20) as usize, chaos.below(5) as u32);
+    if whole || inside && code.heads.len() > 1 {
+        *left -= 1;
+    }
     drop(state);
     let image = func.image();
     if !compiler.is_for(image) || !compiler.program().can_compile(func.id) {
