@@ -155,8 +155,13 @@ pub struct Pad {
 /// A clause with its type infos resolved.
 #[derive(Clone, Debug)]
 pub enum PadClause {
-    /// Catches this type info; 0 catches everything.
-    Catch(usize),
+    /// Catches a type.
+    Catch {
+        /// Its type info; 0 catches everything.
+        info: usize,
+        /// What stands for it in selectors.
+        number: i32,
+    },
     /// Enters when the type is none of these.
     Filter(Box<[usize]>),
 }

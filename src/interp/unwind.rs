@@ -12,7 +12,6 @@ use crate::memory::activation::{self, Activation, Search};
 use crate::memory::thread::ThreadState;
 use crate::memory::{jump, signals, throws};
 use crate::support::error::TrapKind;
-use parking_lot::Mutex;
 use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_void};
 use std::fmt::Write;
@@ -20,18 +19,6 @@ use std::ptr;
 
 /// Where to go on: instruction and frame.
 pub type Place = (*const u64, *mut u64);
-
-static TYPES: Mutex<Vec<usize>> = Mutex::new(Vec::new());
-
-/// The number that stands for a type info in selectors and `llvm.eh.typeid.for`.
-pub fn type_number(info: usize) -> i32 {
-    let mut types = TYPES.lock();
-    let at = types.iter().position(|&t| t == info).unwrap_or_else(|| {
-        types.push(info);
-        types.len() - 1
-    });
-    at as i32 + 1
-}
 
 /// The exception that this thread searched a handler for last.
 #[derive(Clone, Copy)]
@@ -154,21 +141,21 @@ unsafe fn decide(pad: &Pad, exception: usize) -> Option<(i32, Option<usize>)> {
     let thrown = unsafe { thrown(exception) };
     for clause in &pad.clauses {
         match clause {
-            PadClause::Catch(0) => {
+            &PadClause::Catch { info: 0, number } => {
                 return Some((
-                    type_number(0),
+                    number,
                     Some(thrown.map_or(exception + 32, |t| {
                         // SAFETY: as in `matches`: a pointer object is caught by its value.
                         unsafe { adjusted(&t) }
                     })),
                 ));
             }
-            PadClause::Catch(info) => {
+            &PadClause::Catch { info, number } => {
                 if let Some(t) = &thrown
                     // SAFETY: type infos of the program.
-                    && let Some(object) = unsafe { matches(*info, t) }
+                    && let Some(object) = unsafe { matches(info, t) }
                 {
-                    return Some((type_number(*info), Some(object)));
+                    return Some((number, Some(object)));
                 }
             }
             PadClause::Filter(allowed) => {

@@ -5,7 +5,9 @@
 
 use super::{Label, Lower};
 use crate::interp::frame::{Pad, PadClause};
-use crate::ir::{Clause, Const, ConstId, Op};
+use crate::ir::{Clause, Const, ConstId, GlobalRef, Op};
+use crate::llvm::native::landing;
+use cranelift_entity::EntityRef;
 
 /// A landing still to be laid out.
 pub(super) struct Landing {
@@ -53,8 +55,25 @@ impl Lower<'_> {
 
     fn clause(&self, clause: &Clause) -> PadClause {
         match clause {
-            Clause::Catch(c) => PadClause::Catch(self.image.eval(*c) as usize),
+            Clause::Catch(c) => PadClause::Catch {
+                info: self.image.eval(*c) as usize,
+                number: self.type_number(*c),
+            },
             Clause::Filter(c) => PadClause::Filter(self.filter(*c)),
+        }
+    }
+
+    /// The number that stands for a type info in selectors and `llvm.eh.typeid.for`.
+    pub(super) fn type_number(&self, info: ConstId) -> i32 {
+        let mut at = info;
+        loop {
+            match &self.m.consts[at] {
+                Const::Null => return landing::number(None),
+                Const::Global(GlobalRef::Var(id)) => return landing::number(Some(id.index())),
+                Const::Global(GlobalRef::Alias(id)) => at = self.m.aliases[*id].target,
+                // No compiler writes that; a number of its own.
+                _ => return landing::number(Some(self.m.globals.len() + at.index())),
+            }
         }
     }
 

@@ -162,11 +162,10 @@ impl<'a> Lower<'a> {
                 );
             }
             "eh" if name.starts_with("eh.typeid.for") => {
-                let info = match args[0].unpack() {
-                    Err(c) => self.image.eval(c) as usize,
-                    Ok(_) => return false,
+                let Err(info) = args[0].unpack() else {
+                    return false;
                 };
-                let imm = i64::from(crate::interp::unwind::type_number(info));
+                let imm = i64::from(self.type_number(info));
                 self.emit(op::const_word, isa::Di { dst, imm });
             }
             "load" if name.starts_with("load.relative") => {

@@ -10,6 +10,7 @@
 
 mod debug;
 mod entries;
+pub mod landing;
 pub(super) mod pipeline;
 mod prepare;
 pub mod symbol;

@@ -12,6 +12,7 @@
 //! What not: no optimisation.
 
 use super::entries::{self, Entries};
+use super::landing;
 use super::symbol::Symbol;
 use super::{Function, Level, Request, Variable};
 use crate::llvm::parse::Parsed;
@@ -106,7 +107,7 @@ pub(super) fn functions(module: LLVMModuleRef) -> Vec<LLVMValueRef> {
 }
 
 /// The instructions of a function, as they stand now.
-fn instructions(function: LLVMValueRef) -> Vec<LLVMValueRef> {
+pub(super) fn instructions(function: LLVMValueRef) -> Vec<LLVMValueRef> {
     let mut out = Vec::new();
     let mut block = llvm!(core::LLVMGetFirstBasicBlock(function));
     while !block.is_null() {
@@ -171,7 +172,8 @@ impl Work<'_> {
         }
         self.aliases();
         self.ifuncs()?;
-        let interpreted = self.choose(&all, &globals)?;
+        let mut interpreted = self.choose(&all, &globals)?;
+        self.landings(&globals, &mut interpreted);
         // What is not read is deleted below.
         let here: Vec<bool> = all
             .iter()
@@ -210,6 +212,25 @@ impl Work<'_> {
         self.out.inline |= entries.sweep();
         self.finish(&callees);
         Ok(())
+    }
+
+    /// Loop entries go on with what landed in their frames.
+    fn landings(
+        &mut self,
+        globals: &[LLVMValueRef],
+        interpreted: &mut HashMap<usize, &'static str>,
+    ) {
+        if self.extra.is_empty() {
+            return;
+        }
+        let variables = globals.iter().enumerate().map(|(n, &g)| (g, n)).collect();
+        for extra in self.extra {
+            let done = landing::take_over(self.parsed.module, extra.value, &variables);
+            if let Err(why) = done {
+                interpreted.insert(extra.function, why);
+                self.out.skipped.push((extra.function, why.to_owned()));
+            }
+        }
     }
 
     /// Declares a function that stands for a symbol of ours.
@@ -761,7 +782,7 @@ const ROUNDING: u32 = inkwell::llvm_sys::LLVMFastMathAllowReassoc
     | inkwell::llvm_sys::LLVMFastMathAllowReciprocal
     | inkwell::llvm_sys::LLVMFastMathApproxFunc;
 
-fn intrinsic(callee: LLVMValueRef, prefix: &str) -> bool {
+pub(super) fn intrinsic(callee: LLVMValueRef, prefix: &str) -> bool {
     !llvm!(core::LLVMIsAFunction(callee)).is_null() && name_of(callee).starts_with(prefix)
 }
 
