@@ -48,9 +48,6 @@ pub(super) fn take_over(
         .filter(|&i| opcode(i) == LLVMOpcode::LLVMCall)
         .filter(|&i| intrinsic(llvm!(core::LLVMGetCalledValue(i)), "llvm.eh.typeid.for"))
         .collect();
-    let Some(&first) = compared.first() else {
-        return Ok(());
-    };
     let int = llvm!(core::LLVMInt32TypeInContext(context));
     let constant = |n: i32| llvm!(core::LLVMConstInt(int, n as u64, 1));
     let number_of = |info: LLVMValueRef| match variables.get(&info) {
@@ -58,9 +55,11 @@ pub(super) fn take_over(
         None if llvm!(core::LLVMIsNull(info)) != 0 => Ok(number(None)),
         None => Err("it catches a type of an unknown form"),
     };
-    let type_number = llvm!(core::LLVMGetCalledValue(first));
+    // Even where nothing is compared: what is may have been moved before the loop, so that the
+    // number comes from the frame.
     for &pad in &all {
         if opcode(pad) == LLVMOpcode::LLVMLandingPad {
+            let type_number = type_number(module, context);
             let mut catches = Vec::new();
             for i in 0..llvm!(core::LLVMGetNumClauses(pad)) {
                 let clause = llvm!(core::LLVMGetClause(pad, i));
@@ -79,6 +78,22 @@ pub(super) fn take_over(
         llvm!(core::LLVMInstructionEraseFromParent(call));
     }
     Ok(())
+}
+
+/// LLVM's intrinsic for the number of a type.
+fn type_number(module: LLVMModuleRef, context: LLVMContextRef) -> LLVMValueRef {
+    let name = "llvm.eh.typeid.for";
+    let id = llvm!(core::LLVMLookupIntrinsicID(
+        name.as_ptr().cast(),
+        name.len()
+    ));
+    let mut pointer = llvm!(core::LLVMPointerTypeInContext(context, 0));
+    llvm!(core::LLVMGetIntrinsicDeclaration(
+        module,
+        id,
+        &mut pointer,
+        1
+    ))
 }
 
 fn opcode(inst: LLVMValueRef) -> LLVMOpcode {
