@@ -1,8 +1,8 @@
 //! From a module to a running process: linking, placing, starting and ending.
 //!
 //! What: [`link`] finds every symbol a module needs, or says all that is missing at once;
-//! [`process`] places the module, runs constructors, main, destructors. What not: so far there is
-//! one tier, the interpreter; when to compile will be decided here too.
+//! [`process`] places the module, runs constructors, main, destructors; [`policy`] decides what is
+//! compiled and when. What not: the tiers themselves are `interp` and `jit`.
 
 pub mod archive;
 mod atomics;
