@@ -36,6 +36,9 @@ enum Command {
     Test {
         /// Only tests whose name contains this
         filter: Option<String>,
+        /// `loop`: the programs alone, all of them, with handlers that return to a loop
+        #[arg(long)]
+        dispatch: Option<test::Dispatch>,
     },
     /// Build the NAS benchmarks: npb/bc/NAME.CLASS.bc and npb/bin/NAME.CLASS
     Npb {
@@ -58,7 +61,7 @@ fn main() -> ExitCode {
     let done = match Args::parse().command {
         Command::Setup => setup::ensure().map(|tools| println!("{}", tools.describe())),
         Command::Demo => demo::run(),
-        Command::Test { filter } => test::run(filter.as_deref()),
+        Command::Test { filter, dispatch } => test::run(filter.as_deref(), dispatch),
         Command::Npb { class, names } => npb::build_all(&class, &names),
         Command::Fuzz(options) => fuzz::run(&options),
         Command::Bench { bench } => bench::run(&bench),

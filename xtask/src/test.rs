@@ -1,14 +1,44 @@
 //! Every test, after set-up.
+//!
+//! The interpreter's handlers reach each other by tail calls in an optimised build and by a loop
+//! elsewhere (build.rs). So that both are tested, the development build of the program alone, which
+//! takes a loop, runs under the optimised harness: in the ordinary run what the handlers execute
+//! (`pass`, `fail`, `diff`), with `--dispatch=loop` everything, in the harness's mixture of tiers.
 
 use crate::npb::{self, Class, Name};
 use crate::process::{self, root};
-use crate::setup;
+use crate::setup::{self, Tools};
+
+/// How the interpreter's handlers reach each other.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Dispatch {
+    /// By tail calls.
+    Tail,
+    /// By returning to a loop.
+    Loop,
+}
+
+/// Groups of trials that the ordinary run leaves out with a loop: they do not depend on it, or
+/// execute what others do, for long.
+const NOT_OF_THE_LOOP: [&str; 8] = [
+    "archives/",
+    "baseline/refused",
+    "cache/",
+    "cli/",
+    "compare/",
+    "fortran/",
+    "npb/",
+    "tools/",
+];
 
 /// Builds what the tests need and runs them; `filter` narrows by name.
-pub fn run(filter: Option<&str>) -> Result<(), String> {
+pub fn run(filter: Option<&str>, dispatch: Option<Dispatch>) -> Result<(), String> {
     let tools = setup::ensure()?;
     for name in Name::ALL {
         npb::build(&tools, name, Class::S)?;
+    }
+    if dispatch == Some(Dispatch::Loop) {
+        return with_a_loop(&tools, filter, true);
     }
     let cargo = |args: &[&str]| {
         let mut command = tools.cargo();
@@ -52,5 +82,30 @@ pub fn run(filter: Option<&str>) -> Result<(), String> {
                 "--lib",
                 "loom_",
             ]),
-    )
+    )?;
+    if dispatch == Some(Dispatch::Tail) {
+        return Ok(());
+    }
+    with_a_loop(&tools, None, false)
+}
+
+/// The programs under the development build; `whole` is all of them, in every tier.
+fn with_a_loop(tools: &Tools, filter: Option<&str>, whole: bool) -> Result<(), String> {
+    let package = ["--package", "ompvm"];
+    let mut build = tools.cargo();
+    build.current_dir(root()).arg("build").args(package);
+    process::run(build.args(["--bin", "ompvm"]))?;
+    let mut test = tools.cargo();
+    test.current_dir(root()).args(["test", "--release"]);
+    test.args(package)
+        .args(["--test", "harness", "--"])
+        .args(filter)
+        // The examples, which are not built here, and rules about the sources.
+        .args(["--skip", "house/"])
+        .env("OMPVM_UNDER_TEST", root().join("target/debug/ompvm"));
+    if !whole {
+        test.args(NOT_OF_THE_LOOP.iter().flat_map(|group| ["--skip", *group]))
+            .env("OMPVM_TEST_TIER", "interp");
+    }
+    process::run(&mut test)
 }

@@ -141,8 +141,8 @@ pub(super) fn apply(
             let index = relocation.r_sym(LITTLE, false) as usize;
             let symbol = Symbol {
                 value: values[index] as i64,
-                cell: far.cells + (tables.symbols[index].1 as usize).wrapping_sub(1) * 8,
-                jump: far.jumps + (tables.symbols[index].2 as usize).wrapping_sub(1) * JUMP,
+                cell: numbered(far.cells, tables.symbols[index].1, 8),
+                jump: numbered(far.jumps, tables.symbols[index].2, JUMP),
             };
             let at = relocation.r_offset.get(LITTLE) as usize;
             let kind = relocation.r_type(LITTLE, false);
@@ -151,6 +151,12 @@ pub(super) fn apply(
         }
     }
     Ok(())
+}
+
+/// Where the thing numbered from 1 is in a row of things of `size` bytes; nothing useful for 0,
+/// the number of what has none.
+fn numbered(row: usize, number: u32, size: usize) -> usize {
+    row.wrapping_add((number as usize).wrapping_sub(1).wrapping_mul(size))
 }
 
 /// A symbol as one relocation sees it.
