@@ -240,9 +240,9 @@ pub unsafe extern "C-unwind" fn get_teams_thread_limit() -> i32 {
     current().icvs.get().teams_thread_limit as i32
 }
 
-/// `omp_get_cancellation`: false until cancellation is there.
+/// `omp_get_cancellation`.
 pub unsafe extern "C-unwind" fn get_cancellation() -> i32 {
-    0
+    i32::from(settings().cancellation)
 }
 
 /// `omp_in_final`, `omp_in_explicit_task`: implicit tasks are neither.

@@ -14,13 +14,6 @@ pub unsafe extern "C-unwind" fn wait(_ident: *const Ident, gtid: i32) {
     unsafe { thread.team().barrier(thread.tid()) };
 }
 
-/// A barrier that is a cancellation point: 0, as nothing is cancelled.
-pub unsafe extern "C-unwind" fn wait_cancellable(ident: *const Ident, gtid: i32) -> i32 {
-    // SAFETY: as `wait`.
-    unsafe { wait(ident, gtid) };
-    0
-}
-
 /// A barrier after which the master alone gets 1 and the others wait for
 /// [`end_barrier_master`].
 pub unsafe extern "C-unwind" fn barrier_master(_ident: *const Ident, gtid: i32) -> i32 {

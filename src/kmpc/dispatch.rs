@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use crossbeam::utils::CachePadded;
 
+use crate::kmpc::doacross::Posted;
 use crate::kmpc::icv::SCHEDULE_MONOTONIC;
 use crate::kmpc::ident::Ident;
 use crate::kmpc::iteration::{Iteration, balanced, trip_count, value};
@@ -34,6 +35,8 @@ pub struct LoopBuffer {
     next: CachePadded<AtomicU64>,
     /// Iterations whose ordered part is over. Release at its end, Acquire at the next's begin.
     ordered: CachePadded<SyncU64>,
+    /// What a doacross nest notes; such a nest has a buffer for this alone.
+    posted: Posted,
 }
 
 impl LoopBuffer {
@@ -44,6 +47,7 @@ impl LoopBuffer {
             left: AtomicU32::new(0),
             next: CachePadded::new(AtomicU64::new(0)),
             ordered: CachePadded::new(SyncU64::new(0)),
+            posted: Posted::default(),
         }
     }
 
@@ -53,6 +57,7 @@ impl LoopBuffer {
         self.left.store(0, Ordering::Relaxed);
         self.next.store(0, Ordering::Relaxed);
         self.ordered.store(0, Ordering::Relaxed);
+        self.posted.clear();
     }
 }
 
@@ -264,9 +269,7 @@ fn init<T: Iteration>(gtid: i32, schedule: i32, lower: T, upper: T, step: i64, c
             plan = Plan::Dynamic;
         }
     }
-    let local = thread.local();
-    let number = local.loops.get();
-    local.loops.set(number.wrapping_add(1));
+    let number = next_number(thread);
     let mut chunk = chunk;
     let guided = if plan == Plan::Guided {
         if trip >= 1 << 40 {
@@ -302,20 +305,55 @@ fn init<T: Iteration>(gtid: i32, schedule: i32, lower: T, upper: T, step: i64, c
         guided,
         slope,
     };
-    if size > 1 {
-        let buffer = buffer(team, number);
-        if buffer.turn.load(Ordering::Acquire) != number as u64 {
-            wait(thread, team, || {
-                buffer.turn.load(Ordering::Acquire) == number as u64
-            });
-        }
+    if size > 1 && await_turn(thread, team, number).is_none() {
+        state(thread).finished = true;
     }
 }
 
-/// Waits for `done`, sleeping as in a barrier.
-fn wait(thread: &Thread, team: &Team, done: impl Fn() -> bool) {
+/// The number of the next loop with a shared buffer.
+fn next_number(thread: &Thread) -> u32 {
+    let loops = &thread.local().loops;
+    loops.replace(loops.get().wrapping_add(1))
+}
+
+/// Waits until the buffer for loop `number` is free of the loop a round before; none where it
+/// never will be, as the region is cancelled.
+fn await_turn<'t>(thread: &Thread, team: &'t Team, number: u32) -> Option<&'t LoopBuffer> {
+    let buffer = buffer(team, number);
+    let mine = || buffer.turn.load(Ordering::Acquire) == number as u64;
+    if !mine() {
+        wait(thread, team, mine);
+    }
+    mine().then_some(buffer)
+}
+
+/// Takes a buffer for a doacross nest of a team of several; its number is for [`leave_buffer`].
+/// None in a cancelled region.
+pub(super) fn take_buffer(thread: &Thread) -> Option<(u32, &Posted)> {
+    let number = next_number(thread);
+    let buffer = await_turn(thread, thread.team(), number)?;
+    Some((number, &buffer.posted))
+}
+
+/// Leaves what [`take_buffer`] took.
+pub(super) fn leave_buffer(team: &Team, number: u32) {
+    release(team, number, || {});
+}
+
+/// Waits for `done`, sleeping as in a barrier. In a cancelled region whoever would make it true may
+/// have left, so there nobody waits.
+pub(super) fn wait(thread: &Thread, team: &Team, done: impl Fn() -> bool) {
+    let done = || done() || team.cancel.any();
     // SAFETY: the thread takes part in its team's region with this number.
     unsafe { team.gang.wait(thread.tid(), team.shape().patience, done) };
+}
+
+/// Leaves the dispatched loop that the thread executes, if any, with iterations not handed out.
+pub(super) fn abandon(thread: &Thread) {
+    let s = state(thread);
+    if !s.finished {
+        leave(thread.team(), s);
+    }
 }
 
 /// The next chunk as (first, count), or none.
@@ -512,24 +550,34 @@ unsafe fn next<T: Iteration>(
 #[inline]
 fn leave(team: &Team, s: &mut LoopState) {
     s.finished = true;
-    let size = team.size();
-    let buffer = buffer(team, s.number);
-    let next_turn = s.number as u64 + LOOP_BUFFERS as u64;
-    if size == 1 {
-        buffer.ordered.store(0, Ordering::Relaxed);
+    if team.size() == 1 {
+        buffer(team, s.number).ordered.store(0, Ordering::Relaxed);
         return;
     }
-    if buffer.left.fetch_add(1, Ordering::AcqRel) + 1 == size {
+    release(team, s.number, || {
         if s.plan == Plan::Stealing {
-            for tid in 0..size {
+            for tid in 0..team.size() {
                 // SAFETY: in the team; nobody uses the ranges of this loop any more.
                 let local = unsafe { &team.slot(tid).local };
                 local.ranges[s.number as usize % LOOP_BUFFERS].store(0, Ordering::Relaxed);
             }
         }
+    });
+}
+
+/// Leaves a loop's buffer; the last thread of the team, after `last`, makes it ready for the loop
+/// that comes a round later.
+#[inline]
+fn release(team: &Team, number: u32, last: impl FnOnce()) {
+    let size = team.size();
+    let buffer = buffer(team, number);
+    if buffer.left.fetch_add(1, Ordering::AcqRel) + 1 == size {
+        last();
         buffer.left.store(0, Ordering::Relaxed);
         buffer.next.store(0, Ordering::Relaxed);
         buffer.ordered.store(0, Ordering::Relaxed);
+        buffer.posted.clear();
+        let next_turn = number as u64 + LOOP_BUFFERS as u64;
         buffer.turn.store(next_turn, Ordering::Release);
         crate::support::sync::fence(Ordering::SeqCst);
         // SAFETY: we take part in the region.

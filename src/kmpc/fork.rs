@@ -249,6 +249,10 @@ impl Drop for Join {
             // SAFETY: the region is over.
             unsafe { team.reset_worksharing() };
         }
+        if team.cancel.any() {
+            // SAFETY: the region is over.
+            unsafe { team.reset_cancelled(self.size) };
+        }
         thread.enter(self.saved.0, self.saved.1);
         thread.icvs.set(self.icvs);
         if self.limited {

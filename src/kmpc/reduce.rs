@@ -9,6 +9,7 @@
 use std::ffi::c_void;
 use std::sync::atomic::Ordering;
 
+use crate::kmpc::icv::settings;
 use crate::kmpc::ident::{ATOMIC_REDUCE, Ident};
 use crate::kmpc::lock;
 use crate::kmpc::thread::{Thread, by_number};
@@ -39,7 +40,8 @@ fn choose(thread: &Thread, ident: *const Ident, data: *mut c_void, combine: Comb
     let size = thread.team().size();
     match () {
         () if size == 1 => Method::Alone,
-        () if size > SMALL_TEAM && tree => Method::Tree,
+        // Who leaves a cancelled region meets the others in plain barriers, which combine nothing.
+        () if size > SMALL_TEAM && tree && !settings().cancellation => Method::Tree,
         () if atomic => Method::Atomic,
         () => Method::Critical,
     }

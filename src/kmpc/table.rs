@@ -144,12 +144,20 @@ macro_rules! for_each_runtime_entry {
                 "__kmpc_dispatch_deinit" (ident, i32) = dispatch::deinit, "11.5.3";
                 "__kmpc_ordered" (ident, i32) = dispatch::ordered_begin, "15.10.2";
                 "__kmpc_end_ordered" (ident, i32) = dispatch::ordered_end, "15.10.2";
+                "__kmpc_doacross_init" (ident, i32, i32, pdims) = doacross::init, "15.9.6";
+                "__kmpc_doacross_wait" (ident, i32, pi64c) = doacross::wait, "15.9.6";
+                "__kmpc_doacross_post" (ident, i32, pi64c) = doacross::post, "15.9.6";
+                "__kmpc_doacross_fini" (ident, i32) = doacross::fini, "15.9.6";
                 "__kmpc_sections_init" (ident, i32) = dispatch::sections_init, "11.3";
                 "__kmpc_next_section" (ident, i32, i32) -> i32 = dispatch::next_section, "11.3";
                 "__kmpc_end_sections" (ident, i32) = dispatch::sections_end, "11.3";
                 // Barriers, flush, master, single, critical.
                 "__kmpc_barrier" (ident, i32) = barrier::wait, "15.3.1";
-                "__kmpc_cancel_barrier" (ident, i32) -> i32 = barrier::wait_cancellable, "15.3.1";
+                "__kmpc_cancel_barrier" (ident, i32) -> i32 = cancel::barrier, "16";
+                "__kmpc_cancel" (ident, i32, i32) -> i32 = cancel::request, "16.1";
+                "__kmpc_cancellationpoint" (ident, i32, i32) -> i32 = cancel::point, "16.2";
+                "kmp_get_cancellation_status" (i32) -> i32 = cancel::status, "libomp";
+                "kmp_get_cancellation_status_" (pi32c) -> i32 = cancel::status_of, "libomp";
                 "__kmpc_barrier_master" (ident, i32) -> i32 = barrier::barrier_master, "15.3.1";
                 "__kmpc_end_barrier_master" (ident, i32) = barrier::end_barrier_master, "15.3.1";
                 "__kmpc_barrier_master_nowait" (ident, i32) -> i32 = barrier::barrier_master_nowait, "15.3.1";
@@ -716,14 +724,6 @@ macro_rules! for_each_runtime_entry {
                     "__kmpc_calc_original_ivs_rectang", "__kmpc_for_collapsed_init",
                     "__kmpc_process_loop_nest_rectang",
                 ];
-                "cancellation", "16": [
-                    "__kmpc_cancel", "__kmpc_cancellationpoint", "kmp_get_cancellation_status",
-                    "kmp_get_cancellation_status_",
-                ];
-                "doacross loops (ordered with depend or doacross clauses)", "15.9.6": [
-                    "__kmpc_doacross_fini", "__kmpc_doacross_init", "__kmpc_doacross_post",
-                    "__kmpc_doacross_wait",
-                ];
                 "explicit tasks", "12": [
                     "__kmpc_end_taskgroup", "__kmpc_get_parent_taskid", "__kmpc_get_taskid",
                     "__kmpc_invoke_task_func", "__kmpc_omp_has_task_team",
@@ -842,7 +842,9 @@ macro_rules! rust_type {
     (pptr) => { *const *mut c_void };
     (cstr) => { *const std::ffi::c_char };
     (ptraits) => { *const alloc::Trait };
+    (pdims) => { *const doacross::Dim };
     (pi32c) => { *const i32 };
+    (pi64c) => { *const i64 };
     (pusizec) => { *const usize };
     (pi8) => { *mut i8 };
     (pu8) => { *mut u8 };

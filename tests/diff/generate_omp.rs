@@ -2,7 +2,7 @@
 //! written by index, updates commute, floating sums are of small whole numbers, `ordered` keeps the order, and bodies are
 //! free of calls, output and fuel. So any number of threads and any schedule print the same.
 //!
-//! It does not use tasks, cancellation, `depend` or `target`, which this version refuses.
+//! It does not use tasks or `target`, which this version refuses, nor cancellation, whose outcome is a matter of chance.
 
 use super::{Gen, Ty, Var};
 

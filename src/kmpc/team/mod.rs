@@ -11,11 +11,13 @@ pub mod parker;
 
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64};
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 use crossbeam::utils::CachePadded;
 
+use crate::kmpc::cancel::Requests;
 use crate::kmpc::dispatch::{LoopBuffer, LoopState};
+use crate::kmpc::doacross::Nest;
 use crate::kmpc::icv::Icvs;
 use crate::kmpc::ident::Ident;
 use crate::kmpc::reduce::Method;
@@ -112,6 +114,8 @@ pub struct Local {
     pub loops: Cell<u32>,
     /// The dispatched loop being executed.
     pub current_loop: UnsafeCell<LoopState>,
+    /// The doacross nest being executed.
+    pub nest: Nest,
     /// Chunks of stealing loops this thread has not executed, one word per loop buffer.
     pub ranges: CachePadded<[AtomicU64; LOOP_BUFFERS]>,
     /// The reduction list this thread offers.
@@ -126,6 +130,7 @@ impl Default for Local {
             singles: Cell::new(0),
             loops: Cell::new(0),
             current_loop: UnsafeCell::new(LoopState::default()),
+            nest: Nest::default(),
             ranges: CachePadded::new(std::array::from_fn(|_| AtomicU64::new(0))),
             reduce_data: AtomicPtr::new(std::ptr::null_mut()),
             reduce_method: Cell::new(Method::Alone),
@@ -141,6 +146,8 @@ pub struct Team {
     pub singles: CachePadded<AtomicU64>,
     /// The list of the thread that executed a `single` with `copyprivate`.
     pub copyprivate: CachePadded<AtomicPtr<c_void>>,
+    /// What was asked to be cancelled.
+    pub cancel: CachePadded<Requests>,
     /// Loop buffers, used in turn.
     pub buffers: [CachePadded<LoopBuffer>; LOOP_BUFFERS],
     /// Workers attached plus one for the master; who takes it to zero frees the team.
@@ -175,6 +182,7 @@ impl Team {
             }),
             singles: CachePadded::new(AtomicU64::new(0)),
             copyprivate: CachePadded::new(AtomicPtr::new(std::ptr::null_mut())),
+            cancel: CachePadded::default(),
             buffers: std::array::from_fn(|i| CachePadded::new(LoopBuffer::new(i as u32))),
             holders: AtomicU32::new(1),
             workers: Cell::new(0),
@@ -246,6 +254,25 @@ impl Team {
     pub unsafe fn reset_worksharing(&self) {
         for (i, buffer) in self.buffers.iter().enumerate() {
             buffer.reset(i as u32);
+        }
+    }
+
+    /// Makes all that worksharing uses as new after a region of `size` threads that was cancelled:
+    /// they left it in the midst of constructs.
+    ///
+    /// # Safety
+    /// Only the master may call it, while no region runs.
+    #[cold]
+    pub unsafe fn reset_cancelled(&self, size: u32) {
+        self.cancel.clear();
+        self.singles.store(0, Ordering::Relaxed);
+        // SAFETY: the caller's contract.
+        unsafe { self.reset_worksharing() };
+        for tid in 0..size {
+            // SAFETY: the caller's contract.
+            for range in unsafe { self.slot(tid) }.local.ranges.iter() {
+                range.store(0, Ordering::Relaxed);
+            }
         }
     }
 }
