@@ -22,61 +22,36 @@ struct Steps<S: isa::Shape, W: isa::Shape> {
     wide: Option<bool>,
 }
 
+/// The table of the comparisons with a slot, or with a number: the comparison, then its forms, of
+/// which those of one width are named once.
+macro_rules! steps {
+    ($($comparison:ident: $($step:ident)+, $($walk:ident)+, $wide:expr;)*) => {
+        [$(Steps {
+            comparison: op::$comparison.number,
+            step: steps!(@ $($step)+),
+            walk: steps!(@ $($walk)+),
+            wide: $wide,
+        },)*]
+    };
+    (@ $one:ident) => { [op::$one; 2] };
+    (@ $of_32:ident $of_64:ident) => { [op::$of_32, op::$of_64] };
+}
+
 /// Comparisons with a slot.
-static STEPS: [Steps<Brstep, Brwalk>; 4] = [
-    Steps {
-        comparison: op::br_eq.number,
-        step: [op::step_eq32, op::step_eq64],
-        walk: [op::walk_eq32, op::walk_eq64],
-        wide: None,
-    },
-    Steps {
-        comparison: op::br_ult.number,
-        step: [op::step_ult32, op::step_ult64],
-        walk: [op::walk_ult32, op::walk_ult64],
-        wide: None,
-    },
-    Steps {
-        comparison: op::br_slt32.number,
-        step: [op::step_slt32; 2],
-        walk: [op::walk_slt32; 2],
-        wide: Some(false),
-    },
-    Steps {
-        comparison: op::br_slt64.number,
-        step: [op::step_slt64; 2],
-        walk: [op::walk_slt64; 2],
-        wide: Some(true),
-    },
-];
+static STEPS: [Steps<Brstep, Brwalk>; 4] = steps! {
+    br_eq: step_eq32 step_eq64, walk_eq32 walk_eq64, None;
+    br_ult: step_ult32 step_ult64, walk_ult32 walk_ult64, None;
+    br_slt32: step_slt32, walk_slt32, Some(false);
+    br_slt64: step_slt64, walk_slt64, Some(true);
+};
 
 /// Comparisons with a number.
-static STEPS_TO_NUMBER: [Steps<Brstepi, Brwalki>; 4] = [
-    Steps {
-        comparison: op::br_eqi.number,
-        step: [op::step_eqi32, op::step_eqi64],
-        walk: [op::walk_eqi32, op::walk_eqi64],
-        wide: None,
-    },
-    Steps {
-        comparison: op::br_ulti.number,
-        step: [op::step_ulti32, op::step_ulti64],
-        walk: [op::walk_ulti32, op::walk_ulti64],
-        wide: None,
-    },
-    Steps {
-        comparison: op::br_slti32.number,
-        step: [op::step_slti32; 2],
-        walk: [op::walk_slti32; 2],
-        wide: Some(false),
-    },
-    Steps {
-        comparison: op::br_slti64.number,
-        step: [op::step_slti64; 2],
-        walk: [op::walk_slti64; 2],
-        wide: Some(true),
-    },
-];
+static STEPS_TO_NUMBER: [Steps<Brstepi, Brwalki>; 4] = steps! {
+    br_eqi: step_eqi32 step_eqi64, walk_eqi32 walk_eqi64, None;
+    br_ulti: step_ulti32 step_ulti64, walk_ulti32 walk_ulti64, None;
+    br_slti32: step_slti32, walk_slti32, Some(false);
+    br_slti64: step_slti64, walk_slti64, Some(true);
+};
 
 /// Comparisons of slots, with their forms that add to another slot.
 static INCREMENTS: [(u16, Code<Brinc>); 5] = [

@@ -1,5 +1,8 @@
 // clang::musttail: a state machine of tail calls a hundred thousand deep.
 #include <stdio.h>
+#ifndef TIMES
+#define TIMES 20000
+#endif
 typedef unsigned (*op)(const unsigned char *, unsigned, unsigned);
 static unsigned inc(const unsigned char *, unsigned, unsigned), dbl(const unsigned char *, unsigned, unsigned),
     xr(const unsigned char *, unsigned, unsigned), loop(const unsigned char *, unsigned, unsigned);
@@ -24,6 +27,6 @@ static unsigned loop(const unsigned char *p, unsigned a, unsigned n) {
 }
 int main(void) {
   static const unsigned char code[] = {0, 1, 2, 0, 2, 3};
-  printf("%u\n", table[0](code, 1, 20000));
+  printf("%u\n", table[0](code, 1, TIMES));
   return 0;
 }
