@@ -19,6 +19,22 @@
 //! host's address space: guest pointers are host pointers, and a guest is trusted as a shared
 //! library is.
 //!
+//! # After a trap
+//!
+//! [`Error::Trap`] comes back from wherever the guest faulted, without running what would have
+//! followed, as a signal would have ended it there. A fault inside a native library (`free` of a
+//! wild pointer, say) leaves that library as it was at that instruction, with the locks it held. The C library's
+//! allocator is one of these, and the host's too: if the fault was in `malloc` or `free`, the
+//! host's next allocation may wait without end or find the heap damaged, and nothing here can tell or
+//! mend that. So a host that goes on after a trap should run its guests in a child process, or
+//! leave by `_exit` once it has reported the trap; what it needs for the report it has in the error, whose texts
+//! are made already.
+//!
+//! # After a fork
+//!
+//! A child of `fork` keeps what was compiled. The baseline tier goes on compiling there, LLVM does
+//! not: its threads stayed in the parent.
+//!
 //! What not: no isolation, no limits on memory or time.
 
 mod config;

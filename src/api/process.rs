@@ -50,7 +50,8 @@ impl Process {
     /// status to `exit`, and neither a fault nor the guest's own `exit` returns.
     ///
     /// # Errors
-    /// [`Error::Input`] when there is no main; [`Error::Trap`] when the guest faults.
+    /// [`Error::Input`] when there is no main; [`Error::Trap`] when the guest faults, after which
+    /// see [the module](super#after-a-trap).
     pub fn run_main(&mut self) -> Result<ExitStatus, Error> {
         self.inner.run_main().map(ExitStatus)
     }

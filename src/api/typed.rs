@@ -125,7 +125,8 @@ impl<'p, P: Arguments, R: GuestValue> TypedFunc<'p, P, R> {
     /// Calls the function on this thread.
     ///
     /// # Errors
-    /// [`Error::Trap`] when the guest faults; [`Error::Host`] when it calls `exit`.
+    /// [`Error::Trap`] when the guest faults, after which see [the module](super#after-a-trap);
+    /// [`Error::Host`] when it calls `exit`.
     pub fn call(&self, arguments: P) -> Result<R, Error> {
         let mut slots = arguments.slots();
         for (slot, kind) in slots.iter_mut().zip(P::kinds()) {

@@ -4,34 +4,54 @@
 //! twice from one anonymous file: readable and executable where the code runs, readable and
 //! writable where it is written. So no page is ever both, no protection changes while other
 //! threads run code on the same page, and thousands of functions need two mappings.
-//! One frame description covers the range: baseline code never moves the stack pointer, so the
-//! caller's frame is always just above it, as in a handler at its entry.
-//! After a fork the child shares the file with its parent: it must not append, so it stops
-//! compiling and goes on in what is there.
+//! The file is closed as soon as it is mapped, so the program never sees a descriptor of ours, nor
+//! closes one by closing all. One frame description covers the range: baseline code never moves the
+//! stack pointer, so the caller's frame is always just above it, as in a handler at its entry.
+//! After a fork the child shares the file with its parent. Before it appends anything it maps a file of
+//! its own at the same places, with the same contents up to the fork; each mapping is replaced
+//! by one system call, so its threads may run code there meanwhile. The fork itself waits until nothing
+//! is being appended.
 //! What not: nothing is freed; the bytecode that leads into code is not either.
 
 use crate::memory::walk;
-use parking_lot::Mutex;
+use std::cell::RefCell;
+use std::ffi::c_void;
+use std::fs::File;
+use std::io::Write;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::ptr;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Bytes reserved.
 const AREA: usize = 256 << 20;
-/// Bytes asked of the file at a time.
-const STEP: usize = 1 << 20;
+/// The least that is of use.
+const LEAST: usize = 64 << 10;
 
 struct Area {
     run: usize,
     write: usize,
-    file: i32,
-    /// Used, and backed by the file, of the area.
-    used: Mutex<(usize, usize)>,
+    /// Of the standard library: its unlocking in a child of fork looks at no list of waiting threads.
+    used: Mutex<Used>,
+}
+
+impl Area {
+    fn used(&self) -> MutexGuard<'_, Used> {
+        // Nothing under the lock panics.
+        self.used.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+struct Used {
+    /// Bytes of code.
+    bytes: usize,
+    /// Bytes of the area that its file backs.
+    backed: usize,
+    /// The file is a parent's.
+    foreign: bool,
 }
 
 static RUN: AtomicUsize = AtomicUsize::new(0);
-/// Set in a child of fork.
-static CLOSED: AtomicBool = AtomicBool::new(false);
 
 /// Why there is no executable memory.
 fn failed(what: &str) -> String {
@@ -43,47 +63,118 @@ fn area() -> Result<&'static Area, String> {
     ONE.get_or_init(make).as_ref().map_err(Clone::clone)
 }
 
-extern "C" fn child() {
-    CLOSED.store(true, Ordering::Relaxed);
+thread_local! {
+    /// The area, locked by the thread that forks while it does.
+    static HELD: RefCell<Option<MutexGuard<'static, Used>>> = const { RefCell::new(None) };
 }
 
-fn make() -> Result<Area, String> {
-    // SAFETY: fresh mappings of a fresh file, touched by nobody else.
-    unsafe {
-        let file = libc::memfd_create(c"ompvm baseline".as_ptr(), libc::MFD_CLOEXEC);
-        if file < 0 {
-            return Err(failed("memfd_create"));
-        }
-        let map = |prot: i32| {
-            let p = libc::mmap(
-                ptr::null_mut(),
-                AREA,
-                prot,
-                libc::MAP_SHARED | libc::MAP_NORESERVE,
-                file,
-                0,
-            );
-            if p == libc::MAP_FAILED {
-                Err(failed("mmap"))
-            } else {
-                Ok(p as usize)
-            }
-        };
-        if libc::ftruncate(file, STEP as i64) != 0 {
-            return Err(failed("ftruncate"));
-        }
-        let run = map(libc::PROT_READ | libc::PROT_EXEC)?;
-        let write = map(libc::PROT_READ | libc::PROT_WRITE)?;
-        libc::pthread_atfork(None, None, Some(child));
-        describe_frames(run, AREA);
-        RUN.store(run, Ordering::Release);
-        Ok(Area {
-            run,
-            write,
-            file,
-            used: Mutex::new((0, STEP)),
-        })
+extern "C" fn before_fork() {
+    if let Ok(area) = area() {
+        HELD.set(Some(area.used()));
     }
+}
+
+extern "C" fn in_parent() {
+    HELD.set(None);
+}
+
+extern "C" fn in_child() {
+    if let Some(mut used) = HELD.take() {
+        used.foreign = true;
+    }
+}
+
+/// A file in memory, as large as the area or as files may be, and its size. Pages nobody wrote to
+/// cost nothing.
+fn file() -> Result<(OwnedFd, usize), String> {
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: writes the limit. A larger file would be a signal that ends the process.
+    let known = unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) } == 0;
+    let most = usize::try_from(limit.rlim_cur).unwrap_or(AREA);
+    let size = if known { AREA.min(most) } else { AREA };
+    if size < LEAST {
+        return Err(format!("files may have {size} bytes"));
+    }
+    // SAFETY: makes a file that is ours alone.
+    let file = unsafe { libc::memfd_create(c"ompvm baseline".as_ptr(), libc::MFD_CLOEXEC) };
+    if file < 0 {
+        return Err(failed("memfd_create"));
+    }
+    // SAFETY: a fresh descriptor.
+    let file = unsafe { OwnedFd::from_raw_fd(file) };
+    // SAFETY: as above.
+    if unsafe { libc::ftruncate(file.as_raw_fd(), size as i64) } != 0 {
+        return Err(failed("ftruncate"));
+    }
+    Ok((file, size))
+}
+
+/// Maps the file, anywhere or in the place of another mapping of ours.
+///
+/// # Safety
+/// `place` is null or the start of a whole mapping of the area, with the same contents.
+unsafe fn map(file: &OwnedFd, prot: i32, place: *mut c_void) -> Result<usize, String> {
+    let fixed = if place.is_null() { 0 } else { libc::MAP_FIXED };
+    let flags = libc::MAP_SHARED | libc::MAP_NORESERVE | fixed;
+    // SAFETY: a mapping in free address space, or the caller's contract.
+    let at = unsafe { libc::mmap(place, AREA, prot, flags, file.as_raw_fd(), 0) };
+    if at == libc::MAP_FAILED {
+        return Err(failed("mmap"));
+    }
+    Ok(at as usize)
+}
+
+const WRITE: i32 = libc::PROT_READ | libc::PROT_WRITE;
+const RUNS: i32 = libc::PROT_READ | libc::PROT_EXEC;
+
+fn make() -> Result<Area, String> {
+    let (file, backed) = file()?;
+    // SAFETY: fresh mappings of a fresh file, touched by nobody else; those of a failure stay.
+    let (run, write) = unsafe {
+        (
+            map(&file, RUNS, ptr::null_mut())?,
+            map(&file, WRITE, ptr::null_mut())?,
+        )
+    };
+    // SAFETY: handlers without unwinding; what runs in the range are our templates.
+    unsafe {
+        libc::pthread_atfork(Some(before_fork), Some(in_parent), Some(in_child));
+        describe_frames(run, AREA);
+    }
+    RUN.store(run, Ordering::Release);
+    Ok(Area {
+        run,
+        write,
+        used: Mutex::new(Used {
+            bytes: 0,
+            backed,
+            foreign: false,
+        }),
+    })
+}
+
+/// Gives a child of fork a file of its own, with what its parent had appended by then.
+fn part(area: &Area, used: &mut Used) -> Result<(), String> {
+    let (file, backed) = file()?;
+    if backed < used.bytes {
+        return Err(format!("files may have {backed} bytes"));
+    }
+    // SAFETY: the code up to the fork, which nobody changes.
+    let code = unsafe { std::slice::from_raw_parts(area.run as *const u8, used.bytes) };
+    let mut copy = File::from(file);
+    copy.write_all(code).map_err(|e| e.to_string())?;
+    let file = OwnedFd::from(copy);
+    // SAFETY: our mappings, replaced whole, by the same contents. Where the second fails, the area
+    // stays foreign, so nothing is ever written through the first.
+    unsafe {
+        map(&file, RUNS, area.run as *mut c_void)?;
+        map(&file, WRITE, area.write as *mut c_void)?;
+    }
+    (used.backed, used.foreign) = (backed, false);
+    Ok(())
 }
 
 /// Tells the unwinder that anywhere in the range the caller's frame is at the stack pointer plus
@@ -126,28 +217,24 @@ pub fn available() -> Result<(), String> {
     area().map(drop)
 }
 
-/// Appends code; gives where it runs. `None` when the area is full, or closed after a fork.
+/// Appends code; gives where it runs. `None` when the area is full, or a child of fork is refused one
+/// of its own.
 pub fn append(code: &[u8]) -> Option<usize> {
     let area = area().ok()?;
-    let mut used = area.used.lock();
-    let start = used.0.next_multiple_of(16);
-    let end = start + code.len();
-    if CLOSED.load(Ordering::Relaxed) || end > AREA {
-        return None;
+    let mut used = area.used();
+    if used.foreign {
+        part(area, &mut used).ok()?;
     }
-    if end > used.1 {
-        let size = end.next_multiple_of(STEP);
-        // SAFETY: our own file.
-        if unsafe { libc::ftruncate(area.file, size as i64) } != 0 {
-            return None;
-        }
-        used.1 = size;
+    let start = used.bytes.next_multiple_of(16);
+    let end = start + code.len();
+    if end > used.backed {
+        return None;
     }
     // SAFETY: this part of the area is backed, and handed out once.
     unsafe {
         ptr::copy_nonoverlapping(code.as_ptr(), (area.write + start) as *mut u8, code.len());
     }
-    used.0 = end;
+    used.bytes = end;
     Some(area.run + start)
 }
 

@@ -1,8 +1,9 @@
-//! Tests of the baseline compiler's parts by themselves: table, encoder, register cache.
+//! Tests of the baseline compiler's parts by themselves: table, encoder, register cache, memory.
 //!
 //! What not: whether functions compute the same as interpreted; the harness runs guests for that.
 
 mod encoder;
+mod memory;
 mod registers;
 
 use super::table::ROWS;
