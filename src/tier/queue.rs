@@ -33,7 +33,7 @@ const PER_UNIT: Duration = Duration::from_millis(2);
 /// Expected cost of an instruction in nanoseconds, until compilations were seen, by level.
 const PER_INSTRUCTION: [u32; 2] = [22_000, 50_000];
 /// Callees up to this many instructions are compiled with their caller.
-const SMALL: usize = 80;
+pub const SMALL: usize = 80;
 /// Instructions that such callees may add.
 const ADDED: usize = 200;
 /// Niceness of the threads that improve code.
@@ -42,6 +42,8 @@ const NICE: i32 = 19;
 const MOST: usize = 6;
 /// Most threads that improve code.
 const MOST_NICE: usize = 4;
+/// Compiled code gets all effort after so many times the cost of that: it gains a tenth.
+const BETTER_TIMES: f64 = 10.0;
 /// How long a job that can wait does so at most until it is looked at again.
 const LOOK: Duration = Duration::from_millis(10);
 
@@ -58,6 +60,8 @@ pub struct Job {
     pub level: Level,
     /// Better code for what is compiled already.
     pub better: Option<Better>,
+    /// Not seen to be hot, but expected to be.
+    pub ahead: bool,
 }
 
 /// When better code is made.
@@ -125,10 +129,21 @@ impl Queue {
 
     /// How many times its own cost a compilation costs the program, whose threads wait for each
     /// other.
-    pub fn disturbed(&self) -> u32 {
+    fn disturbed(&self) -> u32 {
         match self.idle() {
             0 => 1 + (topology::usable_cpus() / 4) as u32,
             _ => 1,
+        }
+    }
+
+    /// When better code is made of a function that executes for a `share` of the time: it is due when
+    /// what it gains, a tenth perhaps, has made up for its cost.
+    pub fn better(&self, function: FuncId, now: Instant, share: f64) -> Better {
+        let full = self.expected(function, Level::Full);
+        let times = BETTER_TIMES / share.clamp(0.1, 1.0);
+        Better {
+            worth: now + full,
+            due: now + (full * self.disturbed()).mul_f64(times),
         }
     }
 
@@ -147,8 +162,15 @@ impl Queue {
     pub fn push(self: &Arc<Queue>, job: Job) {
         let mut state = self.state.lock();
         let nice = job.better.is_some();
+        let most = match &job {
+            Job { ahead: true, .. } => usize::MAX,
+            Job {
+                better: Some(_), ..
+            } => MOST_NICE,
+            Job { better: None, .. } => MOST,
+        };
         state.jobs.push(job);
-        let most = topology::usable_cpus().min(if nice { MOST_NICE } else { MOST });
+        let most = topology::usable_cpus().min(most);
         let kind = usize::from(nice);
         if state.free[kind] == 0 && state.started[kind] < most && !state.stop {
             let me = self.clone();

@@ -9,25 +9,28 @@
 //! native call, and is left alone for longer. Why sampling: it costs the program nothing, weighs
 //! loops by their time rather than by their trips, and does not depend on which tier below runs the frame.
 //!
-//! It takes little to be compiled while a processor is idle. Where a team occupies all of them, hot
+//! On a first run the thread begins with what needs no observation ([`ahead`]). Later
+//! it takes little to be compiled while a processor is idle. Where a team occupies all of them, hot
 //! functions are gathered and compiled together.
 //!
 //! What not: functions are seen in frames of the interpreter only, so that how hot compiled code
 //! is remains unknown: it is taken to be as hot as it was.
 
+use super::ahead;
 use super::compiler::{Compiler, Kept, What};
 use super::queue::{Better, Job, Queue, all_time};
 use crate::interp::frame::Lowered;
 use crate::interp::watch;
+use crate::ir::FuncId;
 use crate::jit::Level;
 use crate::memory::image::Image;
 use crate::memory::own_thread::{self, OwnThread};
 use crate::memory::thread;
 use crate::tier::units;
 use cranelift_entity::EntityRef;
-use hashbrown::HashMap;
-use std::sync::Arc;
+use hashbrown::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 /// The thread looks this often at first.
@@ -41,8 +44,6 @@ const TIMES: u32 = 2;
 const HOT_PART: u32 = 20;
 /// While a processor is idle, when it was seen for this part of the expected cost.
 const IDLE_PART: u32 = 12;
-/// Compiled code gets all effort after so many times the cost of that: it gains a tenth.
-const BETTER_TIMES: f64 = 10.0;
 /// A function that executes for less than this part of the time waits.
 const WAITS: u32 = 12;
 /// Most loops of one function that are entered.
@@ -88,6 +89,10 @@ struct Shared {
     stop: AtomicBool,
     /// Functions that need no compiling for their callers.
     kept: Vec<bool>,
+    /// Whether nothing of the program was compiled in an earlier run.
+    first: bool,
+    /// Functions that are compiled ahead of time.
+    ahead: OnceLock<HashSet<FuncId>>,
 }
 
 impl Sampler {
@@ -105,10 +110,8 @@ impl Sampler {
                 function,
                 head: None,
                 level: Level::Full,
-                better: Some(Better {
-                    worth: now + queue.expected(function, Level::Full),
-                    due: now + queue.expected(function, Level::Full).mul_f64(BETTER_TIMES),
-                }),
+                ahead: false,
+                better: Some(queue.better(function, now, 1.0)),
             });
         }
         let shared = Arc::new(Shared {
@@ -117,7 +120,10 @@ impl Sampler {
             queue,
             stop: AtomicBool::new(false),
             kept: done,
+            first: kept.all.is_empty(),
+            ahead: OnceLock::new(),
         });
+
         let me = shared.clone();
         let thread = own_thread::spawn(c"ompvm sample", move || me.observe());
         Sampler { shared, thread }
@@ -135,7 +141,17 @@ impl Sampler {
 }
 
 impl Shared {
+    /// Whether a function's callers have compiled code of it or soon will.
+    fn is_compiled(&self, function: FuncId) -> bool {
+        let ahead = self.ahead.get();
+        self.kept[function.index()] || ahead.is_some_and(|a| a.contains(&function))
+    }
+
     fn observe(&self) {
+        if self.first && ahead::pays() {
+            let chosen = ahead::compile(&self.image, &self.compiler, &self.queue);
+            let _ = self.ahead.set(chosen);
+        }
         let mut seen: HashMap<usize, Seen> = HashMap::new();
         let mut tick = TICK;
         let mut last = Instant::now();
@@ -260,7 +276,7 @@ impl Shared {
         };
         if called && !s.compiled {
             s.compiled = true;
-            if !self.kept[function.index()] {
+            if !self.is_compiled(function) {
                 self.compiler.note(function, What::Queued(text()));
                 self.push(s, None, Level::Quick, None);
                 self.push_better(s, now);
@@ -292,7 +308,7 @@ impl Shared {
             .note(function, What::Queued(format!("{}; a loop runs", text())));
         self.push(s, Some((s.code, head)), Level::Full, None);
         // It may be called again, in the next run at least.
-        if !s.compiled && !self.kept[function.index()] {
+        if !s.compiled && !self.is_compiled(function) {
             s.compiled = true;
             if self.queue.idle() > 2 {
                 self.push(s, None, Level::Quick, None);
@@ -302,15 +318,10 @@ impl Shared {
         true
     }
 
-    /// Better code is due when what it gains, a tenth perhaps, has made up for its cost.
+    /// What was compiled quickly gets better code.
     fn push_better(&self, s: &Seen, now: Instant) {
         let share = s.all.as_secs_f64() / (now - s.since).as_secs_f64().max(1e-6);
-        let full = self.queue.expected(s.code.func, Level::Full);
-        let better = Better {
-            worth: now + full,
-            due: now
-                + (full * self.queue.disturbed()).mul_f64(BETTER_TIMES / share.clamp(0.1, 1.0)),
-        };
+        let better = self.queue.better(s.code.func, now, share);
         self.push(s, None, Level::Full, Some(better));
     }
 
@@ -327,6 +338,7 @@ impl Shared {
             head,
             level,
             better,
+            ahead: false,
         });
     }
 

@@ -194,7 +194,7 @@ fn lowered_once() -> Result<(), String> {
 /// The trials.
 pub fn trials() -> Vec<Trial> {
     type Check = fn() -> Result<(), String>;
-    let checks: [(&str, Check); 23] = [
+    let checks: [(&str, Check); 24] = [
         ("lowered_once", lowered_once),
         ("libraries", libraries),
         ("with", with),
@@ -291,6 +291,24 @@ pub fn trials() -> Vec<Trial> {
             } else {
                 Err(ran.summary())
             }
+        }),
+        ("explain-ahead", || {
+            // Whether it is compiled before it ends is not certain.
+            let text = "volatile int x;\n__attribute__((noinline)) void hot(void) {\n\
+                for (int i = 0; i < 100; i++) x += i; }\n\
+                int main(void) { for (int i = 0; i < 400000; i++) hot(); return 0; }\n";
+            let bitcode = guest("expected", text)?;
+            for (when, told) in [("always", true), ("never", false)] {
+                let mut command = Command::new(ompvm());
+                command.args(["run", "--tier=auto", "--no-cache", "--explain", "hot"]);
+                command.env("OMPVM_AHEAD", when);
+                let ran = run(command.arg(&bitcode), "", LIMIT)?;
+                let good = ran.stderr.contains("expected to execute") == told;
+                if ran.end != End::Exit(0) || !good {
+                    return Err(ran.summary());
+                }
+            }
+            Ok(())
         }),
         ("stats-of-a-short-run", || {
             // It ends while LLVM is at work on a large function, as likely as not.
