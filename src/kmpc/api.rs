@@ -245,11 +245,6 @@ pub unsafe extern "C-unwind" fn get_cancellation() -> i32 {
     i32::from(settings().cancellation)
 }
 
-/// `omp_in_final`, `omp_in_explicit_task`: implicit tasks are neither.
-pub unsafe extern "C-unwind" fn never() -> i32 {
-    0
-}
-
 /// `omp_get_max_task_priority`.
 pub unsafe extern "C-unwind" fn get_max_task_priority() -> i32 {
     settings().max_task_priority

@@ -11,7 +11,7 @@ use crate::kmpc::thread::by_number;
 pub unsafe extern "C-unwind" fn wait(_ident: *const Ident, gtid: i32) {
     let thread = by_number(gtid);
     // SAFETY: the thread takes part in its team's region with this number.
-    unsafe { thread.team().barrier(thread.tid()) };
+    unsafe { thread.team().barrier(thread) };
 }
 
 /// A barrier after which the master alone gets 1 and the others wait for
@@ -19,15 +19,13 @@ pub unsafe extern "C-unwind" fn wait(_ident: *const Ident, gtid: i32) {
 pub unsafe extern "C-unwind" fn barrier_master(_ident: *const Ident, gtid: i32) -> i32 {
     let thread = by_number(gtid);
     let team = thread.team();
-    let shape = team.shape();
-    if shape.size > 1 {
+    if team.size() > 1 {
         // SAFETY: the thread takes part with this number; non-masters release here, the master in
         // `end_barrier_master`.
         unsafe {
-            team.gang
-                .gather(thread.tid(), shape.size, shape.patience, |_| {});
+            team.gather(thread, |_| {});
             if thread.tid() != 0 {
-                team.gang.release(thread.tid(), shape.size, shape.patience);
+                team.release(thread);
             }
         }
     }
@@ -38,10 +36,9 @@ pub unsafe extern "C-unwind" fn barrier_master(_ident: *const Ident, gtid: i32) 
 pub unsafe extern "C-unwind" fn end_barrier_master(_ident: *const Ident, gtid: i32) {
     let thread = by_number(gtid);
     let team = thread.team();
-    let shape = team.shape();
-    if shape.size > 1 {
+    if team.size() > 1 {
         // SAFETY: the master, after its gather.
-        unsafe { team.gang.release(0, shape.size, shape.patience) };
+        unsafe { team.release(thread) };
     }
 }
 
@@ -116,7 +113,7 @@ pub unsafe extern "C-unwind" fn copyprivate(
         team.copyprivate.store(data, Ordering::Release);
     }
     // SAFETY: the thread takes part with this number.
-    unsafe { team.barrier(thread.tid()) };
+    unsafe { team.barrier(thread) };
     if did_it == 0
         && let Some(copy) = copy
     {
@@ -124,7 +121,7 @@ pub unsafe extern "C-unwind" fn copyprivate(
         unsafe { copy(data, team.copyprivate.load(Ordering::Acquire)) };
     }
     // SAFETY: as above.
-    unsafe { team.barrier(thread.tid()) };
+    unsafe { team.barrier(thread) };
 }
 
 /// Returns the list of the thread that passed one; the compiler copies and adds a barrier.
@@ -142,6 +139,6 @@ pub unsafe extern "C-unwind" fn copyprivate_light(
         team.copyprivate.store(data, Ordering::Release);
     }
     // SAFETY: the thread takes part with this number.
-    unsafe { team.barrier(thread.tid()) };
+    unsafe { team.barrier(thread) };
     team.copyprivate.load(Ordering::Acquire)
 }

@@ -344,8 +344,13 @@ pub(super) fn leave_buffer(team: &Team, number: u32) {
 /// have left, so there nobody waits.
 pub(super) fn wait(thread: &Thread, team: &Team, done: impl Fn() -> bool) {
     let done = || done() || team.cancel.any();
+    // No task is executed here: who looks for a sleeper to execute one must look further. Relaxed: if
+    // it is seen late, the wrong member is woken.
+    let busy = &thread.local().tasks.busy;
+    busy.store(1, Ordering::Relaxed);
     // SAFETY: the thread takes part in its team's region with this number.
     unsafe { team.gang.wait(thread.tid(), team.shape().patience, done) };
+    busy.store(0, Ordering::Relaxed);
 }
 
 /// Leaves the dispatched loop that the thread executes, if any, with iterations not handed out.

@@ -8,6 +8,7 @@ use std::sync::atomic::Ordering;
 use crate::kmpc::abi;
 use crate::kmpc::icv::{self, Icvs, settings};
 use crate::kmpc::ident::Ident;
+use crate::kmpc::task::wait::{Help, drain};
 use crate::kmpc::team::gang::{Meeting, meeting_for};
 use crate::kmpc::team::parker::Patience;
 use crate::kmpc::team::{INLINE_ARGS, Shape, Team, Work};
@@ -240,7 +241,15 @@ impl Drop for Join {
         // SAFETY: our team, in the region.
         let team = unsafe { &*self.team };
         // SAFETY: we are its master.
-        unsafe { team.gang.join(0, self.size, self.patience) };
+        unsafe {
+            let errand = Help::by(thread);
+            team.gang.join(0, self.size, self.patience, &errand);
+            // Relaxed: the arrivals brought it.
+            let open = team.tasks.open.load(Ordering::Relaxed);
+            if open != 0 {
+                drain(thread, open);
+            }
+        }
         let local = thread.local();
         if local.singles.get() > 0 {
             team.singles.store(0, Ordering::Relaxed);
@@ -326,6 +335,11 @@ pub fn leave_serial(thread: &Thread) {
     let shape = *team.shape();
     if shape.parent.is_null() || shape.size != 1 {
         return;
+    }
+    let open = team.tasks.open.load(Ordering::Relaxed);
+    if open != 0 {
+        // SAFETY: the only member, at the end of its region.
+        unsafe { drain(thread, open) };
     }
     let local = thread.local();
     if local.singles.get() > 0 {

@@ -5,7 +5,7 @@
 use std::ffi::{CStr, c_char};
 
 use crate::kmpc::ident::{self, Ident};
-use crate::kmpc::thread::{self, by_number, current};
+use crate::kmpc::thread::{self, current};
 
 /// The calling thread's global number.
 pub unsafe extern "C-unwind" fn global_thread_num(_ident: *const Ident) -> i32 {
@@ -71,12 +71,6 @@ pub unsafe extern "C-unwind" fn error(ident: *const Ident, severity: i32, messag
         // SAFETY: ends the process, by the signal that libomp ends it by.
         unsafe { libc::abort() }
     }
-}
-
-/// A number for the current task: each implicit task's is its thread's and level's.
-pub unsafe extern "C-unwind" fn task_id(gtid: i32) -> u64 {
-    let thread = by_number(gtid);
-    (thread.team().shape().level as u64) << 32 | (thread.gtid as u64 + 1)
 }
 
 /// Reports that a program called an entry that is not supported and ends it.

@@ -5,9 +5,9 @@
 //! ABI once; everything else is named by meaning. [`team`] and its README.md hold the protocol of
 //! fork, barrier and join.
 //!
-//! Here: parallel regions (nested too), worksharing, synchronisation, reductions, threadprivate,
-//! locks, the `omp_*` routines, environment variables, `teams` on the host. Not here yet, and
-//! marked so in the table: explicit tasks, devices, tools.
+//! Here: parallel regions (nested too), worksharing, explicit tasks ([`task`] and its README.md),
+//! synchronisation, cancellation, reductions, threadprivate, locks, the `omp_*` routines,
+//! environment variables, `teams` on the host. Not here yet, and marked so in the table: devices, tools.
 
 // Entries implement a published ABI, whose contract is the specification's: "called as the compiler
 // calls it". Sections naming more stand where a function asks for more.
@@ -38,6 +38,7 @@ pub mod misc;
 pub mod reduce;
 pub mod static_loop;
 pub mod table;
+pub mod task;
 pub mod team;
 pub mod teams;
 pub mod thread;

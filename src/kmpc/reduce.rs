@@ -51,26 +51,22 @@ fn choose(thread: &Thread, ident: *const Ident, data: *mut c_void, combine: Comb
 /// The master returns when all is combined, the others when they have announced theirs.
 unsafe fn gather(thread: &Thread, data: *mut c_void, combine: Combine) {
     let team = thread.team();
-    let shape = team.shape();
     thread.local().reduce_data.store(data, Ordering::Relaxed);
     // SAFETY: the thread takes part with its number; a child's list lives until the release, and
     // its pointer was stored before the arrival that the gather acquired.
     unsafe {
-        team.gang
-            .gather(thread.tid(), shape.size, shape.patience, |child| {
-                let theirs = team.slot(child).local.reduce_data.load(Ordering::Relaxed);
-                if let Some(combine) = combine {
-                    combine(data, theirs);
-                }
-            });
+        team.gather(thread, |child| {
+            let theirs = team.slot(child).local.reduce_data.load(Ordering::Relaxed);
+            if let Some(combine) = combine {
+                combine(data, theirs);
+            }
+        });
     }
 }
 
 unsafe fn release(thread: &Thread) {
-    let team = thread.team();
-    let shape = team.shape();
     // SAFETY: after this thread's gather.
-    unsafe { team.gang.release(thread.tid(), shape.size, shape.patience) };
+    unsafe { thread.team().release(thread) };
 }
 
 /// Chooses and notes the method; the compiler's answer (1: combine alone or inside the critical
@@ -183,11 +179,11 @@ pub unsafe extern "C-unwind" fn end(ident: *const Ident, gtid: i32, cell: *mut c
             // SAFETY: the caller's contract; the thread takes part with its number.
             unsafe {
                 lock::end_critical(ident, gtid, cell);
-                thread.team().barrier(thread.tid());
+                thread.team().barrier(thread);
             }
         }
         // SAFETY: the thread takes part with its number.
-        Method::Atomic => unsafe { thread.team().barrier(thread.tid()) },
+        Method::Atomic => unsafe { thread.team().barrier(thread) },
         // SAFETY: the master, after its gather.
         Method::Tree => unsafe { release(thread) },
     }

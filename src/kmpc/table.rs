@@ -176,6 +176,18 @@ macro_rules! for_each_runtime_entry {
                 "__kmpc_critical_with_hint" (ident, i32, ptr, u32) = lock::critical_with_hint, "15.2";
                 "__kmpc_end_critical" (ident, i32, ptr) = lock::end_critical, "15.2";
                 "__kmpc_error" (ident, i32, cstr) = misc::error, "8.5";
+                // Explicit tasks.
+                "__kmpc_omp_task_alloc" (ident, i32, i32, usize, usize, routine) -> payload = task::create::alloc, "12.5";
+                "__kmpc_omp_task" (ident, i32, payload) -> i32 = task::create::submit, "12.5";
+                "__kmpc_omp_task_parts" (ident, i32, payload) -> i32 = task::create::submit, "12.5";
+                "__kmpc_omp_task_begin_if0" (ident, i32, payload) = task::create::begin_undeferred, "12.5";
+                "__kmpc_omp_task_complete_if0" (ident, i32, payload) = task::create::end_undeferred, "12.5";
+                "__kmpc_omp_taskwait" (ident, i32) -> i32 = task::wait::taskwait, "15.5";
+                "__kmpc_omp_taskyield" (ident, i32, i32) -> i32 = task::wait::taskyield, "12.7";
+                "__kmpc_taskgroup" (ident, i32) = task::wait::begin_group, "15.4";
+                "__kmpc_end_taskgroup" (ident, i32) = task::wait::end_group, "15.4";
+                "__kmpc_get_taskid" () -> u64 = task::create::number, "libomp";
+                "__kmpc_get_parent_taskid" () -> u64 = task::create::parent_number, "libomp";
                 // Reductions.
                 "__kmpc_reduce" (ident, i32, i32, usize, ptr, fn2, ptr) -> i32 = reduce::begin, "5.5";
                 "__kmpc_end_reduce" (ident, i32, ptr) = reduce::end, "5.5";
@@ -277,10 +289,10 @@ macro_rules! for_each_runtime_entry {
                 "omp_get_partition_num_places_" () -> i32 = api::get_num_places, "18.3.6";
                 "omp_get_device_num" () -> i32 = api::get_initial_device, "18.7.5";
                 "omp_get_device_num_" () -> i32 = api::get_initial_device, "18.7.5";
-                "omp_in_final" () -> i32 = api::never, "18.5.3";
-                "omp_in_final_" () -> i32 = api::never, "18.5.3";
-                "omp_in_explicit_task" () -> i32 = api::never, "18.5.2";
-                "omp_in_explicit_task_" () -> i32 = api::never, "18.5.2";
+                "omp_in_final" () -> i32 = task::create::in_final, "18.5.3";
+                "omp_in_final_" () -> i32 = task::create::in_final, "18.5.3";
+                "omp_in_explicit_task" () -> i32 = task::create::in_explicit_task, "18.5.2";
+                "omp_in_explicit_task_" () -> i32 = task::create::in_explicit_task, "18.5.2";
                 "omp_get_wtime" () -> f64 = api::get_wtime, "18.10.1";
                 "omp_get_wtime_" () -> f64 = api::get_wtime, "18.10.1";
                 "omp_get_wtick" () -> f64 = api::get_wtick, "18.10.2";
@@ -725,19 +737,19 @@ macro_rules! for_each_runtime_entry {
                     "__kmpc_process_loop_nest_rectang",
                 ];
                 "explicit tasks", "12": [
-                    "__kmpc_end_taskgroup", "__kmpc_get_parent_taskid", "__kmpc_get_taskid",
+
                     "__kmpc_invoke_task_func", "__kmpc_omp_has_task_team",
                     "__kmpc_omp_reg_task_with_affinity", "__kmpc_omp_target_task_alloc",
-                    "__kmpc_omp_task", "__kmpc_omp_task_alloc", "__kmpc_omp_task_begin_if0",
-                    "__kmpc_omp_task_complete_if0", "__kmpc_omp_task_parts",
-                    "__kmpc_omp_task_with_deps", "__kmpc_omp_taskwait",
-                    "__kmpc_omp_taskwait_deps_51", "__kmpc_omp_taskyield",
+
+
+                    "__kmpc_omp_task_with_deps",
+                    "__kmpc_omp_taskwait_deps_51",
                     "__kmpc_omp_wait_deps", "__kmpc_proxy_task_completed",
                     "__kmpc_proxy_task_completed_ooo", "__kmpc_task_allow_completion_event",
                     "__kmpc_task_get_depnode", "__kmpc_task_get_successors",
                     "__kmpc_task_reduction_get_th_data", "__kmpc_task_reduction_init",
                     "__kmpc_task_reduction_modifier_fini",
-                    "__kmpc_task_reduction_modifier_init", "__kmpc_taskgroup",
+                    "__kmpc_task_reduction_modifier_init",
                     "__kmpc_taskloop", "__kmpc_taskloop_5", "__kmpc_taskred_init",
                     "__kmpc_taskred_modifier_init", "omp_fulfill_event", "omp_fulfill_event_",
                 ];
@@ -860,6 +872,8 @@ macro_rules! rust_type {
     (pc64) => { *mut atomic::Complex<f64> };
     (c32) => { atomic::Complex<f32> };
     (c64) => { atomic::Complex<f64> };
+    (payload) => { *mut task::Payload };
+    (routine) => { Option<task::Routine> };
     (fn1) => { Option<unsafe extern "C-unwind" fn(*mut c_void)> };
     (fn1p) => { Option<unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void> };
     (fn2) => { Option<unsafe extern "C-unwind" fn(*mut c_void, *mut c_void)> };
@@ -1026,11 +1040,11 @@ mod tests {
     fn kmpc_table_looks_up() {
         let fork = lookup("__kmpc_fork_call").unwrap();
         assert!(fork.variadic && !fork.address.0.is_null());
-        let task = lookup("__kmpc_omp_task").unwrap();
+        let target = lookup("__tgt_target_kernel").unwrap();
         assert_eq!(
-            task.status,
+            target.status,
             Status::Unsupported {
-                reason: "explicit tasks"
+                reason: "offload to devices"
             }
         );
         assert!(lookup("printf").is_none() && missing_reason("printf").is_none());

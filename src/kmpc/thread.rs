@@ -16,6 +16,8 @@ use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
 use crate::kmpc::icv::{self, Icvs, settings};
+use crate::kmpc::task::memory::Blocks;
+use crate::kmpc::task::wait::{self, Help};
 use crate::kmpc::team::gang::{Order, Slot};
 use crate::kmpc::team::parker::{Parker, Patience};
 use crate::kmpc::team::{Local, Team};
@@ -51,6 +53,8 @@ pub struct Thread {
     pub privates: UnsafeCell<HashMap<usize, *mut c_void>>,
     /// What the VM's start hook returned.
     hook_data: Cell<*mut c_void>,
+    /// Memory of tasks.
+    pool: &'static Blocks,
     root: bool,
     /// The team an idle worker is to join: written by the team's master.
     assignment: AtomicPtr<Assignment>,
@@ -174,6 +178,7 @@ impl Thread {
             spare_serial: UnsafeCell::new(Vec::new()),
             privates: UnsafeCell::new(HashMap::new()),
             hook_data: Cell::new(null_mut()),
+            pool: Blocks::take(),
             root,
             assignment: AtomicPtr::new(null_mut()),
             parker: Parker::new(),
@@ -215,6 +220,12 @@ impl Thread {
     /// What the virtual machine's start hook returned for this worker.
     pub fn hook_data(&self) -> *mut c_void {
         self.hook_data.get()
+    }
+
+    /// Where the thread's tasks live.
+    #[inline(always)]
+    pub fn pool(&self) -> &'static Blocks {
+        self.pool
     }
 
     /// Whether the program made this thread.
@@ -266,6 +277,7 @@ fn release_root(thread: &'static Thread) {
         drop(unsafe { Box::from_raw(team) });
     }
     crate::kmpc::threadprivate::destroy(thread);
+    thread.pool.leave();
     let (gtid, own_team) = (thread.gtid, thread.team.get().cast_mut());
     let record = THREADS[gtid as usize].swap(null_mut(), Ordering::Relaxed);
     // SAFETY: the thread ends and is in no region: nobody else knows its record and its own team.
@@ -380,11 +392,15 @@ unsafe fn serve_team(thread: &Thread, a: &Assignment) {
     // SAFETY: live while we hold a count.
     let (team, slot) = unsafe { (&*a.team, &*a.slot) };
     let mut last = a.last_region;
+    // The number of the meeting that ended the last region for us; none has the number 0.
+    let mut joined = 0;
     let mut bound = affinity::Bound::default();
     loop {
         let patience = patience();
+        // Relaxed: `help` looks again.
+        let called = || joined != 0 && team.tasks.open.load(Ordering::Relaxed) == joined;
         // SAFETY: the slot and number are ours.
-        match unsafe { team.gang.await_order(slot, a.tid, last, patience) } {
+        match unsafe { team.gang.await_order(slot, a.tid, last, patience, called) } {
             Order::Run { region, size } => {
                 last = region;
                 let work = team.work();
@@ -399,9 +415,15 @@ unsafe fn serve_team(thread: &Thread, a: &Assignment) {
                     abi::call_microtask(work.microtask, &thread.gtid, &tid, work.argc, work.args());
                 }
                 let patience = team.shape().patience;
-                // SAFETY: our number; nothing of the region is touched afterwards.
-                unsafe { team.gang.join(a.tid, size, patience) };
+                // SAFETY: our number; nothing of the region is touched afterwards, unless `help`
+                // keeps it from ending.
+                unsafe {
+                    team.gang.join(a.tid, size, patience, &Help::by(thread));
+                    joined = slot.epoch();
+                }
             }
+            // SAFETY: we joined at that meeting and have taken part in none since.
+            Order::Help => unsafe { wait::help(thread, team, joined) },
             Order::Dismissed => return,
         }
     }

@@ -1,15 +1,15 @@
 //! The synchronisation facade: std's atomics and the kernel's futex, or loom's models of them.
 //!
-//! Code whose interleavings are model-checked (`kmpc::team::{gang, parker}`) takes its atomics from
+//! Code whose interleavings are model-checked (`kmpc::team::{gang, parker}`, `kmpc::task::deque`) takes its atomics from
 //! here, so that `RUSTFLAGS="--cfg loom"` swaps them without a change to that code. Everything
 //! else may use `std::sync::atomic` directly.
 //!
 //! It does not wrap mutexes or channels: the runtime's slow paths use `parking_lot`.
 
 #[cfg(loom)]
-pub use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
+pub use loom::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering, fence};
 #[cfg(not(loom))]
-pub use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
+pub use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering, fence};
 
 /// Tells the processor (or the model) that the caller spins.
 #[inline(always)]

@@ -211,17 +211,17 @@ fn openmp() -> Result<(), String> {
         printf(\"%d %d\\n\", total(100), s); return 0; }\n";
     p.compile("main.bc", main, &["-fopenmp"])?;
     p.prints(&["-L.", "-lparts", "main.bc"], "4950 33\n")?;
-    let task = "void task(void) {\n#pragma omp parallel\n#pragma omp task\n{ }\n}\n";
-    p.compile("task.o", task, &["-fopenmp"])?;
-    p.archive("libtask.a", &["task.o"])?;
+    let update = "void __tgt_init_all_rtls(void);\nvoid update(void) { __tgt_init_all_rtls(); }\n";
+    p.compile("update.o", update, &["-fopenmp"])?;
+    p.archive("libupdate.a", &["update.o"])?;
     p.compile(
-        "tasks.bc",
-        "void task(void); int main(void) { task(); return 0; }\n",
+        "updates.bc",
+        "void update(void); int main(void) { update(); return 0; }\n",
         &[],
     )?;
     p.refuses(
-        &["-L.", "-ltask", "tasks.bc"],
-        &["__kmpc_omp_task", "libtask.a(task.o)"],
+        &["-L.", "-lupdate", "updates.bc"],
+        &["__tgt_init_all_rtls", "libupdate.a(update.o)"],
     )
 }
 

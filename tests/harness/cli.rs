@@ -130,21 +130,20 @@ fn with() -> Result<(), String> {
     prints(&["run", "--with", &other, &first], "7\n")
 }
 
-/// `--late` starts a program that refers to tasks, and fails when it reaches them.
+/// `--late` starts a program that refers to devices, and fails when it reaches them.
 fn late() -> Result<(), String> {
-    let text = "#include <stdio.h>\nint main(int argc, char **argv) {\n\
-        puts(\"started\"); fflush(stdout);\nif (argc > 1) {\n#pragma omp task\nputs(argv[1]);\n\
-        }\nreturn 0; }\n";
+    let text = "#include <stdio.h>\nvoid __tgt_init_all_rtls(void);\nint main(int argc, char **argv) {\n\
+        puts(\"started\"); fflush(stdout);\nif (argc > 1)\n__tgt_init_all_rtls();\nreturn argv == 0; }\n";
     let source = write("late.c", text.as_bytes())?;
     let bitcode = compile::bitcode(&source, &["-O1".to_owned(), "-fopenmp".to_owned()])?;
     let bitcode = &*bitcode.to_string_lossy();
     refused(
         Path::new(bitcode),
-        &["__kmpc_omp_task", "late.c:5", "--late"],
+        &["__tgt_init_all_rtls", "late.c:6", "--late"],
     )?;
     prints(&["run", "--late", bitcode], "started\n")?;
     let ran = start(&["run", "--late", bitcode, "x"])?;
-    complains(&ran, 125, &["not supported", "__kmpc_omp_task", "late.c:5"])?;
+    complains(&ran, 125, &["not supported", "__tgt_init_all_rtls", "late.c:6"])?;
     if ran.stdout == "started\n" {
         Ok(())
     } else {

@@ -1,37 +1,32 @@
 // Several unsupported constructs in one program: all of them must be reported at once, before anything runs.
+// flags: -fopenmp-targets=x86_64-pc-linux-gnu
 // exit: 125
-// stderr-has: __kmpc_omp_task
-// stderr-has: several.c:16
-// stderr-has: __kmpc_taskgroup
-// stderr-has: several.c:19
-// stderr-has: __kmpc_omp_taskwait
+// stderr-has: __tgt_target_kernel
+// stderr-has: several.c:13
+// stderr-has: __tgt_target_data_update_mapper
 // stderr-has: several.c:18
-// stderr-has: __kmpc_taskloop
-// stderr-has: several.c:23
-// stderr-has: ompc_display_affinity
-// stderr-has: several.c:31
+// stderr-has: __tgt_interop_init
+// stderr-has: several.c:26
 #include <omp.h>
 #include <stdio.h>
-static void tasks(int *v) {
-#pragma omp task
+static void kernel(int *v) {
+#pragma omp target map(tofrom : v[0 : 2])
   v[0] = 1;
-#pragma omp taskwait
-#pragma omp taskgroup
-  v[1] = 1;
 }
-static void loops(int *v) {
-#pragma omp taskloop
-  for (int i = 0; i < 10; i++) v[i] = i;
+static void copies(int *v) {
+  for (int i = 0; i < 10; i++) {
+#pragma omp target update to(v[0 : 10])
+  }
 }
 int main(void) {
   int v[10];
   puts("must not be printed");
 #pragma omp parallel num_threads(2)
   {
-    omp_display_affinity(0);
+    void __tgt_interop_init(void); __tgt_interop_init();
 #pragma omp single
-    tasks(v);
-    loops(v);
+    kernel(v);
+    copies(v);
   }
   return 0;
 }

@@ -45,6 +45,26 @@ pub struct Slot<L> {
     pub local: L,
 }
 
+/// What a member does while it waits for others.
+pub trait Errand {
+    /// Whether there may be something to do. Who makes it so wakes a member that sleeps.
+    fn called(&self) -> bool;
+    /// Does it, until `done` or nothing can come any more; what it waits for meanwhile is its own.
+    fn attend(&self, done: &dyn Fn() -> bool);
+}
+
+/// Nothing to do but wait.
+pub struct Idle;
+
+impl Errand for Idle {
+    #[inline(always)]
+    fn called(&self) -> bool {
+        false
+    }
+
+    fn attend(&self, _done: &dyn Fn() -> bool) {}
+}
+
 /// What a waiting worker is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
@@ -55,8 +75,17 @@ pub enum Order {
         /// Members that take part.
         size: u32,
     },
+    /// Help the region that was joined last.
+    Help,
     /// Leave the gang.
     Dismissed,
+}
+
+impl<L> Slot<L> {
+    /// The member's own count of meetings; only the member may ask.
+    pub fn epoch(&self) -> u64 {
+        self.epoch.get()
+    }
 }
 
 #[repr(C)]
@@ -204,7 +233,7 @@ impl<L: Default, D> Gang<L, D> {
         (self.launch.word.load(Ordering::Relaxed) >> 32) as u32
     }
 
-    /// Worker `tid`: waits for a region after `last` that it takes part in.
+    /// Worker `tid`: waits for a region after `last` that it takes part in, or until `called`.
     ///
     /// A worker that does not take part may miss regions; one that does cannot, because the
     /// master starts no other region before it joined.
@@ -217,6 +246,7 @@ impl<L: Default, D> Gang<L, D> {
         tid: u32,
         last: u32,
         patience: Patience,
+        called: impl Fn() -> bool,
     ) -> Order {
         let look = || {
             let word = self.launch.word.load(Ordering::Acquire);
@@ -230,8 +260,8 @@ impl<L: Default, D> Gang<L, D> {
             }
         };
         slot.parker
-            .wait_until(&self.sleepers, patience, || look().is_some());
-        let order = look().unwrap_or(Order::Dismissed);
+            .wait_until(&self.sleepers, patience, || look().is_some() || called());
+        let order = look().unwrap_or(Order::Help);
         if let Order::Run { .. } = order {
             // SAFETY: written before the launch that we acquired; we take part, so the master
             // writes it again only after our join.
@@ -261,6 +291,70 @@ impl<L: Default, D> Gang<L, D> {
         me.parker.wait_until(&self.sleepers, patience, done);
     }
 
+    /// As [`Gang::wait`] with a cheaper question while spinning, see [`Parker::wait_until_or`].
+    ///
+    /// # Safety
+    /// As for [`Gang::wait`].
+    pub unsafe fn wait_or(
+        &self,
+        tid: u32,
+        patience: Patience,
+        glance: impl Fn() -> bool,
+        done: impl Fn() -> bool,
+    ) {
+        // SAFETY: the caller's own slot.
+        let me = unsafe { self.slot(tid) };
+        me.parker
+            .wait_until_or(&self.sleepers, patience, glance, done);
+    }
+
+    /// Whether any thread of the gang sleeps or is about to. Asked after a full fence.
+    #[inline(always)]
+    pub fn anyone_sleeps(&self) -> bool {
+        self.sleepers.load(Ordering::Relaxed) > 0
+    }
+
+    /// Wakes member `tid` if it sleeps. The caller has published its condition.
+    ///
+    /// # Safety
+    /// The caller takes part in the running region, or keeps it from ending, and `tid` is below
+    /// the capacity.
+    pub unsafe fn unpark(&self, tid: u32) {
+        // SAFETY: the caller's contract.
+        unsafe { self.slot(tid) }.parker.unpark();
+    }
+
+    /// Wakes one sleeping member of those that `fits` accepts; false if there is none.
+    ///
+    /// # Safety
+    /// As for [`Gang::unpark`], in a region of `size` members.
+    pub unsafe fn unpark_one(&self, size: u32, fits: impl Fn(&L) -> bool) -> bool {
+        (0..size).any(|tid| {
+            // SAFETY: the caller's contract.
+            let slot = unsafe { self.slot(tid) };
+            fits(&slot.local) && slot.parker.unpark()
+        })
+    }
+
+    /// Waits for `done`, on an errand where there is one.
+    #[inline(always)]
+    fn await_with(
+        &self,
+        me: &Slot<L>,
+        patience: Patience,
+        errand: &impl Errand,
+        done: impl Fn() -> bool,
+    ) {
+        while !done() {
+            me.parker
+                .wait_until(&self.sleepers, patience, || done() || errand.called());
+            if done() {
+                return;
+            }
+            errand.attend(&done);
+        }
+    }
+
     /// Wakes members that sleep. The caller has published their condition.
     ///
     /// # Safety
@@ -271,8 +365,15 @@ impl<L: Default, D> Gang<L, D> {
     }
 
     #[inline(always)]
-    fn wait_arrived(&self, me: &Slot<L>, other: &Slot<L>, epoch: u64, patience: Patience) {
-        me.parker.wait_until(&self.sleepers, patience, || {
+    fn wait_arrived(
+        &self,
+        me: &Slot<L>,
+        other: &Slot<L>,
+        epoch: u64,
+        patience: Patience,
+        errand: &impl Errand,
+    ) {
+        self.await_with(me, patience, errand, || {
             other.arrived.load(Ordering::Acquire) >= epoch
         });
     }
@@ -293,7 +394,14 @@ impl<L: Default, D> Gang<L, D> {
     /// # Safety
     /// `tid` is the caller's own number in the running region, `size` the region's size.
     #[inline]
-    pub unsafe fn barrier(&self, tid: u32, size: u32, meeting: Meeting, patience: Patience) {
+    pub unsafe fn barrier(
+        &self,
+        tid: u32,
+        size: u32,
+        meeting: Meeting,
+        patience: Patience,
+        errand: &impl Errand,
+    ) {
         // SAFETY: the caller's own slot.
         let me = unsafe { self.slot(tid) };
         let epoch = me.epoch.get() + 1;
@@ -304,14 +412,14 @@ impl<L: Default, D> Gang<L, D> {
                 self.wake_others(tid, size);
                 for other in (0..size).filter(|&other| other != tid) {
                     // SAFETY: `other` is a participant.
-                    self.wait_arrived(me, unsafe { self.slot(other) }, epoch, patience);
+                    self.wait_arrived(me, unsafe { self.slot(other) }, epoch, patience, errand);
                 }
             }
             Meeting::Tree => {
                 // SAFETY: as ours.
                 unsafe {
-                    self.gather(tid, size, patience, |_| {});
-                    self.release(tid, size, patience);
+                    self.gather(tid, size, patience, errand, |_| {});
+                    self.release(tid, size, patience, errand);
                 }
             }
             Meeting::Counter => {
@@ -321,7 +429,7 @@ impl<L: Default, D> Gang<L, D> {
                     publish(&self.release, epoch);
                     self.wake_others(tid, size);
                 } else {
-                    me.parker.wait_until(&self.sleepers, patience, || {
+                    self.await_with(me, patience, errand, || {
                         self.release.load(Ordering::Acquire) >= epoch
                     });
                 }
@@ -335,20 +443,27 @@ impl<L: Default, D> Gang<L, D> {
     ///
     /// # Safety
     /// As for [`Gang::barrier`]; every member must call [`Gang::release`] next.
-    pub unsafe fn gather(&self, tid: u32, size: u32, patience: Patience, absorb: impl FnMut(u32)) {
+    pub unsafe fn gather(
+        &self,
+        tid: u32,
+        size: u32,
+        patience: Patience,
+        errand: &impl Errand,
+        absorb: impl FnMut(u32),
+    ) {
         // SAFETY: the caller's own slot.
         let me = unsafe { self.slot(tid) };
         let epoch = me.epoch.get() + 1;
         me.epoch.set(epoch);
         // SAFETY: as ours.
-        unsafe { self.arrive(tid, size, epoch, patience, absorb) };
+        unsafe { self.arrive(tid, size, epoch, patience, errand, absorb) };
     }
 
     /// Second half of a barrier: the master lets the others go on.
     ///
     /// # Safety
     /// After [`Gang::gather`] by the same member.
-    pub unsafe fn release(&self, tid: u32, size: u32, patience: Patience) {
+    pub unsafe fn release(&self, tid: u32, size: u32, patience: Patience, errand: &impl Errand) {
         // SAFETY: the caller's own slot.
         let me = unsafe { self.slot(tid) };
         let epoch = me.epoch.get();
@@ -356,7 +471,7 @@ impl<L: Default, D> Gang<L, D> {
             publish(&self.release, epoch);
             self.wake_others(0, size);
         } else {
-            me.parker.wait_until(&self.sleepers, patience, || {
+            self.await_with(me, patience, errand, || {
                 self.release.load(Ordering::Acquire) >= epoch
             });
         }
@@ -368,6 +483,7 @@ impl<L: Default, D> Gang<L, D> {
         size: u32,
         epoch: u64,
         patience: Patience,
+        errand: &impl Errand,
         mut absorb: impl FnMut(u32),
     ) {
         // SAFETY: the caller's own slot.
@@ -376,7 +492,8 @@ impl<L: Default, D> Gang<L, D> {
         let first = tid as u64 * fan_in as u64 + 1;
         for child in first..(first + fan_in as u64).min(size as u64) {
             // SAFETY: `child` is below the size.
-            self.wait_arrived(me, unsafe { self.slot(child as u32) }, epoch, patience);
+            let child_slot = unsafe { self.slot(child as u32) };
+            self.wait_arrived(me, child_slot, epoch, patience, errand);
             absorb(child as u32);
         }
         if tid != 0 {
@@ -397,13 +514,13 @@ impl<L: Default, D> Gang<L, D> {
     /// # Safety
     /// As for [`Gang::barrier`]; a worker touches nothing of the region afterwards.
     #[inline]
-    pub unsafe fn join(&self, tid: u32, size: u32, patience: Patience) {
+    pub unsafe fn join(&self, tid: u32, size: u32, patience: Patience, errand: &impl Errand) {
         // SAFETY: the caller's own slot.
         let me = unsafe { self.slot(tid) };
         let epoch = me.epoch.get() + 1;
         me.epoch.set(epoch);
         // SAFETY: as ours.
-        unsafe { self.arrive(tid, size, epoch, patience, |_| {}) };
+        unsafe { self.arrive(tid, size, epoch, patience, errand, |_| {}) };
     }
 }
 
@@ -441,10 +558,10 @@ mod tests {
             for barrier in 1..=barriers {
                 arrivals.fetch_add(1, Ordering::Relaxed);
                 // SAFETY: a participant with its number.
-                unsafe { gang.barrier(tid, size, meeting, NAP) };
+                unsafe { gang.barrier(tid, size, meeting, NAP, &Idle) };
                 assert!(arrivals.load(Ordering::Relaxed) >= base + barrier * size as u64);
                 // SAFETY: as above.
-                unsafe { gang.barrier(tid, size, meeting, NAP) };
+                unsafe { gang.barrier(tid, size, meeting, NAP, &Idle) };
             }
         };
         let base_cell = Arc::new(Plain::new(0));
@@ -459,15 +576,15 @@ mod tests {
                         // SAFETY: the worker's own slot, alive with the gang.
                         let slot = unsafe { &*(slot as *const Slot<()>) };
                         // SAFETY: its own slot and number.
-                        match unsafe { gang.await_order(slot, tid, last, NAP) } {
+                        match unsafe { gang.await_order(slot, tid, last, NAP, || false) } {
                             Order::Run { region, size } => {
                                 last = region;
                                 let base = base.load(Ordering::Relaxed);
                                 body(&gang, &arrivals, tid, size, base);
                                 // SAFETY: a participant.
-                                unsafe { gang.join(tid, size, NAP) };
+                                unsafe { gang.join(tid, size, NAP, &Idle) };
                             }
-                            Order::Dismissed => return,
+                            Order::Help | Order::Dismissed => return,
                         }
                     }
                 })
@@ -481,7 +598,7 @@ mod tests {
             unsafe {
                 gang.start(size);
                 body(&gang, &arrivals, 0, size, base);
-                gang.join(0, size, NAP);
+                gang.join(0, size, NAP, &Idle);
             }
             assert_eq!(
                 arrivals.load(Ordering::Relaxed),
@@ -549,7 +666,7 @@ mod loom_tests {
                             // SAFETY: the worker's own slot and number.
                             let order = unsafe {
                                 let slot = shared.gang.slot(tid);
-                                shared.gang.await_order(slot, tid, last, SLEEPY)
+                                shared.gang.await_order(slot, tid, last, SLEEPY, || false)
                             };
                             let Order::Run { region, size } = order else {
                                 return;
@@ -557,7 +674,7 @@ mod loom_tests {
                             last = region;
                             body(&shared, tid, size);
                             // SAFETY: a participant.
-                            unsafe { shared.gang.join(tid, size, SLEEPY) };
+                            unsafe { shared.gang.join(tid, size, SLEEPY, &Idle) };
                         }
                     })
                 })
@@ -571,7 +688,7 @@ mod loom_tests {
                 unsafe {
                     shared.gang.start(size);
                     body(&shared, 0, size);
-                    shared.gang.join(0, size, SLEEPY);
+                    shared.gang.join(0, size, SLEEPY, &Idle);
                 }
             }
             // SAFETY: no region runs.
@@ -602,7 +719,7 @@ mod loom_tests {
                 |shared, tid, size| {
                     write_own(shared, tid);
                     // SAFETY: a participant with its number.
-                    unsafe { shared.gang.barrier(tid, size, $m, SLEEPY) };
+                    unsafe { shared.gang.barrier(tid, size, $m, SLEEPY, &Idle) };
                     read_all(shared);
                 }
             };
@@ -640,14 +757,18 @@ mod loom_tests {
             write_own(shared, tid);
             // SAFETY: a participant with its number.
             unsafe {
-                shared.gang.gather(tid, size, SLEEPY, |child| {
+                shared.gang.gather(tid, size, SLEEPY, &Idle, |child| {
                     // The child waits for the release: its cell may be read and written.
                     write_own(shared, child);
                 });
-                shared.gang.release(tid, size, SLEEPY);
+                shared.gang.release(tid, size, SLEEPY, &Idle);
             }
             // SAFETY: a participant with its number.
-            unsafe { shared.gang.barrier(tid, size, Meeting::AllToAll, SLEEPY) };
+            unsafe {
+                shared
+                    .gang
+                    .barrier(tid, size, Meeting::AllToAll, SLEEPY, &Idle)
+            };
         });
     }
 }

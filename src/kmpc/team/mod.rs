@@ -21,6 +21,9 @@ use crate::kmpc::doacross::Nest;
 use crate::kmpc::icv::Icvs;
 use crate::kmpc::ident::Ident;
 use crate::kmpc::reduce::Method;
+use crate::kmpc::task::wait::{Help, drain};
+use crate::kmpc::task::{MemberTasks, TeamTasks};
+use crate::kmpc::thread::Thread;
 use gang::{Gang, Meeting, Slot};
 use parker::Patience;
 
@@ -122,6 +125,8 @@ pub struct Local {
     pub reduce_data: AtomicPtr<c_void>,
     /// How the reduction being executed combines.
     pub reduce_method: Cell<Method>,
+    /// What it keeps for explicit tasks.
+    pub tasks: CachePadded<MemberTasks>,
 }
 
 impl Default for Local {
@@ -134,6 +139,7 @@ impl Default for Local {
             ranges: CachePadded::new(std::array::from_fn(|_| AtomicU64::new(0))),
             reduce_data: AtomicPtr::new(std::ptr::null_mut()),
             reduce_method: Cell::new(Method::Alone),
+            tasks: CachePadded::default(),
         }
     }
 }
@@ -150,6 +156,8 @@ pub struct Team {
     pub cancel: CachePadded<Requests>,
     /// Loop buffers, used in turn.
     pub buffers: [CachePadded<LoopBuffer>; LOOP_BUFFERS],
+    /// Explicit tasks.
+    pub tasks: TeamTasks,
     /// Workers attached plus one for the master; who takes it to zero frees the team.
     pub holders: AtomicU32,
     /// Workers attached; the master's alone.
@@ -184,6 +192,7 @@ impl Team {
             copyprivate: CachePadded::new(AtomicPtr::new(std::ptr::null_mut())),
             cancel: CachePadded::default(),
             buffers: std::array::from_fn(|i| CachePadded::new(LoopBuffer::new(i as u32))),
+            tasks: TeamTasks::default(),
             holders: AtomicU32::new(1),
             workers: Cell::new(0),
         })
@@ -230,19 +239,70 @@ impl Team {
         unsafe { self.gang.slot(tid) }
     }
 
-    /// Meets all members, if there are others.
+    /// Meets all members, and completes the tasks submitted since the last meeting.
     ///
     /// # Safety
-    /// `tid` is the caller's own number in the running region.
+    /// `thread` takes part in this team's region.
     #[inline]
-    pub unsafe fn barrier(&self, tid: u32) {
+    pub unsafe fn barrier(&self, thread: &Thread) {
         let shape = self.shape();
-        if shape.size > 1 {
-            // SAFETY: the caller's contract.
-            unsafe {
-                self.gang
-                    .barrier(tid, shape.size, shape.meeting, shape.patience)
-            };
+        let errand = Help::by(thread);
+        // SAFETY: the caller's contract.
+        unsafe {
+            if shape.size > 1 {
+                self.gang.barrier(
+                    thread.tid(),
+                    shape.size,
+                    shape.meeting,
+                    shape.patience,
+                    &errand,
+                );
+            }
+            self.after_meeting(thread);
+        }
+    }
+
+    /// First half of a barrier, see [`Gang::gather`].
+    ///
+    /// # Safety
+    /// `thread` takes part in this team's region; it calls [`Team::release`] next.
+    pub unsafe fn gather(&self, thread: &Thread, absorb: impl FnMut(u32)) {
+        let shape = self.shape();
+        let errand = Help::by(thread);
+        // SAFETY: the caller's contract.
+        unsafe {
+            self.gang
+                .gather(thread.tid(), shape.size, shape.patience, &errand, absorb);
+        }
+    }
+
+    /// Second half of a barrier.
+    ///
+    /// # Safety
+    /// After [`Team::gather`] by the same thread.
+    pub unsafe fn release(&self, thread: &Thread) {
+        let shape = self.shape();
+        let errand = Help::by(thread);
+        // SAFETY: the caller's contract.
+        unsafe {
+            self.gang
+                .release(thread.tid(), shape.size, shape.patience, &errand);
+            self.after_meeting(thread);
+        }
+    }
+
+    /// Completes the tasks of the interval that the meeting ends.
+    #[inline(always)]
+    unsafe fn after_meeting(&self, thread: &Thread) {
+        // Relaxed: if tasks were submitted before the meeting, its arrivals brought us the word,
+        // and it stays until the master has ended the interval. It may be that of the next
+        // interval already, if there were none.
+        let open = self.tasks.open.load(Ordering::Relaxed);
+        // SAFETY: the caller's contract.
+        unsafe {
+            if open != 0 && (open == self.gang.epoch(thread.tid()) || self.size() == 1) {
+                drain(thread, open);
+            }
         }
     }
 

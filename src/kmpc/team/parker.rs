@@ -71,12 +71,36 @@ impl Parker {
                 return;
             }
         }
-        self.wait_slowly(sleepers, patience, &done);
+        self.wait_slowly(sleepers, patience, &done, &done);
+    }
+
+    /// As [`Parker::wait_until`] where the question is a dear one: `glance` may miss that it is
+    /// time to go on and is asked while spinning, `done` decides whether to sleep.
+    pub fn wait_until_or(
+        &self,
+        sleepers: &AtomicU32,
+        patience: Patience,
+        glance: impl Fn() -> bool,
+        done: impl Fn() -> bool,
+    ) {
+        for _ in 0..patience.checks {
+            if glance() {
+                return;
+            }
+            spin_hint();
+        }
+        self.wait_slowly(sleepers, patience, &glance, &done);
     }
 
     #[cold]
-    fn wait_slowly(&self, sleepers: &AtomicU32, patience: Patience, done: &dyn Fn() -> bool) {
-        if spin_for(patience, done) {
+    fn wait_slowly(
+        &self,
+        sleepers: &AtomicU32,
+        patience: Patience,
+        glance: &dyn Fn() -> bool,
+        done: &dyn Fn() -> bool,
+    ) {
+        if spin_for(patience, glance) {
             return;
         }
         sleepers.fetch_add(1, Ordering::Relaxed);
@@ -95,15 +119,16 @@ impl Parker {
         sleepers.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Wakes the owner if it sleeps. The caller has made the owner's condition true and executed
-    /// a full fence since ([`publish`](crate::support::sync::publish) does both).
+    /// Wakes the owner if it sleeps; whether it did. The caller has made the owner's condition true
+    /// and executed a full fence since ([`publish`](crate::support::sync::publish) does both).
     #[inline]
-    pub fn unpark(&self) {
-        if self.state.word().load(Ordering::Relaxed) == PARKED
-            && self.state.word().swap(RUNNING, Ordering::Relaxed) == PARKED
-        {
+    pub fn unpark(&self) -> bool {
+        let slept = self.state.word().load(Ordering::Relaxed) == PARKED
+            && self.state.word().swap(RUNNING, Ordering::Relaxed) == PARKED;
+        if slept {
             self.state.wake_one();
         }
+        slept
     }
 }
 

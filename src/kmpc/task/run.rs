@@ -1,0 +1,293 @@
+//! Executing tasks and completing them.
+//!
+//! A task's routine is called through its native address, like a region's microtask, so a stolen
+//! task's frames lie on the stacks of the thread that executes it, above the frames of what that
+//! thread has suspended. An untied task is called part after part by one thread: it may go on
+//! anywhere, so it may go on here.
+
+use std::ptr::null_mut;
+use std::sync::atomic::Ordering;
+
+use super::memory::Blocks;
+use super::{Group, Task, children, flag};
+use crate::kmpc::team::Team;
+use crate::kmpc::thread::Thread;
+
+/// Makes `task` the one that the thread executes.
+///
+/// # Safety
+/// The task was adopted and is executed by this thread alone.
+#[inline]
+pub unsafe fn enter(thread: &Thread, task: *mut Task) {
+    // SAFETY: the caller's contract.
+    let t = unsafe { &*task };
+    let own = &thread.local().tasks.own;
+    // The link is free while the task is executed: it keeps what the next tasks were bound to.
+    t.next.set(own.bound.get());
+    if t.is(flag::TIED) {
+        own.bound.set(task);
+    }
+    t.set(flag::STARTED);
+    own.task.set(task);
+}
+
+/// Makes `outer` the current task again after `task`.
+#[inline]
+unsafe fn leave_to(thread: &Thread, task: *mut Task, outer: *mut Task) {
+    // SAFETY: the task that `enter` made the current one.
+    let t = unsafe { &*task };
+    let own = &thread.local().tasks.own;
+    own.bound.set(t.next.get());
+    own.task.set(outer);
+}
+
+/// Undoes [`enter`] for a task that its parent executes.
+///
+/// # Safety
+/// After [`enter`], by the same thread.
+#[inline]
+pub unsafe fn leave(thread: &Thread, task: *mut Task) {
+    // SAFETY: the caller's contract.
+    unsafe {
+        thread.icvs.set((*task).icvs.get());
+        leave_to(thread, task, (*task).parent());
+    }
+}
+
+/// Calls the remaining parts of an untied task.
+///
+/// # Safety
+/// After [`enter`], by the same thread, and after the first part.
+#[inline]
+pub unsafe fn go_on(thread: &Thread, task: *mut Task) {
+    // SAFETY: the caller's contract.
+    let t = unsafe { &*task };
+    while t.is(flag::AGAIN) {
+        t.flags.set(t.flags.get() & !flag::AGAIN);
+        // SAFETY: the compiler's routine with its own structure.
+        unsafe {
+            if let Some(routine) = (*t.payload.get()).routine {
+                routine(thread.gtid, t.payload.get());
+            }
+        }
+    }
+}
+
+/// Executes a task and completes it.
+///
+/// # Safety
+/// The task was adopted, its dependences are met, and no other thread executes it.
+pub unsafe fn execute(thread: &Thread, task: *mut Task) {
+    // SAFETY: the caller's contract.
+    let t = unsafe { &*task };
+    let own = &thread.local().tasks.own;
+    let outer = own.task.get();
+    let icvs = thread.icvs.replace(t.icvs.get());
+    // SAFETY: the caller's contract; the routine is the compiler's, with its own structure.
+    unsafe {
+        enter(thread, task);
+        if let Some(routine) = (*t.payload.get()).routine {
+            routine(thread.gtid, t.payload.get());
+        }
+        go_on(thread, task);
+        leave_to(thread, task, outer);
+        thread.icvs.set(icvs);
+        finish(thread, task);
+    }
+}
+
+/// What follows a task's routine.
+///
+/// # Safety
+/// The routine returned on this thread.
+#[inline]
+pub unsafe fn finish(thread: &Thread, task: *mut Task) {
+    // SAFETY: the caller's contract.
+    let t = unsafe { &*task };
+    if t.is(flag::DESTRUCTORS) {
+        let payload = t.payload.get();
+        // SAFETY: the compiler's destructors with its own structure.
+        unsafe {
+            if let Some(destroy) = (*payload).destructors {
+                destroy(thread.gtid, payload);
+            }
+        }
+    }
+    // SAFETY: the caller's contract.
+    unsafe { complete(Some(thread), thread.team(), task) };
+}
+
+/// Completes a task: whoever waits for it may go on, and its memory is free once its children's is.
+/// `thread` is none where the caller is no member of `team`.
+///
+/// # Safety
+/// The task was executed; called once.
+pub unsafe fn complete(thread: Option<&Thread>, team: &Team, task: *mut Task) {
+    // SAFETY: ours until the parent knows.
+    let t = unsafe { &*task };
+    let counted = t.is(flag::COUNTED);
+    // SAFETY: the group's end waits for us.
+    unsafe { leave_group(team, t.group.get()) };
+    let parent = t.parent();
+    let free = t.retire();
+    // SAFETY: the memory of tasks stays; the task itself stays until its children's is free.
+    let p = unsafe { &*parent };
+    let add = children::DONE + if free { children::FREED } else { 0 };
+    // AcqRel: the parent sees what we did; if we are its last child, we see that it is complete.
+    // SeqCst: before the look at the sleepers (a full fence on x86-64).
+    let before = p.children.fetch_add(add, Ordering::SeqCst);
+    full_fence();
+    if team.gang.anyone_sleeps() {
+        // SAFETY: `team` is alive: we are counted in it, or its visitor.
+        unsafe { wake_parent(team, p, before.wrapping_add(add)) };
+    }
+    if free {
+        // SAFETY: complete, and no child refers to it.
+        unsafe {
+            put(thread, task);
+            if children::all_freed(before.wrapping_add(add)) {
+                free_ancestors(thread, parent);
+            }
+        }
+    }
+    if counted {
+        // Release: the master that sees the count sees all we did, above all what we created.
+        match thread {
+            Some(thread) => {
+                let finished = &thread.local().tasks.finished;
+                let count = finished.load(Ordering::Relaxed) + 1;
+                finished.store(count, Ordering::Release);
+            }
+            None => {
+                team.tasks.finished.fetch_add(1, Ordering::Release);
+            }
+        }
+    }
+}
+
+/// A full fence after a SeqCst read-modify-write: on x86-64 that is one already.
+#[inline(always)]
+pub fn full_fence() {
+    #[cfg(not(target_arch = "x86_64"))]
+    std::sync::atomic::fence(Ordering::SeqCst);
+}
+
+impl Task {
+    /// Notes that the task is complete; true if its memory is free now, else the last child frees it.
+    #[inline]
+    fn retire(&self) -> bool {
+        // Relaxed: our own word; no more is added to it.
+        let spawned = self.spawned.load(Ordering::Relaxed);
+        if spawned == 0 {
+            return true;
+        }
+        // Acquire: our children are done with us.
+        if self.children.load(Ordering::Acquire) >> 32 == u64::from(spawned) {
+            return true;
+        }
+        // AcqRel: of the last child and us exactly one sees both, and what the other did.
+        // From here on the count of freed children is that of those to come, below 0: who brings it
+        // to 0 need not ask how many there were.
+        let spawned = u64::from(spawned) << 32;
+        let add = children::COMPLETE.wrapping_sub(spawned);
+        let before = self.children.fetch_add(add, Ordering::AcqRel);
+        before & !u64::from(u32::MAX) == spawned
+    }
+}
+
+#[cold]
+unsafe fn wake_parent(team: &Team, parent: &Task, now: u64) {
+    // Relaxed: after a full fence; a parent that sleeps has set both before its own. If it is over,
+    // the numbers mean nothing and somebody is woken in vain.
+    let waiter = parent.waiter.load(Ordering::Relaxed);
+    let spawned = parent.spawned.load(Ordering::Relaxed);
+    if waiter != 0 && now & children::DONE_MASK == u64::from(spawned) {
+        // SAFETY: the caller's contract.
+        unsafe { team.gang.unpark(waiter - 1) };
+    }
+}
+
+/// Frees complete tasks whose last child's memory became free.
+#[cold]
+unsafe fn free_ancestors(thread: Option<&Thread>, mut task: *mut Task) {
+    loop {
+        // SAFETY: complete, and the last child was freed by us.
+        let parent = unsafe { (*task).parent() };
+        // SAFETY: as above.
+        unsafe { put(thread, task) };
+        // SAFETY: the memory of tasks stays.
+        let p = unsafe { &*parent };
+        // AcqRel: as in `complete`.
+        let before = p.children.fetch_add(children::FREED, Ordering::AcqRel);
+        if !children::all_freed(before.wrapping_add(children::FREED)) {
+            return;
+        }
+        task = parent;
+    }
+}
+
+#[inline(always)]
+unsafe fn put(thread: Option<&Thread>, task: *mut Task) {
+    // SAFETY: the caller's contract.
+    unsafe {
+        match thread {
+            Some(thread) => thread.pool().put(task),
+            None => Blocks::put_from_outside(task),
+        }
+    }
+}
+
+/// One member of `group` is complete.
+#[inline(always)]
+unsafe fn leave_group(team: &Team, group: *mut Group) {
+    if group.is_null() {
+        return;
+    }
+    // SAFETY: it lives until its last member has left.
+    let g = unsafe { &*group };
+    let owner = g.owner;
+    // Release for the waiter; SeqCst before the look at the sleepers.
+    if g.members.fetch_sub(1, Ordering::SeqCst) == 1 {
+        full_fence();
+        if team.gang.anyone_sleeps() {
+            // SAFETY: the memory of tasks stays.
+            let waiter = unsafe { (*owner).waiter.load(Ordering::Relaxed) };
+            if waiter != 0 {
+                // SAFETY: `team` is alive: we are counted in it, or its visitor.
+                unsafe { team.gang.unpark(waiter - 1) };
+            }
+        }
+    }
+}
+
+/// Executes one task that the thread may execute now; false if it found none.
+///
+/// # Safety
+/// The thread is a member of its team's region, at a task scheduling point.
+pub unsafe fn one(thread: &Thread) -> bool {
+    let team = thread.team();
+    let member = &thread.local().tasks;
+    let bound = member.own.bound.get();
+    // SAFETY: memory that always holds a task.
+    let allowed = |task: *mut Task| bound.is_null() || unsafe { (*task).descends_from(&*bound) };
+    let mut task = null_mut();
+    // Relaxed: a hint; the lock orders.
+    if team.tasks.waiting.load(Ordering::Relaxed) > 0 {
+        task = team.tasks.first_in_line(allowed);
+    }
+    if task.is_null() {
+        // SAFETY: our own deque.
+        if let Some(own) = unsafe { member.deque.pop(allowed) } {
+            task = own;
+        } else {
+            // SAFETY: the caller's contract.
+            task = unsafe { super::wait::steal(thread, allowed) };
+        }
+    }
+    if task.is_null() {
+        return false;
+    }
+    // SAFETY: just taken, by us alone.
+    unsafe { execute(thread, task) };
+    true
+}

@@ -1,0 +1,436 @@
+//! Everything that waits for tasks, and executes tasks meanwhile: taskwait, taskyield, the end of a
+//! taskgroup, meetings of the team and the end of a region.
+//!
+//! README.md states the protocol: how waiting members find tasks, how they sleep and are woken, and
+//! how the master of a meeting finds that the last task is complete.
+
+use std::ptr::null_mut;
+use std::sync::atomic::Ordering;
+
+use super::create::current;
+use super::deque::Steal;
+use super::{Group, Task, TeamTasks, run};
+use crate::kmpc::ident::Ident;
+use crate::kmpc::team::Team;
+use crate::kmpc::team::gang::Errand;
+use crate::kmpc::thread::{Thread, by_number};
+use crate::support::sync::publish;
+
+impl TeamTasks {
+    /// Adds a task to the line, behind those of its priority, and orders that before every later
+    /// load of this thread.
+    #[cold]
+    pub fn queue_up(&self, task: *mut Task) {
+        // SAFETY: a task not submitted to anybody else yet.
+        let priority = |t: *mut Task| unsafe { (*t).priority.get() };
+        let mut line = self.line.lock();
+        let at = line.partition_point(|&t| priority(t) >= priority(task));
+        line.insert(at, task);
+        // SeqCst: see `offer`.
+        self.waiting.store(line.len() as u32, Ordering::SeqCst);
+        run::full_fence();
+    }
+
+    /// The first task in line that `allowed` accepts; null if there is none.
+    #[cold]
+    pub fn first_in_line(&self, allowed: impl Fn(*mut Task) -> bool) -> *mut Task {
+        let mut line = self.line.lock();
+        let Some(at) = line.iter().position(|&task| allowed(task)) else {
+            return null_mut();
+        };
+        let task = line.remove(at).unwrap_or(null_mut());
+        self.waiting.store(line.len() as u32, Ordering::Relaxed);
+        task
+    }
+
+    #[cold]
+    fn any_in_line(&self, allowed: &dyn Fn(*mut Task) -> bool) -> bool {
+        self.line.lock().iter().any(|&task| allowed(task))
+    }
+}
+
+/// Steals a task that `allowed` accepts; null if none was found in one round.
+///
+/// # Safety
+/// The thread is a member of its team's region.
+pub unsafe fn steal(thread: &Thread, allowed: impl Fn(*mut Task) -> bool) -> *mut Task {
+    let team = thread.team();
+    let size = team.size();
+    if size == 1 {
+        return null_mut();
+    }
+    let own = &thread.local().tasks.own;
+    let first = own.victim.get();
+    for turn in 0..size {
+        let victim = (first + turn) % size;
+        if victim == thread.tid() {
+            continue;
+        }
+        // SAFETY: a member of the region.
+        let deque = unsafe { &team.slot(victim).local.tasks.deque };
+        loop {
+            match deque.steal(&allowed) {
+                Steal::Taken(task) => {
+                    own.victim.set(victim);
+                    // Who found more than one task calls the next sleeper.
+                    if team.gang.anyone_sleeps() && deque.tempting() {
+                        // SAFETY: we take part in the region.
+                        unsafe { wake_for(team, task) };
+                    }
+                    return task;
+                }
+                Steal::Lost => std::hint::spin_loop(),
+                Steal::Empty | Steal::Refused => break,
+            }
+        }
+    }
+    own.victim.set((first + 1) % size);
+    null_mut()
+}
+
+/// Wakes a sleeping member for a task that was just offered: one that may execute anything, else
+/// those that wait for a task above this one.
+///
+/// # Safety
+/// The caller takes part in the running region. The task may be over.
+#[cold]
+pub unsafe fn wake_for(team: &Team, task: *mut Task) {
+    let tasks = &team.tasks;
+    // One at a time: who was called looks for tasks first, then calls the next. SeqCst: if the
+    // one that was called before has not looked yet, it will after this, and see the task.
+    if tasks.waking.load(Ordering::SeqCst) != 0 || tasks.waking.swap(1, Ordering::SeqCst) != 0 {
+        return;
+    }
+    let free = |local: &crate::kmpc::team::Local| local.tasks.busy.load(Ordering::Relaxed) == 0;
+    // SAFETY: the caller's contract.
+    if unsafe { team.gang.unpark_one(team.size(), free) } {
+        return;
+    }
+    tasks.waking.store(0, Ordering::SeqCst);
+    // SAFETY: memory that always holds a task.
+    let mut at = unsafe { (*task).parent() };
+    let mut below = u32::MAX;
+    // SAFETY: as above.
+    while let Some(t) = unsafe { at.as_ref() } {
+        let level = t.level.load(Ordering::Relaxed);
+        if level >= below {
+            return;
+        }
+        below = level;
+        // Relaxed: after the full fence of who offered.
+        let waiter = t.waiter.load(Ordering::Relaxed);
+        if waiter != 0 && waiter <= team.size() {
+            // SAFETY: the caller's contract.
+            unsafe { team.gang.unpark(waiter - 1) };
+        }
+        at = t.parent();
+    }
+}
+
+/// Waits until `done`, or until there may be a task for this thread.
+///
+/// # Safety
+/// The thread is a member of its team's region.
+unsafe fn pause(thread: &Thread, done: &dyn Fn() -> bool) {
+    let team = thread.team();
+    let shape = team.shape();
+    let member = &thread.local().tasks;
+    let own = &member.own;
+    let bound = own.bound.get();
+    // SAFETY: memory that always holds a task.
+    let allowed = |task: *mut Task| bound.is_null() || unsafe { (*task).descends_from(&*bound) };
+    let offers = |tid: u32| {
+        // SAFETY: a member of the region.
+        let deque = unsafe { &team.slot(tid).local.tasks.deque };
+        deque.tempting() && (bound.is_null() || deque.offers(allowed))
+    };
+    // While it spins, a member looks at one other deque in so many turns: those who work feel it.
+    let glance = || {
+        let looks = own.looks.get().wrapping_add(1);
+        own.looks.set(looks);
+        if looks & 3 != 0 {
+            return false;
+        }
+        let tid = (looks >> 2) % shape.size;
+        (tid != thread.tid() && offers(tid))
+            || team.tasks.waiting.load(Ordering::Relaxed) > 0 && team.tasks.any_in_line(&allowed)
+    };
+    let any = || {
+        (0..shape.size).any(|tid| tid != thread.tid() && offers(tid))
+            || team.tasks.waiting.load(Ordering::Relaxed) > 0 && team.tasks.any_in_line(&allowed)
+    };
+    let busy = !bound.is_null();
+    // Relaxed: ordered by the full fence before the sleep.
+    if busy {
+        member.busy.store(1, Ordering::Relaxed);
+    }
+    // SAFETY: our own number.
+    unsafe {
+        team.gang.wait_or(
+            thread.tid(),
+            shape.patience,
+            || done() || glance(),
+            || done() || any(),
+        );
+    }
+    if busy {
+        member.busy.store(0, Ordering::Relaxed);
+    }
+    called(team);
+}
+
+/// The calling member looks for tasks now: the next may be called.
+#[inline(always)]
+fn called(team: &Team) {
+    // SeqCst: before the look at the deques; pairs with `wake_for`.
+    if team.tasks.waking.load(Ordering::Relaxed) != 0 {
+        team.tasks.waking.swap(0, Ordering::SeqCst);
+    }
+}
+
+/// Executes tasks until `done`; whoever makes it true wakes the waiter of `task`, the current one.
+///
+/// # Safety
+/// The thread executes `task`.
+#[inline]
+pub unsafe fn until(thread: &Thread, task: &Task, done: impl Fn() -> bool) {
+    while !done() {
+        // SAFETY: the caller's contract.
+        if !unsafe { run::one(thread) } && !done() {
+            // Relaxed: ordered by the full fence before the sleep.
+            task.waiter.store(thread.tid() + 1, Ordering::Relaxed);
+            // SAFETY: as above.
+            unsafe { pause(thread, &done) };
+            task.waiter.store(0, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Waits until no memory of a child is in use, and begins to count children anew.
+///
+/// # Safety
+/// The thread executes `task`.
+#[cold]
+pub unsafe fn settle(thread: &Thread, task: &Task) {
+    loop {
+        // SAFETY: the caller's contract.
+        unsafe { until(thread, task, || task.childless()) };
+        let spawned = u64::from(task.spawned.load(Ordering::Relaxed));
+        // Acquire: the children are done with the word.
+        if task.children.load(Ordering::Acquire) >> 32 == spawned {
+            break;
+        }
+        // Grandchildren are alive, and nobody tells us when they end.
+        // SAFETY: as above.
+        if !unsafe { run::one(thread) } {
+            std::thread::yield_now();
+        }
+    }
+    // Relaxed: nobody else uses either until the next child.
+    task.children.store(0, Ordering::Relaxed);
+    task.spawned.store(0, Ordering::Relaxed);
+}
+
+/// `taskwait`: waits for the children of the current task.
+pub unsafe extern "C-unwind" fn taskwait(_ident: *const Ident, gtid: i32) -> i32 {
+    let thread = by_number(gtid);
+    let task = thread.local().tasks.own.task.get();
+    // SAFETY: null or the task that we execute; without one there are no children.
+    if let Some(task) = unsafe { task.as_ref() }
+        && !task.childless()
+    {
+        // SAFETY: as above.
+        unsafe { until(thread, task, || task.childless()) };
+    }
+    0
+}
+
+/// `taskyield`: executes another task, if there is one.
+pub unsafe extern "C-unwind" fn taskyield(_ident: *const Ident, gtid: i32, _part: i32) -> i32 {
+    let thread = by_number(gtid);
+    // Relaxed: a hint.
+    if thread.team().tasks.open.load(Ordering::Relaxed) != 0 {
+        current(thread);
+        // SAFETY: a scheduling point of the member.
+        unsafe { run::one(thread) };
+    }
+    0
+}
+
+/// Begins a taskgroup.
+pub unsafe extern "C-unwind" fn begin_group(_ident: *const Ident, gtid: i32) {
+    let task = current(by_number(gtid));
+    // SAFETY: the task that we execute.
+    let t = unsafe { &*task };
+    let group = Box::new(Group::new(t.group.get(), task));
+    t.group.set(Box::into_raw(group));
+}
+
+/// Ends a taskgroup: waits for its tasks.
+pub unsafe extern "C-unwind" fn end_group(_ident: *const Ident, gtid: i32) {
+    let thread = by_number(gtid);
+    let task = current(thread);
+    // SAFETY: the task that we execute.
+    let t = unsafe { &*task };
+    let group = t.group.get();
+    // SAFETY: begun by `begin_group`, ended here.
+    let Some(g) = (unsafe { group.as_ref() }) else {
+        return;
+    };
+    // Acquire: what the members did is visible.
+    let over = || g.members.load(Ordering::Acquire) == 0;
+    // SAFETY: we execute the task.
+    unsafe { until(thread, t, over) };
+    t.group.set(g.outer);
+    // SAFETY: made by `begin_group`; all members have left.
+    drop(unsafe { Box::from_raw(group) });
+}
+
+/// What a member does while it waits for others in a meeting.
+pub struct Help<'a> {
+    thread: &'a Thread,
+}
+
+impl<'a> Help<'a> {
+    /// Help by this thread in its team.
+    #[inline(always)]
+    pub fn by(thread: &'a Thread) -> Self {
+        Self { thread }
+    }
+}
+
+impl Errand for Help<'_> {
+    #[inline(always)]
+    fn called(&self) -> bool {
+        // Relaxed: looked at again after the sleep's full fence; what it leads to is ordered by the
+        // deques.
+        self.thread.team().tasks.open.load(Ordering::Relaxed) != 0
+    }
+
+    #[cold]
+    fn attend(&self, done: &dyn Fn() -> bool) {
+        let over = || done() || !self.called();
+        called(self.thread.team());
+        while !over() {
+            // SAFETY: a member in a meeting, which is a scheduling point.
+            if !unsafe { run::one(self.thread) } && !over() {
+                // SAFETY: as above.
+                unsafe { pause(self.thread, &over) };
+            }
+        }
+    }
+}
+
+/// Ends the interval in which tasks were submitted, after all members have come to the meeting: the
+/// master waits until all tasks are complete, the others execute them until it says so.
+///
+/// # Safety
+/// The thread takes part in the region; all have arrived at the meeting with number `epoch`, and
+/// `open` was `epoch`.
+#[cold]
+pub unsafe fn drain(thread: &Thread, epoch: u64) {
+    let team = thread.team();
+    current(thread);
+    if thread.tid() != 0 {
+        // SAFETY: the caller's contract.
+        return unsafe { assist(thread, epoch) };
+    }
+    loop {
+        // SAFETY: a member in a meeting.
+        while unsafe { run::one(thread) } {}
+        // SeqCst: before the look at the counts; who finishes counts first, then pulses.
+        let seen = team.tasks.pulse.load(Ordering::SeqCst);
+        // SAFETY: the master.
+        if unsafe { quiet(team) } {
+            break;
+        }
+        let moved = || team.tasks.pulse.load(Ordering::Acquire) != seen;
+        // SAFETY: a member in a meeting.
+        unsafe { pause(thread, &moved) };
+    }
+    team.tasks.waking.store(0, Ordering::Relaxed);
+    // The others may go on (Release), and the visitors are looked at after that (full fence).
+    publish(&team.tasks.open, 0);
+    // SAFETY: the master in its region.
+    unsafe { team.gang.wake_all(team.size()) };
+    let mut turns = 0;
+    // SeqCst: a visitor that saw `open` as it was has been counted before; see `help`.
+    while team.tasks.visitors.load(Ordering::SeqCst) != 0 {
+        turns += 1;
+        if turns % 64 == 0 {
+            std::thread::yield_now();
+        }
+        std::hint::spin_loop();
+    }
+}
+
+/// Executes tasks until the master ends the interval.
+unsafe fn assist(thread: &Thread, epoch: u64) {
+    let team = thread.team();
+    // Acquire: the end of all tasks is visible.
+    let over = || team.tasks.open.load(Ordering::Acquire) != epoch;
+    called(team);
+    // A task executed before we came here may have been the last.
+    let mut worked = true;
+    while !over() {
+        // SAFETY: a member in a meeting.
+        if unsafe { run::one(thread) } {
+            worked = true;
+            continue;
+        }
+        if worked {
+            worked = false;
+            pulse(team);
+        }
+        // SAFETY: as above.
+        unsafe { pause(thread, &over) };
+    }
+}
+
+/// Tells the master to look whether the last task is complete.
+pub fn pulse(team: &Team) {
+    // SeqCst: after our counts, before the look at the sleepers.
+    team.tasks.pulse.fetch_add(1, Ordering::SeqCst);
+    run::full_fence();
+    if team.gang.anyone_sleeps() {
+        // SAFETY: slot 0 is always there; callers are members or visitors.
+        unsafe { team.gang.unpark(0) };
+    }
+}
+
+/// Whether all tasks are complete. Each completed task that is seen was created before, and so were
+/// those it created (Release of the count, Acquire here); so if there are as many created as
+/// completed ones, these are the same, and none is left that could create another.
+unsafe fn quiet(team: &Team) -> bool {
+    // SAFETY: the master in its region.
+    let members = unsafe { team.gang.capacity() } as u32;
+    // SAFETY: as above.
+    let of = |tid| unsafe { &team.slot(tid).local.tasks };
+    let mut finished = team.tasks.finished.load(Ordering::Acquire);
+    for tid in 0..members {
+        finished = finished.wrapping_add(of(tid).finished.load(Ordering::Acquire));
+    }
+    let mut created = 0u64;
+    for tid in 0..members {
+        created = created.wrapping_add(of(tid).created.load(Ordering::Acquire));
+    }
+    created == finished
+}
+
+/// A worker that has joined helps the region it was in, as long as it has tasks.
+///
+/// # Safety
+/// The thread is a worker that joined the region at the meeting with number `epoch` and took part
+/// in no other since.
+#[cold]
+pub unsafe fn help(thread: &Thread, team: &Team, epoch: u64) {
+    // SeqCst, both, and in `drain` the other way round: the master sees us, or we see the end.
+    team.tasks.visitors.fetch_add(1, Ordering::SeqCst);
+    if team.tasks.open.load(Ordering::SeqCst) == epoch {
+        current(thread);
+        // SAFETY: the region cannot end while we are counted.
+        unsafe { assist(thread, epoch) };
+    }
+    // Release: the region is over for us; nothing of it is touched from here on.
+    team.tasks.visitors.fetch_sub(1, Ordering::Release);
+}
