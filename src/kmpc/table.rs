@@ -186,6 +186,24 @@ macro_rules! for_each_runtime_entry {
                 "__kmpc_omp_taskyield" (ident, i32, i32) -> i32 = task::wait::taskyield, "12.7";
                 "__kmpc_taskgroup" (ident, i32) = task::wait::begin_group, "15.4";
                 "__kmpc_end_taskgroup" (ident, i32) = task::wait::end_group, "15.4";
+                "__kmpc_omp_target_task_alloc" (ident, i32, i32, usize, usize, routine, i64) -> payload = task::create::alloc_target, "13.8";
+                "__kmpc_omp_task_with_deps" (ident, i32, payload, i32, items, i32, items) -> i32 = task::depend::submit, "15.9.5";
+                "__kmpc_omp_wait_deps" (ident, i32, i32, items, i32, items) = task::depend::wait_for, "15.9.5";
+                "__kmpc_omp_taskwait_deps_51" (ident, i32, i32, items, i32, items, i32) = task::depend::taskwait, "15.5";
+                "__kmpc_omp_reg_task_with_affinity" (ident, i32, payload, i32, cptr) -> i32 = task::depend::affinity, "12.5.1";
+                "__kmpc_taskloop" (ident, i32, payload, i32, pu64, pu64, i64, i32, i32, u64, copy) = task::taskloop::run, "12.6";
+                "__kmpc_taskloop_5" (ident, i32, payload, i32, pu64, pu64, i64, i32, i32, u64, i32, copy) = task::taskloop::run_strict, "12.6";
+                "__kmpc_taskred_init" (i32, i32, reduced) -> ptr = task::reduction::begin, "5.5.9";
+                "__kmpc_task_reduction_init" (i32, i32, reducedold) -> ptr = task::reduction::begin_old, "5.5.9";
+                "__kmpc_taskred_modifier_init" (ident, i32, i32, i32, reduced) -> ptr = task::reduction::begin_modifier, "5.5.8";
+                "__kmpc_task_reduction_modifier_init" (ident, i32, i32, i32, reducedold) -> ptr = task::reduction::begin_modifier_old, "5.5.8";
+                "__kmpc_task_reduction_modifier_fini" (ident, i32, i32) = task::reduction::end_modifier, "5.5.8";
+                "__kmpc_task_reduction_get_th_data" (i32, ptr, ptr) -> ptr = task::reduction::private_copy, "5.5.10";
+                "__kmpc_task_allow_completion_event" (ident, i32, payload) -> usize = task::event::of_task, "12.5.2";
+                "__kmpc_proxy_task_completed" (i32, payload) = task::event::proxy_completed, "libomp";
+                "__kmpc_proxy_task_completed_ooo" (payload) = task::event::proxy_completed_anywhere, "libomp";
+                "omp_fulfill_event" (usize) = task::event::fulfill, "18.11.1";
+                "omp_fulfill_event_" (usize) = task::event::fulfill, "18.11.1";
                 "__kmpc_get_taskid" () -> u64 = task::create::number, "libomp";
                 "__kmpc_get_parent_taskid" () -> u64 = task::create::parent_number, "libomp";
                 // Reductions.
@@ -737,21 +755,8 @@ macro_rules! for_each_runtime_entry {
                     "__kmpc_process_loop_nest_rectang",
                 ];
                 "explicit tasks", "12": [
-
-                    "__kmpc_invoke_task_func", "__kmpc_omp_has_task_team",
-                    "__kmpc_omp_reg_task_with_affinity", "__kmpc_omp_target_task_alloc",
-
-
-                    "__kmpc_omp_task_with_deps",
-                    "__kmpc_omp_taskwait_deps_51",
-                    "__kmpc_omp_wait_deps", "__kmpc_proxy_task_completed",
-                    "__kmpc_proxy_task_completed_ooo", "__kmpc_task_allow_completion_event",
-                    "__kmpc_task_get_depnode", "__kmpc_task_get_successors",
-                    "__kmpc_task_reduction_get_th_data", "__kmpc_task_reduction_init",
-                    "__kmpc_task_reduction_modifier_fini",
-                    "__kmpc_task_reduction_modifier_init",
-                    "__kmpc_taskloop", "__kmpc_taskloop_5", "__kmpc_taskred_init",
-                    "__kmpc_taskred_modifier_init", "omp_fulfill_event", "omp_fulfill_event_",
+                    "__kmpc_invoke_task_func", "__kmpc_omp_has_task_team", "__kmpc_task_get_depnode",
+                    "__kmpc_task_get_successors",
                 ];
                 "offload to devices", "13": [
                     "__kmpc_omp_get_target_async_handle_ptr", "omp_get_device_allocator",
@@ -873,6 +878,10 @@ macro_rules! rust_type {
     (c32) => { atomic::Complex<f32> };
     (c64) => { atomic::Complex<f64> };
     (payload) => { *mut task::Payload };
+    (items) => { *const task::depend::Item };
+    (reduced) => { *const task::reduction::Input };
+    (reducedold) => { *const task::reduction::OldInput };
+    (copy) => { task::taskloop::Copy };
     (routine) => { Option<task::Routine> };
     (fn1) => { Option<unsafe extern "C-unwind" fn(*mut c_void)> };
     (fn1p) => { Option<unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void> };

@@ -143,7 +143,11 @@ fn late() -> Result<(), String> {
     )?;
     prints(&["run", "--late", bitcode], "started\n")?;
     let ran = start(&["run", "--late", bitcode, "x"])?;
-    complains(&ran, 125, &["not supported", "__tgt_init_all_rtls", "late.c:6"])?;
+    complains(
+        &ran,
+        125,
+        &["not supported", "__tgt_init_all_rtls", "late.c:6"],
+    )?;
     if ran.stdout == "started\n" {
         Ok(())
     } else {

@@ -4,7 +4,7 @@
 use std::ptr::null_mut;
 use std::sync::atomic::Ordering;
 
-use super::{Payload, Routine, Task, children, flag, run, wait};
+use super::{Payload, Routine, Task, children, event, flag, run, wait};
 use crate::kmpc::ident::Ident;
 use crate::kmpc::team::Team;
 use crate::kmpc::thread::{self, Thread, by_number};
@@ -52,6 +52,7 @@ impl Task {
         self.id.set(0);
         self.team.set(team);
         self.children.store(0, Ordering::Relaxed);
+        self.event.store(0, Ordering::Relaxed);
     }
 }
 
@@ -94,6 +95,20 @@ pub unsafe extern "C-unwind" fn alloc(
         });
     }
     payload
+}
+
+/// As [`alloc`] for a task that is to wait for a device.
+pub unsafe extern "C-unwind" fn alloc_target(
+    ident: *const Ident,
+    gtid: i32,
+    flags: i32,
+    size: usize,
+    shareds: usize,
+    routine: Option<Routine>,
+    _device: i64,
+) -> *mut Payload {
+    // SAFETY: the same contract.
+    unsafe { alloc(ident, gtid, flags, size, shareds, routine) }
 }
 
 /// Makes the task a child of the one being executed: from here on that one and its group wait for it.
@@ -172,10 +187,12 @@ pub unsafe fn go(thread: &Thread, task: *mut Task) {
         || t.priority.get() == 0 && unsafe { member.deque.len(THROTTLE) } >= THROTTLE;
     // SAFETY: the caller's contract.
     unsafe {
+        if (!now || t.completes_later()) && !t.is(flag::COUNTED) {
+            count(thread, t);
+        }
         if now {
             run::execute(thread, task);
         } else {
-            count(thread, t);
             offer(thread, task);
         }
     }
@@ -255,6 +272,9 @@ pub unsafe extern "C-unwind" fn end_undeferred(
     unsafe {
         let task = Task::of(payload);
         run::go_on(thread, task);
+        if (*task).completes_later() {
+            event::wait_for(thread, &*task);
+        }
         run::leave(thread, task);
         run::finish(thread, task);
     }

@@ -79,7 +79,10 @@ impl Blocks {
         };
         let task = self.block(class);
         // SAFETY: a block of ours.
-        unsafe { (*task).payload.set(task.byte_add(HEADER).cast()) };
+        unsafe {
+            (*task).payload.set(task.byte_add(HEADER).cast());
+            (*task).bytes.set(bytes);
+        }
         task
     }
 
@@ -145,7 +148,7 @@ impl Blocks {
         unsafe {
             payload.cast::<*mut Task>().sub(1).write(task);
             (*task).payload.set(payload.cast::<Payload>());
-            (*task).apart.set(bytes);
+            (*task).bytes.set(bytes);
         }
         task
     }
@@ -158,8 +161,8 @@ impl Blocks {
     pub unsafe fn put(&self, task: *mut Task) {
         // SAFETY: the caller's contract.
         let t = unsafe { &*task };
-        if t.apart.get() != 0 {
-            let layout = apart_layout(t.apart.replace(0));
+        if HEADER + t.bytes.get() > SIZES[SIZES.len() - 1] {
+            let layout = apart_layout(t.bytes.get());
             // SAFETY: allocated so by `get_apart`.
             unsafe { dealloc(t.payload.get().cast::<u8>().sub(64), layout) };
         }

@@ -3,7 +3,8 @@
 //! Here is what a task is and what a team and each of its members keep for tasks; README.md beside this
 //! file states the protocol. `create` makes tasks and submits them, `run` executes and completes
 //! them, `wait` is everything that waits and helps meanwhile, `deque` holds what is to be
-//! executed, `memory` the blocks.
+//! executed, `memory` the blocks; `depend`, `event`, `taskloop` and `reduction` are the clauses of
+//! these names.
 //!
 //! What not: which thread takes part in a region, and how threads sleep, is `team`'s.
 
@@ -22,9 +23,13 @@ use deque::Deque;
 use memory::Blocks;
 
 pub mod create;
+pub mod depend;
 pub mod deque;
+pub mod event;
 pub mod memory;
+pub mod reduction;
 pub mod run;
+pub mod taskloop;
 pub mod wait;
 
 /// A task's routine, as the compiler makes it.
@@ -54,6 +59,8 @@ pub mod flag {
     pub const FINAL: u32 = 2;
     /// Private variables need destructors.
     pub const DESTRUCTORS: u32 = 8;
+    /// Complete only when somebody says so.
+    pub const PROXY: u32 = 16;
     /// The priority was given.
     pub const PRIORITY: u32 = 32;
     /// Complete only when its event is fulfilled, too.
@@ -100,8 +107,8 @@ pub struct Task {
     class: Cell<u32>,
     /// The priority; 0 where not given.
     pub priority: Cell<i32>,
-    /// Bytes of a payload with memory of its own; 0 where it follows.
-    apart: Cell<usize>,
+    /// Bytes of the payload.
+    bytes: Cell<usize>,
 
     /// Children submitted. Atomic, as who finishes a child may look at it late.
     spawned: AtomicU32,
@@ -113,11 +120,16 @@ pub struct Task {
     id: Cell<u64>,
     /// The team whose task it is.
     pub team: Cell<*const Team>,
-    spare: [usize; 1],
+    /// Its dependences; null where it has none. One count of the node.
+    pub node: Cell<*const depend::Node>,
 
     /// [`children`]: those done, those whose memory is free, and whether it is itself complete.
     children: AtomicU64,
-    rest: [usize; 6],
+    /// Whether its routine has ended and its event was fulfilled, see `event`.
+    event: AtomicU32,
+    /// The dependences of its children; null where none have any.
+    table: Cell<*mut depend::Table>,
+    rest: [usize; 4],
     /// The task again: the word before a payload names its task.
     this: *mut Task,
 }
@@ -151,6 +163,8 @@ pub struct Group {
     pub outer: *mut Group,
     /// The task that waits at its end.
     pub owner: *mut Task,
+    /// What its tasks reduce.
+    pub reductions: Vec<reduction::Reduction>,
 }
 
 impl Group {
@@ -159,6 +173,7 @@ impl Group {
             members: AtomicU64::new(0),
             outer,
             owner,
+            reductions: Vec::new(),
         }
     }
 }
@@ -175,15 +190,17 @@ impl Task {
             pool,
             class: Cell::new(class),
             priority: Cell::new(0),
-            apart: Cell::new(0),
+            bytes: Cell::new(0),
             spawned: AtomicU32::new(0),
             waiter: AtomicU32::new(0),
             icvs: Cell::new(Icvs::default()),
             id: Cell::new(0),
             team: Cell::new(std::ptr::null()),
-            spare: [0; 1],
+            node: Cell::new(std::ptr::null()),
             children: AtomicU64::new(0),
-            rest: [0; 6],
+            event: AtomicU32::new(0),
+            table: Cell::new(null_mut()),
+            rest: [0; 4],
             this,
         }
     }

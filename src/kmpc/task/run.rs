@@ -9,7 +9,7 @@ use std::ptr::null_mut;
 use std::sync::atomic::Ordering;
 
 use super::memory::Blocks;
-use super::{Group, Task, children, flag};
+use super::{Group, Task, children, depend, flag};
 use crate::kmpc::team::Team;
 use crate::kmpc::thread::Thread;
 
@@ -104,8 +104,25 @@ pub unsafe fn execute(thread: &Thread, task: *mut Task) {
 pub unsafe fn finish(thread: &Thread, task: *mut Task) {
     // SAFETY: the caller's contract.
     let t = unsafe { &*task };
-    if t.is(flag::DESTRUCTORS) {
-        let payload = t.payload.get();
+    // SAFETY: as above; nobody creates children any more.
+    unsafe {
+        destroy(thread, t);
+        t.forget_dependences();
+    }
+    if !t.completes_later() || t.end_of_routine() {
+        // SAFETY: the caller's contract.
+        unsafe { complete(Some(thread), thread.team(), task) };
+    }
+}
+
+/// Destroys a task's private variables.
+///
+/// # Safety
+/// They are not used any more.
+#[inline]
+pub unsafe fn destroy(thread: &Thread, task: &Task) {
+    if task.is(flag::DESTRUCTORS) {
+        let payload = task.payload.get();
         // SAFETY: the compiler's destructors with its own structure.
         unsafe {
             if let Some(destroy) = (*payload).destructors {
@@ -113,8 +130,6 @@ pub unsafe fn finish(thread: &Thread, task: *mut Task) {
             }
         }
     }
-    // SAFETY: the caller's contract.
-    unsafe { complete(Some(thread), thread.team(), task) };
 }
 
 /// Completes a task: whoever waits for it may go on, and its memory is free once its children's is.
@@ -126,6 +141,10 @@ pub unsafe fn complete(thread: Option<&Thread>, team: &Team, task: *mut Task) {
     // SAFETY: ours until the parent knows.
     let t = unsafe { &*task };
     let counted = t.is(flag::COUNTED);
+    if !t.node.get().is_null() {
+        // SAFETY: the caller's contract.
+        unsafe { depend::complete(thread, team, t) };
+    }
     // SAFETY: the group's end waits for us.
     unsafe { leave_group(team, t.group.get()) };
     let parent = t.parent();

@@ -240,7 +240,10 @@ pub unsafe extern "C-unwind" fn taskwait(_ident: *const Ident, gtid: i32) -> i32
         && !task.childless()
     {
         // SAFETY: as above.
-        unsafe { until(thread, task, || task.childless()) };
+        unsafe {
+            until(thread, task, || task.childless());
+            task.forget_dependences();
+        }
     }
     0
 }
@@ -273,17 +276,20 @@ pub unsafe extern "C-unwind" fn end_group(_ident: *const Ident, gtid: i32) {
     // SAFETY: the task that we execute.
     let t = unsafe { &*task };
     let group = t.group.get();
-    // SAFETY: begun by `begin_group`, ended here.
-    let Some(g) = (unsafe { group.as_ref() }) else {
+    if group.is_null() {
         return;
-    };
+    }
+    // SAFETY: begun by `begin_group`, ended here.
+    let g = unsafe { &*group };
     // Acquire: what the members did is visible.
     let over = || g.members.load(Ordering::Acquire) == 0;
     // SAFETY: we execute the task.
     unsafe { until(thread, t, over) };
     t.group.set(g.outer);
     // SAFETY: made by `begin_group`; all members have left.
-    drop(unsafe { Box::from_raw(group) });
+    let mut group = unsafe { Box::from_raw(group) };
+    // SAFETY: as above.
+    unsafe { group.end_reductions() };
 }
 
 /// What a member does while it waits for others in a meeting.
@@ -330,7 +336,8 @@ impl Errand for Help<'_> {
 #[cold]
 pub unsafe fn drain(thread: &Thread, epoch: u64) {
     let team = thread.team();
-    current(thread);
+    // SAFETY: the implicit task, which we execute.
+    unsafe { (*current(thread)).forget_dependences() };
     if thread.tid() != 0 {
         // SAFETY: the caller's contract.
         return unsafe { assist(thread, epoch) };

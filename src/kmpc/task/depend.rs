@@ -1,0 +1,486 @@
+//! Dependences between sibling tasks. OpenMP 5.2, section 15.9.5 (depend), 15.5 (taskwait depend).
+//!
+//! A task with dependences has a [`Node`]. The task that creates the siblings has a [`Table`] from
+//! addresses to the nodes that the next sibling may depend on; only that task's thread uses it,
+//! in the order of the program, so there is no lock around it. An edge is a place in the
+//! predecessor's list, guarded by that node's lock against the predecessor's completion.
+//!
+//! Addresses decide, not ranges: list items are identical or disjoint, as the specification asks.
+//! depobj and iterators arrive here as ordinary lists. Tasks that exclude each other
+//! (mutexinoutset) are ordered like `in` and take their turns when they become ready.
+
+use std::ffi::c_void;
+use std::ptr::null_mut;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use hashbrown::HashMap;
+use parking_lot::Mutex;
+
+use super::create::{self, adopt, count, current};
+use super::{Payload, Task, flag, run, wait};
+use crate::kmpc::ident::Ident;
+use crate::kmpc::team::Team;
+use crate::kmpc::thread::{Thread, by_number};
+
+/// One item of a `depend` clause, as the compiler lays it out.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Item {
+    address: usize,
+    length: usize,
+    kind: u8,
+}
+
+/// Kinds of dependence that need to be told from others; `in` (1) and `inoutset` (8) do not: tasks of
+/// one of these kinds may overlap, and are ordered against all other kinds.
+mod kind {
+    pub const OUT: u8 = 2;
+    pub const MUTEX: u8 = 4;
+    /// `omp_all_memory`, which has this address as well.
+    pub const ALL: u8 = 0x80;
+    pub const EVERYWHERE: usize = usize::MAX;
+}
+
+/// A task as its siblings depend on it.
+pub struct Node {
+    /// The task; null for a wait.
+    task: *mut Task,
+    /// The task that waits, where `task` is null.
+    waits: *mut Task,
+    /// Predecessors that are not complete, and one as long as they are being looked for.
+    before: AtomicUsize,
+    /// Set with `after` locked; read without the lock only to forget complete nodes.
+    done: AtomicBool,
+    /// Those that wait for this one.
+    after: Mutex<Vec<Arc<Node>>>,
+    /// What the task may have only alone.
+    alone: Mutex<Vec<Arc<Exclusive>>>,
+}
+
+// SAFETY: the pointers are to tasks, whose memory stays.
+unsafe impl Sync for Node {}
+// SAFETY: as above.
+unsafe impl Send for Node {}
+
+/// What mutexinoutset tasks exclude each other from. All are changed under [`TURNS`].
+#[derive(Default)]
+pub struct Exclusive {
+    /// Whether a task has it, and tasks that found it taken.
+    state: Mutex<(bool, Vec<usize>)>,
+}
+
+/// Taking several at once must not be interleaved with others doing so.
+static TURNS: Mutex<()> = Mutex::new(());
+
+impl Node {
+    fn new(task: *mut Task, waits: *mut Task) -> Arc<Self> {
+        Arc::new(Self {
+            task,
+            waits,
+            before: AtomicUsize::new(1),
+            done: AtomicBool::new(false),
+            after: Mutex::new(Vec::new()),
+            alone: Mutex::new(Vec::new()),
+        })
+    }
+
+    /// Makes `self` wait for `other`, unless that is complete.
+    fn follow(self: &Arc<Self>, other: &Arc<Self>) {
+        if Arc::ptr_eq(self, other) {
+            return;
+        }
+        let mut after = other.after.lock();
+        // Relaxed: set with the lock held.
+        if other.done.load(Ordering::Relaxed) || after.last().is_some_and(|n| Arc::ptr_eq(n, self))
+        {
+            return;
+        }
+        // Relaxed: who takes it back has the lock after us.
+        self.before.fetch_add(1, Ordering::Relaxed);
+        after.push(self.clone());
+    }
+
+    fn is_done(&self) -> bool {
+        // Acquire: who forgets a node must see what its task did.
+        self.done.load(Ordering::Acquire)
+    }
+}
+
+/// What the next sibling may depend on at one address.
+#[derive(Default)]
+struct Entry {
+    /// The last task that had it alone.
+    last: Option<Arc<Node>>,
+    /// Tasks since then that may overlap, all of one kind.
+    set: Vec<Arc<Node>>,
+    kind: u8,
+    /// The set before that one, if it was of another kind.
+    earlier: Vec<Arc<Node>>,
+    exclusive: Option<Arc<Exclusive>>,
+}
+
+/// The dependences of one task's children.
+#[derive(Default)]
+pub struct Table {
+    entries: HashMap<usize, Entry>,
+    /// The last task that depends on all memory.
+    all: Option<Arc<Node>>,
+}
+
+impl Table {
+    /// Makes `node` follow those before it at `item`; those after it will follow it, unless it is
+    /// a `wait`, after which nothing is left there to follow.
+    fn add(&mut self, node: &Arc<Node>, item: &Item, wait: bool) {
+        if item.kind & kind::ALL != 0 || item.address == kind::EVERYWHERE {
+            return self.add_all(node, wait);
+        }
+        let entry = self.entries.entry(item.address).or_insert_with(|| Entry {
+            last: self.all.clone(),
+            ..Entry::default()
+        });
+        // A wait is over before the next sibling exists: it needs no turn.
+        let exclusive = wait && item.kind == kind::MUTEX;
+        if item.kind & kind::OUT != 0 || exclusive {
+            for other in &entry.set {
+                node.follow(other);
+            }
+            if entry.set.is_empty()
+                && let Some(last) = &entry.last
+            {
+                node.follow(last);
+            }
+            entry.set.clear();
+            entry.earlier.clear();
+            entry.last = (!wait).then(|| node.clone());
+            return;
+        }
+        let same = entry.kind == item.kind && !entry.set.is_empty();
+        if wait {
+            let before = if same { &entry.earlier } else { &entry.set };
+            for other in before.iter().chain(&entry.last) {
+                node.follow(other);
+            }
+            return;
+        }
+        if !same {
+            entry.kind = item.kind;
+            entry.earlier = std::mem::take(&mut entry.set);
+        }
+        for other in entry.earlier.iter().chain(&entry.last) {
+            node.follow(other);
+        }
+        if entry.set.len() == entry.set.capacity() {
+            entry.set.retain(|other| !other.is_done());
+        }
+        entry.set.push(node.clone());
+        if item.kind == kind::MUTEX {
+            let exclusive = entry.exclusive.get_or_insert_default();
+            let mut alone = node.alone.lock();
+            if !alone.iter().any(|other| Arc::ptr_eq(other, exclusive)) {
+                alone.push(exclusive.clone());
+            }
+        }
+    }
+
+    fn add_all(&mut self, node: &Arc<Node>, wait: bool) {
+        for entry in self.entries.values() {
+            for other in entry.set.iter().chain(&entry.last) {
+                node.follow(other);
+            }
+        }
+        if let Some(all) = &self.all {
+            node.follow(all);
+        }
+        self.entries.clear();
+        self.all = (!wait).then(|| node.clone());
+    }
+}
+
+impl Task {
+    /// The table of the task's children.
+    ///
+    /// # Safety
+    /// Only the thread that executes the task may call it, and not twice at a time.
+    #[expect(
+        clippy::mut_from_ref,
+        reason = "the thread that executes the task has it alone"
+    )]
+    unsafe fn dependences(&self) -> &mut Table {
+        if self.table.get().is_null() {
+            self.table.set(Box::into_raw(Box::default()));
+        }
+        // SAFETY: made here; the caller's contract.
+        unsafe { &mut *self.table.get() }
+    }
+
+    /// Forgets the dependences of its children, which no other child will have.
+    ///
+    /// # Safety
+    /// Only the thread that executes the task may call it.
+    #[inline]
+    pub unsafe fn forget_dependences(&self) {
+        let table = self.table.get();
+        if !table.is_null() {
+            self.table.set(null_mut());
+            // SAFETY: made by `dependences`.
+            drop(unsafe { Box::from_raw(table) });
+        }
+    }
+}
+
+/// The items of both of the compiler's lists.
+///
+/// # Safety
+/// The lists have as many items as the counts say.
+unsafe fn items<'a>(
+    count: i32,
+    list: *const Item,
+    more: i32,
+    other: *const Item,
+) -> impl Iterator<Item = &'a Item> {
+    let slice = |count: i32, list: *const Item| {
+        if count <= 0 || list.is_null() {
+            return &[][..];
+        }
+        // SAFETY: the caller's contract.
+        unsafe { std::slice::from_raw_parts(list, count as usize) }
+    };
+    // An item of address 0 is one that the compiler erased.
+    slice(count, list)
+        .iter()
+        .chain(slice(more, other))
+        .filter(|item| item.address != 0 || item.kind & kind::ALL != 0)
+}
+
+/// Adds a node's items to the table: one that has several kinds at an address has all of them alone.
+fn add_items<'a>(
+    table: &mut Table,
+    node: &Arc<Node>,
+    items: impl Iterator<Item = &'a Item>,
+    wait: bool,
+) {
+    let mut merged: Vec<Item> = Vec::with_capacity(8);
+    for item in items {
+        match merged.iter_mut().find(|m| m.address == item.address) {
+            Some(same) if same.kind != item.kind => same.kind |= item.kind | kind::OUT,
+            Some(_) => {}
+            None => merged.push(*item),
+        }
+    }
+    for item in &merged {
+        table.add(node, item, wait);
+    }
+}
+
+/// Submits a task with dependences.
+///
+/// # Safety
+/// A payload of [`create::alloc`], and lists of as many items as the counts say.
+pub unsafe extern "C-unwind" fn submit(
+    ident: *const Ident,
+    gtid: i32,
+    payload: *mut Payload,
+    count: i32,
+    list: *const Item,
+    more: i32,
+    other: *const Item,
+) -> i32 {
+    // SAFETY: the caller's contract.
+    let task = unsafe { Task::of(payload) };
+    // SAFETY: as above.
+    let t = unsafe { &*task };
+    // SAFETY: the parent is being executed by us.
+    let parent = unsafe { &*t.parent() };
+    let thread = by_number(gtid);
+    // Included tasks of a task without living children: what they depend on is complete, and they
+    // will be before the next sibling exists.
+    let alone = thread.team().size() == 1 || parent.is(flag::FINAL);
+    if t.is(flag::STARTED) || alone && parent.childless() && !t.completes_later() {
+        // SAFETY: the caller's contract.
+        return unsafe { create::submit(ident, gtid, payload) };
+    }
+    // SAFETY: the caller's contract; the thread executes the parent.
+    unsafe {
+        adopt(thread, task);
+        self::count(thread, t);
+        let node = Node::new(task, null_mut());
+        t.node.set(Arc::into_raw(node.clone()));
+        let items = items(count, list, more, other);
+        add_items(parent.dependences(), &node, items, false);
+        // AcqRel: the last of the predecessors and us sees what all of them did.
+        if node.before.fetch_sub(1, Ordering::AcqRel) == 1 && take_turn(&node) {
+            create::go(thread, task);
+        }
+    }
+    0
+}
+
+/// Whether the node's task may have all that it wants alone, and has it now; if not, it is among
+/// those that wait for one.
+fn take_turn(node: &Node) -> bool {
+    let alone = node.alone.lock();
+    if alone.is_empty() {
+        return true;
+    }
+    let _turns = TURNS.lock();
+    for exclusive in alone.iter() {
+        let mut state = exclusive.state.lock();
+        if state.0 {
+            state.1.push(node.task.expose_provenance());
+            return false;
+        }
+    }
+    for exclusive in alone.iter() {
+        exclusive.state.lock().0 = true;
+    }
+    true
+}
+
+/// Gives back what a task had alone; the tasks that waited for it.
+fn end_turn(node: &Node) -> Vec<usize> {
+    let alone = node.alone.lock();
+    if alone.is_empty() {
+        return Vec::new();
+    }
+    let _turns = TURNS.lock();
+    let mut waiting = Vec::new();
+    for exclusive in alone.iter() {
+        let mut state = exclusive.state.lock();
+        state.0 = false;
+        waiting.append(&mut state.1);
+    }
+    waiting
+}
+
+/// Completes a node: its successors may go on.
+///
+/// # Safety
+/// As for [`run::complete`]; the task has a node.
+#[cold]
+pub unsafe fn complete(thread: Option<&Thread>, team: &Team, task: &Task) {
+    // SAFETY: made by `Arc::into_raw` in `submit`, taken back once.
+    let node = unsafe { Arc::from_raw(task.node.replace(std::ptr::null())) };
+    for waiting in end_turn(&node) {
+        let waiting = std::ptr::with_exposed_provenance_mut::<Task>(waiting);
+        // SAFETY: it waits for its turn, so it is not complete and has its node.
+        unsafe {
+            if take_turn(&*(*waiting).node.get()) {
+                make_ready(thread, team, waiting);
+            }
+        }
+    }
+    let after = {
+        let mut after = node.after.lock();
+        // Release: see `is_done`.
+        node.done.store(true, Ordering::Release);
+        std::mem::take(&mut *after)
+    };
+    for next in after {
+        // SeqCst: before the look at the sleepers below; else AcqRel as in `submit`.
+        if next.before.fetch_sub(1, Ordering::SeqCst) != 1 {
+            continue;
+        }
+        if !next.task.is_null() {
+            if take_turn(&next) {
+                // SAFETY: its dependences are met, which only one thread finds.
+                unsafe { make_ready(thread, team, next.task) };
+            }
+        } else {
+            run::full_fence();
+            if team.gang.anyone_sleeps() {
+                // SAFETY: the memory of tasks stays; `team` is alive.
+                unsafe {
+                    let waiter = (*next.waits).waiter.load(Ordering::Relaxed);
+                    if waiter != 0 {
+                        team.gang.unpark(waiter - 1);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Offers a task whose dependences are met.
+unsafe fn make_ready(thread: Option<&Thread>, team: &Team, task: *mut Task) {
+    // SAFETY: the caller found that it may be executed, and nobody else did.
+    unsafe {
+        match thread {
+            Some(thread) => create::offer(thread, task),
+            None => {
+                team.tasks.queue_up(task);
+                if team.gang.anyone_sleeps() {
+                    wait::wake_for(team, task);
+                }
+            }
+        }
+    }
+}
+
+/// Waits for the siblings that a task with these dependences would have to wait for.
+///
+/// # Safety
+/// Lists of as many items as the counts say.
+pub unsafe extern "C-unwind" fn wait_for(
+    _ident: *const Ident,
+    gtid: i32,
+    count: i32,
+    list: *const Item,
+    more: i32,
+    other: *const Item,
+) {
+    let thread = by_number(gtid);
+    // SAFETY: the task that we execute.
+    let task = unsafe { &*current(thread) };
+    if task.table.get().is_null() || task.childless() {
+        return;
+    }
+    let node = Node::new(null_mut(), current(thread));
+    // SAFETY: the caller's contract; the thread executes the task.
+    unsafe {
+        let items = items(count, list, more, other);
+        add_items(task.dependences(), &node, items, true);
+        node.before.fetch_sub(1, Ordering::AcqRel);
+        // Acquire: what the predecessors did is visible.
+        wait::until(thread, task, || node.before.load(Ordering::Acquire) == 0);
+    }
+}
+
+/// `taskwait` with dependences; with `nowait` a task that does nothing but have them.
+///
+/// # Safety
+/// As for [`wait_for`].
+pub unsafe extern "C-unwind" fn taskwait(
+    ident: *const Ident,
+    gtid: i32,
+    count: i32,
+    list: *const Item,
+    more: i32,
+    other: *const Item,
+    nowait: i32,
+) {
+    unsafe extern "C-unwind" fn nothing(_gtid: i32, _task: *mut Payload) -> i32 {
+        0
+    }
+    // SAFETY: the caller's contract.
+    unsafe {
+        if nowait == 0 {
+            return wait_for(ident, gtid, count, list, more, other);
+        }
+        let flags = flag::TIED as i32;
+        let size = size_of::<Payload>();
+        let task = create::alloc(ident, gtid, flags, size, 0, Some(nothing));
+        submit(ident, gtid, task, count, list, more, other);
+    }
+}
+
+/// Registers affinity hints, which change nothing.
+pub unsafe extern "C-unwind" fn affinity(
+    _ident: *const Ident,
+    _gtid: i32,
+    _task: *mut Payload,
+    _count: i32,
+    _list: *const c_void,
+) -> i32 {
+    0
+}

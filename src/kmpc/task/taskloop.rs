@@ -1,0 +1,203 @@
+//! `taskloop`: iterations divided among tasks. OpenMP 5.2, section 12.6.
+//!
+//! The compiler passes a task as a pattern; each chunk of iterations gets a copy of it, and the
+//! pattern itself is never executed. Chunks are made by the thread that encounters the loop, one
+//! after the other; the others steal them.
+
+use super::create::{adopt, alloc, current, go};
+use super::wait::{begin_group, end_group};
+use super::{Payload, Task, flag, run};
+use crate::kmpc::ident::Ident;
+use crate::kmpc::thread::{Thread, by_number};
+
+/// Copies what a copy of the pattern needs copied by its type; told whether it has the last iteration.
+pub type Copy =
+    Option<unsafe extern "C-unwind" fn(to: *mut Payload, from: *mut Payload, last: i32)>;
+
+/// What the clauses say about the number of tasks.
+mod sched {
+    pub const GRAINSIZE: i32 = 1;
+    pub const NUM_TASKS: i32 = 2;
+}
+
+/// Tasks per thread where no clause says how many.
+const TASKS_PER_THREAD: u64 = 10;
+
+/// How many tasks, and iterations of each: the first `extra` have one more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Division {
+    tasks: u64,
+    each: u64,
+    extra: u64,
+}
+
+/// Divides `trip` iterations, at least one, as the clause with `number` says. A strict grain size is kept by
+/// all tasks but the last.
+fn divide(trip: u64, kind: i32, number: u64, strict: bool, threads: u64) -> Division {
+    let number = number.max(1);
+    let tasks = match kind {
+        sched::GRAINSIZE if strict => {
+            return Division {
+                tasks: trip.div_ceil(number),
+                each: number.min(trip),
+                extra: 0,
+            };
+        }
+        sched::GRAINSIZE => (trip / number).max(1),
+        sched::NUM_TASKS => number.min(trip),
+        _ => threads.saturating_mul(TASKS_PER_THREAD).min(trip),
+    };
+    Division {
+        tasks,
+        each: trip / tasks,
+        extra: trip % tasks,
+    }
+}
+
+/// Iterations of a loop from `lower` to `upper`, both included.
+fn trip_count(lower: u64, upper: u64, step: i64) -> u64 {
+    match step {
+        1 => upper.wrapping_sub(lower).wrapping_add(1),
+        s if s < 0 => lower.wrapping_sub(upper) / s.unsigned_abs() + 1,
+        s => upper.wrapping_sub(lower) / s.unsigned_abs().max(1) + 1,
+    }
+}
+
+/// A `taskloop`, as compilers before 5.1 call it.
+///
+/// # Safety
+/// As for [`run_strict`].
+pub unsafe extern "C-unwind" fn run(
+    ident: *const Ident,
+    gtid: i32,
+    pattern: *mut Payload,
+    condition: i32,
+    lower: *mut u64,
+    upper: *mut u64,
+    step: i64,
+    nogroup: i32,
+    kind: i32,
+    number: u64,
+    copy: Copy,
+) {
+    // SAFETY: the caller's contract.
+    unsafe {
+        run_strict(
+            ident, gtid, pattern, condition, lower, upper, step, nogroup, kind, number, 0, copy,
+        );
+    }
+}
+
+/// A `taskloop`.
+///
+/// # Safety
+/// `pattern` is a payload of [`alloc`], not submitted; `lower` and `upper` lie in it.
+pub unsafe extern "C-unwind" fn run_strict(
+    ident: *const Ident,
+    gtid: i32,
+    pattern: *mut Payload,
+    condition: i32,
+    lower: *mut u64,
+    upper: *mut u64,
+    step: i64,
+    nogroup: i32,
+    kind: i32,
+    number: u64,
+    strict: i32,
+    copy: Copy,
+) {
+    let thread = by_number(gtid);
+    // SAFETY: the caller's contract, in all of this function.
+    unsafe {
+        if nogroup == 0 {
+            begin_group(ident, gtid);
+        }
+        let first = lower.read();
+        let trip = trip_count(first, upper.read(), step);
+        if trip > 0 {
+            let threads = u64::from(thread.team().size());
+            let division = divide(trip, kind, number, strict != 0, threads);
+            let bounds = (
+                lower.byte_offset_from(pattern),
+                upper.byte_offset_from(pattern),
+            );
+            let mut done = 0;
+            for chunk in 0..division.tasks {
+                let share = division.each + u64::from(chunk < division.extra);
+                let share = share.min(trip - done);
+                let task = duplicate(thread, ident, pattern);
+                let at = |iteration: u64| first.wrapping_add(iteration.wrapping_mul(step as u64));
+                let payload = (*task).payload.get();
+                payload.byte_offset(bounds.0).cast::<u64>().write(at(done));
+                done += share;
+                payload
+                    .byte_offset(bounds.1)
+                    .cast::<u64>()
+                    .write(at(done - 1));
+                if let Some(copy) = copy {
+                    copy(payload, pattern, (done == trip).into());
+                }
+                adopt(thread, task);
+                if condition != 0 {
+                    go(thread, task);
+                } else {
+                    run::execute(thread, task);
+                }
+            }
+        }
+        discard(thread, Task::of(pattern));
+        if nogroup == 0 {
+            end_group(ident, gtid);
+        }
+    }
+}
+
+/// A copy of a task that was not submitted.
+unsafe fn duplicate(thread: &Thread, ident: *const Ident, pattern: *mut Payload) -> *mut Task {
+    // SAFETY: the caller's contract.
+    unsafe {
+        let old = &*Task::of(pattern);
+        let flags = (old.flags.get() & flag::COMPILERS) as i32;
+        let size = old.bytes.get();
+        let payload = alloc(ident, thread.gtid, flags, size, 0, (*pattern).routine);
+        pattern
+            .cast::<u8>()
+            .copy_to_nonoverlapping(payload.cast(), size);
+        if !(*pattern).shareds.is_null() {
+            let at = (*pattern).shareds.byte_offset_from(pattern);
+            (*payload).shareds = payload.byte_offset(at).cast();
+        }
+        Task::of(payload)
+    }
+}
+
+/// Destroys a task that is not to be executed.
+unsafe fn discard(thread: &Thread, task: *mut Task) {
+    // SAFETY: the caller's contract: nobody else knows the task, and it has no children.
+    unsafe {
+        debug_assert!(!current(thread).is_null());
+        run::destroy(thread, &*task);
+        thread.pool().put(task);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kmpc_taskloop_divides() {
+        let of = |tasks, each, extra| Division { tasks, each, extra };
+        assert_eq!(divide(100, 0, 0, false, 2), of(20, 5, 0));
+        assert_eq!(divide(5, 0, 0, false, 2), of(5, 1, 0));
+        assert_eq!(divide(100, sched::NUM_TASKS, 7, false, 2), of(7, 14, 2));
+        assert_eq!(divide(3, sched::NUM_TASKS, 7, true, 2), of(3, 1, 0));
+        assert_eq!(divide(100, sched::GRAINSIZE, 30, false, 2), of(3, 33, 1));
+        assert_eq!(divide(100, sched::GRAINSIZE, 30, true, 2), of(4, 30, 0));
+        assert_eq!(divide(10, sched::GRAINSIZE, 30, true, 2), of(1, 10, 0));
+        assert_eq!(divide(10, sched::GRAINSIZE, 30, false, 2), of(1, 10, 0));
+        assert_eq!(trip_count(0, u64::MAX, 1), 0);
+        assert_eq!(trip_count(10, 1, -3), 4);
+        assert_eq!(trip_count(1, 10, 3), 4);
+    }
+}
