@@ -1,4 +1,4 @@
-//! Cancellation of parallel regions, loops and sections. OpenMP 5.2, chapter 16.
+//! Cancellation of parallel regions, loops, sections and taskgroups. OpenMP 5.2, chapter 16.
 //!
 //! It works where `OMP_CANCELLATION` is true; elsewhere no request is taken. What a team shares is
 //! a [`Requests`]; nothing in it is ever withdrawn while a region runs, because each request
@@ -18,7 +18,9 @@
 //! A thread that leaves a dispatched loop early gives its place there back, so that the loop's
 //! buffer comes free; a region that was left has its buffers made as new by its master.
 //!
-//! What not: taskgroups. Barriers inside a construct that only some threads have left.
+//! A cancelled taskgroup, and a cancelled region, execute no task that has not begun (`task::run`).
+//!
+//! What not: barriers inside a construct that only some threads have left.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -26,6 +28,7 @@ use crate::kmpc::barrier;
 use crate::kmpc::dispatch;
 use crate::kmpc::icv::settings;
 use crate::kmpc::ident::Ident;
+use crate::kmpc::task::{self, Group};
 use crate::kmpc::team::Team;
 use crate::kmpc::thread::{Thread, by_number, current};
 use crate::support::sync::fence;
@@ -35,6 +38,7 @@ mod kind {
     pub const PARALLEL: i32 = 1;
     pub const LOOP: i32 = 2;
     pub const SECTIONS: i32 = 3;
+    pub const TASKGROUP: i32 = 4;
 }
 
 /// What the threads of a team have asked to cancel.
@@ -127,17 +131,34 @@ pub unsafe extern "C-unwind" fn request(_ident: *const Ident, gtid: i32, kind: i
             requests.construct.store(mine, Ordering::Release);
         }
         kind::PARALLEL | kind::LOOP | kind::SECTIONS => {}
+        kind::TASKGROUP => {
+            let Some(group) = group(thread) else { return 0 };
+            group.cancelled.store(true, Ordering::Release);
+            return 1;
+        }
         _ => return 0,
     }
     dispatch::abandon(thread);
     1
 }
 
+/// The innermost taskgroup around the thread.
+fn group(thread: &Thread) -> Option<&Group> {
+    // SAFETY: the task that the thread executes, whose groups live at least as long.
+    unsafe { (*task::create::current(thread)).group.get().as_ref() }
+}
+
 /// Whether a construct of this kind, around the thread, is to be left.
 fn requested(thread: &Thread, kind: i32) -> bool {
     let team = thread.team();
     let requests = &team.cancel;
-    if !settings().cancellation || team.size() == 1 {
+    if !settings().cancellation {
+        return false;
+    }
+    if kind == kind::TASKGROUP {
+        return group(thread).is_some_and(|group| group.cancelled.load(Ordering::Acquire));
+    }
+    if team.size() == 1 {
         return false;
     }
     match kind {
@@ -154,7 +175,7 @@ fn requested(thread: &Thread, kind: i32) -> bool {
 pub unsafe extern "C-unwind" fn point(_ident: *const Ident, gtid: i32, kind: i32) -> i32 {
     let thread = by_number(gtid);
     let leave = requested(thread, kind);
-    if leave {
+    if leave && kind != kind::TASKGROUP {
         dispatch::abandon(thread);
     }
     i32::from(leave)

@@ -12,7 +12,7 @@ use std::cell::Cell;
 use std::collections::VecDeque;
 use std::ffi::c_void;
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 use crossbeam::utils::CachePadded;
 use parking_lot::Mutex;
@@ -163,6 +163,8 @@ pub struct Group {
     pub outer: *mut Group,
     /// The task that waits at its end.
     pub owner: *mut Task,
+    /// Whether it was cancelled: its tasks that have not begun never will.
+    pub cancelled: AtomicBool,
     /// What its tasks reduce.
     pub reductions: Vec<reduction::Reduction>,
 }
@@ -173,6 +175,7 @@ impl Group {
             members: AtomicU64::new(0),
             outer,
             owner,
+            cancelled: AtomicBool::new(false),
             reductions: Vec::new(),
         }
     }

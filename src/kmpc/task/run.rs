@@ -86,7 +86,9 @@ pub unsafe fn execute(thread: &Thread, task: *mut Task) {
     // SAFETY: the caller's contract; the routine is the compiler's, with its own structure.
     unsafe {
         enter(thread, task);
-        if let Some(routine) = (*t.payload.get()).routine {
+        if let Some(routine) = (*t.payload.get()).routine
+            && !cancelled(thread, t)
+        {
             routine(thread.gtid, t.payload.get());
         }
         go_on(thread, task);
@@ -94,6 +96,15 @@ pub unsafe fn execute(thread: &Thread, task: *mut Task) {
         thread.icvs.set(icvs);
         finish(thread, task);
     }
+}
+
+/// Whether a task that has not begun is not to: its group or its region is cancelled.
+#[inline(always)]
+fn cancelled(thread: &Thread, task: &Task) -> bool {
+    // Relaxed: a request is obeyed at some time. Neither is ever made where cancellation is off.
+    // SAFETY: the group's end waits for the task.
+    let group = unsafe { task.group.get().as_ref() };
+    group.is_some_and(|group| group.cancelled.load(Ordering::Relaxed)) || thread.team().cancel.any()
 }
 
 /// What follows a task's routine.
