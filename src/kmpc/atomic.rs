@@ -3,12 +3,13 @@
 //!
 //! Integers and floats of up to 8 bytes use compare-and-swap on the object itself, so they mix
 //! with inlined atomics; complex numbers and larger objects share one lock. Every update is
-//! sequentially consistent. `long double` has no Rust type and is not supported here; clang never
-//! emits these calls.
+//! sequentially consistent. `long double` has no Rust type: `abi::x87` does its arithmetic. clang
+//! never emits these calls.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
+use crate::kmpc::abi::x87::{self, Extended, ExtendedComplex, Number as _};
 use crate::kmpc::ident::Ident;
 use crate::kmpc::lock;
 
@@ -432,6 +433,62 @@ pub unsafe extern "C-unwind" fn start() {
 /// Ends what [`start`] began.
 pub unsafe extern "C-unwind" fn end() {
     lock::release(&LOCK);
+}
+
+/// Updates of `long double`s and their complex numbers, under the lock.
+macro_rules! extended {
+    ($($(#[$doc:meta])* $op:ident: $($t:ty),* => |$a:ident, $b:ident| $e:expr;)*) => {$(
+        $(#[$doc])*
+        #[derive(Debug)]
+        pub struct $op;
+        $(impl x87::Atomic<$t> for $op {
+            unsafe extern "C" fn apply(
+                _ident: *const Ident,
+                _gtid: i32,
+                cell: *mut $t,
+                after: i32,
+                operand: *const $t,
+                out: *mut $t,
+            ) {
+                lock::acquire(&LOCK);
+                // SAFETY: the trait's contract; everybody else takes the lock.
+                unsafe {
+                    let mut old = <$t>::default();
+                    x87::Number::copy(&raw mut old, cell);
+                    let ($a, $b) = (old, operand);
+                    let new: $t = $e;
+                    x87::Number::copy(cell, &raw const new);
+                    if !out.is_null() {
+                        let result = if after != 0 { &raw const new } else { &raw const old };
+                        x87::Number::copy(out, result);
+                    }
+                }
+                lock::release(&LOCK);
+            }
+        })*
+    )*};
+}
+extended! {
+    /// Addition in `long double`.
+    WideAdd: Extended, ExtendedComplex => |a, b| a.add(*b);
+    /// Subtraction in `long double`.
+    WideSub: Extended, ExtendedComplex => |a, b| a.sub(*b);
+    /// Multiplication in `long double`.
+    WideMul: Extended, ExtendedComplex => |a, b| a.mul(*b);
+    /// Division in `long double`.
+    WideDiv: Extended, ExtendedComplex => |a, b| a.div(*b);
+    /// Subtraction from the operand in `long double`.
+    WideSubRev: Extended, ExtendedComplex => |a, b| (*b).sub(a);
+    /// Division of the operand in `long double`.
+    WideDivRev: Extended, ExtendedComplex => |a, b| (*b).div(a);
+    /// The smaller `long double`.
+    WideMin: Extended => |a, b| x87::smaller(a, *b);
+    /// The larger `long double`.
+    WideMax: Extended => |a, b| x87::larger(a, *b);
+    /// The operand; nothing is asked of what a swap leaves behind.
+    WideSet: Extended, ExtendedComplex => |_a, b| *b;
+    /// The value itself.
+    WideKeep: Extended, ExtendedComplex => |a, _b| a;
 }
 
 #[cfg(test)]

@@ -39,6 +39,10 @@ pub enum Kind {
     C32,
     /// `double _Complex`, in two SSE registers.
     C64,
+    /// `long double`, on the stack or the x87's.
+    F80,
+    /// `long double _Complex`, likewise.
+    C80,
     /// A pointer (to data or code).
     Ptr,
 }
@@ -468,6 +472,40 @@ macro_rules! for_each_runtime_entry {
                 "__kmpc_atomic_cmplx8_swp" (ident, i32, pc64, c64) -> c64 = atomic::swap::<atomic::Complex<f64>>, "15.8.4";
                 "__kmpc_atomic_cmplx8_wr" (ident, i32, pc64, c64) = atomic::update::<atomic::Complex<f64>, atomic::Complex<f64>, atomic::Set>, "15.8.4";
                 "__kmpc_atomic_end" () = atomic::end, "15.8.4";
+                "__kmpc_atomic_cmplx10_add" (ident, i32, pc80, c80) = abi::x87::update::<abi::x87::ExtendedComplex, atomic::WideAdd>, "15.8.4";
+                "__kmpc_atomic_cmplx10_add_cpt" (ident, i32, pc80, c80, i32) -> c80 = abi::x87::capture_complex::<atomic::WideAdd, abi::x87::ExtendedComplex>, "15.8.4";
+                "__kmpc_atomic_cmplx10_div" (ident, i32, pc80, c80) = abi::x87::update::<abi::x87::ExtendedComplex, atomic::WideDiv>, "15.8.4";
+                "__kmpc_atomic_cmplx10_div_cpt" (ident, i32, pc80, c80, i32) -> c80 = abi::x87::capture_complex::<atomic::WideDiv, abi::x87::ExtendedComplex>, "15.8.4";
+                "__kmpc_atomic_cmplx10_div_cpt_rev" (ident, i32, pc80, c80, i32) -> c80 = abi::x87::capture_complex::<atomic::WideDivRev, abi::x87::ExtendedComplex>, "15.8.4";
+                "__kmpc_atomic_cmplx10_div_rev" (ident, i32, pc80, c80) = abi::x87::update::<abi::x87::ExtendedComplex, atomic::WideDivRev>, "15.8.4";
+                "__kmpc_atomic_cmplx10_mul" (ident, i32, pc80, c80) = abi::x87::update::<abi::x87::ExtendedComplex, atomic::WideMul>, "15.8.4";
+                "__kmpc_atomic_cmplx10_mul_cpt" (ident, i32, pc80, c80, i32) -> c80 = abi::x87::capture_complex::<atomic::WideMul, abi::x87::ExtendedComplex>, "15.8.4";
+                "__kmpc_atomic_cmplx10_rd" (ident, i32, pc80) -> c80 = abi::x87::read_complex::<atomic::WideKeep, abi::x87::ExtendedComplex>, "15.8.4";
+                "__kmpc_atomic_cmplx10_sub" (ident, i32, pc80, c80) = abi::x87::update::<abi::x87::ExtendedComplex, atomic::WideSub>, "15.8.4";
+                "__kmpc_atomic_cmplx10_sub_cpt" (ident, i32, pc80, c80, i32) -> c80 = abi::x87::capture_complex::<atomic::WideSub, abi::x87::ExtendedComplex>, "15.8.4";
+                "__kmpc_atomic_cmplx10_sub_cpt_rev" (ident, i32, pc80, c80, i32) -> c80 = abi::x87::capture_complex::<atomic::WideSubRev, abi::x87::ExtendedComplex>, "15.8.4";
+                "__kmpc_atomic_cmplx10_sub_rev" (ident, i32, pc80, c80) = abi::x87::update::<abi::x87::ExtendedComplex, atomic::WideSubRev>, "15.8.4";
+                "__kmpc_atomic_cmplx10_swp" (ident, i32, pc80, c80) -> c80 = abi::x87::swap_complex::<atomic::WideSet, abi::x87::ExtendedComplex>, "15.8.4";
+                "__kmpc_atomic_cmplx10_wr" (ident, i32, pc80, c80) = abi::x87::update::<abi::x87::ExtendedComplex, atomic::WideSet>, "15.8.4";
+                "__kmpc_atomic_float10_add" (ident, i32, pf80, f80) = abi::x87::update::<abi::x87::Extended, atomic::WideAdd>, "15.8.4";
+                "__kmpc_atomic_float10_add_cpt" (ident, i32, pf80, f80, i32) -> f80 = abi::x87::capture::<atomic::WideAdd, abi::x87::Extended>, "15.8.4";
+                "__kmpc_atomic_float10_div" (ident, i32, pf80, f80) = abi::x87::update::<abi::x87::Extended, atomic::WideDiv>, "15.8.4";
+                "__kmpc_atomic_float10_div_cpt" (ident, i32, pf80, f80, i32) -> f80 = abi::x87::capture::<atomic::WideDiv, abi::x87::Extended>, "15.8.4";
+                "__kmpc_atomic_float10_div_cpt_rev" (ident, i32, pf80, f80, i32) -> f80 = abi::x87::capture::<atomic::WideDivRev, abi::x87::Extended>, "15.8.4";
+                "__kmpc_atomic_float10_div_rev" (ident, i32, pf80, f80) = abi::x87::update::<abi::x87::Extended, atomic::WideDivRev>, "15.8.4";
+                "__kmpc_atomic_float10_max" (ident, i32, pf80, f80) = abi::x87::update::<abi::x87::Extended, atomic::WideMax>, "15.8.4";
+                "__kmpc_atomic_float10_max_cpt" (ident, i32, pf80, f80, i32) -> f80 = abi::x87::capture::<atomic::WideMax, abi::x87::Extended>, "15.8.4";
+                "__kmpc_atomic_float10_min" (ident, i32, pf80, f80) = abi::x87::update::<abi::x87::Extended, atomic::WideMin>, "15.8.4";
+                "__kmpc_atomic_float10_min_cpt" (ident, i32, pf80, f80, i32) -> f80 = abi::x87::capture::<atomic::WideMin, abi::x87::Extended>, "15.8.4";
+                "__kmpc_atomic_float10_mul" (ident, i32, pf80, f80) = abi::x87::update::<abi::x87::Extended, atomic::WideMul>, "15.8.4";
+                "__kmpc_atomic_float10_mul_cpt" (ident, i32, pf80, f80, i32) -> f80 = abi::x87::capture::<atomic::WideMul, abi::x87::Extended>, "15.8.4";
+                "__kmpc_atomic_float10_rd" (ident, i32, pf80) -> f80 = abi::x87::read::<atomic::WideKeep, abi::x87::Extended>, "15.8.4";
+                "__kmpc_atomic_float10_sub" (ident, i32, pf80, f80) = abi::x87::update::<abi::x87::Extended, atomic::WideSub>, "15.8.4";
+                "__kmpc_atomic_float10_sub_cpt" (ident, i32, pf80, f80, i32) -> f80 = abi::x87::capture::<atomic::WideSub, abi::x87::Extended>, "15.8.4";
+                "__kmpc_atomic_float10_sub_cpt_rev" (ident, i32, pf80, f80, i32) -> f80 = abi::x87::capture::<atomic::WideSubRev, abi::x87::Extended>, "15.8.4";
+                "__kmpc_atomic_float10_sub_rev" (ident, i32, pf80, f80) = abi::x87::update::<abi::x87::Extended, atomic::WideSubRev>, "15.8.4";
+                "__kmpc_atomic_float10_swp" (ident, i32, pf80, f80) -> f80 = abi::x87::swap::<atomic::WideSet, abi::x87::Extended>, "15.8.4";
+                "__kmpc_atomic_float10_wr" (ident, i32, pf80, f80) = abi::x87::update::<abi::x87::Extended, atomic::WideSet>, "15.8.4";
                 "__kmpc_atomic_fixed1_add" (ident, i32, pi8, i8) = atomic::update::<i8, i8, atomic::Add>, "15.8.4";
                 "__kmpc_atomic_fixed1_add_cpt" (ident, i32, pi8, i8, i32) -> i8 = atomic::capture::<i8, atomic::Add>, "15.8.4";
                 "__kmpc_atomic_fixed1_andb" (ident, i32, pi8, i8) = atomic::update::<i8, i8, atomic::And>, "15.8.4";
@@ -731,25 +769,6 @@ macro_rules! for_each_runtime_entry {
                     = teams::fork, abi::fork_teams_variadic, "10.2";
             }
             unsupported {
-                "long double atomics through the runtime", "15.8.4": [
-                    "__kmpc_atomic_cmplx10_add", "__kmpc_atomic_cmplx10_add_cpt",
-                    "__kmpc_atomic_cmplx10_div", "__kmpc_atomic_cmplx10_div_cpt",
-                    "__kmpc_atomic_cmplx10_div_cpt_rev", "__kmpc_atomic_cmplx10_div_rev",
-                    "__kmpc_atomic_cmplx10_mul", "__kmpc_atomic_cmplx10_mul_cpt",
-                    "__kmpc_atomic_cmplx10_rd", "__kmpc_atomic_cmplx10_sub",
-                    "__kmpc_atomic_cmplx10_sub_cpt", "__kmpc_atomic_cmplx10_sub_cpt_rev",
-                    "__kmpc_atomic_cmplx10_sub_rev", "__kmpc_atomic_cmplx10_swp",
-                    "__kmpc_atomic_cmplx10_wr", "__kmpc_atomic_float10_add",
-                    "__kmpc_atomic_float10_add_cpt", "__kmpc_atomic_float10_div",
-                    "__kmpc_atomic_float10_div_cpt", "__kmpc_atomic_float10_div_cpt_rev",
-                    "__kmpc_atomic_float10_div_rev", "__kmpc_atomic_float10_max",
-                    "__kmpc_atomic_float10_max_cpt", "__kmpc_atomic_float10_min",
-                    "__kmpc_atomic_float10_min_cpt", "__kmpc_atomic_float10_mul",
-                    "__kmpc_atomic_float10_mul_cpt", "__kmpc_atomic_float10_rd",
-                    "__kmpc_atomic_float10_sub", "__kmpc_atomic_float10_sub_cpt",
-                    "__kmpc_atomic_float10_sub_cpt_rev", "__kmpc_atomic_float10_sub_rev",
-                    "__kmpc_atomic_float10_swp", "__kmpc_atomic_float10_wr",
-                ];
                 "non-rectangular collapsed loops", "4.4.2": [
                     "__kmpc_calc_original_ivs_rectang", "__kmpc_for_collapsed_init",
                     "__kmpc_process_loop_nest_rectang",
@@ -875,6 +894,10 @@ macro_rules! rust_type {
     (pf64) => { *mut f64 };
     (pc32) => { *mut atomic::Complex<f32> };
     (pc64) => { *mut atomic::Complex<f64> };
+    (pf80) => { *mut abi::x87::Extended };
+    (pc80) => { *mut abi::x87::ExtendedComplex };
+    (f80) => { abi::x87::Extended };
+    (c80) => { abi::x87::ExtendedComplex };
     (c32) => { atomic::Complex<f32> };
     (c64) => { atomic::Complex<f64> };
     (payload) => { *mut task::Payload };
@@ -925,6 +948,12 @@ macro_rules! kind {
     };
     (f64) => {
         Kind::F64
+    };
+    (f80) => {
+        Kind::F80
+    };
+    (c80) => {
+        Kind::C80
     };
     (c32) => {
         Kind::C32

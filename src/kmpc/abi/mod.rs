@@ -1,8 +1,10 @@
 //! The machine's calling convention, in one place: calling a microtask with N pointers, and
-//! entries that the ABI declares variadic. A port adds a sibling file.
+//! entries that the ABI declares variadic or that take `long double`. A port adds sibling files.
 
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
+#[cfg(target_arch = "x86_64")]
+pub mod x87;
 #[cfg(target_arch = "x86_64")]
 pub use x86_64::{call_microtask, fork_call_variadic, fork_teams_variadic};
 
