@@ -24,6 +24,7 @@ pub mod api;
 pub mod atomic;
 pub mod barrier;
 pub mod cancel;
+pub mod collapse;
 pub mod dispatch;
 pub mod doacross;
 pub mod env;

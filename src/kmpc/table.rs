@@ -152,6 +152,9 @@ macro_rules! for_each_runtime_entry {
                 "__kmpc_doacross_wait" (ident, i32, pi64c) = doacross::wait, "15.9.6";
                 "__kmpc_doacross_post" (ident, i32, pi64c) = doacross::post, "15.9.6";
                 "__kmpc_doacross_fini" (ident, i32) = doacross::fini, "15.9.6";
+                "__kmpc_process_loop_nest_rectang" (ident, i32, pbounds, i32) -> u64 = collapse::process_rectangular, "4.4.3";
+                "__kmpc_calc_original_ivs_rectang" (ident, u64, pboundsc, pu64, i32) = collapse::rectangular_variables, "4.4.3";
+                "__kmpc_for_collapsed_init" (ident, i32, pbounds, pbounds, i32, pi32) -> i32 = collapse::init, "4.4.2";
                 "__kmpc_sections_init" (ident, i32) = dispatch::sections_init, "11.3";
                 "__kmpc_next_section" (ident, i32, i32) -> i32 = dispatch::next_section, "11.3";
                 "__kmpc_end_sections" (ident, i32) = dispatch::sections_end, "11.3";
@@ -769,10 +772,6 @@ macro_rules! for_each_runtime_entry {
                     = teams::fork, abi::fork_teams_variadic, "10.2";
             }
             unsupported {
-                "non-rectangular collapsed loops", "4.4.2": [
-                    "__kmpc_calc_original_ivs_rectang", "__kmpc_for_collapsed_init",
-                    "__kmpc_process_loop_nest_rectang",
-                ];
                 "explicit tasks", "12": [
                     "__kmpc_invoke_task_func", "__kmpc_omp_has_task_team", "__kmpc_task_get_depnode",
                     "__kmpc_task_get_successors",
@@ -878,6 +877,8 @@ macro_rules! rust_type {
     (pptr) => { *const *mut c_void };
     (cstr) => { *const std::ffi::c_char };
     (ptraits) => { *const alloc::Trait };
+    (pbounds) => { *mut collapse::Bounds };
+    (pboundsc) => { *const collapse::Bounds };
     (pdims) => { *const doacross::Dim };
     (pi32c) => { *const i32 };
     (pi64c) => { *const i64 };
