@@ -11,6 +11,7 @@
 //! of `fork` to miss.
 
 use super::thread;
+use crate::support::topology;
 use std::ffi::{CStr, c_void};
 use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -75,6 +76,9 @@ unsafe fn start(name: &CStr, work: Work<'_>) -> Option<libc::pthread_t> {
         let _ = catch_unwind(AssertUnwindSafe(work));
         std::ptr::null_mut()
     }
+    // Made here rather than by whichever thread asks first: a fork while another thread makes it
+    // would leave it unfinished in the child for ever.
+    topology::usable_cpus();
     let work = Box::into_raw(Box::new(work)).cast::<c_void>();
     let _own = thread::own_work();
     let _deaf = Deaf::new();
