@@ -17,6 +17,7 @@
 struct thread {
     uint32_t number; /* in its team */
     uint32_t size;   /* of its team */
+    uint32_t alone;  /* in its team, and without tasks that a barrier has to wait for */
 };
 
 /* The runtime's table of threads, by global number (`kmpc::thread::MAX_THREADS` entries). */
@@ -99,7 +100,8 @@ NOTHING(__kmpc_end_single)
 void __kmpc_barrier(struct ident *, int32_t);
 SHORT void short___kmpc_barrier(struct ident *loc, int32_t gtid)
 {
-    if (!alone(gtid))
+    const struct thread *t = by_number(gtid);
+    if (!t || !t->alone)
         __kmpc_barrier(loc, gtid);
 }
 

@@ -32,8 +32,11 @@ pub const MAX_THREADS: usize = 1 << 15;
 #[repr(C)]
 pub struct Thread {
     tid: Cell<u32>,
-    /// Size of the team; this and the number are read by compiled programs (`runtime-c/entries.c`).
+    /// Size of the team; this, the number and `alone` are read by compiled programs
+    /// (`runtime-c/entries.c`).
     size: Cell<u32>,
+    /// 1 where the team has one thread and no task that its barriers have to wait for.
+    alone: Cell<u32>,
     /// Global thread number; microtasks get its address.
     pub gtid: i32,
     team: Cell<*const Team>,
@@ -64,6 +67,7 @@ pub struct Thread {
 
 const _: () = assert!(std::mem::offset_of!(Thread, tid) == 0);
 const _: () = assert!(std::mem::offset_of!(Thread, size) == 4);
+const _: () = assert!(std::mem::offset_of!(Thread, alone) == 8);
 
 // SAFETY: see the struct's documentation; other threads use the atomic fields only.
 unsafe impl Sync for Thread {}
@@ -170,6 +174,7 @@ impl Thread {
             team: Cell::new(team),
             tid: Cell::new(0),
             size: Cell::new(1),
+            alone: Cell::new(1),
             icvs: Cell::new(Icvs::default()),
             pushed_threads: Cell::new(0),
             pushed_bind: Cell::new(None),
@@ -213,13 +218,23 @@ impl Thread {
     #[inline(always)]
     pub(crate) fn enter(&self, team: *const Team, tid: u32) -> (*const Team, u32) {
         // SAFETY: callers name a live team: their own, or that of the region they are in.
-        self.size.set(unsafe { &*team }.size());
+        let t = unsafe { &*team };
+        let size = t.size();
+        self.size.set(size);
+        // Relaxed: the thread's own, in a team of one.
+        let alone = size == 1 && t.tasks.open.load(Ordering::Relaxed) == 0;
+        self.alone.set(alone.into());
         (self.team.replace(team), self.tid.replace(tid))
     }
 
     /// What the virtual machine's start hook returned for this worker.
     pub fn hook_data(&self) -> *mut c_void {
         self.hook_data.get()
+    }
+
+    /// Notes whether barriers have tasks to wait for.
+    pub(crate) fn expect_tasks(&self, some: bool) {
+        self.alone.set((self.size.get() == 1 && !some).into());
     }
 
     /// Where the thread's tasks live.

@@ -216,6 +216,7 @@ pub unsafe fn count(thread: &Thread, task: &Task) {
         // SAFETY: our own number.
         let epoch = unsafe { team.gang.epoch(thread.tid()) };
         team.tasks.open.store(epoch + 1, Ordering::Relaxed);
+        thread.expect_tasks(true);
     }
 }
 

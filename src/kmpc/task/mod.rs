@@ -19,6 +19,7 @@ use parking_lot::Mutex;
 
 use crate::kmpc::icv::Icvs;
 use crate::kmpc::team::Team;
+use crate::support::sync;
 use deque::Deque;
 use memory::Blocks;
 
@@ -350,7 +351,7 @@ impl Drop for MemberTasks {
 pub struct TeamTasks {
     /// The number of the meeting that ends the interval in which tasks were submitted; 0 where
     /// none were since the last meeting. Members that wait look here.
-    pub open: CachePadded<AtomicU64>,
+    pub open: CachePadded<sync::AtomicU64>,
     /// Counts events that the master looks for when it waits for the last task.
     pulse: CachePadded<AtomicU64>,
     /// Those who use the team without being counted in its meetings.
@@ -374,7 +375,7 @@ unsafe impl Send for TeamTasks {}
 impl Default for TeamTasks {
     fn default() -> Self {
         Self {
-            open: CachePadded::new(AtomicU64::new(0)),
+            open: CachePadded::new(sync::AtomicU64::new(0)),
             pulse: CachePadded::new(AtomicU64::new(0)),
             visitors: CachePadded::new(AtomicU32::new(0)),
             waking: CachePadded::new(AtomicU32::new(0)),

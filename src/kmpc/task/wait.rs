@@ -14,7 +14,7 @@ use crate::kmpc::ident::Ident;
 use crate::kmpc::team::Team;
 use crate::kmpc::team::gang::Errand;
 use crate::kmpc::thread::{Thread, by_number};
-use crate::support::sync::publish;
+use crate::support::sync::{self, publish};
 
 impl TeamTasks {
     /// Adds a task to the line, behind those of its priority, and orders that before every later
@@ -295,13 +295,16 @@ pub unsafe extern "C-unwind" fn end_group(_ident: *const Ident, gtid: i32) {
 /// What a member does while it waits for others in a meeting.
 pub struct Help<'a> {
     thread: &'a Thread,
+    /// The team's [`TeamTasks::open`].
+    open: &'a sync::AtomicU64,
 }
 
 impl<'a> Help<'a> {
     /// Help by this thread in its team.
     #[inline(always)]
     pub fn by(thread: &'a Thread) -> Self {
-        Self { thread }
+        let open = &*thread.team().tasks.open;
+        Self { thread, open }
     }
 }
 
@@ -310,7 +313,7 @@ impl Errand for Help<'_> {
     fn called(&self) -> bool {
         // Relaxed: looked at again after the sleep's full fence; what it leads to is ordered by the
         // deques.
-        self.thread.team().tasks.open.load(Ordering::Relaxed) != 0
+        self.open.load(Ordering::Relaxed) != 0
     }
 
     #[cold]
@@ -358,6 +361,7 @@ pub unsafe fn drain(thread: &Thread, epoch: u64) {
     team.tasks.waking.store(0, Ordering::Relaxed);
     // The others may go on (Release), and the visitors are looked at after that (full fence).
     publish(&team.tasks.open, 0);
+    thread.expect_tasks(false);
     // SAFETY: the master in its region.
     unsafe { team.gang.wake_all(team.size()) };
     let mut turns = 0;

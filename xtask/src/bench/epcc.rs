@@ -1,5 +1,5 @@
-//! OpenMP constructs by the EPCC method: one native executable, run in turn with libomp and with
-//! our runtime in its place (`LD_LIBRARY_PATH`).
+//! OpenMP constructs by the EPCC method, and programs made of tasks: one native executable, run in
+//! turn with libomp and with our runtime in its place (`LD_LIBRARY_PATH`).
 
 use super::{Options, table::Table};
 use crate::process::{self, capture_ok, median, root};
@@ -8,10 +8,21 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Builds both sides, runs them in turn, prints the table.
+/// The constructs.
 pub fn run(options: &Options) -> Result<(), String> {
+    let title = "EPCC method, microseconds of overhead per construct";
+    compare("epcc", title, options)
+}
+
+/// Programs made of tasks.
+pub fn tasks(options: &Options) -> Result<(), String> {
+    compare("tasks", "Programs made of tasks, microseconds", options)
+}
+
+/// Builds both sides, runs them in turn, prints the table.
+fn compare(name: &str, title: &str, options: &Options) -> Result<(), String> {
     let tools = setup::ensure()?;
-    let executable = build(&tools)?;
+    let executable = build(&tools, name)?;
     let ours = libomp_ours(&tools)?;
     let theirs = tools.prefix.join("lib");
     let mut figures: [BTreeMap<String, Vec<f64>>; 2] = Default::default();
@@ -40,7 +51,7 @@ pub fn run(options: &Options) -> Result<(), String> {
         }
     }
     let title = format!(
-        "EPCC method, {} threads, microseconds of overhead per construct, median of {}",
+        "{title}, {} threads, median of {}",
         options.threads, options.runs
     );
     let mut table = Table::new(&title, &["ompvm", "libomp"]);
@@ -56,20 +67,20 @@ pub fn run(options: &Options) -> Result<(), String> {
     table.finish(true, options.json.as_deref())
 }
 
-/// Compiles the suite natively.
-fn build(tools: &Tools) -> Result<PathBuf, String> {
+/// Compiles the sources in `bench/NAME` natively.
+fn build(tools: &Tools, name: &str) -> Result<PathBuf, String> {
     let dir = root().join("bench/out");
     std::fs::create_dir_all(&dir).map_err(|e| format!("{}: {e}", dir.display()))?;
-    let executable = dir.join("epcc");
-    let mut sources: Vec<PathBuf> = std::fs::read_dir(root().join("bench/epcc"))
-        .map_err(|e| format!("bench/epcc: {e}"))?
+    let executable = dir.join(name);
+    let mut sources: Vec<PathBuf> = std::fs::read_dir(root().join("bench").join(name))
+        .map_err(|e| format!("bench/{name}: {e}"))?
         .filter_map(|e| Some(e.ok()?.path()))
         .filter(|p| p.extension().is_some_and(|x| x == "c"))
         .collect();
     sources.sort();
     process::run(
         Command::new(tools.llvm("clang"))
-            .args(["-std=gnu11", "-O2", "-fopenmp", "-o"])
+            .args(["-std=gnu11", "-O2", "-fopenmp", "-fopenmp-version=51", "-o"])
             .arg(&executable)
             .args(&sources)
             .arg("-lm"),

@@ -23,6 +23,8 @@ pub enum Bench {
     Interp(Options),
     /// OpenMP constructs by the EPCC method: our runtime against libomp under one executable
     Epcc(Options),
+    /// Programs made of tasks: our runtime against libomp under one executable
+    Tasks(Options),
     /// The NAS benchmarks as whole processes against clang -O2 and -O3 -march=native
     Npb(npb::NpbOptions),
     /// How long a program with one parallel region takes: native, ompvm cold and warm, lli
@@ -50,6 +52,7 @@ pub fn run(bench: &Bench) -> Result<(), String> {
     match bench {
         Bench::Interp(options) => interp::run(options),
         Bench::Epcc(options) => epcc::run(options),
+        Bench::Tasks(options) => epcc::tasks(options),
         Bench::Npb(options) => npb::run(options),
         Bench::Hello(options) => hello::run(options),
         Bench::Steady(options) => steady::run(options),
