@@ -244,8 +244,8 @@ impl Drop for Join {
         unsafe {
             let errand = Help::by(thread);
             team.gang.join(0, self.size, self.patience, &errand);
-            // Relaxed: the arrivals brought it.
-            let open = team.tasks.open.load(Ordering::Relaxed);
+            // The arrivals brought it.
+            let open = team.tasks.interval.number();
             if open != 0 {
                 drain(thread, open);
             }
@@ -336,7 +336,7 @@ pub fn leave_serial(thread: &Thread) {
     if shape.parent.is_null() || shape.size != 1 {
         return;
     }
-    let open = team.tasks.open.load(Ordering::Relaxed);
+    let open = team.tasks.interval.number();
     if open != 0 {
         // SAFETY: the only member, at the end of its region.
         unsafe { drain(thread, open) };

@@ -221,8 +221,7 @@ impl Thread {
         let t = unsafe { &*team };
         let size = t.size();
         self.size.set(size);
-        // Relaxed: the thread's own, in a team of one.
-        let alone = size == 1 && t.tasks.open.load(Ordering::Relaxed) == 0;
+        let alone = size == 1 && t.tasks.interval.number() == 0;
         self.alone.set(alone.into());
         (self.team.replace(team), self.tid.replace(tid))
     }
@@ -412,8 +411,8 @@ unsafe fn serve_team(thread: &Thread, a: &Assignment) {
     let mut bound = affinity::Bound::default();
     loop {
         let patience = patience();
-        // Relaxed: `help` looks again.
-        let called = || joined != 0 && team.tasks.open.load(Ordering::Relaxed) == joined;
+        // `help` looks again.
+        let called = || joined != 0 && team.tasks.interval.number() == joined;
         // SAFETY: the slot and number are ours.
         match unsafe { team.gang.await_order(slot, a.tid, last, patience, called) } {
             Order::Run { region, size } => {

@@ -38,6 +38,13 @@ pub fn publish(cell: &AtomicU64, value: u64) {
     }
 }
 
+/// A full fence after a SeqCst read-modify-write; on x86-64 that is one already.
+#[inline(always)]
+pub fn fence_after_exchange() {
+    #[cfg(any(loom, not(target_arch = "x86_64")))]
+    fence(Ordering::SeqCst);
+}
+
 /// A 32-bit word a thread can sleep on (`futex(2)`, process-private).
 #[derive(Debug)]
 pub struct Futex {

@@ -51,7 +51,7 @@ impl Task {
         self.waiter.store(0, Ordering::Relaxed);
         self.id.set(0);
         self.team.set(team);
-        self.children.store(0, Ordering::Relaxed);
+        self.children.reset();
         self.event.store(0, Ordering::Relaxed);
     }
 }
@@ -206,16 +206,12 @@ pub unsafe fn go(thread: &Thread, task: *mut Task) {
 pub unsafe fn count(thread: &Thread, task: &Task) {
     task.set(flag::COUNTED);
     let team = thread.team();
-    // Relaxed: our own counter; published with the task.
-    let created = &thread.local().tasks.created;
-    created.store(created.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
-    // Relaxed: members that wait see it at some time; who sleeps is woken after a full fence in
-    // `offer`, and who meets us has it from our arrival. Outside of meetings the word is 0 or that
-    // of the coming one, in which all members agree.
-    if team.tasks.open.load(Ordering::Relaxed) == 0 {
+    thread.local().tasks.counts.create();
+    // Outside of meetings the number is 0 or that of the coming one, in which all members agree.
+    if team.tasks.interval.number() == 0 {
         // SAFETY: our own number.
         let epoch = unsafe { team.gang.epoch(thread.tid()) };
-        team.tasks.open.store(epoch + 1, Ordering::Relaxed);
+        team.tasks.interval.begin(epoch + 1);
         thread.expect_tasks(true);
     }
 }

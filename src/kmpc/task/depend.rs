@@ -18,10 +18,11 @@ use hashbrown::HashMap;
 use parking_lot::Mutex;
 
 use super::create::{self, adopt, count, current};
-use super::{Payload, Task, flag, run, wait};
+use super::{Payload, Task, flag, wait};
 use crate::kmpc::ident::Ident;
 use crate::kmpc::team::Team;
 use crate::kmpc::thread::{Thread, by_number};
+use crate::support::sync::fence_after_exchange;
 
 /// One item of a `depend` clause, as the compiler lays it out.
 #[repr(C)]
@@ -356,7 +357,7 @@ fn end_turn(node: &Node) -> Vec<usize> {
 /// Completes a node: its successors may go on.
 ///
 /// # Safety
-/// As for [`run::complete`]; the task has a node.
+/// As for [`complete`](super::run::complete); the task has a node.
 #[cold]
 pub unsafe fn complete(thread: Option<&Thread>, team: &Team, task: &Task) {
     // SAFETY: made by `Arc::into_raw` in `submit`, taken back once.
@@ -387,7 +388,7 @@ pub unsafe fn complete(thread: Option<&Thread>, team: &Team, task: &Task) {
                 unsafe { make_ready(thread, team, next.task) };
             }
         } else {
-            run::full_fence();
+            fence_after_exchange();
             if team.gang.anyone_sleeps() {
                 // SAFETY: the memory of tasks stays; `team` is alive.
                 unsafe {

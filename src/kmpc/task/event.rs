@@ -55,8 +55,8 @@ pub unsafe extern "C-unwind" fn fulfill(event: usize) {
     let team_ref = unsafe { &*team };
     let member = thread::current_if_known().filter(|thread| std::ptr::eq(thread.team(), team));
     if member.is_none() {
-        // SeqCst: the region's end waits for us from here on; see `wait::drain`.
-        team_ref.tasks.visitors.fetch_add(1, Ordering::SeqCst);
+        // The region's end waits for the task, and from here on for us.
+        team_ref.tasks.interval.come();
     }
     // AcqRel: as in `end_of_routine`.
     if t.event.fetch_or(FULFILLED, Ordering::AcqRel) & ENDED != 0 {
@@ -65,8 +65,7 @@ pub unsafe extern "C-unwind" fn fulfill(event: usize) {
     }
     if member.is_none() {
         wait::pulse(team_ref);
-        // Release: nothing of the team is touched from here on.
-        team_ref.tasks.visitors.fetch_sub(1, Ordering::Release);
+        team_ref.tasks.interval.go();
     }
 }
 

@@ -20,13 +20,17 @@ use parking_lot::Mutex;
 use crate::kmpc::icv::Icvs;
 use crate::kmpc::team::Team;
 use crate::support::sync;
+use children::Children;
 use deque::Deque;
+use interval::{Counts, Interval};
 use memory::Blocks;
 
+pub mod children;
 pub mod create;
 pub mod depend;
 pub mod deque;
 pub mod event;
+pub mod interval;
 pub mod memory;
 pub mod reduction;
 pub mod run;
@@ -124,8 +128,8 @@ pub struct Task {
     /// Its dependences; null where it has none. One count of the node.
     pub node: Cell<*const depend::Node>,
 
-    /// [`children`]: those done, those whose memory is free, and whether it is itself complete.
-    children: AtomicU64,
+    /// Which children are done, and whether it is complete itself.
+    children: Children,
     /// Whether its routine has ended and its event was fulfilled, see `event`.
     event: AtomicU32,
     /// The dependences of its children; null where none have any.
@@ -133,27 +137,6 @@ pub struct Task {
     rest: [usize; 4],
     /// The task again: the word before a payload names its task.
     this: *mut Task,
-}
-
-/// The parts of [`Task::children`].
-mod children {
-    /// One child done, in the low 31 bits.
-    pub const DONE: u64 = 1;
-    /// All of them.
-    pub const DONE_MASK: u64 = (1 << 31) - 1;
-    /// The task itself is complete.
-    pub const COMPLETE: u64 = 1 << 31;
-    /// One child's memory is free, in the high 32 bits; once the task is complete, they count
-    /// from minus the number of children.
-    pub const FREED: u64 = 1 << 32;
-    /// Children after which a task waits for all and begins to count again.
-    pub const LIMIT: u32 = 1 << 30;
-
-    /// Whether the task is complete and the last child's memory was freed just now.
-    #[inline(always)]
-    pub fn all_freed(now: u64) -> bool {
-        now & COMPLETE != 0 && now >> 32 == 0
-    }
 }
 
 /// A taskgroup region.
@@ -201,7 +184,7 @@ impl Task {
             id: Cell::new(0),
             team: Cell::new(std::ptr::null()),
             node: Cell::new(std::ptr::null()),
-            children: AtomicU64::new(0),
+            children: Children::default(),
             event: AtomicU32::new(0),
             table: Cell::new(null_mut()),
             rest: [0; 4],
@@ -268,8 +251,7 @@ impl Task {
     #[inline(always)]
     pub fn childless(&self) -> bool {
         // Relaxed: the task's own.
-        let spawned = u64::from(self.spawned.load(Ordering::Relaxed));
-        self.children.load(Ordering::Acquire) & children::DONE_MASK == spawned
+        self.children.all_done(self.spawned.load(Ordering::Relaxed))
     }
 
     /// Its number for tools.
@@ -287,11 +269,9 @@ impl Task {
 pub struct MemberTasks {
     /// Its tasks to be executed.
     pub deque: Deque<Task>,
-    /// Tasks that this member submitted to be executed later, since the team exists; its own to
-    /// write, on a line of its own.
-    created: CachePadded<AtomicU64>,
-    /// Such tasks that this member completed.
-    finished: AtomicU64,
+    /// Tasks that this member submitted to be executed later, since the team exists, and that it
+    /// completed.
+    counts: Counts,
     /// 1 while the member waits for something and may not execute just any task meanwhile.
     pub busy: AtomicU32,
     own: Own,
@@ -331,8 +311,7 @@ unsafe impl Send for MemberTasks {}
 impl std::fmt::Debug for MemberTasks {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("MemberTasks")
-            .field("created", &self.created)
-            .field("finished", &self.finished)
+            .field("counts", &self.counts)
             .finish_non_exhaustive()
     }
 }
@@ -349,17 +328,12 @@ impl Drop for MemberTasks {
 
 /// What the members of a team share for tasks.
 pub struct TeamTasks {
-    /// The number of the meeting that ends the interval in which tasks were submitted; 0 where
-    /// none were since the last meeting. Members that wait look here.
-    pub open: CachePadded<sync::AtomicU64>,
-    /// Counts events that the master looks for when it waits for the last task.
-    pulse: CachePadded<AtomicU64>,
-    /// Those who use the team without being counted in its meetings.
-    visitors: CachePadded<AtomicU32>,
+    /// The time since the last meeting, if tasks were submitted in it.
+    pub interval: Interval,
     /// 1 while a member woken for a task has not looked for it yet.
     waking: CachePadded<AtomicU32>,
     /// Tasks completed by threads that are not members.
-    finished: AtomicU64,
+    finished: sync::AtomicU64,
     /// Tasks in `line`.
     waiting: CachePadded<AtomicU32>,
     /// Tasks that are in no member's deque: those with a priority, highest first, and those
@@ -375,11 +349,9 @@ unsafe impl Send for TeamTasks {}
 impl Default for TeamTasks {
     fn default() -> Self {
         Self {
-            open: CachePadded::new(sync::AtomicU64::new(0)),
-            pulse: CachePadded::new(AtomicU64::new(0)),
-            visitors: CachePadded::new(AtomicU32::new(0)),
+            interval: Interval::default(),
             waking: CachePadded::new(AtomicU32::new(0)),
-            finished: AtomicU64::new(0),
+            finished: sync::AtomicU64::new(0),
             waiting: CachePadded::new(AtomicU32::new(0)),
             line: Mutex::new(VecDeque::new()),
         }

@@ -8,10 +8,12 @@
 use std::ptr::null_mut;
 use std::sync::atomic::Ordering;
 
+use super::children::Said;
 use super::memory::Blocks;
-use super::{Group, Task, children, depend, flag};
+use super::{Group, Task, depend, flag};
 use crate::kmpc::team::Team;
 use crate::kmpc::thread::Thread;
+use crate::support::sync::fence_after_exchange;
 
 /// Makes `task` the one that the thread executes.
 ///
@@ -159,79 +161,43 @@ pub unsafe fn complete(thread: Option<&Thread>, team: &Team, task: *mut Task) {
     // SAFETY: the group's end waits for us.
     unsafe { leave_group(team, t.group.get()) };
     let parent = t.parent();
-    let free = t.retire();
+    // Relaxed: the task's own word; no more is added to it.
+    let free = t.children.retire(t.spawned.load(Ordering::Relaxed));
     // SAFETY: the memory of tasks stays; the task itself stays until its children's is free.
     let p = unsafe { &*parent };
-    let add = children::DONE + if free { children::FREED } else { 0 };
-    // AcqRel: the parent sees what we did; if we are its last child, we see that it is complete.
-    // SeqCst: before the look at the sleepers (a full fence on x86-64).
-    let before = p.children.fetch_add(add, Ordering::SeqCst);
-    full_fence();
+    let said = p.children.one_done(free);
+    fence_after_exchange();
     if team.gang.anyone_sleeps() {
         // SAFETY: `team` is alive: we are counted in it, or its visitor.
-        unsafe { wake_parent(team, p, before.wrapping_add(add)) };
+        unsafe { wake_parent(team, p, said) };
     }
     if free {
         // SAFETY: complete, and no child refers to it.
         unsafe {
             put(thread, task);
-            if children::all_freed(before.wrapping_add(add)) {
+            if said.all_freed() {
                 free_ancestors(thread, parent);
             }
         }
     }
     if counted {
-        // Release: the master that sees the count sees all we did, above all what we created.
         match thread {
-            Some(thread) => {
-                let finished = &thread.local().tasks.finished;
-                let count = finished.load(Ordering::Relaxed) + 1;
-                finished.store(count, Ordering::Release);
-            }
+            Some(thread) => thread.local().tasks.counts.finish(),
             None => {
+                // Release: as `Counts::finish`.
                 team.tasks.finished.fetch_add(1, Ordering::Release);
             }
         }
     }
 }
 
-/// A full fence after a SeqCst read-modify-write: on x86-64 that is one already.
-#[inline(always)]
-pub fn full_fence() {
-    #[cfg(not(target_arch = "x86_64"))]
-    std::sync::atomic::fence(Ordering::SeqCst);
-}
-
-impl Task {
-    /// Notes that the task is complete; true if its memory is free now, else the last child frees it.
-    #[inline]
-    fn retire(&self) -> bool {
-        // Relaxed: our own word; no more is added to it.
-        let spawned = self.spawned.load(Ordering::Relaxed);
-        if spawned == 0 {
-            return true;
-        }
-        // Acquire: our children are done with us.
-        if self.children.load(Ordering::Acquire) >> 32 == u64::from(spawned) {
-            return true;
-        }
-        // AcqRel: of the last child and us exactly one sees both, and what the other did.
-        // From here on the count of freed children is that of those to come, below 0: who brings it
-        // to 0 need not ask how many there were.
-        let spawned = u64::from(spawned) << 32;
-        let add = children::COMPLETE.wrapping_sub(spawned);
-        let before = self.children.fetch_add(add, Ordering::AcqRel);
-        before & !u64::from(u32::MAX) == spawned
-    }
-}
-
 #[cold]
-unsafe fn wake_parent(team: &Team, parent: &Task, now: u64) {
+unsafe fn wake_parent(team: &Team, parent: &Task, said: Said) {
     // Relaxed: after a full fence; a parent that sleeps has set both before its own. If it is over,
     // the numbers mean nothing and somebody is woken in vain.
     let waiter = parent.waiter.load(Ordering::Relaxed);
     let spawned = parent.spawned.load(Ordering::Relaxed);
-    if waiter != 0 && now & children::DONE_MASK == u64::from(spawned) {
+    if waiter != 0 && said.all_done(spawned) {
         // SAFETY: the caller's contract.
         unsafe { team.gang.unpark(waiter - 1) };
     }
@@ -246,10 +212,7 @@ unsafe fn free_ancestors(thread: Option<&Thread>, mut task: *mut Task) {
         // SAFETY: as above.
         unsafe { put(thread, task) };
         // SAFETY: the memory of tasks stays.
-        let p = unsafe { &*parent };
-        // AcqRel: as in `complete`.
-        let before = p.children.fetch_add(children::FREED, Ordering::AcqRel);
-        if !children::all_freed(before.wrapping_add(children::FREED)) {
+        if !unsafe { &*parent }.children.one_freed().all_freed() {
             return;
         }
         task = parent;
@@ -278,7 +241,7 @@ unsafe fn leave_group(team: &Team, group: *mut Group) {
     let owner = g.owner;
     // Release for the waiter; SeqCst before the look at the sleepers.
     if g.members.fetch_sub(1, Ordering::SeqCst) == 1 {
-        full_fence();
+        fence_after_exchange();
         if team.gang.anyone_sleeps() {
             // SAFETY: the memory of tasks stays.
             let waiter = unsafe { (*owner).waiter.load(Ordering::Relaxed) };

@@ -9,12 +9,13 @@ use std::sync::atomic::Ordering;
 
 use super::create::current;
 use super::deque::Steal;
+use super::interval::{Interval, quiet};
 use super::{Group, Task, TeamTasks, run};
 use crate::kmpc::ident::Ident;
 use crate::kmpc::team::Team;
 use crate::kmpc::team::gang::Errand;
 use crate::kmpc::thread::{Thread, by_number};
-use crate::support::sync::{self, publish};
+use crate::support::sync::fence_after_exchange;
 
 impl TeamTasks {
     /// Adds a task to the line, behind those of its priority, and orders that before every later
@@ -27,8 +28,8 @@ impl TeamTasks {
         let at = line.partition_point(|&t| priority(t) >= priority(task));
         line.insert(at, task);
         // SeqCst: see `offer`.
-        self.waiting.store(line.len() as u32, Ordering::SeqCst);
-        run::full_fence();
+        self.waiting.swap(line.len() as u32, Ordering::SeqCst);
+        fence_after_exchange();
     }
 
     /// The first task in line that `allowed` accepts; null if there is none.
@@ -215,9 +216,8 @@ pub unsafe fn settle(thread: &Thread, task: &Task) {
     loop {
         // SAFETY: the caller's contract.
         unsafe { until(thread, task, || task.childless()) };
-        let spawned = u64::from(task.spawned.load(Ordering::Relaxed));
-        // Acquire: the children are done with the word.
-        if task.children.load(Ordering::Acquire) >> 32 == spawned {
+        let spawned = task.spawned.load(Ordering::Relaxed);
+        if task.children.all_freed(spawned) {
             break;
         }
         // Grandchildren are alive, and nobody tells us when they end.
@@ -227,7 +227,7 @@ pub unsafe fn settle(thread: &Thread, task: &Task) {
         }
     }
     // Relaxed: nobody else uses either until the next child.
-    task.children.store(0, Ordering::Relaxed);
+    task.children.reset();
     task.spawned.store(0, Ordering::Relaxed);
 }
 
@@ -251,8 +251,7 @@ pub unsafe extern "C-unwind" fn taskwait(_ident: *const Ident, gtid: i32) -> i32
 /// `taskyield`: executes another task, if there is one.
 pub unsafe extern "C-unwind" fn taskyield(_ident: *const Ident, gtid: i32, _part: i32) -> i32 {
     let thread = by_number(gtid);
-    // Relaxed: a hint.
-    if thread.team().tasks.open.load(Ordering::Relaxed) != 0 {
+    if thread.team().tasks.interval.number() != 0 {
         current(thread);
         // SAFETY: a scheduling point of the member.
         unsafe { run::one(thread) };
@@ -295,25 +294,22 @@ pub unsafe extern "C-unwind" fn end_group(_ident: *const Ident, gtid: i32) {
 /// What a member does while it waits for others in a meeting.
 pub struct Help<'a> {
     thread: &'a Thread,
-    /// The team's [`TeamTasks::open`].
-    open: &'a sync::AtomicU64,
+    interval: &'a Interval,
 }
 
 impl<'a> Help<'a> {
     /// Help by this thread in its team.
     #[inline(always)]
     pub fn by(thread: &'a Thread) -> Self {
-        let open = &*thread.team().tasks.open;
-        Self { thread, open }
+        let interval = &thread.team().tasks.interval;
+        Self { thread, interval }
     }
 }
 
 impl Errand for Help<'_> {
     #[inline(always)]
     fn called(&self) -> bool {
-        // Relaxed: looked at again after the sleep's full fence; what it leads to is ordered by the
-        // deques.
-        self.open.load(Ordering::Relaxed) != 0
+        self.interval.number() != 0
     }
 
     #[cold]
@@ -345,41 +341,36 @@ pub unsafe fn drain(thread: &Thread, epoch: u64) {
         // SAFETY: the caller's contract.
         return unsafe { assist(thread, epoch) };
     }
+    let interval = &team.tasks.interval;
+    // All members there ever were: what one of a larger region submitted another may have completed.
+    // SAFETY: the master in its region.
+    let members = unsafe { team.gang.capacity() } as u32;
+    // SAFETY: below the capacity.
+    let counts = (0..members).map(|tid| unsafe { &team.slot(tid).local.tasks.counts });
     loop {
         // SAFETY: a member in a meeting.
         while unsafe { run::one(thread) } {}
-        // SeqCst: before the look at the counts; who finishes counts first, then pulses.
-        let seen = team.tasks.pulse.load(Ordering::SeqCst);
-        // SAFETY: the master.
-        if unsafe { quiet(team) } {
+        // Before the look at the counts: who finishes counts first, then beats.
+        let seen = interval.beats();
+        if quiet(counts.clone(), &team.tasks.finished) {
             break;
         }
-        let moved = || team.tasks.pulse.load(Ordering::Acquire) != seen;
+        let moved = || interval.beats() != seen;
         // SAFETY: a member in a meeting.
         unsafe { pause(thread, &moved) };
     }
     team.tasks.waking.store(0, Ordering::Relaxed);
-    // The others may go on (Release), and the visitors are looked at after that (full fence).
-    publish(&team.tasks.open, 0);
+    interval.end();
     thread.expect_tasks(false);
     // SAFETY: the master in its region.
     unsafe { team.gang.wake_all(team.size()) };
-    let mut turns = 0;
-    // SeqCst: a visitor that saw `open` as it was has been counted before; see `help`.
-    while team.tasks.visitors.load(Ordering::SeqCst) != 0 {
-        turns += 1;
-        if turns % 64 == 0 {
-            std::thread::yield_now();
-        }
-        std::hint::spin_loop();
-    }
+    interval.await_visitors();
 }
 
 /// Executes tasks until the master ends the interval.
 unsafe fn assist(thread: &Thread, epoch: u64) {
     let team = thread.team();
-    // Acquire: the end of all tasks is visible.
-    let over = || team.tasks.open.load(Ordering::Acquire) != epoch;
+    let over = || team.tasks.interval.over(epoch);
     called(team);
     // A task executed before we came here may have been the last.
     let mut worked = true;
@@ -400,32 +391,12 @@ unsafe fn assist(thread: &Thread, epoch: u64) {
 
 /// Tells the master to look whether the last task is complete.
 pub fn pulse(team: &Team) {
-    // SeqCst: after our counts, before the look at the sleepers.
-    team.tasks.pulse.fetch_add(1, Ordering::SeqCst);
-    run::full_fence();
+    team.tasks.interval.beat();
+    fence_after_exchange();
     if team.gang.anyone_sleeps() {
         // SAFETY: slot 0 is always there; callers are members or visitors.
         unsafe { team.gang.unpark(0) };
     }
-}
-
-/// Whether all tasks are complete. Each completed task that is seen was created before, and so were
-/// those it created (Release of the count, Acquire here); so if there are as many created as
-/// completed ones, these are the same, and none is left that could create another.
-unsafe fn quiet(team: &Team) -> bool {
-    // SAFETY: the master in its region.
-    let members = unsafe { team.gang.capacity() } as u32;
-    // SAFETY: as above.
-    let of = |tid| unsafe { &team.slot(tid).local.tasks };
-    let mut finished = team.tasks.finished.load(Ordering::Acquire);
-    for tid in 0..members {
-        finished = finished.wrapping_add(of(tid).finished.load(Ordering::Acquire));
-    }
-    let mut created = 0u64;
-    for tid in 0..members {
-        created = created.wrapping_add(of(tid).created.load(Ordering::Acquire));
-    }
-    created == finished
 }
 
 /// A worker that has joined helps the region it was in, as long as it has tasks.
@@ -435,13 +406,10 @@ unsafe fn quiet(team: &Team) -> bool {
 /// in no other since.
 #[cold]
 pub unsafe fn help(thread: &Thread, team: &Team, epoch: u64) {
-    // SeqCst, both, and in `drain` the other way round: the master sees us, or we see the end.
-    team.tasks.visitors.fetch_add(1, Ordering::SeqCst);
-    if team.tasks.open.load(Ordering::SeqCst) == epoch {
+    if team.tasks.interval.visit(epoch) {
         current(thread);
         // SAFETY: the region cannot end while we are counted.
         unsafe { assist(thread, epoch) };
     }
-    // Release: the region is over for us; nothing of it is touched from here on.
-    team.tasks.visitors.fetch_sub(1, Ordering::Release);
+    team.tasks.interval.go();
 }

@@ -294,10 +294,10 @@ impl Team {
     /// Completes the tasks of the interval that the meeting ends.
     #[inline(always)]
     unsafe fn after_meeting(&self, thread: &Thread) {
-        // Relaxed: if tasks were submitted before the meeting, its arrivals brought us the word,
-        // and it stays until the master has ended the interval. It may be that of the next
-        // interval already, if there were none.
-        let open = self.tasks.open.load(Ordering::Relaxed);
+        // If tasks were submitted before the meeting, its arrivals brought us the number, and it stays
+        // until the master has ended the interval. It may be that of the next already, if there
+        // were none.
+        let open = self.tasks.interval.number();
         // SAFETY: the caller's contract.
         unsafe {
             if open != 0 && (open == self.gang.epoch(thread.tid()) || self.size() == 1) {
