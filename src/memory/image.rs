@@ -9,6 +9,7 @@
 //! constructors are run elsewhere.
 
 use super::func::{FuncRef, StubKind, Stubs};
+use super::huge;
 use super::thread;
 use crate::ir::{
     AliasId, BinOp, BlockId, CastOp, Const, ConstExpr, ConstId, FuncId, GlobalId, GlobalRef,
@@ -125,6 +126,14 @@ fn is_internal(name: &str) -> bool {
     name.starts_with("llvm.")
 }
 
+/// Whether memory of this initial value is as it is mapped.
+fn is_zero(module: &Module, id: ConstId) -> bool {
+    matches!(
+        module.consts[id],
+        Const::Zero | Const::Null | Const::Undef | Const::Poison | Const::Int(0)
+    )
+}
+
 impl Image {
     /// Places a module; `resolve` gives addresses of what it does not define.
     ///
@@ -162,9 +171,16 @@ impl Image {
         let data = Mapping::new(layout.data_len, libc::PROT_READ | libc::PROT_WRITE)?;
         let constants = Mapping::new(layout.const_len, libc::PROT_READ | libc::PROT_WRITE)?;
         let mut globals = SecondaryMap::new();
+        let mut large = Vec::new();
         for &(id, offset) in &layout.data {
             globals[id] = data.base + offset;
+            let global = &module.globals[id];
+            let size = module.layout(global.ty).size as usize;
+            if size >= huge::LARGE && global.init.is_some_and(|i| is_zero(&module, i)) {
+                large.push((globals[id], size));
+            }
         }
+        huge::advise(&large);
         for &(id, offset) in &layout.constants {
             globals[id] = constants.base + offset;
         }
@@ -272,7 +288,7 @@ impl Image {
         for &(id, _) in list {
             let g = &self.module.globals[id];
             let Some(init) = g.init else { continue };
-            if self.is_zero(init) {
+            if is_zero(&self.module, init) {
                 continue;
             }
             let len = self.module.layout(g.ty).size as usize;
@@ -297,13 +313,6 @@ impl Image {
             }
         }
         self.tls_init = bytes;
-    }
-
-    fn is_zero(&self, id: ConstId) -> bool {
-        matches!(
-            self.module.consts[id],
-            Const::Zero | Const::Null | Const::Undef | Const::Poison | Const::Int(0)
-        )
     }
 
     /// A number that no other image of the process ever had.
@@ -500,7 +509,7 @@ impl Image {
                 Type::Array { elem, .. } => {
                     let size = self.module.layout(*elem).size as usize;
                     for (i, &item) in items.iter().enumerate() {
-                        if !self.is_zero(item) {
+                        if !is_zero(&self.module, item) {
                             self.const_to_memory(item, &mut out[i * size..(i + 1) * size]);
                         }
                     }

@@ -13,6 +13,7 @@ pub mod abi;
 pub mod activation;
 pub mod altstack;
 pub mod func;
+mod huge;
 pub mod image;
 pub mod jump;
 #[cfg(feature = "vm")]

@@ -1,5 +1,6 @@
 //! Errors, synchronisation facade and small utilities that every layer may use.
 
+pub mod cgroup;
 pub mod error;
 pub mod fault_alloc;
 pub mod seen;

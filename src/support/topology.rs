@@ -4,6 +4,7 @@
 //! process runs in (version 1 or 2, every ancestor that is visible), rounded up: under a quota of
 //! 1.5 CPUs two threads are useful, sixteen are throttled. It does not look at caches or sockets.
 
+use super::cgroup::{self, Group};
 use std::fs;
 use std::sync::OnceLock;
 
@@ -55,68 +56,18 @@ fn quota() -> Option<f64> {
 /// Finds the quota given the texts of `/proc/self/cgroup` and `/proc/self/mountinfo` and a way to
 /// read files.
 fn quota_from(groups: &str, mounts: &str, read: &dyn Fn(&str) -> Option<String>) -> Option<f64> {
-    let mut best: Option<f64> = None;
-    let mut see = |q: f64| best = Some(best.map_or(q, |b: f64| b.min(q)));
-    for line in groups.lines() {
-        let mut parts = line.splitn(3, ':');
-        let (Some(_), Some(controllers), Some(path)) = (parts.next(), parts.next(), parts.next())
-        else {
-            continue;
-        };
-        let v2 = controllers.is_empty();
-        if !v2 && !controllers.split(',').any(|c| c == "cpu") {
-            continue;
+    let number = |path: String| -> Option<f64> { read(&path)?.trim().parse().ok() };
+    let one = |group: &Group| {
+        let folder = &group.folder;
+        if group.unified {
+            return parse_max(&read(&format!("{folder}/cpu.max"))?);
         }
-        let Some((mount, root)) = mount_of(mounts, v2) else {
-            continue;
-        };
-        let relative = path
-            .strip_prefix(root.trim_end_matches('/'))
-            .unwrap_or(path);
-        let mut relative = relative.trim_end_matches('/');
-        loop {
-            let dir = format!("{mount}{relative}");
-            if v2 {
-                if let Some(q) = read(&format!("{dir}/cpu.max")).and_then(|t| parse_max(&t)) {
-                    see(q);
-                }
-            } else {
-                let number = |name: &str| -> Option<f64> {
-                    read(&format!("{dir}/{name}"))?.trim().parse().ok()
-                };
-                if let (Some(q), Some(p)) =
-                    (number("cpu.cfs_quota_us"), number("cpu.cfs_period_us"))
-                    && q > 0.0
-                    && p > 0.0
-                {
-                    see(q / p);
-                }
-            }
-            match relative.rfind('/') {
-                Some(at) => relative = &relative[..at],
-                None => break,
-            }
-        }
-    }
-    best
-}
-
-/// The mount point and the root of the control group hierarchy that holds the CPU controller.
-fn mount_of(mounts: &str, v2: bool) -> Option<(String, String)> {
-    for line in mounts.lines() {
-        let (left, right) = line.split_once(" - ")?;
-        let mut left = left.split(' ').skip(3);
-        let (root, mount) = (left.next()?, left.next()?);
-        let mut right = right.split(' ');
-        let fstype = right.next()?;
-        let options = right.nth(1).unwrap_or("");
-        if (v2 && fstype == "cgroup2")
-            || (!v2 && fstype == "cgroup" && options.split(',').any(|o| o == "cpu"))
-        {
-            return Some((mount.to_owned(), root.to_owned()));
-        }
-    }
-    None
+        let quota = number(format!("{folder}/cpu.cfs_quota_us"))?;
+        let period = number(format!("{folder}/cpu.cfs_period_us"))?;
+        (quota > 0.0 && period > 0.0).then_some(quota / period)
+    };
+    let all = cgroup::groups_from(groups, mounts, "cpu");
+    all.iter().filter_map(one).min_by(f64::total_cmp)
 }
 
 /// Parses `cpu.max`: "max 100000" or "150000 100000".
