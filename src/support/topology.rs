@@ -46,6 +46,17 @@ pub fn usable_cpus() -> usize {
     })
 }
 
+/// The threads on the whole machine that run or wait for a processor (`/proc/loadavg`), the caller
+/// included; 0 when the system does not say.
+pub fn running_threads() -> usize {
+    let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let running = text
+        .split_whitespace()
+        .nth(3)
+        .and_then(|w| w.split_once('/'));
+    running.and_then(|(n, _)| n.parse().ok()).unwrap_or(0)
+}
+
 /// The CPU quota of the process's control group in CPUs, the smallest among its ancestors.
 fn quota() -> Option<f64> {
     let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
@@ -94,6 +105,11 @@ pub fn bind_current_thread(cpu: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_caller_runs() {
+        assert!(running_threads() > 0);
+    }
 
     #[test]
     fn kmpc_quota_of_version_2_takes_the_smallest_ancestor() {

@@ -8,7 +8,7 @@
 //!
 //! Why: a team occupies all processors soon, and a compilation beside it slows all of its members.
 //! Before the first region there is time on all processors but one. Letting regions wait until
-//! the compilations end was no faster. What not: nothing of this where few processors are, since
+//! the compilations end was no faster. What not: nothing of this where few processors are idle, since
 //! there each compilation takes the time of the program itself; what proves hot is found by
 //! [`super::sample`], also where this guessed wrong.
 
@@ -26,8 +26,10 @@ use std::time::{Duration, Instant};
 
 /// Fewer processors have no time for it.
 const PROCESSORS: usize = 4;
-/// For so long each processor but one is expected to work at most.
+/// For so long each of these processors is expected to work at most.
 const MOST_TIME: Duration = Duration::from_millis(60);
+/// Most threads: each takes some megabytes for LLVM.
+const MOST_THREADS: usize = 15;
 /// What is expected to take longer with all effort is compiled quickly first.
 const LATENCY: Duration = Duration::from_millis(25);
 
@@ -179,22 +181,31 @@ fn depths(body: &Body) -> Vec<u32> {
     depths
 }
 
-/// Whether a program's hot functions are compiled ahead of time on this machine. For tests
-/// `OMPVM_AHEAD`, `always` or `never`, decides.
-pub fn pays() -> bool {
-    match std::env::var("OMPVM_AHEAD").as_deref() {
-        Ok("always") => true,
-        Ok("never") => false,
-        _ => topology::usable_cpus() >= PROCESSORS,
-    }
+/// How many threads compile a program's hot functions ahead of time: as many as processors are idle,
+/// none where others use most of them. For tests `OMPVM_AHEAD`, `always` or `never`, decides.
+pub fn threads() -> Option<usize> {
+    let usable = topology::usable_cpus();
+    let idle = match std::env::var("OMPVM_AHEAD").as_deref() {
+        Ok("always") => return Some(MOST_THREADS.min(usable)),
+        Ok("never") => return None,
+        _ if usable < PROCESSORS => return None,
+        // The program's own thread and this one run too.
+        _ => (usable + 1).saturating_sub(topology::running_threads().max(2)),
+    };
+    (idle >= usable / 2).then_some(idle.min(MOST_THREADS))
 }
 
 /// Starts to compile what is expected to be hot; names the functions.
-pub fn compile(image: &Image, compiler: &Compiler, queue: &Arc<Queue>) -> HashSet<FuncId> {
+pub fn compile(
+    image: &Image,
+    compiler: &Compiler,
+    queue: &Arc<Queue>,
+    threads: usize,
+) -> HashSet<FuncId> {
     let module = &image.module;
     let mut hot = expected(module);
     hot.retain(|h| compiler.program().can_compile(h.function));
-    let mut left = MOST_TIME * topology::usable_cpus().saturating_sub(1).max(1) as u32;
+    let mut left = MOST_TIME * threads as u32;
     let mut jobs = Vec::new();
     for &Hot { function, executed } in &hot {
         // It comes with its callers.
@@ -224,7 +235,7 @@ pub fn compile(image: &Image, compiler: &Compiler, queue: &Arc<Queue>) -> HashSe
             head: None,
             level,
             better: None,
-            ahead: true,
+            ahead: threads,
         });
     }
     let chosen = jobs.iter().map(|j| j.function).collect();
@@ -234,7 +245,7 @@ pub fn compile(image: &Image, compiler: &Compiler, queue: &Arc<Queue>) -> HashSe
         .filter(|j| j.level == Level::Quick)
         .map(|j| Job {
             level: Level::Full,
-            ahead: false,
+            ahead: 0,
             better: Some(queue.better(j.function, now, 1.0)),
             ..*j
         })

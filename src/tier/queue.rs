@@ -60,8 +60,8 @@ pub struct Job {
     pub level: Level,
     /// Better code for what is compiled already.
     pub better: Option<Better>,
-    /// Not seen to be hot, but expected to be.
-    pub ahead: bool,
+    /// Threads that may work on what was not seen to be hot, but is expected to be; 0 for other jobs.
+    pub ahead: usize,
 }
 
 /// When better code is made.
@@ -163,7 +163,7 @@ impl Queue {
         let mut state = self.state.lock();
         let nice = job.better.is_some();
         let most = match &job {
-            Job { ahead: true, .. } => usize::MAX,
+            Job { ahead: 1.., .. } => job.ahead,
             Job {
                 better: Some(_), ..
             } => MOST_NICE,

@@ -110,7 +110,7 @@ impl Sampler {
                 function,
                 head: None,
                 level: Level::Full,
-                ahead: false,
+                ahead: 0,
                 better: Some(queue.better(function, now, 1.0)),
             });
         }
@@ -148,8 +148,10 @@ impl Shared {
     }
 
     fn observe(&self) {
-        if self.first && ahead::pays() {
-            let chosen = ahead::compile(&self.image, &self.compiler, &self.queue);
+        if self.first
+            && let Some(threads) = ahead::threads()
+        {
+            let chosen = ahead::compile(&self.image, &self.compiler, &self.queue, threads);
             let _ = self.ahead.set(chosen);
         }
         let mut seen: HashMap<usize, Seen> = HashMap::new();
@@ -338,7 +340,7 @@ impl Shared {
             head,
             level,
             better,
-            ahead: false,
+            ahead: 0,
         });
     }
 
