@@ -13,8 +13,8 @@
 //! [`super::sample`], also where this guessed wrong.
 
 use super::compiler::{Compiler, What};
-use super::queue::{Job, Queue, SMALL};
-use super::units;
+use super::queue::{Job, Queue};
+use super::units::{self, SMALL};
 use crate::ir::{Body, Callee, Const, ConstId, FuncId, GlobalRef, Module};
 use crate::jit::Level;
 use crate::memory::image::Image;
@@ -172,13 +172,19 @@ fn depths(body: &Body) -> Vec<u32> {
             });
         }
     }
-    let mut depths = vec![0; body.blocks.len()];
-    for (head, last) in last.iter().enumerate() {
-        for depth in last.iter().flat_map(|&last| head..=last) {
-            depths[depth] += 1;
+    // How many begin at a block and end before it.
+    let mut change = vec![0i32; body.blocks.len() + 1];
+    for (head, &last) in last.iter().enumerate() {
+        if let Some(last) = last {
+            change[head] += 1;
+            change[last + 1] -= 1;
         }
     }
-    depths
+    let depth = change.iter().scan(0, |depth, change| {
+        *depth += change;
+        Some(*depth as u32)
+    });
+    depth.take(body.blocks.len()).collect()
 }
 
 /// How many threads compile a program's hot functions ahead of time: as many as processors are idle,
@@ -205,13 +211,15 @@ pub fn compile(
     let module = &image.module;
     let mut hot = expected(module);
     hot.retain(|h| compiler.program().can_compile(h.function));
+    let called: HashSet<FuncId> = hot
+        .iter()
+        .flat_map(|h| units::called(module, h.function).filter(move |&f| f != h.function))
+        .collect();
     let mut left = MOST_TIME * threads as u32;
     let mut jobs = Vec::new();
     for &Hot { function, executed } in &hot {
         // It comes with its callers.
-        if units::size(module, function) <= SMALL
-            && hot.iter().any(|h| calls(module, h.function, function))
-        {
+        if units::size(module, function) <= SMALL && called.contains(&function) {
             continue;
         }
         let full = queue.expected(function, Level::Full);
@@ -256,23 +264,19 @@ pub fn compile(
     chosen
 }
 
-/// Whether a function calls another by its name.
-fn calls(module: &Module, caller: FuncId, callee: FuncId) -> bool {
-    let body = module.functions[caller].body.iter();
-    let mut calls = body.flat_map(|b| &b.insts).filter_map(|i| i.op.as_call());
-    caller != callee
-        && calls.any(|c| matches!(c.callee, Callee::Symbol(GlobalRef::Func(f)) if f == callee))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::llvm::{Input, read};
 
-    fn names(text: &str) -> Vec<String> {
+    fn module(text: &str) -> Module {
         let bytes = format!("target triple = \"x86_64-unknown-linux-gnu\"\n{text}").into_bytes();
         let name = "test.ll".into();
-        let module = read(&[Input { name, bytes }]).unwrap();
+        read(&[Input { name, bytes }]).unwrap()
+    }
+
+    fn names(text: &str) -> Vec<String> {
+        let module = module(text);
         let hot = expected(&module).into_iter();
         hot.map(|h| module.functions[h.function].name.to_string())
             .collect()
@@ -316,6 +320,23 @@ mod tests {
         ];
         // The leaf executes little beside the region.
         assert_eq!(names(&text.concat()), ["region", "leaf"]);
+    }
+
+    #[test]
+    fn loops_in_loops_are_counted() {
+        let text = "define i32 @main() { call void @nest(i1 false) ret i32 0 }
+            define void @nest(i1 %c) {
+            entry: br label %outer
+            outer: br label %inner
+            inner: br i1 %c, label %inner, label %latch
+            latch: br i1 %c, label %outer, label %end
+            end: ret void }";
+        let module = module(text);
+        let Some(GlobalRef::Func(nest)) = module.symbol("nest") else {
+            panic!("no nest")
+        };
+        let body = module.functions[nest].body.as_ref().unwrap();
+        assert_eq!(depths(body), [0, 1, 2, 1, 0]);
     }
 
     #[test]

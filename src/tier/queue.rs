@@ -14,10 +14,10 @@
 
 use super::closed;
 use super::compiler::{Compiler, What};
-use super::units;
+use super::units::{self, SMALL};
 use crate::interp::frame::Lowered;
 use crate::interp::watch;
-use crate::ir::{Callee, FuncId, GlobalRef};
+use crate::ir::FuncId;
 use crate::jit::{Level, LoopEntry, Unit};
 use crate::memory::image::Image;
 use crate::memory::own_thread::{self, OwnThread};
@@ -32,9 +32,7 @@ use std::time::{Duration, Instant};
 const PER_UNIT: Duration = Duration::from_millis(2);
 /// Expected cost of an instruction in nanoseconds, until compilations were seen, by level.
 const PER_INSTRUCTION: [u32; 2] = [22_000, 50_000];
-/// Callees up to this many instructions are compiled with their caller.
-pub const SMALL: usize = 80;
-/// Instructions that such callees may add.
+/// Instructions that callees compiled with their caller may add.
 const ADDED: usize = 200;
 /// Niceness of the threads that improve code.
 const NICE: i32 = 19;
@@ -299,15 +297,9 @@ impl Queue {
         }
         let mut total = own;
         while let Some(caller) = todo.pop() {
-            let body = module.functions[caller].body.iter();
-            for inst in body.flat_map(|b| &b.insts) {
-                if let Some(Callee::Symbol(GlobalRef::Func(f))) =
-                    inst.op.as_call().map(|c| &c.callee)
-                    && *f != job.function
-                    && units::size(module, *f) <= SMALL
-                    && total <= own + ADDED
-                {
-                    total = add(*f, &mut todo);
+            for f in units::called(module, caller) {
+                if f != job.function && units::size(module, f) <= SMALL && total <= own + ADDED {
+                    total = add(f, &mut todo);
                 }
             }
         }

@@ -10,7 +10,7 @@ use cranelift_entity::EntityRef;
 use hashbrown::HashMap;
 
 /// Functions up to so many instructions go where a caller of theirs goes.
-const SMALL: usize = 80;
+pub const SMALL: usize = 80;
 /// A group is worth a thread from so many instructions on.
 const WORTH: usize = 300;
 
@@ -35,18 +35,15 @@ pub fn split(module: &Module, functions: &[FuncId], parts: usize) -> Vec<Vec<usi
     }
     let mut leader: Vec<usize> = (0..functions.len()).collect();
     for (i, &caller) in functions.iter().enumerate() {
-        let body = module.functions[caller].body.iter();
-        for inst in body.flat_map(|b| &b.insts) {
-            if let Some(Callee::Symbol(GlobalRef::Func(f))) = inst.op.as_call().map(|c| &c.callee) {
-                let callee = place[f.index()];
-                if callee != usize::MAX
-                    && callee != i
-                    && sizes[callee] <= SMALL
-                    && leader[callee] == callee
-                    && root(&leader, i) != callee
-                {
-                    leader[callee] = i;
-                }
+        for f in called(module, caller) {
+            let callee = place[f.index()];
+            if callee != usize::MAX
+                && callee != i
+                && sizes[callee] <= SMALL
+                && leader[callee] == callee
+                && root(&leader, i) != callee
+            {
+                leader[callee] = i;
             }
         }
     }
@@ -106,6 +103,14 @@ fn calls(module: &Module, function: FuncId) -> impl Iterator<Item = &Call> {
     body.flat_map(|b| &b.insts).filter_map(|i| i.op.as_call())
 }
 
+/// The functions that a function calls by their names, once per call.
+pub fn called(module: &Module, function: FuncId) -> impl Iterator<Item = FuncId> {
+    calls(module, function).filter_map(|call| match call.callee {
+        Callee::Symbol(GlobalRef::Func(f)) => Some(f),
+        _ => None,
+    })
+}
+
 /// Whether a function has a tail call through a pointer that must be one.
 fn hands_over(module: &Module, function: FuncId) -> bool {
     let must = |c: &&Call| c.tail == TailKind::MustTail;
@@ -121,10 +126,7 @@ fn cycle(module: &Module, function: FuncId) -> Vec<FuncId> {
     let mut at = 0;
     while let Some(&caller) = found.get(at) {
         at += 1;
-        for call in calls(module, caller) {
-            let Callee::Symbol(GlobalRef::Func(f)) = call.callee else {
-                continue;
-            };
+        for f in called(module, caller) {
             if module.functions[f].body.is_none() {
                 continue;
             }
