@@ -7,7 +7,7 @@ use std::ffi::c_void;
 use std::sync::atomic::Ordering;
 
 use crate::kmpc::env;
-use crate::kmpc::icv::{self, RunSchedule, SCHEDULE_MONOTONIC, settings};
+use crate::kmpc::icv::{self, RunSchedule, SCHEDULE_MONOTONIC, TRAPEZOIDAL, settings};
 use crate::kmpc::team::{Shape, Team};
 use crate::kmpc::thread::{Thread, current, known_threads};
 use crate::support::topology;
@@ -91,9 +91,9 @@ pub unsafe extern "C-unwind" fn get_supported_active_levels() -> i32 {
 /// `omp_set_schedule`.
 pub unsafe extern "C-unwind" fn set_schedule(kind: i32, chunk: i32) {
     let plain = kind as u32 & !SCHEDULE_MONOTONIC;
-    if (1..=4).contains(&plain) {
+    if matches!(plain, 1..=4 | TRAPEZOIDAL) {
         let chunk = if plain == 4 {
-            0
+            1
         } else {
             chunk.max(env::default_chunk(plain))
         };

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use crossbeam::utils::CachePadded;
 
 use crate::kmpc::doacross::Posted;
-use crate::kmpc::icv::SCHEDULE_MONOTONIC;
+use crate::kmpc::icv::{SCHEDULE_MONOTONIC, TRAPEZOIDAL};
 use crate::kmpc::ident::Ident;
 use crate::kmpc::iteration::{Iteration, balanced, trip_count, value};
 use crate::kmpc::static_loop::kind;
@@ -220,12 +220,18 @@ fn resolve(schedule: i32, chunk: i64, thread: &Thread) -> (Plan, u64, u64, bool)
             unit = chunk;
         }
         chunk = own.max(1);
+        if kind == kind::RUNTIME_SIMD && icv.kind & !SCHEDULE_MONOTONIC == 3 {
+            // Shrinking chunks are multiples of the smallest.
+            unit = unit.saturating_mul(chunk);
+            chunk = 1;
+        }
         icv_monotonic = icv.kind & SCHEDULE_MONOTONIC != 0;
         kind = match icv.kind & !SCHEDULE_MONOTONIC {
             1 if own > 0 => kind::STATIC_CHUNKED,
             1 => kind::STATIC,
             3 => kind::GUIDED,
             4 => kind::AUTO,
+            TRAPEZOIDAL => kind::TRAPEZOIDAL,
             _ => kind::DYNAMIC,
         };
     }

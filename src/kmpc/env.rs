@@ -6,7 +6,7 @@
 
 use std::fmt::Write as _;
 
-use crate::kmpc::icv::{RunSchedule, SCHEDULE_MONOTONIC, Settings, WaitPolicy};
+use crate::kmpc::icv::{RunSchedule, SCHEDULE_MONOTONIC, Settings, TRAPEZOIDAL, WaitPolicy};
 
 /// Reads the variables through `var` into `settings`; `warn` gets one text per bad value.
 pub fn read(
@@ -105,6 +105,10 @@ pub fn read(
         s.cancellation = boolean(t)?;
         Some(())
     });
+    each("KMP_ENABLE_TASK_THROTTLING", "true or false", &mut |t| {
+        s.task_throttling = boolean(t)?;
+        Some(())
+    });
     each("OMP_NUM_TEAMS", "a positive integer", &mut |t| {
         s.num_teams = positive(t)?;
         Some(())
@@ -166,9 +170,10 @@ fn schedule(text: &str) -> Option<RunSchedule> {
     };
     let kind = match kind.trim() {
         "static" => 1,
-        "dynamic" => 2,
+        "dynamic" | "static_steal" => 2,
         "guided" => 3,
         "auto" => 4,
+        "trapezoidal" => TRAPEZOIDAL,
         _ => return None,
     };
     Some(RunSchedule {
@@ -179,7 +184,7 @@ fn schedule(text: &str) -> Option<RunSchedule> {
 
 /// The chunk size of a schedule kind that is given none; 0 leaves even shares.
 pub fn default_chunk(kind: u32) -> i32 {
-    i32::from(matches!(kind, 2 | 3))
+    i32::from(matches!(kind, 2..=4 | TRAPEZOIDAL))
 }
 
 /// A number with an optional unit letter; `unit` bytes where none is given.
@@ -231,7 +236,13 @@ pub fn display(s: &Settings, verbose: bool) -> String {
             .collect::<Vec<_>>()
             .join(",")
     };
-    let kind = ["", "STATIC", "DYNAMIC", "GUIDED", "AUTO"][(s.schedule.kind & 7) as usize % 5];
+    let kind = match s.schedule.kind & !SCHEDULE_MONOTONIC {
+        1 => "STATIC",
+        2 => "DYNAMIC",
+        3 => "GUIDED",
+        4 => "AUTO",
+        _ => "TRAPEZOIDAL",
+    };
     let chunk = if s.schedule.chunk > 0 {
         format!(",{}", s.schedule.chunk)
     } else {

@@ -6,7 +6,7 @@ use std::sync::Once;
 use std::sync::atomic::Ordering;
 
 use crate::kmpc::abi;
-use crate::kmpc::icv::{self, Icvs, settings};
+use crate::kmpc::icv::{self, Icvs, NestedThreads, settings};
 use crate::kmpc::ident::Ident;
 use crate::kmpc::task::wait::{Help, drain};
 use crate::kmpc::team::gang::{Meeting, meeting_for};
@@ -86,13 +86,12 @@ fn reserve(wanted: u32, limit: u32) -> u32 {
 }
 
 /// What the implicit tasks of a region start with.
-fn child_icvs(icvs: Icvs, level: u32, bind: Option<u8>) -> Icvs {
+fn child_icvs(icvs: Icvs, level: u32, bind: Option<u8>, nested: NestedThreads) -> Icvs {
     let mut child = icvs;
     let settings = settings();
-    if settings.nthreads.len() > 1
-        && let Some(n) = settings.nthreads_below(level)
-    {
-        child.nthreads = n;
+    if let Some((threads, below)) = nested.split() {
+        child.nthreads = threads;
+        child.nested = below;
     }
     if let Some(b) = bind.or_else(|| {
         (settings.proc_bind.len() > 1)
@@ -153,7 +152,8 @@ unsafe fn run_region(
     let outer = thread.team();
     let outer_shape = outer.shape();
     let bind = thread.pushed_bind.take();
-    let child = child_icvs(icvs, outer_shape.level + 1, bind);
+    let nested = thread.pushed_nested.take().unwrap_or(icvs.nested);
+    let child = child_icvs(icvs, outer_shape.level + 1, bind, nested);
     let processors = settings().processors;
     let rivals = if outer_shape.size > 1 {
         size.saturating_mul(outer_shape.size)
@@ -299,6 +299,7 @@ pub fn enter_serial(thread: &Thread, ident: *const Ident) {
 pub fn enter_alone(thread: &Thread, ident: *const Ident, level: u32, league: (u32, u32)) {
     thread.pushed_threads.set(0);
     let bind = thread.pushed_bind.take();
+    let pushed = thread.pushed_nested.take();
     let outer = thread.team();
     // SAFETY: the thread's own list.
     let team = unsafe { &mut *thread.spare_serial.get() }
@@ -322,7 +323,13 @@ pub fn enter_alone(thread: &Thread, ident: *const Ident, level: u32, league: (u3
     let work = Work::none(icvs);
     // SAFETY: nobody else uses this team.
     unsafe { t.prepare(shape, work) };
-    thread.icvs.set(child_icvs(icvs, level, bind));
+    // The initial task of a team in a league is no level deeper.
+    let nested = if level > outer.shape().level {
+        pushed.unwrap_or(icvs.nested)
+    } else {
+        NestedThreads::END
+    };
+    thread.icvs.set(child_icvs(icvs, level, bind, nested));
     thread.enter(team, 0);
     let local = thread.local();
     local.singles.set(0);
@@ -385,6 +392,21 @@ pub unsafe extern "C-unwind" fn push_num_threads_strict(
 ) {
     let thread = by_number(gtid);
     thread.pushed_threads.set(threads.max(0) as u32);
+    // SAFETY: the caller's contract.
+    unsafe { expect_threads(thread, ident, threads, severity, message) };
+}
+
+/// Reports at once if the next region cannot have `threads` threads.
+///
+/// # Safety
+/// As for [`push_num_threads_strict`].
+unsafe fn expect_threads(
+    thread: &Thread,
+    ident: *const Ident,
+    threads: i32,
+    severity: i32,
+    message: *const std::ffi::c_char,
+) {
     let icvs = thread.icvs.get();
     let possible = if thread.team().shape().active_level >= icvs.max_active_levels {
         1
@@ -397,19 +419,48 @@ pub unsafe extern "C-unwind" fn push_num_threads_strict(
     }
 }
 
-/// Sets the `num_threads` clause from a list; its first number is for the next region.
+/// Sets the `num_threads` clause from a list: the first number is for the next region, the others
+/// for the regions in it, in place of what they would have had (OpenMP 6.0, section 12.1.2).
 ///
 /// # Safety
 /// `list` has `length` numbers.
 pub unsafe extern "C-unwind" fn push_num_threads_list(
-    ident: *const Ident,
+    _ident: *const Ident,
     gtid: i32,
     length: u32,
     list: *const i32,
 ) {
-    if length > 0 {
-        // SAFETY: the caller's contract.
-        unsafe { push_num_threads(ident, gtid, *list) };
+    if length == 0 {
+        return;
+    }
+    // SAFETY: the caller's contract.
+    let list = unsafe { std::slice::from_raw_parts(list, length as usize) };
+    let thread = by_number(gtid);
+    thread.pushed_threads.set(list[0].max(0) as u32);
+    let nested: Vec<u32> = list[1..].iter().map(|&n| n.max(1) as u32).collect();
+    if !nested.is_empty() {
+        thread.pushed_nested.set(Some(NestedThreads::of(&nested)));
+    }
+}
+
+/// [`push_num_threads_list`], its first number strict.
+///
+/// # Safety
+/// `list` has `length` numbers; `message` is null or a null-terminated string.
+pub unsafe extern "C-unwind" fn push_num_threads_list_strict(
+    ident: *const Ident,
+    gtid: i32,
+    length: u32,
+    list: *const i32,
+    severity: i32,
+    message: *const std::ffi::c_char,
+) {
+    // SAFETY: the caller's contract.
+    unsafe {
+        push_num_threads_list(ident, gtid, length, list);
+        if length > 0 {
+            expect_threads(by_number(gtid), ident, *list, severity, message);
+        }
     }
 }
 

@@ -3,8 +3,8 @@
 //! [`Icvs`] are those of a data environment: each implicit task has a copy that starts as its
 //! parent's. [`Settings`] are those of the whole program, set once from the environment.
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
+use std::sync::{OnceLock, PoisonError, RwLock};
 
 use crate::kmpc::env;
 use crate::support::topology;
@@ -12,7 +12,7 @@ use crate::support::topology;
 /// A loop schedule's kind, as `omp_sched_t` numbers them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunSchedule {
-    /// 1 static, 2 dynamic, 3 guided, 4 auto; bit 31 monotonic.
+    /// 1 static, 2 dynamic, 3 guided, 4 auto, 101 trapezoidal; bit 31 monotonic.
     pub kind: u32,
     /// Iterations per chunk; 0 where not given.
     pub chunk: i32,
@@ -20,12 +20,55 @@ pub struct RunSchedule {
 
 /// Bit of [`RunSchedule::kind`]: chunks are handed out in increasing order.
 pub const SCHEDULE_MONOTONIC: u32 = 0x8000_0000;
+/// [`RunSchedule::kind`] of chunks that shrink linearly, libomp's own.
+pub const TRAPEZOIDAL: u32 = 101;
+
+/// The rest of a list of `nthreads-var`, by its number among those that were ever used: small,
+/// since every task has a copy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NestedThreads(u16);
+
+/// What [`NestedThreads`] number: threads of the regions one level further in, and the rest.
+static LISTS: RwLock<Vec<(u32, NestedThreads)>> = RwLock::new(Vec::new());
+
+impl NestedThreads {
+    /// The list is at its end: its last number stays.
+    pub const END: Self = Self(0);
+
+    /// The number of `list`. Programs that use more than 65,535 different ones get the end of it.
+    pub fn of(list: &[u32]) -> Self {
+        let Some((&threads, rest)) = list.split_first() else {
+            return Self::END;
+        };
+        let entry = (threads, Self::of(rest));
+        // Nothing under the lock panics, so poison means nothing.
+        let mut lists = LISTS.write().unwrap_or_else(PoisonError::into_inner);
+        let index = lists.iter().position(|&known| known == entry);
+        let index = index.unwrap_or_else(|| {
+            lists.push(entry);
+            lists.len() - 1
+        });
+        u16::try_from(index + 1).map_or(Self::END, Self)
+    }
+
+    /// The threads of the regions one level further in, and what is left for those below.
+    #[inline]
+    pub fn split(self) -> Option<(u32, Self)> {
+        if self == Self::END {
+            return None;
+        }
+        let lists = LISTS.read().unwrap_or_else(PoisonError::into_inner);
+        lists.get(self.0 as usize - 1).copied()
+    }
+}
 
 /// The control variables of one data environment.
 #[derive(Clone, Copy, Debug)]
 pub struct Icvs {
     /// Threads of the next parallel region.
     pub nthreads: u32,
+    /// Threads of the regions in it, where a list says so.
+    pub nested: NestedThreads,
     /// Active parallel regions that may be nested.
     pub max_active_levels: u32,
     /// Threads of the contention group.
@@ -51,6 +94,7 @@ impl Default for Icvs {
                 .first()
                 .copied()
                 .unwrap_or(settings.processors),
+            nested: NestedThreads::of(settings.nthreads.get(1..).unwrap_or(&[])),
             max_active_levels: settings.max_active_levels,
             thread_limit: settings.thread_limit,
             schedule: settings.schedule,
@@ -104,6 +148,8 @@ pub struct Settings {
     pub num_teams: u32,
     /// `OMP_TEAMS_THREAD_LIMIT`; 0 where not given.
     pub teams_thread_limit: u32,
+    /// `KMP_ENABLE_TASK_THROTTLING`: who has many tasks waiting executes new ones at once.
+    pub task_throttling: bool,
     /// `OMP_MAX_TASK_PRIORITY`.
     pub max_task_priority: i32,
 }
@@ -127,17 +173,13 @@ impl Settings {
             cancellation: false,
             num_teams: 0,
             teams_thread_limit: 0,
+            task_throttling: true,
             max_task_priority: 0,
         }
     }
 
-    /// The `nthreads` a region at nesting level `level` passes to its implicit tasks, where the
+    /// The `proc_bind` a region at nesting level `level` passes to its implicit tasks, where the
     /// environment's list has a value for them.
-    pub fn nthreads_below(&self, level: u32) -> Option<u32> {
-        self.nthreads.get(level as usize).copied()
-    }
-
-    /// As [`Settings::nthreads_below`], for `proc_bind`.
     pub fn proc_bind_below(&self, level: u32) -> Option<u8> {
         self.proc_bind.get(level as usize).copied()
     }

@@ -100,6 +100,7 @@ macro_rules! for_each_runtime_entry {
                 "__kmpc_push_num_threads" (ident, i32, i32) = fork::push_num_threads, "10.1.2";
                 "__kmpc_push_num_threads_strict" (ident, i32, i32, i32, cstr) = fork::push_num_threads_strict, "10.1.2";
                 "__kmpc_push_num_threads_list" (ident, i32, u32, pi32c) = fork::push_num_threads_list, "10.1.2";
+                "__kmpc_push_num_threads_list_strict" (ident, i32, u32, pi32c, i32, cstr) = fork::push_num_threads_list_strict, "10.1.2";
                 "__kmpc_pop_num_threads" (ident, i32) = fork::pop_num_threads, "10.1.2";
                 "__kmpc_push_proc_bind" (ident, i32, i32) = fork::push_proc_bind, "10.1.3";
                 "__kmpc_global_thread_num" (ident) -> i32 = misc::global_thread_num, "10.1";
@@ -825,9 +826,6 @@ macro_rules! for_each_runtime_entry {
                     "kmp_set_library_serial_", "kmp_set_library_throughput_",
                     "kmp_set_library_turnaround_", "kmp_set_stacksize_", "kmp_set_stacksize_s_",
                     "kmp_set_warnings_off_", "kmp_set_warnings_on_", "omp_control_tool_",
-                ];
-                "strict num_threads lists", "10.1.2": [
-                    "__kmpc_push_num_threads_list_strict",
                 ];
                 "threadprivate arrays with constructors", "5.2": [
                     "__kmpc_threadprivate_register_vec",

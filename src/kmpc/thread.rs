@@ -15,7 +15,7 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
-use crate::kmpc::icv::{self, Icvs, settings};
+use crate::kmpc::icv::{self, Icvs, NestedThreads, settings};
 use crate::kmpc::task::memory::Blocks;
 use crate::kmpc::task::wait::{self, Help};
 use crate::kmpc::team::gang::{Order, Slot};
@@ -44,6 +44,8 @@ pub struct Thread {
     pub icvs: Cell<Icvs>,
     /// `num_threads` clause of the next region; 0 where none.
     pub pushed_threads: Cell<u32>,
+    /// The rest of its list, for the regions in that one.
+    pub pushed_nested: Cell<Option<NestedThreads>>,
     /// `proc_bind` clause of the next region.
     pub pushed_bind: Cell<Option<u8>>,
     /// `num_teams` and `thread_limit` clauses of the next `teams` region; 0 where none.
@@ -177,6 +179,7 @@ impl Thread {
             alone: Cell::new(1),
             icvs: Cell::new(Icvs::default()),
             pushed_threads: Cell::new(0),
+            pushed_nested: Cell::new(None),
             pushed_bind: Cell::new(None),
             pushed_teams: Cell::new((0, 0)),
             spare_teams: UnsafeCell::new(Vec::new()),

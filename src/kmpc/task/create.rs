@@ -5,6 +5,7 @@ use std::ptr::null_mut;
 use std::sync::atomic::Ordering;
 
 use super::{Payload, Routine, Task, children, event, flag, run, wait};
+use crate::kmpc::icv::settings;
 use crate::kmpc::ident::Ident;
 use crate::kmpc::team::Team;
 use crate::kmpc::thread::{self, Thread, by_number};
@@ -184,7 +185,9 @@ pub unsafe fn go(thread: &Thread, task: *mut Task) {
     // SAFETY: our own deque.
     let now = team.size() == 1
         || parent.is(flag::FINAL)
-        || t.priority.get() == 0 && unsafe { member.deque.len(THROTTLE) } >= THROTTLE;
+        || t.priority.get() == 0
+            && unsafe { member.deque.len(THROTTLE) } >= THROTTLE
+            && settings().task_throttling;
     // SAFETY: the caller's contract.
     unsafe {
         if (!now || t.completes_later()) && !t.is(flag::COUNTED) {
