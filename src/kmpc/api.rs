@@ -6,6 +6,7 @@
 use std::ffi::c_void;
 use std::sync::atomic::Ordering;
 
+use crate::kmpc::affinity::DISPLAY;
 use crate::kmpc::env;
 use crate::kmpc::icv::{self, RunSchedule, SCHEDULE_MONOTONIC, TRAPEZOIDAL, settings};
 use crate::kmpc::team::{Shape, Team};
@@ -252,65 +253,12 @@ pub unsafe extern "C-unwind" fn get_max_task_priority() -> i32 {
 
 /// `omp_get_proc_bind`.
 pub unsafe extern "C-unwind" fn get_proc_bind() -> i32 {
-    current().icvs.get().proc_bind as i32
-}
-
-/// `omp_get_num_places`: the processors, where binding is on.
-pub unsafe extern "C-unwind" fn get_num_places() -> i32 {
-    if settings().bind {
-        topology::allowed_cpus().len() as i32
-    } else {
-        0
-    }
-}
-
-/// `omp_get_place_num_procs`.
-pub unsafe extern "C-unwind" fn get_place_num_procs(place: i32) -> i32 {
-    // SAFETY: no pointers are passed.
-    unsafe { (place >= 0 && place < get_num_places()) as i32 }
-}
-
-/// `omp_get_place_proc_ids`.
-///
-/// # Safety
-/// `ids` has room for one number.
-pub unsafe extern "C-unwind" fn get_place_proc_ids(place: i32, ids: *mut i32) {
-    if settings().bind
-        && let Some(&cpu) = topology::allowed_cpus().get(place as usize)
-    {
-        // SAFETY: the caller's contract.
-        unsafe { *ids = cpu as i32 };
-    }
-}
-
-/// `omp_get_place_num`: the place of the processor the thread is on, -1 without binding.
-pub unsafe extern "C-unwind" fn get_place_num() -> i32 {
-    if !settings().bind {
-        return -1;
-    }
-    // SAFETY: no arguments.
-    let cpu = unsafe { libc::sched_getcpu() };
-    topology::allowed_cpus()
-        .iter()
-        .position(|&c| c as i32 == cpu)
-        .map_or(-1, |p| p as i32)
-}
-
-/// `omp_get_partition_place_nums`.
-///
-/// # Safety
-/// `places` has room for as many numbers as there are places.
-pub unsafe extern "C-unwind" fn get_partition_place_nums(places: *mut i32) {
-    // SAFETY: no pointers are passed.
-    for place in 0..unsafe { get_num_places() } {
-        // SAFETY: the caller's contract.
-        unsafe { *places.add(place as usize) = place };
-    }
+    i32::from(current().icvs.get().placement & !DISPLAY)
 }
 
 /// `omp_display_env`.
 pub unsafe extern "C-unwind" fn display_env(verbose: i32) {
-    eprint!("{}", env::display(settings(), verbose != 0));
+    eprint!("{}", env::display::listing(settings(), verbose != 0));
 }
 
 /// `omp_pause_resource`: workers hold nothing that can be freed; done.
@@ -363,9 +311,9 @@ pub unsafe extern "C-unwind" fn ignore() {}
 /// `kmp_set_defaults`.
 pub unsafe extern "C-unwind" fn ignore_str(_value: *const std::ffi::c_char) {}
 
-/// `kmp_get_library`: throughput.
+/// `kmp_get_library`.
 pub unsafe extern "C-unwind" fn get_library() -> i32 {
-    3
+    settings().library as i32
 }
 
 /// `kmp_get_num_known_threads`.
@@ -373,7 +321,7 @@ pub unsafe extern "C-unwind" fn get_num_known_threads() -> i32 {
     known_threads()
 }
 
-/// `__kmpc_get_target_offload`: the default.
+/// `__kmpc_get_target_offload`.
 pub unsafe extern "C-unwind" fn get_target_offload() -> i32 {
-    0
+    settings().target_offload as i32
 }

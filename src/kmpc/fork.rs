@@ -6,6 +6,8 @@ use std::sync::Once;
 use std::sync::atomic::Ordering;
 
 use crate::kmpc::abi;
+use crate::kmpc::affinity::partition::Seat;
+use crate::kmpc::affinity::{self, DISPLAY};
 use crate::kmpc::icv::{self, Icvs, NestedThreads, settings};
 use crate::kmpc::ident::Ident;
 use crate::kmpc::task::wait::{Help, drain};
@@ -86,19 +88,17 @@ fn reserve(wanted: u32, limit: u32) -> u32 {
 }
 
 /// What the implicit tasks of a region start with.
-fn child_icvs(icvs: Icvs, level: u32, bind: Option<u8>, nested: NestedThreads) -> Icvs {
+fn child_icvs(icvs: Icvs, level: u32, nested: NestedThreads) -> Icvs {
     let mut child = icvs;
     let settings = settings();
     if let Some((threads, below)) = nested.split() {
         child.nthreads = threads;
         child.nested = below;
     }
-    if let Some(b) = bind.or_else(|| {
-        (settings.proc_bind.len() > 1)
-            .then(|| settings.proc_bind_below(level))
-            .flatten()
-    }) {
-        child.proc_bind = b;
+    if settings.proc_bind.len() > 1
+        && let Some(bind) = settings.proc_bind_below(level)
+    {
+        child.placement = bind | child.placement & DISPLAY;
     }
     child
 }
@@ -151,9 +151,18 @@ unsafe fn run_region(
     }
     let outer = thread.team();
     let outer_shape = outer.shape();
-    let bind = thread.pushed_bind.take();
+    let clause = thread.pushed_bind.take();
     let nested = thread.pushed_nested.take().unwrap_or(icvs.nested);
-    let child = child_icvs(icvs, outer_shape.level + 1, bind, nested);
+    let level = outer_shape.level + 1;
+    let child = child_icvs(icvs, level, nested);
+    let seat = if icvs.placement == 0 {
+        None
+    } else {
+        let placement = icvs.placement;
+        Some(affinity::place_team(
+            thread, t, size, level, placement, clause,
+        ))
+    };
     let processors = settings().processors;
     let rivals = if outer_shape.size > 1 {
         size.saturating_mul(outer_shape.size)
@@ -165,7 +174,7 @@ unsafe fn run_region(
         size,
         meeting: meeting_for(rivals, processors),
         patience,
-        level: outer_shape.level + 1,
+        level,
         active_level: outer_shape.active_level + 1,
         parent: outer,
         parent_tid: thread.tid(),
@@ -176,6 +185,7 @@ unsafe fn run_region(
         microtask,
         argc,
         argv,
+        placed: seat.is_some(),
         ..Work::none(child)
     };
     if argc as usize <= INLINE_ARGS {
@@ -201,7 +211,11 @@ unsafe fn run_region(
         icvs,
         limited,
         patience,
+        seat,
     };
+    if seat.is_some() {
+        affinity::take_seat(thread, t, 0);
+    }
     let tid = 0;
     // SAFETY: the caller's contract.
     unsafe { abi::call_microtask(microtask, &thread.gtid, &tid, argc, argv) };
@@ -232,6 +246,8 @@ struct Join {
     icvs: Icvs,
     limited: bool,
     patience: Patience,
+    /// Where affinity matters: the master's seat outside.
+    seat: Option<Seat>,
 }
 
 impl Drop for Join {
@@ -264,6 +280,9 @@ impl Drop for Join {
         }
         thread.enter(self.saved.0, self.saved.1);
         thread.icvs.set(self.icvs);
+        if let Some(seat) = self.seat {
+            thread.bound.seat.set(seat);
+        }
         if self.limited {
             BUSY_WORKERS.fetch_sub(self.size - 1, Ordering::Relaxed);
             if thread.team().shape().level > 0 {
@@ -293,12 +312,15 @@ pub fn enter_serial(thread: &Thread, ident: *const Ident) {
     let outer = thread.team().shape();
     let league = outer.league;
     enter_alone(thread, ident, outer.level + 1, league);
+    if thread.icvs.get().placement & DISPLAY != 0 {
+        affinity::display_serial(thread);
+    }
 }
 
 /// Enters a team of one at nesting level `level` (its own level for teams of a league).
 pub fn enter_alone(thread: &Thread, ident: *const Ident, level: u32, league: (u32, u32)) {
     thread.pushed_threads.set(0);
-    let bind = thread.pushed_bind.take();
+    thread.pushed_bind.set(None);
     let pushed = thread.pushed_nested.take();
     let outer = thread.team();
     // SAFETY: the thread's own list.
@@ -329,7 +351,7 @@ pub fn enter_alone(thread: &Thread, ident: *const Ident, level: u32, league: (u3
     } else {
         NestedThreads::END
     };
-    thread.icvs.set(child_icvs(icvs, level, bind, nested));
+    thread.icvs.set(child_icvs(icvs, level, nested));
     thread.enter(team, 0);
     let local = thread.local();
     local.singles.set(0);
@@ -469,7 +491,11 @@ pub unsafe extern "C-unwind" fn pop_num_threads(_ident: *const Ident, _gtid: i32
 
 /// Sets the `proc_bind` clause of the next region.
 pub unsafe extern "C-unwind" fn push_proc_bind(_ident: *const Ident, gtid: i32, bind: i32) {
-    by_number(gtid)
-        .pushed_bind
-        .set(Some(bind.clamp(0, 4) as u8));
+    // clang numbers `primary` apart from `master`, 5 and 2; they are the same.
+    let bind = match bind {
+        5 => 2,
+        2..=4 => bind as u8,
+        _ => return,
+    };
+    by_number(gtid).pushed_bind.set(Some(bind));
 }

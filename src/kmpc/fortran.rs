@@ -3,7 +3,7 @@
 
 use std::ffi::c_void;
 
-use crate::kmpc::{alloc, api, lock};
+use crate::kmpc::{affinity, alloc, api, lock};
 
 macro_rules! by_reference {
     ($($name:ident($($arg:ident: $t:ty),*) $(-> $ret:ty)? = $target:path;)*) => {$(
@@ -28,7 +28,7 @@ by_reference! {
     set_default_device(device: i32) = api::set_default_device;
     set_num_teams(teams: i32) = api::set_num_teams;
     set_teams_thread_limit(limit: i32) = api::set_teams_thread_limit;
-    get_place_num_procs(place: i32) -> i32 = api::get_place_num_procs;
+    get_place_num_procs(place: i32) -> i32 = affinity::api::get_place_num_procs;
     display_env(verbose: i32) = api::display_env;
     pause_resource(kind: i32, device: i32) -> i32 = api::pause_resource;
     pause_resource_all(kind: i32) -> i32 = api::pause_resource_all;
@@ -43,7 +43,7 @@ by_reference! {
 /// The pointers are valid.
 pub unsafe extern "C-unwind" fn get_place_proc_ids(place: *const i32, ids: *mut i32) {
     // SAFETY: the caller's contract.
-    unsafe { api::get_place_proc_ids(*place, ids) }
+    unsafe { affinity::api::get_place_proc_ids(*place, ids) }
 }
 
 /// `omp_init_lock_with_hint_`.
@@ -53,4 +53,31 @@ pub unsafe extern "C-unwind" fn get_place_proc_ids(place: *const i32, ids: *mut 
 pub unsafe extern "C-unwind" fn init_lock_hint(object: *mut c_void, _hint: *const i32) {
     // SAFETY: the caller's contract.
     unsafe { lock::init(object) }
+}
+
+/// `kmp_set_affinity_mask_proc_`.
+///
+/// # Safety
+/// The pointers are valid.
+pub unsafe extern "C-unwind" fn mask_add(proc: *const i32, mask: *mut *mut c_void) -> i32 {
+    // SAFETY: the caller's contract.
+    unsafe { affinity::api::mask_add(*proc, mask) }
+}
+
+/// `kmp_unset_affinity_mask_proc_`.
+///
+/// # Safety
+/// The pointers are valid.
+pub unsafe extern "C-unwind" fn mask_remove(proc: *const i32, mask: *mut *mut c_void) -> i32 {
+    // SAFETY: the caller's contract.
+    unsafe { affinity::api::mask_remove(*proc, mask) }
+}
+
+/// `kmp_get_affinity_mask_proc_`.
+///
+/// # Safety
+/// The pointers are valid.
+pub unsafe extern "C-unwind" fn mask_has(proc: *const i32, mask: *mut *mut c_void) -> i32 {
+    // SAFETY: the caller's contract.
+    unsafe { affinity::api::mask_has(*proc, mask) }
 }

@@ -6,6 +6,8 @@
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 use std::sync::{OnceLock, PoisonError, RwLock};
 
+use crate::kmpc::affinity::places::{KmpAffinity, Request};
+use crate::kmpc::affinity::{DISPLAY, format};
 use crate::kmpc::env;
 use crate::support::topology;
 
@@ -81,8 +83,9 @@ pub struct Icvs {
     pub teams_thread_limit: u32,
     /// The runtime may give fewer threads than asked for.
     pub dynamic: bool,
-    /// `omp_proc_bind_t` of the next region.
-    pub proc_bind: u8,
+    /// `omp_proc_bind_t` of the next region, and whether it says where its threads are
+    /// ([`DISPLAY`]): not 0 where a region has anything to do about affinity.
+    pub placement: u8,
 }
 
 impl Default for Icvs {
@@ -96,12 +99,20 @@ impl Default for Icvs {
                 .unwrap_or(settings.processors),
             nested: NestedThreads::of(settings.nthreads.get(1..).unwrap_or(&[])),
             max_active_levels: settings.max_active_levels,
-            thread_limit: settings.thread_limit,
+            thread_limit: match settings.library {
+                Library::Serial => 1,
+                _ => settings.thread_limit.min(settings.device_thread_limit),
+            },
             schedule: settings.schedule,
             default_device: settings.default_device,
             teams_thread_limit: settings.teams_thread_limit,
             dynamic: settings.dynamic,
-            proc_bind: settings.proc_bind.first().copied().unwrap_or(0),
+            placement: settings.proc_bind.first().copied().unwrap_or(0)
+                | if settings.display_affinity {
+                    DISPLAY
+                } else {
+                    0
+                },
         }
     }
 }
@@ -113,6 +124,28 @@ pub enum WaitPolicy {
     Active,
     /// Sleep soon.
     Passive,
+}
+
+/// `KMP_LIBRARY`, as `kmp_get_library` numbers it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Library {
+    /// Every region runs on its thread alone.
+    Serial = 1,
+    /// Waiting threads spin.
+    Turnaround = 2,
+    /// Waiting threads sleep after a while.
+    Throughput = 3,
+}
+
+/// `OMP_TARGET_OFFLOAD`, as `__kmpc_get_target_offload` numbers it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TargetOffload {
+    /// Never.
+    Disabled = 0,
+    /// Where there is a device.
+    Default = 1,
+    /// Or end the program.
+    Mandatory = 2,
 }
 
 /// What the environment says, read once.
@@ -134,6 +167,34 @@ pub struct Settings {
     pub proc_bind: Vec<u8>,
     /// Bind threads to processors: a policy other than `false` was asked for.
     pub bind: bool,
+    /// `OMP_PLACES`, where given.
+    pub places: Option<Request>,
+    /// `KMP_AFFINITY` or `GOMP_CPU_AFFINITY`, where given.
+    pub kmp_affinity: Option<KmpAffinity>,
+    /// `KMP_HW_SUBSET`, where given.
+    pub hw_subset: Option<String>,
+    /// `OMP_DISPLAY_AFFINITY`.
+    pub display_affinity: bool,
+    /// `OMP_AFFINITY_FORMAT`.
+    pub affinity_format: String,
+    /// `KMP_WARNINGS`.
+    pub warnings: bool,
+    /// `KMP_DEVICE_THREAD_LIMIT`, also called `KMP_ALL_THREADS`: threads of the whole process.
+    pub device_thread_limit: u32,
+    /// `KMP_TEAMS_THREAD_LIMIT`; only shown, since teams run one after the other.
+    pub kmp_teams_thread_limit: u32,
+    /// `OMP_SCHEDULE` as it is shown.
+    pub schedule_text: String,
+    /// `OMP_TARGET_OFFLOAD`.
+    pub target_offload: TargetOffload,
+    /// `OMP_TOOL`.
+    pub tool: bool,
+    /// `OMP_TOOL_LIBRARIES`.
+    pub tool_libraries: Option<String>,
+    /// `OMP_TOOL_VERBOSE_INIT`.
+    pub tool_verbose_init: Option<String>,
+    /// `KMP_LIBRARY`.
+    pub library: Library,
     /// `OMP_STACKSIZE` in bytes.
     pub stack_size: usize,
     /// `OMP_WAIT_POLICY`, where given.
@@ -166,6 +227,20 @@ impl Settings {
             schedule: RunSchedule { kind: 1, chunk: 0 },
             proc_bind: Vec::new(),
             bind: false,
+            places: None,
+            kmp_affinity: None,
+            hw_subset: None,
+            display_affinity: false,
+            affinity_format: format::DEFAULT.to_owned(),
+            warnings: true,
+            device_thread_limit: i32::MAX as u32,
+            kmp_teams_thread_limit: processors,
+            schedule_text: "static".to_owned(),
+            target_offload: TargetOffload::Default,
+            tool: true,
+            tool_libraries: None,
+            tool_verbose_init: None,
+            library: Library::Throughput,
             stack_size: 8 << 20,
             wait_policy: None,
             blocktime_us: None,
@@ -190,18 +265,25 @@ pub fn settings() -> &'static Settings {
     static SETTINGS: OnceLock<Settings> = OnceLock::new();
     SETTINGS.get_or_init(|| {
         let mut settings = Settings::new(topology::usable_cpus() as u32);
+        let mut warnings = Vec::new();
         env::read(
             &mut settings,
             &|name| std::env::var(name).ok(),
-            &mut |warning| {
-                eprintln!("ompvm: warning: {warning}");
-            },
+            &mut |warning| warnings.push(warning),
         );
-        if let Some(verbose) = env::display_env(&|name| std::env::var(name).ok()) {
-            eprint!("{}", env::display(&settings, verbose));
+        for warning in warnings.iter().filter(|_| settings.warnings) {
+            eprintln!("OMP: Warning {warning}");
         }
+        env::display::at_start(&settings);
         settings
     })
+}
+
+/// Prints a warning, with libomp's number of it in front, unless `KMP_WARNINGS` turns them off.
+pub fn warn(text: &str) {
+    if settings().warnings {
+        eprintln!("OMP: Warning {text}");
+    }
 }
 
 /// `omp_set_num_teams`.
@@ -223,16 +305,24 @@ pub fn spin_micros() -> u32 {
 
 #[cold]
 fn first_spin_micros() -> u32 {
-    let settings = settings();
-    let micros = match (settings.wait_policy, settings.blocktime_us) {
+    let micros = spin_micros_of(settings());
+    SPIN_MICROS.store(micros, Ordering::Relaxed);
+    micros
+}
+
+/// What [`spin_micros`] is at the start.
+pub fn spin_micros_of(settings: &Settings) -> u32 {
+    let policy = settings.wait_policy.or(match settings.library {
+        Library::Turnaround => Some(WaitPolicy::Active),
+        _ => None,
+    });
+    match (policy, settings.blocktime_us) {
         (_, Some(u64::MAX)) => u32::MAX,
         (_, Some(us)) => us.min(UNSET as u64 - 1) as u32,
         (Some(WaitPolicy::Active), None) => u32::MAX,
         (Some(WaitPolicy::Passive), None) => 0,
         (None, None) => 5_000,
-    };
-    SPIN_MICROS.store(micros, Ordering::Relaxed);
-    micros
+    }
 }
 
 /// `kmp_set_blocktime`: sets the spinning time in milliseconds.

@@ -307,12 +307,12 @@ macro_rules! for_each_runtime_entry {
                 "omp_get_max_task_priority_" () -> i32 = api::get_max_task_priority, "18.5.1";
                 "omp_get_proc_bind" () -> i32 = api::get_proc_bind, "18.3.1";
                 "omp_get_proc_bind_" () -> i32 = api::get_proc_bind, "18.3.1";
-                "omp_get_num_places" () -> i32 = api::get_num_places, "18.3.2";
-                "omp_get_num_places_" () -> i32 = api::get_num_places, "18.3.2";
-                "omp_get_place_num" () -> i32 = api::get_place_num, "18.3.5";
-                "omp_get_place_num_" () -> i32 = api::get_place_num, "18.3.5";
-                "omp_get_partition_num_places" () -> i32 = api::get_num_places, "18.3.6";
-                "omp_get_partition_num_places_" () -> i32 = api::get_num_places, "18.3.6";
+                "omp_get_num_places" () -> i32 = affinity::api::get_num_places, "18.3.2";
+                "omp_get_num_places_" () -> i32 = affinity::api::get_num_places, "18.3.2";
+                "omp_get_place_num" () -> i32 = affinity::api::get_place_num, "18.3.5";
+                "omp_get_place_num_" () -> i32 = affinity::api::get_place_num, "18.3.5";
+                "omp_get_partition_num_places" () -> i32 = affinity::api::get_partition_num_places, "18.3.6";
+                "omp_get_partition_num_places_" () -> i32 = affinity::api::get_partition_num_places, "18.3.6";
                 "omp_get_device_num" () -> i32 = api::get_initial_device, "18.7.5";
                 "omp_get_device_num_" () -> i32 = api::get_initial_device, "18.7.5";
                 "omp_in_final" () -> i32 = task::create::in_final, "18.5.3";
@@ -343,7 +343,7 @@ macro_rules! for_each_runtime_entry {
                 "omp_set_num_teams_" (pi32c) = fortran::set_num_teams, "18.4.3";
                 "omp_set_teams_thread_limit" (i32) = api::set_teams_thread_limit, "18.4.5";
                 "omp_set_teams_thread_limit_" (pi32c) = fortran::set_teams_thread_limit, "18.4.5";
-                "omp_get_place_num_procs" (i32) -> i32 = api::get_place_num_procs, "18.3.3";
+                "omp_get_place_num_procs" (i32) -> i32 = affinity::api::get_place_num_procs, "18.3.3";
                 "omp_get_place_num_procs_" (pi32c) -> i32 = fortran::get_place_num_procs, "18.3.3";
                 "omp_display_env" (i32) = api::display_env, "18.15";
                 "omp_display_env_" (pi32c) = fortran::display_env, "18.15";
@@ -353,10 +353,41 @@ macro_rules! for_each_runtime_entry {
                 "omp_pause_resource_all_" (pi32c) -> i32 = fortran::pause_resource_all, "18.6.2";
                 "omp_get_schedule" (pi32, pi32) = api::get_schedule, "18.2.12";
                 "omp_get_schedule_" (pi32, pi32) = api::get_schedule, "18.2.12";
-                "omp_get_place_proc_ids" (i32, pi32) = api::get_place_proc_ids, "18.3.4";
+                "omp_get_place_proc_ids" (i32, pi32) = affinity::api::get_place_proc_ids, "18.3.4";
                 "omp_get_place_proc_ids_" (pi32c, pi32) = fortran::get_place_proc_ids, "18.3.4";
-                "omp_get_partition_place_nums" (pi32) = api::get_partition_place_nums, "18.3.7";
-                "omp_get_partition_place_nums_" (pi32) = api::get_partition_place_nums, "18.3.7";
+                "omp_get_partition_place_nums" (pi32) = affinity::api::get_partition_place_nums, "18.3.7";
+                "omp_get_partition_place_nums_" (pi32) = affinity::api::get_partition_place_nums, "18.3.7";
+                "ompc_set_affinity_format" (cstr) = affinity::api::set_format_c, "18.3.8";
+                "omp_set_affinity_format" (cstr, usize) = affinity::api::set_format, "18.3.8";
+                "omp_set_affinity_format_" (cstr, usize) = affinity::api::set_format, "18.3.8";
+                "ompc_get_affinity_format" (cbuf, usize) -> usize = affinity::api::get_format_c, "18.3.9";
+                "omp_get_affinity_format" (cbuf, usize) -> usize = affinity::api::get_format, "18.3.9";
+                "omp_get_affinity_format_" (cbuf, usize) -> usize = affinity::api::get_format, "18.3.9";
+                "ompc_display_affinity" (cstr) = affinity::api::display_c, "18.3.10";
+                "omp_display_affinity" (cstr, usize) = affinity::api::display, "18.3.10";
+                "omp_display_affinity_" (cstr, usize) = affinity::api::display, "18.3.10";
+                "ompc_capture_affinity" (cbuf, usize, cstr) -> usize = affinity::api::capture_c, "18.3.11";
+                "omp_capture_affinity" (cbuf, cstr, usize, usize) -> usize = affinity::api::capture, "18.3.11";
+                "omp_capture_affinity_" (cbuf, cstr, usize, usize) -> usize = affinity::api::capture, "18.3.11";
+                "kmp_create_affinity_mask" (pmask) = affinity::api::create_mask, "libomp";
+                "kmp_create_affinity_mask_" (pmask) = affinity::api::create_mask, "libomp";
+                "kmp_destroy_affinity_mask" (pmask) = affinity::api::destroy_mask, "libomp";
+                "kmp_destroy_affinity_mask_" (pmask) = affinity::api::destroy_mask, "libomp";
+                "kmp_set_affinity" (pmask) -> i32 = affinity::api::set_affinity, "libomp";
+                "kmp_set_affinity_" (pmask) -> i32 = affinity::api::set_affinity, "libomp";
+                "kmp_get_affinity" (pmask) -> i32 = affinity::api::get_affinity, "libomp";
+                "kmp_get_affinity_" (pmask) -> i32 = affinity::api::get_affinity, "libomp";
+                "kmp_get_affinity_max_proc" () -> i32 = affinity::api::max_proc, "libomp";
+                "kmp_get_affinity_max_proc_" () -> i32 = affinity::api::max_proc, "libomp";
+                "kmp_set_affinity_mask_proc" (i32, pmask) -> i32 = affinity::api::mask_add, "libomp";
+                "kmpc_set_affinity_mask_proc" (i32, pmask) -> i32 = affinity::api::mask_add, "libomp";
+                "kmp_set_affinity_mask_proc_" (pi32c, pmask) -> i32 = fortran::mask_add, "libomp";
+                "kmp_unset_affinity_mask_proc" (i32, pmask) -> i32 = affinity::api::mask_remove, "libomp";
+                "kmpc_unset_affinity_mask_proc" (i32, pmask) -> i32 = affinity::api::mask_remove, "libomp";
+                "kmp_unset_affinity_mask_proc_" (pi32c, pmask) -> i32 = fortran::mask_remove, "libomp";
+                "kmp_get_affinity_mask_proc" (i32, pmask) -> i32 = affinity::api::mask_has, "libomp";
+                "kmpc_get_affinity_mask_proc" (i32, pmask) -> i32 = affinity::api::mask_has, "libomp";
+                "kmp_get_affinity_mask_proc_" (pi32c, pmask) -> i32 = fortran::mask_has, "libomp";
                 "omp_control_tool" (i32, i32, ptr) -> i32 = api::control_tool, "18.14";
                 "ompc_set_num_threads" (i32) = api::set_num_threads, "18.2";
                 "ompc_set_dynamic" (i32) = api::set_dynamic, "18.2";
@@ -835,22 +866,6 @@ macro_rules! for_each_runtime_entry {
                     "omp_get_memspace_num_resources", "omp_get_memspace_num_resources_",
                     "omp_get_submemspace", "omp_get_submemspace_", "omp_init_allocator_",
                 ];
-                "affinity masks and formats", "18.3": [
-                    "kmp_create_affinity_mask", "kmp_create_affinity_mask_",
-                    "kmp_destroy_affinity_mask", "kmp_destroy_affinity_mask_",
-                    "kmp_get_affinity", "kmp_get_affinity_", "kmp_get_affinity_mask_proc",
-                    "kmp_get_affinity_mask_proc_", "kmp_get_affinity_max_proc",
-                    "kmp_get_affinity_max_proc_", "kmp_set_affinity", "kmp_set_affinity_",
-                    "kmp_set_affinity_mask_proc", "kmp_set_affinity_mask_proc_",
-                    "kmp_unset_affinity_mask_proc", "kmp_unset_affinity_mask_proc_",
-                    "kmpc_get_affinity_mask_proc", "kmpc_set_affinity_mask_proc",
-                    "kmpc_unset_affinity_mask_proc", "omp_capture_affinity",
-                    "omp_capture_affinity_", "omp_display_affinity", "omp_display_affinity_",
-                    "omp_get_affinity_format", "omp_get_affinity_format_",
-                    "omp_set_affinity_format", "omp_set_affinity_format_",
-                    "ompc_capture_affinity", "ompc_display_affinity",
-                    "ompc_get_affinity_format", "ompc_set_affinity_format",
-                ];
                 "interoperability with foreign runtimes", "14.1": [
                     "omp_get_interop_int", "omp_get_interop_int_", "omp_get_interop_name",
                     "omp_get_interop_name_", "omp_get_interop_ptr", "omp_get_interop_ptr_",
@@ -874,6 +889,8 @@ macro_rules! rust_type {
     (cptr) => { *const c_void };
     (pptr) => { *const *mut c_void };
     (cstr) => { *const std::ffi::c_char };
+    (cbuf) => { *mut std::ffi::c_char };
+    (pmask) => { *mut *mut c_void };
     (ptraits) => { *const alloc::Trait };
     (pbounds) => { *mut collapse::Bounds };
     (pboundsc) => { *const collapse::Bounds };

@@ -15,6 +15,7 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
+use crate::kmpc::affinity::Bound;
 use crate::kmpc::icv::{self, Icvs, NestedThreads, settings};
 use crate::kmpc::task::memory::Blocks;
 use crate::kmpc::task::wait::{self, Help};
@@ -48,6 +49,8 @@ pub struct Thread {
     pub pushed_nested: Cell<Option<NestedThreads>>,
     /// `proc_bind` clause of the next region.
     pub pushed_bind: Cell<Option<u8>>,
+    /// Where the thread is bound.
+    pub bound: Bound,
     /// `num_teams` and `thread_limit` clauses of the next `teams` region; 0 where none.
     pub pushed_teams: Cell<(u32, u32)>,
     /// Teams this thread is master of that run no region, workers attached; last used is last.
@@ -181,6 +184,7 @@ impl Thread {
             pushed_threads: Cell::new(0),
             pushed_nested: Cell::new(None),
             pushed_bind: Cell::new(None),
+            bound: Bound::default(),
             pushed_teams: Cell::new((0, 0)),
             spare_teams: UnsafeCell::new(Vec::new()),
             spare_serial: UnsafeCell::new(Vec::new()),
@@ -411,7 +415,6 @@ unsafe fn serve_team(thread: &Thread, a: &Assignment) {
     let mut last = a.last_region;
     // The number of the meeting that ended the last region for us; none has the number 0.
     let mut joined = 0;
-    let mut bound = affinity::Bound::default();
     loop {
         let patience = patience();
         // `help` looks again.
@@ -425,7 +428,9 @@ unsafe fn serve_team(thread: &Thread, a: &Assignment) {
                 thread.icvs.set(work.icvs);
                 slot.local.singles.set(0);
                 slot.local.loops.set(0);
-                affinity::bind_member(&mut bound, work.icvs.proc_bind, a.tid, size);
+                if work.placed {
+                    affinity::take_seat(thread, team, a.tid);
+                }
                 let tid = a.tid as i32;
                 // SAFETY: the master passed a microtask and its arguments, live until the join.
                 unsafe {

@@ -12,20 +12,7 @@ use std::sync::OnceLock;
 pub fn allowed_cpus() -> &'static [usize] {
     static CPUS: OnceLock<Vec<usize>> = OnceLock::new();
     CPUS.get_or_init(|| {
-        // SAFETY: cpu_set_t is plain data for which all-zero is a valid value.
-        let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
-        let size = std::mem::size_of::<libc::cpu_set_t>();
-        // SAFETY: `set` is a live buffer of the size passed; 0 names the calling thread.
-        let rc = unsafe { libc::sched_getaffinity(0, size, &mut set) };
-        let mut cpus = Vec::new();
-        if rc == 0 {
-            for cpu in 0..size * 8 {
-                // SAFETY: `cpu` is below the number of bits of the set.
-                if unsafe { libc::CPU_ISSET(cpu, &set) } {
-                    cpus.push(cpu);
-                }
-            }
-        }
+        let mut cpus = current_cpus();
         if cpus.is_empty() {
             let n = std::thread::available_parallelism().map_or(1, |n| n.get());
             cpus.extend(0..n);
@@ -89,17 +76,38 @@ fn parse_max(text: &str) -> Option<f64> {
     (quota > 0.0 && period > 0.0).then_some(quota / period)
 }
 
-/// Binds the calling thread to one processor; returns whether the kernel agreed.
-pub fn bind_current_thread(cpu: usize) -> bool {
-    // SAFETY: cpu_set_t is plain data for which all-zero is a valid value.
-    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
-    if cpu >= std::mem::size_of::<libc::cpu_set_t>() * 8 {
-        return false;
+/// Bits of a mask of processors, in the words the kernel reads.
+pub fn mask_of(cpus: &[usize]) -> Vec<u64> {
+    let words = cpus.iter().max().map_or(1, |most| most / 64 + 1);
+    let mut mask = vec![0; words.max(16)];
+    for cpu in cpus {
+        mask[cpu / 64] |= 1 << (cpu % 64);
     }
-    // SAFETY: `cpu` is below the number of bits of the set.
-    unsafe { libc::CPU_SET(cpu, &mut set) };
-    // SAFETY: `set` is a live buffer of the size passed; 0 names the calling thread.
-    unsafe { libc::sched_setaffinity(0, std::mem::size_of::<libc::cpu_set_t>(), &set) == 0 }
+    mask
+}
+
+/// The processors in a mask, ascending.
+pub fn cpus_of(mask: &[u64]) -> Vec<usize> {
+    (0..mask.len() * 64)
+        .filter(|cpu| mask[cpu / 64] >> (cpu % 64) & 1 == 1)
+        .collect()
+}
+
+/// Binds the calling thread to processors; returns whether the kernel agreed.
+pub fn bind_current_thread(cpus: &[usize]) -> bool {
+    let mask = mask_of(cpus);
+    // SAFETY: `mask` is a live buffer of the size passed; 0 names the calling thread.
+    unsafe { libc::sched_setaffinity(0, mask.len() * 8, mask.as_ptr().cast()) == 0 }
+}
+
+/// The processors the calling thread may run on now.
+pub fn current_cpus() -> Vec<usize> {
+    let mut mask = vec![0u64; 1 << 10];
+    // SAFETY: `mask` is a live buffer of the size passed; 0 names the calling thread.
+    match unsafe { libc::sched_getaffinity(0, mask.len() * 8, mask.as_mut_ptr().cast()) } {
+        0 => cpus_of(&mask),
+        _ => Vec::new(),
+    }
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 use crossbeam::utils::CachePadded;
 
+use crate::kmpc::affinity::Placed;
 use crate::kmpc::cancel::Requests;
 use crate::kmpc::dispatch::{LoopBuffer, LoopState};
 use crate::kmpc::doacross::Nest;
@@ -45,6 +46,8 @@ pub struct Work {
     pub microtask: *const c_void,
     /// Number of pointer arguments.
     pub argc: u32,
+    /// Affinity matters: members take their seats.
+    pub placed: bool,
     /// The first arguments.
     pub inline_args: [*mut c_void; INLINE_ARGS],
     /// All arguments, in the master's frame.
@@ -59,6 +62,7 @@ impl Work {
         Self {
             microtask: std::ptr::null(),
             argc: 0,
+            placed: false,
             inline_args: [std::ptr::null_mut(); INLINE_ARGS],
             argv: std::ptr::null(),
             icvs,
@@ -162,9 +166,12 @@ pub struct Team {
     pub holders: AtomicU32,
     /// Workers attached; the master's alone.
     pub workers: Cell<u32>,
+    /// How its members are bound: written like the description, see [`Gang::describe`].
+    pub placed: Placed,
 }
 
-// SAFETY: `workers` is the master's; the rest is Sync by itself.
+// SAFETY: `workers` is the master's; `placed` is written by the master between regions and read by
+// participants, like the description; the rest is Sync by itself.
 unsafe impl Sync for Team {}
 // SAFETY: nothing in a team is bound to the thread that created it.
 unsafe impl Send for Team {}
@@ -195,6 +202,7 @@ impl Team {
             tasks: TeamTasks::default(),
             holders: AtomicU32::new(1),
             workers: Cell::new(0),
+            placed: Placed::default(),
         })
     }
 

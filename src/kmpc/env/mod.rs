@@ -1,12 +1,33 @@
-//! The environment variables of OpenMP 5.2, chapter 21, that this runtime honours, and
-//! `KMP_BLOCKTIME`, `KMP_STACKSIZE` of libomp.
+//! The environment variables of OpenMP 5.2, chapter 21, and those of libomp that mean something
+//! here; docs/environment.md lists them.
 //!
-//! A value that cannot be understood is reported once and its default taken. Variables of parts
-//! that are not there yet (affinity format, target offload, tools) are not looked at.
+//! A value that cannot be understood is reported once and its default taken. Variables that only
+//! tune libomp's insides are not looked at, except to show them ([`display`]).
 
-use std::fmt::Write as _;
+pub mod display;
 
-use crate::kmpc::icv::{RunSchedule, SCHEDULE_MONOTONIC, Settings, TRAPEZOIDAL, WaitPolicy};
+use crate::kmpc::affinity::partition::BY_NUMBER;
+use crate::kmpc::affinity::places::{self, Order};
+use crate::kmpc::icv::{
+    Library, RunSchedule, SCHEDULE_MONOTONIC, Settings, TRAPEZOIDAL, TargetOffload, WaitPolicy,
+};
+
+/// Reads one variable; reports a value that `take` does not understand.
+fn report(
+    var: &dyn Fn(&str) -> Option<String>,
+    warn: &mut dyn FnMut(String),
+    name: &str,
+    expected: &str,
+    take: &mut dyn FnMut(&str) -> Option<()>,
+) {
+    if let Some(text) = var(name)
+        && take(text.trim()).is_none()
+    {
+        warn(format!(
+            "#42: {name}={text:?} is not {expected}; using the default"
+        ));
+    }
+}
 
 /// Reads the variables through `var` into `settings`; `warn` gets one text per bad value.
 pub fn read(
@@ -15,13 +36,7 @@ pub fn read(
     warn: &mut dyn FnMut(String),
 ) {
     let mut each = |name: &str, expected: &str, take: &mut dyn FnMut(&str) -> Option<()>| {
-        if let Some(text) = var(name)
-            && take(text.trim()).is_none()
-        {
-            warn(format!(
-                "{name}={text:?} is not {expected}; using the default"
-            ));
-        }
+        report(var, warn, name, expected, take);
     };
     let s = settings;
     each("OMP_NUM_THREADS", "a list of positive integers", &mut |t| {
@@ -30,6 +45,24 @@ pub fn read(
     });
     each("OMP_THREAD_LIMIT", "a positive integer", &mut |t| {
         s.thread_limit = positive(t)?;
+        Some(())
+    });
+    each("KMP_WARNINGS", "true or false", &mut |t| {
+        s.warnings = boolean(t)?;
+        Some(())
+    });
+    for name in [
+        "KMP_ALL_THREADS",
+        "KMP_MAX_THREADS",
+        "KMP_DEVICE_THREAD_LIMIT",
+    ] {
+        each(name, "a positive integer", &mut |t| {
+            s.device_thread_limit = positive(t)?;
+            Some(())
+        });
+    }
+    each("KMP_TEAMS_THREAD_LIMIT", "a positive integer", &mut |t| {
+        s.kmp_teams_thread_limit = positive(t)?;
         Some(())
     });
     each("OMP_DYNAMIC", "true or false", &mut |t| {
@@ -43,16 +76,116 @@ pub fn read(
         s.max_active_levels = if boolean(t)? { i32::MAX as u32 } else { 1 };
         Some(())
     });
+    let mut bind_given = false;
     each(
         "OMP_PROC_BIND",
         "true, false or a list of primary, close, spread",
         &mut |t| {
-            let list: Option<Vec<u8>> = t.split(',').map(proc_bind).collect();
-            s.proc_bind = list?;
-            s.bind = s.proc_bind.first().is_some_and(|&b| b != 0);
-            if s.proc_bind.len() > 1 {
+            let list: Vec<u8> = t.split(',').map(proc_bind).collect::<Option<_>>()?;
+            if list.len() > 1 {
+                if list.iter().any(|&b| b < 2) || t.to_ascii_lowercase().contains("true") {
+                    return None;
+                }
                 s.max_active_levels = i32::MAX as u32;
             }
+            s.proc_bind = list;
+            bind_given = true;
+            Some(())
+        },
+    );
+    let mut places_given = false;
+    if let Some(text) = var("OMP_PLACES") {
+        places_given = true;
+        s.places = places::parse(&text);
+        if s.places.is_none() {
+            warn(format!(
+                "#250: OMP_PLACES={text:?} is not a list of places, using cores"
+            ));
+        }
+    }
+    let mut each = |name: &str, expected: &str, take: &mut dyn FnMut(&str) -> Option<()>| {
+        report(var, warn, name, expected, take);
+    };
+    each("GOMP_CPU_AFFINITY", "a list of processors", &mut |t| {
+        s.kmp_affinity = Some(places::parse_gomp(t)?);
+        Some(())
+    });
+    each(
+        "KMP_AFFINITY",
+        "a type of affinity with its modifiers",
+        &mut |t| {
+            s.kmp_affinity = Some(places::parse_kmp(t)?);
+            Some(())
+        },
+    );
+    match s.kmp_affinity.as_ref().map(|k| &k.order) {
+        // Nothing but modifiers.
+        None | Some(Order::Unsaid) => {
+            // As in libomp: where places are given, threads are spread over them.
+            if places_given && !bind_given {
+                s.proc_bind = vec![4];
+            }
+        }
+        Some(order) => {
+            s.proc_bind = match order {
+                Order::None | Order::Disabled => Vec::new(),
+                _ => vec![BY_NUMBER],
+            };
+            for (given, name) in [(bind_given, "OMP_PROC_BIND"), (places_given, "OMP_PLACES")] {
+                if given {
+                    warn(format!(
+                        "#182: {name} is ignored because KMP_AFFINITY is defined"
+                    ));
+                }
+            }
+            s.places = None;
+        }
+    }
+    s.bind = s.proc_bind.first().is_some_and(|&b| b != 0);
+    s.hw_subset = var("KMP_HW_SUBSET").or_else(|| var("KMP_PLACE_THREADS"));
+    let mut each = |name: &str, expected: &str, take: &mut dyn FnMut(&str) -> Option<()>| {
+        report(var, warn, name, expected, take);
+    };
+    each("OMP_DISPLAY_AFFINITY", "true or false", &mut |t| {
+        s.display_affinity = boolean(t)?;
+        Some(())
+    });
+    if let Some(text) = var("OMP_AFFINITY_FORMAT") {
+        s.affinity_format = text;
+    }
+    each(
+        "OMP_TARGET_OFFLOAD",
+        "mandatory, disabled or default",
+        &mut |t| {
+            s.target_offload = match t.to_ascii_lowercase().as_str() {
+                "mandatory" => TargetOffload::Mandatory,
+                "disabled" => TargetOffload::Disabled,
+                "default" => TargetOffload::Default,
+                _ => return None,
+            };
+            Some(())
+        },
+    );
+    each("OMP_TOOL", "enabled or disabled", &mut |t| {
+        s.tool = match t.to_ascii_lowercase().as_str() {
+            "enabled" | "" => true,
+            "disabled" => false,
+            _ => return None,
+        };
+        Some(())
+    });
+    s.tool_libraries = var("OMP_TOOL_LIBRARIES");
+    s.tool_verbose_init = var("OMP_TOOL_VERBOSE_INIT");
+    each(
+        "KMP_LIBRARY",
+        "serial, turnaround or throughput",
+        &mut |t| {
+            s.library = match t.to_ascii_lowercase().as_str() {
+                "serial" => Library::Serial,
+                "turnaround" => Library::Turnaround,
+                "throughput" => Library::Throughput,
+                _ => return None,
+            };
             Some(())
         },
     );
@@ -66,6 +199,7 @@ pub fn read(
     );
     each("OMP_SCHEDULE", "[modifier:]kind[,chunk]", &mut |t| {
         s.schedule = schedule(t)?;
+        s.schedule_text = t.to_ascii_lowercase().replace(' ', "");
         Some(())
     });
     each("KMP_STACKSIZE", "a size", &mut |t| {
@@ -138,8 +272,8 @@ fn positive(text: &str) -> Option<u32> {
 
 fn boolean(text: &str) -> Option<bool> {
     match text.trim().to_ascii_lowercase().as_str() {
-        "true" | "1" | "yes" | "on" | "t" => Some(true),
-        "false" | "0" | "no" | "off" | "f" => Some(false),
+        "true" | "1" | "yes" | "on" | "t" | ".true." | ".t." | "enabled" => Some(true),
+        "false" | "0" | "no" | "off" | "f" | ".false." | ".f." | "disabled" => Some(false),
         _ => None,
     }
 }
@@ -147,7 +281,8 @@ fn boolean(text: &str) -> Option<bool> {
 fn proc_bind(text: &str) -> Option<u8> {
     match text.trim().to_ascii_lowercase().as_str() {
         "false" => Some(0),
-        "true" => Some(1),
+        // libomp's choice of a policy.
+        "true" => Some(4),
         "master" | "primary" => Some(2),
         "close" => Some(3),
         "spread" => Some(4),
@@ -218,89 +353,6 @@ fn blocktime(text: &str) -> Option<u64> {
     digits.parse::<u64>().ok().map(|n| n.saturating_mul(scale))
 }
 
-/// Whether `OMP_DISPLAY_ENV` asks for a listing, and for the verbose one.
-pub fn display_env(var: &dyn Fn(&str) -> Option<String>) -> Option<bool> {
-    let text = var("OMP_DISPLAY_ENV")?;
-    if text.trim().eq_ignore_ascii_case("verbose") {
-        return Some(true);
-    }
-    boolean(&text).filter(|&on| on).map(|_| false)
-}
-
-/// The listing of `OMP_DISPLAY_ENV` and `omp_display_env`.
-pub fn display(s: &Settings, verbose: bool) -> String {
-    let list = |values: &[u32]| {
-        values
-            .iter()
-            .map(u32::to_string)
-            .collect::<Vec<_>>()
-            .join(",")
-    };
-    let kind = match s.schedule.kind & !SCHEDULE_MONOTONIC {
-        1 => "STATIC",
-        2 => "DYNAMIC",
-        3 => "GUIDED",
-        4 => "AUTO",
-        _ => "TRAPEZOIDAL",
-    };
-    let chunk = if s.schedule.chunk > 0 {
-        format!(",{}", s.schedule.chunk)
-    } else {
-        String::new()
-    };
-    let bind = ["FALSE", "TRUE", "PRIMARY", "CLOSE", "SPREAD"];
-    let bind = match s.proc_bind.as_slice() {
-        [] => "FALSE".to_owned(),
-        list => list
-            .iter()
-            .map(|&b| bind[b as usize % 5])
-            .collect::<Vec<_>>()
-            .join(","),
-    };
-    let upper = |b: bool| if b { "TRUE" } else { "FALSE" };
-    let mut out = String::from("OPENMP DISPLAY ENVIRONMENT BEGIN\n   _OPENMP='201811'\n");
-    let mut row = |name: &str, value: String| {
-        let _ = writeln!(out, "  [host] {name}='{value}'");
-    };
-    row("OMP_DYNAMIC", upper(s.dynamic).into());
-    row(
-        "OMP_NUM_THREADS",
-        if s.nthreads.is_empty() {
-            s.processors.to_string()
-        } else {
-            list(&s.nthreads)
-        },
-    );
-    row("OMP_SCHEDULE", format!("{kind}{chunk}"));
-    row("OMP_PROC_BIND", bind);
-    row("OMP_STACKSIZE", format!("{}B", s.stack_size));
-    row(
-        "OMP_WAIT_POLICY",
-        if s.wait_policy == Some(WaitPolicy::Active) {
-            "ACTIVE"
-        } else {
-            "PASSIVE"
-        }
-        .into(),
-    );
-    row("OMP_MAX_ACTIVE_LEVELS", s.max_active_levels.to_string());
-    row("OMP_THREAD_LIMIT", s.thread_limit.to_string());
-    row("OMP_CANCELLATION", upper(s.cancellation).into());
-    row("OMP_DEFAULT_DEVICE", s.default_device.to_string());
-    row("OMP_NUM_TEAMS", s.num_teams.to_string());
-    row("OMP_TEAMS_THREAD_LIMIT", s.teams_thread_limit.to_string());
-    row("OMP_MAX_TASK_PRIORITY", s.max_task_priority.to_string());
-    if verbose {
-        row(
-            "KMP_BLOCKTIME",
-            s.blocktime_us
-                .map_or("default".into(), |us| format!("{us}us")),
-        );
-    }
-    out.push_str("OPENMP DISPLAY ENVIRONMENT END\n");
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -326,7 +378,15 @@ mod tests {
             ("OMP_WAIT_POLICY", "PASSIVE"),
             ("OMP_PROC_BIND", "spread,close"),
             ("KMP_BLOCKTIME", "3us"),
+            ("OMP_PLACES", "cores"),
+            ("OMP_DISPLAY_AFFINITY", ".true."),
+            ("OMP_TARGET_OFFLOAD", "Disabled"),
+            ("KMP_LIBRARY", "turnaround"),
+            ("KMP_ALL_THREADS", "9"),
+            ("OMP_TOOL", "disabled"),
         ]);
+        assert!(s.bind && s.display_affinity && !s.tool && s.places.is_some());
+        assert_eq!(s.device_thread_limit, 9);
         assert!(w.is_empty(), "{w:?}");
         assert_eq!(s.nthreads, [4, 3, 2]);
         assert_eq!(
@@ -355,5 +415,27 @@ mod tests {
         assert!(s.nthreads.is_empty());
         assert_eq!(s.schedule.kind, 1);
         assert_eq!(s.stack_size, 8 << 20);
+    }
+
+    #[test]
+    fn kmpc_env_decides_who_binds() {
+        let policy = |vars: &[(&str, &str)]| {
+            let (s, w) = with(vars);
+            (s.bind, s.proc_bind, w.len())
+        };
+        assert_eq!(policy(&[]), (false, vec![], 0));
+        assert_eq!(policy(&[("OMP_PLACES", "cores")]), (true, vec![4], 0));
+        assert_eq!(policy(&[("OMP_PROC_BIND", "true")]), (true, vec![4], 0));
+        let off = [("OMP_PROC_BIND", "false"), ("OMP_PLACES", "cores")];
+        assert_eq!(policy(&off), (false, vec![0], 0));
+        assert_eq!(
+            policy(&[("OMP_PROC_BIND", "close,true")]),
+            (false, vec![], 1)
+        );
+        let both = [("OMP_PROC_BIND", "close"), ("KMP_AFFINITY", "compact")];
+        assert_eq!(policy(&both), (true, vec![BY_NUMBER], 1));
+        let modifiers = [("OMP_PROC_BIND", "close"), ("KMP_AFFINITY", "verbose")];
+        assert_eq!(policy(&modifiers), (true, vec![3], 0));
+        assert_eq!(policy(&[("KMP_AFFINITY", "bad")]), (false, vec![], 1));
     }
 }

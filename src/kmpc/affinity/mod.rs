@@ -1,0 +1,307 @@
+//! Binding of threads to places under `OMP_PROC_BIND`, `OMP_PLACES`, `KMP_AFFINITY` and the
+//! `proc_bind` clause. OpenMP 5.2, sections 10.1.3, 21.1.6 and 21.1.7.
+//!
+//! [`places`] reads what the places are, [`partition`] says which one a member takes, [`format`]
+//! shows it, [`api`] holds the routines. Here they come together. The master of a region describes
+//! its binding in the team before the start, each member finds its own seat in it and asks the
+//! kernel only if its place is another one than before. Nothing of this is reached unless the
+//! environment asks for it: then `Icvs::placement` is not 0, the only thing a fork looks at.
+
+pub mod api;
+pub mod format;
+pub mod partition;
+pub mod places;
+
+use std::cell::Cell;
+use std::path::Path;
+use std::sync::OnceLock;
+
+use crate::kmpc::icv::{self, settings};
+use crate::kmpc::team::Team;
+use crate::kmpc::thread::Thread;
+use crate::support::machine::{Level, Machine};
+use crate::support::topology;
+use partition::{BY_NUMBER, Binding, Seat};
+use places::{Order, Place};
+
+/// Bit of `Icvs::placement`: say where threads are, `OMP_DISPLAY_AFFINITY`. The rest is an
+/// `omp_proc_bind_t`.
+pub const DISPLAY: u8 = 0x80;
+
+/// The places of this process.
+#[derive(Debug)]
+pub struct Layout {
+    /// place-partition-var of the initial thread.
+    pub places: Vec<Place>,
+    /// Threads are bound.
+    bound: bool,
+    /// `KMP_AFFINITY`: the place of thread 0.
+    offset: u32,
+    /// `KMP_AFFINITY=balanced`: places in each core.
+    balanced: Option<u32>,
+}
+
+/// The places; read when they are first needed.
+pub fn layout() -> &'static Layout {
+    static LAYOUT: OnceLock<Layout> = OnceLock::new();
+    LAYOUT.get_or_init(|| {
+        let machine = Machine::read(Path::new("/sys"), topology::allowed_cpus());
+        Layout::of(settings(), machine, &mut |text| icv::warn(&text))
+    })
+}
+
+impl Layout {
+    /// The places that settings ask for on a machine.
+    fn of(settings: &icv::Settings, mut machine: Machine, warn: &mut dyn FnMut(String)) -> Self {
+        if let Some(text) = &settings.hw_subset
+            && places::subset(text, &mut machine).is_none()
+        {
+            warn(format!(
+                "#250: KMP_HW_SUBSET={text:?} does not fit this machine and is left out"
+            ));
+        }
+        let kmp = settings.kmp_affinity.as_ref();
+        let disabled = kmp.is_some_and(|k| k.order == Order::Disabled);
+        let mut layout = Self {
+            places: Vec::new(),
+            bound: settings.bind && !disabled,
+            offset: 0,
+            balanced: None,
+        };
+        if disabled {
+            return layout;
+        }
+        let mut ignored = Vec::new();
+        if settings.bind {
+            layout.places = match (&settings.places, kmp) {
+                (Some(request), _) => places::resolve(request, &machine, &mut ignored),
+                (None, Some(kmp)) if settings.proc_bind.first() == Some(&BY_NUMBER) => {
+                    layout.offset = kmp.offset as u32;
+                    let list = places::resolve_kmp(kmp, &machine, &mut ignored);
+                    if kmp.order == Order::Balanced {
+                        let cores = machine.groups(Level::Core).len();
+                        layout.balanced = Some((list.len() / cores.max(1)).max(1) as u32);
+                    }
+                    list
+                }
+                _ => machine.groups(Level::Core),
+            };
+            if !ignored.is_empty() {
+                warn(format!(
+                    "#124: processors {ignored:?} in a list of places are not available; ignored"
+                ));
+            }
+            if layout.places.is_empty() {
+                warn("#250: no place is left on this machine, using cores".to_owned());
+                layout.places = machine.groups(Level::Core);
+            }
+        } else {
+            layout.places = machine.groups(Level::Machine);
+        }
+        layout
+    }
+
+    fn count(&self) -> u32 {
+        self.places.len() as u32
+    }
+}
+
+/// Where a thread is bound; the thread's own.
+#[derive(Debug, Default)]
+pub struct Bound {
+    /// Its place and partition.
+    pub seat: Cell<Seat>,
+    /// The place the kernel was told, plus one; 0 where none, or another mask was set since.
+    told: Cell<u32>,
+    /// Size and level of the team when it was shown last.
+    shown: Cell<(u32, u32)>,
+}
+
+/// How the members of a team are bound; written by its master between regions.
+#[derive(Debug, Default)]
+pub struct Placed {
+    binding: Cell<Binding>,
+    /// They say so.
+    display: Cell<bool>,
+}
+
+impl Bound {
+    fn tell(&self, layout: &Layout, place: u32) {
+        if self.told.get() != place + 1
+            && let Some(cpus) = layout.places.get(place as usize)
+        {
+            topology::bind_current_thread(cpus);
+            self.told.set(place + 1);
+        }
+    }
+
+    /// Forgets what the kernel was told: somebody else told it something.
+    pub fn forget(&self) {
+        self.told.set(0);
+    }
+}
+
+/// Gives a thread of the program its place, if binding is on.
+pub fn bind_root(thread: &Thread) {
+    if !settings().bind {
+        return;
+    }
+    let layout = layout();
+    if layout.bound {
+        let place = (thread.gtid as u32 + layout.offset) % layout.count();
+        thread.bound.seat.set(Seat {
+            place,
+            first: 0,
+            count: layout.count(),
+        });
+        thread.bound.tell(layout, place);
+    }
+}
+
+/// The seat of a thread, where nothing is bound too.
+pub fn seat(thread: &Thread) -> Seat {
+    match thread.bound.seat.get() {
+        Seat { count: 0, .. } => Seat {
+            place: 0,
+            first: 0,
+            count: layout().count(),
+        },
+        seat => seat,
+    }
+}
+
+/// Before a region of `size` threads at `level` starts: describes its binding. Returns the seat
+/// the primary thread takes again after it. `placement` is the thread's, `clause` the directive's.
+#[cold]
+pub fn place_team(
+    thread: &Thread,
+    team: &Team,
+    size: u32,
+    level: u32,
+    placement: u8,
+    clause: Option<u8>,
+) -> Seat {
+    let own = placement & !DISPLAY;
+    let policy = match clause {
+        Some(clause @ 2..=4) if (1..BY_NUMBER).contains(&own) => clause,
+        _ => own,
+    };
+    let seat = thread.bound.seat.get();
+    let binding = Binding {
+        policy,
+        size,
+        primary: seat,
+        places: if policy == 0 { 0 } else { layout().count() },
+    };
+    let placed = &team.placed;
+    let news =
+        placed.binding.replace(binding) != binding || thread.bound.shown.get() != (size, level);
+    placed.display.set(placement & DISPLAY != 0 && news);
+    seat
+}
+
+/// A member of a team that is bound takes its seat, and says so if it is asked to.
+#[cold]
+pub fn take_seat(thread: &Thread, team: &Team, tid: u32) {
+    let binding = team.placed.binding.get();
+    let shape = team.shape();
+    if binding.policy != 0 && binding.places != 0 {
+        let layout = layout();
+        let number = (thread.gtid as u32).wrapping_add(layout.offset);
+        let mut seat = binding.seat(tid, number);
+        if let (Some(per_core), 1) = (layout.balanced, shape.level) {
+            seat.place = balanced(tid, shape.size, layout.count(), per_core);
+        }
+        thread.bound.seat.set(seat);
+        thread.bound.tell(layout, seat.place);
+    }
+    if team.placed.display.get() {
+        thread.bound.shown.set((shape.size, shape.level));
+        format::display(thread, None);
+    }
+}
+
+/// A region of one thread begins: says where it is.
+#[cold]
+pub fn display_serial(thread: &Thread) {
+    let shape = thread.team().shape();
+    if thread.bound.shown.replace((1, shape.level)) != (1, shape.level) {
+        format::display(thread, None);
+    }
+}
+
+/// The place of member `tid` of `size` when neighbours share cores, of `per_core` places, evenly.
+fn balanced(tid: u32, size: u32, places: u32, per_core: u32) -> u32 {
+    let cores = (places / per_core).max(1);
+    let (each, rest) = (size / cores, size % cores);
+    let border = rest * (each + 1);
+    let (core, thread) = if tid < border {
+        (tid / (each + 1), tid % (each + 1))
+    } else {
+        let after = tid - border;
+        (rest + after / each.max(1), after % each.max(1))
+    };
+    (core * per_core + thread % per_core) % places.max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kmpc::env;
+    use crate::support::machine::{made_up, show};
+
+    fn layout(name: &str, vars: &[(&str, &str)], cpus: &[usize]) -> (Layout, Vec<String>) {
+        let tree = made_up::tree(name, 2, 8, 2);
+        let mut settings = icv::Settings::new(32);
+        let mut warnings = Vec::new();
+        let var = |name: &str| {
+            let found = vars.iter().find(|(n, _)| *n == name);
+            found.map(|(_, v)| (*v).to_owned())
+        };
+        env::read(&mut settings, &var, &mut |w| warnings.push(w));
+        let layout = Layout::of(&settings, Machine::read(&tree.0, cpus), &mut |w| {
+            warnings.push(w);
+        });
+        (layout, warnings)
+    }
+
+    #[test]
+    fn kmpc_layout_of_the_variables() {
+        let all: Vec<_> = (0..32).collect();
+        let (l, w) = layout("l0", &[], &all);
+        assert!(!l.bound && l.places.len() == 1 && w.is_empty());
+        let (l, _) = layout("l1", &[("OMP_PROC_BIND", "true")], &all);
+        assert!(l.bound && l.places.len() == 16 && show(&l.places[1]) == "1,17");
+        let (l, w) = layout("l2", &[("OMP_PLACES", "nonsense")], &all);
+        assert_eq!((l.places.len(), w.len()), (16, 1), "{w:?}");
+        let (l, w) = layout("l3", &[("OMP_PLACES", "{0,1},{77}")], &all);
+        assert_eq!((l.places.len(), w.len()), (1, 1), "{w:?}");
+        let (l, w) = layout("l4", &[("OMP_PLACES", "{40}")], &all);
+        assert_eq!((l.places.len(), w.len()), (16, 2), "{w:?}");
+        let (l, _) = layout("l5", &[("OMP_PLACES", "sockets")], &[1, 9, 10]);
+        assert_eq!(l.places, [vec![1], vec![9, 10]]);
+        let (l, _) = layout("l6", &[("KMP_AFFINITY", "scatter,0,1")], &all);
+        assert!(l.bound && l.offset == 1 && show(&l.places[1]) == "8,24");
+        let (l, _) = layout("l7", &[("KMP_AFFINITY", "disabled")], &all);
+        assert!(!l.bound && l.places.is_empty());
+        let (l, w) = layout(
+            "l8",
+            &[("OMP_PLACES", "threads"), ("KMP_HW_SUBSET", "1s,2c,1t")],
+            &all,
+        );
+        assert_eq!((l.places, w.len()), (vec![vec![0], vec![1]], 0));
+        let (l, _) = layout("l9", &[("GOMP_CPU_AFFINITY", "3 1-2")], &all);
+        assert_eq!(l.places, [[3], [1], [2]]);
+    }
+
+    #[test]
+    fn kmpc_balanced_shares_cores_evenly() {
+        let places = |size, per| (0..size).map(|t| balanced(t, size, 4 * per, per)).collect();
+        let on_cores: Vec<u32> = places(6, 1);
+        assert_eq!(on_cores, [0, 0, 1, 1, 2, 3]);
+        let on_threads: Vec<u32> = places(6, 2);
+        assert_eq!(on_threads, [0, 1, 2, 3, 4, 6]);
+        let few: Vec<u32> = places(3, 2);
+        assert_eq!(few, [0, 2, 4]);
+    }
+}

@@ -1,0 +1,204 @@
+//! Where a policy puts the members of a team. OpenMP 5.2, section 10.1.3.
+//!
+//! A partition is a run of places, which may go on from the last to the first. Where the
+//! specification leaves a choice (who shares, which subpartition is larger), it is libomp's.
+
+/// A place and the partition around it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Seat {
+    /// The place.
+    pub place: u32,
+    /// The first place of the partition.
+    pub first: u32,
+    /// Its places.
+    pub count: u32,
+}
+
+/// How a team is bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Binding {
+    /// `omp_proc_bind_t`, or [`BY_NUMBER`].
+    pub policy: u8,
+    /// Threads of the team.
+    pub size: u32,
+    /// The primary thread's seat before the region.
+    pub primary: Seat,
+    /// All places there are.
+    pub places: u32,
+}
+
+/// Every thread at its own place whatever the team, as `KMP_AFFINITY` asks for; libomp's number.
+pub const BY_NUMBER: u8 = 5;
+
+impl Binding {
+    /// The seat of member `tid`, whose global number is `gtid`.
+    pub fn seat(&self, tid: u32, gtid: u32) -> Seat {
+        let Seat {
+            place,
+            first,
+            count,
+        } = self.primary;
+        if count == 0 || self.places == 0 {
+            return self.primary;
+        }
+        let wrap = |place: u32| place % self.places;
+        // The primary's place within the partition.
+        let start = match wrap(place + self.places - first) {
+            inside if inside < count => inside,
+            _ => 0,
+        };
+        let at = |steps: u32| wrap(first + (start + steps) % count);
+        let stay = |place: u32| Seat {
+            place,
+            first,
+            count,
+        };
+        match self.policy {
+            2 => stay(place),
+            3 if self.size <= count => stay(at(tid)),
+            3 => stay(at(crowded(tid, self.size, count))),
+            4 if self.size > count => {
+                let place = at(crowded(tid, self.size, count));
+                Seat {
+                    place,
+                    first: place,
+                    count: 1,
+                }
+            }
+            4 => {
+                let (skip, len) = share(tid, self.size, count, count == self.places);
+                Seat {
+                    place: at(skip),
+                    first: at(skip),
+                    count: len,
+                }
+            }
+            BY_NUMBER => stay(wrap(gtid)),
+            _ => self.primary,
+        }
+    }
+}
+
+/// The place among `places` of member `tid` of more members than places: those that take one more
+/// than the others lie apart.
+fn crowded(tid: u32, size: u32, places: u32) -> u32 {
+    let (each, rest) = (size / places, size % places);
+    let gap = places.checked_div(rest).unwrap_or(places).max(1);
+    let mut members = 0;
+    for place in 0..places {
+        let more = place % gap == 0 && place / gap < rest;
+        members += each + u32::from(more);
+        if tid < members {
+            return place;
+        }
+    }
+    places - 1
+}
+
+/// The subpartition of member `tid` among `places`: how many places lie before it, how many it has.
+fn share(tid: u32, size: u32, places: u32, whole: bool) -> (u32, u32) {
+    if whole {
+        let border = |i: u32| (i as u64 * (places as u64 + 1) / size as u64) as u32;
+        let end = border(tid + 1).min(places);
+        return (border(tid), end - border(tid));
+    }
+    let (each, rest) = (places / size, places % size);
+    let gap = size.checked_div(rest).unwrap_or(size).max(1);
+    let extra = |i: u32| i % gap == 0 && i / gap < rest;
+    let before = (0..tid).filter(|&i| extra(i)).count() as u32;
+    (tid * each + before, each + u32::from(extra(tid)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn binding(policy: u8, size: u32, place: u32, first: u32, count: u32, places: u32) -> Binding {
+        Binding {
+            policy,
+            size,
+            primary: Seat {
+                place,
+                first,
+                count,
+            },
+            places,
+        }
+    }
+
+    fn places(b: &Binding) -> Vec<u32> {
+        (0..b.size).map(|t| b.seat(t, t).place).collect()
+    }
+
+    #[test]
+    fn kmpc_primary_takes_the_primary_threads_place() {
+        let b = binding(2, 3, 2, 0, 4, 4);
+        assert_eq!(places(&b), [2, 2, 2]);
+        assert_eq!(b.seat(1, 1).count, 4);
+    }
+
+    #[test]
+    fn kmpc_close_takes_the_next_places_and_wraps() {
+        assert_eq!(places(&binding(3, 4, 0, 0, 8, 8)), [0, 1, 2, 3]);
+        assert_eq!(places(&binding(3, 4, 6, 0, 8, 8)), [6, 7, 0, 1]);
+        assert_eq!(places(&binding(3, 3, 3, 2, 2, 8)), [3, 3, 2]);
+        assert_eq!(places(&binding(3, 8, 0, 0, 4, 4)), [0, 0, 1, 1, 2, 2, 3, 3]);
+        assert_eq!(places(&binding(3, 6, 0, 0, 4, 4)), [0, 0, 1, 2, 2, 3]);
+        assert_eq!(places(&binding(3, 5, 1, 0, 4, 4)), [1, 1, 2, 3, 0]);
+    }
+
+    #[test]
+    fn kmpc_spread_subdivides_the_partition() {
+        let b = binding(4, 4, 0, 0, 8, 8);
+        assert_eq!(places(&b), [0, 2, 4, 6]);
+        assert!((0..4).all(|t| b.seat(t, t).first == 2 * t && b.seat(t, t).count == 2));
+        let b = binding(4, 3, 0, 0, 8, 8);
+        let counts: Vec<_> = (0..3).map(|t| b.seat(t, t).count).collect();
+        assert_eq!((places(&b), counts), (vec![0, 3, 6], vec![3, 3, 2]));
+        // Nested: within the subpartition.
+        let inner = binding(4, 2, 4, 4, 2, 8);
+        assert_eq!(places(&inner), [4, 5]);
+        assert_eq!(inner.seat(1, 1).count, 1);
+        let inner = binding(4, 3, 4, 4, 4, 8);
+        assert_eq!(places(&inner), [4, 6, 7]);
+        assert_eq!(inner.seat(0, 0).count, 2);
+        // More threads than places: one place each.
+        let b = binding(4, 5, 0, 0, 2, 2);
+        assert_eq!(places(&b), [0, 0, 0, 1, 1]);
+        assert_eq!(
+            b.seat(4, 4),
+            Seat {
+                place: 1,
+                first: 1,
+                count: 1
+            }
+        );
+    }
+
+    #[test]
+    fn kmpc_spread_covers_every_place_once() {
+        for total in 1..20 {
+            for size in 1..=total {
+                for place in 0..total {
+                    let b = binding(4, size, place, 0, total, total);
+                    let mut seen = vec![0; total as usize];
+                    for t in 0..size {
+                        let seat = b.seat(t, t);
+                        assert!(seat.count == total / size || seat.count == total.div_ceil(size));
+                        for k in 0..seat.count {
+                            seen[((seat.first + k) % total) as usize] += 1;
+                        }
+                    }
+                    assert!(seen.iter().all(|&n| n == 1), "{total} {size} {place}");
+                    assert_eq!(b.seat(0, 0).place, place);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn kmpc_affinity_by_number_ignores_the_team() {
+        let b = binding(BY_NUMBER, 2, 0, 0, 4, 4);
+        assert_eq!(b.seat(1, 6).place, 2);
+    }
+}

@@ -1,0 +1,555 @@
+//! The lists of places that `OMP_PLACES`, `KMP_AFFINITY` and `KMP_HW_SUBSET` name, and what they are
+//! on a machine. OpenMP 5.2, section 21.1.6; the `KMP_` variables as LLVM's documentation has them.
+//!
+//! Reading a value and applying it are apart, so that a bad value is found before the machine is
+//! looked at. Processors that the process may not use are left out of places, places without any
+//! are dropped.
+
+use crate::support::machine::{Level, Machine};
+
+/// The processors of a place, ascending.
+pub type Place = Vec<usize>;
+
+/// What a value asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Request {
+    /// An abstract name with an optional number of places.
+    Each(Level, Option<usize>),
+    /// Places as written.
+    List(Vec<Place>),
+}
+
+/// The abstract names, in the plural of `OMP_PLACES`; the first of a level is how it is shown.
+const NAMES: [(&str, Level); 7] = [
+    ("threads", Level::Thread),
+    ("cores", Level::Core),
+    ("ll_caches", Level::Cache),
+    ("numa_domains", Level::Numa),
+    ("sockets", Level::Socket),
+    ("dice", Level::Socket),
+    ("packages", Level::Socket),
+];
+
+/// The name of a level in `OMP_PLACES`.
+pub fn name(level: Level) -> &'static str {
+    NAMES
+        .iter()
+        .find(|(_, l)| *l == level)
+        .map_or("", |(name, _)| name)
+}
+
+/// Reads a value of `OMP_PLACES`.
+pub fn parse(text: &str) -> Option<Request> {
+    let lower = text.trim().to_ascii_lowercase();
+    if lower.starts_with(['{', '!']) {
+        return parse_list(&lower).map(Request::List);
+    }
+    let (word, count) = match lower.split_once('(') {
+        Some((word, rest)) => {
+            let number = rest.trim_end().strip_suffix(')')?.trim();
+            (word, Some(number.parse().ok().filter(|&n: &usize| n > 0)?))
+        }
+        None => (lower.as_str(), None),
+    };
+    let level = NAMES.iter().find(|(name, _)| *name == word.trim())?.1;
+    Some(Request::Each(level, count))
+}
+
+/// The highest processor number that a value may name, so that a slip does not fill the memory.
+const MOST: i64 = 1 << 16;
+
+/// A cursor over a value.
+struct Text<'a>(&'a str);
+
+impl Text<'_> {
+    fn eat(&mut self, c: char) -> bool {
+        let rest = self.0.trim_start();
+        match rest.strip_prefix(c) {
+            Some(after) => {
+                self.0 = after;
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn number(&mut self) -> Option<i64> {
+        let rest = self.0.trim_start();
+        let (sign, digits) = match rest.strip_prefix('-') {
+            Some(digits) => (-1, digits),
+            None => (1, rest.strip_prefix('+').unwrap_or(rest)),
+        };
+        let end = digits
+            .find(|c: char| !c.is_ascii_digit())
+            .unwrap_or(digits.len());
+        let value: i64 = digits[..end].parse().ok()?;
+        self.0 = &digits[end..];
+        (value <= MOST).then_some(sign * value)
+    }
+
+    /// `[:length[:stride]]`.
+    fn interval(&mut self) -> Option<(i64, i64)> {
+        if !self.eat(':') {
+            return Some((1, 1));
+        }
+        let length = self.number().filter(|&n| n > 0)?;
+        let stride = if self.eat(':') { self.number()? } else { 1 };
+        Some((length, stride))
+    }
+
+    fn at_end(&self) -> bool {
+        self.0.trim().is_empty()
+    }
+}
+
+/// `{..}` without its interval.
+fn place(text: &mut Text<'_>) -> Option<Vec<i64>> {
+    if !text.eat('{') {
+        return None;
+    }
+    let mut numbers = Vec::new();
+    let mut excluded = Vec::new();
+    loop {
+        let target = match text.eat('!') {
+            true => &mut excluded,
+            false => &mut numbers,
+        };
+        let first = text.number().filter(|&n| n >= 0)?;
+        let (length, stride) = text.interval()?;
+        target.extend((0..length).map(|i| first + i * stride));
+        if text.eat('}') {
+            break;
+        }
+        if !text.eat(',') {
+            return None;
+        }
+    }
+    numbers.retain(|n| !excluded.contains(n));
+    numbers
+        .iter()
+        .all(|n| (0..=MOST).contains(n))
+        .then_some(numbers)
+}
+
+/// A list of places in braces. `!` before one takes all processors but its own: they are
+/// marked by an entry of their own, see [`resolve`].
+fn parse_list(text: &str) -> Option<Vec<Place>> {
+    let mut text = Text(text);
+    let mut places = Vec::new();
+    loop {
+        if text.eat('!') {
+            let but = place(&mut text)?;
+            places.push(
+                (0..=MOST as usize)
+                    .filter(|&cpu| !but.contains(&(cpu as i64)))
+                    .collect(),
+            );
+        } else {
+            let first = place(&mut text)?;
+            let (length, stride) = text.interval()?;
+            for i in 0..length {
+                let moved = first.iter().map(|n| n + i * stride);
+                let moved = moved.map(|n| (0..=MOST).contains(&n).then_some(n as usize));
+                let mut moved: Place = moved.collect::<Option<_>>()?;
+                moved.sort_unstable();
+                moved.dedup();
+                places.push(moved);
+            }
+        }
+        if text.at_end() {
+            return Some(places);
+        }
+        if !text.eat(',') {
+            return None;
+        }
+    }
+}
+
+/// The places of a request on a machine; `ignored` gets each processor that is named and not
+/// allowed. Empty where none is left.
+pub fn resolve(request: &Request, machine: &Machine, ignored: &mut Vec<usize>) -> Vec<Place> {
+    match request {
+        Request::Each(level, count) => {
+            let mut groups = machine.groups(*level);
+            groups.truncate(count.unwrap_or(usize::MAX));
+            groups
+        }
+        Request::List(places) => {
+            let allowed = |cpu: usize| machine.processors.iter().any(|p| p.cpu == cpu);
+            let mut kept = Vec::new();
+            for place in places {
+                let (inside, outside): (Place, Place) =
+                    place.iter().partition(|&&cpu| allowed(cpu));
+                // A complement names what does not exist; nobody asked for it.
+                if place.len() < MOST as usize / 2 {
+                    ignored.extend(outside);
+                }
+                if !inside.is_empty() {
+                    kept.push(inside);
+                }
+            }
+            ignored.sort_unstable();
+            ignored.dedup();
+            kept
+        }
+    }
+}
+
+/// How `KMP_AFFINITY` orders its places.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Nothing is bound.
+    None,
+    /// As [`Order::None`], and the affinity routines do nothing.
+    Disabled,
+    /// Neighbours next to each other, except for the innermost `permute` levels.
+    Compact(usize),
+    /// Neighbours as far apart as possible.
+    Scatter(usize),
+    /// Spread over the cores, neighbours of a core together: depends on the team's size.
+    Balanced,
+    /// As written.
+    Explicit(Vec<Place>),
+    /// Only modifiers were given.
+    Unsaid,
+}
+
+/// A value of `KMP_AFFINITY`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KmpAffinity {
+    /// The type.
+    pub order: Order,
+    /// What a place is.
+    pub granularity: Option<Level>,
+    /// The place of thread 0.
+    pub offset: usize,
+    /// Say what is bound where.
+    pub verbose: bool,
+    /// Keep to the mask that the process was given.
+    pub respect: bool,
+}
+
+/// Splits at commas outside of brackets.
+fn parts(text: &str) -> Vec<&str> {
+    let mut depth = 0;
+    text.split(|c| {
+        match c {
+            '[' | '{' => depth += 1,
+            ']' | '}' => depth -= 1,
+            _ => {}
+        }
+        c == ',' && depth == 0
+    })
+    .map(str::trim)
+    .collect()
+}
+
+/// `proclist=[..]`: numbers, ranges `a-b[:stride]`, and sets in braces.
+fn proclist(text: &str) -> Option<Vec<Place>> {
+    let inner = text.strip_prefix('[')?.strip_suffix(']')?;
+    let mut places = Vec::new();
+    for part in parts(inner) {
+        if let Some(set) = part.strip_prefix('{') {
+            let set = set.strip_suffix('}')?;
+            let cpus = set.split(',').map(|n| n.trim().parse().ok());
+            places.push(cpus.collect::<Option<_>>()?);
+            continue;
+        }
+        let (range, stride) = match part.split_once(':') {
+            Some((range, stride)) => (range, stride.trim().parse().ok().filter(|&s| s > 0)?),
+            None => (part, 1),
+        };
+        let (from, to) = match range.split_once('-') {
+            Some((from, to)) => (from.trim().parse().ok()?, to.trim().parse().ok()?),
+            None => (range.parse().ok()?, range.parse().ok()?),
+        };
+        let range: std::ops::RangeInclusive<usize> = from..=to;
+        if to > MOST as usize {
+            return None;
+        }
+        places.extend(range.step_by(stride).map(|cpu| vec![cpu]));
+    }
+    (!places.is_empty()).then_some(places)
+}
+
+/// Reads a value of `GOMP_CPU_AFFINITY`: what is explicit, with blanks or commas between.
+pub fn parse_gomp(text: &str) -> Option<KmpAffinity> {
+    let words: Vec<_> = text.split([' ', ',']).filter(|w| !w.is_empty()).collect();
+    parse_kmp(&format!(
+        "granularity=fine,explicit,proclist=[{}]",
+        words.join(",")
+    ))
+}
+
+/// Reads a value of `KMP_AFFINITY`.
+pub fn parse_kmp(text: &str) -> Option<KmpAffinity> {
+    let lower = text.trim().to_ascii_lowercase();
+    let mut value = KmpAffinity {
+        order: Order::Unsaid,
+        granularity: None,
+        offset: 0,
+        verbose: false,
+        respect: true,
+    };
+    let mut list = None;
+    let mut explicit = false;
+    let mut numbers = Vec::new();
+    for part in parts(&lower) {
+        match part {
+            "none" => value.order = Order::None,
+            "disabled" => value.order = Order::Disabled,
+            "compact" => value.order = Order::Compact(0),
+            "scatter" => value.order = Order::Scatter(0),
+            "balanced" => value.order = Order::Balanced,
+            "explicit" => explicit = true,
+            "verbose" => value.verbose = true,
+            "respect" => value.respect = true,
+            "norespect" => value.respect = false,
+            "noverbose" | "warnings" | "nowarnings" | "reset" | "noreset" | "duplicates"
+            | "noduplicates" | "" => {}
+            _ => match part.split_once('=') {
+                Some(("granularity" | "gran", level)) => {
+                    value.granularity = Some(match level.trim() {
+                        "fine" | "thread" => Level::Thread,
+                        "core" | "tile" => Level::Core,
+                        "ll_cache" | "l3_cache" => Level::Cache,
+                        "numa" | "node" | "numa_domain" => Level::Numa,
+                        "socket" | "package" | "die" => Level::Socket,
+                        "group" => Level::Machine,
+                        _ => return None,
+                    });
+                }
+                Some(("proclist", cpus)) => list = Some(proclist(cpus.trim())?),
+                Some(_) => return None,
+                None => numbers.push(part.parse::<usize>().ok()?),
+            },
+        }
+    }
+    let (permute, offset) = match (&value.order, numbers.as_slice()) {
+        (_, []) => (0, 0),
+        (Order::Compact(_) | Order::Scatter(_), [permute]) => (*permute, 0),
+        (Order::Compact(_) | Order::Scatter(_), [permute, offset]) => (*permute, *offset),
+        _ => return None,
+    };
+    value.offset = offset;
+    match &mut value.order {
+        Order::Compact(p) | Order::Scatter(p) => *p = permute,
+        _ => {}
+    }
+    if explicit || (list.is_some() && value.order == Order::Unsaid) {
+        value.order = Order::Explicit(list?);
+    }
+    Some(value)
+}
+
+/// The places of a value of `KMP_AFFINITY`, in the order of the threads.
+pub fn resolve_kmp(value: &KmpAffinity, machine: &Machine, ignored: &mut Vec<usize>) -> Vec<Place> {
+    if let Order::Explicit(list) = &value.order {
+        return resolve(&Request::List(list.clone()), machine, ignored);
+    }
+    let granularity = value.granularity.unwrap_or(Level::Core);
+    let groups = machine.groups(granularity);
+    // Of each place: its numbers among its siblings, from the outermost level inwards.
+    let levels = [Level::Socket, Level::Core, Level::Thread];
+    let mut keyed: Vec<(Vec<usize>, Place)> = groups
+        .into_iter()
+        .map(|place| {
+            let mut outer = Level::Machine;
+            let mut path = Vec::new();
+            for level in levels.into_iter().filter(|&l| l >= granularity) {
+                path.push(number_within(machine, outer, level, place[0]));
+                outer = level;
+            }
+            (path, place)
+        })
+        .collect();
+    keyed.sort_by_cached_key(|(path, _)| {
+        let depth = path.len();
+        // The `swift` innermost levels vary slowest, the innermost of all first; scatter is the
+        // reverse of compact.
+        let swift = match value.order {
+            Order::Compact(permute) => permute.min(depth),
+            Order::Scatter(permute) => (depth - 1).saturating_sub(permute),
+            _ => 0,
+        };
+        let inner = path.iter().rev().take(swift);
+        inner
+            .chain(&path[..depth - swift])
+            .copied()
+            .collect::<Vec<_>>()
+    });
+    keyed.into_iter().map(|(_, place)| place).collect()
+}
+
+/// The number of the group of `inner` with `cpu` within its group of `outer`.
+fn number_within(machine: &Machine, outer: Level, inner: Level, cpu: usize) -> usize {
+    let groups = machine.groups(outer);
+    let around = groups.iter().find(|g| g.contains(&cpu));
+    let inside = machine.groups(inner);
+    let siblings = inside
+        .iter()
+        .filter(|g| around.is_some_and(|a| a.contains(&g[0])));
+    siblings.take_while(|g| !g.contains(&cpu)).count()
+}
+
+/// Applies `KMP_HW_SUBSET`: parts `[n|*]unit[@skip]` from the outermost unit inwards, separated by
+/// commas. `None`, with the machine as it was, for what is not understood or leaves nothing.
+pub fn subset(text: &str, machine: &mut Machine) -> Option<()> {
+    let mut smaller = machine.clone();
+    let lower = text.trim().to_ascii_lowercase();
+    let mut wanted = Vec::new();
+    for part in lower.trim_start_matches(':').split([',', 'x']) {
+        let part = part.trim();
+        let (part, skip) = match part.split_once(['@', '+']) {
+            Some((part, skip)) => (part, skip.trim().parse().ok()?),
+            None => (part, 0),
+        };
+        let digits = part.len() - part.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        let count = match &part[..digits] {
+            "" => usize::MAX,
+            number => number.parse().ok().filter(|&n: &usize| n > 0)?,
+        };
+        let unit = part[digits..].trim_start_matches('*');
+        let unit = if unit.len() > 2 {
+            unit.trim_end_matches('s')
+        } else {
+            unit
+        };
+        let level = match unit {
+            "s" | "socket" => Level::Socket,
+            "d" | "die" => Level::Socket,
+            "n" | "numa" | "numa_domain" => Level::Numa,
+            "l3" | "l3_cache" | "ll" | "ll_cache" => Level::Cache,
+            "c" | "core" => Level::Core,
+            "t" | "thread" => Level::Thread,
+            _ => return None,
+        };
+        wanted.push((level, skip, count));
+    }
+    wanted.sort_by_key(|&(level, ..)| std::cmp::Reverse(level));
+    let mut outer = Level::Machine;
+    for (level, skip, count) in wanted {
+        smaller.restrict(outer, level, skip, count);
+        outer = level;
+    }
+    if smaller.processors.is_empty() {
+        return None;
+    }
+    *machine = smaller;
+    Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::support::machine::{made_up, show};
+
+    fn machine(name: &str) -> Machine {
+        let tree = made_up::tree(name, 2, 8, 2);
+        Machine::read(&tree.0, &(0..32).collect::<Vec<_>>())
+    }
+
+    fn places(text: &str, machine: &Machine) -> Vec<String> {
+        let request = parse(text).unwrap();
+        let places = resolve(&request, machine, &mut Vec::new());
+        places.iter().map(|p| show(p)).collect()
+    }
+
+    #[test]
+    fn kmpc_places_by_name() {
+        let m = machine("names");
+        assert_eq!(places("threads", &m)[..3], ["0", "16", "1"]);
+        assert_eq!(places(" Cores ", &m).len(), 16);
+        assert_eq!(places("cores(3)", &m), ["0,16", "1,17", "2,18"]);
+        for two in ["sockets", "ll_caches", "numa_domains"] {
+            assert_eq!(places(two, &m), ["0-7,16-23", "8-15,24-31"]);
+        }
+        assert_eq!(places("sockets(5)", &m).len(), 2);
+    }
+
+    #[test]
+    fn kmpc_places_by_list() {
+        let m = machine("list");
+        assert_eq!(places("{0,1},{2:4:2},{7}", &m), ["0,1", "2,4,6,8", "7"]);
+        assert_eq!(places("{0:4}:4:4", &m), ["0-3", "4-7", "8-11", "12-15"]);
+        assert_eq!(places("{6,7}:3:-2", &m), ["6,7", "4,5", "2,3"]);
+        assert_eq!(places("{0:4,!2}", &m), ["0,1,3"]);
+        assert_eq!(places("!{1:31}", &m), ["0"]);
+        assert_eq!(places("{30:4},{40}", &m), ["30,31"]);
+        let mut ignored = Vec::new();
+        resolve(&parse("{0,99}").unwrap(), &m, &mut ignored);
+        assert_eq!(ignored, [99]);
+    }
+
+    #[test]
+    fn kmpc_places_refuses_what_is_none() {
+        for bad in [
+            "",
+            "core",
+            "cores(",
+            "cores()",
+            "cores(0)",
+            "{",
+            "{}",
+            "{0",
+            "{0}}",
+            "{0}:",
+            "{0}:0",
+            "{-1}",
+            "{0}:3:-1",
+            "{a}",
+            "0,1",
+            "{0},",
+            "{0;1}",
+            "{99999999999}",
+        ] {
+            assert_eq!(parse(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn kmpc_affinity_orders() {
+        let m = machine("orders");
+        let order = |text: &str| -> Vec<String> {
+            let value = parse_kmp(text).unwrap();
+            let places = resolve_kmp(&value, &m, &mut Vec::new());
+            places.iter().map(|p| show(p)).take(4).collect()
+        };
+        assert_eq!(order("compact"), ["0,16", "1,17", "2,18", "3,19"]);
+        assert_eq!(order("granularity=fine,compact"), ["0", "16", "1", "17"]);
+        assert_eq!(order("granularity=fine,compact,1,0"), ["0", "1", "2", "3"]);
+        assert_eq!(order("scatter"), ["0,16", "8,24", "1,17", "9,25"]);
+        assert_eq!(order("scatter,granularity=thread"), ["0", "8", "1", "9"]);
+        assert_eq!(
+            order("explicit,proclist=[3,1-2,{4,5}]"),
+            ["3", "1", "2", "4,5"]
+        );
+        assert_eq!(order("granularity=socket,compact").len(), 2);
+        let v = parse_kmp("verbose,none").unwrap();
+        assert!(v.verbose && v.order == Order::None);
+        assert_eq!(parse_kmp("compact,0,3").unwrap().offset, 3);
+        assert_eq!(parse_kmp("disabled").unwrap().order, Order::Disabled);
+        for bad in [
+            "foo",
+            "explicit",
+            "explicit,proclist=[x]",
+            "compact,1,2,3",
+            "granularity=x",
+        ] {
+            assert_eq!(parse_kmp(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn kmpc_hw_subset() {
+        let mut m = machine("hw");
+        assert!(subset("1s,4c,1t", &mut m).is_some());
+        assert_eq!(show(&m.groups(Level::Machine)[0]), "0-3");
+        let mut m = machine("hw2");
+        assert!(subset("2sockets,2cores@1,*t", &mut m).is_some());
+        assert_eq!(show(&m.groups(Level::Machine)[0]), "1,2,9,10,17,18,25,26");
+        assert!(subset("3q", &mut m).is_none());
+        assert!(subset("1c@99", &mut m).is_none());
+        assert_eq!(m.processors.len(), 8);
+    }
+}
