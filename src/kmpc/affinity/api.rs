@@ -80,12 +80,12 @@ unsafe fn fortran_text(text: *const c_char, length: usize) -> Option<String> {
 
 /// Text of C; null is none.
 unsafe fn c_text(text: *const c_char) -> Option<String> {
+    if text.is_null() {
+        return None;
+    }
     // SAFETY: the caller's contract.
-    (!text.is_null()).then(|| {
-        unsafe { CStr::from_ptr(text) }
-            .to_string_lossy()
-            .into_owned()
-    })
+    let text = unsafe { CStr::from_ptr(text) };
+    Some(text.to_string_lossy().into_owned())
 }
 
 /// Copies `text` into a buffer of `size` bytes, with a null at its end; returns its length.

@@ -1,8 +1,8 @@
 //! Binding of threads to places under `OMP_PROC_BIND`, `OMP_PLACES`, `KMP_AFFINITY` and the
 //! `proc_bind` clause. OpenMP 5.2, sections 10.1.3, 21.1.6 and 21.1.7.
 //!
-//! [`places`] reads what the places are, [`partition`] says which one a member takes, [`format`]
-//! shows it, [`api`] holds the routines. Here they come together. The master of a region describes
+//! [`places`] reads what the places are, [`partition`] says which one a member takes,
+//! [`mod@format`] shows it, [`api`] holds the routines. Here they come together. The master of a region describes
 //! its binding in the team before the start, each member finds its own seat in it and asks the
 //! kernel only if its place is another one than before. Nothing of this is reached unless the
 //! environment asks for it: then `Icvs::placement` is not 0, the only thing a fork looks at.

@@ -86,7 +86,7 @@ fn crowded(tid: u32, size: u32, places: u32) -> u32 {
     let gap = places.checked_div(rest).unwrap_or(places).max(1);
     let mut members = 0;
     for place in 0..places {
-        let more = place % gap == 0 && place / gap < rest;
+        let more = place.is_multiple_of(gap) && place / gap < rest;
         members += each + u32::from(more);
         if tid < members {
             return place;
@@ -104,7 +104,7 @@ fn share(tid: u32, size: u32, places: u32, whole: bool) -> (u32, u32) {
     }
     let (each, rest) = (places / size, places % size);
     let gap = size.checked_div(rest).unwrap_or(size).max(1);
-    let extra = |i: u32| i % gap == 0 && i / gap < rest;
+    let extra = |i: u32| i.is_multiple_of(gap) && i / gap < rest;
     let before = (0..tid).filter(|&i| extra(i)).count() as u32;
     (tid * each + before, each + u32::from(extra(tid)))
 }
