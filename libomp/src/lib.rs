@@ -4,6 +4,9 @@
 //! that a program linked with libomp runs on it unchanged: `LD_LIBRARY_PATH=dir program`, where
 //! `dir/libomp.so.5` is this library. Rows that are not supported export an entry that says so and
 //! ends the program with status 125.
+//!
+//! Each jump looks at one word first: as long as nobody has looked for a tool (`kmpc::ompt`), and
+//! where there is one, the way leads through a gate.
 
 use std::arch::global_asm;
 
@@ -16,11 +19,18 @@ macro_rules! jump {
             ".pushsection .text.ompvm_exports,\"axR\",@progbits",
             concat!(".globl ompvm.", $name),
             concat!(".type ompvm.", $name, ",@function"),
-            concat!("ompvm.", $name, ": jmp {target}"),
+            concat!("ompvm.", $name, ": cmp dword ptr [rip + {state}], 0"),
+            "jne 3f",
+            "jmp {target}",
+            "3: lea r11, [rip + 2f]",
+            "jmp {gate}",
+            concat!("2: .asciz \"", $name, "\""),
             concat!(".size ompvm.", $name, ", . - ompvm.", $name),
             concat!(".symver ompvm.", $name, ", ", $name, "@@VERSION"),
             ".popsection",
             target = sym $path,
+            state = sym ompt::STATE,
+            gate = sym ompt::gate::enter,
         );
     };
 }

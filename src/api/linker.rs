@@ -103,7 +103,11 @@ impl Program {
             stack::set_sizes(config.stack, config.stack);
         }
         let linked = self.symbols(&config)?;
-        let shelf = self.shelf.clone().filter(|_| config.tier != Tier::Interp);
+        // With a tool, code is compiled with other entries, which is not worth keeping.
+        let shelf = self
+            .shelf
+            .clone()
+            .filter(|_| config.tier != Tier::Interp && !linked.traced());
         if let Some(shelf) = &shelf {
             self.keep(&linked, shelf);
         }
@@ -149,10 +153,13 @@ impl Program {
 
     /// Resolves every symbol.
     fn symbols(&self, config: &Config) -> Result<Linked, Error> {
+        // Opened first: one of them may be a tool.
+        let libraries = Libraries::open(&config.libraries, &config.library_paths)?;
+        let own_tool = process::start_tool(&self.module).is_some();
         let environment = Environment {
-            runtime: runtime::lookup,
+            runtime: runtime::lookup_for(own_tool),
             host: self.host.clone(),
-            libraries: Libraries::open(&config.libraries, &config.library_paths)?,
+            libraries,
             archives: self.archives.clone(),
             natives: None,
             late: self.late,

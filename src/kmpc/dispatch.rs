@@ -645,6 +645,17 @@ pub unsafe extern "C-unwind" fn fini(_ident: *const Ident, gtid: i32) {
     }
 }
 
+/// What a tool is told that a loop is (`ompt_work_t`): the schedule that is in use.
+pub fn work_kind(thread: &Thread, schedule: i32, chunk: i64) -> i32 {
+    match resolve(schedule, chunk, thread).0 {
+        Plan::Balanced | Plan::RoundRobin => 10,
+        Plan::Guided if thread.team().size() == 1 => 10,
+        Plan::Dynamic | Plan::Stealing => 11,
+        Plan::Guided => 12,
+        Plan::Trapezoid => 13,
+    }
+}
+
 /// Ends a dispatched loop: nothing to do.
 pub unsafe extern "C-unwind" fn deinit(_ident: *const Ident, _gtid: i32) {}
 

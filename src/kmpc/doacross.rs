@@ -144,6 +144,20 @@ fn nest(thread: &Thread) -> &Nest {
     &thread.local().nest
 }
 
+/// Loops of the nest that the thread executes; 0 where `values` is no iteration of it, and in a
+/// team of one, where nobody waits.
+///
+/// # Safety
+/// `values` has a value for each loop.
+pub unsafe fn dims(thread: &Thread, values: *const i64) -> usize {
+    // SAFETY: the caller's contract.
+    if thread.team().size() == 1 || unsafe { nest(thread).bit(values) }.is_none() {
+        return 0;
+    }
+    // SAFETY: the thread's own nest, of which nobody holds a reference now.
+    unsafe { (*nest(thread).dims.get()).len() }
+}
+
 /// Begins a nest of `count` loops.
 ///
 /// # Safety

@@ -196,6 +196,15 @@ unsafe fn nest<'a>(object: *mut c_void) -> &'a NestLock {
     unsafe { &*object.cast::<NestLock>() }
 }
 
+/// How often a nestable lock is held.
+///
+/// # Safety
+/// A nestable lock that the calling thread holds.
+pub unsafe fn depth(object: *mut c_void) -> u32 {
+    // SAFETY: the caller's contract.
+    unsafe { nest(object) }.depth.load(Ordering::Relaxed)
+}
+
 macro_rules! entries {
     ($($name:ident $located:ident ($object:ident $(, $hint:ident: $hint_type:ty)?) $(-> $ret:ty)? = $doc:literal $body:block)*) => {$(
         #[doc = $doc]

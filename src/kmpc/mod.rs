@@ -7,7 +7,7 @@
 //!
 //! Here: parallel regions (nested too), worksharing, explicit tasks ([`task`] and its README.md),
 //! synchronisation, cancellation, reductions, threadprivate, locks, places ([`affinity`]), the
-//! `omp_*` routines, environment variables, `teams` on the host. Not here yet, and marked so in the table: devices, tools.
+//! `omp_*` routines, environment variables, `teams` on the host, tools ([`ompt`]). Not here yet, and marked so in the table: devices.
 
 // Entries implement a published ABI, whose contract is the specification's: "called as the compiler
 // calls it". Sections naming more stand where a function asks for more.
@@ -36,6 +36,7 @@ pub mod ident;
 pub mod iteration;
 pub mod lock;
 pub mod misc;
+pub mod ompt;
 pub mod reduce;
 pub mod static_loop;
 pub mod table;

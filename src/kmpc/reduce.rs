@@ -28,7 +28,7 @@ pub enum Method {
 }
 
 /// Combines list `rhs` into list `lhs`.
-type Combine = Option<unsafe extern "C-unwind" fn(lhs: *mut c_void, rhs: *mut c_void)>;
+pub type Combine = Option<unsafe extern "C-unwind" fn(lhs: *mut c_void, rhs: *mut c_void)>;
 
 /// Teams up to this size combine under a lock or with atomics.
 const SMALL_TEAM: u32 = 4;

@@ -22,7 +22,7 @@ use crate::kmpc::task::wait::{self, Help};
 use crate::kmpc::team::gang::{Order, Slot};
 use crate::kmpc::team::parker::{Parker, Patience};
 use crate::kmpc::team::{Local, Team};
-use crate::kmpc::{abi, affinity, hooks};
+use crate::kmpc::{abi, affinity, hooks, ompt};
 use crate::support::sync::AtomicU32 as SyncU32;
 
 /// Threads that can exist at a time.
@@ -391,6 +391,9 @@ fn patience() -> Patience {
 fn serve(thread: &'static Thread) {
     CURRENT.set(thread);
     thread.hook_data.set(hooks::worker_start(thread.gtid));
+    if ompt::on() {
+        ompt::worker_begins();
+    }
     let own_team = thread.team.get();
     loop {
         let patience = patience();
@@ -398,8 +401,12 @@ fn serve(thread: &'static Thread) {
             !thread.assignment.load(Ordering::Acquire).is_null()
         });
         let assignment = thread.assignment.swap(null_mut(), Ordering::Acquire);
-        // SAFETY: written by `attach_workers` for us alone.
+        // SAFETY: written by `attach_workers` or `end_worker` for us alone.
         let a = unsafe { Box::from_raw(assignment) };
+        if a.team.is_null() {
+            end(thread);
+            return;
+        }
         // SAFETY: the assignment holds a count of the team.
         unsafe { serve_team(thread, &a) };
         thread.enter(own_team, 0);
@@ -423,6 +430,9 @@ unsafe fn serve_team(thread: &Thread, a: &Assignment) {
         match unsafe { team.gang.await_order(slot, a.tid, last, patience, called) } {
             Order::Run { region, size } => {
                 last = region;
+                if ompt::on() {
+                    ompt::close_region();
+                }
                 let work = team.work();
                 thread.enter(team, a.tid);
                 thread.icvs.set(work.icvs);
@@ -446,9 +456,52 @@ unsafe fn serve_team(thread: &Thread, a: &Assignment) {
             }
             // SAFETY: we joined at that meeting and have taken part in none since.
             Order::Help => unsafe { wait::help(thread, team, joined) },
-            Order::Dismissed => return,
+            Order::Dismissed => {
+                if ompt::on() {
+                    ompt::close_region();
+                }
+                return;
+            }
         }
     }
+}
+
+/// What a worker does that is told to end: its own teams' workers go back to the pool.
+#[cold]
+fn end(thread: &'static Thread) {
+    dismiss_spares(thread);
+    thread.pool.leave();
+    ompt::worker_ends();
+}
+
+/// Sends the workers of all teams that the thread keeps for later regions to the pool.
+#[cold]
+pub fn dismiss_spares(thread: &Thread) {
+    // SAFETY: the thread itself touches its list; the teams are its own and run no region.
+    unsafe {
+        for team in (*thread.spare_teams.get()).drain(..) {
+            dismiss(team);
+        }
+    }
+}
+
+/// Has an idle worker end; false if none is idle. Only for the end of the process: its number is
+/// not used again.
+#[cold]
+pub fn end_worker() -> bool {
+    let Some(worker) = pool().idle.pop() else {
+        return false;
+    };
+    let assignment = Box::into_raw(Box::new(Assignment {
+        team: std::ptr::null(),
+        slot: std::ptr::null(),
+        tid: 0,
+        last_region: 0,
+    }));
+    worker.assignment.store(assignment, Ordering::Release);
+    crate::support::sync::fence(crate::support::sync::Ordering::SeqCst);
+    worker.parker.unpark();
+    true
 }
 
 /// The number of threads the runtime knows.

@@ -78,6 +78,11 @@ impl Linked {
         (!here || kind == SymbolKind::ThreadLocal).then_some(0)
     }
 
+    /// Whether the runtime's entries are reached through gates, as there may be a tool.
+    pub fn traced(&self) -> bool {
+        self.environment.runtime as usize == super::runtime::lookup_traced as *const () as usize
+    }
+
     /// Whether a symbol was found anywhere.
     pub fn has(&self, name: &str) -> bool {
         self.addresses.contains_key(name)

@@ -15,6 +15,7 @@ use super::policy::{Mode, Tiers};
 use super::value::ValueKind;
 use crate::ir::{Function, GlobalRef, Type};
 use crate::jit::cache::Shelf;
+use crate::kmpc::ompt;
 use crate::memory::activation::{self, Activation, Exit};
 use crate::memory::image::Image;
 use crate::memory::{signals, thread, throws};
@@ -95,6 +96,14 @@ unsafe extern "C" {
     ) -> c_int;
 }
 
+/// The program's own `ompt_start_tool`.
+pub fn start_tool(module: &crate::ir::Module) -> Option<crate::ir::FuncId> {
+    match module.symbol("ompt_start_tool") {
+        Some(GlobalRef::Func(f)) if module.functions[f].body.is_some() => Some(f),
+        _ => None,
+    }
+}
+
 /// Compiles a linked module into a cache without running any of it.
 ///
 /// # Errors
@@ -121,6 +130,12 @@ impl Process {
             linked.resolve(name, kind)
         })?;
         linked.environment.bind_members(&image)?;
+        if linked.traced() {
+            // The short ways know of no tool.
+            crate::llvm::native::leave_entries_out();
+            let own = start_tool(&linked.module).and_then(|f| image.func_ref(f));
+            ompt::set_guest_tool(own.map_or(0, |f| f.stub));
+        }
         if options.native
             && let Some(natives) = &mut linked.environment.natives
         {
@@ -290,6 +305,7 @@ impl Process {
         let main = unsafe { std::mem::transmute::<usize, Main>(func.stub) };
         let mut status = 0;
         let exited = self.guarded(|p| {
+            ompt::decide();
             // SAFETY: reading the C library's variable, as its start-up code does.
             status = unsafe { main(p.argc(), p.argv.as_ptr().cast_mut(), environ) };
             0
@@ -361,6 +377,13 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
+        if !self.native && self.linked.traced() {
+            // A tool in the guest goes with it.
+            let _ = self.guarded(|_| {
+                ompt::finish();
+                0
+            });
+        }
         if !self.native && !self.ended {
             // A process that never ran main still has destructors; their faults have no reader.
             let _ = self.run_handlers();

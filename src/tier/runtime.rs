@@ -4,7 +4,7 @@
 
 use super::link::Runtime;
 use crate::interp;
-use crate::kmpc::{self, abi, table};
+use crate::kmpc::{self, abi, ompt, table};
 use crate::memory::signals;
 use std::sync::Once;
 
@@ -26,6 +26,23 @@ pub fn lookup(name: &str) -> Runtime {
             Some(reason) => Runtime::Unsupported(format!("`{name}` ({reason})")),
             None => Runtime::Unknown,
         },
+    }
+}
+
+/// As [`lookup`] where there may be a tool: entries that it is told of are reached through gates.
+pub fn lookup_traced(name: &str) -> Runtime {
+    match ompt::entries::traced(name) {
+        Some(row) => Runtime::Address(row.gate.0 as usize),
+        None => lookup(name),
+    }
+}
+
+/// How names are looked up for a program that does, or does not, define `ompt_start_tool`.
+pub fn lookup_for(tool: bool) -> fn(&str) -> Runtime {
+    if ompt::wanted(tool) {
+        lookup_traced
+    } else {
+        lookup
     }
 }
 

@@ -24,6 +24,7 @@ mod golden;
 mod house;
 mod npb;
 mod omp;
+mod ompt;
 mod run;
 mod tools;
 
@@ -124,6 +125,7 @@ fn main() {
         trials.extend(cache::trials());
         trials.extend(cli::trials());
         trials.extend(compare::trials());
+        trials.extend(ompt::trials());
         trials.extend(tools::trials());
     }
     libtest_mimic::run(&args, trials).exit();

@@ -5,7 +5,7 @@
 use std::arch::naked_asm;
 use std::ffi::c_void;
 
-use crate::kmpc::{fork, teams};
+use crate::kmpc::{fork, ompt, task, teams};
 
 /// Calls `microtask(gtid, btid, argv[0], .., argv[argc - 1])`.
 ///
@@ -65,6 +65,55 @@ pub unsafe extern "C-unwind" fn call_microtask(
     )
 }
 
+/// As [`call_microtask`], and notes the frame pointer that the microtask finds in `frame`.
+///
+/// # Safety
+/// As for [`call_microtask`]; `frame` may be written.
+#[unsafe(naked)]
+pub unsafe extern "C-unwind" fn call_microtask_noting(
+    microtask: *const c_void,
+    gtid: *const i32,
+    btid: *const i32,
+    argc: u32,
+    argv: *const *mut c_void,
+    frame: *mut usize,
+) {
+    naked_asm!(
+        // Where `call_microtask` keeps the caller's, and what it points to.
+        "lea rax, [rsp - 8]",
+        "mov [r9], rax",
+        "jmp {target}",
+        target = sym call_microtask,
+    )
+}
+
+/// Calls a task's routine, and notes the frame pointer that it finds in `frame`.
+///
+/// # Safety
+/// The routine with its own structure; `frame` may be written.
+#[unsafe(naked)]
+pub unsafe extern "C-unwind" fn call_routine_noting(
+    gtid: i32,
+    task: *mut task::Payload,
+    routine: task::Routine,
+    frame: *mut usize,
+) -> i32 {
+    naked_asm!(
+        ".cfi_startproc",
+        "push rbp",
+        ".cfi_def_cfa_offset 16",
+        ".cfi_offset rbp, -16",
+        "mov rbp, rsp",
+        ".cfi_def_cfa_register rbp",
+        "mov [rcx], rbp",
+        "call rdx",
+        "leave",
+        ".cfi_def_cfa rsp, 8",
+        "ret",
+        ".cfi_endproc",
+    )
+}
+
 /// `void (ident, i32 argc, microtask, ...)`: lays the variable arguments out as an array and calls
 /// `$target(ident, argc, microtask, array)`.
 macro_rules! variadic_entry {
@@ -116,6 +165,14 @@ macro_rules! variadic_entry {
 variadic_entry! {
     /// `__kmpc_fork_call` as native code calls it.
     fork_call_variadic => fork::parallel
+}
+variadic_entry! {
+    /// `__kmpc_fork_call` where there is a tool.
+    traced_fork_call_variadic => ompt::fork
+}
+variadic_entry! {
+    /// `__kmpc_fork_teams` where there is a tool.
+    traced_fork_teams_variadic => ompt::fork_teams
 }
 variadic_entry! {
     /// `__kmpc_fork_teams` as native code calls it.

@@ -54,6 +54,7 @@ impl Task {
         self.team.set(team);
         self.children.reset();
         self.event.store(0, Ordering::Relaxed);
+        self.tool.set(std::ptr::null());
     }
 }
 

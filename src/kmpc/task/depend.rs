@@ -28,9 +28,9 @@ use crate::support::sync::fence_after_exchange;
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Item {
-    address: usize,
+    pub(in crate::kmpc) address: usize,
     length: usize,
-    kind: u8,
+    pub(in crate::kmpc) kind: u8,
 }
 
 /// Kinds of dependence that need to be told from others; `in` (1) and `inoutset` (8) do not: tasks of
@@ -100,6 +100,10 @@ impl Node {
         // Relaxed: who takes it back has the lock after us.
         self.before.fetch_add(1, Ordering::Relaxed);
         after.push(self.clone());
+        if crate::kmpc::ompt::on() && !self.task.is_null() && !other.task.is_null() {
+            // SAFETY: the sibling that is not complete, and the one being submitted.
+            unsafe { crate::kmpc::ompt::depends(&*other.task, &*self.task) };
+        }
     }
 
     fn is_done(&self) -> bool {

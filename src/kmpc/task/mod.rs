@@ -113,7 +113,7 @@ pub struct Task {
     /// The priority; 0 where not given.
     pub priority: Cell<i32>,
     /// Bytes of the payload.
-    bytes: Cell<usize>,
+    pub(in crate::kmpc) bytes: Cell<usize>,
 
     /// Children submitted. Atomic, as who finishes a child may look at it late.
     spawned: AtomicU32,
@@ -134,7 +134,9 @@ pub struct Task {
     event: AtomicU32,
     /// The dependences of its children; null where none have any.
     table: Cell<*mut depend::Table>,
-    rest: [usize; 4],
+    /// What is kept for a tool, where one has seen the task.
+    pub(in crate::kmpc) tool: Cell<*const c_void>,
+    rest: [usize; 3],
     /// The task again: the word before a payload names its task.
     this: *mut Task,
 }
@@ -187,7 +189,8 @@ impl Task {
             children: Children::default(),
             event: AtomicU32::new(0),
             table: Cell::new(null_mut()),
-            rest: [0; 4],
+            tool: Cell::new(std::ptr::null()),
+            rest: [0; 3],
             this,
         }
     }

@@ -88,9 +88,11 @@ pub unsafe fn execute(thread: &Thread, task: *mut Task) {
     // SAFETY: the caller's contract; the routine is the compiler's, with its own structure.
     unsafe {
         enter(thread, task);
-        if let Some(routine) = (*t.payload.get()).routine
-            && !cancelled(thread, t)
-        {
+        if cancelled(thread, t) {
+            if crate::kmpc::ompt::on() {
+                crate::kmpc::ompt::discarded(t);
+            }
+        } else if let Some(routine) = (*t.payload.get()).routine {
             routine(thread.gtid, t.payload.get());
         }
         go_on(thread, task);
@@ -102,7 +104,7 @@ pub unsafe fn execute(thread: &Thread, task: *mut Task) {
 
 /// Whether a task that has not begun is not to: its group or its region is cancelled.
 #[inline(always)]
-fn cancelled(thread: &Thread, task: &Task) -> bool {
+pub(in crate::kmpc) fn cancelled(thread: &Thread, task: &Task) -> bool {
     // Relaxed: a request is obeyed at some time. Neither is ever made where cancellation is off.
     // SAFETY: the group's end waits for the task.
     let group = unsafe { task.group.get().as_ref() };

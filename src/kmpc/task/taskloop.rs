@@ -55,7 +55,7 @@ fn divide(trip: u64, kind: i32, number: u64, strict: bool, threads: u64) -> Divi
 }
 
 /// Iterations of a loop from `lower` to `upper`, both included.
-fn trip_count(lower: u64, upper: u64, step: i64) -> u64 {
+pub fn trip_count(lower: u64, upper: u64, step: i64) -> u64 {
     match step {
         1 => upper.wrapping_sub(lower).wrapping_add(1),
         s if s < 0 => lower.wrapping_sub(upper) / s.unsigned_abs() + 1,
@@ -166,6 +166,9 @@ unsafe fn duplicate(thread: &Thread, ident: *const Ident, pattern: *mut Payload)
         if !(*pattern).shareds.is_null() {
             let at = (*pattern).shareds.byte_offset_from(pattern);
             (*payload).shareds = payload.byte_offset(at).cast();
+        }
+        if crate::kmpc::ompt::on() {
+            crate::kmpc::ompt::duplicated(old, &*Task::of(payload));
         }
         Task::of(payload)
     }

@@ -18,6 +18,7 @@ pub mod symbol;
 pub use super::shim::{Place, PlaceKind};
 use super::{Input, parse};
 pub use debug::Debug;
+pub use entries::leave_out as leave_entries_out;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 

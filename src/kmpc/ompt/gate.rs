@@ -1,0 +1,111 @@
+//! The way into an entry where there is, or may be, a tool.
+//!
+//! A gate saves everything that may hold an argument, notes where the entry returns to and the frame,
+//! finds the entry's traced form by its name, restores, and jumps there: so gates fit entries of
+//! any signature, and the return address is the caller's own.
+//!
+//! In compiled code, native or a guest's, the address lies behind the call; where a guest is
+//! interpreted it lies in the shim that calls native functions of this signature, the same each time.
+
+use std::arch::naked_asm;
+use std::cell::Cell;
+use std::ffi::{CStr, c_char, c_void};
+
+use super::{entries, on, record, start};
+use crate::kmpc::{misc, table};
+
+/// Goes on to the entry whose name is in `r11`.
+#[unsafe(naked)]
+pub unsafe extern "C-unwind" fn enter() {
+    naked_asm!(
+        ".cfi_startproc",
+        "push rbp",
+        ".cfi_def_cfa_offset 16",
+        ".cfi_offset rbp, -16",
+        "mov rbp, rsp",
+        ".cfi_def_cfa_register rbp",
+        "sub rsp, 192",
+        "mov [rsp], rax",
+        "mov [rsp + 8], rdi",
+        "mov [rsp + 16], rsi",
+        "mov [rsp + 24], rdx",
+        "mov [rsp + 32], rcx",
+        "mov [rsp + 40], r8",
+        "mov [rsp + 48], r9",
+        "mov [rsp + 56], r10",
+        "movaps [rsp + 64], xmm0",
+        "movaps [rsp + 80], xmm1",
+        "movaps [rsp + 96], xmm2",
+        "movaps [rsp + 112], xmm3",
+        "movaps [rsp + 128], xmm4",
+        "movaps [rsp + 144], xmm5",
+        "movaps [rsp + 160], xmm6",
+        "movaps [rsp + 176], xmm7",
+        "mov rdi, r11",
+        "mov rsi, [rbp + 8]",
+        "lea rdx, [rbp + 16]",
+        "call {find}",
+        "mov r11, rax",
+        "mov rax, [rsp]",
+        "mov rdi, [rsp + 8]",
+        "mov rsi, [rsp + 16]",
+        "mov rdx, [rsp + 24]",
+        "mov rcx, [rsp + 32]",
+        "mov r8, [rsp + 40]",
+        "mov r9, [rsp + 48]",
+        "mov r10, [rsp + 56]",
+        "movaps xmm0, [rsp + 64]",
+        "movaps xmm1, [rsp + 80]",
+        "movaps xmm2, [rsp + 96]",
+        "movaps xmm3, [rsp + 112]",
+        "movaps xmm4, [rsp + 128]",
+        "movaps xmm5, [rsp + 144]",
+        "movaps xmm6, [rsp + 160]",
+        "movaps xmm7, [rsp + 176]",
+        "leave",
+        ".cfi_def_cfa rsp, 8",
+        "jmp r11",
+        ".cfi_endproc",
+        find = sym find,
+    )
+}
+
+thread_local! {
+    /// The thread is in the tool's own start or end, where nothing is told.
+    static SILENT: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs code of the tool that starts or ends it.
+pub fn silently<T>(f: impl FnOnce() -> T) -> T {
+    let before = SILENT.replace(true);
+    let result = f();
+    SILENT.set(before);
+    result
+}
+
+/// Whether the thread is in [`silently`].
+pub fn silent() -> bool {
+    SILENT.get()
+}
+
+/// Where the entry of this name goes on, called from `code` with the canonical frame `cfa`.
+unsafe extern "C-unwind" fn find(name: *const c_char, code: usize, cfa: usize) -> *const c_void {
+    // SAFETY: the gates name rows of the table.
+    let name = unsafe { CStr::from_ptr(name) }.to_str().unwrap_or_default();
+    if !silent() {
+        start::decide();
+        if on() {
+            let me = record::me();
+            me.code.set(code);
+            me.cfa.set(cfa);
+            if let Some(row) = entries::traced(name) {
+                return row.address.0;
+            }
+        }
+    }
+    match name {
+        "__kmpc_fork_call" => crate::kmpc::abi::fork_call_variadic as *const c_void,
+        "__kmpc_fork_teams" => crate::kmpc::abi::fork_teams_variadic as *const c_void,
+        _ => table::lookup(name).map_or(misc::unsupported as *const c_void, |e| e.address.0),
+    }
+}

@@ -1,0 +1,271 @@
+//! Worksharing loops, `distribute` and `sections`, traced. OpenMP 5.2, sections 11.3, 11.5, 11.6.
+//!
+//! A statically shared loop is one chunk for each thread (the first, where chunks are dealt out); a
+//! dispatched one has a chunk for each that it gets.
+//!
+//! What not: `sections` by `__kmpc_next_section`, which clang does not emit, are not told.
+
+use super::calls::{self, BEGIN, END};
+use super::record::{Inside, inside};
+use crate::kmpc::ident::Ident;
+use crate::kmpc::iteration::{Iteration, trip_count};
+use crate::kmpc::static_loop::{self, kind};
+use crate::kmpc::thread::by_number;
+use crate::kmpc::{dispatch, doacross};
+
+/// Kinds of `ompt_work_t`.
+mod work {
+    pub const SECTIONS: i32 = 2;
+    pub const DISTRIBUTE: i32 = 6;
+    pub const STATIC: i32 = 10;
+}
+
+/// Kinds of `ompt_dispatch_t`.
+mod chunk {
+    pub const SECTION: i32 = 2;
+    pub const LOOP: i32 = 3;
+    pub const DISTRIBUTE: i32 = 5;
+}
+
+/// What the compiler says a static loop is.
+const SECTIONS: i32 = 0x400;
+const DISTRIBUTE: i32 = 0x800;
+
+fn static_kind(ident: *const Ident) -> i32 {
+    // SAFETY: null or the compiler's.
+    match unsafe { ident.as_ref() }.map_or(0, |ident| ident.flags) {
+        flags if flags & SECTIONS != 0 => work::SECTIONS,
+        flags if flags & DISTRIBUTE != 0 => work::DISTRIBUTE,
+        _ => work::STATIC,
+    }
+}
+
+/// Reports a chunk of a loop, or a section.
+fn dispatched(at: &Inside, kind: i32, start: u64, iterations: u64) {
+    let (parallel, task) = at.words();
+    let given = calls::Chunk { start, iterations };
+    let (kind, instance) = match kind {
+        work::SECTIONS => (chunk::SECTION, at.code as u64),
+        work::DISTRIBUTE => (chunk::DISTRIBUTE, (&raw const given).addr() as u64),
+        _ => (chunk::LOOP, (&raw const given).addr() as u64),
+    };
+    calls::dispatch(parallel, task, kind, instance);
+}
+
+/// Reports the begin of a loop and what of it is this thread's, which `share` computes.
+unsafe fn begin<T: Iteration>(
+    work: i32,
+    lower: *mut T,
+    upper: *mut T,
+    step: i64,
+    share: impl FnOnce(),
+) {
+    let at = inside(None);
+    let (parallel, task) = at.words();
+    // SAFETY: the bounds are the caller's.
+    let trip = unsafe { trip_count(*lower, *upper, step) };
+    calls::work(work, BEGIN, parallel, task, trip, at.code);
+    share();
+    // SAFETY: as above.
+    let (first, mine) = unsafe { (*lower, trip_count(*lower, *upper, step)) };
+    if trip > 0 && mine > 0 {
+        dispatched(&at, work, first.widen(), mine);
+    }
+}
+
+/// `__kmpc_for_static_fini`.
+pub unsafe extern "C-unwind" fn fini(ident: *const Ident, _gtid: i32) {
+    let at = inside(None);
+    let (parallel, task) = at.words();
+    calls::work(static_kind(ident), END, parallel, task, 0, at.code);
+}
+
+/// Reports the begin of a dispatched loop.
+fn begin_dispatched(gtid: i32, schedule: i32, chunk: i64, trip: u64) {
+    let at = inside(None);
+    let (parallel, task) = at.words();
+    let kind = dispatch::work_kind(by_number(gtid), schedule, chunk);
+    at.task.work.set(kind);
+    calls::work(kind, BEGIN, parallel, task, trip, at.code);
+}
+
+/// Reports what [`dispatch`] answered: a chunk, or the loop's end.
+fn next(more: bool, start: u64, iterations: u64) {
+    let at = inside(None);
+    let (parallel, task) = at.words();
+    let kind = at.task.work.get();
+    if more {
+        dispatched(&at, kind, start, iterations);
+    } else {
+        calls::work(kind, END, parallel, task, 0, at.code);
+    }
+}
+
+macro_rules! entries {
+    ($($init:ident, $dist:ident, $dinit:ident, $ddist:ident, $next:ident: $t:ty, $s:ty;)*) => {$(
+        /// `__kmpc_for_static_init_*`.
+        ///
+        /// # Safety
+        /// As for the entry of this name in [`static_loop`].
+        pub unsafe extern "C-unwind" fn $init(
+            ident: *const Ident,
+            gtid: i32,
+            schedule: i32,
+            last: *mut i32,
+            lower: *mut $t,
+            upper: *mut $t,
+            stride: *mut $s,
+            step: $s,
+            chunk: $s,
+        ) {
+            let distributed = matches!(schedule, kind::DISTRIBUTE | kind::DISTRIBUTE_CHUNKED);
+            let work = if distributed { work::DISTRIBUTE } else { static_kind(ident) };
+            // SAFETY: the caller's contract.
+            unsafe {
+                begin(work, lower, upper, step.into(), || {
+                    static_loop::$init(
+                        ident, gtid, schedule, last, lower, upper, stride, step, chunk,
+                    )
+                });
+            }
+        }
+
+        /// `__kmpc_dist_for_static_init_*`.
+        ///
+        /// # Safety
+        /// As for the entry of this name in [`static_loop`].
+        pub unsafe extern "C-unwind" fn $dist(
+            ident: *const Ident,
+            gtid: i32,
+            schedule: i32,
+            last: *mut i32,
+            lower: *mut $t,
+            upper: *mut $t,
+            upper_dist: *mut $t,
+            stride: *mut $s,
+            step: $s,
+            chunk: $s,
+        ) {
+            // SAFETY: the caller's contract.
+            unsafe {
+                begin(static_kind(ident), lower, upper, step.into(), || {
+                    static_loop::$dist(
+                        ident, gtid, schedule, last, lower, upper, upper_dist, stride, step, chunk,
+                    )
+                });
+            }
+        }
+
+        /// `__kmpc_dispatch_init_*`.
+        pub unsafe extern "C-unwind" fn $dinit(
+            ident: *const Ident,
+            gtid: i32,
+            schedule: i32,
+            lower: $t,
+            upper: $t,
+            step: $s,
+            chunk: $s,
+        ) {
+            begin_dispatched(gtid, schedule, chunk.into(), trip_count(lower, upper, step.into()));
+            // SAFETY: the caller's contract.
+            unsafe { dispatch::$init(ident, gtid, schedule, lower, upper, step, chunk) };
+        }
+
+        /// `__kmpc_dist_dispatch_init_*`.
+        ///
+        /// # Safety
+        /// As for the entry of this name in [`dispatch`].
+        pub unsafe extern "C-unwind" fn $ddist(
+            ident: *const Ident,
+            gtid: i32,
+            schedule: i32,
+            last: *mut i32,
+            lower: $t,
+            upper: $t,
+            step: $s,
+            chunk: $s,
+        ) {
+            begin_dispatched(gtid, schedule, chunk.into(), trip_count(lower, upper, step.into()));
+            // SAFETY: the caller's contract.
+            unsafe { dispatch::$dist(ident, gtid, schedule, last, lower, upper, step, chunk) };
+        }
+
+        /// `__kmpc_dispatch_next_*`.
+        ///
+        /// # Safety
+        /// As for the entry of this name in [`dispatch`].
+        pub unsafe extern "C-unwind" fn $next(
+            ident: *const Ident,
+            gtid: i32,
+            last: *mut i32,
+            lower: *mut $t,
+            upper: *mut $t,
+            stride: *mut $s,
+        ) -> i32 {
+            let mut step: $s = 1;
+            let to = if stride.is_null() { &raw mut step } else { stride };
+            // SAFETY: the caller's contract.
+            unsafe {
+                let more = dispatch::$next(ident, gtid, last, lower, upper, to);
+                if more != 0 {
+                    next(true, (*lower).widen(), trip_count(*lower, *upper, (*to).into()));
+                } else {
+                    next(false, 0, 0);
+                }
+                more
+            }
+        }
+    )*};
+}
+entries! {
+    init_i32, init_dist_i32, dinit_i32, ddist_i32, next_i32: i32, i32;
+    init_u32, init_dist_u32, dinit_u32, ddist_u32, next_u32: u32, i32;
+    init_i64, init_dist_i64, dinit_i64, ddist_i64, next_i64: i64, i64;
+    init_u64, init_dist_u64, dinit_u64, ddist_u64, next_u64: u64, i64;
+}
+
+/// Kinds of `ompt_dependence_type_t`.
+const SOURCE: i32 = 5;
+const SINK: i32 = 6;
+
+/// Reports the iteration that a doacross loop posts or waits for.
+unsafe fn doacross_at(gtid: i32, kind: i32, values: *const i64) {
+    let at = inside(None);
+    // SAFETY: the caller's contract.
+    let dims = unsafe { doacross::dims(by_number(gtid), values) };
+    if dims == 0 {
+        return;
+    }
+    let list: Vec<_> = (0..dims)
+        .map(|i| calls::Dependence {
+            // SAFETY: a value for each loop of the nest (the caller's contract).
+            variable: unsafe { *values.add(i) } as u64,
+            kind,
+        })
+        .collect();
+    calls::dependences(at.task.data(), list.as_ptr(), list.len() as i32);
+}
+
+/// `__kmpc_doacross_wait`.
+///
+/// # Safety
+/// As for [`doacross::wait`].
+pub unsafe extern "C-unwind" fn doacross_wait(ident: *const Ident, gtid: i32, values: *const i64) {
+    // SAFETY: the caller's contract.
+    unsafe {
+        doacross::wait(ident, gtid, values);
+        doacross_at(gtid, SINK, values);
+    }
+}
+
+/// `__kmpc_doacross_post`.
+///
+/// # Safety
+/// As for [`doacross::post`].
+pub unsafe extern "C-unwind" fn doacross_post(ident: *const Ident, gtid: i32, values: *const i64) {
+    // SAFETY: the caller's contract.
+    unsafe {
+        doacross::post(ident, gtid, values);
+        doacross_at(gtid, SOURCE, values);
+    }
+}

@@ -1,0 +1,279 @@
+//! Critical and ordered sections, locks and nestable locks, traced.
+//! OpenMP 5.2, sections 15.2, 15.10, 18.9.
+//!
+//! A lock is known to a tool by its address (`ompt_wait_id_t`), an ordered section by its team's.
+
+use std::ffi::c_void;
+
+use super::calls::{self, BEGIN, END};
+use super::record::{inside, state};
+use crate::kmpc::ident::Ident;
+use crate::kmpc::lock;
+use crate::kmpc::thread::by_number;
+use crate::kmpc::{dispatch, fortran};
+
+/// Kinds of `ompt_mutex_t`.
+mod kind {
+    pub const LOCK: i32 = 1;
+    pub const TEST_LOCK: i32 = 2;
+    pub const NEST_LOCK: i32 = 3;
+    pub const TEST_NEST_LOCK: i32 = 4;
+    pub const CRITICAL: i32 = 5;
+    pub const ORDERED: i32 = 7;
+}
+
+/// How all of them are built: a waiter spins, then sleeps; nobody is first in line.
+const SPIN: u32 = 1;
+
+fn wait_id(object: *mut c_void) -> u64 {
+    object.addr() as u64
+}
+
+/// Reports the wait for a mutex around `take`.
+fn acquire<T>(kind: i32, state: u32, wait: u64, hint: u32, take: impl FnOnce() -> T) -> T {
+    let at = inside(Some(state));
+    calls::mutex_acquire(kind, hint, SPIN, wait, at.code);
+    at.me.wait.set(wait);
+    let result = take();
+    at.me.wait.set(0);
+    calls::mutex_acquired(kind, wait, at.code);
+    result
+}
+
+/// `__kmpc_critical`.
+///
+/// # Safety
+/// As for [`lock::critical`].
+pub unsafe extern "C-unwind" fn critical(ident: *const Ident, gtid: i32, cell: *mut c_void) {
+    let wait = wait_id(cell);
+    acquire(kind::CRITICAL, state::CRITICAL, wait, 0, || {
+        // SAFETY: the caller's contract.
+        unsafe { lock::critical(ident, gtid, cell) }
+    });
+}
+
+/// `__kmpc_critical_with_hint`.
+///
+/// # Safety
+/// As for [`lock::critical_with_hint`].
+pub unsafe extern "C-unwind" fn critical_with_hint(
+    ident: *const Ident,
+    gtid: i32,
+    cell: *mut c_void,
+    hint: u32,
+) {
+    let wait = wait_id(cell);
+    acquire(kind::CRITICAL, state::CRITICAL, wait, hint, || {
+        // SAFETY: the caller's contract.
+        unsafe { lock::critical_with_hint(ident, gtid, cell, hint) }
+    });
+}
+
+/// `__kmpc_end_critical`.
+///
+/// # Safety
+/// As for [`lock::end_critical`].
+pub unsafe extern "C-unwind" fn end_critical(ident: *const Ident, gtid: i32, cell: *mut c_void) {
+    let at = inside(None);
+    // SAFETY: the caller's contract.
+    unsafe { lock::end_critical(ident, gtid, cell) };
+    calls::mutex_released(kind::CRITICAL, wait_id(cell), at.code);
+}
+
+/// `__kmpc_ordered`.
+pub unsafe extern "C-unwind" fn ordered(ident: *const Ident, gtid: i32) {
+    let wait = std::ptr::from_ref(by_number(gtid).team()).addr() as u64;
+    acquire(kind::ORDERED, state::ORDERED, wait, 0, || {
+        // SAFETY: the caller's contract.
+        unsafe { dispatch::ordered_begin(ident, gtid) }
+    });
+}
+
+/// `__kmpc_end_ordered`.
+pub unsafe extern "C-unwind" fn end_ordered(ident: *const Ident, gtid: i32) {
+    let at = inside(None);
+    let wait = std::ptr::from_ref(by_number(gtid).team()).addr() as u64;
+    // SAFETY: the caller's contract.
+    unsafe { dispatch::ordered_end(ident, gtid) };
+    calls::mutex_released(kind::ORDERED, wait, at.code);
+}
+
+fn created(kind: i32, hint: u32, object: *mut c_void) {
+    let at = inside(None);
+    calls::lock_init(kind, hint, SPIN, wait_id(object), at.code);
+}
+
+fn destroyed(kind: i32, object: *mut c_void) {
+    let at = inside(None);
+    calls::lock_destroy(kind, wait_id(object), at.code);
+}
+
+unsafe fn set_lock(object: *mut c_void) {
+    acquire(kind::LOCK, state::LOCK, wait_id(object), 0, || {
+        // SAFETY: the caller's contract.
+        unsafe { lock::set(object) }
+    });
+}
+
+unsafe fn unset_lock(object: *mut c_void) {
+    let at = inside(None);
+    // SAFETY: the caller's contract.
+    unsafe { lock::unset(object) };
+    calls::mutex_released(kind::LOCK, wait_id(object), at.code);
+}
+
+unsafe fn try_lock(object: *mut c_void) -> i32 {
+    let (at, wait) = (inside(None), wait_id(object));
+    calls::mutex_acquire(kind::TEST_LOCK, 0, SPIN, wait, at.code);
+    // SAFETY: the caller's contract.
+    let taken = unsafe { lock::test(object) };
+    if taken != 0 {
+        calls::mutex_acquired(kind::TEST_LOCK, wait, at.code);
+    }
+    taken
+}
+
+/// Reports that a nestable lock is held `depth` times now.
+fn nested(kind: i32, wait: u64, depth: u32, code: usize) {
+    match depth {
+        0 => {}
+        1 => calls::mutex_acquired(kind, wait, code),
+        _ => calls::nest_lock(BEGIN, wait, code),
+    }
+}
+
+unsafe fn set_nest(object: *mut c_void) {
+    let (at, wait) = (inside(Some(state::LOCK)), wait_id(object));
+    calls::mutex_acquire(kind::NEST_LOCK, 0, SPIN, wait, at.code);
+    at.me.wait.set(wait);
+    // SAFETY: the caller's contract; we hold it afterwards.
+    let depth = unsafe {
+        lock::nest_set(object);
+        lock::depth(object)
+    };
+    at.me.wait.set(0);
+    nested(kind::NEST_LOCK, wait, depth, at.code);
+}
+
+unsafe fn unset_nest(object: *mut c_void) {
+    let (at, wait) = (inside(None), wait_id(object));
+    // SAFETY: the caller's contract; we hold it before.
+    let depth = unsafe { lock::depth(object) };
+    // SAFETY: the caller's contract.
+    unsafe { lock::nest_unset(object) };
+    if depth > 1 {
+        calls::nest_lock(END, wait, at.code);
+    } else {
+        calls::mutex_released(kind::NEST_LOCK, wait, at.code);
+    }
+}
+
+unsafe fn try_nest(object: *mut c_void) -> i32 {
+    let (at, wait) = (inside(None), wait_id(object));
+    calls::mutex_acquire(kind::TEST_NEST_LOCK, 0, SPIN, wait, at.code);
+    // SAFETY: the caller's contract.
+    let depth = unsafe { lock::nest_test(object) };
+    nested(kind::TEST_NEST_LOCK, wait, depth as u32, at.code);
+    depth
+}
+
+macro_rules! entries {
+    ($($name:ident $located:ident ($object:ident $(, $hint:ident)?) $(-> $ret:ty)? $body:block)*) => {$(
+        /// The routine of this name.
+        ///
+        /// # Safety
+        /// The argument points to a live lock object of the guest.
+        pub unsafe extern "C-unwind" fn $name($object: *mut c_void $(, $hint: u32)?) $(-> $ret)? $body
+
+        /// The same as compilers call it.
+        ///
+        /// # Safety
+        /// The argument points to a live lock object of the guest.
+        pub unsafe extern "C-unwind" fn $located(
+            _ident: *const Ident,
+            _gtid: i32,
+            $object: *mut c_void
+            $(, $hint: u32)?
+        ) $(-> $ret)? $body
+    )*};
+}
+entries! {
+    init init_at (object) {
+        // SAFETY: the caller's contract.
+        unsafe { lock::init(object) };
+        created(kind::LOCK, 0, object);
+    }
+    init_hint init_hint_at (object, hint) {
+        // SAFETY: the caller's contract.
+        unsafe { lock::init(object) };
+        created(kind::LOCK, hint, object);
+    }
+    nest_init nest_init_at (object) {
+        // SAFETY: the caller's contract.
+        unsafe { lock::nest_init(object) };
+        created(kind::NEST_LOCK, 0, object);
+    }
+    nest_init_hint nest_init_hint_at (object, hint) {
+        // SAFETY: the caller's contract.
+        unsafe { lock::nest_init(object) };
+        created(kind::NEST_LOCK, hint, object);
+    }
+    destroy destroy_at (object) {
+        destroyed(kind::LOCK, object);
+        // SAFETY: the caller's contract.
+        unsafe { lock::destroy(object) };
+    }
+    nest_destroy nest_destroy_at (object) {
+        destroyed(kind::NEST_LOCK, object);
+        // SAFETY: the caller's contract.
+        unsafe { lock::nest_destroy(object) };
+    }
+    set set_at (object) {
+        // SAFETY: the caller's contract.
+        unsafe { set_lock(object) }
+    }
+    unset unset_at (object) {
+        // SAFETY: the caller's contract.
+        unsafe { unset_lock(object) }
+    }
+    test test_at (object) -> i32 {
+        // SAFETY: the caller's contract.
+        unsafe { try_lock(object) }
+    }
+    nest_set nest_set_at (object) {
+        // SAFETY: the caller's contract.
+        unsafe { set_nest(object) }
+    }
+    nest_unset nest_unset_at (object) {
+        // SAFETY: the caller's contract.
+        unsafe { unset_nest(object) }
+    }
+    nest_test nest_test_at (object) -> i32 {
+        // SAFETY: the caller's contract.
+        unsafe { try_nest(object) }
+    }
+}
+
+/// `omp_init_lock_with_hint` in Fortran.
+///
+/// # Safety
+/// The pointers are valid.
+pub unsafe extern "C-unwind" fn init_hint_fortran(object: *mut c_void, hint: *const i32) {
+    // SAFETY: the caller's contract.
+    unsafe {
+        fortran::init_lock_hint(object, hint);
+        created(kind::LOCK, *hint as u32, object);
+    }
+}
+
+/// `omp_init_nest_lock_with_hint` in Fortran.
+///
+/// # Safety
+/// The pointers are valid.
+pub unsafe extern "C-unwind" fn nest_init_hint_fortran(object: *mut c_void, hint: *const i32) {
+    // SAFETY: the caller's contract.
+    unsafe {
+        fortran::init_lock_hint(object, hint);
+        created(kind::NEST_LOCK, *hint as u32, object);
+    }
+}

@@ -1,0 +1,439 @@
+//! What is kept for a tool: of each thread, of parallel regions, of tasks.
+//!
+//! A thread's current task names the one around it, down to the initial task: so inquiries walk one
+//! chain, and nothing in the runtime's own structures is needed. Records live as long as somebody
+//! refers to them, the words a tool got pointers to with them.
+//!
+//! What not: nothing here is made, or looked at, without a tool.
+
+use std::cell::{Cell, UnsafeCell};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use parking_lot::Mutex;
+
+use super::calls::{self, BEGIN, END, Word};
+use crate::kmpc::task::Routine;
+
+/// Bits of a task's flags (`ompt_task_flag_t`).
+pub mod flag {
+    pub const INITIAL: u32 = 1;
+    pub const IMPLICIT: u32 = 2;
+    pub const EXPLICIT: u32 = 4;
+    pub const TASKWAIT: u32 = 0x10;
+    pub const UNDEFERRED: u32 = 0x0800_0000;
+    pub const UNTIED: u32 = 0x1000_0000;
+    pub const FINAL: u32 = 0x2000_0000;
+    pub const MERGEABLE: u32 = 0x4000_0000;
+}
+
+/// States of a thread (`ompt_state_t`).
+pub mod state {
+    pub const SERIAL: u32 = 0;
+    pub const PARALLEL: u32 = 1;
+    pub const REDUCTION: u32 = 2;
+    pub const BARRIER_PARALLEL: u32 = 0x11;
+    pub const BARRIER_WORKSHARE: u32 = 0x12;
+    pub const BARRIER_EXPLICIT: u32 = 0x14;
+    pub const BARRIER_IMPLEMENTATION: u32 = 0x15;
+    pub const TASKWAIT: u32 = 0x20;
+    pub const TASKGROUP: u32 = 0x21;
+    pub const LOCK: u32 = 0x41;
+    pub const CRITICAL: u32 = 0x42;
+    pub const ORDERED: u32 = 0x44;
+    pub const IDLE: u32 = 0x100;
+    pub const OVERHEAD: u32 = 0x101;
+    pub const UNDEFINED: u32 = 0x102;
+}
+
+/// The barrier at the end of a region (`ompt_sync_region_t`).
+const JOIN: i32 = 9;
+
+/// `ompt_frame_t`.
+#[repr(C)]
+#[derive(Debug, Default)]
+pub struct Frame {
+    pub exit: usize,
+    pub enter: usize,
+    pub exit_flags: i32,
+    pub enter_flags: i32,
+}
+
+/// `ompt_frame_runtime | ompt_frame_framepointer`.
+const FRAME_POINTER: i32 = 0x20;
+/// `ompt_frame_runtime | ompt_frame_cfa`.
+const CANONICAL: i32 = 0x10;
+
+/// A parallel region.
+#[derive(Debug)]
+pub struct Parallel {
+    data: UnsafeCell<u64>,
+    pub size: AtomicU32,
+    pub outer: Option<Arc<Parallel>>,
+}
+
+// SAFETY: the word is the tool's, by the specification's rules; the rest is atomic or constant.
+unsafe impl Sync for Parallel {}
+// SAFETY: as above.
+unsafe impl Send for Parallel {}
+
+impl Parallel {
+    pub fn new(size: u32, outer: Option<Arc<Parallel>>) -> Arc<Self> {
+        Arc::new(Self {
+            data: UnsafeCell::new(0),
+            size: AtomicU32::new(size),
+            outer,
+        })
+    }
+
+    pub fn data(&self) -> Word {
+        self.data.get()
+    }
+}
+
+/// What [`Task::fate`] is made of: the routine is over, its event was fulfilled.
+pub const ENDED: u32 = 1;
+/// See [`ENDED`].
+pub const FULFILLED: u32 = 2;
+
+/// A task.
+#[derive(Debug)]
+pub struct Task {
+    data: UnsafeCell<u64>,
+    frame: UnsafeCell<Frame>,
+    pub flags: Cell<u32>,
+    pub parallel: Arc<Parallel>,
+    /// The task around it: that which forked the region, or which the thread left for it.
+    outer: UnsafeCell<Option<Arc<Task>>>,
+    /// The number in its team of the thread that executes it.
+    pub number: Cell<u32>,
+    /// What an explicit task executes.
+    pub routine: Option<Routine>,
+    /// Where and how large its data is (`ompt_get_task_memory`).
+    pub memory: (usize, usize),
+    pub fate: AtomicU32,
+    /// The kind of the dispatched loop being executed.
+    pub work: Cell<i32>,
+    /// Where in its data a taskloop's bounds lie, and the loop's step; 0 for another task.
+    pub chunk: Cell<(isize, isize, i64)>,
+    /// Its siblings may name it: it has dependences, and its parent keeps it.
+    pub named: Cell<bool>,
+    /// Children with dependences, which later ones may name.
+    pub kept: Mutex<Vec<Arc<Task>>>,
+}
+
+// SAFETY: cells are the executing thread's (the creating one's before); words and frames are
+// looked at by the tool on that thread, or on one that the task encloses.
+unsafe impl Sync for Task {}
+// SAFETY: as above.
+unsafe impl Send for Task {}
+
+impl Task {
+    pub fn new(flags: u32, parallel: Arc<Parallel>, outer: Option<Arc<Task>>) -> Self {
+        Self {
+            data: UnsafeCell::new(0),
+            frame: UnsafeCell::default(),
+            flags: Cell::new(flags),
+            parallel,
+            outer: UnsafeCell::new(outer),
+            number: Cell::new(0),
+            routine: None,
+            memory: (0, 0),
+            fate: AtomicU32::new(0),
+            work: Cell::new(0),
+            chunk: Cell::new((0, 0, 0)),
+            named: Cell::new(false),
+            kept: Mutex::new(Vec::new()),
+        }
+    }
+
+    pub fn data(&self) -> Word {
+        self.data.get()
+    }
+
+    pub fn frame(&self) -> *mut Frame {
+        self.frame.get()
+    }
+
+    pub fn outer(&self) -> Option<&Arc<Task>> {
+        // SAFETY: written before the task is anybody's current one.
+        unsafe { (*self.outer.get()).as_ref() }
+    }
+
+    /// Names the task around it.
+    pub fn set_outer(&self, outer: Option<Arc<Task>>) {
+        // SAFETY: by the thread that begins or ends it, which alone looks at it then.
+        drop(unsafe { std::mem::replace(&mut *self.outer.get(), outer) });
+    }
+
+    /// The place where the frame pointer of the frame that calls the task's code is noted.
+    pub fn exit_slot(&self) -> *mut usize {
+        // SAFETY: only this thread writes frames of the task.
+        unsafe {
+            (*self.frame.get()).exit_flags = FRAME_POINTER;
+            &raw mut (*self.frame.get()).exit
+        }
+    }
+
+    /// The task's code runs under this frame; 0 for none.
+    pub fn set_exit(&self, frame: usize) {
+        // SAFETY: as above.
+        unsafe { *self.exit_slot() = frame };
+    }
+}
+
+/// A thread.
+pub struct Me {
+    data: UnsafeCell<u64>,
+    pub initial: bool,
+    pub state: Cell<u32>,
+    pub wait: Cell<u64>,
+    /// Where the last entry returns to, and the canonical address of its frame.
+    pub code: Cell<usize>,
+    pub cfa: Cell<usize>,
+    task: UnsafeCell<Option<Arc<Task>>>,
+    /// A worker's part of a region is over, and nobody has said so.
+    pending: Cell<bool>,
+    /// It is in a `taskyield`.
+    pub yields: Cell<bool>,
+}
+
+thread_local! {
+    static ME: Cell<*const Me> = const { Cell::new(std::ptr::null()) };
+    static AT_END: AtEnd = const { AtEnd };
+}
+
+/// Runs when a thread of the program ends.
+struct AtEnd;
+
+impl Drop for AtEnd {
+    fn drop(&mut self) {
+        if let Some(me) = known()
+            && !me.initial
+        {
+            root_ends(me);
+            // SAFETY: made by `make`; nobody finds it any more, and no entry is being executed.
+            drop(unsafe { Box::from_raw(std::ptr::from_ref(me).cast_mut()) });
+        }
+    }
+}
+
+/// Threads the tool knows that are workers.
+static WORKERS: AtomicU32 = AtomicU32::new(0);
+
+/// Workers whose end was not reported.
+pub fn workers() -> u32 {
+    WORKERS.load(Ordering::Acquire)
+}
+
+/// `ompt_thread_t`.
+const INITIAL: i32 = 1;
+const WORKER: i32 = 2;
+
+/// The calling thread, if it was reported.
+pub fn known() -> Option<&'static Me> {
+    // SAFETY: made by `make`, never freed but at the thread's end.
+    unsafe { ME.try_with(Cell::get).ok()?.as_ref() }
+}
+
+fn make(initial: bool, state: u32) -> &'static Me {
+    let me = Box::leak(Box::new(Me {
+        data: UnsafeCell::new(0),
+        initial,
+        state: Cell::new(state),
+        wait: Cell::new(0),
+        code: Cell::new(0),
+        cfa: Cell::new(0),
+        task: UnsafeCell::new(None),
+        pending: Cell::new(false),
+        yields: Cell::new(false),
+    }));
+    ME.set(me);
+    me
+}
+
+/// The calling thread; a thread of the program is reported at its first call.
+pub fn me() -> &'static Me {
+    known().unwrap_or_else(|| root_begins(false))
+}
+
+/// Reports a thread of the program, and its initial task.
+#[cold]
+pub fn root_begins(initial: bool) -> &'static Me {
+    let me = make(initial, state::OVERHEAD);
+    if !initial {
+        let _ = AT_END.try_with(|_| ());
+    }
+    calls::thread_begin(INITIAL, me.data());
+    let parallel = Parallel::new(1, None);
+    let task = Arc::new(Task::new(flag::INITIAL, parallel, None));
+    calls::implicit_task(
+        BEGIN,
+        task.parallel.data(),
+        task.data(),
+        1,
+        1,
+        flag::INITIAL,
+    );
+    me.set_task(Some(task));
+    me.state.set(state::SERIAL);
+    me
+}
+
+/// Reports the end of a thread of the program. Its record stays: it may be in an entry.
+pub fn root_ends(me: &'static Me) {
+    let mut task = me.task().cloned();
+    // At `exit` inside regions, the initial task is further out.
+    while let Some(outer) = task.as_ref().and_then(|t| t.outer().cloned()) {
+        task = Some(outer);
+    }
+    if let Some(task) = task {
+        calls::implicit_task(END, std::ptr::null_mut(), task.data(), 1, 1, flag::INITIAL);
+    }
+    calls::thread_end(me.data());
+    me.set_task(None);
+    ME.set(std::ptr::null());
+}
+
+/// Reports the calling thread as a worker.
+#[cold]
+pub fn worker_begins() {
+    let me = make(false, state::OVERHEAD);
+    WORKERS.fetch_add(1, Ordering::AcqRel);
+    calls::thread_begin(WORKER, me.data());
+    me.state.set(state::IDLE);
+}
+
+/// Reports the end of the calling worker.
+#[cold]
+pub fn worker_ends() {
+    if let Some(me) = known() {
+        close_region();
+        calls::thread_end(me.data());
+        ME.set(std::ptr::null());
+        // SAFETY: made by `make`, and nobody finds it any more.
+        drop(unsafe { Box::from_raw(std::ptr::from_ref(me).cast_mut()) });
+        WORKERS.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// Reports the end of the calling worker's part of the last region. It is not known before the
+/// next order arrives, since the region may have tasks for the worker until then.
+#[cold]
+pub fn close_region() {
+    let Some(me) = known() else { return };
+    if !me.pending.replace(false) {
+        return;
+    }
+    if let Some(task) = me.task().cloned() {
+        leave_join(&task, 0);
+        me.set_task(None);
+    }
+    me.state.set(state::IDLE);
+}
+
+/// Reports that an implicit task waits at the end of its region.
+pub fn enter_join(me: &Me, task: &Task, code: usize) {
+    me.state.set(state::BARRIER_PARALLEL);
+    let parallel = task.parallel.data();
+    calls::sync_region(JOIN, BEGIN, parallel, task.data(), code);
+    calls::sync_region_wait(JOIN, BEGIN, parallel, task.data(), code);
+    me.pending.set(true);
+}
+
+/// Reports the end of an implicit task whose team has more than one thread.
+pub fn leave_join(task: &Task, code: usize) {
+    let none = std::ptr::null_mut();
+    calls::sync_region_wait(JOIN, END, none, task.data(), code);
+    calls::sync_region(JOIN, END, none, task.data(), code);
+    implicit_ends(task);
+}
+
+/// Reports the end of an implicit task.
+pub fn implicit_ends(task: &Task) {
+    let size = task.parallel.size.load(Ordering::Relaxed);
+    let number = task.number.get();
+    let flags = task.flags.get() & (flag::INITIAL | flag::IMPLICIT);
+    calls::implicit_task(END, std::ptr::null_mut(), task.data(), size, number, flags);
+}
+
+impl Me {
+    pub fn data(&self) -> Word {
+        self.data.get()
+    }
+
+    /// The task being executed.
+    pub fn task(&self) -> Option<&Arc<Task>> {
+        // SAFETY: the thread's own.
+        unsafe { (*self.task.get()).as_ref() }
+    }
+
+    /// Makes a task the current one; gives the one that was.
+    pub fn set_task(&self, task: Option<Arc<Task>>) -> Option<Arc<Task>> {
+        // SAFETY: the thread's own; callers hold no reference across this.
+        unsafe { std::mem::replace(&mut *self.task.get(), task) }
+    }
+
+    /// The master's join has been reported by itself.
+    pub fn joined(&self) {
+        self.pending.set(false);
+    }
+}
+
+/// An entry being executed: the task that called it has left its own code.
+pub struct Inside {
+    pub me: &'static Me,
+    pub task: Arc<Task>,
+    /// Where the entry returns to.
+    pub code: usize,
+    state: u32,
+    marked: bool,
+}
+
+/// The calling thread is in an entry, called from where the gate noted.
+pub fn inside(state: Option<u32>) -> Inside {
+    let me = me();
+    let task = match me.task() {
+        Some(task) => task.clone(),
+        // A worker outside of regions calls nothing; a late call after the end is as good as one.
+        None => Arc::new(Task::new(flag::INITIAL, Parallel::new(1, None), None)),
+    };
+    let frame = task.frame();
+    // SAFETY: the current task's frame is this thread's.
+    let marked = unsafe {
+        let marked = (*frame).enter == 0;
+        if marked {
+            (*frame).enter = me.cfa.get();
+            (*frame).enter_flags = CANONICAL;
+        }
+        marked
+    };
+    let before = me.state.get();
+    if let Some(state) = state {
+        me.state.set(state);
+    }
+    Inside {
+        me,
+        task,
+        code: me.code.get(),
+        state: before,
+        marked,
+    }
+}
+
+impl Inside {
+    /// The words of region and task.
+    pub fn words(&self) -> (Word, Word) {
+        (self.task.parallel.data(), self.task.data())
+    }
+}
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        self.me.state.set(self.state);
+        if self.marked {
+            // SAFETY: as in `inside`.
+            unsafe { (*self.task.frame()).enter = 0 };
+        }
+    }
+}

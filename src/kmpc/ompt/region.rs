@@ -1,0 +1,304 @@
+//! Parallel regions and leagues of teams, traced. OpenMP 5.2, sections 10.1 and 10.2.
+//!
+//! The region's microtask is wrapped: what its threads execute is [`member`], which reports the
+//! implicit task and calls the program's. So the runtime's own fork and join need no word of this.
+
+use std::ffi::c_void;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use super::calls::{self, BEGIN};
+use super::record::{self, Me, Parallel, Task, flag, inside, state};
+use crate::kmpc::abi;
+use crate::kmpc::fork::{self as untraced};
+use crate::kmpc::ident::Ident;
+use crate::kmpc::teams;
+use crate::kmpc::thread::{Thread, by_number, current};
+
+/// `ompt_parallel_invoker_runtime | ompt_parallel_team`.
+const TEAM: u32 = 0x8000_0002;
+/// `ompt_parallel_invoker_runtime | ompt_parallel_league`.
+const LEAGUE: u32 = 0x4000_0002;
+
+/// What the members of a region need to know. It lies in the frame of the forking thread.
+struct Region {
+    microtask: *const c_void,
+    argc: u32,
+    argv: *const *mut c_void,
+    parallel: Arc<Parallel>,
+    outer: Arc<Task>,
+    code: usize,
+}
+
+/// Makes the task that forked the current one again, also when the region is left by unwinding.
+struct Back {
+    me: &'static Me,
+    task: Option<Arc<Task>>,
+}
+
+impl Drop for Back {
+    fn drop(&mut self) {
+        self.me.joined();
+        self.me.set_task(self.task.take());
+    }
+}
+
+/// The threads that the next region asks for.
+fn requested(thread: &Thread) -> u32 {
+    match thread.pushed_threads.get() {
+        0 => thread.icvs.get().nthreads,
+        pushed => pushed,
+    }
+}
+
+/// Reports a region around `run`, which executes [`member`] with the argument list it is given.
+unsafe fn region(
+    flags: u32,
+    requested: u32,
+    argc: u32,
+    microtask: *const c_void,
+    argv: *const *mut c_void,
+    run: impl FnOnce(*const *mut c_void),
+) {
+    let at = inside(Some(state::OVERHEAD));
+    let outer = at.task.clone();
+    let parallel = Parallel::new(1, Some(outer.parallel.clone()));
+    calls::parallel_begin(
+        outer.data(),
+        outer.frame(),
+        parallel.data(),
+        requested,
+        flags,
+        at.code,
+    );
+    let mut packed = Region {
+        microtask,
+        argc,
+        argv,
+        parallel: parallel.clone(),
+        outer: outer.clone(),
+        code: at.code,
+    };
+    let list = [(&raw mut packed).cast::<c_void>()];
+    {
+        let back = Back {
+            me: at.me,
+            task: at.me.task().cloned(),
+        };
+        run(list.as_ptr());
+        if flags == TEAM
+            && parallel.size.load(Ordering::Relaxed) > 1
+            && let Some(task) = back.me.task().cloned()
+        {
+            record::leave_join(&task, at.code);
+        }
+    }
+    at.me.state.set(state::OVERHEAD);
+    calls::parallel_end(parallel.data(), outer.data(), flags, at.code);
+}
+
+/// What each thread of a region executes instead of its microtask.
+unsafe extern "C-unwind" fn member(gtid: *const i32, btid: *const i32, region: *const Region) {
+    // SAFETY: the runtime passes the numbers and the argument list of `region`, which lives until the
+    // thread has joined.
+    let (region, thread) = unsafe { (&*region, by_number(*gtid)) };
+    let me = record::me();
+    let size = thread.team().size();
+    region.parallel.size.store(size, Ordering::Relaxed);
+    let task = Task::new(
+        flag::IMPLICIT,
+        region.parallel.clone(),
+        Some(region.outer.clone()),
+    );
+    task.number.set(thread.tid());
+    if size == 1 {
+        // Its tasks are executed where they are met.
+        task.flags.set(flag::IMPLICIT | flag::UNDEFERRED);
+    }
+    let task = Arc::new(task);
+    calls::implicit_task(
+        BEGIN,
+        region.parallel.data(),
+        task.data(),
+        size,
+        thread.tid(),
+        flag::IMPLICIT,
+    );
+    me.set_task(Some(task.clone()));
+    me.state.set(state::PARALLEL);
+    // SAFETY: the program's microtask with its own arguments.
+    unsafe {
+        abi::call_microtask_noting(
+            region.microtask,
+            gtid,
+            btid,
+            region.argc,
+            region.argv,
+            task.exit_slot(),
+        );
+    }
+    task.set_exit(0);
+    if size > 1 {
+        let code = if thread.tid() == 0 { region.code } else { 0 };
+        record::enter_join(me, &task, code);
+    } else {
+        record::implicit_ends(&task);
+    }
+}
+
+/// What each team of a league executes instead of its microtask.
+unsafe extern "C-unwind" fn team(gtid: *const i32, btid: *const i32, region: *const Region) {
+    // SAFETY: as in `member`.
+    let (region, thread) = unsafe { (&*region, by_number(*gtid)) };
+    let me = record::me();
+    let league = thread.team().shape().league;
+    region.parallel.size.store(league.0, Ordering::Relaxed);
+    let task = Task::new(
+        flag::INITIAL,
+        region.parallel.clone(),
+        Some(region.outer.clone()),
+    );
+    task.number.set(league.1);
+    let task = Arc::new(task);
+    let (data, flags) = (task.data(), flag::INITIAL);
+    calls::implicit_task(
+        BEGIN,
+        region.parallel.data(),
+        data,
+        league.0,
+        league.1,
+        flags,
+    );
+    let before = me.set_task(Some(task.clone()));
+    me.state.set(state::PARALLEL);
+    // SAFETY: the program's microtask with its own arguments.
+    unsafe {
+        abi::call_microtask_noting(
+            region.microtask,
+            gtid,
+            btid,
+            region.argc,
+            region.argv,
+            task.exit_slot(),
+        );
+    }
+    task.set_exit(0);
+    record::implicit_ends(&task);
+    me.set_task(before);
+}
+
+/// `__kmpc_fork_call` with its arguments as an array.
+///
+/// # Safety
+/// As for [`untraced::parallel`].
+pub unsafe extern "C-unwind" fn fork(
+    ident: *const Ident,
+    argc: i32,
+    microtask: *const c_void,
+    argv: *const *mut c_void,
+) {
+    let requested = requested(current());
+    // SAFETY: the caller's contract; `member` is a microtask with one argument.
+    unsafe {
+        region(TEAM, requested, argc as u32, microtask, argv, |list| {
+            untraced::parallel(ident, 1, member as *const c_void, list)
+        });
+    }
+}
+
+/// `__kmpc_fork_call_if`.
+///
+/// # Safety
+/// As for [`untraced::parallel_if`].
+pub unsafe extern "C-unwind" fn fork_if(
+    ident: *const Ident,
+    argc: i32,
+    microtask: *const c_void,
+    condition: i32,
+    argument: *mut c_void,
+) {
+    let requested = requested(current());
+    let (argc, argv) = (argc.min(1) as u32, [argument]);
+    // SAFETY: the caller's contract; `member` is a microtask with one argument.
+    unsafe {
+        region(TEAM, requested, argc, microtask, argv.as_ptr(), |list| {
+            untraced::parallel_if(ident, 1, member as *const c_void, condition, *list)
+        });
+    }
+}
+
+/// `__kmpc_fork_teams` with its arguments as an array.
+///
+/// # Safety
+/// As for [`teams::fork`].
+pub unsafe extern "C-unwind" fn fork_teams(
+    ident: *const Ident,
+    argc: i32,
+    microtask: *const c_void,
+    argv: *const *mut c_void,
+) {
+    let requested = current().pushed_teams.get().0.max(1);
+    // SAFETY: the caller's contract; `team` is a microtask with one argument.
+    unsafe {
+        region(LEAGUE, requested, argc as u32, microtask, argv, |list| {
+            teams::fork(ident, 1, team as *const c_void, list)
+        });
+    }
+}
+
+/// `__kmpc_serialized_parallel`.
+pub unsafe extern "C-unwind" fn begin_serialized(ident: *const Ident, gtid: i32) {
+    let at = inside(None);
+    let outer = at.task.clone();
+    let parallel = Parallel::new(1, Some(outer.parallel.clone()));
+    calls::parallel_begin(
+        outer.data(),
+        outer.frame(),
+        parallel.data(),
+        1,
+        TEAM,
+        at.code,
+    );
+    // SAFETY: the caller's contract.
+    unsafe { untraced::begin_serialized(ident, gtid) };
+    let (me, cfa) = (at.me, at.me.cfa.get());
+    // The task stays where it is until the region's end.
+    std::mem::forget(at);
+    let task = Arc::new(Task::new(
+        flag::IMPLICIT | flag::UNDEFERRED,
+        parallel,
+        Some(outer),
+    ));
+    let words = (task.parallel.data(), task.data());
+    calls::implicit_task(BEGIN, words.0, words.1, 1, 0, flag::IMPLICIT);
+    task.set_exit(cfa);
+    me.set_task(Some(task));
+    me.state.set(state::PARALLEL);
+}
+
+/// `__kmpc_end_serialized_parallel`.
+pub unsafe extern "C-unwind" fn end_serialized(ident: *const Ident, gtid: i32) {
+    let me = record::me();
+    let code = me.code.get();
+    let task = me.task().cloned();
+    if let Some(task) = &task {
+        task.set_exit(0);
+    }
+    // SAFETY: the caller's contract.
+    unsafe { untraced::end_serialized(ident, gtid) };
+    if let Some(task) = task
+        && let Some(outer) = task.outer().cloned()
+    {
+        record::implicit_ends(&task);
+        calls::parallel_end(task.parallel.data(), outer.data(), TEAM, code);
+        // SAFETY: this thread's own frame, left by `begin_serialized`.
+        unsafe { (*outer.frame()).enter = 0 };
+        let parallel = outer.flags.get() & flag::INITIAL == 0;
+        me.state.set(if parallel {
+            state::PARALLEL
+        } else {
+            state::SERIAL
+        });
+        me.set_task(Some(outer));
+    }
+}

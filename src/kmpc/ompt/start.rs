@@ -1,0 +1,317 @@
+//! Finding a tool, starting it, ending it. OpenMP 5.2, section 19.2.
+//!
+//! `OMP_TOOL` may forbid it. `ompt_start_tool` is looked for in the guest, in the process, in the
+//! libraries that `OMP_TOOL_LIBRARIES` lists, in that order; the first that gives an answer is the
+//! tool. `OMP_TOOL_VERBOSE_INIT` has the search told, in libomp's words.
+//!
+//! It happens once, when the program first calls the runtime (in the virtual machine before
+//! `main` at the latest). It ends at exit, or when the tool asks for it: workers are sent home, so that
+//! each reports its own end, but nobody waits for one that is still in a region.
+
+use std::env;
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::fs::File;
+use std::io::Write;
+use std::os::unix::ffi::OsStringExt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use parking_lot::{Mutex, ReentrantMutex};
+
+use super::{ACTIVE, GUEST_TOOL, NONE, STATE, UNDECIDED, calls, gate, inquiry, record};
+use crate::kmpc::{api, thread};
+
+/// `ompt_start_tool_result_t`.
+#[repr(C)]
+struct Tool {
+    initialize: Option<unsafe extern "C-unwind" fn(Lookup, c_int, *mut u64) -> c_int>,
+    finalize: Option<unsafe extern "C-unwind" fn(*mut u64)>,
+    data: u64,
+}
+
+type Lookup = unsafe extern "C-unwind" fn(*const c_char) -> *const c_void;
+type StartTool = unsafe extern "C-unwind" fn(u32, *const c_char) -> *mut Tool;
+
+/// The version of OpenMP (`_OPENMP`) and ours, as tools are told.
+const OPENMP: u32 = 202_011;
+const VERSION: &CStr = c"ompvm";
+
+const START_TOOL: &CStr = c"ompt_start_tool";
+
+/// How long workers that are still in a region are waited for at the end.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+unsafe extern "C" {
+    static stdout: *mut libc::FILE;
+}
+
+/// Where `OMP_TOOL_VERBOSE_INIT` has the search told.
+enum Log {
+    Off,
+    Out,
+    Err,
+    File(File),
+}
+
+impl Log {
+    fn new() -> Self {
+        let Some(value) = env::var_os("OMP_TOOL_VERBOSE_INIT") else {
+            return Log::Off;
+        };
+        match value.to_string_lossy().to_lowercase().as_str() {
+            "" | "disabled" => Log::Off,
+            "stdout" => Log::Out,
+            "stderr" => Log::Err,
+            _ => File::create(&value).map_or(Log::Off, Log::File),
+        }
+    }
+
+    fn say(&mut self, text: &str) {
+        // A message that cannot be written is lost; nothing depends on it.
+        let _ = match self {
+            Log::Off => Ok(()),
+            Log::Out => {
+                // The program's and the tool's own stream: what they print lies in between.
+                if let Ok(text) = CString::new(text) {
+                    // SAFETY: C's stream and a string.
+                    unsafe { libc::fputs(text.as_ptr(), stdout) };
+                }
+                Ok(())
+            }
+            Log::Err => std::io::stderr().write_all(text.as_bytes()),
+            Log::File(file) => file.write_all(text.as_bytes()),
+        };
+    }
+}
+
+/// Whether `OMP_TOOL` lets a tool start.
+fn allowed(warn: bool) -> bool {
+    let value = env::var_os("OMP_TOOL").unwrap_or_default();
+    match value.to_string_lossy().to_lowercase().as_str() {
+        "" | "enabled" => true,
+        "disabled" => false,
+        _ => {
+            if warn {
+                eprintln!(
+                    "Warning: OMP_TOOL has invalid value \"{}\".\n  legal values are \
+                     (NULL,\"\",\"disabled\",\"enabled\").",
+                    value.to_string_lossy()
+                );
+            }
+            false
+        }
+    }
+}
+
+/// The process's own `ompt_start_tool`.
+fn in_process() -> *mut c_void {
+    // SAFETY: looks a name up.
+    unsafe { libc::dlsym(libc::RTLD_DEFAULT, START_TOOL.as_ptr()) }
+}
+
+/// Whether there may be a tool, so that entries must be reached through gates; `guest` says whether the
+/// guest defines `ompt_start_tool`.
+pub fn wanted(guest: bool) -> bool {
+    if env::var_os("OMP_TOOL_VERBOSE_INIT").is_some() {
+        return true;
+    }
+    let named = env::var_os("OMP_TOOL_LIBRARIES").is_some_and(|list| !list.is_empty());
+    // What is wrong with the variable has to be said.
+    env::var_os("OMP_TOOL").is_none_or(|v| v.to_string_lossy().to_lowercase() != "disabled")
+        && (guest || named || !in_process().is_null())
+}
+
+/// The tool, between its start and its end.
+static TOOL: Mutex<usize> = Mutex::new(0);
+
+/// Looks for a tool and starts it, once.
+#[inline]
+pub fn decide() {
+    if STATE.load(Ordering::Relaxed) == UNDECIDED {
+        decide_slowly();
+    }
+}
+
+#[cold]
+fn decide_slowly() {
+    static DECIDING: ReentrantMutex<()> = ReentrantMutex::new(());
+    let _lock = DECIDING.lock();
+    if STATE.load(Ordering::Relaxed) != UNDECIDED || gate::silent() {
+        return;
+    }
+    let started = gate::silently(start);
+    // Release: what the tool set up; the others have come by the lock, or by this.
+    STATE.store(if started { ACTIVE } else { NONE }, Ordering::SeqCst);
+    if started {
+        record::root_begins(true);
+        extern "C" fn at_exit() {
+            finish();
+        }
+        // SAFETY: a function of this library.
+        unsafe { libc::atexit(at_exit) };
+    }
+}
+
+/// Searches; whether a tool is active.
+fn start() -> bool {
+    let mut log = Log::new();
+    if !allowed(true) {
+        log.say("OMP tool disabled. \n");
+        return false;
+    }
+    let Some(tool) = search(&mut log) else {
+        return false;
+    };
+    // SAFETY: the tool's structure, which lives as long as the tool.
+    let initialized = unsafe {
+        let device = api::get_initial_device();
+        match (*tool).initialize {
+            Some(f) => f(inquiry::lookup, device, &raw mut (*tool).data) != 0,
+            None => false,
+        }
+    };
+    if initialized {
+        *TOOL.lock() = tool.expose_provenance();
+    } else {
+        calls::clear();
+    }
+    initialized
+}
+
+/// Asks an `ompt_start_tool` whether it wants to be the tool.
+unsafe fn ask(address: *mut c_void) -> Option<*mut Tool> {
+    if address.is_null() {
+        return None;
+    }
+    // SAFETY: a function of this name has this type.
+    let tool = unsafe {
+        let start = std::mem::transmute::<*mut c_void, StartTool>(address);
+        start(OPENMP, VERSION.as_ptr())
+    };
+    (!tool.is_null()).then_some(tool)
+}
+
+const USED: &str = "Tool was started and is using the OMPT interface.\n";
+const LAST: &str = "----- END LOGGING OF TOOL REGISTRATION -----\n";
+
+fn search(log: &mut Log) -> Option<*mut Tool> {
+    log.say("----- START LOGGING OF TOOL REGISTRATION -----\n");
+    log.say("Search for OMP tool in current address space... ");
+    let guest = std::ptr::with_exposed_provenance_mut(GUEST_TOOL.load(Ordering::Acquire));
+    // SAFETY: functions of this name.
+    let found = unsafe { ask(guest).or_else(|| ask(in_process())) };
+    if found.is_some() {
+        log.say("Success.\n");
+        log.say(USED);
+        log.say(LAST);
+        return found;
+    }
+    log.say("Failed.\n");
+    let found = match env::var_os("OMP_TOOL_LIBRARIES") {
+        None => {
+            log.say("No OMP_TOOL_LIBRARIES defined.\n");
+            None
+        }
+        Some(list) => {
+            log.say("Searching tool libraries...\n");
+            log.say(&format!(
+                "OMP_TOOL_LIBRARIES = {}\n",
+                list.to_string_lossy()
+            ));
+            let list = list.into_vec();
+            list.split(|&byte| byte == b':')
+                .filter(|name| !name.is_empty())
+                .find_map(|name| in_library(log, name))
+        }
+    };
+    if found.is_none() {
+        log.say("No OMP tool loaded.\n");
+    }
+    log.say(LAST);
+    found
+}
+
+/// What the loader has to say.
+fn loaders_error() -> String {
+    // SAFETY: the loader's text, or null; it stays until this thread asks the loader again.
+    unsafe {
+        let text = libc::dlerror();
+        if text.is_null() {
+            return "ompt_start_tool = NULL".into();
+        }
+        CStr::from_ptr(text).to_string_lossy().into_owned()
+    }
+}
+
+fn in_library(log: &mut Log, name: &[u8]) -> Option<*mut Tool> {
+    let shown = String::from_utf8_lossy(name).into_owned();
+    let name = CString::new(name).ok()?;
+    log.say(&format!("Opening {shown}... "));
+    // SAFETY: as the user asks for.
+    let library = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_LAZY) };
+    if library.is_null() {
+        log.say(&format!("Failed: {}\n", loaders_error()));
+        return None;
+    }
+    log.say("Success. \n");
+    log.say(&format!("Searching for ompt_start_tool in {shown}... "));
+    // SAFETY: an open library; forgets what was said before.
+    let start = unsafe {
+        libc::dlerror();
+        libc::dlsym(library, START_TOOL.as_ptr())
+    };
+    if start.is_null() {
+        log.say(&format!("Failed: {}\n", loaders_error()));
+    }
+    // SAFETY: a function of this name, or null.
+    if let Some(tool) = unsafe { ask(start) } {
+        log.say("Success.\n");
+        log.say(USED);
+        return Some(tool);
+    }
+    if !start.is_null() {
+        log.say("Found but not using the OMPT interface.\n");
+        log.say("Continuing search...\n");
+    }
+    // SAFETY: opened above, and nothing of it is used.
+    unsafe { libc::dlclose(library) };
+    None
+}
+
+/// Ends the tool: the workers' ends, the initial thread's, `finalize`. Once; nothing is told
+/// afterwards.
+pub fn finish() {
+    static DONE: AtomicBool = AtomicBool::new(false);
+    if !super::on() || DONE.swap(true, Ordering::SeqCst) {
+        return;
+    }
+    // At exit the runtime has let go of the initial thread, and so of its teams, already.
+    if let Some(thread) = thread::current_if_known()
+        && thread.team().shape().level == 0
+    {
+        thread::dismiss_spares(thread);
+    }
+    let deadline = Instant::now() + PATIENCE;
+    while record::workers() > 0 && Instant::now() < deadline {
+        if !thread::end_worker() {
+            std::thread::sleep(Duration::from_micros(50));
+        }
+    }
+    if let Some(me) = record::known() {
+        record::root_ends(me);
+    }
+    STATE.store(NONE, Ordering::SeqCst);
+    let tool = std::mem::take(&mut *TOOL.lock());
+    gate::silently(|| {
+        let tool = std::ptr::with_exposed_provenance_mut::<Tool>(tool);
+        // SAFETY: the tool's own structure, which lives as long as the tool.
+        unsafe {
+            if let Some(tool) = tool.as_mut()
+                && let Some(finalize) = tool.finalize
+            {
+                finalize(&raw mut tool.data);
+            }
+        }
+    });
+    calls::clear();
+}

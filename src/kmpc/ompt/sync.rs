@@ -1,0 +1,329 @@
+//! Barriers, taskwait, taskgroup, masked, single, reductions, flush, cancellation, `error`, traced.
+//! OpenMP 5.2, sections 15.3 to 15.8, 10.5, 11.1, 16, 8.5.
+
+use std::ffi::{CStr, c_char, c_void};
+use std::ptr::null_mut;
+
+use super::calls::{self, BEGIN, END};
+use super::record::{inside, me, state};
+use crate::kmpc::ident::Ident;
+use crate::kmpc::reduce::{self, Combine};
+use crate::kmpc::task::wait;
+use crate::kmpc::{api, barrier, cancel as cancellation, misc};
+
+/// Kinds of `ompt_sync_region_t`.
+mod kind {
+    pub const EXPLICIT: i32 = 3;
+    pub const IMPLEMENTATION: i32 = 4;
+    pub const TASKWAIT: i32 = 5;
+    pub const TASKGROUP: i32 = 6;
+    pub const REDUCTION: i32 = 7;
+    pub const WORKSHARE: i32 = 8;
+}
+
+/// What the compiler says a barrier is: written in the program, or the end of a construct.
+const EXPLICIT_BARRIER: i32 = 0x20;
+const IMPLICIT_BARRIERS: i32 = 0x1c0;
+
+fn barrier_kind(ident: *const Ident) -> (i32, u32) {
+    // SAFETY: null or the compiler's.
+    let flags = unsafe { ident.as_ref() }.map_or(0, |ident| ident.flags);
+    if flags & EXPLICIT_BARRIER != 0 {
+        (kind::EXPLICIT, state::BARRIER_EXPLICIT)
+    } else if flags & IMPLICIT_BARRIERS != 0 {
+        (kind::WORKSHARE, state::BARRIER_WORKSHARE)
+    } else {
+        (kind::IMPLEMENTATION, state::BARRIER_IMPLEMENTATION)
+    }
+}
+
+/// Reports a synchronisation around `run`.
+pub(super) fn region<T>(kind: i32, state: u32, run: impl FnOnce() -> T) -> T {
+    let at = inside(Some(state));
+    let (parallel, task) = at.words();
+    calls::sync_region(kind, BEGIN, parallel, task, at.code);
+    calls::sync_region_wait(kind, BEGIN, parallel, task, at.code);
+    let result = run();
+    // All children are complete, so nobody names them.
+    at.task.kept.lock().clear();
+    calls::sync_region_wait(kind, END, parallel, task, at.code);
+    calls::sync_region(kind, END, parallel, task, at.code);
+    result
+}
+
+/// `__kmpc_barrier`.
+pub unsafe extern "C-unwind" fn barrier(ident: *const Ident, gtid: i32) {
+    let (kind, state) = barrier_kind(ident);
+    // SAFETY: the caller's contract.
+    region(kind, state, || unsafe { barrier::wait(ident, gtid) });
+}
+
+/// `__kmpc_cancel_barrier`.
+pub unsafe extern "C-unwind" fn cancel_barrier(ident: *const Ident, gtid: i32) -> i32 {
+    let (kind, state) = barrier_kind(ident);
+    // SAFETY: the caller's contract.
+    region(kind, state, || unsafe {
+        cancellation::barrier(ident, gtid)
+    })
+}
+
+/// `__kmpc_omp_taskwait`.
+pub unsafe extern "C-unwind" fn taskwait(ident: *const Ident, gtid: i32) -> i32 {
+    // SAFETY: the caller's contract.
+    region(kind::TASKWAIT, state::TASKWAIT, || unsafe {
+        wait::taskwait(ident, gtid)
+    })
+}
+
+/// `__kmpc_omp_taskyield`.
+pub unsafe extern "C-unwind" fn taskyield(ident: *const Ident, gtid: i32, part: i32) -> i32 {
+    let at = inside(None);
+    at.me.yields.set(true);
+    // SAFETY: the caller's contract.
+    let result = unsafe { wait::taskyield(ident, gtid, part) };
+    at.me.yields.set(false);
+    result
+}
+
+/// `__kmpc_taskgroup`.
+pub unsafe extern "C-unwind" fn begin_group(ident: *const Ident, gtid: i32) {
+    let at = inside(None);
+    let (parallel, task) = at.words();
+    // SAFETY: the caller's contract.
+    unsafe { wait::begin_group(ident, gtid) };
+    calls::sync_region(kind::TASKGROUP, BEGIN, parallel, task, at.code);
+}
+
+/// `__kmpc_end_taskgroup`.
+pub unsafe extern "C-unwind" fn end_group(ident: *const Ident, gtid: i32) {
+    let at = inside(Some(state::TASKGROUP));
+    let (parallel, task) = at.words();
+    calls::sync_region_wait(kind::TASKGROUP, BEGIN, parallel, task, at.code);
+    // SAFETY: the caller's contract.
+    unsafe { wait::end_group(ident, gtid) };
+    calls::sync_region_wait(kind::TASKGROUP, END, parallel, task, at.code);
+    calls::sync_region(kind::TASKGROUP, END, parallel, task, at.code);
+}
+
+/// Reports one end of `masked`.
+fn masked_at(endpoint: i32) {
+    let at = inside(None);
+    let (parallel, task) = at.words();
+    calls::masked(endpoint, parallel, task, at.code);
+}
+
+/// `__kmpc_master`.
+pub unsafe extern "C-unwind" fn master(ident: *const Ident, gtid: i32) -> i32 {
+    // SAFETY: the caller's contract.
+    let mine = unsafe { barrier::master(ident, gtid) };
+    if mine != 0 {
+        masked_at(BEGIN);
+    }
+    mine
+}
+
+/// `__kmpc_masked`.
+pub unsafe extern "C-unwind" fn masked(ident: *const Ident, gtid: i32, filter: i32) -> i32 {
+    // SAFETY: the caller's contract.
+    let mine = unsafe { barrier::masked(ident, gtid, filter) };
+    if mine != 0 {
+        masked_at(BEGIN);
+    }
+    mine
+}
+
+/// `__kmpc_end_master` and `__kmpc_end_masked`.
+pub unsafe extern "C-unwind" fn end_masked(_ident: *const Ident, _gtid: i32) {
+    masked_at(END);
+}
+
+/// Kinds of `ompt_work_t`.
+mod work {
+    pub const EXECUTOR: i32 = 3;
+    pub const OTHER: i32 = 4;
+    pub const SCOPE: i32 = 8;
+}
+
+/// Reports one end of a worksharing construct without iterations.
+fn work_at(kind: i32, endpoint: i32) {
+    let at = inside(None);
+    let (parallel, task) = at.words();
+    calls::work(kind, endpoint, parallel, task, 1, at.code);
+}
+
+/// `__kmpc_single`.
+pub unsafe extern "C-unwind" fn single(ident: *const Ident, gtid: i32) -> i32 {
+    // SAFETY: the caller's contract.
+    let mine = unsafe { barrier::single(ident, gtid) };
+    if mine != 0 {
+        work_at(work::EXECUTOR, BEGIN);
+    } else {
+        work_at(work::OTHER, BEGIN);
+        work_at(work::OTHER, END);
+    }
+    mine
+}
+
+/// `__kmpc_end_single`.
+pub unsafe extern "C-unwind" fn end_single(_ident: *const Ident, _gtid: i32) {
+    work_at(work::EXECUTOR, END);
+}
+
+/// `__kmpc_copyprivate`: two barriers of the implementation, told as one.
+///
+/// # Safety
+/// As for [`barrier::copyprivate`].
+pub unsafe extern "C-unwind" fn copyprivate(
+    ident: *const Ident,
+    gtid: i32,
+    size: usize,
+    data: *mut c_void,
+    copy: Option<unsafe extern "C-unwind" fn(*mut c_void, *mut c_void)>,
+    did_it: i32,
+) {
+    region(kind::WORKSHARE, state::BARRIER_WORKSHARE, || {
+        // SAFETY: the caller's contract.
+        unsafe { barrier::copyprivate(ident, gtid, size, data, copy, did_it) }
+    });
+}
+
+/// `__kmpc_scope`.
+pub unsafe extern "C-unwind" fn scope(ident: *const Ident, gtid: i32, reserved: *mut c_void) {
+    // SAFETY: the caller's contract.
+    unsafe { misc::scope(ident, gtid, reserved) };
+    work_at(work::SCOPE, BEGIN);
+}
+
+/// `__kmpc_end_scope`.
+pub unsafe extern "C-unwind" fn end_scope(_: *const Ident, _gtid: i32, _reserved: *mut c_void) {
+    work_at(work::SCOPE, END);
+}
+
+/// Reports one end of a reduction.
+fn reduction_at(endpoint: i32) {
+    let at = inside(Some(state::REDUCTION));
+    let (parallel, task) = at.words();
+    calls::reduction(kind::REDUCTION, endpoint, parallel, task, at.code);
+}
+
+macro_rules! reductions {
+    ($($begin:ident $end:ident = $real_begin:path, $real_end:path;)*) => {$(
+        /// Begins a reduction.
+        ///
+        /// # Safety
+        /// As for [`reduce::begin_nowait`].
+        pub unsafe extern "C-unwind" fn $begin(
+            ident: *const Ident,
+            gtid: i32,
+            count: i32,
+            size: usize,
+            data: *mut c_void,
+            combine: Combine,
+            cell: *mut c_void,
+        ) -> i32 {
+            reduction_at(BEGIN);
+            // SAFETY: the caller's contract.
+            let answer = unsafe { $real_begin(ident, gtid, count, size, data, combine, cell) };
+            if answer == 0 {
+                reduction_at(END);
+            }
+            answer
+        }
+
+        /// Ends a reduction.
+        ///
+        /// # Safety
+        /// As for [`reduce::end_nowait`].
+        pub unsafe extern "C-unwind" fn $end(ident: *const Ident, gtid: i32, cell: *mut c_void) {
+            reduction_at(END);
+            // SAFETY: the caller's contract.
+            unsafe { $real_end(ident, gtid, cell) };
+        }
+    )*};
+}
+reductions! {
+    reduce end_reduce = reduce::begin, reduce::end;
+    reduce_nowait end_reduce_nowait = reduce::begin_nowait, reduce::end_nowait;
+}
+
+/// `__kmpc_flush`.
+pub unsafe extern "C-unwind" fn flush(ident: *const Ident) {
+    // SAFETY: the caller's contract.
+    unsafe { barrier::flush(ident) };
+    let me = me();
+    calls::flush(me.data(), me.code.get());
+}
+
+/// What of `ompt_cancel_flag_t` a request or a point is about.
+fn cancelled(construct: i32) -> u32 {
+    match construct {
+        1 => 0x01,
+        2 => 0x04,
+        3 => 0x02,
+        _ => 0x08,
+    }
+}
+
+/// `ompt_cancel_activated`.
+const ACTIVATED: u32 = 0x10;
+/// `ompt_cancel_detected`.
+const DETECTED: u32 = 0x20;
+
+/// `__kmpc_cancel`.
+pub unsafe extern "C-unwind" fn cancel(ident: *const Ident, gtid: i32, construct: i32) -> i32 {
+    let at = inside(None);
+    // SAFETY: the caller's contract.
+    let leave = unsafe { cancellation::request(ident, gtid, construct) };
+    if leave != 0 {
+        let flags = cancelled(construct) | ACTIVATED;
+        calls::cancel(at.task.data(), flags, at.code);
+    }
+    leave
+}
+
+/// `__kmpc_cancellationpoint`.
+pub unsafe extern "C-unwind" fn cancellation_point(
+    ident: *const Ident,
+    gtid: i32,
+    construct: i32,
+) -> i32 {
+    let at = inside(None);
+    // SAFETY: the caller's contract.
+    let leave = unsafe { cancellation::point(ident, gtid, construct) };
+    if leave != 0 {
+        let flags = cancelled(construct) | DETECTED;
+        calls::cancel(at.task.data(), flags, at.code);
+    }
+    leave
+}
+
+/// `__kmpc_error`.
+///
+/// # Safety
+/// As for [`misc::error`].
+pub unsafe extern "C-unwind" fn error(ident: *const Ident, severity: i32, message: *const c_char) {
+    let at = inside(None);
+    let length = if message.is_null() {
+        0
+    } else {
+        // SAFETY: the caller's contract.
+        unsafe { CStr::from_ptr(message) }.to_bytes().len()
+    };
+    calls::error(severity, message, length, at.code);
+    // SAFETY: the caller's contract.
+    unsafe { misc::error(ident, severity, message) };
+}
+
+/// `omp_control_tool`: what the tool answers; -1 where it does not want to be asked.
+pub unsafe extern "C-unwind" fn control_tool(
+    command: i32,
+    modifier: i32,
+    argument: *mut c_void,
+) -> i32 {
+    if !super::on() {
+        // SAFETY: nothing is asked of the arguments.
+        return unsafe { api::control_tool(command, modifier, null_mut()) };
+    }
+    let at = inside(None);
+    calls::control_tool(command as u64, modifier as u64, argument, at.code).unwrap_or(-1)
+}
