@@ -27,7 +27,11 @@ pub fn bitcode(source: &Path, flags: &[String]) -> Result<PathBuf, String> {
         .unwrap_or_default()
         .to_string_lossy()
         .into_owned();
-    let text = std::fs::read(source).map_err(|e| format!("{}: {e}", source.display()))?;
+    let mut text = std::fs::read(source).map_err(|e| format!("{}: {e}", source.display()))?;
+    // What programs of one folder share; headers (`key`) count for all programs.
+    for shared in crate::files(source.parent().unwrap_or(source), &["inc"]) {
+        text.extend(std::fs::read(shared).unwrap_or_default());
+    }
     let out = store().join(format!("{name}-{:016x}.bc", key(&text, flags)));
     if out.exists() {
         return Ok(out);

@@ -166,6 +166,9 @@ unsafe extern "C-unwind" fn get_partition_place_nums(size: i32, places: *mut i32
 }
 
 unsafe extern "C-unwind" fn get_proc_id() -> i32 {
+    if record::known().is_none() {
+        return -1;
+    }
     // SAFETY: no arguments.
     unsafe { libc::sched_getcpu() }
 }

@@ -3,7 +3,7 @@
 // stdout: ok
 // levels: O0 O2
 // env: OMP_NUM_THREADS=2 OMP_CANCELLATION=true
-#include "tool.h"
+#include "tool.inc"
 static void at_the_end(void) {}
 
 static int pairs(int kind, int what) {

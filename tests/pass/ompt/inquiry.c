@@ -2,7 +2,7 @@
 // stdout: ok
 // levels: O0 O2
 // env: OMP_NUM_THREADS=2
-#include "tool.h"
+#include "tool.inc"
 static void at_the_end(void) {}
 
 int main(void) {

@@ -4,7 +4,7 @@
 // stdout: ended
 // levels: O0 O2
 // env: OMP_NUM_THREADS=3
-#include "tool.h"
+#include "tool.inc"
 
 static void at_the_end(void) {
   CHECK(count(KIND(thread_begin), ompt_thread_initial, -1) == 1);

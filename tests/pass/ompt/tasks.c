@@ -3,7 +3,7 @@
 // stdout: ok
 // levels: O0 O2
 // env: OMP_NUM_THREADS=2
-#include "tool.h"
+#include "tool.inc"
 static void at_the_end(void) {}
 
 static int of_task(int kind, uint64_t task, int endpoint) {
