@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::calls::{self, Word};
 use super::record::{self, Frame, Task, flag, state};
 use super::start;
+use crate::kmpc::affinity::api as places;
 use crate::kmpc::api;
 
 /// `ompt_interface_fn_t`.
@@ -135,15 +136,15 @@ unsafe extern "C-unwind" fn get_thread_data() -> Word {
 
 unsafe extern "C-unwind" fn get_num_places() -> i32 {
     // SAFETY: no pointers are passed.
-    unsafe { api::get_num_places() }
+    unsafe { places::get_num_places() }
 }
 
 unsafe extern "C-unwind" fn get_place_proc_ids(place: i32, size: i32, ids: *mut i32) -> i32 {
     // SAFETY: the tool's array of `size` numbers.
     unsafe {
-        let count = api::get_place_num_procs(place);
+        let count = places::get_place_num_procs(place);
         if !ids.is_null() && count > 0 && size >= count {
-            api::get_place_proc_ids(place, ids);
+            places::get_place_proc_ids(place, ids);
         }
         count
     }
@@ -151,15 +152,15 @@ unsafe extern "C-unwind" fn get_place_proc_ids(place: i32, size: i32, ids: *mut 
 
 unsafe extern "C-unwind" fn get_place_num() -> i32 {
     // SAFETY: no pointers are passed.
-    unsafe { api::get_place_num() }
+    unsafe { places::get_place_num() }
 }
 
-unsafe extern "C-unwind" fn get_partition_place_nums(size: i32, places: *mut i32) -> i32 {
+unsafe extern "C-unwind" fn get_partition_place_nums(size: i32, numbers: *mut i32) -> i32 {
     // SAFETY: the tool's array of `size` numbers.
     unsafe {
-        let count = api::get_num_places();
-        if !places.is_null() && count > 0 && size >= count {
-            api::get_partition_place_nums(places);
+        let count = places::get_partition_num_places();
+        if !numbers.is_null() && count > 0 && size >= count {
+            places::get_partition_place_nums(numbers);
         }
         count
     }
