@@ -72,3 +72,38 @@ macro_rules! exports {
     };
 }
 ompvm::for_each_runtime_entry!(exports);
+
+/// Exports a number as libomp exports the handles of allocators and memory spaces.
+macro_rules! constant {
+    ($($name:literal = $value:literal;)*) => {
+        $(global_asm!(
+            ".pushsection .rodata.ompvm_handles,\"aR\",@progbits",
+            ".balign 8",
+            concat!(".globl ompvm.", $name),
+            concat!(".type ompvm.", $name, ",@object"),
+            concat!("ompvm.", $name, ": .quad ", $value),
+            concat!(".size ompvm.", $name, ", 8"),
+            concat!(".symver ompvm.", $name, ", ", $name, "@@VERSION"),
+            ".popsection",
+        );)*
+    };
+}
+constant! {
+    "omp_null_allocator" = 0;
+    "omp_default_mem_alloc" = 1;
+    "omp_large_cap_mem_alloc" = 2;
+    "omp_const_mem_alloc" = 3;
+    "omp_high_bw_mem_alloc" = 4;
+    "omp_low_lat_mem_alloc" = 5;
+    "omp_cgroup_mem_alloc" = 6;
+    "omp_pteam_mem_alloc" = 7;
+    "omp_thread_mem_alloc" = 8;
+    "kmp_max_mem_alloc" = 1024;
+    "omp_null_mem_space" = 0;
+    "omp_default_mem_space" = 99;
+    "omp_large_cap_mem_space" = 1;
+    "omp_const_mem_space" = 2;
+    "omp_high_bw_mem_space" = 3;
+    "omp_low_lat_mem_space" = 4;
+    "kmp_max_mem_space" = 1024;
+}

@@ -232,7 +232,7 @@ pub unsafe extern "C-unwind" fn get_max_teams() -> i32 {
 /// `omp_set_teams_thread_limit`.
 pub unsafe extern "C-unwind" fn set_teams_thread_limit(limit: i32) {
     if limit > 0 {
-        set_icv(|icvs| icvs.teams_thread_limit = limit as u32);
+        set_icv(|icvs| icvs.teams_thread_limit = limit.min(u16::MAX.into()) as u16);
     }
 }
 

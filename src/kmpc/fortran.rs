@@ -32,8 +32,13 @@ by_reference! {
     display_env(verbose: i32) = api::display_env;
     pause_resource(kind: i32, device: i32) -> i32 = api::pause_resource;
     pause_resource_all(kind: i32) -> i32 = api::pause_resource_all;
-    set_default_allocator(handle: usize) = alloc::set_default;
-    destroy_allocator(handle: usize) = alloc::destroy;
+    kmp_malloc(size: usize) -> *mut c_void = alloc::plain_malloc;
+    kmp_aligned_malloc(size: usize, align: usize) -> *mut c_void = alloc::plain_aligned_malloc;
+    kmp_calloc(n: usize, size: usize) -> *mut c_void = alloc::plain_calloc;
+    kmp_realloc(block: *mut c_void, size: usize) -> *mut c_void = alloc::plain_realloc;
+    kmp_free(block: *mut c_void) = alloc::plain_free;
+    ignore_i32(value: i32) = api::ignore_i32;
+    ignore_usize(value: usize) = api::ignore_usize;
     set_blocktime(ms: i32) = api::set_blocktime;
 }
 
@@ -80,4 +85,20 @@ pub unsafe extern "C-unwind" fn mask_remove(proc: *const i32, mask: *mut *mut c_
 pub unsafe extern "C-unwind" fn mask_has(proc: *const i32, mask: *mut *mut c_void) -> i32 {
     // SAFETY: the caller's contract.
     unsafe { affinity::api::mask_has(*proc, mask) }
+}
+
+/// `kmp_set_defaults_`.
+pub unsafe extern "C-unwind" fn ignore_str(_value: *const std::ffi::c_char, _length: usize) {}
+
+/// `omp_init_allocator_`.
+///
+/// # Safety
+/// The pointers are valid, `traits` has as many elements as `count` says.
+pub unsafe extern "C-unwind" fn init_allocator(
+    space: *const usize,
+    count: *const i32,
+    traits: *const alloc::Trait,
+) -> usize {
+    // SAFETY: the caller's contract.
+    unsafe { alloc::init(*space, *count, traits) }
 }

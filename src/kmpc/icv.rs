@@ -8,6 +8,7 @@ use std::sync::{OnceLock, PoisonError, RwLock};
 
 use crate::kmpc::affinity::places::{KmpAffinity, Request};
 use crate::kmpc::affinity::{DISPLAY, format};
+use crate::kmpc::alloc::{DefaultAllocator, traits};
 use crate::kmpc::env;
 use crate::support::topology;
 
@@ -79,13 +80,16 @@ pub struct Icvs {
     pub schedule: RunSchedule,
     /// Device of constructs without a `device` clause.
     pub default_device: i32,
-    /// Threads of each team of a `teams` construct; 0 where not given.
-    pub teams_thread_limit: u32,
+    /// Threads of each team of a `teams` construct; 0 where not given. There are never as many as
+    /// the largest number of this type, which stands for more.
+    pub teams_thread_limit: u16,
     /// The runtime may give fewer threads than asked for.
     pub dynamic: bool,
     /// `omp_proc_bind_t` of the next region, and whether it says where its threads are
     /// ([`DISPLAY`]): not 0 where a region has anything to do about affinity.
     pub placement: u8,
+    /// The allocator of those who name none.
+    pub allocator: DefaultAllocator,
 }
 
 impl Default for Icvs {
@@ -105,7 +109,7 @@ impl Default for Icvs {
             },
             schedule: settings.schedule,
             default_device: settings.default_device,
-            teams_thread_limit: settings.teams_thread_limit,
+            teams_thread_limit: settings.teams_thread_limit.min(u16::MAX.into()) as u16,
             dynamic: settings.dynamic,
             placement: settings.proc_bind.first().copied().unwrap_or(0)
                 | if settings.display_affinity {
@@ -113,6 +117,7 @@ impl Default for Icvs {
                 } else {
                     0
                 },
+            allocator: DefaultAllocator::initial(),
         }
     }
 }
@@ -177,6 +182,8 @@ pub struct Settings {
     pub display_affinity: bool,
     /// `OMP_AFFINITY_FORMAT`.
     pub affinity_format: String,
+    /// `OMP_ALLOCATOR`.
+    pub allocator: traits::Request,
     /// `KMP_WARNINGS`.
     pub warnings: bool,
     /// `KMP_DEVICE_THREAD_LIMIT`, also called `KMP_ALL_THREADS`: threads of the whole process.
@@ -232,6 +239,7 @@ impl Settings {
             hw_subset: None,
             display_affinity: false,
             affinity_format: format::DEFAULT.to_owned(),
+            allocator: traits::Request::Predefined(1),
             warnings: true,
             device_thread_limit: i32::MAX as u32,
             kmp_teams_thread_limit: processors,

@@ -6,8 +6,9 @@
 //! fork, barrier and join.
 //!
 //! Here: parallel regions (nested too), worksharing, explicit tasks ([`task`] and its README.md),
-//! synchronisation, cancellation, reductions, threadprivate, locks, places ([`affinity`]), the
-//! `omp_*` routines, environment variables, `teams` on the host, tools ([`ompt`]). Not here yet, and marked so in the table: devices.
+//! synchronisation, cancellation, reductions, threadprivate, locks, places ([`affinity`]),
+//! memory allocators ([`alloc`]), the `omp_*` routines, environment variables, `teams` on the host,
+//! tools ([`ompt`]). Not here yet, and marked so in the table: devices.
 
 // Entries implement a published ABI, whose contract is the specification's: "called as the compiler
 // calls it". Sections naming more stand where a function asks for more.

@@ -409,8 +409,8 @@ macro_rules! for_each_runtime_entry {
                 "omp_set_default_allocator" (usize) = alloc::set_default, "18.13";
                 "omp_get_default_allocator" () -> usize = alloc::get_default, "18.13";
                 "omp_get_default_allocator_" () -> usize = alloc::get_default, "18.13";
-                "omp_set_default_allocator_" (pusizec) = fortran::set_default_allocator, "18.13";
-                "omp_destroy_allocator_" (pusizec) = fortran::destroy_allocator, "18.13";
+                "omp_set_default_allocator_" (usize) = alloc::set_default, "18.13";
+                "omp_destroy_allocator_" (usize) = alloc::destroy, "18.13";
                 "__kmpc_alloc" (i32, usize, usize) -> ptr = alloc::alloc_at, "18.13";
                 "__kmpc_aligned_alloc" (i32, usize, usize, usize) -> ptr = alloc::aligned_alloc_at, "18.13";
                 "__kmpc_calloc" (i32, usize, usize, usize) -> ptr = alloc::calloc_at, "18.13";
@@ -420,6 +420,26 @@ macro_rules! for_each_runtime_entry {
                 "__kmpc_destroy_allocator" (i32, usize) = alloc::destroy_at, "18.13";
                 "__kmpc_set_default_allocator" (i32, usize) = alloc::set_default_at, "18.13";
                 "__kmpc_get_default_allocator" (i32) -> usize = alloc::get_default_at, "18.13";
+                "omp_init_allocator_" (pusizec, pi32c, ptraits) -> usize = fortran::init_allocator, "18.13";
+                "kmp_malloc_" (pusizec) -> ptr = fortran::kmp_malloc, "libomp";
+                "kmp_aligned_malloc_" (pusizec, pusizec) -> ptr = fortran::kmp_aligned_malloc, "libomp";
+                "kmp_calloc_" (pusizec, pusizec) -> ptr = fortran::kmp_calloc, "libomp";
+                "kmp_realloc_" (pptr, pusizec) -> ptr = fortran::kmp_realloc, "libomp";
+                "kmp_free_" (pptr) = fortran::kmp_free, "libomp";
+                "kmp_get_library_" () -> i32 = api::get_library, "libomp";
+                "kmp_get_num_known_threads_" () -> i32 = api::get_num_known_threads, "libomp";
+                "kmp_get_stacksize_" () -> i32 = api::get_stacksize, "libomp";
+                "kmp_get_stacksize_s_" () -> usize = api::get_stacksize_s, "libomp";
+                "kmp_set_defaults_" (cstr, usize) = fortran::ignore_str, "libomp";
+                "kmp_set_disp_num_buffers_" (pi32c) = fortran::ignore_i32, "libomp";
+                "kmp_set_library_" (pi32c) = fortran::ignore_i32, "libomp";
+                "kmp_set_library_serial_" () = api::ignore, "libomp";
+                "kmp_set_library_throughput_" () = api::ignore, "libomp";
+                "kmp_set_library_turnaround_" () = api::ignore, "libomp";
+                "kmp_set_stacksize_" (pi32c) = fortran::ignore_i32, "libomp";
+                "kmp_set_stacksize_s_" (pusizec) = fortran::ignore_usize, "libomp";
+                "kmp_set_warnings_off_" () = api::ignore, "libomp";
+                "kmp_set_warnings_on_" () = api::ignore, "libomp";
                 "kmp_malloc" (usize) -> ptr = alloc::plain_malloc, "libomp";
                 "kmp_aligned_malloc" (usize, usize) -> ptr = alloc::plain_aligned_malloc, "libomp";
                 "kmp_calloc" (usize, usize) -> ptr = alloc::plain_calloc, "libomp";
@@ -851,20 +871,14 @@ macro_rules! for_each_runtime_entry {
                     "__kmpc_push_target_tripcount", "__kmpc_push_target_tripcount_mapper",
                 ];
                 "an entry of libomp that no compiler emits today", "libomp": [
-                    "__kmpc_pause_resource", "kmp_free_", "kmp_get_library_",
-                    "kmp_get_num_known_threads_", "kmp_get_stacksize_", "kmp_get_stacksize_s_",
-                    "kmp_set_defaults_", "kmp_set_disp_num_buffers_", "kmp_set_library_",
-                    "kmp_set_library_serial_", "kmp_set_library_throughput_",
-                    "kmp_set_library_turnaround_", "kmp_set_stacksize_", "kmp_set_stacksize_s_",
-                    "kmp_set_warnings_off_", "kmp_set_warnings_on_", "omp_control_tool_",
+                    "__kmpc_pause_resource", "omp_control_tool_",
                 ];
                 "threadprivate arrays with constructors", "5.2": [
                     "__kmpc_threadprivate_register_vec",
                 ];
                 "memory spaces of devices", "18.13": [
-                    "kmp_aligned_malloc_", "kmp_calloc_", "kmp_malloc_", "kmp_realloc_",
                     "omp_get_memspace_num_resources", "omp_get_memspace_num_resources_",
-                    "omp_get_submemspace", "omp_get_submemspace_", "omp_init_allocator_",
+                    "omp_get_submemspace", "omp_get_submemspace_",
                 ];
                 "interoperability with foreign runtimes", "14.1": [
                     "omp_get_interop_int", "omp_get_interop_int_", "omp_get_interop_name",

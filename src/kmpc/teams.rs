@@ -40,7 +40,7 @@ pub unsafe extern "C-unwind" fn fork(
         let limit = if limit > 0 {
             limit
         } else {
-            icvs.teams_thread_limit
+            icvs.teams_thread_limit.into()
         };
         if limit > 0 {
             icvs.thread_limit = icvs.thread_limit.min(limit);

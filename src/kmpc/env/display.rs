@@ -7,6 +7,7 @@
 use std::fmt::Write as _;
 
 use crate::kmpc::affinity::places::{self, Order, Request};
+use crate::kmpc::alloc::traits;
 use crate::kmpc::env::boolean;
 use crate::kmpc::icv::{self, Library, Settings, TargetOffload, WaitPolicy};
 use crate::support::machine::{Level, show};
@@ -200,6 +201,14 @@ fn proc_bind(s: &Settings) -> String {
     }
 }
 
+/// A predefined allocator's name; libomp names no other.
+fn allocator(s: &Settings) -> &'static str {
+    match s.allocator {
+        traits::Request::Predefined(handle) => traits::ALLOCATORS[handle as usize - 1],
+        traits::Request::Made(_) => traits::ALLOCATORS[0],
+    }
+}
+
 /// All rows; those of OpenMP alone unless `verbose`.
 fn rows(
     s: &Settings,
@@ -255,7 +264,7 @@ fn rows(
     };
     rows.extend([
         ("OMP_AFFINITY_FORMAT", Quoted(s.affinity_format.clone())),
-        ("OMP_ALLOCATOR", text("omp_default_mem_alloc")),
+        ("OMP_ALLOCATOR", text(allocator(s))),
         ("OMP_CANCELLATION", Bool(s.cancellation)),
         ("OMP_DEFAULT_DEVICE", text(s.default_device)),
         ("OMP_DISPLAY_AFFINITY", Bool(s.display_affinity)),

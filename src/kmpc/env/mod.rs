@@ -8,6 +8,7 @@ pub mod display;
 
 use crate::kmpc::affinity::partition::BY_NUMBER;
 use crate::kmpc::affinity::places::{self, Order};
+use crate::kmpc::alloc::traits;
 use crate::kmpc::icv::{
     Library, RunSchedule, SCHEDULE_MONOTONIC, Settings, TRAPEZOIDAL, TargetOffload, WaitPolicy,
 };
@@ -153,6 +154,22 @@ pub fn read(
     if let Some(text) = var("OMP_AFFINITY_FORMAT") {
         s.affinity_format = text;
     }
+    if let Some(text) = var("OMP_ALLOCATOR") {
+        match traits::parse(&text) {
+            Ok(request) => s.allocator = request,
+            Err(traits::Refusal::Malformed) => warn(format!(
+                "#42: OMP_ALLOCATOR={text:?} is not an allocator or a memory space with traits; \
+                 using the default"
+            )),
+            Err(traits::Refusal::Unavailable) => warn(format!(
+                "#190: OMP_ALLOCATOR={text:?} asks for memory that is not known here; using the \
+                 default"
+            )),
+        }
+    }
+    let mut each = |name: &str, expected: &str, take: &mut dyn FnMut(&str) -> Option<()>| {
+        report(var, warn, name, expected, take);
+    };
     each(
         "OMP_TARGET_OFFLOAD",
         "mandatory, disabled or default",

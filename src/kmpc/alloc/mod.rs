@@ -1,0 +1,413 @@
+//! Memory allocators. OpenMP 5.2, chapter 6 and section 18.13.
+//!
+//! Every predefined allocator is ordinary memory here, which the specification allows, and its
+//! blocks are `malloc`'s with nothing in front, so `free` may take them. Blocks of allocators with
+//! a pool, pinned or placed memory are known in a table ([`special`]) instead, which routines look at only
+//! once there is one. High-bandwidth memory cannot be told from other memory, so that its memory
+//! space makes no allocator, as in libomp without its helper library.
+//!
+//! [`traits`] reads what an allocator is to be, from a program or from `OMP_ALLOCATOR`.
+
+pub mod special;
+pub mod traits;
+
+use std::ffi::c_void;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use crate::kmpc::icv::settings;
+use crate::kmpc::thread::{by_number, current};
+use traits::{Fallback, Traits};
+
+pub use traits::Trait;
+
+/// Handles up to this are predefined.
+const LAST_PREDEFINED: usize = 1024;
+/// `omp_default_mem_alloc`.
+const DEFAULT_MEM: usize = 1;
+
+/// A user's allocator.
+#[derive(Debug)]
+pub struct Allocator {
+    traits: Traits,
+    /// What its pool has given out.
+    used: special::Used,
+}
+
+/// def-allocator-var: a predefined handle, or one more than the last plus the place in [`SET`].
+/// Small, since every task has a copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DefaultAllocator(u16);
+
+/// The handles of users' allocators that were ever set as default.
+static SET: Mutex<Vec<usize>> = Mutex::new(Vec::new());
+
+impl DefaultAllocator {
+    fn of(handle: usize) -> Self {
+        if handle <= LAST_PREDEFINED {
+            return Self(handle as u16);
+        }
+        // Nothing under the lock panics, so poison means nothing.
+        let mut set = SET.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = set.iter().position(|&h| h == handle).unwrap_or_else(|| {
+            set.push(handle);
+            set.len() - 1
+        });
+        u16::try_from(LAST_PREDEFINED + 1 + place).map_or(Self(DEFAULT_MEM as u16), Self)
+    }
+
+    fn handle(self) -> usize {
+        let number = self.0 as usize;
+        if number <= LAST_PREDEFINED {
+            return number;
+        }
+        let set = SET.lock().unwrap_or_else(PoisonError::into_inner);
+        set[number - LAST_PREDEFINED - 1]
+    }
+
+    /// What `OMP_ALLOCATOR` asks for.
+    pub fn initial() -> Self {
+        static INITIAL: OnceLock<DefaultAllocator> = OnceLock::new();
+        *INITIAL.get_or_init(|| match &settings().allocator {
+            traits::Request::Predefined(handle) => Self(*handle),
+            traits::Request::Made(traits) => Self::of(make(traits.clone())),
+        })
+    }
+}
+
+fn make(traits: Traits) -> usize {
+    Arc::into_raw(Arc::new(Allocator {
+        traits,
+        used: special::Used::default(),
+    }))
+    .expose_provenance()
+}
+
+/// The user's allocator behind a handle, with a count of its own.
+fn user(handle: usize) -> Option<Arc<Allocator>> {
+    if handle <= LAST_PREDEFINED {
+        return None;
+    }
+    let allocator = std::ptr::with_exposed_provenance::<Allocator>(handle);
+    // SAFETY: a handle made by `make` and not destroyed, so it holds a count.
+    unsafe {
+        Arc::increment_strong_count(allocator);
+        Some(Arc::from_raw(allocator))
+    }
+}
+
+/// Memory of `malloc`.
+fn plain(align: usize, size: usize, zero: bool) -> *mut c_void {
+    let mut block = std::ptr::null_mut();
+    // SAFETY: a power of two and a multiple of a pointer's size; the block has `size` bytes.
+    unsafe {
+        if align <= 16 {
+            return if zero {
+                libc::calloc(1, size)
+            } else {
+                libc::malloc(size)
+            };
+        }
+        if libc::posix_memalign(&mut block, align, size) != 0 {
+            return std::ptr::null_mut();
+        }
+        if zero {
+            std::ptr::write_bytes(block.cast::<u8>(), 0, size);
+        }
+    }
+    block
+}
+
+/// Memory of an allocator; null where there is none, or `align` is no power of two.
+fn allocate(align: usize, size: usize, handle: usize, zero: bool) -> *mut c_void {
+    if size == 0 || (align != 0 && !align.is_power_of_two()) {
+        return std::ptr::null_mut();
+    }
+    let mut handle = match handle {
+        0 => current().icvs.get().allocator.handle(),
+        handle => handle,
+    };
+    // Fallbacks may lead from one allocator to the next, not for ever.
+    for _ in 0..64 {
+        let Some(allocator) = user(handle) else {
+            return plain(align, size, zero);
+        };
+        let traits = &allocator.traits;
+        let align = align.max(traits.alignment);
+        let block = if traits.is_special() {
+            special::allocate(&allocator, align, size, zero)
+        } else {
+            plain(align, size, zero)
+        };
+        if !block.is_null() {
+            return block;
+        }
+        match traits.fallback {
+            Fallback::DefaultMem => return plain(align, size, zero),
+            Fallback::Null => return block,
+            Fallback::Abort => {
+                eprintln!("OMP: Error: an allocator with fallback abort_fb has not {size} bytes");
+                // SAFETY: ends the process, by the signal that libomp ends it by.
+                unsafe { libc::abort() }
+            }
+            Fallback::Allocator(next) => handle = next,
+        }
+    }
+    std::ptr::null_mut()
+}
+
+/// `omp_alloc`.
+pub unsafe extern "C-unwind" fn alloc(size: usize, handle: usize) -> *mut c_void {
+    allocate(0, size, handle, false)
+}
+
+/// `omp_aligned_alloc`.
+pub unsafe extern "C-unwind" fn aligned_alloc(a: usize, size: usize, handle: usize) -> *mut c_void {
+    allocate(a, size, handle, false)
+}
+
+/// `omp_calloc`.
+pub unsafe extern "C-unwind" fn calloc(n: usize, size: usize, handle: usize) -> *mut c_void {
+    n.checked_mul(size).map_or(std::ptr::null_mut(), |total| {
+        allocate(0, total, handle, true)
+    })
+}
+
+/// `omp_aligned_calloc`.
+pub unsafe extern "C-unwind" fn aligned_calloc(
+    a: usize,
+    n: usize,
+    size: usize,
+    handle: usize,
+) -> *mut c_void {
+    n.checked_mul(size).map_or(std::ptr::null_mut(), |total| {
+        allocate(a, total, handle, true)
+    })
+}
+
+/// `omp_realloc`. Without an allocator, a block stays with its own.
+///
+/// # Safety
+/// `block` is null or a block of one of these functions.
+pub unsafe extern "C-unwind" fn realloc(
+    block: *mut c_void,
+    size: usize,
+    handle: usize,
+    old: usize,
+) -> *mut c_void {
+    if block.is_null() {
+        return allocate(0, size, handle, false);
+    }
+    if size == 0 {
+        // SAFETY: the caller's contract.
+        unsafe { free(block, old) };
+        return std::ptr::null_mut();
+    }
+    let handle = if handle == 0 { old } else { handle };
+    let known = special::size_of(block);
+    let allocator = user(handle);
+    if known.is_none() && allocator.as_ref().is_none_or(|a| !a.traits.is_special()) {
+        let align = allocator.map_or(16, |a| a.traits.alignment);
+        // SAFETY: the caller's contract: a block of `malloc`.
+        let moved = unsafe { libc::realloc(block, size) };
+        if moved.is_null() || moved.addr() % align == 0 {
+            return moved;
+        }
+        let aligned = plain(align, size, false);
+        if !aligned.is_null() {
+            // SAFETY: both blocks have `size` bytes.
+            unsafe { std::ptr::copy_nonoverlapping(moved.cast::<u8>(), aligned.cast(), size) };
+        }
+        // SAFETY: not used any more.
+        unsafe { libc::free(moved) };
+        return aligned;
+    }
+    // SAFETY: a block of `malloc` where it is not known.
+    let had = known.unwrap_or_else(|| unsafe { libc::malloc_usable_size(block) });
+    let moved = allocate(0, size, handle, false);
+    if !moved.is_null() {
+        // SAFETY: the old block has `had` bytes, the new one `size`.
+        unsafe {
+            std::ptr::copy_nonoverlapping(block.cast::<u8>(), moved.cast(), had.min(size));
+            free(block, old);
+        }
+    }
+    moved
+}
+
+/// `omp_free`.
+///
+/// # Safety
+/// As for [`realloc`].
+pub unsafe extern "C-unwind" fn free(block: *mut c_void, _handle: usize) {
+    // SAFETY: the caller's contract: not one of the table's is a block of `malloc`, or null.
+    unsafe {
+        if !special::free(block) {
+            libc::free(block);
+        }
+    }
+}
+
+/// `omp_init_allocator`; the null allocator where a trait makes no sense or the space has no memory.
+///
+/// # Safety
+/// `traits` has `count` elements.
+pub unsafe extern "C-unwind" fn init(space: usize, count: i32, traits: *const Trait) -> usize {
+    let given: &[Trait] = if count <= 0 || traits.is_null() {
+        &[]
+    } else {
+        // SAFETY: the caller's contract.
+        unsafe { std::slice::from_raw_parts(traits, count as usize) }
+    };
+    current();
+    match traits::read(space, given) {
+        Some(traits) => make(traits),
+        None => 0,
+    }
+}
+
+/// `omp_destroy_allocator`. Blocks of it stay usable, and may be freed afterwards.
+///
+/// # Safety
+/// `handle` is a predefined allocator or one of [`init`]'s, not used afterwards.
+pub unsafe extern "C-unwind" fn destroy(handle: usize) {
+    if handle > LAST_PREDEFINED {
+        let allocator = std::ptr::with_exposed_provenance::<Allocator>(handle);
+        // SAFETY: the caller's contract: the count that `make` gave the handle.
+        drop(unsafe { Arc::from_raw(allocator) });
+    }
+}
+
+fn set_default_of(thread: &crate::kmpc::thread::Thread, handle: usize) {
+    let mut icvs = thread.icvs.get();
+    // The null allocator stands for the default, as in libomp.
+    icvs.allocator = DefaultAllocator::of(if handle == 0 { DEFAULT_MEM } else { handle });
+    thread.icvs.set(icvs);
+}
+
+/// `omp_set_default_allocator`.
+pub unsafe extern "C-unwind" fn set_default(handle: usize) {
+    set_default_of(current(), handle);
+}
+
+/// `omp_get_default_allocator`.
+pub unsafe extern "C-unwind" fn get_default() -> usize {
+    current().icvs.get().allocator.handle()
+}
+
+/// `__kmpc_alloc`.
+pub unsafe extern "C-unwind" fn alloc_at(_gtid: i32, size: usize, handle: usize) -> *mut c_void {
+    allocate(0, size, handle, false)
+}
+
+/// `__kmpc_aligned_alloc`.
+pub unsafe extern "C-unwind" fn aligned_alloc_at(
+    _gtid: i32,
+    align: usize,
+    size: usize,
+    handle: usize,
+) -> *mut c_void {
+    allocate(align, size, handle, false)
+}
+
+/// `__kmpc_calloc`.
+pub unsafe extern "C-unwind" fn calloc_at(
+    _gtid: i32,
+    n: usize,
+    size: usize,
+    handle: usize,
+) -> *mut c_void {
+    // SAFETY: no pointers are passed.
+    unsafe { calloc(n, size, handle) }
+}
+
+/// `__kmpc_realloc`.
+///
+/// # Safety
+/// As for [`realloc`].
+pub unsafe extern "C-unwind" fn realloc_at(
+    _gtid: i32,
+    block: *mut c_void,
+    size: usize,
+    handle: usize,
+    old: usize,
+) -> *mut c_void {
+    // SAFETY: the caller's contract.
+    unsafe { realloc(block, size, handle, old) }
+}
+
+/// `__kmpc_free`.
+///
+/// # Safety
+/// As for [`realloc`].
+pub unsafe extern "C-unwind" fn free_at(_gtid: i32, block: *mut c_void, handle: usize) {
+    // SAFETY: the caller's contract.
+    unsafe { free(block, handle) }
+}
+
+/// `__kmpc_init_allocator`.
+///
+/// # Safety
+/// As for [`init`].
+pub unsafe extern "C-unwind" fn init_at(
+    _gtid: i32,
+    space: usize,
+    count: i32,
+    traits: *const Trait,
+) -> usize {
+    // SAFETY: the caller's contract.
+    unsafe { init(space, count, traits) }
+}
+
+/// `__kmpc_destroy_allocator`.
+///
+/// # Safety
+/// As for [`destroy`].
+pub unsafe extern "C-unwind" fn destroy_at(_gtid: i32, handle: usize) {
+    // SAFETY: the caller's contract.
+    unsafe { destroy(handle) }
+}
+
+/// `__kmpc_set_default_allocator`.
+pub unsafe extern "C-unwind" fn set_default_at(gtid: i32, handle: usize) {
+    set_default_of(by_number(gtid), handle);
+}
+
+/// `__kmpc_get_default_allocator`.
+pub unsafe extern "C-unwind" fn get_default_at(gtid: i32) -> usize {
+    by_number(gtid).icvs.get().allocator.handle()
+}
+
+/// `kmp_malloc`.
+pub unsafe extern "C-unwind" fn plain_malloc(size: usize) -> *mut c_void {
+    // SAFETY: any size may be asked for.
+    unsafe { libc::malloc(size) }
+}
+
+/// `kmp_aligned_malloc`.
+pub unsafe extern "C-unwind" fn plain_aligned_malloc(size: usize, align: usize) -> *mut c_void {
+    allocate(align, size, DEFAULT_MEM, false)
+}
+
+/// `kmp_calloc`.
+pub unsafe extern "C-unwind" fn plain_calloc(n: usize, size: usize) -> *mut c_void {
+    // SAFETY: any size may be asked for.
+    unsafe { libc::calloc(n, size) }
+}
+
+/// `kmp_realloc`.
+///
+/// # Safety
+/// As for [`realloc`].
+pub unsafe extern "C-unwind" fn plain_realloc(block: *mut c_void, size: usize) -> *mut c_void {
+    // SAFETY: the caller's contract.
+    unsafe { libc::realloc(block, size) }
+}
+
+/// `kmp_free`.
+///
+/// # Safety
+/// As for [`realloc`].
+pub unsafe extern "C-unwind" fn plain_free(block: *mut c_void) {
+    // SAFETY: the caller's contract.
+    unsafe { libc::free(block) }
+}

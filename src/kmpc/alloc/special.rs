@@ -1,0 +1,224 @@
+//! Blocks that are more than `malloc`'s: of pools, pinned, or placed on NUMA nodes.
+//!
+//! They are known by address in a table, so that the routines that free them need no word in front
+//! of a block. While there is none, nobody takes a lock. Pinned and placed blocks have pages of
+//! their own. What the system refuses: pages that cannot be pinned are no memory (the allocator's
+//! fallback follows); placing is a wish.
+
+use std::collections::HashMap;
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
+
+use super::traits::Partition;
+use super::{Allocator, plain};
+use crate::support::machine;
+
+/// Bytes that a pool has given out.
+pub type Used = AtomicUsize;
+
+/// What keeping a block in the table counts in its pool.
+const UPKEEP: usize = 64;
+
+struct Block {
+    size: usize,
+    /// What it counts in the pool.
+    charge: usize,
+    /// Start and length of its own pages, where it has some.
+    pages: Option<(usize, usize)>,
+    allocator: Arc<Allocator>,
+}
+
+static BLOCKS: LazyLock<Mutex<HashMap<usize, Block>>> = LazyLock::new(Mutex::default);
+/// How many there are.
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+
+/// Memory of an allocator that [`is_special`](super::traits::Traits::is_special); null where it has
+/// none.
+pub fn allocate(allocator: &Arc<Allocator>, align: usize, size: usize, zero: bool) -> *mut c_void {
+    let traits = &allocator.traits;
+    let charge = size.saturating_add(UPKEEP);
+    if let Some(pool) = traits.pool {
+        let taken = allocator
+            .used
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |used| {
+                used.checked_add(charge).filter(|&sum| sum <= pool)
+            });
+        if taken.is_err() {
+            return std::ptr::null_mut();
+        }
+    }
+    let (block, pages) = if traits.pinned || traits.partition != Partition::Environment {
+        match map(align, size, traits.pinned, traits.partition) {
+            Some((block, pages)) => (block, Some(pages)),
+            None => (std::ptr::null_mut(), None),
+        }
+    } else {
+        (plain(align, size, zero), None)
+    };
+    if block.is_null() {
+        if traits.pool.is_some() {
+            allocator.used.fetch_sub(charge, Ordering::Relaxed);
+        }
+        return block;
+    }
+    // Nothing under the lock panics, so poison means nothing.
+    let mut blocks = BLOCKS.lock().unwrap_or_else(PoisonError::into_inner);
+    blocks.insert(
+        block.addr(),
+        Block {
+            size,
+            charge,
+            pages,
+            allocator: allocator.clone(),
+        },
+    );
+    COUNT.store(blocks.len(), Ordering::Relaxed);
+    block
+}
+
+/// The size of a block of the table.
+pub fn size_of(block: *mut c_void) -> Option<usize> {
+    // Relaxed: whoever has a block of the table got it after the count was written.
+    if COUNT.load(Ordering::Relaxed) == 0 {
+        return None;
+    }
+    let blocks = BLOCKS.lock().unwrap_or_else(PoisonError::into_inner);
+    blocks.get(&block.addr()).map(|b| b.size)
+}
+
+/// Frees a block if it is one of the table.
+///
+/// # Safety
+/// Nobody uses the block any more.
+pub unsafe fn free(block: *mut c_void) -> bool {
+    // Relaxed: as above.
+    if COUNT.load(Ordering::Relaxed) == 0 {
+        return false;
+    }
+    let mut blocks = BLOCKS.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(known) = blocks.remove(&block.addr()) else {
+        return false;
+    };
+    COUNT.store(blocks.len(), Ordering::Relaxed);
+    drop(blocks);
+    // SAFETY: the block's own pages or `malloc`'s block, not used any more (caller's contract).
+    unsafe {
+        match known.pages {
+            Some((start, length)) => {
+                libc::munmap(std::ptr::with_exposed_provenance_mut(start), length);
+            }
+            None => libc::free(block),
+        }
+    }
+    if known.allocator.traits.pool.is_some() {
+        known
+            .allocator
+            .used
+            .fetch_sub(known.charge, Ordering::Relaxed);
+    }
+    true
+}
+
+/// Pages of its own for a block; they are zero.
+fn map(
+    align: usize,
+    size: usize,
+    pinned: bool,
+    partition: Partition,
+) -> Option<(*mut c_void, (usize, usize))> {
+    let page = 4096;
+    let slack = if align > page { align } else { 0 };
+    let length = size.checked_next_multiple_of(page)?.checked_add(slack)?;
+    // SAFETY: new pages wherever the system likes.
+    let start = unsafe {
+        libc::mmap(
+            std::ptr::null_mut(),
+            length,
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+            -1,
+            0,
+        )
+    };
+    if start == libc::MAP_FAILED {
+        return None;
+    }
+    let block = start.map_addr(|a| a.next_multiple_of(align.max(1)));
+    place(start, length, partition);
+    // SAFETY: the pages mapped above; unmapped again where they cannot be pinned.
+    unsafe {
+        if pinned && libc::mlock(start, length) != 0 {
+            libc::munmap(start, length);
+            return None;
+        }
+    }
+    Some((block, (start.expose_provenance(), length)))
+}
+
+/// The NUMA nodes that have memory.
+fn nodes() -> &'static [usize] {
+    static NODES: OnceLock<Vec<usize>> = OnceLock::new();
+    NODES.get_or_init(|| {
+        let text = std::fs::read_to_string("/sys/devices/system/node/has_memory");
+        let nodes = text
+            .ok()
+            .and_then(|t| machine::list(&t))
+            .unwrap_or_default();
+        nodes.into_iter().filter(|&n| n < 64).collect()
+    })
+}
+
+/// Tells the system where pages shall lie.
+fn place(start: *mut c_void, length: usize, partition: Partition) {
+    const PREFERRED: i64 = 1;
+    const INTERLEAVE: i64 = 3;
+    const LOCAL: i64 = 4;
+    let nodes = nodes();
+    if nodes.len() < 2 {
+        return;
+    }
+    let wish = |start: *mut c_void, length: usize, mode: i64, mask: u64| {
+        let words = if mask == 0 {
+            std::ptr::null()
+        } else {
+            &raw const mask
+        };
+        let bits = if mask == 0 { 0 } else { 65 };
+        // SAFETY: pages of ours, a live mask of 64 bits. That it may fail is expected.
+        unsafe { libc::syscall(libc::SYS_mbind, start, length, mode, words, bits, 0) };
+    };
+    match partition {
+        Partition::Environment => {}
+        Partition::Nearest => {
+            let (mut cpu, mut node) = (0u32, 0u32);
+            // SAFETY: two live numbers and no third.
+            let rc = unsafe {
+                libc::syscall(
+                    libc::SYS_getcpu,
+                    &raw mut cpu,
+                    &raw mut node,
+                    std::ptr::null::<c_void>(),
+                )
+            };
+            match rc {
+                0 if node < 64 => wish(start, length, PREFERRED, 1 << node),
+                _ => wish(start, length, LOCAL, 0),
+            }
+        }
+        Partition::Interleaved => {
+            let all = nodes.iter().fold(0, |mask, n| mask | 1 << n);
+            wish(start, length, INTERLEAVE, all);
+        }
+        Partition::Blocked => {
+            let pages = length / 4096;
+            for (i, node) in nodes.iter().enumerate() {
+                let (from, to) = (pages * i / nodes.len(), pages * (i + 1) / nodes.len());
+                if to > from {
+                    let part = start.map_addr(|a| a + from * 4096);
+                    wish(part, (to - from) * 4096, PREFERRED, 1 << node);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,9 @@
+// OpenMP 5.2, section 21.5.1: an OMP_ALLOCATOR that is none gets one warning, and the default allocator stays.
+// stdout: ok
+// env: OMP_ALLOCATOR=omp_default_mem_space:alignment=3
+// stderr-has: OMP: Warning #42: OMP_ALLOCATOR="omp_default_mem_space:alignment=3" is not an allocator
+#include "../../check.h"
+int main(void) {
+  CHECK(omp_get_default_allocator() == omp_default_mem_alloc);
+  return DONE();
+}
