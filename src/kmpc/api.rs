@@ -4,7 +4,7 @@
 //! allocators in `alloc.rs`.
 
 use std::ffi::c_void;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicI32, Ordering};
 
 use crate::kmpc::affinity::DISPLAY;
 use crate::kmpc::env;
@@ -308,8 +308,24 @@ pub unsafe extern "C-unwind" fn ignore_usize(_value: usize) {}
 /// `kmp_set_warnings_on` and others without arguments.
 pub unsafe extern "C-unwind" fn ignore() {}
 
-/// `kmp_set_defaults`.
-pub unsafe extern "C-unwind" fn ignore_str(_value: *const std::ffi::c_char) {}
+/// What `kmp_set_defaults` made of `OMP_TARGET_OFFLOAD`; -1 where nothing.
+static TARGET_OFFLOAD: AtomicI32 = AtomicI32::new(-1);
+
+/// `kmp_set_defaults`: takes `OMP_TARGET_OFFLOAD=value`; other variables come too late to matter.
+///
+/// # Safety
+/// `text` is null or null-terminated.
+pub unsafe extern "C-unwind" fn set_defaults(text: *const std::ffi::c_char) {
+    if text.is_null() {
+        return;
+    }
+    // SAFETY: the caller's contract.
+    let text = unsafe { std::ffi::CStr::from_ptr(text) }.to_string_lossy();
+    if let Some(value) = text.strip_prefix("OMP_TARGET_OFFLOAD=") {
+        let kind = env::target_offload(value).unwrap_or(icv::TargetOffload::Default);
+        TARGET_OFFLOAD.store(kind as i32, Ordering::Relaxed);
+    }
+}
 
 /// `kmp_get_library`.
 pub unsafe extern "C-unwind" fn get_library() -> i32 {
@@ -323,5 +339,8 @@ pub unsafe extern "C-unwind" fn get_num_known_threads() -> i32 {
 
 /// `__kmpc_get_target_offload`.
 pub unsafe extern "C-unwind" fn get_target_offload() -> i32 {
-    settings().target_offload as i32
+    match TARGET_OFFLOAD.load(Ordering::Relaxed) {
+        -1 => settings().target_offload as i32,
+        set => set,
+    }
 }

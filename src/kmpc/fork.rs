@@ -312,8 +312,9 @@ pub fn enter_serial(thread: &Thread, ident: *const Ident) {
     let outer = thread.team().shape();
     let league = outer.league;
     enter_alone(thread, ident, outer.level + 1, league);
-    if thread.icvs.get().placement & DISPLAY != 0 {
-        affinity::display_serial(thread);
+    let placement = thread.icvs.get().placement;
+    if placement != 0 {
+        affinity::enter_serial(thread, placement);
     }
 }
 

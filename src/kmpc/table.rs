@@ -462,12 +462,12 @@ macro_rules! for_each_runtime_entry {
                 "kmp_set_stacksize_s" (usize) = api::ignore_usize, "libomp";
                 "kmp_set_library" (i32) = api::ignore_i32, "libomp";
                 "kmp_set_disp_num_buffers" (i32) = api::ignore_i32, "libomp";
-                "kmp_set_defaults" (cstr) = api::ignore_str, "libomp";
+                "kmp_set_defaults" (cstr) = api::set_defaults, "libomp";
                 "kmpc_set_stacksize" (i32) = api::ignore_i32, "libomp";
                 "kmpc_set_stacksize_s" (usize) = api::ignore_usize, "libomp";
                 "kmpc_set_library" (i32) = api::ignore_i32, "libomp";
                 "kmpc_set_disp_num_buffers" (i32) = api::ignore_i32, "libomp";
-                "kmpc_set_defaults" (cstr) = api::ignore_str, "libomp";
+                "kmpc_set_defaults" (cstr) = api::set_defaults, "libomp";
                 "kmp_set_library_serial" () = api::ignore, "libomp";
                 "kmp_set_library_throughput" () = api::ignore, "libomp";
                 "kmp_set_library_turnaround" () = api::ignore, "libomp";

@@ -263,7 +263,6 @@ fn register_root() -> &'static Thread {
     CURRENT.set(thread);
     // Registers the destructor; fails only while thread-local storage is being torn down.
     let _ = ROOT_EXIT.try_with(|_| ());
-    affinity::bind_root(thread);
     thread
 }
 

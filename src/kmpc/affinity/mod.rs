@@ -141,9 +141,10 @@ impl Bound {
     }
 }
 
-/// Gives a thread of the program its place, if binding is on.
-pub fn bind_root(thread: &Thread) {
-    if !settings().bind {
+/// Gives a thread of the program its place, if binding is on and it has none: when it first begins
+/// a region or asks about places, as in libomp. What else it asks leaves it where it is.
+fn bind_root(thread: &Thread) {
+    if !settings().bind || !thread.is_root() || thread.bound.seat.get().count != 0 {
         return;
     }
     let layout = layout();
@@ -160,6 +161,7 @@ pub fn bind_root(thread: &Thread) {
 
 /// The seat of a thread, where nothing is bound too.
 pub fn seat(thread: &Thread) -> Seat {
+    bind_root(thread);
     match thread.bound.seat.get() {
         Seat { count: 0, .. } => Seat {
             place: 0,
@@ -181,6 +183,7 @@ pub fn place_team(
     placement: u8,
     clause: Option<u8>,
 ) -> Seat {
+    bind_root(thread);
     let own = placement & !DISPLAY;
     let policy = match clause {
         Some(clause @ 2..=4) if (1..BY_NUMBER).contains(&own) => clause,
@@ -221,9 +224,13 @@ pub fn take_seat(thread: &Thread, team: &Team, tid: u32) {
     }
 }
 
-/// A region of one thread begins: says where it is.
+/// A region of one thread begins; `placement` is the thread's.
 #[cold]
-pub fn display_serial(thread: &Thread) {
+pub fn enter_serial(thread: &Thread, placement: u8) {
+    bind_root(thread);
+    if placement & DISPLAY == 0 {
+        return;
+    }
     let shape = thread.team().shape();
     if thread.bound.shown.replace((1, shape.level)) != (1, shape.level) {
         format::display(thread, None);

@@ -55,6 +55,12 @@ pub fn parse(text: &str) -> Option<Request> {
     Some(Request::Each(level, count))
 }
 
+/// What a value that [`parse`] refuses means all the same: an abstract name whose number of places
+/// is wrong has all its places.
+pub fn salvage(text: &str) -> Option<Request> {
+    parse(text.split_once('(')?.0)
+}
+
 /// The highest processor number that a value may name, so that a slip does not fill the memory.
 const MOST: i64 = 1 << 16;
 
@@ -505,6 +511,19 @@ mod tests {
         ] {
             assert_eq!(parse(bad), None, "{bad}");
         }
+    }
+
+    #[test]
+    fn kmpc_places_salvages_names() {
+        assert_eq!(
+            salvage("sockets("),
+            Some(Request::Each(Level::Socket, None))
+        );
+        assert_eq!(
+            salvage("threads()"),
+            Some(Request::Each(Level::Thread, None))
+        );
+        assert_eq!(salvage("sock(3)"), None);
     }
 
     #[test]

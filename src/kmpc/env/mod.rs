@@ -99,8 +99,13 @@ pub fn read(
         places_given = true;
         s.places = places::parse(&text);
         if s.places.is_none() {
+            s.places = places::salvage(&text);
+            let level = match s.places {
+                Some(places::Request::Each(level, _)) => places::name(level),
+                _ => "cores",
+            };
             warn(format!(
-                "#250: OMP_PLACES={text:?} is not a list of places, using cores"
+                "#250: OMP_PLACES={text:?} is not a list of places, using {level}"
             ));
         }
     }
@@ -151,6 +156,18 @@ pub fn read(
         s.display_affinity = boolean(t)?;
         Some(())
     });
+    if let Some(text) = var("KMP_DISP_NUM_BUFFERS") {
+        // Only checked: loops have buffers of their own here.
+        let wrong = match text.trim().parse::<i64>() {
+            Ok(1..=4096) => None,
+            Ok(..1) => Some("too small"),
+            Ok(_) => Some("too large"),
+            Err(_) => Some("not a number"),
+        };
+        if let Some(wrong) = wrong {
+            warn(format!("#80: KMP_DISP_NUM_BUFFERS={text:?} is {wrong}"));
+        }
+    }
     if let Some(text) = var("OMP_AFFINITY_FORMAT") {
         s.affinity_format = text;
     }
@@ -174,12 +191,7 @@ pub fn read(
         "OMP_TARGET_OFFLOAD",
         "mandatory, disabled or default",
         &mut |t| {
-            s.target_offload = match t.to_ascii_lowercase().as_str() {
-                "mandatory" => TargetOffload::Mandatory,
-                "disabled" => TargetOffload::Disabled,
-                "default" => TargetOffload::Default,
-                _ => return None,
-            };
+            s.target_offload = target_offload(t)?;
             Some(())
         },
     );
@@ -276,6 +288,16 @@ pub fn read(
             Some(())
         },
     );
+}
+
+/// A value of `OMP_TARGET_OFFLOAD`.
+pub fn target_offload(text: &str) -> Option<TargetOffload> {
+    match text.trim().to_ascii_lowercase().as_str() {
+        "mandatory" => Some(TargetOffload::Mandatory),
+        "disabled" => Some(TargetOffload::Disabled),
+        "default" => Some(TargetOffload::Default),
+        _ => None,
+    }
 }
 
 fn natural(text: &str) -> Option<u32> {

@@ -1,5 +1,6 @@
 // libomp's KMP_AFFINITY: each thread has a place by its number, whatever clauses say; OMP_PROC_BIND gives way with a
 // warning.
+// native: skip (libomp's numbers of threads have gaps for helper threads)
 // stdout: ok
 // env: KMP_AFFINITY=granularity=fine,compact,0,1 OMP_PROC_BIND=spread OMP_NUM_THREADS=3
 // stderr-has: OMP_PROC_BIND is ignored because KMP_AFFINITY is defined

@@ -1,5 +1,6 @@
 // OpenMP 5.2, section 18.13.5: the default allocator belongs to a task: members of a team begin with their parent's, and what
 // one sets nobody else has. OMP_ALLOCATOR gives the first.
+// native: skip (libomp says that omp_pteam_mem_alloc is not available)
 // stdout: ok
 // levels: O0 O2
 // env: OMP_ALLOCATOR=omp_pteam_mem_alloc

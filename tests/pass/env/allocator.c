@@ -1,4 +1,5 @@
 // OpenMP 5.2, section 21.5.1: OMP_ALLOCATOR names a memory space with traits.
+// native: skip (libomp gives more than the pool of OMP_ALLOCATOR has)
 // stdout: ok
 // env: OMP_ALLOCATOR=omp_default_mem_space:alignment=512,pool_size=100000,fallback=null_fb
 // flags: -fopenmp-version=51
