@@ -16,12 +16,13 @@ program affinity
   print *, needed, '|', text, '|'
   needed = omp_capture_affinity(text, 'thread %.3n')
   print *, needed, '|', text, '|'
-  !$omp parallel num_threads(2)
-  !$omp critical
-  call omp_display_affinity('')
-  !$omp end critical
+  !$omp parallel num_threads(2) private(text, needed)
+  needed = omp_capture_affinity(text, '')
+  !$omp single
+  print *, needed, '|', text, '|'
+  !$omp end single
   !$omp end parallel
-  mine = omp_init_allocator(omp_default_mem_space, 0, traits)
+  mine = omp_init_allocator(omp_large_cap_mem_space, 0, traits)
   call omp_set_default_allocator(mine)
   print *, omp_get_default_allocator() == mine
   call omp_set_default_allocator(omp_default_mem_alloc)
