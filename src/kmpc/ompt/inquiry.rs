@@ -151,11 +151,17 @@ unsafe extern "C-unwind" fn get_place_proc_ids(place: i32, size: i32, ids: *mut 
 }
 
 unsafe extern "C-unwind" fn get_place_num() -> i32 {
+    if record::known().is_none() {
+        return -1;
+    }
     // SAFETY: no pointers are passed.
     unsafe { places::get_place_num() }
 }
 
 unsafe extern "C-unwind" fn get_partition_place_nums(size: i32, numbers: *mut i32) -> i32 {
+    if record::known().is_none() {
+        return 0;
+    }
     // SAFETY: the tool's array of `size` numbers.
     unsafe {
         let count = places::get_partition_num_places();

@@ -254,12 +254,15 @@ fn make(initial: bool, state: u32) -> &'static Me {
 
 /// The calling thread; a thread of the program is reported at its first call.
 pub fn me() -> &'static Me {
-    known().unwrap_or_else(|| root_begins(false))
+    known().unwrap_or_else(root_begins)
 }
 
 /// Reports a thread of the program, and its initial task.
 #[cold]
-pub fn root_begins(initial: bool) -> &'static Me {
+pub fn root_begins() -> &'static Me {
+    // Its end is the program's, reported by the end of the tool.
+    // SAFETY: no arguments.
+    let initial = unsafe { libc::gettid() == libc::getpid() };
     let me = make(initial, state::OVERHEAD);
     if !initial {
         let _ = AT_END.try_with(|_| ());

@@ -143,7 +143,7 @@ fn decide_slowly() {
     // Release: what the tool set up; the others have come by the lock, or by this.
     STATE.store(if started { ACTIVE } else { NONE }, Ordering::SeqCst);
     if started {
-        record::root_begins(true);
+        record::me();
         extern "C" fn at_exit() {
             finish();
         }

@@ -3,7 +3,19 @@
 // levels: O0 O2
 // env: OMP_NUM_THREADS=2
 #include "tool.inc"
+#include <pthread.h>
 static void at_the_end(void) {}
+
+// A thread that has not called the runtime is on no place, and nobody knows it.
+static void *stranger(void *unused) {
+  CHECK(get_place_num() == -1 && get_proc_id() == -1 && !get_thread_data() && get_state(NULL) == ompt_state_undefined);
+  // Then it does, and is a thread with an initial task of its own until it ends.
+  int before = count(KIND(thread_begin), -1, -1), ended = count(KIND(thread_end), -1, -1);
+  omp_lock_t lock;
+  omp_init_lock(&lock);
+  CHECK(count(KIND(thread_begin), -1, -1) == before + 1 && count(KIND(thread_end), -1, -1) == ended && get_proc_id() >= 0);
+  return unused;
+}
 
 int main(void) {
   int state = ompt_state_undefined, states = 0, serial = 0;
@@ -39,11 +51,16 @@ int main(void) {
     CHECK(i >= 0);
   CHECK(count(KIND(work), -1, -1) == 0);
 
+  pthread_t thread;
+  int ended = count(KIND(thread_end), -1, -1), tasks = count(KIND(implicit_task), -1, END);
+  CHECK(!pthread_create(&thread, NULL, stranger, NULL) && !pthread_join(thread, NULL));
+  CHECK(count(KIND(thread_end), -1, -1) == ended + 1 && count(KIND(implicit_task), -1, END) == tasks + 1);
+
   CHECK(!tool_ended);
   finalize_tool();
   CHECK(tool_ended == 1);
   int before = event_count;
-  CHECK(count(KIND(thread_end), -1, -1) == 2);
+  CHECK(count(KIND(thread_end), -1, -1) == 3);
 #pragma omp parallel
   {
 #pragma omp barrier
