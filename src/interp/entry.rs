@@ -269,6 +269,24 @@ extern "C-unwind" fn go(start: *mut c_void, _: usize) -> usize {
     0
 }
 
+unsafe extern "C" {
+    /// The first byte of what this code is linked into, and the one after its code (`ld`'s default
+    /// script).
+    #[link_name = "__executable_start"]
+    static OUR_FIRST: u8;
+    #[link_name = "etext"]
+    static OUR_END: u8;
+}
+
+/// Whether code of ours called: the runtime a region's or a task's function. It was called itself
+/// in an orderly way, so no handler was interrupted; guests' signal handlers are called by the
+/// kernel. Without a [`RED_ZONE`] tasks can be nested ten times as deep.
+fn called_by_us(native: &NativeFrame) -> bool {
+    // SAFETY: the return address lies below the first stack argument.
+    let from = unsafe { native.stack.cast::<usize>().sub(1).read() };
+    (&raw const OUR_FIRST as usize..&raw const OUR_END as usize).contains(&from)
+}
+
 /// Most parameters whose places fit the native stack; more go to the guest stack's scratch area.
 const MAX_PARAMS: usize = 32;
 
@@ -295,7 +313,7 @@ extern "C-unwind" fn enter(func: &FuncRef, native: &mut NativeFrame) {
         act.push(cx);
         stats::begin(&mut act, cx, func);
         let fresh = altstack::follow(cx, &mut act, ptr::from_mut(native) as usize);
-        let zone = if fresh || act.prev.is_null() {
+        let zone = if fresh || act.prev.is_null() || called_by_us(native) {
             0
         } else {
             RED_ZONE

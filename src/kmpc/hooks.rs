@@ -20,6 +20,22 @@ static HOOKS: OnceLock<Hooks> = OnceLock::new();
 
 static REGION: AtomicUsize = AtomicUsize::new(0);
 
+static STACK_SCALE: AtomicUsize = AtomicUsize::new(1);
+
+/// Makes the native stacks of workers `times` as large as `OMP_STACKSIZE` says, from now on: what
+/// executes the guest may take more of it than native code.
+pub fn scale_stacks(times: usize) {
+    STACK_SCALE.store(times.max(1), Ordering::Relaxed);
+}
+
+/// The size in bytes of a worker's native stack. Large ones stay as they are: many times several
+/// gigabytes may be more than the system promises.
+pub(crate) fn worker_stack(asked: usize) -> usize {
+    const LARGE: usize = 256 << 20;
+    let scaled = asked.saturating_mul(STACK_SCALE.load(Ordering::Relaxed));
+    scaled.min(LARGE.max(asked))
+}
+
 /// Registers a function that each thread calls before it starts a parallel region.
 pub fn set_region_hook(hook: fn()) {
     REGION.store(hook as usize, Ordering::Release);

@@ -364,7 +364,7 @@ fn take_worker() -> Option<&'static Thread> {
     let thread = Thread::new(gtid, false);
     let spawned = std::thread::Builder::new()
         .name(format!("omp-{gtid}"))
-        .stack_size(settings().stack_size)
+        .stack_size(hooks::worker_stack(settings().stack_size))
         .spawn(move || crate::memory::activation::at_bottom(|| serve(thread)));
     match spawned {
         Ok(_) => Some(thread),

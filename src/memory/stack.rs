@@ -8,13 +8,53 @@
 //! What not: no switching between stacks; see [`super::thread`] for whose stack it is.
 
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 const PAGE: usize = 4096;
 /// Space that checks leave above the limit, for handlers that write a little before checking.
 const SLACK: usize = 64 << 10;
 /// What of that a handler of a stack overflow may use.
 pub const RESERVE: usize = 48 << 10;
+
+/// How much more stack guests take here than natively: the interpreter keeps every value of a
+/// function in its frame, where native code has registers, and a task within a task takes up to
+/// four and a half times the native stack.
+pub const SCALE: usize = 4;
+/// What the first thread's native stack can grow to for certain: the kernel leaves 128 MiB free
+/// below it whatever the limit was when the program started (mmap_base in arch/x86/mm/mmap.c).
+const FIRST_MOST: u64 = 112 << 20;
+/// The limit of the first thread's native stack before [`grow_first`] raised it; 0 if it has not.
+static FIRST_LIMIT: AtomicU64 = AtomicU64::new(0);
+
+/// Raises the soft limit of the first thread's native stack to [`SCALE`] times what it is, as far
+/// as the hard limit and the address space allow. The process's children inherit it.
+pub fn grow_first() {
+    if FIRST_LIMIT.load(Ordering::Relaxed) != 0 {
+        return;
+    }
+    let Some(mut limit) = stack_limit() else {
+        return;
+    };
+    let raised = limit.rlim_cur.saturating_mul(SCALE as u64);
+    let raised = raised.min(FIRST_MOST).min(limit.rlim_max);
+    if raised > limit.rlim_cur {
+        FIRST_LIMIT.store(limit.rlim_cur, Ordering::Relaxed);
+        limit.rlim_cur = raised;
+        // SAFETY: reads the local. That it fails changes nothing.
+        unsafe { libc::setrlimit(libc::RLIMIT_STACK, &limit) };
+    }
+}
+
+/// The limit of the first thread's native stack; none where there is none.
+fn stack_limit() -> Option<libc::rlimit> {
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: fills the local.
+    let got = unsafe { libc::getrlimit(libc::RLIMIT_STACK, &mut limit) };
+    (got == 0 && limit.rlim_cur != libc::RLIM_INFINITY).then_some(limit)
+}
 
 /// Sizes set by the embedder, in bytes; 0 means by the environment.
 static MAIN_SIZE: AtomicUsize = AtomicUsize::new(0);
@@ -29,31 +69,26 @@ pub fn set_sizes(main: usize, other: usize) {
 
 /// The size in bytes of the first thread's guest stack.
 ///
-/// The interpreter keeps every value of a function in its frame, where native code has
-/// registers, so a stack is four times what the native limit says and at least 64 MiB.
+/// It is [`SCALE`] times what the native limit says and at least 64 MiB.
 pub fn main_size() -> usize {
     match MAIN_SIZE.load(Ordering::Relaxed) {
         0 => {
-            let mut limit = libc::rlimit {
-                rlim_cur: 0,
-                rlim_max: 0,
+            let limit = match FIRST_LIMIT.load(Ordering::Relaxed) {
+                0 => stack_limit().map(|limit| limit.rlim_cur),
+                before => Some(before),
             };
-            // SAFETY: fills the local.
-            let got = unsafe { libc::getrlimit(libc::RLIMIT_STACK, &mut limit) };
-            if got != 0 || limit.rlim_cur == libc::RLIM_INFINITY {
-                1 << 30
-            } else {
-                (limit.rlim_cur as usize)
-                    .saturating_mul(4)
+            limit.map_or(1 << 30, |limit| {
+                (limit as usize)
+                    .saturating_mul(SCALE)
                     .clamp(64 << 20, 1 << 30)
-            }
+            })
         }
         n => n,
     }
 }
 
-/// The size in bytes of every other thread's guest stack (`OMP_STACKSIZE`, or 8 MiB, times four
-/// as in [`main_size`]).
+/// The size in bytes of every other thread's guest stack (`OMP_STACKSIZE`, or 8 MiB, times
+/// [`SCALE`]).
 pub fn other_size() -> usize {
     match OTHER_SIZE.load(Ordering::Relaxed) {
         0 => {
@@ -61,7 +96,7 @@ pub fn other_size() -> usize {
                 .ok()
                 .and_then(|s| parse_stack_size(&s))
                 .unwrap_or(8 << 20);
-            size.saturating_mul(4).clamp(1 << 20, 16 << 30)
+            size.saturating_mul(SCALE).clamp(1 << 20, 16 << 30)
         }
         n => n,
     }
@@ -77,17 +112,15 @@ pub fn native_end() -> usize {
         let top = unsafe { libc::pthread_self() } as usize;
         return mapping_of(top).map_or(0, |m| m.start);
     }
-    // SAFETY: fills a local. The file name in the auxiliary vector lies at the very top of the
-    // first thread's stack (getauxval(3), AT_EXECFN).
-    unsafe {
-        let top = libc::getauxval(libc::AT_EXECFN) as usize;
-        let mut limit: libc::rlimit = std::mem::zeroed();
-        let got = libc::getrlimit(libc::RLIMIT_STACK, &mut limit);
-        if top == 0 || got != 0 || limit.rlim_cur == libc::RLIM_INFINITY {
-            return 0;
-        }
-        top.next_multiple_of(PAGE)
-            .saturating_sub(limit.rlim_cur as usize)
+    // The file name in the auxiliary vector lies at the very top of the first thread's stack
+    // (getauxval(3), AT_EXECFN).
+    // SAFETY: has no preconditions.
+    let top = unsafe { libc::getauxval(libc::AT_EXECFN) as usize };
+    match stack_limit() {
+        Some(limit) if top != 0 => top
+            .next_multiple_of(PAGE)
+            .saturating_sub(limit.rlim_cur as usize),
+        _ => 0,
     }
 }
 

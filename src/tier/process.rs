@@ -15,10 +15,10 @@ use super::policy::{Mode, Tiers};
 use super::value::ValueKind;
 use crate::ir::{Function, GlobalRef, Type};
 use crate::jit::cache::Shelf;
-use crate::kmpc::ompt;
+use crate::kmpc::{hooks, ompt};
 use crate::memory::activation::{self, Activation, Exit};
 use crate::memory::image::Image;
-use crate::memory::{signals, thread, throws};
+use crate::memory::{signals, stack, thread, throws};
 use crate::support::error::{Error, Trap, TrapKind};
 use parking_lot::Mutex;
 use std::cell::Cell;
@@ -126,6 +126,10 @@ impl Process {
             unsafe { std::env::set_var(key, value) };
         }
         signals::install();
+        hooks::scale_stacks(stack::SCALE);
+        if options.native {
+            stack::grow_first();
+        }
         let image = Image::place(linked.module.clone(), &mut |name, kind| {
             linked.resolve(name, kind)
         })?;
