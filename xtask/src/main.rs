@@ -7,9 +7,11 @@
 mod bench;
 mod demo;
 mod fuzz;
+mod limited;
 mod npb;
 mod process;
 mod setup;
+mod stress;
 mod test;
 
 use clap::{Parser, Subcommand};
@@ -50,6 +52,8 @@ enum Command {
     },
     /// Run random programs natively and on every tier, and compare
     Fuzz(fuzz::Options),
+    /// Run random nestings of OpenMP constructs that check themselves, under random settings
+    Stress(stress::Options),
     /// Measure ompvm beside its peers and print a table
     Bench {
         #[command(subcommand)]
@@ -64,6 +68,7 @@ fn main() -> ExitCode {
         Command::Test { filter, dispatch } => test::run(filter.as_deref(), dispatch),
         Command::Npb { class, names } => npb::build_all(&class, &names),
         Command::Fuzz(options) => fuzz::run(&options),
+        Command::Stress(options) => stress::run(&options),
         Command::Bench { bench } => bench::run(&bench),
     };
     match done {

@@ -4,7 +4,7 @@
 //! and, where rows are constructs, `worst R`; `--json FILE` writes the same.
 
 mod cache;
-mod epcc;
+pub mod epcc;
 mod hello;
 mod interp;
 mod npb;

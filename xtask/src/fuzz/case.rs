@@ -4,7 +4,7 @@
 //! programs, and for how long (`fuzz`).
 
 use super::generate::{Source, source};
-use super::run::{Ran, run, write};
+use crate::limited::{Ran, run, write};
 use crate::setup::Tools;
 use std::path::{Path, PathBuf};
 use std::process::Command;

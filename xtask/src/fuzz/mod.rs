@@ -16,13 +16,12 @@ mod generate;
 mod mutate;
 mod pack;
 mod reduce;
-mod run;
 
+use crate::limited::{Ran, replace, write};
 use crate::process::{self, root};
 use crate::setup;
 use case::{Case, LEVELS, Verdict, Way, present};
 use clap::Args;
-use run::{Ran, replace, write};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -6,7 +6,7 @@
 //! is what `inspect` does.
 
 use super::case::Case;
-use super::run::{Ran, run, write};
+use crate::limited::{Ran, run, write};
 use std::process::Command;
 use std::time::Duration;
 

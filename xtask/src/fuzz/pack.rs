@@ -5,8 +5,8 @@
 //! output. The bitcode of the highest level asks for AVX2 and FMA, not for the processor at hand.
 
 use super::case::{Case, LIMIT, PORTABLE, Setting, Way};
-use super::run::{Ran, run, write};
 use super::{Options, be_nice, version};
+use crate::limited::{Ran, run, write};
 use crate::process;
 use crate::setup::Tools;
 use std::collections::BTreeMap;

@@ -43,6 +43,16 @@ impl Ran {
 /// Runs a command to its end or to the limit, in a process group of its own, its output in files
 /// under `dir`.
 pub fn run(command: &mut Command, dir: &Path, limit: Duration) -> Result<Ran, String> {
+    run_watched(command, dir, limit, &mut |_| {})
+}
+
+/// [`run`], with `late` called with the process's number before it is ended at the limit.
+pub fn run_watched(
+    command: &mut Command,
+    dir: &Path,
+    limit: Duration,
+    late: &mut dyn FnMut(u32),
+) -> Result<Ran, String> {
     let text = |e: std::io::Error| e.to_string();
     let file = |kind: &str| -> Result<File, String> {
         let path: PathBuf = dir.join(format!("{kind}{:?}", std::thread::current().id()));
@@ -72,6 +82,7 @@ pub fn run(command: &mut Command, dir: &Path, limit: Duration) -> Result<Ran, St
                 .unwrap_or_else(|| -status.signal().unwrap_or(0));
         }
         if start.elapsed() > limit {
+            late(child.id());
             // SAFETY: the group was made for this child, which we have not waited for, so its
             // number is still its own.
             unsafe { libc::kill(-(child.id() as i32), libc::SIGKILL) };

@@ -1,0 +1,257 @@
+//! Stress: random nestings of OpenMP constructs under random settings, in every tier and natively
+//! on the runtime as a shared library.
+//!
+//! What: `tests/stress/stress.c`, a program made anew from each seed, checks every construct's
+//! result and whether memory is lost. A wrong check, a fault, a leak or a run past its limit is a
+//! finding: the command that shows it is printed, and what every thread was doing is kept where
+//! gdb is installed. Why settings are random: hangs hide where few look, with more threads than
+//! processors, one processor, sleepers that never spin. What not: no comparison with another
+//! runtime; libomp fails assertions of its own in some of these programs.
+
+use crate::bench::epcc::libomp_ours;
+use crate::limited::{Ran, run_watched, write};
+use crate::process::{self, root};
+use crate::setup;
+use clap::Args;
+use std::collections::BTreeMap;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// Options of `cargo xtask stress`.
+#[derive(Args)]
+pub struct Options {
+    /// How long
+    #[arg(long, default_value_t = 30.0)]
+    minutes: f64,
+    /// The first program's seed
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Only this one program
+    #[arg(long)]
+    only: Option<u64>,
+    /// Only these ways to run, separated by commas: interp, baseline, opt, auto, chaos, library
+    #[arg(long, value_delimiter = ',')]
+    ways: Vec<String>,
+}
+
+/// The ways to run a program.
+const WAYS: [&str; 6] = ["interp", "baseline", "opt", "auto", "chaos", "library"];
+/// The settings a run may have, one of each line; empty is unset.
+const SETTINGS: [(&str, &[&str]); 9] = [
+    ("OMP_NUM_THREADS", &["", "1", "2", "3", "4", "7"]),
+    ("OMP_WAIT_POLICY", &["", "", "", "passive", "active"]),
+    ("KMP_BLOCKTIME", &["", "", "0", "1"]),
+    ("OMP_CANCELLATION", &["true", "true", "false"]),
+    ("OMP_PROC_BIND", &["", "", "", "close", "spread"]),
+    ("OMP_DYNAMIC", &["", "", "true"]),
+    ("OMP_THREAD_LIMIT", &["", "", "", "3", "12"]),
+    ("OMP_MAX_ACTIVE_LEVELS", &["", "1", "2", "5"]),
+    ("KMP_ENABLE_TASK_THROTTLING", &["", "", "0"]),
+];
+/// A run takes a second; in the most crowded settings some ten.
+const LIMIT: Duration = Duration::from_secs(120);
+/// Bytes that may stay in use from round to round; what is compiled meanwhile stays, too.
+const KEPT: u64 = 2 << 20;
+const KEPT_COMPILING: u64 = 96 << 20;
+
+/// SplitMix64 (Steele, Lea, Flood 2014): one number of a seed's stream.
+fn number(seed: u64, index: u64) -> u64 {
+    let mut z = seed
+        .wrapping_mul(0x9E37_79B9_7F4A_7C15)
+        .wrapping_add(index.wrapping_mul(0xD1B5_4A32_D192_ED03));
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+fn pick<'a, T: ?Sized>(from: &[&'a T], seed: u64, index: u64) -> &'a T {
+    from[(number(seed, index) % from.len() as u64) as usize]
+}
+
+/// What is run.
+struct Programs {
+    ompvm: PathBuf,
+    bitcode: PathBuf,
+    native: PathBuf,
+    library: PathBuf,
+    dir: PathBuf,
+}
+
+impl Programs {
+    fn build() -> Result<Programs, String> {
+        let tools = setup::ensure()?;
+        process::run(tools.cargo().current_dir(root()).args([
+            "build",
+            "--release",
+            "--package",
+            "ompvm",
+        ]))?;
+        let library = libomp_ours(&tools)?;
+        let dir = root().join("target/stress");
+        std::fs::create_dir_all(&dir).map_err(|e| format!("{}: {e}", dir.display()))?;
+        // A copy, so that building beside a long run changes nothing in it.
+        let ompvm = dir.join("ompvm");
+        let built = root().join("target/release/ompvm");
+        std::fs::copy(&built, &ompvm).map_err(|e| format!("{}: {e}", built.display()))?;
+        let kept = dir.join("libomp");
+        std::fs::create_dir_all(&kept).map_err(|e| format!("{}: {e}", kept.display()))?;
+        let from = library.join("libomp.so.5");
+        std::fs::copy(&from, kept.join("libomp.so.5"))
+            .map_err(|e| format!("{}: {e}", from.display()))?;
+        let (bitcode, native) = (dir.join("stress.bc"), dir.join("stress"));
+        let source = root().join("tests/stress/stress.c");
+        let clang = |output: &Path, more: &[&str]| {
+            process::run(
+                Command::new(tools.llvm("clang"))
+                    .args(["-O1", "-g", "-fopenmp"])
+                    .args(more)
+                    .arg(&source)
+                    .arg("-o")
+                    .arg(output),
+            )
+        };
+        clang(&bitcode, &["-c", "-emit-llvm"])?;
+        clang(&native, &["-pthread"])?;
+        Ok(Programs {
+            ompvm,
+            bitcode,
+            native,
+            library: kept,
+            dir,
+        })
+    }
+
+    fn command(&self, way: &str, seed: u64) -> Command {
+        let mut command;
+        if way == "library" {
+            command = Command::new(&self.native);
+            command.env("LD_LIBRARY_PATH", &self.library);
+        } else {
+            command = Command::new(&self.ompvm);
+            let tier = if way == "chaos" { "auto" } else { way };
+            command.args(["run", "--no-cache", &format!("--tier={tier}")]);
+            command.arg(&self.bitcode);
+            if way == "chaos" {
+                command.env("OMPVM_CHAOS", (seed % 1000).to_string());
+            }
+        }
+        let kept = match way {
+            "auto" | "chaos" => KEPT_COMPILING,
+            _ => KEPT,
+        };
+        command.args([seed.to_string(), "8".into(), kept.to_string()]);
+        for (index, (name, values)) in SETTINGS.iter().enumerate() {
+            match pick(values, seed, index as u64) {
+                "" => command.env_remove(name),
+                value => command.env(name, value),
+            };
+        }
+        // Waiting actively with more threads than processors is slow by request.
+        if number(seed, 100).is_multiple_of(4) {
+            command.env_remove("OMP_WAIT_POLICY");
+            // SAFETY: one system call on a local between fork and exec.
+            unsafe {
+                command.pre_exec(|| {
+                    let mut one: libc::cpu_set_t = std::mem::zeroed();
+                    libc::sched_getaffinity(0, size_of_val(&one), &mut one);
+                    let first = (0..libc::CPU_SETSIZE as usize).find(|&c| libc::CPU_ISSET(c, &one));
+                    one = std::mem::zeroed();
+                    libc::CPU_SET(first.unwrap_or(0), &mut one);
+                    libc::sched_setaffinity(0, size_of_val(&one), &one);
+                    Ok(())
+                });
+            }
+        }
+        command
+    }
+}
+
+/// What was wrong with a run, if anything was.
+fn wrong(ran: &Ran) -> Option<String> {
+    let out = String::from_utf8_lossy(&ran.stdout);
+    if ran.status == 0 && out.starts_with("ok ") && out.lines().count() == 1 {
+        return None;
+    }
+    let err = String::from_utf8_lossy(&ran.stderr);
+    Some(format!("{}\n{}{}", ran.end(), out, err))
+}
+
+/// The run as one would type it.
+fn describe(command: &Command, seed: u64) -> String {
+    let mut text = String::new();
+    for (name, value) in command.get_envs() {
+        if let Some(value) = value {
+            text += &format!("{}={} ", name.display(), value.display());
+        }
+    }
+    if number(seed, 100).is_multiple_of(4) {
+        text += "taskset -c 0 ";
+    }
+    text + &process::show(command)
+}
+
+/// Runs programs until the time is over.
+pub fn run(options: &Options) -> Result<(), String> {
+    let programs = Programs::build()?;
+    let end = Instant::now() + Duration::from_secs_f64(options.minutes * 60.0);
+    let ways: Vec<&str> = WAYS
+        .into_iter()
+        .filter(|w| options.ways.is_empty() || options.ways.iter().any(|o| o == w))
+        .collect();
+    if ways.is_empty() {
+        return Err(format!("no such way; there are {}", WAYS.join(", ")));
+    }
+    let mut counts: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+    let mut findings = 0;
+    let mut seed = options.only.unwrap_or(options.seed);
+    loop {
+        for way in &ways {
+            if Instant::now() > end && options.only.is_none() {
+                break;
+            }
+            let mut command = programs.command(way, seed);
+            let stacks = programs.dir.join(format!("{way}-{seed}.stacks"));
+            let ran = run_watched(&mut command, &programs.dir, LIMIT, &mut |pid| {
+                keep_stacks(pid, &stacks);
+            })?;
+            let count = counts.entry(way).or_default();
+            count.0 += 1;
+            match wrong(&ran) {
+                None => {
+                    let out = String::from_utf8_lossy(&ran.stdout);
+                    count.1 += out[3..].trim().parse::<u64>().unwrap_or(0);
+                }
+                Some(what) => {
+                    findings += 1;
+                    println!("{way}, seed {seed}: {what}\n  {}", describe(&command, seed));
+                }
+            }
+        }
+        if options.only.is_some() || Instant::now() > end {
+            break;
+        }
+        seed += 1;
+    }
+    for (way, (runs, constructs)) in &counts {
+        println!("{way:<9} {runs:>6} runs {constructs:>9} constructs");
+    }
+    println!("next seed {}; {findings} findings", seed + 1);
+    if findings > 0 {
+        return Err(format!("{findings} findings"));
+    }
+    Ok(())
+}
+
+/// Keeps what every thread of a process is doing, where gdb is installed.
+fn keep_stacks(pid: u32, path: &Path) {
+    let mut gdb = Command::new("gdb");
+    gdb.args(["-q", "-batch", "-ex", "thread apply all backtrace 30", "-p"]);
+    gdb.arg(pid.to_string());
+    if let Ok(output) = process::capture(&mut gdb)
+        && write(path, &output.stdout).is_ok()
+    {
+        println!("what its threads were doing: {}", path.display());
+    }
+}
