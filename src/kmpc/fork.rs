@@ -285,12 +285,13 @@ impl Drop for Join {
         }
         if self.limited {
             BUSY_WORKERS.fetch_sub(self.size - 1, Ordering::Relaxed);
-            if thread.team().shape().level > 0 {
-                // Under a thread limit, workers of nested teams must be free for others.
-                // SAFETY: our team, between regions.
-                unsafe { thread::dismiss(self.team) };
-                return;
-            }
+        }
+        // The workers of nested teams must be free for others under a thread limit, and where every
+        // thread that ever had a nested team would keep one for ever.
+        if (self.limited || thread::crowded()) && thread.team().shape().level > 0 {
+            // SAFETY: our team, between regions.
+            unsafe { thread::dismiss(self.team) };
+            return;
         }
         // SAFETY: the thread's own list.
         unsafe { &mut *thread.spare_teams.get() }.push(self.team);

@@ -114,6 +114,16 @@ fn pool() -> MutexGuard<'static, Pool> {
 /// Threads that take part in regions beyond their masters; kept only under a thread limit.
 pub static BUSY_WORKERS: AtomicU32 = AtomicU32::new(0);
 
+/// Workers that were made; they never end.
+static WORKERS: AtomicU32 = AtomicU32::new(0);
+
+/// Whether there are so many workers that nested teams are not kept for the next region: four for a
+/// processor, and at least 64.
+#[inline]
+pub fn crowded() -> bool {
+    WORKERS.load(Ordering::Relaxed) >= settings().processors.saturating_mul(4).max(64)
+}
+
 thread_local! {
     static CURRENT: Cell<*const Thread> = const { Cell::new(std::ptr::null()) };
     static ROOT_EXIT: RootExit = const { RootExit };
@@ -367,7 +377,10 @@ fn take_worker() -> Option<&'static Thread> {
         .stack_size(hooks::worker_stack(settings().stack_size))
         .spawn(move || crate::memory::activation::at_bottom(|| serve(thread)));
     match spawned {
-        Ok(_) => Some(thread),
+        Ok(_) => {
+            WORKERS.fetch_add(1, Ordering::Relaxed);
+            Some(thread)
+        }
         Err(error) => {
             static ONCE: Once = Once::new();
             ONCE.call_once(|| eprintln!("ompvm: warning: cannot create a thread: {error}"));
@@ -411,6 +424,12 @@ fn serve(thread: &'static Thread) {
         thread.enter(own_team, 0);
         // SAFETY: the count the assignment held.
         unsafe { drop_holder(a.team) };
+        // Its next team may need none nested: their workers are free for others.
+        // SAFETY: the thread's own list.
+        for team in unsafe { &mut *thread.spare_teams.get() }.drain(..) {
+            // SAFETY: the team is ours and runs no region.
+            unsafe { dismiss(team) };
+        }
         pool().idle.push(thread);
     }
 }
@@ -535,6 +554,7 @@ fn install_fork_handlers() {
         }
         drop(pool);
         BUSY_WORKERS.store(0, Ordering::Relaxed);
+        WORKERS.store(0, Ordering::Relaxed);
         if let Some(thread) = mine {
             // SAFETY: the child's only thread; its teams' workers do not exist any more.
             unsafe { (*thread.spare_teams.get()).clear() };
