@@ -10,7 +10,7 @@ use crate::kmpc::affinity::partition::Seat;
 use crate::kmpc::affinity::{self, DISPLAY};
 use crate::kmpc::icv::{self, Icvs, NestedThreads, settings};
 use crate::kmpc::ident::Ident;
-use crate::kmpc::task::wait::{Help, drain};
+use crate::kmpc::task::wait::{Help, drain, settle_visitors};
 use crate::kmpc::team::gang::{Meeting, meeting_for};
 use crate::kmpc::team::parker::Patience;
 use crate::kmpc::team::{INLINE_ARGS, Shape, Team, Work};
@@ -267,6 +267,7 @@ impl Drop for Join {
             }
         }
         let local = thread.local();
+        settle_visitors(local, team);
         if local.singles.get() > 0 {
             team.singles.store(0, Ordering::Relaxed);
         }
@@ -373,6 +374,7 @@ pub fn leave_serial(thread: &Thread) {
         unsafe { drain(thread, open) };
     }
     let local = thread.local();
+    settle_visitors(local, team);
     if local.singles.get() > 0 {
         team.singles.store(0, Ordering::Relaxed);
     }

@@ -291,6 +291,7 @@ fn take_number() -> i32 {
 }
 
 fn release_root(thread: &'static Thread) {
+    wait::settle_visitors(thread.local(), thread.team());
     // SAFETY: the thread itself, which runs no region, touches its lists.
     let (teams, serial) = unsafe {
         (

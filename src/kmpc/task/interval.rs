@@ -58,7 +58,7 @@ impl Interval {
         publish(&self.open, 0);
     }
 
-    /// The master waits until nobody is on a visit. SeqCst: a visitor that saw the interval open has
+    /// The master, at the region's end and with no interval begun, waits until nobody is on a visit. SeqCst: a visitor that saw the interval open has
     /// been counted before; what it did is visible.
     pub fn await_visitors(&self) {
         let mut turns = 0u32;
@@ -198,6 +198,41 @@ mod loom_tests {
             shared.interval.await_visitors();
             shared.write();
             visitor.join().unwrap();
+        });
+    }
+
+    /// After a barrier the other member submits a task, joins, and helps as a visitor until the master,
+    /// which may still be leaving the barrier, has come, too, and ended the second interval.
+    #[test]
+    fn loom_interval_of_a_barrier_does_not_wait_for_visitors_of_the_end() {
+        loom::model(|| {
+            let shared = Arc::new(Shared::default());
+            shared.interval.begin(5);
+            let member = {
+                let shared = shared.clone();
+                loom::thread::spawn(move || {
+                    while !shared.interval.over(5) {
+                        loom::thread::yield_now();
+                    }
+                    shared.interval.begin(6);
+                    shared.queue.store(1, Ordering::Release);
+                    if shared.interval.visit(6) {
+                        shared.write();
+                        while !shared.interval.over(6) {
+                            loom::thread::yield_now();
+                        }
+                    }
+                    shared.interval.go();
+                })
+            };
+            shared.interval.end();
+            while shared.queue.load(Ordering::Acquire) == 0 {
+                loom::thread::yield_now();
+            }
+            shared.interval.end();
+            shared.interval.await_visitors();
+            shared.write();
+            member.join().unwrap();
         });
     }
 

@@ -12,8 +12,8 @@ use super::deque::Steal;
 use super::interval::{Interval, quiet};
 use super::{Group, Task, TeamTasks, run};
 use crate::kmpc::ident::Ident;
-use crate::kmpc::team::Team;
 use crate::kmpc::team::gang::Errand;
+use crate::kmpc::team::{Local, Team};
 use crate::kmpc::thread::{Thread, by_number};
 use crate::support::sync::fence_after_exchange;
 
@@ -102,7 +102,7 @@ pub unsafe fn wake_for(team: &Team, task: *mut Task) {
     if tasks.waking.load(Ordering::SeqCst) != 0 || tasks.waking.swap(1, Ordering::SeqCst) != 0 {
         return;
     }
-    let free = |local: &crate::kmpc::team::Local| local.tasks.busy.load(Ordering::Relaxed) == 0;
+    let free = |local: &Local| local.tasks.busy.load(Ordering::Relaxed) == 0;
     // SAFETY: the caller's contract.
     if unsafe { team.gang.unpark_one(team.size(), free) } {
         return;
@@ -364,7 +364,17 @@ pub unsafe fn drain(thread: &Thread, epoch: u64) {
     thread.expect_tasks(false);
     // SAFETY: the master in its region.
     unsafe { team.gang.wake_all(team.size()) };
-    interval.await_visitors();
+    // Not now: after a barrier the others may already be visitors at the region's end.
+    thread.local().visited.set(true);
+}
+
+/// The master, at the end of its region: waits until nobody uses the team any more.
+#[inline(always)]
+pub fn settle_visitors(local: &Local, team: &Team) {
+    if local.visited.get() {
+        local.visited.set(false);
+        team.tasks.interval.await_visitors();
+    }
 }
 
 /// Executes tasks until the master ends the interval.

@@ -119,6 +119,8 @@ pub struct Local {
     pub singles: Cell<u64>,
     /// Loops with a shared buffer met in this region.
     pub loops: Cell<u32>,
+    /// The master's: tasks were completed in this region, and visitors of the team may be left.
+    pub visited: Cell<bool>,
     /// The dispatched loop being executed.
     pub current_loop: UnsafeCell<LoopState>,
     /// The doacross nest being executed.
@@ -138,6 +140,7 @@ impl Default for Local {
         Self {
             singles: Cell::new(0),
             loops: Cell::new(0),
+            visited: Cell::new(false),
             current_loop: UnsafeCell::new(LoopState::default()),
             nest: Nest::default(),
             ranges: CachePadded::new(std::array::from_fn(|_| AtomicU64::new(0))),
