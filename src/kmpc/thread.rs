@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
-use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+use std::sync::{Once, PoisonError};
 
 use crate::kmpc::affinity::Bound;
 use crate::kmpc::icv::{self, Icvs, NestedThreads, settings};
@@ -23,7 +23,7 @@ use crate::kmpc::team::gang::{Order, Slot};
 use crate::kmpc::team::parker::{Parker, Patience};
 use crate::kmpc::team::{Local, Team};
 use crate::kmpc::{abi, affinity, hooks, ompt};
-use crate::support::sync::AtomicU32 as SyncU32;
+use crate::support::sync::{AtomicU32 as SyncU32, Mutex, MutexGuard};
 
 /// Threads that can exist at a time.
 pub const MAX_THREADS: usize = 1 << 15;

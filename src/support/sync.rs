@@ -4,12 +4,81 @@
 //! here, so that `RUSTFLAGS="--cfg loom"` swaps them without a change to that code. Everything
 //! else may use `std::sync::atomic` directly.
 //!
-//! It does not wrap mutexes or channels: the runtime's slow paths use `parking_lot`.
+//! It does not wrap channels, and of mutexes only those that are std's because a child of `fork` must be
+//! able to free them; the runtime's other slow paths use `parking_lot`.
 
 #[cfg(loom)]
 pub use loom::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering, fence};
 #[cfg(not(loom))]
 pub use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering, fence};
+
+#[cfg(not(tsan))]
+pub use std::sync::{Mutex, MutexGuard};
+#[cfg(tsan)]
+pub use visible::{Mutex, MutexGuard};
+
+/// A mutex whose every step a race detector sees. Of std's it sees only the uncontended path, for
+/// the rest is compiled without instrumentation; so `cargo xtask stress --races` has this one.
+#[cfg(tsan)]
+mod visible {
+    use std::cell::UnsafeCell;
+    use std::ops::{Deref, DerefMut};
+    use std::sync::LockResult;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    /// As [`std::sync::Mutex`], never poisoned.
+    #[derive(Debug, Default)]
+    pub struct Mutex<T> {
+        held: AtomicBool,
+        value: UnsafeCell<T>,
+    }
+
+    // SAFETY: one thread at a time reaches the value.
+    unsafe impl<T: Send> Sync for Mutex<T> {}
+
+    impl<T> Mutex<T> {
+        /// A free mutex.
+        pub const fn new(value: T) -> Self {
+            Self {
+                held: AtomicBool::new(false),
+                value: UnsafeCell::new(value),
+            }
+        }
+
+        /// Waits until the mutex is free, and holds it.
+        pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
+            while self.held.swap(true, Ordering::Acquire) {
+                std::thread::yield_now();
+            }
+            Ok(MutexGuard(self))
+        }
+    }
+
+    /// The right to use what a mutex protects.
+    #[derive(Debug)]
+    pub struct MutexGuard<'a, T>(&'a Mutex<T>);
+
+    impl<T> Deref for MutexGuard<'_, T> {
+        type Target = T;
+        fn deref(&self) -> &T {
+            // SAFETY: the mutex is held.
+            unsafe { &*self.0.value.get() }
+        }
+    }
+
+    impl<T> DerefMut for MutexGuard<'_, T> {
+        fn deref_mut(&mut self) -> &mut T {
+            // SAFETY: the mutex is held.
+            unsafe { &mut *self.0.value.get() }
+        }
+    }
+
+    impl<T> Drop for MutexGuard<'_, T> {
+        fn drop(&mut self) {
+            self.0.held.store(false, Ordering::Release);
+        }
+    }
+}
 
 /// Tells the processor (or the model) that the caller spins.
 #[inline(always)]

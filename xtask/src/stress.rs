@@ -2,7 +2,7 @@
 //! on the runtime as a shared library.
 //!
 //! What: `tests/stress/stress.c`, a program made anew from each seed, checks every construct's
-//! result and whether memory is lost. A wrong check, a fault, a leak or a run past its limit is a
+//! result and whether memory is lost; `--races` has ThreadSanitizer watch the shared library do it. A wrong check, a fault, a leak or a run past its limit is a
 //! finding: the command that shows it is printed, and what every thread was doing is kept where
 //! gdb is installed. Why settings are random: hangs hide where few look, with more threads than
 //! processors, one processor, sleepers that never spin. What not: no comparison with another
@@ -31,6 +31,10 @@ pub struct Options {
     /// Only this one program
     #[arg(long)]
     only: Option<u64>,
+    /// Look for data races: the library and the program under ThreadSanitizer (clang's runtime for
+    /// it is in Debian's libclang-rt-22-dev)
+    #[arg(long)]
+    races: bool,
     /// Only these ways to run, separated by commas: interp, baseline, opt, auto, chaos, library
     #[arg(long, value_delimiter = ',')]
     ways: Vec<String>,
@@ -52,9 +56,19 @@ const SETTINGS: [(&str, &[&str]); 9] = [
 ];
 /// A run takes a second; in the most crowded settings some ten.
 const LIMIT: Duration = Duration::from_secs(120);
-/// Bytes that may stay in use from round to round; what is compiled meanwhile stays, too.
-const KEPT: u64 = 2 << 20;
+/// Rounds of a run.
+const ROUNDS: u64 = 40;
+/// Bytes that the last three quarters of the rounds may leave in use; what is compiled meanwhile
+/// stays, too.
+const KEPT: u64 = 6 << 20;
 const KEPT_COMPILING: u64 = 96 << 20;
+/// What ThreadSanitizer cannot see: `Arc` orders its end by a fence, which the sanitizer does not
+/// model; what is initialised once is published by code of std that is not instrumented.
+const SUPPRESSIONS: &str =
+    "race:alloc::sync::Arc\nrace:std::sync::once_lock\nrace:std::sync::lazy_lock\n";
+/// The sanitizer for the library alone: its runtime comes with the program.
+const SANITIZER: &str =
+    "--cfg tsan -Zsanitizer=thread -Zexternal-clangrt -Cunsafe-allow-abi-mismatch=sanitizer";
 
 /// SplitMix64 (Steele, Lea, Flood 2014): one number of a seed's stream.
 fn number(seed: u64, index: u64) -> u64 {
@@ -77,29 +91,52 @@ struct Programs {
     native: PathBuf,
     library: PathBuf,
     dir: PathBuf,
+    races: bool,
 }
 
 impl Programs {
-    fn build() -> Result<Programs, String> {
+    fn build(races: bool) -> Result<Programs, String> {
         let tools = setup::ensure()?;
-        process::run(tools.cargo().current_dir(root()).args([
-            "build",
-            "--release",
-            "--package",
-            "ompvm",
-        ]))?;
-        let library = libomp_ours(&tools)?;
-        let dir = root().join("target/stress");
-        std::fs::create_dir_all(&dir).map_err(|e| format!("{}: {e}", dir.display()))?;
-        // A copy, so that building beside a long run changes nothing in it.
-        let ompvm = dir.join("ompvm");
-        let built = root().join("target/release/ompvm");
-        std::fs::copy(&built, &ompvm).map_err(|e| format!("{}: {e}", built.display()))?;
+        let dir = root().join(if races {
+            "target/stress/races"
+        } else {
+            "target/stress"
+        });
         let kept = dir.join("libomp");
         std::fs::create_dir_all(&kept).map_err(|e| format!("{}: {e}", kept.display()))?;
-        let from = library.join("libomp.so.5");
-        std::fs::copy(&from, kept.join("libomp.so.5"))
-            .map_err(|e| format!("{}: {e}", from.display()))?;
+        let copy = |from: &Path, to: &Path| {
+            std::fs::copy(from, to)
+                .map(drop)
+                .map_err(|e| format!("{}: {e}", from.display()))
+        };
+        // Copies, so that building beside a long run changes nothing in it.
+        let ompvm = dir.join("ompvm");
+        let library = if races {
+            // A triple, so that what is built for the build itself is left alone.
+            let triple = "x86_64-unknown-linux-gnu";
+            let target = root().join("target/tsan");
+            process::run(
+                tools
+                    .cargo()
+                    .current_dir(root())
+                    .env("RUSTC_BOOTSTRAP", "1")
+                    .env("RUSTFLAGS", SANITIZER)
+                    .env("CARGO_TARGET_DIR", &target)
+                    .args(["build", "--release", "--package", "ompvm-libomp"])
+                    .args(["--target", triple]),
+            )?;
+            target.join(triple).join("release/libomp.so")
+        } else {
+            process::run(tools.cargo().current_dir(root()).args([
+                "build",
+                "--release",
+                "--package",
+                "ompvm",
+            ]))?;
+            copy(&root().join("target/release/ompvm"), &ompvm)?;
+            libomp_ours(&tools)?.join("libomp.so.5")
+        };
+        copy(&library, &kept.join("libomp.so.5"))?;
         let (bitcode, native) = (dir.join("stress.bc"), dir.join("stress"));
         let source = root().join("tests/stress/stress.c");
         let clang = |output: &Path, more: &[&str]| {
@@ -112,14 +149,20 @@ impl Programs {
                     .arg(output),
             )
         };
-        clang(&bitcode, &["-c", "-emit-llvm"])?;
-        clang(&native, &["-pthread"])?;
+        if races {
+            clang(&native, &["-pthread", "-fsanitize=thread"])?;
+            write(&dir.join("suppressions"), SUPPRESSIONS)?;
+        } else {
+            clang(&bitcode, &["-c", "-emit-llvm"])?;
+            clang(&native, &["-pthread"])?;
+        }
         Ok(Programs {
             ompvm,
             bitcode,
             native,
             library: kept,
             dir,
+            races,
         })
     }
 
@@ -128,6 +171,11 @@ impl Programs {
         if way == "library" {
             command = Command::new(&self.native);
             command.env("LD_LIBRARY_PATH", &self.library);
+            if self.races {
+                let file = self.dir.join("suppressions");
+                let options = format!("suppressions={} history_size=4", file.display());
+                command.env("TSAN_OPTIONS", options);
+            }
         } else {
             command = Command::new(&self.ompvm);
             let tier = if way == "chaos" { "auto" } else { way };
@@ -141,7 +189,13 @@ impl Programs {
             "auto" | "chaos" => KEPT_COMPILING,
             _ => KEPT,
         };
-        command.args([seed.to_string(), "8".into(), kept.to_string()]);
+        // The sanitizer's memory grows, and it is slow.
+        let (rounds, kept) = if self.races {
+            (2, u64::MAX >> 1)
+        } else {
+            (ROUNDS, kept)
+        };
+        command.args([seed, rounds, kept].map(|n| n.to_string()));
         for (index, (name, values)) in SETTINGS.iter().enumerate() {
             match pick(values, seed, index as u64) {
                 "" => command.env_remove(name),
@@ -194,11 +248,12 @@ fn describe(command: &Command, seed: u64) -> String {
 
 /// Runs programs until the time is over.
 pub fn run(options: &Options) -> Result<(), String> {
-    let programs = Programs::build()?;
+    let programs = Programs::build(options.races)?;
     let end = Instant::now() + Duration::from_secs_f64(options.minutes * 60.0);
     let ways: Vec<&str> = WAYS
         .into_iter()
         .filter(|w| options.ways.is_empty() || options.ways.iter().any(|o| o == w))
+        .filter(|w| *w == "library" || !options.races)
         .collect();
     if ways.is_empty() {
         return Err(format!("no such way; there are {}", WAYS.join(", ")));

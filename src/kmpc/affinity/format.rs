@@ -4,11 +4,12 @@
 //! Lines go through C's standard output, which is the program's own, so that order is kept.
 
 use std::ffi::CString;
-use std::sync::{Mutex, PoisonError};
+use std::sync::PoisonError;
 
 use crate::kmpc::affinity::layout;
 use crate::kmpc::icv::settings;
 use crate::kmpc::thread::Thread;
+use crate::support::sync::Mutex;
 use crate::support::{machine, topology};
 
 /// The format where none is given: libomp's.

@@ -12,10 +12,11 @@ pub mod special;
 pub mod traits;
 
 use std::ffi::c_void;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock, PoisonError};
 
 use crate::kmpc::icv::settings;
 use crate::kmpc::thread::{by_number, current};
+use crate::support::sync::Mutex;
 use traits::{Fallback, Traits};
 
 pub use traits::Trait;

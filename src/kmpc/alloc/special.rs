@@ -8,11 +8,12 @@
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, LazyLock, OnceLock, PoisonError};
 
 use super::traits::Partition;
 use super::{Allocator, plain};
 use crate::support::machine;
+use crate::support::sync::Mutex;
 
 /// Bytes that a pool has given out.
 pub type Used = AtomicUsize;

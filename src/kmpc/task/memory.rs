@@ -13,13 +13,13 @@
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::cell::Cell;
 use std::ptr::null_mut;
-use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use crossbeam::utils::CachePadded;
 
 use super::{HEADER, Payload, Task};
+use crate::support::sync::Mutex;
 
 /// Sizes of blocks, header included.
 const SIZES: [usize; 3] = [256, 512, 2048];
