@@ -407,15 +407,19 @@ pub unsafe fn complete(thread: Option<&Thread>, team: &Team, task: &Task) {
 }
 
 /// Offers a task whose dependences are met.
+///
+/// One that the thread itself may not begin now, since it fulfils an event within another task, and
+/// one that a foreign thread made ready, go into the line: in a deque they would keep its owner from
+/// what lies below. Whoever made it ready will perhaps never look for it, so all are woken.
 unsafe fn make_ready(thread: Option<&Thread>, team: &Team, task: *mut Task) {
     // SAFETY: the caller found that it may be executed, and nobody else did.
     unsafe {
         match thread {
-            Some(thread) => create::offer(thread, task),
-            None => {
+            Some(thread) if wait::may_begin(thread, task) => create::offer(thread, task),
+            _ => {
                 team.tasks.queue_up(task);
                 if team.gang.anyone_sleeps() {
-                    wait::wake_for(team, task);
+                    team.gang.wake_all(team.size());
                 }
             }
         }

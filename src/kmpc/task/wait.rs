@@ -50,6 +50,17 @@ impl TeamTasks {
     }
 }
 
+/// Whether the thread may begin this task now: it descends from the innermost tied task there.
+///
+/// # Safety
+/// Memory that always holds a task.
+pub unsafe fn may_begin(thread: &Thread, task: *mut Task) -> bool {
+    // SAFETY: null or a task that the thread executes.
+    let bound = unsafe { thread.local().tasks.own.bound.get().as_ref() };
+    // SAFETY: the caller's contract.
+    bound.is_none_or(|bound| unsafe { (*task).descends_from(bound) })
+}
+
 /// Steals a task that `allowed` accepts; null if none was found in one round.
 ///
 /// # Safety
@@ -160,10 +171,12 @@ unsafe fn pause(thread: &Thread, done: &dyn Fn() -> bool) {
         (0..shape.size).any(|tid| tid != thread.tid() && offers(tid))
             || team.tasks.waiting.load(Ordering::Relaxed) > 0 && team.tasks.any_in_line(&allowed)
     };
-    let busy = !bound.is_null();
-    // Relaxed: ordered by the full fence before the sleep.
-    if busy {
+    // SAFETY: null, or a tied task that we execute, perhaps below an untied one that waits.
+    let tied = unsafe { bound.as_ref() };
+    // Relaxed, both: ordered by the full fence before the sleep.
+    if let Some(tied) = tied {
         member.busy.store(1, Ordering::Relaxed);
+        tied.waiter.store(thread.tid() + 1, Ordering::Relaxed);
     }
     // SAFETY: our own number.
     unsafe {
@@ -174,7 +187,8 @@ unsafe fn pause(thread: &Thread, done: &dyn Fn() -> bool) {
             || done() || any(),
         );
     }
-    if busy {
+    if let Some(tied) = tied {
+        tied.waiter.store(0, Ordering::Relaxed);
         member.busy.store(0, Ordering::Relaxed);
     }
     called(team);
