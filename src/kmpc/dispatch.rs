@@ -576,6 +576,12 @@ fn leave(team: &Team, s: &mut LoopState) {
     });
 }
 
+/// The turn of the loop that has the buffer of loop `number` next. Numbers begin again after 2^32
+/// loops of a region.
+fn a_round_later(number: u32) -> u64 {
+    number.wrapping_add(LOOP_BUFFERS as u32).into()
+}
+
 /// Leaves a loop's buffer; the last thread of the team, after `last`, makes it ready for the loop
 /// that comes a round later.
 #[inline]
@@ -588,8 +594,7 @@ fn release(team: &Team, number: u32, last: impl FnOnce()) {
         buffer.next.store(0, Ordering::Relaxed);
         buffer.ordered.store(0, Ordering::Relaxed);
         buffer.posted.clear();
-        let next_turn = number as u64 + LOOP_BUFFERS as u64;
-        buffer.turn.store(next_turn, Ordering::Release);
+        buffer.turn.store(a_round_later(number), Ordering::Release);
         crate::support::sync::fence(Ordering::SeqCst);
         // SAFETY: we take part in the region.
         unsafe { team.gang.wake_all(size) };
@@ -764,7 +769,23 @@ pub unsafe extern "C-unwind" fn sections_end(_ident: *const Ident, _gtid: i32) {
 
 #[cfg(test)]
 mod tests {
-    use super::Guided;
+    use super::{Guided, a_round_later};
+    use crate::kmpc::team::LOOP_BUFFERS;
+
+    #[test]
+    fn kmpc_dispatch_hands_buffers_on_when_loops_are_counted_anew() {
+        let mut number = u32::MAX - 3;
+        let before = number;
+        for _ in 0..LOOP_BUFFERS {
+            // As `next_number` counts.
+            number = number.wrapping_add(1);
+        }
+        assert_eq!(a_round_later(before), u64::from(number));
+        assert_eq!(
+            before as usize % LOOP_BUFFERS,
+            number as usize % LOOP_BUFFERS
+        );
+    }
 
     #[test]
     fn kmpc_guided_chunks_shrink_and_cover_the_loop() {
