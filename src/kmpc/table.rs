@@ -377,6 +377,7 @@ macro_rules! for_each_runtime_entry {
                 "kmp_set_affinity_" (pmask) -> i32 = affinity::api::set_affinity, "libomp";
                 "kmp_get_affinity" (pmask) -> i32 = affinity::api::get_affinity, "libomp";
                 "kmp_get_affinity_" (pmask) -> i32 = affinity::api::get_affinity, "libomp";
+                "kmp_set_thread_affinity_mask_initial" () -> i32 = affinity::api::unbind, "libomp";
                 "kmp_get_affinity_max_proc" () -> i32 = affinity::api::max_proc, "libomp";
                 "kmp_get_affinity_max_proc_" () -> i32 = affinity::api::max_proc, "libomp";
                 "kmp_set_affinity_mask_proc" (i32, pmask) -> i32 = affinity::api::mask_add, "libomp";

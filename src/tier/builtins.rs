@@ -1,6 +1,6 @@
 //! Functions that a native link takes from static parts of the C library and the compiler's
 //! runtime, so that the process has no symbol for them: atexit, pthread_atfork, `__dso_handle`,
-//! the generic operations of libatomic.
+//! the generic operations of libatomic; and `dlclose`, which must not unmap libgomp's threads.
 //!
 //! What not: helpers that code generation needs (`__multi3` and the like) are looked up in
 //! libgcc_s; bitcode rarely names them.
@@ -75,9 +75,28 @@ unsafe extern "C" fn cxa_atexit(
     unsafe { __cxa_atexit(f, arg, std::ptr::null_mut()) }
 }
 
+/// `dlclose` of the guest. Threads of libgomp wait in its code, and libgomp does not ask to stay
+/// loaded, as libomp does: it is made to stay.
+unsafe extern "C" fn dlclose(handle: *mut c_void) -> c_int {
+    // SAFETY: neither loads nor unloads anything: the handle, if there is one, is given back.
+    unsafe {
+        let flags = libc::RTLD_LAZY | libc::RTLD_NOLOAD | libc::RTLD_NODELETE;
+        let gomp = libc::dlopen(c"libgomp.so.1".as_ptr(), flags);
+        if gomp.is_null() {
+            // That it is not loaded is no error of the guest's.
+            libc::dlerror();
+        } else {
+            libc::dlclose(gomp);
+        }
+    }
+    // SAFETY: as the guest asks.
+    unsafe { libc::dlclose(handle) }
+}
+
 /// Names that are ours whatever the process has.
 pub fn first(name: &str) -> Option<usize> {
     Some(match name {
+        "dlclose" => dlclose as *const () as usize,
         "atexit" => atexit as *const () as usize,
         "at_quick_exit" => at_quick_exit as *const () as usize,
         "pthread_atfork" => pthread_atfork as *const () as usize,

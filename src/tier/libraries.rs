@@ -8,8 +8,8 @@
 //! it is [`super::archive`]'s business.
 
 use crate::support::error::Error;
-use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
-use std::ffi::CString;
+use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LAZY, RTLD_NOW};
+use std::ffi::{CString, c_int};
 use std::path::{Path, PathBuf};
 
 /// The open libraries, in the order named.
@@ -83,9 +83,27 @@ fn in_process(name: &CString) -> Option<usize> {
     (!p.is_null()).then_some(p as usize)
 }
 
+/// Linked as these are natively, a library stays to the end of the process, whatever becomes of
+/// who opened it: it may have threads of its own (those of libgomp wait in libgomp's code).
+const RTLD_NODELETE: c_int = libc::RTLD_NODELETE;
+
+/// Opens a library. One that expects functions of the guest, which the loader does not know, is
+/// bound lazily: before the guest starts, [`super::interpose`] binds those.
 fn open_file(path: &Path) -> Result<Library, libloading::Error> {
     // SAFETY: running a library's initialisers is what the user asks for by naming it.
-    unsafe { Library::open(Some(path), RTLD_NOW | RTLD_GLOBAL) }
+    unsafe {
+        Library::open(Some(path), RTLD_NOW | RTLD_GLOBAL | RTLD_NODELETE).or_else(|error| {
+            if !cause(&error).contains("undefined symbol") {
+                return Err(error);
+            }
+            Library::open(Some(path), RTLD_LAZY | RTLD_GLOBAL | RTLD_NODELETE)
+        })
+    }
+}
+
+/// What the loader said.
+fn cause(error: &libloading::Error) -> String {
+    std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string)
 }
 
 /// What stands behind a name.
@@ -149,7 +167,7 @@ fn open_named(name: &str, paths: &[PathBuf]) -> Result<Found, Error> {
     }
     let shared = |r: Result<Library, libloading::Error>| match r {
         Ok(library) => Ok(Found::Shared(library)),
-        Err(e) => Err(fail(e.to_string())),
+        Err(e) => Err(fail(cause(&e))),
     };
     if name.contains('/') {
         return shared(open_file(Path::new(name)));
@@ -165,7 +183,7 @@ fn open_named(name: &str, paths: &[PathBuf]) -> Result<Found, Error> {
     }
     let first = match open_file(Path::new(&wanted)) {
         Ok(library) => return Ok(Found::Shared(library)),
-        Err(e) => e.to_string(),
+        Err(e) => cause(&e),
     };
     for directory in USUAL {
         if let Some(file) = in_directory(Path::new(directory), &wanted)

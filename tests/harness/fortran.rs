@@ -7,11 +7,20 @@ use crate::compile::llvm_bin;
 use crate::run::{End, LIMIT, run};
 use crate::{files, ompvm, root};
 use libtest_mimic::Trial;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// One trial per program and level.
 pub fn trials() -> Vec<Trial> {
+    each("fortran", &["O0", "O2"], compare)
+}
+
+/// Trials of a group for every program: `check` gets the source, its name and the level.
+pub fn each(
+    group: &str,
+    levels: &[&'static str],
+    check: fn(&Path, &str, &str) -> Result<(), String>,
+) -> Vec<Trial> {
     let flang = llvm_bin().join("flang");
     let missing = !flang.exists();
     let mut trials = Vec::new();
@@ -21,39 +30,51 @@ pub fn trials() -> Vec<Trial> {
             .unwrap_or_default()
             .to_string_lossy()
             .into_owned();
-        for level in ["O0", "O2"] {
+        for &level in levels {
             let (path, name) = (path.clone(), name.clone());
-            let mut title = format!("fortran/{name}/{level}");
+            let mut title = format!("{group}/{name}/{level}");
             if missing {
                 title += " (needs the package flang-22)";
             }
-            let trial = Trial::test(title, move || Ok(compare(&path, &name, level)?));
+            let trial = Trial::test(title, move || Ok(check(&path, &name, level)?));
             trials.push(trial.with_ignored_flag(missing));
         }
     }
     trials
 }
 
-fn compare(source: &Path, name: &str, level: &str) -> Result<(), String> {
-    // Module files of programs compiled side by side must not meet.
+/// Compiles a program in a folder of its own: module files of programs compiled side by side must
+/// not meet.
+fn flang(source: &Path, name: &str, level: &str, args: &[&str]) -> Result<PathBuf, String> {
     let dir = root().join(format!("target/guests/fortran/{name}-{level}"));
     std::fs::create_dir_all(&dir).map_err(|e| e.to_string())?;
     let relative = Path::new("../../../..").join(source.strip_prefix(root()).unwrap_or(source));
-    let flang = |args: &[&str]| -> Result<(), String> {
-        let mut command = Command::new(llvm_bin().join("flang"));
-        command
-            .current_dir(&dir)
-            .args([&format!("-{level}"), "-fopenmp", "-g"]);
-        let ran = run(command.args(args).arg(&relative), "", LIMIT)?;
-        match ran.end {
-            End::Exit(0) => Ok(()),
-            _ => Err(ran.summary()),
-        }
-    };
-    flang(&["-c", "-emit-llvm", "-o", "program.bc"])?;
+    let mut command = Command::new(llvm_bin().join("flang"));
+    command
+        .current_dir(&dir)
+        .args([&format!("-{level}"), "-fopenmp", "-g"]);
+    let ran = run(command.args(args).arg(&relative), "", LIMIT)?;
+    match ran.end {
+        End::Exit(0) => Ok(dir),
+        _ => Err(ran.summary()),
+    }
+}
+
+/// The native executable, with libomp.
+pub fn native(source: &Path, name: &str, level: &str) -> Result<PathBuf, String> {
     let libraries = format!("-Wl,-rpath,{}", llvm_bin().join("../lib").display());
-    flang(&[&libraries, "-o", "program"])?;
-    let expected = run(&mut Command::new(dir.join("program")), "", LIMIT)?;
+    let dir = flang(source, name, level, &[&libraries, "-o", "program"])?;
+    Ok(dir.join("program"))
+}
+
+fn compare(source: &Path, name: &str, level: &str) -> Result<(), String> {
+    let dir = flang(
+        source,
+        name,
+        level,
+        &["-c", "-emit-llvm", "-o", "program.bc"],
+    )?;
+    let expected = run(&mut Command::new(native(source, name, level)?), "", LIMIT)?;
     for threads in ["1", "3"] {
         let mut command = Command::new(ompvm());
         command

@@ -3,7 +3,7 @@
 //! What: differential tests (`tests/diff`: the virtual machine must print and exit as the native
 //! build of the same bitcode does), OpenMP programs by construct (`tests/pass`), guest faults
 //! (`tests/fail`), constructs that must be reported at load (`tests/unsupported`), the command
-//! line's own errors, the cache of compiled programs, comparisons with native executables, listings of the bytecode, the NAS benchmarks, the examples and the layering rule.
+//! line's own errors, the drop-in library and native libraries with a runtime of their own, the cache of compiled programs, comparisons with native executables, listings of the bytecode, the NAS benchmarks, the examples and the layering rule.
 //! Why one binary: each one that links LLVM costs seconds and 50 MB. What not: nothing is timed.
 //!
 //! Compiled guests are kept under `target/guests`, named by a hash of source, flags and compiler.
@@ -16,12 +16,14 @@ mod compare;
 mod compile;
 mod diff;
 mod directives;
+mod dropin;
 mod fortran;
 #[path = "../diff/generate.rs"]
 #[allow(dead_code, unused_imports, reason = "its own unit tests use the rest")]
 mod generate;
 mod golden;
 mod house;
+mod neighbours;
 mod npb;
 mod omp;
 mod ompt;
@@ -117,6 +119,7 @@ fn main() {
     trials.extend(diff::trials());
     trials.extend(fortran::trials());
     trials.extend(golden::trials());
+    trials.extend(neighbours::trials());
     trials.extend(omp::trials());
     trials.extend(npb::trials());
     if std::env::var_os("OMPVM_CHAOS").is_none() {
@@ -125,8 +128,11 @@ fn main() {
         trials.extend(cache::trials());
         trials.extend(cli::trials());
         trials.extend(compare::trials());
+        trials.extend(dropin::trials());
         trials.extend(ompt::trials());
         trials.extend(tools::trials());
     }
-    libtest_mimic::run(&args, trials).exit();
+    let conclusion = libtest_mimic::run(&args, trials);
+    dropin::clean();
+    conclusion.exit();
 }

@@ -10,10 +10,14 @@ use libtest_mimic::{Failed, Trial};
 use std::path::Path;
 use std::process::Command;
 
+/// What becomes of a program.
 #[derive(Clone, Copy, PartialEq)]
-enum Outcome {
+pub enum Outcome {
+    /// It checks itself and ends.
     Pass,
+    /// It faults.
     Fail,
+    /// It is reported at load.
     Unsupported,
 }
 
@@ -104,7 +108,8 @@ fn check(
     Ok(())
 }
 
-fn judge(source: &Path, d: &Directives, outcome: Outcome, ran: &Ran) -> Result<(), String> {
+/// Whether a run did what the program's head says.
+pub fn judge(source: &Path, d: &Directives, outcome: Outcome, ran: &Ran) -> Result<(), String> {
     let expected = match (outcome, d.signal, d.exit) {
         (Outcome::Unsupported, None, None) => End::Exit(125),
         (_, Some(signal), _) => End::Signal(signal),

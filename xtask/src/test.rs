@@ -20,12 +20,13 @@ pub enum Dispatch {
 
 /// Groups of trials that the ordinary run leaves out with a loop: they do not depend on it, or
 /// execute what others do, for long.
-const NOT_OF_THE_LOOP: [&str; 8] = [
+const NOT_OF_THE_LOOP: [&str; 9] = [
     "archives/",
     "baseline/refused",
     "cache/",
     "cli/",
     "compare/",
+    "dropin/",
     "fortran/",
     "npb/",
     "tools/",

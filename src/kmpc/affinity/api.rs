@@ -6,7 +6,7 @@
 use std::ffi::{CStr, c_char, c_void};
 
 use super::{format, layout, seat};
-use crate::kmpc::thread::current;
+use crate::kmpc::thread::{current, current_if_known};
 use crate::support::topology;
 
 /// `omp_get_num_places`.
@@ -278,6 +278,19 @@ pub unsafe extern "C-unwind" fn get_affinity(handle: *mut *mut c_void) -> i32 {
     }
     *mask = topology::mask_of(&topology::current_cpus());
     0
+}
+
+/// `kmp_set_thread_affinity_mask_initial`: the calling thread may run on every processor that the
+/// process was given at its start. Only a thread that the runtime knows is touched.
+pub unsafe extern "C-unwind" fn unbind() -> i32 {
+    let Some(thread) = current_if_known().filter(|_| !layout().places.is_empty()) else {
+        return -1;
+    };
+    thread.bound.forget();
+    if topology::bind_current_thread(topology::allowed_cpus()) {
+        return 0;
+    }
+    std::io::Error::last_os_error().raw_os_error().unwrap_or(-1)
 }
 
 /// `kmp_get_affinity_max_proc`: processors of the machine.

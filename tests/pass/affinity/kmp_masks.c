@@ -5,6 +5,8 @@
 #define _GNU_SOURCE
 #include "../../check.h"
 #include <sched.h>
+int kmp_set_thread_affinity_mask_initial(void); // libomp's, in no header
+
 int main(void) {
   int last = -1;
   for (int p = 0; p < omp_get_num_places(); p++) omp_get_place_proc_ids(p, &last);
@@ -18,6 +20,10 @@ int main(void) {
   CHECK(kmp_set_affinity(&mask) == 0 && sched_getcpu() == last);
   CHECK(kmp_unset_affinity_mask_proc(last, &mask) == 0 && kmp_set_affinity(&mask) != 0);
   CHECK(kmp_get_affinity(&mask) == 0 && kmp_get_affinity_mask_proc(last, &mask) == 1);
+  int allowed = 0;
+  CHECK(kmp_set_thread_affinity_mask_initial() == 0 && kmp_get_affinity(&mask) == 0);
+  for (int p = 0; p < most; p++) allowed += kmp_get_affinity_mask_proc(p, &mask) == 1;
+  CHECK(allowed >= omp_get_num_places());
   kmp_destroy_affinity_mask(&mask);
 #pragma omp parallel
   {
