@@ -88,7 +88,7 @@ pub fn trials() -> Vec<Trial> {
     trials
 }
 
-/// Builds `tests/neighbours/neighbour.inc` as a shared library `libNAME.so`.
+/// Builds `tests/neighbours/library.inc` as a shared library `libNAME.so`.
 pub fn native(compiler: &Path, name: &str, flags: &[&str]) -> Result<PathBuf, String> {
     let dir = root().join("target/guests/neighbours");
     std::fs::create_dir_all(&dir).map_err(|e| e.to_string())?;
@@ -105,7 +105,7 @@ pub fn native(compiler: &Path, name: &str, flags: &[&str]) -> Result<PathBuf, St
         .arg("-o")
         .arg(&part)
         .args(["-x", "c"])
-        .arg(source.join("neighbour.inc"))
+        .arg(source.join("library.inc"))
         .args(["-x", "none", "-ldl"]);
     let ran = run(&mut command, "", LIMIT)?;
     if ran.end != End::Exit(0) {

@@ -2,7 +2,7 @@
 // of a team of its own, with the guest's critical regions, locks, threadprivate variables and tasks.
 // stdout: ok
 #include "../check.h"
-#include "neighbour.h"
+#include "neighbour.inc"
 
 static long counter, locked, named, chunks;
 static int seen[8];

@@ -2,7 +2,7 @@
 // exit: 3
 // stdout: at exit
 #include "../check.h"
-#include "neighbour.h"
+#include "neighbour.inc"
 #include <unistd.h>
 
 static int waiting, never;

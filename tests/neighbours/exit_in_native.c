@@ -2,7 +2,7 @@
 // exit: 4
 // stdout: at exit
 #include "../check.h"
-#include "neighbour.h"
+#include "neighbour.inc"
 
 static void at_exit(void) { puts("at exit"); }
 

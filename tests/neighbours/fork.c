@@ -2,7 +2,7 @@
 // some (libgomp); the parent goes on with both.
 // stdout: ok
 #include "../check.h"
-#include "neighbour.h"
+#include "neighbour.inc"
 #include <sys/wait.h>
 #include <unistd.h>
 

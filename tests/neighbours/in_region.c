@@ -2,7 +2,7 @@
 // barriers, critical regions and numbers are the guest's.
 // stdout: ok
 #include "../check.h"
-#include "neighbour.h"
+#include "neighbour.inc"
 
 void by_name(int number) {}
 

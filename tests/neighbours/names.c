@@ -3,7 +3,7 @@
 // stdout: ok
 #define _GNU_SOURCE
 #include "../check.h"
-#include "neighbour.h"
+#include "neighbour.inc"
 #include <dlfcn.h>
 
 void by_name(int number) {}

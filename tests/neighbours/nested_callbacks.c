@@ -2,7 +2,7 @@
 // new; regions of the guest in there are nested for it, outermost for them.
 // stdout: ok
 #include "../check.h"
-#include "neighbour.h"
+#include "neighbour.inc"
 
 static long total;
 

@@ -1,7 +1,7 @@
 // Regions of the guest and of the library in turn: each has its own threads, before and after.
 // stdout: ok
 #include "../check.h"
-#include "neighbour.h"
+#include "neighbour.inc"
 
 void by_name(int number) {}
 
