@@ -1,40 +1,91 @@
 //! OpenMP constructs by the EPCC method, and programs made of tasks: one native executable, run in
-//! turn with libomp and with our runtime in its place (`LD_LIBRARY_PATH`).
+//! turn with libomp and with our runtime in its place (`LD_LIBRARY_PATH`); beside it libgomp, whose
+//! executable is made by gcc.
 
 use super::{Options, table::Table};
 use crate::process::{self, capture_ok, median, root};
 use crate::setup::{self, Tools};
+use clap::Args;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// Options of `bench epcc` and `bench tasks`.
+#[derive(Args, Clone)]
+pub struct EpccOptions {
+    #[command(flatten)]
+    common: Options,
+    /// A folder with another libomp.so.5 as a peer, too
+    #[arg(long, value_name = "DIR")]
+    peer: Option<PathBuf>,
+    /// Bind no threads: the runtimes' own defaults, as for more threads than processors
+    #[arg(long)]
+    unbound: bool,
+}
+
 /// The constructs.
-pub fn run(options: &Options) -> Result<(), String> {
+pub fn run(options: &EpccOptions) -> Result<(), String> {
     let title = "EPCC method, microseconds of overhead per construct";
     compare("epcc", title, options)
 }
 
 /// Programs made of tasks.
-pub fn tasks(options: &Options) -> Result<(), String> {
+pub fn tasks(options: &EpccOptions) -> Result<(), String> {
     compare("tasks", "Programs made of tasks, microseconds", options)
 }
 
-/// Builds both sides, runs them in turn, prints the table.
-fn compare(name: &str, title: &str, options: &Options) -> Result<(), String> {
+/// A runtime: what it is called, the executable that uses it, and the folder that it is in.
+struct Side {
+    name: &'static str,
+    executable: PathBuf,
+    library: Option<PathBuf>,
+}
+
+/// Builds all sides, ours first. libgomp has an executable of its own, made by gcc from the same
+/// sources, where there is a gcc.
+fn sides(tools: &Tools, name: &str, options: &EpccOptions) -> Result<Vec<Side>, String> {
+    let clang = build(&tools.llvm("clang"), &["-fopenmp-version=51"], name, name)?;
+    let side = |name, executable: &PathBuf, library: Option<PathBuf>| Side {
+        name,
+        executable: executable.clone(),
+        library,
+    };
+    let mut sides = vec![
+        side("ompvm", &clang, Some(libomp_ours(tools)?)),
+        side("libomp", &clang, Some(tools.prefix.join("lib"))),
+    ];
+    if let Some(dir) = &options.peer {
+        if !dir.join("libomp.so.5").exists() {
+            return Err(format!("{} has no libomp.so.5", dir.display()));
+        }
+        sides.push(side("peer", &clang, Some(dir.clone())));
+    }
+    match build(Path::new("gcc"), &[], name, &format!("{name}.gcc")) {
+        Ok(gcc) => sides.push(side("libgomp", &gcc, None)),
+        Err(why) => println!("without libgomp: {why}"),
+    }
+    Ok(sides)
+}
+
+/// Runs all sides in turn, prints the table; the ratio is that to the best of the others.
+fn compare(name: &str, title: &str, options: &EpccOptions) -> Result<(), String> {
     let tools = setup::ensure()?;
-    let executable = build(&tools, name)?;
-    let ours = libomp_ours(&tools)?;
-    let theirs = tools.prefix.join("lib");
-    let mut figures: [BTreeMap<String, Vec<f64>>; 2] = Default::default();
-    for run in 0..=options.runs {
-        for (side, library) in [&ours, &theirs].into_iter().enumerate() {
-            let text = capture_ok(
-                Command::new(&executable)
-                    .env("LD_LIBRARY_PATH", library)
-                    .env("OMP_NUM_THREADS", options.threads.to_string())
-                    .env("OMP_PROC_BIND", "close")
-                    .env("OMP_PLACES", "cores"),
-            )?;
+    let sides = sides(&tools, name, options)?;
+    let (threads, runs) = (options.common.threads, options.common.runs);
+    let mut figures: Vec<BTreeMap<String, Vec<f64>>> = vec![BTreeMap::new(); sides.len()];
+    for run in 0..=runs {
+        for (side, figures) in sides.iter().zip(&mut figures) {
+            let mut command = Command::new(&side.executable);
+            command.env("OMP_NUM_THREADS", threads.to_string());
+            match &side.library {
+                Some(folder) => command.env("LD_LIBRARY_PATH", folder),
+                None => command.env_remove("LD_LIBRARY_PATH"),
+            };
+            if !options.unbound {
+                command.env("OMP_PROC_BIND", "close");
+                command.env("OMP_PLACES", "cores");
+            }
+            let text = capture_ok(&mut command)?;
             if run == 0 {
                 continue;
             }
@@ -42,36 +93,32 @@ fn compare(name: &str, title: &str, options: &Options) -> Result<(), String> {
                 if let Some((name, value)) = line.split_once('\t')
                     && let Ok(value) = value.trim().parse()
                 {
-                    figures[side]
-                        .entry(name.to_owned())
-                        .or_default()
-                        .push(value);
+                    figures.entry(name.to_owned()).or_default().push(value);
                 }
             }
         }
     }
-    let title = format!(
-        "{title}, {} threads, median of {}",
-        options.threads, options.runs
-    );
-    let mut table = Table::new(&title, &["ompvm", "libomp"]);
-    for (name, ours) in &figures[0] {
-        let Some(theirs) = figures[1].get(name) else {
+    let bound = if options.unbound { ", unbound" } else { "" };
+    let title = format!("{title}, {threads} threads{bound}, median of {runs}");
+    let names: Vec<&str> = sides.iter().map(|side| side.name).collect();
+    let mut table = Table::new(&title, &names);
+    for name in figures[0].keys() {
+        let medians = figures.iter().map(|side| side.get(name).cloned());
+        let Some(medians) = medians.map(|v| v.map(median)).collect::<Option<Vec<f64>>>() else {
             continue;
         };
-        let (ours, theirs) = (median(ours.clone()), median(theirs.clone()));
+        let best = medians[1..].iter().copied().fold(f64::INFINITY, f64::min);
         // Below a nanosecond both are free, and the ratio of two zeros says nothing.
-        let ratio = ours.max(0.001) / theirs.max(0.001);
-        table.row(name, &[ours, theirs], ratio);
+        table.row(name, &medians, medians[0].max(0.001) / best.max(0.001));
     }
-    table.finish(true, options.json.as_deref())
+    table.finish(true, options.common.json.as_deref())
 }
 
-/// Compiles the sources in `bench/NAME` natively.
-fn build(tools: &Tools, name: &str) -> Result<PathBuf, String> {
+/// Compiles the sources in `bench/NAME` natively, to `bench/out/TO`.
+fn build(compiler: &Path, flags: &[&str], name: &str, to: &str) -> Result<PathBuf, String> {
     let dir = root().join("bench/out");
     std::fs::create_dir_all(&dir).map_err(|e| format!("{}: {e}", dir.display()))?;
-    let executable = dir.join(name);
+    let executable = dir.join(to);
     let mut sources: Vec<PathBuf> = std::fs::read_dir(root().join("bench").join(name))
         .map_err(|e| format!("bench/{name}: {e}"))?
         .filter_map(|e| Some(e.ok()?.path()))
@@ -79,9 +126,10 @@ fn build(tools: &Tools, name: &str) -> Result<PathBuf, String> {
         .collect();
     sources.sort();
     process::run(
-        Command::new(tools.llvm("clang"))
-            .args(["-std=gnu11", "-O2", "-fopenmp", "-fopenmp-version=51", "-o"])
+        Command::new(compiler)
+            .args(["-std=gnu11", "-O2", "-fopenmp", "-o"])
             .arg(&executable)
+            .args(flags)
             .args(&sources)
             .arg("-lm"),
     )?;

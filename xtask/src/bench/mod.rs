@@ -21,10 +21,11 @@ use std::path::PathBuf;
 pub enum Bench {
     /// The interpreter: nanoseconds per IR instruction, slowdown against clang -O2, speed against lli's interpreter
     Interp(Options),
-    /// OpenMP constructs by the EPCC method: our runtime against libomp under one executable
-    Epcc(Options),
-    /// Programs made of tasks: our runtime against libomp under one executable
-    Tasks(Options),
+    /// OpenMP constructs by the EPCC method: our runtime against libomp under one executable, and
+    /// libgomp
+    Epcc(epcc::EpccOptions),
+    /// Programs made of tasks: our runtime against libomp under one executable, and libgomp
+    Tasks(epcc::EpccOptions),
     /// The NAS benchmarks as whole processes against clang -O2 and -O3 -march=native
     Npb(npb::NpbOptions),
     /// How long a program with one parallel region takes: native, ompvm cold and warm, lli
