@@ -201,9 +201,21 @@ pub unsafe extern "C-unwind" fn barrier(ident: *const Ident, gtid: i32) -> i32 {
         }
         if team.cancel.arrivals(before) == u64::from(size) {
             dispatch::abandon(thread);
+            thread.local().left.set(true);
             return 1;
         }
         // Some came by a barrier that they do not leave from: they are met where they do.
+    }
+}
+
+/// The barrier at a region's end, which is a cancellation point: those that leave a cancelled region
+/// wait for all others, which may have come to the end already. Who has left met them before.
+#[inline(always)]
+pub fn end_of_region(thread: &Thread) {
+    if settings().cancellation && !thread.local().left.take() {
+        // SAFETY: the thread takes part in its team's region, and does nothing more there.
+        unsafe { barrier(std::ptr::null(), thread.gtid) };
+        thread.local().left.set(false);
     }
 }
 

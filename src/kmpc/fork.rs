@@ -8,6 +8,7 @@ use std::sync::atomic::Ordering;
 use crate::kmpc::abi;
 use crate::kmpc::affinity::partition::Seat;
 use crate::kmpc::affinity::{self, DISPLAY};
+use crate::kmpc::cancel;
 use crate::kmpc::icv::{self, Icvs, NestedThreads, settings};
 use crate::kmpc::ident::Ident;
 use crate::kmpc::task::wait::{Help, drain, settle_visitors};
@@ -219,6 +220,7 @@ unsafe fn run_region(
     let tid = 0;
     // SAFETY: the caller's contract.
     unsafe { abi::call_microtask(microtask, &thread.gtid, &tid, argc, argv) };
+    cancel::end_of_region(thread);
 }
 
 /// How long members of a team spin when `threads` compete for `processors`.

@@ -22,7 +22,7 @@ use crate::kmpc::task::wait::{self, Help};
 use crate::kmpc::team::gang::{Order, Slot};
 use crate::kmpc::team::parker::{Parker, Patience};
 use crate::kmpc::team::{Local, Team};
-use crate::kmpc::{abi, affinity, hooks, ompt};
+use crate::kmpc::{abi, affinity, cancel, hooks, ompt};
 use crate::support::sync::{AtomicU32 as SyncU32, Mutex, MutexGuard};
 
 /// Threads that can exist at a time.
@@ -465,6 +465,7 @@ unsafe fn serve_team(thread: &Thread, a: &Assignment) {
                 unsafe {
                     abi::call_microtask(work.microtask, &thread.gtid, &tid, work.argc, work.args());
                 }
+                cancel::end_of_region(thread);
                 let patience = team.shape().patience;
                 // SAFETY: our number; nothing of the region is touched afterwards, unless `help`
                 // keeps it from ending.

@@ -121,6 +121,8 @@ pub struct Local {
     pub loops: Cell<u32>,
     /// The master's: tasks were completed in this region, and visitors of the team may be left.
     pub visited: Cell<bool>,
+    /// The region was cancelled, and this thread has met the others to leave it.
+    pub left: Cell<bool>,
     /// The dispatched loop being executed.
     pub current_loop: UnsafeCell<LoopState>,
     /// The doacross nest being executed.
@@ -141,6 +143,7 @@ impl Default for Local {
             singles: Cell::new(0),
             loops: Cell::new(0),
             visited: Cell::new(false),
+            left: Cell::new(false),
             current_loop: UnsafeCell::new(LoopState::default()),
             nest: Nest::default(),
             ranges: CachePadded::new(std::array::from_fn(|_| AtomicU64::new(0))),
