@@ -15,6 +15,9 @@
 //!   the meeting's were. The count is tagged with the epoch; two alternate, since one is written
 //!   for the epoch after the next only when every thread has read it.
 //!
+//! The region's end is such a barrier where cancellation is on: who leaves waits for all others, and they
+//! may have come there without another cancellation point.
+//!
 //! A thread that leaves a dispatched loop early gives its place there back, so that the loop's
 //! buffer comes free; a region that was left has its buffers made as new by its master.
 //!
