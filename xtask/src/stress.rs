@@ -185,8 +185,19 @@ impl Programs {
                 command.env("OMPVM_CHAOS", (seed % 1000).to_string());
             }
         }
+        for (index, (name, values)) in SETTINGS.iter().enumerate() {
+            match pick(values, seed, index as u64) {
+                "" => command.env_remove(name),
+                value => command.env(name, value),
+            };
+        }
+        let unthrottled = command
+            .get_envs()
+            .any(|(name, value)| name == "KMP_ENABLE_TASK_THROTTLING" && value.is_some());
         let kept = match way {
             "auto" | "chaos" => KEPT_COMPILING,
+            // The memory of tasks is kept, and without throttling many wait at a time.
+            _ if unthrottled => 3 * KEPT,
             _ => KEPT,
         };
         // The sanitizer's memory grows, and it is slow.
@@ -196,12 +207,6 @@ impl Programs {
             (ROUNDS, kept)
         };
         command.args([seed, rounds, kept].map(|n| n.to_string()));
-        for (index, (name, values)) in SETTINGS.iter().enumerate() {
-            match pick(values, seed, index as u64) {
-                "" => command.env_remove(name),
-                value => command.env(name, value),
-            };
-        }
         // Waiting actively with more threads than processors is slow by request.
         if number(seed, 100).is_multiple_of(4) {
             command.env_remove("OMP_WAIT_POLICY");
