@@ -223,18 +223,24 @@ unsafe fn run_region(
     cancel::end_of_region(thread);
 }
 
+/// Microseconds that a waiting member offers its processor again and again, where the team has more
+/// threads than there are processors, before it sleeps: being woken takes some fifty.
+const CROWDED_MICROS: u32 = 500;
+
 /// How long members of a team spin when `threads` compete for `processors`.
 fn patience_for(threads: u32, processors: u32) -> Patience {
     let micros = icv::spin_micros();
     if threads > processors && micros != u32::MAX {
         Patience {
-            checks: 50,
-            micros: micros.min(2),
+            checks: 20,
+            micros: micros.min(CROWDED_MICROS),
+            yields: true,
         }
     } else {
         Patience {
             checks: 400,
             micros,
+            yields: false,
         }
     }
 }

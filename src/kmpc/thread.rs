@@ -397,6 +397,7 @@ fn patience() -> Patience {
     Patience {
         checks: 400,
         micros: icv::spin_micros(),
+        yields: false,
     }
 }
 
@@ -441,8 +442,10 @@ unsafe fn serve_team(thread: &Thread, a: &Assignment) {
     let mut last = a.last_region;
     // The number of the meeting that ended the last region for us; none has the number 0.
     let mut joined = 0;
+    // In a crowded team the master needs a processor to begin the next region.
+    let mut crowded = None;
     loop {
-        let patience = patience();
+        let patience = crowded.unwrap_or_else(patience);
         // `help` looks again.
         let called = || joined != 0 && team.tasks.interval.number() == joined;
         // SAFETY: the slot and number are ours.
@@ -467,6 +470,7 @@ unsafe fn serve_team(thread: &Thread, a: &Assignment) {
                 }
                 cancel::end_of_region(thread);
                 let patience = team.shape().patience;
+                crowded = patience.yields.then_some(patience);
                 // SAFETY: our number; nothing of the region is touched afterwards, unless `help`
                 // keeps it from ending.
                 unsafe {

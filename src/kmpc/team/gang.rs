@@ -544,6 +544,7 @@ mod tests {
     const NAP: Patience = Patience {
         checks: 10,
         micros: 1,
+        yields: false,
     };
 
     /// Runs `regions` regions of each size in turn, with `barriers` barriers each, and checks that

@@ -16,6 +16,9 @@ pub struct Patience {
     pub checks: u32,
     /// After those: microseconds to go on spinning, after a while offering the processor to others; 0 sleeps at once, `u32::MAX` never sleeps.
     pub micros: u32,
+    /// The processor is offered at once: there are more threads than processors, and who is waited
+    /// for may need this one.
+    pub yields: bool,
 }
 
 impl Patience {
@@ -23,6 +26,7 @@ impl Patience {
     pub const NONE: Self = Self {
         checks: 0,
         micros: 0,
+        yields: false,
     };
 }
 
@@ -145,7 +149,7 @@ fn spin_for(patience: Patience, done: &dyn Fn() -> bool) -> bool {
     }
     let start = std::time::Instant::now();
     loop {
-        for _ in 0..256 {
+        for _ in 0..if patience.yields { 4 } else { 256 } {
             spin_hint();
             if done() {
                 return true;
@@ -155,7 +159,7 @@ fn spin_for(patience: Patience, done: &dyn Fn() -> bool) -> bool {
         if patience.micros != u32::MAX && spun >= u128::from(patience.micros) {
             return false;
         }
-        if spun >= SELFISH {
+        if patience.yields || spun >= SELFISH {
             std::thread::yield_now();
         }
     }
