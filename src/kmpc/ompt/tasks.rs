@@ -277,25 +277,20 @@ pub unsafe extern "C-unwind" fn submit(
 }
 
 /// The items of both lists as a tool is told them.
+///
+/// # Safety
+/// As for [`depend::items`].
 unsafe fn told(count: i32, list: *const Item, more: i32, other: *const Item) -> Vec<Dependence> {
-    let mut all: Vec<Item> = Vec::new();
-    for (count, list) in [(count, list), (more, other)] {
-        if count > 0 && !list.is_null() {
-            // SAFETY: as many items as the count says (the caller's contract).
-            all.extend(unsafe { std::slice::from_raw_parts(list, count as usize) });
-        }
-    }
-    let everywhere = |item: &Item| item.kind & 0x80 != 0 || item.address == usize::MAX;
-    let kind = |item: &Item| match item.kind & 0x7f {
-        0 | 2 if everywhere(item) => 34,
-        _ if everywhere(item) => 35,
+    let kind = |item: &Item| match item.plain_kind() {
+        0 | 2 if item.everywhere() => 34,
+        _ if item.everywhere() => 35,
         8 => 7,
         kind => i32::from(kind),
     };
-    all.iter()
-        .filter(|item| item.address != 0 || item.kind & 0x80 != 0)
+    // SAFETY: the caller's contract.
+    unsafe { depend::items(count, list, more, other) }
         .map(|item| Dependence {
-            variable: if everywhere(item) {
+            variable: if item.everywhere() {
                 0
             } else {
                 item.address as u64

@@ -184,11 +184,10 @@ pub unsafe fn go(thread: &Thread, task: *mut Task) {
     let team = thread.team();
     let member = &thread.local().tasks;
     // SAFETY: our own deque.
+    let many = || unsafe { member.deque.len(THROTTLE) } >= THROTTLE;
     let now = team.size() == 1
         || parent.is(flag::FINAL)
-        || t.priority.get() == 0
-            && unsafe { member.deque.len(THROTTLE) } >= THROTTLE
-            && settings().task_throttling;
+        || t.priority.get() == 0 && many() && settings().task_throttling;
     // SAFETY: the caller's contract.
     unsafe {
         if (!now || t.completes_later()) && !t.is(flag::COUNTED) {

@@ -43,6 +43,18 @@ mod kind {
     pub const EVERYWHERE: usize = usize::MAX;
 }
 
+impl Item {
+    /// Whether it is `omp_all_memory`.
+    pub(in crate::kmpc) fn everywhere(&self) -> bool {
+        self.kind & kind::ALL != 0 || self.address == kind::EVERYWHERE
+    }
+
+    /// The kind at an address: in 1, out 2, mutexinoutset 4, inoutset 8.
+    pub(in crate::kmpc) fn plain_kind(&self) -> u8 {
+        self.kind & !kind::ALL
+    }
+}
+
 /// A task as its siblings depend on it.
 pub struct Node {
     /// The task; null for a wait.
@@ -137,7 +149,7 @@ impl Table {
     /// Makes `node` follow those before it at `item`; those after it will follow it, unless it is
     /// a `wait`, after which nothing is left there to follow.
     fn add(&mut self, node: &Arc<Node>, item: &Item, wait: bool) {
-        if item.kind & kind::ALL != 0 || item.address == kind::EVERYWHERE {
+        if item.everywhere() {
             return self.add_all(node, wait);
         }
         let entry = self.entries.entry(item.address).or_insert_with(|| Entry {
@@ -238,7 +250,7 @@ impl Task {
 ///
 /// # Safety
 /// The lists have as many items as the counts say.
-unsafe fn items<'a>(
+pub(in crate::kmpc) unsafe fn items<'a>(
     count: i32,
     list: *const Item,
     more: i32,
