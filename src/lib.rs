@@ -2,7 +2,7 @@
 //!
 //! It loads the LLVM bitcode that `clang -fopenmp` emits, runs it, and is itself the OpenMP
 //! runtime. The layers, from the bottom: [`support`], [`ir`], `llvm`, [`memory`], [`kmpc`],
-//! `offload`, `interp` and `jit`, `tier`, `api`, `cli`; a layer uses only those below it
+//! [`mod@offload`], `interp` and `jit`, `tier`, `api`, `cli`; a layer uses only those below it
 //! (a test reads the `use crate::` lines). ARCHITECTURE.md tells the whole story.
 
 pub mod ir;
@@ -20,5 +20,7 @@ pub mod interp;
 pub mod jit;
 #[cfg(feature = "vm")]
 pub mod llvm;
+#[cfg(feature = "vm")]
+pub mod offload;
 #[cfg(feature = "vm")]
 pub mod tier;
