@@ -7,8 +7,8 @@
 //! same handler bodies return to a loop instead. `OMPVM_HISTOGRAM` at build time makes that loop
 //! count pairs of instructions and print the most frequent ones at the end.
 //!
-//! Compiles `runtime-c/` to bitcode for the compiler of tier 2. Without a clang 22 the bitcode is
-//! empty and nothing of the runtime is inlined.
+//! Compiles `runtime-c/` to bitcode: short ways for the compiler of tier 2, and the devices' runtime.
+//! Without a clang 22 the bitcode is empty: nothing of the runtime is inlined, no region offloaded.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -46,32 +46,73 @@ fn main() {
     compile_shim();
 }
 
+/// Compiles `runtime-c/`: the short ways of the host's runtime, and the devices' runtime.
 fn runtime_bitcode() {
+    // What is inlined must not tell the program's own types apart from its own.
+    let common = [
+        "-O2",
+        "-Wall",
+        "-Wextra",
+        "-fno-strict-aliasing",
+        "-std=c11",
+    ];
+    let host = ["-fPIC", "-fno-asynchronous-unwind-tables"];
+    if !bitcode(
+        "runtime-c",
+        "entries.c",
+        "entries.bc",
+        &[&common[..], &host].concat(),
+    ) {
+        println!("cargo::warning=no clang 22: compiled programs call the runtime out of line");
+    }
+    // The oldest GPUs that are supported: one file fits all, and is lowered for the one at hand.
+    let device = [
+        "--target=nvptx64-nvidia-cuda",
+        "-march=sm_70",
+        "-Xclang",
+        "-target-feature",
+        "-Xclang",
+        "+ptx70",
+        "-nogpulib",
+        "-ffreestanding",
+        "-fvisibility=hidden",
+        // All threads must meet at a barrier: no pass may make it depend on a condition.
+        "-fconvergent-functions",
+    ];
+    if !bitcode(
+        "runtime-c/device",
+        "device.c",
+        "device.bc",
+        &[&common[..], &device].concat(),
+    ) {
+        println!("cargo::warning=no clang 22: target regions cannot run on devices");
+    }
+}
+
+/// Compiles a file of a folder to bitcode in the output folder; an empty file where it cannot.
+fn bitcode(folder: &str, file: &str, output: &str, flags: &[&str]) -> bool {
     const PREFIX: &str = "LLVM_SYS_221_PREFIX";
-    let source = "runtime-c/entries.c";
-    println!("cargo::rerun-if-changed={source}");
+    println!("cargo::rerun-if-changed={folder}");
     println!("cargo::rerun-if-env-changed={PREFIX}");
-    let output = PathBuf::from(std::env::var_os("OUT_DIR").unwrap_or_default()).join("entries.bc");
+    let output = PathBuf::from(std::env::var_os("OUT_DIR").unwrap_or_default()).join(output);
     let mut candidates = vec![PathBuf::from("clang-22")];
     if let Some(prefix) = std::env::var_os(PREFIX) {
         candidates.insert(0, PathBuf::from(prefix).join("bin/clang"));
     }
     let made = candidates.iter().any(|clang| {
         Command::new(clang)
-            .args(["-std=c11", "-O2", "-fPIC", "-Wall", "-Wextra"])
-            // What is inlined must not tell the program's own types apart from its own.
-            .args(["-fno-strict-aliasing", "-fno-asynchronous-unwind-tables"])
+            .args(flags)
             .args(["-c", "-emit-llvm", "-o"])
             .arg(&output)
-            .arg(source)
+            .arg(PathBuf::from(folder).join(file))
             .status()
             .is_ok_and(|status| status.success())
     });
     if !made {
-        println!("cargo::warning=no clang 22: compiled programs call the runtime out of line");
         // A missing file would be an error where it is included.
         let _ = std::fs::write(&output, b"");
     }
+    made
 }
 
 /// Compiles `src/llvm/shim.cpp` against the headers of the LLVM that `llvm-sys` found.

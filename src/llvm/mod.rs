@@ -12,6 +12,7 @@ mod attributes;
 mod code;
 mod constants;
 mod debug;
+pub mod device;
 mod error;
 mod guard;
 mod late;

@@ -1,0 +1,12 @@
+/* The device runtime as one unit: what offloaded regions call, compiled once for all GPUs. */
+#include "device.h"
+
+#include "invoke.c"
+#include "team.c"
+#include "sync.c"
+#include "loops.c"
+#include "dispatch.c"
+#include "reduce.c"
+#include "tasks.c"
+#include "api.c"
+#include "library.c"

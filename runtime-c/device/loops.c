@@ -1,0 +1,132 @@
+/* Loops that are divided before they run: `distribute` over teams, `for` over a region's threads.
+ *
+ * Numbers of schedules are kmp.h's of the public OpenMP runtime interface. A chunk of `for` on a
+ * device is one iteration unless the program says otherwise, so that neighbours touch neighbours.
+ *
+ * Where one construct is both (`distribute parallel for`), a compiler divides twice: chunks of a
+ * team's size over teams, each chunk over the threads. The forms with `whole` and `grid` divide the
+ * same iterations in the same way at once: the outer loop runs once and the inner one strides over
+ * the grid. The lowering puts them in where it recognises the construct.
+ */
+#include "device.h"
+
+enum {
+  STATIC_CHUNKED = 33,
+  STATIC = 34,
+  STATIC_BALANCED_CHUNKED = 45,
+  DISTRIBUTE_CHUNKED = 91,
+  DISTRIBUTE = 92,
+};
+
+/* Divides lower..=upper by `step` among `parts`; `part` gets the first piece of its own, and the
+ * distance to its next. Which iteration is last is told to whom it falls. */
+#define DIVIDE(NAME, T, U, S)                                                                      \
+  INLINE void NAME(bool chunked, uint32_t part, uint32_t parts, int32_t *last, T *lower, T *upper, \
+                   S *stride, S step, S chunk) {                                                   \
+    T from = *lower, to = *upper;                                                                  \
+    bool none = step > 0 ? to < from : from < to;                                                  \
+    if (none) {                                                                                    \
+      *last = 0;                                                                                   \
+      *stride = step;                                                                              \
+      return;                                                                                      \
+    }                                                                                              \
+    if (parts == 1 && !chunked) {                                                                  \
+      *last = 1;                                                                                   \
+      *stride = (S)((U)to - (U)from + (U)step);                                                    \
+      return;                                                                                      \
+    }                                                                                              \
+    U trips = step > 0 ? ((U)to - (U)from) / (U)step + 1 : ((U)from - (U)to) / (U)(-step) + 1;     \
+    if (chunked) {                                                                                 \
+      U piece = chunk > 0 ? (U)chunk : 1;                                                          \
+      U span = piece * (U)step;                                                                    \
+      *stride = (S)(span * parts);                                                                 \
+      *lower = (T)((U)from + span * part);                                                         \
+      *upper = (T)((U)*lower + span - (U)step);                                                    \
+      *last = (trips - 1) / piece % parts == part;                                                 \
+      return;                                                                                      \
+    }                                                                                              \
+    U piece = trips / parts, rest = trips % parts;                                                 \
+    U first = piece * part + (part < rest ? part : rest);                                          \
+    U count = piece + (part < rest ? 1 : 0);                                                       \
+    *stride = (S)((U)to - (U)from + (U)step);                                                      \
+    *last = count != 0 && first + count == trips;                                                  \
+    if (count == 0) {                                                                              \
+      *lower = (T)((U)to + (U)step);                                                               \
+      *upper = to;                                                                                 \
+      return;                                                                                      \
+    }                                                                                              \
+    *lower = (T)((U)from + first * (U)step);                                                       \
+    *upper = (T)((U)*lower + (count - 1) * (U)step);                                               \
+  }
+
+#define LOOPS(SUFFIX, T, U, S)                                                                     \
+  DIVIDE(divide_##SUFFIX, T, U, S)                                                                 \
+  SHORT_ENTRY void __kmpc_for_static_init_##SUFFIX(Ident *ident, int32_t thread, int32_t schedule, \
+                                                   int32_t *last, T *lower, T *upper, S *stride,   \
+                                                   S step, S chunk) {                              \
+    (void)ident, (void)thread;                                                                     \
+    bool chunked = schedule == STATIC_CHUNKED || schedule == STATIC_BALANCED_CHUNKED;              \
+    divide_##SUFFIX(chunked, thread_number(), thread_count(), last, lower, upper, stride, step,    \
+                    chunk);                                                                        \
+  }                                                                                                \
+  SHORT_ENTRY void __kmpc_distribute_static_init_##SUFFIX(                                         \
+      Ident *ident, int32_t thread, int32_t schedule, int32_t *last, T *lower, T *upper,           \
+      S *stride, S step, S chunk) {                                                                \
+    (void)ident, (void)thread;                                                                     \
+    divide_##SUFFIX(schedule == DISTRIBUTE_CHUNKED, team_number(), team_count(), last, lower,      \
+                    upper, stride, step, chunk);                                                   \
+  }                                                                                                \
+  SHORT_ENTRY void __ompvm_distribute_whole_##SUFFIX(Ident *ident, int32_t thread,                 \
+                                                     int32_t schedule, int32_t *last, T *lower,    \
+                                                     T *upper, S *stride, S step, S chunk) {       \
+    (void)ident, (void)thread, (void)schedule, (void)chunk;                                        \
+    *last = 1;                                                                                     \
+    *stride = (S)((U)*upper - (U)*lower + (U)step);                                                \
+  }                                                                                                \
+  SHORT_ENTRY void __ompvm_for_grid_##SUFFIX(Ident *ident, int32_t thread, int32_t schedule,       \
+                                             int32_t *last, T *lower, T *upper, S *stride, S step, \
+                                             S chunk) {                                            \
+    (void)ident, (void)thread, (void)schedule, (void)chunk;                                        \
+    uint32_t part = team_number() * hardware_threads() + hardware_thread();                        \
+    uint32_t parts = team_count() * hardware_threads();                                            \
+    divide_##SUFFIX(true, part, parts, last, lower, upper, stride, step, 1);                       \
+  }                                                                                                \
+  /* What flang and the newer code generators call: the loop's body is a function. */              \
+  INLINE void stride_##SUFFIX(void (*body)(T, void *), void *captured, T trips, uint32_t first,    \
+                              uint32_t distance) {                                                 \
+    for (U i = first; i < (U)trips;) {                                                             \
+      body((T)i, captured);                                                                        \
+      U next = i + distance;                                                                       \
+      if (next < i)                                                                                \
+        break;                                                                                     \
+      i = next;                                                                                    \
+    }                                                                                              \
+  }                                                                                                \
+  SHORT_ENTRY void __kmpc_for_static_loop_##SUFFIX(Ident *ident, void (*body)(T, void *),          \
+                                                   void *captured, T trips, T threads, T chunk,    \
+                                                   uint8_t single) {                               \
+    (void)ident, (void)threads, (void)chunk, (void)single;                                         \
+    stride_##SUFFIX(body, captured, trips, thread_number(), thread_count());                       \
+  }                                                                                                \
+  SHORT_ENTRY void __kmpc_distribute_static_loop_##SUFFIX(Ident *ident, void (*body)(T, void *),   \
+                                                          void *captured, T trips, T chunk,        \
+                                                          uint8_t single) {                        \
+    (void)ident, (void)chunk, (void)single;                                                        \
+    stride_##SUFFIX(body, captured, trips, team_number(), team_count());                           \
+  }                                                                                                \
+  SHORT_ENTRY void __kmpc_distribute_for_static_loop_##SUFFIX(                                     \
+      Ident *ident, void (*body)(T, void *), void *captured, T trips, T threads, T block_chunk,    \
+      T thread_chunk, uint8_t single) {                                                            \
+    (void)ident, (void)threads, (void)block_chunk, (void)thread_chunk, (void)single;               \
+    uint32_t count = thread_count();                                                               \
+    stride_##SUFFIX(body, captured, trips, team_number() * count + thread_number(),                \
+                    team_count() * count);                                                         \
+  }
+
+LOOPS(4, int32_t, uint32_t, int32_t)
+LOOPS(4u, uint32_t, uint32_t, int32_t)
+LOOPS(8, int64_t, uint64_t, int64_t)
+LOOPS(8u, uint64_t, uint64_t, int64_t)
+
+SHORT_ENTRY void __kmpc_for_static_fini(Ident *i, int32_t t) { (void)i, (void)t; }
+SHORT_ENTRY void __kmpc_distribute_static_fini(Ident *i, int32_t t) { (void)i, (void)t; }

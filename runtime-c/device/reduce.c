@@ -1,0 +1,134 @@
+/* Reductions over the threads of a region and over teams, and the shuffles that they are made of.
+ *
+ * The compiler gives functions: one combines a lane's values with those of the lane `offset` away
+ * (kind 0: all lanes of a warp; kind 1: the first lanes, where lanes from `offset` on take over the
+ * other's values; kind 2: any), one brings the first lanes' values of all warps to the first
+ * threads, and four go between a thread's values and a record in memory. After a reduction the
+ * first thread has the result.
+ *
+ * Over teams: each team leaves a record, and the team that comes last combines all of them, in the
+ * order of the teams, so the result does not depend on which team that is.
+ */
+#include "device.h"
+
+typedef void (*Shuffle)(void *, int16_t, int16_t, int16_t);
+typedef void (*BetweenWarps)(void *, int32_t);
+typedef void (*Record)(void *, int32_t, void *);
+
+/* The lanes of this warp that are in the innermost region. */
+INLINE uint32_t own_lanes(void) {
+  uint32_t thread = hardware_thread(), lane = thread % WARP;
+  if (level_of[thread] != 1 || threads_of[thread] == 1)
+    return 1u << lane;
+  uint32_t rest = threads_of[thread] - (thread - lane);
+  return rest >= WARP ? ~0u : (1u << rest) - 1;
+}
+
+ENTRY int32_t __kmpc_shuffle_int32(int32_t value, int16_t distance, int16_t width) {
+  return __nvvm_shfl_sync_down_i32(own_lanes(), value, distance, ((WARP - width) << 8) | (WARP - 1));
+}
+ENTRY int64_t __kmpc_shuffle_int64(int64_t value, int16_t distance, int16_t width) {
+  uint32_t low = (uint32_t)__kmpc_shuffle_int32((int32_t)value, distance, width);
+  uint32_t high = (uint32_t)__kmpc_shuffle_int32((int32_t)(value >> 32), distance, width);
+  return (int64_t)((uint64_t)high << 32 | low);
+}
+
+/* Combines the values of the first `count` lanes; the others take part with values nobody uses. */
+INLINE void reduce_warp(void *values, Shuffle shuffle, uint32_t count) {
+  int16_t lane = (int16_t)(hardware_thread() % WARP);
+  if (count >= WARP) {
+    for (int16_t offset = WARP / 2; offset > 0; offset /= 2)
+      shuffle(values, lane, offset, 0);
+    return;
+  }
+  while (count > 1) {
+    shuffle(values, lane, (int16_t)(count / 2), 1);
+    count = (count + 1) / 2;
+  }
+}
+
+/* Combines the values of a region's first `count` threads; all of its threads call. */
+INLINE void reduce_block(void *values, Shuffle shuffle, BetweenWarps gather, uint32_t count) {
+  uint32_t thread = hardware_thread(), first = thread / WARP * WARP;
+  if (first < count)
+    reduce_warp(values, shuffle, count - first);
+  if (count <= WARP)
+    return;
+  uint32_t warps = (count + WARP - 1) / WARP;
+  gather(values, (int32_t)warps);
+  if (thread < WARP)
+    reduce_warp(values, shuffle, warps);
+}
+
+SHORT_ENTRY int32_t __kmpc_nvptx_parallel_reduce_nowait_v2(Ident *ident, uint64_t size,
+                                                           void *values, Shuffle shuffle,
+                                                           BetweenWarps gather) {
+  (void)ident, (void)size;
+  uint32_t threads = thread_count();
+  if (threads == 1)
+    return 1;
+  reduce_block(values, shuffle, gather, threads);
+  return hardware_thread() == 0;
+}
+
+ENTRY void *__kmpc_reduction_get_fixed_buffer(void) { return team.launch->buffer; }
+
+/* Whether this team is the last of all that call. */
+INLINE bool last_team(uint32_t teams) {
+  uint32_t *arrived = &team.launch->arrived;
+  bool last = __scoped_atomic_fetch_add(arrived, 1, __ATOMIC_ACQ_REL, DEVICE) == teams - 1;
+  if (last)
+    /* The next launch counts anew. */
+    __scoped_atomic_store_n(arrived, 0, __ATOMIC_RELAXED, DEVICE);
+  return last;
+}
+
+SHORT_ENTRY int32_t __kmpc_nvptx_teams_reduce_nowait_v2(
+    Ident *ident, void *records, uint32_t length, uint64_t size, void *values, Shuffle shuffle,
+    BetweenWarps gather, Record store, Record combine_record, Record load, Record combine) {
+  (void)ident, (void)length, (void)size, (void)combine_record;
+  uint32_t thread = hardware_thread(), teams = team_count();
+  bool all = spmd();
+  if (teams == 1)
+    return !all || thread == 0;
+  if (!all) {
+    store(records, (int32_t)team_number(), values);
+    if (!last_team(teams))
+      return 0;
+    load(records, 0, values);
+    for (uint32_t i = 1; i < teams; i++)
+      combine(records, (int32_t)i, values);
+    return 1;
+  }
+  if (thread == 0) {
+    store(records, (int32_t)team_number(), values);
+    team.flag = last_team(teams);
+  }
+  aligned_barrier();
+  if (!team.flag)
+    return 0;
+  __scoped_atomic_thread_fence(__ATOMIC_ACQUIRE, DEVICE);
+  uint32_t threads = hardware_threads();
+  uint32_t count = teams < threads ? teams : threads;
+  if (thread < count) {
+    load(records, (int32_t)thread, values);
+    for (uint32_t i = thread + threads; i < teams; i += threads)
+      combine(records, (int32_t)i, values);
+  }
+  /* The compiler's functions ask for the region. */
+  level_of[thread] = 1;
+  threads_of[thread] = threads;
+  reduce_block(values, shuffle, gather, count);
+  level_of[thread] = 0;
+  threads_of[thread] = 1;
+  return thread == 0;
+}
+
+ENTRY void __kmpc_nvptx_end_reduce_nowait(int32_t thread) { (void)thread; }
+ENTRY int32_t __kmpc_reduce_nowait(Ident *i, int32_t t, int32_t n, uint64_t s, void *d, void *f,
+                                   uint32_t *lock) {
+  (void)i, (void)t, (void)n, (void)s, (void)d, (void)f, (void)lock;
+  /* Each thread combines by itself, with atomic operations. */
+  return 2;
+}
+ENTRY void __kmpc_end_reduce_nowait(Ident *i, int32_t t, uint32_t *l) { (void)i, (void)t, (void)l; }

@@ -1,0 +1,146 @@
+/* Barriers, flush, critical sections and locks, master, masked and single.
+ *
+ * A barrier of the hardware counts whole warps. A region of all threads has one, a region of whole
+ * warps another with a count; threads of one warp wait for each other as lanes; only an odd number
+ * of threads over several warps counts in memory.
+ */
+#include "device.h"
+
+INLINE uint32_t lanes(uint32_t count) { return count >= WARP ? ~0u : (1u << count) - 1; }
+
+static void counted_barrier(uint32_t threads) {
+  uint32_t *arrived = (uint32_t *)&team.arrived, *turn = (uint32_t *)&team.turn;
+  uint32_t now = __scoped_atomic_load_n(turn, __ATOMIC_RELAXED, BLOCK);
+  if (__scoped_atomic_fetch_add(arrived, 1, __ATOMIC_ACQ_REL, BLOCK) + 1 == threads) {
+    __scoped_atomic_store_n(arrived, 0, __ATOMIC_RELAXED, BLOCK);
+    __scoped_atomic_store_n(turn, now + 1, __ATOMIC_RELEASE, BLOCK);
+  }
+  while (__scoped_atomic_load_n(turn, __ATOMIC_ACQUIRE, BLOCK) == now)
+    relax();
+}
+
+ENTRY void __kmpc_barrier(Ident *ident, int32_t thread) {
+  (void)ident, (void)thread;
+  uint32_t threads = thread_count();
+  if (threads == 1)
+    return;
+  if (threads == hardware_threads())
+    block_barrier();
+  else if (threads <= WARP)
+    __nvvm_bar_warp_sync(lanes(threads));
+  else if (threads % WARP == 0)
+    __nvvm_barrier_sync_cnt(1, threads);
+  else
+    counted_barrier(threads);
+}
+
+SHORT_ENTRY void __kmpc_barrier_simple_spmd(Ident *ident, int32_t thread) {
+  (void)ident, (void)thread;
+  aligned_barrier();
+}
+ENTRY void __kmpc_barrier_simple_generic(Ident *ident, int32_t thread) {
+  (void)ident, (void)thread;
+  block_barrier();
+}
+ENTRY int32_t __kmpc_cancel_barrier(Ident *ident, int32_t thread) {
+  __kmpc_barrier(ident, thread);
+  return 0;
+}
+/* Nothing is ever cancelled: OMP_CANCELLATION is false on devices. */
+ENTRY int32_t __kmpc_cancel(Ident *i, int32_t t, int32_t kind) {
+  (void)i, (void)t, (void)kind;
+  return 0;
+}
+ENTRY int32_t __kmpc_cancellationpoint(Ident *i, int32_t t, int32_t kind) {
+  (void)i, (void)t, (void)kind;
+  return 0;
+}
+
+ENTRY void __kmpc_flush(Ident *ident) {
+  (void)ident;
+  __scoped_atomic_thread_fence(__ATOMIC_SEQ_CST, __MEMORY_SCOPE_SYSTEM);
+}
+ENTRY uint64_t __kmpc_warp_active_thread_mask(void) { return __nvvm_activemask(); }
+ENTRY void __kmpc_syncwarp(uint64_t mask) { __nvvm_bar_warp_sync((uint32_t)mask); }
+
+INLINE void take(uint32_t *word) {
+  for (;;) {
+    uint32_t expected = 0;
+    if (__scoped_atomic_compare_exchange_n(word, &expected, 1, false, __ATOMIC_ACQUIRE,
+                                           __ATOMIC_RELAXED, DEVICE))
+      return;
+    relax();
+  }
+}
+INLINE void give(uint32_t *word) { __scoped_atomic_store_n(word, 0, __ATOMIC_RELEASE, DEVICE); }
+
+ENTRY void __kmpc_critical(Ident *ident, int32_t thread, uint32_t *name) {
+  (void)ident, (void)thread;
+  take(name);
+}
+ENTRY void __kmpc_critical_with_hint(Ident *ident, int32_t thread, uint32_t *name, uint32_t hint) {
+  (void)ident, (void)thread, (void)hint;
+  take(name);
+}
+ENTRY void __kmpc_end_critical(Ident *ident, int32_t thread, uint32_t *name) {
+  (void)ident, (void)thread;
+  give(name);
+}
+
+ENTRY int32_t __kmpc_master(Ident *ident, int32_t thread) {
+  (void)ident, (void)thread;
+  return thread_number() == 0;
+}
+ENTRY void __kmpc_end_master(Ident *i, int32_t t) { (void)i, (void)t; }
+ENTRY int32_t __kmpc_masked(Ident *ident, int32_t thread, int32_t filter) {
+  (void)ident, (void)thread;
+  return (int32_t)thread_number() == filter;
+}
+ENTRY void __kmpc_end_masked(Ident *i, int32_t t) { (void)i, (void)t; }
+ENTRY int32_t __kmpc_single(Ident *ident, int32_t thread) {
+  (void)ident, (void)thread;
+  return thread_number() == 0;
+}
+ENTRY void __kmpc_end_single(Ident *i, int32_t t) { (void)i, (void)t; }
+
+ENTRY void omp_init_lock(uint32_t *lock) { give(lock); }
+ENTRY void omp_init_lock_with_hint(uint32_t *lock, int32_t hint) {
+  (void)hint;
+  give(lock);
+}
+ENTRY void omp_destroy_lock(uint32_t *lock) { give(lock); }
+ENTRY void omp_set_lock(uint32_t *lock) { take(lock); }
+ENTRY void omp_unset_lock(uint32_t *lock) { give(lock); }
+ENTRY int32_t omp_test_lock(uint32_t *lock) {
+  uint32_t expected = 0;
+  return __scoped_atomic_compare_exchange_n(lock, &expected, 1, false, __ATOMIC_ACQUIRE,
+                                            __ATOMIC_RELAXED, DEVICE);
+}
+
+/* A lock that its owner may take again: the owner's number, and how often. */
+INLINE uint32_t owner(void) { return team_number() * THREADS + hardware_thread() + 1; }
+ENTRY int32_t omp_test_nest_lock(uint32_t *lock) {
+  uint32_t expected = 0;
+  if (__scoped_atomic_load_n(lock, __ATOMIC_RELAXED, DEVICE) != owner() &&
+      !__scoped_atomic_compare_exchange_n(lock, &expected, owner(), false, __ATOMIC_ACQUIRE,
+                                          __ATOMIC_RELAXED, DEVICE))
+    return 0;
+  return (int32_t)++lock[1];
+}
+ENTRY void omp_set_nest_lock(uint32_t *lock) {
+  while (!omp_test_nest_lock(lock))
+    relax();
+}
+ENTRY void omp_unset_nest_lock(uint32_t *lock) {
+  if (--lock[1] == 0)
+    give(lock);
+}
+ENTRY void omp_init_nest_lock(uint32_t *lock) {
+  lock[1] = 0;
+  give(lock);
+}
+ENTRY void omp_init_nest_lock_with_hint(uint32_t *lock, int32_t hint) {
+  (void)hint;
+  omp_init_nest_lock(lock);
+}
+ENTRY void omp_destroy_nest_lock(uint32_t *lock) { omp_init_nest_lock(lock); }
