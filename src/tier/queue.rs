@@ -67,8 +67,29 @@ pub struct Job {
 pub struct Better {
     /// From then on while a processor is idle.
     pub worth: Instant,
-    /// From then on.
-    pub due: Instant,
+    /// From then on; never, where it would help nobody who is known to come.
+    pub due: Option<Instant>,
+}
+
+impl Job {
+    /// Whether a thread takes it, a nice one or another, `idle` while a processor has nothing to do;
+    /// `due` says whether this thread takes what cannot wait.
+    fn is_for(&self, nice: bool, idle: bool, due: bool, now: Instant) -> bool {
+        match self.better {
+            Some(better) if better.due.is_none_or(|at| at > now) => {
+                nice && idle && better.worth <= now
+            }
+            _ => due,
+        }
+    }
+}
+
+/// Gives a time to what of a function's jobs had none.
+fn fall_due(jobs: &mut [Job], function: FuncId, due: Option<Instant>) {
+    let of_it = jobs.iter_mut().filter(|j| j.function == function);
+    for better in of_it.filter_map(|j| j.better.as_mut()) {
+        better.due = better.due.or(due);
+    }
 }
 
 #[derive(Debug, Default)]
@@ -141,8 +162,13 @@ impl Queue {
         let times = BETTER_TIMES / share.clamp(0.1, 1.0);
         Better {
             worth: now + full,
-            due: now + (full * self.disturbed()).mul_f64(times),
+            due: Some(now + (full * self.disturbed()).mul_f64(times)),
         }
+    }
+
+    /// Says when the better code of a function that waits for idle time is due after all.
+    pub fn falls_due(&self, function: FuncId, due: Option<Instant>) {
+        fall_due(&mut self.state.lock().jobs, function, due);
     }
 
     /// Jobs that wait and are not improvements.
@@ -203,10 +229,7 @@ impl Queue {
             let idle = self.idle() > 0;
             // Where all jobs so far were improvements, there is nobody else for those that are due.
             let due = !nice || state.started[0] == 0;
-            let mine = |j: &Job| match j.better {
-                Some(better) if better.due > now => nice && idle && better.worth <= now,
-                _ => due,
-            };
+            let mine = |j: &Job| j.is_for(nice, idle, due, now);
             let best = (0..state.jobs.len())
                 .filter(|&i| mine(&state.jobs[i]))
                 .max_by_key(|&i| (state.jobs[i].better.is_none(), state.jobs[i].score));
@@ -330,4 +353,54 @@ fn time_of(clock: libc::clockid_t) -> Duration {
     // SAFETY: writes to the value passed. The clocks of the process and its threads are always there.
     unsafe { libc::clock_gettime(clock, &mut time) };
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cranelift_entity::EntityRef;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn job(function: usize, better: Option<Better>) -> Job {
+        Job {
+            score: SECOND,
+            function: FuncId::new(function),
+            head: None,
+            level: Level::Full,
+            better,
+            ahead: 0,
+        }
+    }
+
+    #[test]
+    fn what_is_not_due_waits_for_idle_time() {
+        let now = Instant::now();
+        let (worth, due) = (now + SECOND, Some(now + SECOND * 2));
+        let waits = job(0, Some(Better { worth, due }));
+        let spare = job(0, Some(Better { worth, due: None }));
+        let hot = job(0, None);
+        assert!(hot.is_for(false, false, true, now) && !hot.is_for(true, true, false, now));
+        for job in [&waits, &spare] {
+            assert!(!job.is_for(true, true, false, now));
+            assert!(job.is_for(true, true, false, worth));
+            assert!(!job.is_for(true, false, false, worth));
+            assert!(!job.is_for(false, true, true, worth));
+        }
+        let late = now + SECOND * 3;
+        assert!(waits.is_for(false, false, true, late));
+        assert!(!spare.is_for(false, false, true, late));
+    }
+
+    #[test]
+    fn a_call_makes_spare_code_due() {
+        let now = Instant::now();
+        let better = |due| Some(Better { worth: now, due });
+        let mut jobs = [job(0, better(None)), job(1, better(None)), job(0, None)];
+        fall_due(&mut jobs, FuncId::new(0), Some(now));
+        assert!(jobs[0].is_for(false, false, true, now));
+        assert!(!jobs[1].is_for(false, false, true, now));
+        fall_due(&mut jobs, FuncId::new(0), Some(now + SECOND));
+        assert_eq!(jobs[0].better.and_then(|b| b.due), Some(now));
+    }
 }

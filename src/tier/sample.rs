@@ -70,6 +70,8 @@ struct Seen {
     /// How often it was seen without being executed.
     waits: u32,
     compiled: bool,
+    /// It was compiled for one who may call it, and nobody has so far.
+    spare: bool,
     loops: Vec<u32>,
     refused: bool,
 }
@@ -276,6 +278,9 @@ impl Shared {
                 s.all.as_secs_f64() * 1e3
             )
         };
+        if called && std::mem::take(&mut s.spare) {
+            self.queue.falls_due(function, self.better(s, now).due);
+        }
         if called && !s.compiled {
             s.compiled = true;
             if !self.is_compiled(function) {
@@ -309,22 +314,31 @@ impl Shared {
         self.compiler
             .note(function, What::Queued(format!("{}; a loop runs", text())));
         self.push(s, Some((s.code, head)), Level::Full, None);
-        // It may be called again, in the next run at least.
+        // It may be called again, in the next run at least: that is worth idle time, no more.
         if !s.compiled && !self.is_compiled(function) {
             s.compiled = true;
+            s.spare = true;
             if self.queue.idle() > 2 {
                 self.push(s, None, Level::Quick, None);
             }
-            self.push_better(s, now);
+            let spare = Better {
+                due: None,
+                ..self.better(s, now)
+            };
+            self.push(s, None, Level::Full, Some(spare));
         }
         true
     }
 
     /// What was compiled quickly gets better code.
     fn push_better(&self, s: &Seen, now: Instant) {
+        self.push(s, None, Level::Full, Some(self.better(s, now)));
+    }
+
+    /// When better code of a function is worth its cost, by the part of the time it was seen.
+    fn better(&self, s: &Seen, now: Instant) -> Better {
         let share = s.all.as_secs_f64() / (now - s.since).as_secs_f64().max(1e-6);
-        let better = self.queue.better(s.code.func, now, share);
-        self.push(s, None, Level::Full, Some(better));
+        self.queue.better(s.code.func, now, share)
     }
 
     fn push(
@@ -369,6 +383,7 @@ impl Seen {
             watched: None,
             waits: 0,
             compiled: false,
+            spare: false,
             loops: Vec::new(),
             refused: false,
         }
