@@ -1,10 +1,10 @@
 //! OpenMP constructs by the EPCC method, and programs made of tasks: one native executable, run in
 //! turn with libomp and with our runtime in its place (`LD_LIBRARY_PATH`); beside it libgomp, whose
-//! executable is made by gcc.
+//! executable is made by gcc. `bench npb --pack` gathers all of it for a machine without compilers.
 
-use super::{Options, table::Table};
+use super::{Options, place::Place, table::Table};
 use crate::process::{self, capture_ok, median, root};
-use crate::setup::{self, Tools};
+use crate::setup::Tools;
 use clap::Args;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,6 +18,9 @@ pub struct EpccOptions {
     /// A folder with another libomp.so.5 as a peer, too
     #[arg(long, value_name = "DIR")]
     peer: Option<PathBuf>,
+    /// Measure what `bench npb --pack` gathered in this folder
+    #[arg(long, value_name = "DIR")]
+    from: Option<PathBuf>,
     /// Bind no threads: the runtimes' own defaults, as for more threads than processors
     #[arg(long)]
     unbound: bool,
@@ -41,18 +44,38 @@ struct Side {
     library: Option<PathBuf>,
 }
 
-/// Builds all sides, ours first. libgomp has an executable of its own, made by gcc from the same
-/// sources, where there is a gcc.
-fn sides(tools: &Tools, name: &str, options: &EpccOptions) -> Result<Vec<Side>, String> {
-    let clang = build(&tools.llvm("clang"), &["-fopenmp-version=51"], name, name)?;
+/// All sides, ours first, built or packed. libgomp has an executable of its own, made by gcc from
+/// the same sources, where there is a gcc.
+fn sides(place: &Place, name: &str, options: &EpccOptions) -> Result<Vec<Side>, String> {
     let side = |name, executable: &PathBuf, library: Option<PathBuf>| Side {
         name,
         executable: executable.clone(),
         library,
     };
+    let (clang, gcc, ours, libomp, libgomp) = match &place.tools {
+        Some(tools) => (
+            build_clang(tools, name)?,
+            build_gcc(name),
+            libomp_ours(tools)?,
+            tools.prefix.join("lib"),
+            None,
+        ),
+        None => {
+            let gcc = place.path(&format!("bench/out/{name}.gcc"));
+            let packed = gcc.exists().then_some(gcc).ok_or("it was not packed");
+            let lib = place.path("lib");
+            (
+                place.path(&format!("bench/out/{name}")),
+                packed.map_err(str::to_owned),
+                place.path(OURS),
+                lib.clone(),
+                Some(lib),
+            )
+        }
+    };
     let mut sides = vec![
-        side("ompvm", &clang, Some(libomp_ours(tools)?)),
-        side("libomp", &clang, Some(tools.prefix.join("lib"))),
+        side("ompvm", &clang, Some(ours)),
+        side("libomp", &clang, Some(libomp)),
     ];
     if let Some(dir) = &options.peer {
         if !dir.join("libomp.so.5").exists() {
@@ -60,17 +83,38 @@ fn sides(tools: &Tools, name: &str, options: &EpccOptions) -> Result<Vec<Side>, 
         }
         sides.push(side("peer", &clang, Some(dir.clone())));
     }
-    match build(Path::new("gcc"), &[], name, &format!("{name}.gcc")) {
-        Ok(gcc) => sides.push(side("libgomp", &gcc, None)),
+    match gcc {
+        Ok(gcc) => sides.push(side("libgomp", &gcc, libgomp)),
         Err(why) => println!("without libgomp: {why}"),
     }
     Ok(sides)
 }
 
+/// Builds what the sides need; names executables, which belong in `bench/out`, and our library.
+pub fn build_all(tools: &Tools) -> Result<(Vec<PathBuf>, PathBuf), String> {
+    let mut executables = Vec::new();
+    for name in ["epcc", "tasks"] {
+        executables.push(build_clang(tools, name)?);
+        match build_gcc(name) {
+            Ok(gcc) => executables.push(gcc),
+            Err(why) => println!("without libgomp: {why}"),
+        }
+    }
+    Ok((executables, libomp_ours(tools)?.join("libomp.so.5")))
+}
+
+fn build_clang(tools: &Tools, name: &str) -> Result<PathBuf, String> {
+    build(&tools.llvm("clang"), &["-fopenmp-version=51"], name, name)
+}
+
+fn build_gcc(name: &str) -> Result<PathBuf, String> {
+    build(Path::new("gcc"), &[], name, &format!("{name}.gcc"))
+}
+
 /// Runs all sides in turn, prints the table; the ratio is that to the best of the others.
 fn compare(name: &str, title: &str, options: &EpccOptions) -> Result<(), String> {
-    let tools = setup::ensure()?;
-    let sides = sides(&tools, name, options)?;
+    let place = Place::find(options.from.as_deref())?;
+    let sides = sides(&place, name, options)?;
     let (threads, runs) = (options.common.threads, options.common.runs);
     let mut figures: Vec<BTreeMap<String, Vec<f64>>> = vec![BTreeMap::new(); sides.len()];
     for run in 0..=runs {
@@ -136,6 +180,9 @@ fn build(compiler: &Path, flags: &[&str], name: &str, to: &str) -> Result<PathBu
     Ok(executable)
 }
 
+/// Where our library is under libomp's names.
+pub const OURS: &str = "target/release/libomp";
+
 /// Builds our runtime as a shared library under libomp's names; returns its folder.
 pub fn libomp_ours(tools: &Tools) -> Result<PathBuf, String> {
     process::run(tools.cargo().current_dir(root()).args([
@@ -144,7 +191,7 @@ pub fn libomp_ours(tools: &Tools) -> Result<PathBuf, String> {
         "--package",
         "ompvm-libomp",
     ]))?;
-    let dir = root().join("target/release/libomp");
+    let dir = root().join(OURS);
     std::fs::create_dir_all(&dir).map_err(|e| format!("{}: {e}", dir.display()))?;
     for name in ["libomp.so", "libomp.so.5"] {
         let link: &Path = &dir.join(name);

@@ -1,6 +1,7 @@
 //! Gathering what a bench needs for a machine without compilers: the same paths under another
 //! root, the libraries that need not be there in `lib`, this program, and a script to start it.
 
+use super::epcc;
 use super::hello;
 use super::npb::NpbOptions;
 use super::place::Place;
@@ -19,6 +20,8 @@ const SCRIPT: &str = "\
 #   ./run.sh npb --class A --threads 1,2,4,8,16 --runs 7 --json a.json
 #   ./run.sh npb --class B --threads 16 --warmup 0 --row-limit 60 --json b.json
 #   ./run.sh hello --json hello.json
+#   ./run.sh epcc --threads 16 --runs 3
+#   ./run.sh tasks --threads 16 --peer FOLDER_WITH_ANOTHER_LIBOMP
 #   ./run.sh steady --class W --threads 16 --json steady.json
 here=$(cd \"$(dirname \"$0\")\" && pwd) || exit 1
 bench=$1
@@ -59,14 +62,22 @@ pub fn gather(place: &Place, options: &NpbOptions, dir: &Path) -> Result<(), Str
         let name = file.file_name().expect("a file");
         copy(&file, &dir.join("bench/out").join(name))?;
     }
+    let (programs, ours) = epcc::build_all(tools)?;
+    for program in programs {
+        let name = program.file_name().expect("a file");
+        copy(&program, &dir.join("bench/out").join(name))?;
+        libraries.extend(needed(&program)?);
+    }
+    let library = dir.join(epcc::OURS).join("libomp.so.5");
+    copy(&ours, &library)?;
     libraries.sort();
     libraries.dedup();
     for library in &libraries {
         let name = library.file_name().expect("a library");
         copy(library, &dir.join("lib").join(name))?;
     }
-    for file in ["target/release/ompvm", "xtask"] {
-        run(Command::new(tools.llvm("llvm-strip")).arg(dir.join(file)))?;
+    for file in [dir.join("target/release/ompvm"), dir.join("xtask"), library] {
+        run(Command::new(tools.llvm("llvm-strip")).arg(file))?;
     }
     let script = dir.join("run.sh");
     std::fs::write(&script, SCRIPT)
