@@ -8,9 +8,11 @@
  *
  * One line per construct: name, tab, overhead in microseconds (median of the outer repetitions; the
  * smallest with --min). For loop schedules the overhead is that of one loop of 1,024 iterations per
- * thread. Run the same executable with LD_LIBRARY_PATH on each runtime to be compared.
+ * thread; "loop by hand" is such a loop without a construct, in equal parts before a barrier. Run the
+ * same executable with LD_LIBRARY_PATH on each runtime to be compared, with the length of the delay
+ * that the first of them printed (--length): on uneven processors each finds another.
  *
- *   epcc [--min] [--outer N] [--target MICROSECONDS] [name...]
+ *   epcc [--min] [--outer N] [--target MICROSECONDS] [--length N] [name...]
  *
  * It measures synchronisation and loop schedules; tasks and data clauses (arraybench) are not here.
  */
@@ -183,6 +185,17 @@ static void ref_loop(long n) {
         delay(delay_length);                                                                       \
     }                                                                                              \
   }
+/* The same work in equal parts without a loop construct: what the processors' own unevenness costs
+ * at a barrier. */
+static void test_by_hand(long n) {
+#pragma omp parallel
+  for (long k = 0; k < n; k++) {
+    for (int i = 0; i < ITERATIONS_PER_THREAD; i++)
+      delay(delay_length);
+#pragma omp barrier
+  }
+}
+
 SCHEDULE_TEST(test_static, _Pragma("omp for schedule(static)"))
 SCHEDULE_TEST(test_static_1, _Pragma("omp for schedule(static, 1)"))
 SCHEDULE_TEST(test_static_8, _Pragma("omp for schedule(static, 8)"))
@@ -212,6 +225,7 @@ static const struct test tests[] = {
     {"ordered", test_ordered, ref_plain, 0.1e-6},
     {"atomic", test_atomic, ref_atomic, 0.1e-6},
     {"reduction", test_reduction, ref_reduction, 0.1e-6},
+    {"loop by hand", test_by_hand, ref_loop, 0.1e-6},
     {"static", test_static, ref_loop, 0.1e-6},
     {"static,1", test_static_1, ref_loop, 0.1e-6},
     {"static,8", test_static_8, ref_loop, 0.1e-6},
@@ -264,8 +278,10 @@ int main(int argc, char **argv) {
       outer = atoi(argv[++i]);
     } else if (!strcmp(argv[i], "--target") && i + 1 < argc) {
       target = atof(argv[++i]) * 1e-6;
+    } else if (!strcmp(argv[i], "--length") && i + 1 < argc) {
+      delay_length = atoi(argv[++i]);
     } else if (argv[i][0] == '-') {
-      fprintf(stderr, "usage: epcc [--min] [--outer N] [--target MICROSECONDS] [name...]\n");
+      fprintf(stderr, "usage: epcc [--min] [--outer N] [--target MICROSECONDS] [--length N] [name...]\n");
       return 2;
     } else {
       first_name = i;
@@ -280,7 +296,8 @@ int main(int argc, char **argv) {
 #pragma omp single
   threads = omp_get_num_threads();
   omp_init_lock(&lock);
-  delay_length = length_for(tests[0].delay);
+  if (delay_length < 1)
+    printf("length\t%d\n", delay_length = length_for(tests[0].delay));
   for (size_t t = 0; t < sizeof tests / sizeof tests[0]; t++) {
     int wanted = first_name == argc;
     for (int i = first_name; i < argc; i++)

@@ -18,6 +18,9 @@ pub struct EpccOptions {
     /// A folder with another libomp.so.5 as a peer, too
     #[arg(long, value_name = "DIR")]
     peer: Option<PathBuf>,
+    /// Take each program's smallest times in place of its medians, where others use the machine too
+    #[arg(long)]
+    smallest: bool,
     /// Measure what `bench npb --pack` gathered in this folder
     #[arg(long, value_name = "DIR")]
     from: Option<PathBuf>,
@@ -34,8 +37,14 @@ pub fn run(options: &EpccOptions) -> Result<(), String> {
 
 /// Programs made of tasks.
 pub fn tasks(options: &EpccOptions) -> Result<(), String> {
+    if options.smallest {
+        return Err("--smallest is for `bench epcc`".into());
+    }
     compare("tasks", "Programs made of tasks, microseconds", options)
 }
+
+/// The row that has the work of a loop schedule and no construct.
+const BY_HAND: &str = "loop by hand";
 
 /// A runtime: what it is called, the executable that uses it, and the folder that it is in.
 struct Side {
@@ -117,6 +126,8 @@ fn compare(name: &str, title: &str, options: &EpccOptions) -> Result<(), String>
     let sides = sides(&place, name, options)?;
     let (threads, runs) = (options.common.threads, options.common.runs);
     let mut figures: Vec<BTreeMap<String, Vec<f64>>> = vec![BTreeMap::new(); sides.len()];
+    // Of each executable: what all runs of it shall take for the same work.
+    let mut lengths: BTreeMap<&Path, String> = BTreeMap::new();
     for run in 0..=runs {
         for (side, figures) in sides.iter().zip(&mut figures) {
             let mut command = Command::new(&side.executable);
@@ -129,15 +140,25 @@ fn compare(name: &str, title: &str, options: &EpccOptions) -> Result<(), String>
                 command.env("OMP_PROC_BIND", "close");
                 command.env("OMP_PLACES", "cores");
             }
-            let text = capture_ok(&mut command)?;
-            if run == 0 {
-                continue;
+            if let Some(length) = lengths.get(&*side.executable) {
+                command.args(["--length", length]);
             }
+            if options.smallest {
+                command.arg("--min");
+            }
+            let text = capture_ok(&mut command)?;
             for line in text.lines() {
                 if let Some((name, value)) = line.split_once('\t')
-                    && let Ok(value) = value.trim().parse()
+                    && let Ok(number) = value.trim().parse()
                 {
-                    figures.entry(name.to_owned()).or_default().push(value);
+                    if name == "length" {
+                        lengths.insert(&side.executable, value.trim().to_owned());
+                        continue;
+                    }
+                    if run == 0 {
+                        continue;
+                    }
+                    figures.entry(name.to_owned()).or_default().push(number);
                 }
             }
         }
@@ -146,14 +167,24 @@ fn compare(name: &str, title: &str, options: &EpccOptions) -> Result<(), String>
     let title = format!("{title}, {threads} threads{bound}, median of {runs}");
     let names: Vec<&str> = sides.iter().map(|side| side.name).collect();
     let mut table = Table::new(&title, &names);
+    let of = |name: &str| -> Option<Vec<f64>> {
+        let all = figures.iter().map(|side| side.get(name).cloned());
+        all.map(|v| v.map(median)).collect()
+    };
+    // What the processors' unevenness costs a loop without any construct. Schedules are not told
+    // apart below that.
+    let uneven = of(BY_HAND).map_or(0.0, |v| v.into_iter().map(f64::abs).fold(0.0, f64::max));
     for name in figures[0].keys() {
-        let medians = figures.iter().map(|side| side.get(name).cloned());
-        let Some(medians) = medians.map(|v| v.map(median)).collect::<Option<Vec<f64>>>() else {
+        let Some(medians) = of(name) else {
             continue;
         };
         let best = medians[1..].iter().copied().fold(f64::INFINITY, f64::min);
         // Below a nanosecond both are free, and the ratio of two zeros says nothing.
-        table.row(name, &medians, medians[0].max(0.001) / best.max(0.001));
+        let floor = match name.split(',').next() {
+            Some("static" | "dynamic" | "guided" | BY_HAND) => uneven.max(0.001),
+            _ => 0.001,
+        };
+        table.row(name, &medians, medians[0].max(floor) / best.max(floor));
     }
     table.finish(true, options.common.json.as_deref())
 }
