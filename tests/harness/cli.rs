@@ -279,10 +279,11 @@ pub fn trials() -> Vec<Trial> {
             if good { Ok(()) } else { Err(ran.summary()) }
         }),
         ("explain", || {
-            // One activation that runs until it goes on in compiled code, and ends there.
+            // One activation that runs until it goes on in compiled code, and ends there: long enough
+            // for a machine that is busy with other things.
             let text = "#include <stdio.h>\nint main(int argc, char **argv) {\n\
                 volatile unsigned s = 0, i = 0;\n\
-                while (i < 80000000u) { i++; s = s * 1664525u + i * (unsigned)argc; }\n\
+                while (i < 400000000u) { i++; s = s * 1664525u + i * (unsigned)argc; }\n\
                 printf(\"%u\\n\", i); return 0; }\n";
             let bitcode = guest("explained", text)?;
             let mut command = Command::new(ompvm());
