@@ -19,6 +19,7 @@ use crate::kmpc::icv::{SCHEDULE_MONOTONIC, TRAPEZOIDAL};
 use crate::kmpc::ident::Ident;
 use crate::kmpc::iteration::{Iteration, balanced, trip_count, value};
 use crate::kmpc::static_loop::kind;
+use crate::kmpc::task;
 use crate::kmpc::team::{LOOP_BUFFERS, Team};
 use crate::kmpc::thread::{Thread, by_number};
 use crate::support::sync::{AtomicU64 as SyncU64, publish};
@@ -351,12 +352,16 @@ pub(super) fn leave_buffer(team: &Team, number: u32) {
 pub(super) fn wait(thread: &Thread, team: &Team, done: impl Fn() -> bool) {
     let done = || done() || team.cancel.any();
     // No task is executed here: who looks for a sleeper to execute one must look further. Relaxed: if
-    // it is seen late, the wrong member is woken.
+    // it is seen late, the wrong member is woken, and passes it on.
     let busy = &thread.local().tasks.busy;
     busy.store(1, Ordering::Relaxed);
     // SAFETY: the thread takes part in its team's region with this number.
-    unsafe { team.gang.wait(thread.tid(), team.shape().patience, done) };
+    let woken = unsafe { team.gang.wait(thread.tid(), team.shape().patience, done) };
     busy.store(0, Ordering::Relaxed);
+    if woken {
+        // SAFETY: as above.
+        unsafe { task::wait::decline(team) };
+    }
 }
 
 /// Leaves the dispatched loop that the thread executes, if any, with iterations not handed out.

@@ -134,11 +134,14 @@ struct RootExit;
 
 impl Drop for RootExit {
     fn drop(&mut self) {
-        let thread = CURRENT.replace(std::ptr::null());
         // SAFETY: a thread's own record lives until it is released here.
-        if let Some(thread) = unsafe { thread.as_ref() }
-            && thread.root
-            && thread.team().shape().level == 0
+        let thread = unsafe { CURRENT.get().as_ref() };
+        let thread = thread.filter(|t| t.root && t.team().shape().level == 0);
+        // The end of the implicit region around all that the thread did is a barrier.
+        let complete = thread.is_some_and(wait::complete_root);
+        CURRENT.set(std::ptr::null());
+        if let Some(thread) = thread
+            && complete
         {
             release_root(thread);
         }
@@ -450,7 +453,11 @@ unsafe fn serve_team(thread: &Thread, a: &Assignment) {
         let called = || joined != 0 && team.tasks.interval.number() == joined;
         // SAFETY: the slot and number are ours.
         match unsafe { team.gang.await_order(slot, a.tid, last, patience, called) } {
-            Order::Run { region, size } => {
+            Order::Run {
+                region,
+                size,
+                woken,
+            } => {
                 last = region;
                 if ompt::on() {
                     ompt::close_region();
@@ -460,6 +467,10 @@ unsafe fn serve_team(thread: &Thread, a: &Assignment) {
                 thread.icvs.set(work.icvs);
                 slot.local.singles.set(0);
                 slot.local.loops.set(0);
+                if woken {
+                    // SAFETY: we take part in the region.
+                    unsafe { wait::decline(team) };
+                }
                 if work.placed {
                     affinity::take_seat(thread, team, a.tid);
                 }
@@ -564,6 +575,10 @@ fn install_fork_handlers() {
         if let Some(thread) = mine {
             // SAFETY: the child's only thread; its teams' workers do not exist any more.
             unsafe { (*thread.spare_teams.get()).clear() };
+            if thread.team().shape().level == 0 && thread.team().tasks.interval.number() != 0 {
+                // Nobody may be left here to fulfil the event of a task that the parent waits for.
+                thread.enter(Box::into_raw(Team::new()), 0);
+            }
         }
     }
     ONCE.call_once(|| {

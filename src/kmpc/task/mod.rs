@@ -20,11 +20,13 @@ use parking_lot::Mutex;
 use crate::kmpc::icv::Icvs;
 use crate::kmpc::team::Team;
 use crate::support::sync;
+use calls::Calls;
 use children::Children;
 use deque::Deque;
 use interval::{Counts, Interval};
 use memory::Blocks;
 
+pub mod calls;
 pub mod children;
 pub mod create;
 pub mod depend;
@@ -333,8 +335,8 @@ impl Drop for MemberTasks {
 pub struct TeamTasks {
     /// The time since the last meeting, if tasks were submitted in it.
     pub interval: Interval,
-    /// 1 while a member woken for a task has not looked for it yet.
-    waking: CachePadded<AtomicU32>,
+    /// Who was woken for a task.
+    calls: Calls,
     /// Tasks completed by threads that are not members.
     finished: sync::AtomicU64,
     /// Tasks in `line`.
@@ -353,7 +355,7 @@ impl Default for TeamTasks {
     fn default() -> Self {
         Self {
             interval: Interval::default(),
-            waking: CachePadded::new(AtomicU32::new(0)),
+            calls: Calls::default(),
             finished: sync::AtomicU64::new(0),
             waiting: CachePadded::new(AtomicU32::new(0)),
             line: Mutex::new(VecDeque::new()),

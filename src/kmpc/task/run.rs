@@ -269,6 +269,14 @@ pub unsafe fn one(thread: &Thread) -> bool {
     // Relaxed: a hint; the lock orders.
     if team.tasks.waiting.load(Ordering::Relaxed) > 0 {
         task = team.tasks.first_in_line(allowed);
+        // Who leaves some behind calls the next.
+        if !task.is_null()
+            && team.tasks.waiting.load(Ordering::Relaxed) > 0
+            && team.gang.anyone_sleeps()
+        {
+            // SAFETY: we take part in the region.
+            unsafe { super::wait::wake_for(team, task) };
+        }
     }
     if task.is_null() {
         // SAFETY: our own deque.

@@ -4,13 +4,14 @@
 //! README.md states the protocol: how waiting members find tasks, how they sleep and are woken, and
 //! how the master of a meeting finds that the last task is complete.
 
+use std::cell::Cell;
 use std::ptr::null_mut;
 use std::sync::atomic::Ordering;
 
 use super::create::current;
 use super::deque::Steal;
 use super::interval::{Interval, quiet};
-use super::{Group, Task, TeamTasks, run};
+use super::{Group, Task, TeamTasks, flag, run};
 use crate::kmpc::ident::Ident;
 use crate::kmpc::team::gang::Errand;
 use crate::kmpc::team::{Local, Team};
@@ -107,18 +108,10 @@ pub unsafe fn steal(thread: &Thread, allowed: impl Fn(*mut Task) -> bool) -> *mu
 /// The caller takes part in the running region. The task may be over.
 #[cold]
 pub unsafe fn wake_for(team: &Team, task: *mut Task) {
-    let tasks = &team.tasks;
-    // One at a time: who was called looks for tasks first, then calls the next. SeqCst: if the
-    // one that was called before has not looked yet, it will after this, and see the task.
-    if tasks.waking.load(Ordering::SeqCst) != 0 || tasks.waking.swap(1, Ordering::SeqCst) != 0 {
-        return;
-    }
-    let free = |local: &Local| local.tasks.busy.load(Ordering::Relaxed) == 0;
     // SAFETY: the caller's contract.
-    if unsafe { team.gang.unpark_one(team.size(), free) } {
+    if unsafe { team.tasks.calls.call(&team.gang, team.size(), free) } {
         return;
     }
-    tasks.waking.store(0, Ordering::SeqCst);
     // SAFETY: memory that always holds a task.
     let mut at = unsafe { (*task).parent() };
     let mut below = u32::MAX;
@@ -139,11 +132,52 @@ pub unsafe fn wake_for(team: &Team, task: *mut Task) {
     }
 }
 
-/// Waits until `done`, or until there may be a task for this thread.
+/// Whether a member may execute any task where it waits.
+fn free(local: &Local) -> bool {
+    local.tasks.busy.load(Ordering::Relaxed) == 0
+}
+
+/// A member was woken, perhaps for a task, and goes on without looking for one: another is called.
+///
+/// # Safety
+/// The thread takes part in the team's running region.
+#[inline]
+pub unsafe fn decline(team: &Team) {
+    if team.tasks.calls.answer() {
+        // SAFETY: the caller's contract.
+        unsafe { pass_on(team) };
+    }
+}
+
+/// Calls another in place of the calling member.
+///
+/// # Safety
+/// As for [`decline`].
+#[cold]
+unsafe fn pass_on(team: &Team) {
+    let size = team.size();
+    let any = || {
+        team.tasks.waiting.load(Ordering::Relaxed) > 0
+            || (0..size).any(|tid| {
+                // SAFETY: a member of the region.
+                unsafe { team.slot(tid) }.local.tasks.deque.tempting()
+            })
+    };
+    // SAFETY: the caller's contract.
+    unsafe {
+        if !team.tasks.calls.decline(&team.gang, size, free, any) {
+            // Whoever waits in a task above one of those looks for it.
+            team.gang.wake_all(size);
+        }
+    }
+}
+
+/// Waits until `done`, or until there may be a task for this thread. False if `done`, and then
+/// nobody relies on this thread to look for tasks.
 ///
 /// # Safety
 /// The thread is a member of its team's region.
-unsafe fn pause(thread: &Thread, done: &dyn Fn() -> bool) {
+unsafe fn pause(thread: &Thread, done: &dyn Fn() -> bool) -> bool {
     let team = thread.team();
     let shape = team.shape();
     let member = &thread.local().tasks;
@@ -178,6 +212,7 @@ unsafe fn pause(thread: &Thread, done: &dyn Fn() -> bool) {
         member.busy.store(1, Ordering::Relaxed);
         tied.waiter.store(thread.tid() + 1, Ordering::Relaxed);
     }
+    let answered = Cell::new(false);
     // SAFETY: our own number.
     unsafe {
         team.gang.wait_or(
@@ -185,22 +220,21 @@ unsafe fn pause(thread: &Thread, done: &dyn Fn() -> bool) {
             shape.patience,
             || done() || glance(),
             || done() || any(),
+            || answered.set(answered.get() | team.tasks.calls.answer()),
         );
     }
     if let Some(tied) = tied {
         tied.waiter.store(0, Ordering::Relaxed);
         member.busy.store(0, Ordering::Relaxed);
     }
-    called(team);
-}
-
-/// The calling member looks for tasks now: the next may be called.
-#[inline(always)]
-fn called(team: &Team) {
-    // SeqCst: before the look at the deques; pairs with `wake_for`.
-    if team.tasks.waking.load(Ordering::Relaxed) != 0 {
-        team.tasks.waking.swap(0, Ordering::SeqCst);
+    if !done() {
+        return true;
     }
+    if answered.get() {
+        // SAFETY: the caller's contract.
+        unsafe { pass_on(team) };
+    }
+    false
 }
 
 /// Executes tasks until `done`; whoever makes it true wakes the waiter of `task`, the current one.
@@ -209,13 +243,15 @@ fn called(team: &Team) {
 /// The thread executes `task`.
 #[inline]
 pub unsafe fn until(thread: &Thread, task: &Task, done: impl Fn() -> bool) {
-    while !done() {
+    let mut look = false;
+    while look || !done() {
+        look = false;
         // SAFETY: the caller's contract.
         if !unsafe { run::one(thread) } && !done() {
             // Relaxed: ordered by the full fence before the sleep.
             task.waiter.store(thread.tid() + 1, Ordering::Relaxed);
             // SAFETY: as above.
-            unsafe { pause(thread, &done) };
+            look = unsafe { pause(thread, &done) };
             task.waiter.store(0, Ordering::Relaxed);
         }
     }
@@ -329,14 +365,22 @@ impl Errand for Help<'_> {
     #[cold]
     fn attend(&self, done: &dyn Fn() -> bool) {
         let over = || done() || !self.called();
-        called(self.thread.team());
-        while !over() {
+        self.thread.team().tasks.calls.answer();
+        let mut look = true;
+        while look || !over() {
+            look = false;
             // SAFETY: a member in a meeting, which is a scheduling point.
             if !unsafe { run::one(self.thread) } && !over() {
                 // SAFETY: as above.
-                unsafe { pause(self.thread, &over) };
+                look = unsafe { pause(self.thread, &over) };
             }
         }
+    }
+
+    #[inline]
+    fn decline(&self) {
+        // SAFETY: a member in a meeting.
+        unsafe { decline(self.thread.team()) };
     }
 }
 
@@ -361,6 +405,7 @@ pub unsafe fn drain(thread: &Thread, epoch: u64) {
     let members = unsafe { team.gang.capacity() } as u32;
     // SAFETY: below the capacity.
     let counts = (0..members).map(|tid| unsafe { &team.slot(tid).local.tasks.counts });
+    team.tasks.calls.answer();
     loop {
         // SAFETY: a member in a meeting.
         while unsafe { run::one(thread) } {}
@@ -373,13 +418,31 @@ pub unsafe fn drain(thread: &Thread, epoch: u64) {
         // SAFETY: a member in a meeting.
         unsafe { pause(thread, &moved) };
     }
-    team.tasks.waking.store(0, Ordering::Relaxed);
+    team.tasks.calls.reset();
     interval.end();
     thread.expect_tasks(false);
     // SAFETY: the master in its region.
     unsafe { team.gang.wake_all(team.size()) };
     // Not now: after a barrier the others may already be visitors at the region's end.
     thread.local().visited.set(true);
+}
+
+/// Completes the tasks of a root thread that ends, outside of all regions. False if it ends within a
+/// task, by `exit`: that one will never be complete, and what refers to its team has to stay.
+pub fn complete_root(thread: &Thread) -> bool {
+    let tasks = &thread.team().tasks;
+    let open = tasks.interval.number();
+    if open == 0 {
+        return true;
+    }
+    // SAFETY: null or the task that the thread executes.
+    let task = unsafe { thread.local().tasks.own.task.get().as_ref() };
+    if task.is_some_and(|task| !task.is(flag::IMPLICIT)) {
+        return false;
+    }
+    // SAFETY: the only member, at the end of its region.
+    unsafe { drain(thread, open) };
+    true
 }
 
 /// The master, at the end of its region: waits until nobody uses the team any more.
@@ -395,7 +458,7 @@ pub fn settle_visitors(local: &Local, team: &Team) {
 unsafe fn assist(thread: &Thread, epoch: u64) {
     let team = thread.team();
     let over = || team.tasks.interval.over(epoch);
-    called(team);
+    team.tasks.calls.answer();
     // A task executed before we came here may have been the last.
     let mut worked = true;
     while !over() {

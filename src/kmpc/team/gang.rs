@@ -51,6 +51,8 @@ pub trait Errand {
     fn called(&self) -> bool;
     /// Does it, until `done` or nothing can come any more; what it waits for meanwhile is its own.
     fn attend(&self, done: &dyn Fn() -> bool);
+    /// It was woken, perhaps for an errand, and goes on without having looked for one.
+    fn decline(&self);
 }
 
 /// Nothing to do but wait.
@@ -63,6 +65,8 @@ impl Errand for Idle {
     }
 
     fn attend(&self, _done: &dyn Fn() -> bool) {}
+
+    fn decline(&self) {}
 }
 
 /// What a waiting worker is told.
@@ -74,6 +78,8 @@ pub enum Order {
         region: u32,
         /// Members that take part.
         size: u32,
+        /// The worker was woken, perhaps for another reason.
+        woken: bool,
     },
     /// Help the region that was joined last.
     Help,
@@ -254,15 +260,22 @@ impl<L: Default, D> Gang<L, D> {
             if size == DISMISS {
                 Some(Order::Dismissed)
             } else if region != last && tid < size {
-                Some(Order::Run { region, size })
+                let woken = false;
+                Some(Order::Run {
+                    region,
+                    size,
+                    woken,
+                })
             } else {
                 None
             }
         };
-        slot.parker
+        let was_woken = slot
+            .parker
             .wait_until(&self.sleepers, patience, || look().is_some() || called());
-        let order = look().unwrap_or(Order::Help);
-        if let Order::Run { .. } = order {
+        let mut order = look().unwrap_or(Order::Help);
+        if let Order::Run { woken, .. } = &mut order {
+            *woken = was_woken;
             // SAFETY: written before the launch that we acquired; we take part, so the master
             // writes it again only after our join.
             slot.epoch.set(unsafe { *self.launch.base.get() });
@@ -281,14 +294,14 @@ impl<L: Default, D> Gang<L, D> {
     }
 
     /// Waits for a condition of the layer above, which whoever makes it true announces with
-    /// [`Gang::wake_all`].
+    /// [`Gang::wake_all`]. True if somebody woke it, perhaps for another reason.
     ///
     /// # Safety
     /// `tid` is the caller's own number in the running region.
-    pub unsafe fn wait(&self, tid: u32, patience: Patience, done: impl Fn() -> bool) {
+    pub unsafe fn wait(&self, tid: u32, patience: Patience, done: impl Fn() -> bool) -> bool {
         // SAFETY: the caller's own slot.
         let me = unsafe { self.slot(tid) };
-        me.parker.wait_until(&self.sleepers, patience, done);
+        me.parker.wait_until(&self.sleepers, patience, done)
     }
 
     /// As [`Gang::wait`] with a cheaper question while spinning, see [`Parker::wait_until_or`].
@@ -301,11 +314,12 @@ impl<L: Default, D> Gang<L, D> {
         patience: Patience,
         glance: impl Fn() -> bool,
         done: impl Fn() -> bool,
-    ) {
+        woken: impl Fn(),
+    ) -> bool {
         // SAFETY: the caller's own slot.
         let me = unsafe { self.slot(tid) };
         me.parker
-            .wait_until_or(&self.sleepers, patience, glance, done);
+            .wait_until_or(&self.sleepers, patience, glance, done, woken)
     }
 
     /// Whether any thread of the gang sleeps or is about to. Asked after a full fence.
@@ -346,9 +360,13 @@ impl<L: Default, D> Gang<L, D> {
         done: impl Fn() -> bool,
     ) {
         while !done() {
-            me.parker
+            let woken = me
+                .parker
                 .wait_until(&self.sleepers, patience, || done() || errand.called());
             if done() {
+                if woken {
+                    errand.decline();
+                }
                 return;
             }
             errand.attend(&done);
@@ -578,7 +596,7 @@ mod tests {
                         let slot = unsafe { &*(slot as *const Slot<()>) };
                         // SAFETY: its own slot and number.
                         match unsafe { gang.await_order(slot, tid, last, NAP, || false) } {
-                            Order::Run { region, size } => {
+                            Order::Run { region, size, .. } => {
                                 last = region;
                                 let base = base.load(Ordering::Relaxed);
                                 body(&gang, &arrivals, tid, size, base);
@@ -669,7 +687,7 @@ mod loom_tests {
                                 let slot = shared.gang.slot(tid);
                                 shared.gang.await_order(slot, tid, last, SLEEPY, || false)
                             };
-                            let Order::Run { region, size } = order else {
+                            let Order::Run { region, size, .. } = order else {
                                 return;
                             };
                             last = region;

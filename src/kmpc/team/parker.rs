@@ -64,36 +64,46 @@ impl Parker {
     /// `sleepers`) is followed by a SeqCst fence and a second look at the condition; a waker
     /// publishes the condition with [`publish`](crate::support::sync::publish) and then reads
     /// `sleepers`. So either the waker sees the announcement or the waiter sees the condition.
+    ///
+    /// True if somebody woke it, perhaps for another reason. Acquire then: what the waker wrote
+    /// before is visible.
     #[inline]
-    pub fn wait_until(&self, sleepers: &AtomicU32, patience: Patience, done: impl Fn() -> bool) {
+    pub fn wait_until(
+        &self,
+        sleepers: &AtomicU32,
+        patience: Patience,
+        done: impl Fn() -> bool,
+    ) -> bool {
         if done() {
-            return;
+            return false;
         }
         for _ in 0..patience.checks {
             spin_hint();
             if done() {
-                return;
+                return false;
             }
         }
-        self.wait_slowly(sleepers, patience, &done, &done);
+        self.wait_slowly(sleepers, patience, &done, &done, &|| ())
     }
 
     /// As [`Parker::wait_until`] where the question is a dear one: `glance` may miss that it is
-    /// time to go on and is asked while spinning, `done` decides whether to sleep.
+    /// time to go on and is asked while spinning, `done` decides whether to sleep. `woken` is called
+    /// whenever somebody woke the owner, before it asks again.
     pub fn wait_until_or(
         &self,
         sleepers: &AtomicU32,
         patience: Patience,
         glance: impl Fn() -> bool,
         done: impl Fn() -> bool,
-    ) {
+        woken: impl Fn(),
+    ) -> bool {
         for _ in 0..patience.checks {
             if glance() {
-                return;
+                return false;
             }
             spin_hint();
         }
-        self.wait_slowly(sleepers, patience, &glance, &done);
+        self.wait_slowly(sleepers, patience, &glance, &done, &woken)
     }
 
     #[cold]
@@ -103,32 +113,47 @@ impl Parker {
         patience: Patience,
         glance: &dyn Fn() -> bool,
         done: &dyn Fn() -> bool,
-    ) {
+        woken: &dyn Fn(),
+    ) -> bool {
         if spin_for(patience, glance) {
-            return;
+            return false;
         }
+        let word = self.state.word();
+        let mut called = false;
         sleepers.fetch_add(1, Ordering::Relaxed);
+        // Relaxed: nobody wakes who has not announced itself.
+        word.store(PARKED, Ordering::Relaxed);
         loop {
-            self.state.word().store(PARKED, Ordering::Relaxed);
             fence(Ordering::SeqCst);
             if done() {
                 break;
             }
             self.state.wait(PARKED);
-            if done() {
-                break;
+            // An exchange, so that no wake-up is missed: who is woken for a task may have to say
+            // that it does not look for it. Acquire: pairs with the Release of `unpark`.
+            if word.swap(PARKED, Ordering::Acquire) == RUNNING {
+                called = true;
+                woken();
             }
         }
-        self.state.word().store(RUNNING, Ordering::Relaxed);
+        if word.swap(RUNNING, Ordering::Acquire) == RUNNING {
+            called = true;
+            woken();
+        }
         sleepers.fetch_sub(1, Ordering::Relaxed);
+        called
     }
 
     /// Wakes the owner if it sleeps; whether it did. The caller has made the owner's condition true
     /// and executed a full fence since ([`publish`](crate::support::sync::publish) does both).
     #[inline]
     pub fn unpark(&self) -> bool {
-        let slept = self.state.word().load(Ordering::Relaxed) == PARKED
-            && self.state.word().swap(RUNNING, Ordering::Relaxed) == PARKED;
+        let word = self.state.word();
+        // Release: who is woken sees why.
+        let slept = word.load(Ordering::Relaxed) == PARKED
+            && word
+                .compare_exchange(PARKED, RUNNING, Ordering::Release, Ordering::Relaxed)
+                .is_ok();
         if slept {
             self.state.wake_one();
         }

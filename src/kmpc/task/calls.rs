@@ -1,0 +1,247 @@
+//! Who is woken for a task that was offered: one sleeper at a time. README.md, "Sleeping and waking".
+//!
+//! A member that is called looks for tasks and, if it leaves some behind, calls the next. As long as
+//! it has not looked nobody else is called. One that is called and goes on without looking, because
+//! what it waited for has come, says so ([`Calls::decline`]), and another is called in its place.
+//!
+//! It does not know what a task is, nor how members sleep. loom checks it.
+
+use crossbeam::utils::CachePadded;
+
+use crate::kmpc::team::gang::Gang;
+use crate::support::sync::{AtomicU32, Ordering, fence_after_exchange};
+
+/// Whether a member was called that has not looked for tasks yet.
+#[derive(Debug)]
+pub struct Calls {
+    pending: CachePadded<AtomicU32>,
+}
+
+impl Default for Calls {
+    fn default() -> Self {
+        Self {
+            pending: CachePadded::new(AtomicU32::new(0)),
+        }
+    }
+}
+
+impl Calls {
+    /// Calls one sleeping member of those that `fits` accepts, for a task that was offered before
+    /// (with a full fence since). False if none sleeps; true, too, where a member was called before
+    /// that will look from now on, and see the task.
+    ///
+    /// # Safety
+    /// The caller takes part in the running region of `size` members.
+    pub unsafe fn call<L: Default, D>(
+        &self,
+        gang: &Gang<L, D>,
+        size: u32,
+        fits: impl Fn(&L) -> bool,
+    ) -> bool {
+        // SeqCst, both: before `answer`, or after it.
+        if self.pending.load(Ordering::SeqCst) != 0 || self.pending.swap(1, Ordering::SeqCst) != 0 {
+            return true;
+        }
+        // SAFETY: the caller's contract.
+        if unsafe { gang.unpark_one(size, &fits) } {
+            return true;
+        }
+        // Others that offered meanwhile have trusted in this call; those that fell asleep without
+        // seeing what they offered are found now.
+        self.pending.swap(0, Ordering::SeqCst);
+        fence_after_exchange();
+        // SAFETY: as above.
+        unsafe { gang.unpark_one(size, &fits) }
+    }
+
+    /// The calling member looks for tasks now. Whether anybody was called.
+    #[inline(always)]
+    pub fn answer(&self) -> bool {
+        // Relaxed: who was called has acquired it with its waking (`Parker::unpark`).
+        if self.pending.load(Ordering::Relaxed) == 0 {
+            return false;
+        }
+        // SeqCst: before the look; pairs with `call`.
+        self.pending.swap(0, Ordering::SeqCst);
+        fence_after_exchange();
+        true
+    }
+
+    /// The calling member was called ([`Calls::answer`] said so) and goes on without looking: another
+    /// is called if `any` tasks are there. False if none sleeps that `fits` accepts.
+    ///
+    /// # Safety
+    /// As for [`Calls::call`].
+    #[cold]
+    pub unsafe fn decline<L: Default, D>(
+        &self,
+        gang: &Gang<L, D>,
+        size: u32,
+        fits: impl Fn(&L) -> bool,
+        any: impl Fn() -> bool,
+    ) -> bool {
+        if !any() || !gang.anyone_sleeps() {
+            return true;
+        }
+        // SAFETY: the caller's contract.
+        unsafe { self.call(gang, size, fits) }
+    }
+
+    /// Nobody is called: no task is left in the region.
+    pub fn reset(&self) {
+        self.pending.store(0, Ordering::Relaxed);
+    }
+}
+
+#[cfg(all(test, loom))]
+mod loom_tests {
+    use super::*;
+    use crate::kmpc::team::parker::Patience;
+    use crate::support::sync::{AtomicU64, fence};
+    use loom::sync::Arc;
+
+    struct Shared {
+        gang: Gang<()>,
+        calls: Calls,
+        /// Tasks offered and not taken; tasks taken.
+        tasks: AtomicU64,
+        taken: AtomicU64,
+        /// What a member waits for that does not look for tasks.
+        flag: AtomicU64,
+    }
+
+    impl Shared {
+        fn new(size: u32) -> Arc<Self> {
+            let gang = Gang::new(());
+            // SAFETY: no region runs.
+            unsafe { gang.grow(size as usize) };
+            Arc::new(Self {
+                gang,
+                calls: Calls::default(),
+                tasks: AtomicU64::new(0),
+                taken: AtomicU64::new(0),
+                flag: AtomicU64::new(0),
+            })
+        }
+
+        fn any(&self) -> bool {
+            self.tasks.load(Ordering::Acquire) > 0
+        }
+
+        fn take(&self) -> bool {
+            let taken = self
+                .tasks
+                .fetch_update(Ordering::AcqRel, Ordering::Acquire, |n| n.checked_sub(1))
+                .is_ok();
+            if taken {
+                self.taken.fetch_add(1, Ordering::Relaxed);
+            }
+            taken
+        }
+
+        fn offer(&self, size: u32) {
+            self.tasks.fetch_add(1, Ordering::SeqCst);
+            fence(Ordering::SeqCst);
+            if self.gang.anyone_sleeps() {
+                // SAFETY: a member.
+                unsafe { self.calls.call(&self.gang, size, |()| true) };
+            }
+        }
+
+        /// Takes one task, asleep as long as there is none.
+        fn take_one(&self, tid: u32) {
+            while !self.take() {
+                // SAFETY: our own number.
+                unsafe {
+                    self.gang.wait_or(
+                        tid,
+                        Patience::NONE,
+                        || false,
+                        || self.any(),
+                        || _ = self.calls.answer(),
+                    );
+                }
+            }
+        }
+    }
+
+    fn model() -> loom::model::Builder {
+        let mut model = loom::model::Builder::new();
+        model.preemption_bound = Some(3);
+        model
+    }
+
+    /// The offerer takes its first task back; who was called for it in vain is called for the next.
+    #[test]
+    fn loom_calls_again_after_a_call_in_vain() {
+        model().check(|| {
+            let shared = Shared::new(2);
+            let member = {
+                let shared = shared.clone();
+                loom::thread::spawn(move || shared.take_one(1))
+            };
+            shared.offer(2);
+            shared.take();
+            shared.offer(2);
+            member.join().unwrap();
+        });
+    }
+
+    /// One member is called at the moment when what it waits for comes, and looks for no task: the
+    /// other must hear of it.
+    #[test]
+    fn loom_calls_another_where_one_declines() {
+        model().check(|| {
+            let shared = Shared::new(3);
+            let leaver = {
+                let shared = shared.clone();
+                loom::thread::spawn(move || {
+                    let flag = || shared.flag.load(Ordering::Acquire) != 0;
+                    // SAFETY: our own number.
+                    let woken = unsafe { shared.gang.wait(1, Patience::NONE, flag) };
+                    if woken && shared.calls.answer() {
+                        // SAFETY: a member.
+                        unsafe {
+                            let (gang, any) = (&shared.gang, || shared.any());
+                            shared.calls.decline(gang, 3, |()| true, any);
+                        }
+                    }
+                })
+            };
+            let member = {
+                let shared = shared.clone();
+                loom::thread::spawn(move || shared.take_one(2))
+            };
+            shared.flag.store(1, Ordering::Release);
+            fence(Ordering::SeqCst);
+            // SAFETY: a member of the gang.
+            unsafe { shared.gang.unpark(1) };
+            shared.offer(3);
+            leaver.join().unwrap();
+            member.join().unwrap();
+        });
+    }
+
+    /// Two offer at once: who finds a call made already may trust in it, even if it found nobody.
+    #[test]
+    fn loom_calls_of_two_find_a_late_sleeper() {
+        model().check(|| {
+            let shared = Shared::new(3);
+            let member = {
+                let shared = shared.clone();
+                loom::thread::spawn(move || {
+                    shared.take_one(1);
+                    shared.take_one(1);
+                })
+            };
+            let other = {
+                let shared = shared.clone();
+                loom::thread::spawn(move || shared.offer(3))
+            };
+            shared.offer(3);
+            other.join().unwrap();
+            member.join().unwrap();
+            assert_eq!(shared.taken.load(Ordering::Relaxed), 2);
+        });
+    }
+}
