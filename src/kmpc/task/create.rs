@@ -4,7 +4,7 @@
 use std::ptr::null_mut;
 use std::sync::atomic::Ordering;
 
-use super::{Payload, Routine, Task, children, event, flag, run, wait};
+use super::{Payload, Routine, Task, children, flag, run, wait};
 use crate::kmpc::icv::settings;
 use crate::kmpc::ident::Ident;
 use crate::kmpc::team::Team;
@@ -254,6 +254,10 @@ pub unsafe extern "C-unwind" fn begin_undeferred(
     unsafe {
         let task = Task::of(payload);
         adopt(thread, task);
+        // The construct ends with its block; the event may be fulfilled after it.
+        if (*task).completes_later() {
+            count(thread, &*task);
+        }
         run::enter(thread, task);
     }
 }
@@ -272,9 +276,6 @@ pub unsafe extern "C-unwind" fn end_undeferred(
     unsafe {
         let task = Task::of(payload);
         run::go_on(thread, task);
-        if (*task).completes_later() {
-            event::wait_for(thread, &*task);
-        }
         run::leave(thread, task);
         run::finish(thread, task);
     }

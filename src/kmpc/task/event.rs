@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 
 use super::{Payload, Task, flag, run, wait};
 use crate::kmpc::ident::Ident;
-use crate::kmpc::thread::{self, Thread};
+use crate::kmpc::thread;
 
 /// The routine has returned.
 const ENDED: u32 = 1;
@@ -79,20 +79,4 @@ pub unsafe extern "C-unwind" fn proxy_completed(_gtid: i32, payload: *mut Payloa
 pub unsafe extern "C-unwind" fn proxy_completed_anywhere(payload: *mut Payload) {
     // SAFETY: as above.
     unsafe { fulfill(Task::of(payload).expose_provenance()) };
-}
-
-/// Waits for the event of an undeferred task, whose construct must not end before.
-///
-/// # Safety
-/// The thread executes the task.
-#[cold]
-pub unsafe fn wait_for(thread: &Thread, task: &Task) {
-    // Acquire: what was done before the fulfilment is visible.
-    while task.event.load(Ordering::Acquire) & FULFILLED == 0 {
-        // Nobody wakes this task for its own event: it looks again.
-        // SAFETY: the caller's contract.
-        if !unsafe { run::one(thread) } {
-            std::thread::yield_now();
-        }
-    }
 }
