@@ -4,7 +4,7 @@
 //! parent's. [`Settings`] are those of the whole program, set once from the environment.
 
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
-use std::sync::{OnceLock, PoisonError, RwLock};
+use std::sync::{OnceLock, PoisonError, RwLock, RwLockWriteGuard};
 
 use crate::kmpc::affinity::places::{KmpAffinity, Request};
 use crate::kmpc::affinity::{DISPLAY, format};
@@ -34,6 +34,11 @@ pub struct NestedThreads(u16);
 /// What [`NestedThreads`] number: threads of the regions one level further in, and the rest.
 static LISTS: RwLock<Vec<(u32, NestedThreads)>> = RwLock::new(Vec::new());
 
+/// The lists, held while the process forks.
+pub fn hold() -> RwLockWriteGuard<'static, Vec<(u32, NestedThreads)>> {
+    LISTS.write().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl NestedThreads {
     /// The list is at its end: its last number stays.
     pub const END: Self = Self(0);
@@ -45,7 +50,7 @@ impl NestedThreads {
         };
         let entry = (threads, Self::of(rest));
         // Nothing under the lock panics, so poison means nothing.
-        let mut lists = LISTS.write().unwrap_or_else(PoisonError::into_inner);
+        let mut lists = hold();
         let index = lists.iter().position(|&known| known == entry);
         let index = index.unwrap_or_else(|| {
             lists.push(entry);

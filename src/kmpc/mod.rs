@@ -25,6 +25,7 @@ pub mod api;
 pub mod atomic;
 pub mod barrier;
 pub mod cancel;
+pub mod child;
 pub mod collapse;
 pub mod dispatch;
 pub mod doacross;

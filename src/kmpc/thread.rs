@@ -12,8 +12,8 @@ use std::cell::{Cell, UnsafeCell};
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::ptr::null_mut;
+use std::sync::Once;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
-use std::sync::{Once, PoisonError};
 
 use crate::kmpc::affinity::Bound;
 use crate::kmpc::icv::{self, Icvs, NestedThreads, settings};
@@ -22,8 +22,8 @@ use crate::kmpc::task::wait::{self, Help};
 use crate::kmpc::team::gang::{Order, Slot};
 use crate::kmpc::team::parker::{Parker, Patience};
 use crate::kmpc::team::{Local, Team};
-use crate::kmpc::{abi, affinity, cancel, hooks, ompt};
-use crate::support::sync::{AtomicU32 as SyncU32, Mutex, MutexGuard};
+use crate::kmpc::{abi, affinity, cancel, child, hooks, ompt};
+use crate::support::sync::{self, AtomicU32 as SyncU32, Mutex, MutexGuard};
 
 /// Threads that can exist at a time.
 pub const MAX_THREADS: usize = 1 << 15;
@@ -94,7 +94,8 @@ pub struct Assignment {
 static THREADS: [AtomicPtr<Thread>; MAX_THREADS] =
     [const { AtomicPtr::new(null_mut()) }; MAX_THREADS];
 
-struct Pool {
+/// Idle workers, and the numbers of threads.
+pub struct Pool {
     idle: Vec<&'static Thread>,
     free_numbers: Vec<i32>,
     next_number: i32,
@@ -106,9 +107,8 @@ static POOL: Mutex<Pool> = Mutex::new(Pool {
     next_number: 0,
 });
 
-/// The pool, locked. Nothing under the lock panics, so poison means nothing.
 fn pool() -> MutexGuard<'static, Pool> {
-    POOL.lock().unwrap_or_else(PoisonError::into_inner)
+    sync::lock(&POOL)
 }
 
 /// Threads that take part in regions beyond their masters; kept only under a thread limit.
@@ -270,7 +270,7 @@ impl Thread {
 
 #[cold]
 fn register_root() -> &'static Thread {
-    install_fork_handlers();
+    child::install();
     let gtid = take_number();
     let thread = Thread::new(gtid, true);
     CURRENT.set(thread);
@@ -545,44 +545,32 @@ pub fn known_threads() -> i32 {
     pool.next_number - pool.free_numbers.len() as i32
 }
 
-fn install_fork_handlers() {
-    static ONCE: Once = Once::new();
-    thread_local! {
-        /// The pool's lock, held by the thread that forks while it does.
-        static HELD: Cell<Option<MutexGuard<'static, Pool>>> = const { Cell::new(None) };
+/// The pool, held while the process forks.
+pub fn hold() -> MutexGuard<'static, Pool> {
+    pool()
+}
+
+/// In a child of `fork`: the calling thread is the only one.
+pub fn forget_others() {
+    let mine = current_if_known();
+    let mut pool = self::pool();
+    pool.idle.clear();
+    pool.free_numbers.clear();
+    let keep = mine.map_or(-1, |t| t.gtid);
+    for number in (0..pool.next_number).rev().filter(|&n| n != keep) {
+        // The records of threads that do not exist here are leaked: they may be half-written.
+        THREADS[number as usize].store(null_mut(), Ordering::Relaxed);
+        pool.free_numbers.push(number);
     }
-    extern "C" fn prepare() {
-        HELD.set(Some(pool()));
-    }
-    extern "C" fn parent() {
-        HELD.set(None);
-    }
-    extern "C" fn child() {
-        HELD.set(None);
-        let mine = current_if_known();
-        let mut pool = self::pool();
-        pool.idle.clear();
-        pool.free_numbers.clear();
-        let keep = mine.map_or(-1, |t| t.gtid);
-        for number in (0..pool.next_number).rev().filter(|&n| n != keep) {
-            // The records of threads that do not exist here are leaked: they may be half-written.
-            THREADS[number as usize].store(null_mut(), Ordering::Relaxed);
-            pool.free_numbers.push(number);
-        }
-        drop(pool);
-        BUSY_WORKERS.store(0, Ordering::Relaxed);
-        WORKERS.store(0, Ordering::Relaxed);
-        if let Some(thread) = mine {
-            // SAFETY: the child's only thread; its teams' workers do not exist any more.
-            unsafe { (*thread.spare_teams.get()).clear() };
-            if thread.team().shape().level == 0 && thread.team().tasks.interval.number() != 0 {
-                // Nobody may be left here to fulfil the event of a task that the parent waits for.
-                thread.enter(Box::into_raw(Team::new()), 0);
-            }
+    drop(pool);
+    BUSY_WORKERS.store(0, Ordering::Relaxed);
+    WORKERS.store(0, Ordering::Relaxed);
+    if let Some(thread) = mine {
+        // SAFETY: the child's only thread; its teams' workers do not exist any more.
+        unsafe { (*thread.spare_teams.get()).clear() };
+        if thread.team().shape().level == 0 && thread.team().tasks.interval.number() != 0 {
+            // Nobody may be left here to fulfil the event of a task that the parent waits for.
+            thread.enter(Box::into_raw(Team::new()), 0);
         }
     }
-    ONCE.call_once(|| {
-        // SAFETY: the handlers are functions of this library without unwinding.
-        unsafe { libc::pthread_atfork(Some(prepare), Some(parent), Some(child)) };
-    });
 }

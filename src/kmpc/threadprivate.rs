@@ -8,17 +8,17 @@
 use std::collections::HashMap;
 use std::ffi::c_void;
 
-use parking_lot::Mutex;
-
 use crate::kmpc::ident::Ident;
 use crate::kmpc::thread::{Thread, by_number};
+use crate::support::sync::{self, Mutex, MutexGuard};
 
 type Ctor = Option<unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void>;
 type CopyCtor = Option<unsafe extern "C-unwind" fn(*mut c_void, *mut c_void) -> *mut c_void>;
 type Dtor = Option<unsafe extern "C-unwind" fn(*mut c_void)>;
 
+/// A variable: how its copies are made and destroyed.
 #[derive(Default)]
-struct Variable {
+pub struct Variable {
     ctor: Ctor,
     copy: CopyCtor,
     dtor: Dtor,
@@ -26,10 +26,18 @@ struct Variable {
     image: Option<Box<[u8]>>,
 }
 
-static VARIABLES: Mutex<Option<HashMap<usize, Variable>>> = Mutex::new(None);
+/// What is known of each variable, by its address.
+pub type Variables = Option<HashMap<usize, Variable>>;
+
+static VARIABLES: Mutex<Variables> = Mutex::new(None);
+
+/// The table of variables, held while the process forks.
+pub fn hold() -> MutexGuard<'static, Variables> {
+    sync::lock(&VARIABLES)
+}
 
 fn with_variable<R>(data: *mut c_void, f: impl FnOnce(&mut Variable) -> R) -> R {
-    let mut variables = VARIABLES.lock();
+    let mut variables = sync::lock(&VARIABLES);
     f(variables
         .get_or_insert_default()
         .entry(data.addr())

@@ -5,12 +5,14 @@
 //! else may use `std::sync::atomic` directly.
 //!
 //! It does not wrap channels, and of mutexes only those that are std's because a child of `fork` must be
-//! able to free them; the runtime's other slow paths use `parking_lot`.
+//! able to free them (`kmpc::child`).
 
 #[cfg(loom)]
 pub use loom::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering, fence};
 #[cfg(not(loom))]
 pub use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering, fence};
+
+use std::sync::PoisonError;
 
 #[cfg(not(tsan))]
 pub use std::sync::{Mutex, MutexGuard};
@@ -78,6 +80,11 @@ mod visible {
             self.0.held.store(false, Ordering::Release);
         }
     }
+}
+
+/// The mutex, held. Nothing of ours panics under a lock, so poison means nothing.
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Tells the processor (or the model) that the caller spins.

@@ -4,12 +4,11 @@
 //! Lines go through C's standard output, which is the program's own, so that order is kept.
 
 use std::ffi::CString;
-use std::sync::PoisonError;
 
 use crate::kmpc::affinity::layout;
 use crate::kmpc::icv::settings;
 use crate::kmpc::thread::Thread;
-use crate::support::sync::Mutex;
+use crate::support::sync::{self, Mutex, MutexGuard};
 use crate::support::{machine, topology};
 
 /// The format where none is given: libomp's.
@@ -18,16 +17,21 @@ pub const DEFAULT: &str = "OMP: pid %P tid %i thread %n bound to OS proc set {%A
 /// affinity-format-var as a routine set it.
 static FORMAT: Mutex<Option<String>> = Mutex::new(None);
 
+/// What was set; held while the process forks.
+pub fn hold() -> MutexGuard<'static, Option<String>> {
+    sync::lock(&FORMAT)
+}
+
 /// affinity-format-var.
 pub fn current() -> String {
-    let set = FORMAT.lock().unwrap_or_else(PoisonError::into_inner);
+    let set = hold();
     set.clone()
         .unwrap_or_else(|| settings().affinity_format.clone())
 }
 
 /// Sets affinity-format-var.
 pub fn set(format: String) {
-    *FORMAT.lock().unwrap_or_else(PoisonError::into_inner) = Some(format);
+    *hold() = Some(format);
 }
 
 /// Short and long names of the fields.

@@ -12,11 +12,11 @@ pub mod special;
 pub mod traits;
 
 use std::ffi::c_void;
-use std::sync::{Arc, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use crate::kmpc::icv::settings;
 use crate::kmpc::thread::{by_number, current};
-use crate::support::sync::Mutex;
+use crate::support::sync::{self, Mutex, MutexGuard};
 use traits::{Fallback, Traits};
 
 pub use traits::Trait;
@@ -42,13 +42,17 @@ pub struct DefaultAllocator(u16);
 /// The handles of users' allocators that were ever set as default.
 static SET: Mutex<Vec<usize>> = Mutex::new(Vec::new());
 
+/// That list; held while the process forks.
+pub fn hold() -> MutexGuard<'static, Vec<usize>> {
+    sync::lock(&SET)
+}
+
 impl DefaultAllocator {
     fn of(handle: usize) -> Self {
         if handle <= LAST_PREDEFINED {
             return Self(handle as u16);
         }
-        // Nothing under the lock panics, so poison means nothing.
-        let mut set = SET.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut set = hold();
         let place = set.iter().position(|&h| h == handle).unwrap_or_else(|| {
             set.push(handle);
             set.len() - 1
@@ -61,7 +65,7 @@ impl DefaultAllocator {
         if number <= LAST_PREDEFINED {
             return number;
         }
-        let set = SET.lock().unwrap_or_else(PoisonError::into_inner);
+        let set = hold();
         set[number - LAST_PREDEFINED - 1]
     }
 

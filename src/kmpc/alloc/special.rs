@@ -8,12 +8,12 @@
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, LazyLock, OnceLock, PoisonError};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use super::traits::Partition;
 use super::{Allocator, plain};
 use crate::support::machine;
-use crate::support::sync::Mutex;
+use crate::support::sync::{self, Mutex, MutexGuard};
 
 /// Bytes that a pool has given out.
 pub type Used = AtomicUsize;
@@ -21,7 +21,8 @@ pub type Used = AtomicUsize;
 /// What keeping a block in the table counts in its pool.
 const UPKEEP: usize = 64;
 
-struct Block {
+/// What is known of a block.
+pub struct Block {
     size: usize,
     /// What it counts in the pool.
     charge: usize,
@@ -30,7 +31,15 @@ struct Block {
     allocator: Arc<Allocator>,
 }
 
-static BLOCKS: LazyLock<Mutex<HashMap<usize, Block>>> = LazyLock::new(Mutex::default);
+static BLOCKS: LazyLock<Mutex<Table>> = LazyLock::new(Mutex::default);
+
+/// Blocks by their addresses.
+pub type Table = HashMap<usize, Block>;
+
+/// The table; held while the process forks.
+pub fn hold() -> MutexGuard<'static, Table> {
+    sync::lock(&BLOCKS)
+}
 /// How many there are.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
@@ -63,8 +72,7 @@ pub fn allocate(allocator: &Arc<Allocator>, align: usize, size: usize, zero: boo
         }
         return block;
     }
-    // Nothing under the lock panics, so poison means nothing.
-    let mut blocks = BLOCKS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut blocks = hold();
     blocks.insert(
         block.addr(),
         Block {
@@ -84,7 +92,7 @@ pub fn size_of(block: *mut c_void) -> Option<usize> {
     if COUNT.load(Ordering::Relaxed) == 0 {
         return None;
     }
-    let blocks = BLOCKS.lock().unwrap_or_else(PoisonError::into_inner);
+    let blocks = hold();
     blocks.get(&block.addr()).map(|b| b.size)
 }
 
@@ -97,7 +105,7 @@ pub unsafe fn free(block: *mut c_void) -> bool {
     if COUNT.load(Ordering::Relaxed) == 0 {
         return false;
     }
-    let mut blocks = BLOCKS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut blocks = hold();
     let Some(known) = blocks.remove(&block.addr()) else {
         return false;
     };

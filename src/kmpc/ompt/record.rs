@@ -10,10 +10,9 @@ use std::cell::{Cell, UnsafeCell};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use parking_lot::Mutex;
-
 use super::calls::{self, BEGIN, END, Word};
 use crate::kmpc::task::Routine;
+use crate::support::sync::Mutex;
 
 /// Bits of a task's flags (`ompt_task_flag_t`).
 pub mod flag {

@@ -10,6 +10,7 @@ use crate::kmpc::ident::Ident;
 use crate::kmpc::reduce::{self, Combine};
 use crate::kmpc::task::wait;
 use crate::kmpc::{api, barrier, cancel as cancellation, misc};
+use crate::support::sync::lock;
 
 /// Kinds of `ompt_sync_region_t`.
 mod kind {
@@ -45,7 +46,7 @@ pub(super) fn region<T>(kind: i32, state: u32, run: impl FnOnce() -> T) -> T {
     calls::sync_region_wait(kind, BEGIN, parallel, task, at.code);
     let result = run();
     // All children are complete, so nobody names them.
-    at.task.kept.lock().clear();
+    lock(&at.task.kept).clear();
     calls::sync_region_wait(kind, END, parallel, task, at.code);
     calls::sync_region(kind, END, parallel, task, at.code);
     result

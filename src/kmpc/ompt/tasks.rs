@@ -18,6 +18,7 @@ use crate::kmpc::abi;
 use crate::kmpc::ident::Ident;
 use crate::kmpc::task::depend::{self, Item};
 use crate::kmpc::task::{self, Payload, Routine, Task, create, event, run, taskloop};
+use crate::support::sync::lock;
 
 /// What `ompt_callback_task_schedule` says of the task that is left.
 mod status {
@@ -232,7 +233,7 @@ unsafe extern "C-unwind" fn routine(gtid: i32, payload: *mut Payload) -> i32 {
     me.state.set(outside);
     if over {
         own.set_outer(None);
-        own.kept.lock().clear();
+        lock(&own.kept).clear();
     }
     if last {
         release(task);
@@ -328,7 +329,7 @@ pub unsafe extern "C-unwind" fn submit_with(
                 record.named.set(true);
                 Arc::increment_strong_count(std::ptr::from_ref(record));
                 let record = Arc::from_raw(std::ptr::from_ref(record));
-                at.task.kept.lock().push(record);
+                lock(&at.task.kept).push(record);
             }
         }
         depend::submit(ident, gtid, payload, count, list, more, other)

@@ -15,14 +15,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use hashbrown::HashMap;
-use parking_lot::Mutex;
 
 use super::create::{self, adopt, count, current};
 use super::{Payload, Task, flag, wait};
 use crate::kmpc::ident::Ident;
 use crate::kmpc::team::Team;
 use crate::kmpc::thread::{Thread, by_number};
-use crate::support::sync::fence_after_exchange;
+use crate::support::sync::{self, Mutex, MutexGuard, fence_after_exchange};
 
 /// One item of a `depend` clause, as the compiler lays it out.
 #[repr(C)]
@@ -86,6 +85,11 @@ pub struct Exclusive {
 /// Taking several at once must not be interleaved with others doing so.
 static TURNS: Mutex<()> = Mutex::new(());
 
+/// The right to take turns, held while the process forks.
+pub fn hold() -> MutexGuard<'static, ()> {
+    sync::lock(&TURNS)
+}
+
 impl Node {
     fn new(task: *mut Task, waits: *mut Task) -> Arc<Self> {
         Arc::new(Self {
@@ -103,7 +107,7 @@ impl Node {
         if Arc::ptr_eq(self, other) {
             return;
         }
-        let mut after = other.after.lock();
+        let mut after = sync::lock(&other.after);
         // Relaxed: set with the lock held.
         if other.done.load(Ordering::Relaxed) || after.last().is_some_and(|n| Arc::ptr_eq(n, self))
         {
@@ -193,7 +197,7 @@ impl Table {
         entry.set.push(node.clone());
         if item.kind == kind::MUTEX {
             let exclusive = entry.exclusive.get_or_insert_default();
-            let mut alone = node.alone.lock();
+            let mut alone = sync::lock(&node.alone);
             if !alone.iter().any(|other| Arc::ptr_eq(other, exclusive)) {
                 alone.push(exclusive.clone());
             }
@@ -336,34 +340,34 @@ pub unsafe extern "C-unwind" fn submit(
 /// Whether the node's task may have all that it wants alone, and has it now; if not, it is among
 /// those that wait for one.
 fn take_turn(node: &Node) -> bool {
-    let alone = node.alone.lock();
+    let alone = sync::lock(&node.alone);
     if alone.is_empty() {
         return true;
     }
-    let _turns = TURNS.lock();
+    let _turns = sync::lock(&TURNS);
     for exclusive in alone.iter() {
-        let mut state = exclusive.state.lock();
+        let mut state = sync::lock(&exclusive.state);
         if state.0 {
             state.1.push(node.task.expose_provenance());
             return false;
         }
     }
     for exclusive in alone.iter() {
-        exclusive.state.lock().0 = true;
+        sync::lock(&exclusive.state).0 = true;
     }
     true
 }
 
 /// Gives back what a task had alone; the tasks that waited for it.
 fn end_turn(node: &Node) -> Vec<usize> {
-    let alone = node.alone.lock();
+    let alone = sync::lock(&node.alone);
     if alone.is_empty() {
         return Vec::new();
     }
-    let _turns = TURNS.lock();
+    let _turns = sync::lock(&TURNS);
     let mut waiting = Vec::new();
     for exclusive in alone.iter() {
-        let mut state = exclusive.state.lock();
+        let mut state = sync::lock(&exclusive.state);
         state.0 = false;
         waiting.append(&mut state.1);
     }
@@ -388,7 +392,7 @@ pub unsafe fn complete(thread: Option<&Thread>, team: &Team, task: &Task) {
         }
     }
     let after = {
-        let mut after = node.after.lock();
+        let mut after = sync::lock(&node.after);
         // Release: see `is_done`.
         node.done.store(true, Ordering::Release);
         std::mem::take(&mut *after)

@@ -13,13 +13,12 @@
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::cell::Cell;
 use std::ptr::null_mut;
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use crossbeam::utils::CachePadded;
 
 use super::{HEADER, Payload, Task};
-use crate::support::sync::Mutex;
+use crate::support::sync::{self, Mutex, MutexGuard};
 
 /// Sizes of blocks, header included.
 const SIZES: [usize; 3] = [256, 512, 2048];
@@ -44,10 +43,15 @@ unsafe impl Sync for Blocks {}
 
 static SPARE: Mutex<Vec<&'static Blocks>> = Mutex::new(Vec::new());
 
+/// The pools that no thread has, held while the process forks.
+pub fn hold() -> MutexGuard<'static, Vec<&'static Blocks>> {
+    sync::lock(&SPARE)
+}
+
 impl Blocks {
     /// A pool for the calling thread.
     pub fn take() -> &'static Self {
-        let spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let spare = sync::lock(&SPARE).pop();
         spare.unwrap_or_else(|| {
             Box::leak(Box::new(Self {
                 free: Default::default(),
@@ -61,10 +65,7 @@ impl Blocks {
     /// Leaves the pool to another thread.
     pub fn leave(&'static self) {
         self.flush();
-        SPARE
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(self);
+        sync::lock(&SPARE).push(self);
     }
 
     /// A task with room for `bytes` of payload; only pool, class and payload are set.

@@ -15,7 +15,6 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 use crossbeam::utils::CachePadded;
-use parking_lot::Mutex;
 
 use crate::kmpc::icv::Icvs;
 use crate::kmpc::team::Team;
@@ -343,7 +342,7 @@ pub struct TeamTasks {
     waiting: CachePadded<AtomicU32>,
     /// Tasks that are in no member's deque: those with a priority, highest first, and those
     /// that a foreign thread made ready.
-    line: Mutex<VecDeque<*mut Task>>,
+    line: sync::Mutex<VecDeque<*mut Task>>,
 }
 
 // SAFETY: the pointers in `line` are to tasks of the team, used under the lock.
@@ -358,7 +357,7 @@ impl Default for TeamTasks {
             calls: Calls::default(),
             finished: sync::AtomicU64::new(0),
             waiting: CachePadded::new(AtomicU32::new(0)),
-            line: Mutex::new(VecDeque::new()),
+            line: sync::Mutex::new(VecDeque::new()),
         }
     }
 }

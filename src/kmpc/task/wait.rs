@@ -16,7 +16,7 @@ use crate::kmpc::ident::Ident;
 use crate::kmpc::team::gang::Errand;
 use crate::kmpc::team::{Local, Team};
 use crate::kmpc::thread::{Thread, by_number};
-use crate::support::sync::fence_after_exchange;
+use crate::support::sync::{self, fence_after_exchange};
 
 impl TeamTasks {
     /// Adds a task to the line, behind those of its priority, and orders that before every later
@@ -25,7 +25,7 @@ impl TeamTasks {
     pub fn queue_up(&self, task: *mut Task) {
         // SAFETY: a task not submitted to anybody else yet.
         let priority = |t: *mut Task| unsafe { (*t).priority.get() };
-        let mut line = self.line.lock();
+        let mut line = sync::lock(&self.line);
         let at = line.partition_point(|&t| priority(t) >= priority(task));
         line.insert(at, task);
         // SeqCst: see `offer`.
@@ -36,7 +36,7 @@ impl TeamTasks {
     /// The first task in line that `allowed` accepts; null if there is none.
     #[cold]
     pub fn first_in_line(&self, allowed: impl Fn(*mut Task) -> bool) -> *mut Task {
-        let mut line = self.line.lock();
+        let mut line = sync::lock(&self.line);
         let Some(at) = line.iter().position(|&task| allowed(task)) else {
             return null_mut();
         };
@@ -47,7 +47,7 @@ impl TeamTasks {
 
     #[cold]
     fn any_in_line(&self, allowed: &dyn Fn(*mut Task) -> bool) -> bool {
-        self.line.lock().iter().any(|&task| allowed(task))
+        sync::lock(&self.line).iter().any(|&task| allowed(task))
     }
 }
 
