@@ -73,6 +73,16 @@ macro_rules! exports {
 }
 ompvm::for_each_runtime_entry!(exports);
 
+// A program linked with this library exports its `ompt_start_tool`, where it has one, because the
+// library asks for it; else the runtime could not find it by its name.
+global_asm!(
+    ".weak ompt_start_tool",
+    ".pushsection .data.rel.ro.ompvm_tool,\"awR\",@progbits",
+    ".balign 8",
+    ".quad ompt_start_tool",
+    ".popsection",
+);
+
 /// Exports a number as libomp exports the handles of allocators and memory spaces.
 macro_rules! constant {
     ($($name:literal = $value:literal;)*) => {

@@ -70,6 +70,7 @@ pub fn trials() -> Vec<Trial> {
         Trial::test("dropin/versions", || Ok(versions()?)),
         Trial::test("dropin/preloaded", || Ok(preloaded()?)),
         Trial::test("dropin/closed", || Ok(closed()?)),
+        Trial::test("dropin/tool", || Ok(tool()?)),
     ];
     let one_in = match std::env::var("OMPVM_TEST_DROPIN").as_deref() {
         Ok("all") => 1,
@@ -121,6 +122,14 @@ pub fn library() -> Result<&'static Path, String> {
 pub fn clean() {
     let dir = root().join(format!("target/guests/dropin-{}", std::process::id()));
     let _ = std::fs::remove_dir_all(dir);
+}
+
+/// A program with a tool in it that is linked with the library itself, not with libomp.
+fn tool() -> Result<(), String> {
+    let source = root().join("tests/pass/ompt/inquiry.c");
+    let mut d = Directives::read(&source, &["O2"])?;
+    d.flags.push(format!("-L{}", library()?.display()));
+    passes(&source, &d)
 }
 
 /// A native program on the library.
