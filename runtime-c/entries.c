@@ -17,7 +17,7 @@
 struct thread {
     uint32_t number; /* in its team */
     uint32_t size;   /* of its team */
-    uint32_t alone;  /* in its team, and without tasks that a barrier has to wait for */
+    uint32_t alone;  /* in its team, without tasks that a barrier waits for, and in no league of teams */
 };
 
 /* The runtime's table of threads, by global number (`kmpc::thread::MAX_THREADS` entries). */
@@ -125,19 +125,26 @@ SHORT int32_t short___kmpc_single(struct ident *loc, int32_t gtid)
     return alone(gtid) ? 1 : __kmpc_single(loc, gtid);
 }
 
-/* A team of one combines without a lock, and its end has no barrier. */
+/* A team of one combines without a lock, and its end has no barrier; the teams of a league combine into
+ * the same variable. */
+static inline int quite_alone(int32_t gtid)
+{
+    const struct thread *t = by_number(gtid);
+    return t && t->alone;
+}
+
 typedef void combine(void *, void *);
 #define REDUCE(NAME)                                                                               \
     int32_t __kmpc_##NAME(struct ident *, int32_t, int32_t, size_t, void *, combine *, void *);    \
     SHORT int32_t short___kmpc_##NAME(struct ident *loc, int32_t gtid, int32_t count, size_t size,       \
                                 void *data, combine *f, void *cell)                                \
     {                                                                                              \
-        return alone(gtid) ? 1 : __kmpc_##NAME(loc, gtid, count, size, data, f, cell);             \
+        return quite_alone(gtid) ? 1 : __kmpc_##NAME(loc, gtid, count, size, data, f, cell);       \
     }                                                                                              \
     void __kmpc_end_##NAME(struct ident *, int32_t, void *);                                       \
     SHORT void short___kmpc_end_##NAME(struct ident *loc, int32_t gtid, void *cell)                      \
     {                                                                                              \
-        if (!alone(gtid))                                                                          \
+        if (!quite_alone(gtid))                                                                    \
             __kmpc_end_##NAME(loc, gtid, cell);                                                    \
     }
 REDUCE(reduce)

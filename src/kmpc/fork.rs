@@ -3,7 +3,7 @@
 
 use std::ffi::c_void;
 use std::sync::Once;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::kmpc::abi;
 use crate::kmpc::affinity::partition::Seat;
@@ -15,7 +15,7 @@ use crate::kmpc::task::wait::{Help, drain, settle_visitors};
 use crate::kmpc::team::gang::{Meeting, meeting_for};
 use crate::kmpc::team::parker::Patience;
 use crate::kmpc::team::{INLINE_ARGS, Shape, Team, Work};
-use crate::kmpc::thread::{self, BUSY_WORKERS, Thread, by_number, current};
+use crate::kmpc::thread::{self, Thread, by_number, current};
 
 /// Executes `microtask` in a new team. `argv` holds `argc` pointers.
 ///
@@ -30,7 +30,17 @@ pub unsafe extern "C-unwind" fn parallel(
     let thread = current();
     let size = team_size(thread);
     // SAFETY: the caller's contract.
-    unsafe { run_region(thread, ident, argc as u32, microtask, argv, size) };
+    unsafe {
+        run_region(
+            thread,
+            ident,
+            argc as u32,
+            microtask,
+            argv,
+            size,
+            Kind::Region,
+        )
+    };
 }
 
 /// As [`parallel`] where `condition` is not 0, serialized otherwise; `argument` is the microtask's
@@ -58,6 +68,7 @@ pub unsafe extern "C-unwind" fn parallel_if(
             microtask,
             argv.as_ptr(),
             size,
+            Kind::Region,
         )
     };
 }
@@ -78,10 +89,17 @@ fn team_size(thread: &Thread) -> u32 {
         .clamp(1, thread::MAX_THREADS as u32 / 2)
 }
 
-/// Reserves up to `wanted` workers under a thread limit; returns how many were granted.
-fn reserve(wanted: u32, limit: u32) -> u32 {
+/// The team that began the contention group of a region in `outer`.
+fn group_of(outer: &Team) -> *const Team {
+    let group = outer.shape().group;
+    if group.is_null() { outer } else { group }
+}
+
+/// Reserves up to `wanted` workers of a contention group under its thread limit; returns how many
+/// were granted.
+fn reserve(group: &AtomicU32, wanted: u32, limit: u32) -> u32 {
     let mut granted = 0;
-    let _ = BUSY_WORKERS.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |busy| {
+    let _ = group.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |busy| {
         granted = wanted.min((limit - 1).saturating_sub(busy));
         Some(busy + granted)
     });
@@ -111,6 +129,31 @@ fn warn_fewer(wanted: u32, got: u32) {
     });
 }
 
+/// What a team is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// A parallel region.
+    Region,
+    /// The initial threads of a league of teams, which is no region: its level is that around it.
+    League,
+}
+
+/// Executes `microtask`, whose only argument is `*argv`, by `size` threads, each of which will begin
+/// teams of a league.
+///
+/// # Safety
+/// As for [`parallel`].
+pub unsafe fn run_league(
+    thread: &'static Thread,
+    ident: *const Ident,
+    microtask: *const c_void,
+    argv: *const *mut c_void,
+    size: u32,
+) {
+    // SAFETY: the caller's contract.
+    unsafe { run_region(thread, ident, 1, microtask, argv, size, Kind::League) };
+}
+
 unsafe fn run_region(
     thread: &'static Thread,
     ident: *const Ident,
@@ -118,14 +161,19 @@ unsafe fn run_region(
     microtask: *const c_void,
     argv: *const *mut c_void,
     mut size: u32,
+    kind: Kind,
 ) {
     super::hooks::before_region();
     let icvs = thread.icvs.get();
-    let limited = icvs.thread_limit < i32::MAX as u32;
+    let outer = thread.team();
+    let outer_shape = outer.shape();
+    let region = kind == Kind::Region;
+    // Each initial thread of a league begins a contention group of its own.
+    let limited = region && icvs.thread_limit < i32::MAX as u32;
     if limited && size > 1 {
-        size = reserve(size - 1, icvs.thread_limit) + 1;
+        size = reserve(outer.group(), size - 1, icvs.thread_limit) + 1;
     }
-    if size == 1 {
+    if size == 1 && region {
         enter_serial(thread, ident);
         let _leave = Serial { thread };
         let tid = 0;
@@ -145,41 +193,42 @@ unsafe fn run_region(
         if got < size {
             warn_fewer(size, got);
             if limited {
-                BUSY_WORKERS.fetch_sub(size - got, Ordering::Relaxed);
+                outer.group().fetch_sub(size - got, Ordering::Relaxed);
             }
             size = got;
         }
     }
-    let outer = thread.team();
-    let outer_shape = outer.shape();
-    let clause = thread.pushed_bind.take();
+    let mut clause = thread.pushed_bind.take();
     let nested = thread.pushed_nested.take().unwrap_or(icvs.nested);
-    let level = outer_shape.level + 1;
-    let child = child_icvs(icvs, level, nested);
-    let seat = if icvs.placement == 0 {
+    let level = outer_shape.level + u32::from(region);
+    let (child, placement) = if region {
+        (child_icvs(icvs, level, nested), icvs.placement)
+    } else {
+        clause = Some(settings().kmp_teams_proc_bind);
+        (icvs, icvs.placement & !DISPLAY)
+    };
+    let seat = if placement == 0 {
         None
     } else {
-        let placement = icvs.placement;
         Some(affinity::place_team(
             thread, t, size, level, placement, clause,
         ))
     };
     let processors = settings().processors;
-    let rivals = if outer_shape.size > 1 {
-        size.saturating_mul(outer_shape.size)
-    } else {
-        size
-    };
+    let rivals = size
+        .saturating_mul(outer_shape.size)
+        .saturating_mul(outer_shape.league.0);
     let patience = patience_for(rivals, processors);
     let shape = Shape {
         size,
         meeting: meeting_for(rivals, processors),
         patience,
         level,
-        active_level: outer_shape.active_level + 1,
+        active_level: outer_shape.active_level + u32::from(region),
         parent: outer,
         parent_tid: thread.tid(),
         league: outer_shape.league,
+        group: group_of(outer),
         ident,
     };
     let mut work = Work {
@@ -290,14 +339,16 @@ impl Drop for Join {
         thread.enter(self.saved.0, self.saved.1);
         thread.icvs.set(self.icvs);
         if let Some(seat) = self.seat {
-            thread.bound.seat.set(seat);
+            affinity::leave(thread, seat);
         }
         if self.limited {
-            BUSY_WORKERS.fetch_sub(self.size - 1, Ordering::Relaxed);
+            let group = thread.team().group();
+            group.fetch_sub(self.size - 1, Ordering::Relaxed);
         }
         // The workers of nested teams must be free for others under a thread limit, and where every
         // thread that ever had a nested team would keep one for ever.
-        if (self.limited || thread::crowded()) && thread.team().shape().level > 0 {
+        let nested = thread.team().shape().level > 0 || !thread.is_root();
+        if (self.limited || thread::crowded()) && nested {
             // SAFETY: our team, between regions.
             unsafe { thread::dismiss(self.team) };
             return;
@@ -349,6 +400,12 @@ pub fn enter_alone(thread: &Thread, ident: *const Ident, level: u32, league: (u3
         parent: outer,
         parent_tid: thread.tid(),
         league,
+        // A team of a league is a contention group of its own.
+        group: if level > outer.shape().level {
+            group_of(outer)
+        } else {
+            std::ptr::null()
+        },
         ident,
     };
     let icvs = thread.icvs.get();

@@ -193,8 +193,10 @@ pub struct Settings {
     pub warnings: bool,
     /// `KMP_DEVICE_THREAD_LIMIT`, also called `KMP_ALL_THREADS`: threads of the whole process.
     pub device_thread_limit: u32,
-    /// `KMP_TEAMS_THREAD_LIMIT`; only shown, since teams run one after the other.
-    pub kmp_teams_thread_limit: u32,
+    /// `KMP_TEAMS_THREAD_LIMIT`, where given: teams, or threads in all of them.
+    pub kmp_teams_thread_limit: Option<u32>,
+    /// `KMP_TEAMS_PROC_BIND`: how the initial threads of a league are placed.
+    pub kmp_teams_proc_bind: u8,
     /// `OMP_SCHEDULE` as it is shown.
     pub schedule_text: String,
     /// `OMP_TARGET_OFFLOAD`.
@@ -247,7 +249,8 @@ impl Settings {
             allocator: traits::Request::Predefined(1),
             warnings: true,
             device_thread_limit: i32::MAX as u32,
-            kmp_teams_thread_limit: processors,
+            kmp_teams_thread_limit: None,
+            kmp_teams_proc_bind: 4,
             schedule_text: "static".to_owned(),
             target_offload: TargetOffload::Default,
             tool: true,

@@ -17,7 +17,7 @@ use crate::kmpc::thread::{Thread, by_number};
 /// How a reduction is combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// A team of one.
+    /// A team of one that is not one of several in a league.
     Alone,
     /// Each thread under a lock.
     Critical,
@@ -37,9 +37,12 @@ fn choose(thread: &Thread, ident: *const Ident, data: *mut c_void, combine: Comb
     // SAFETY: an ident of the compiler, or null.
     let atomic = unsafe { ident.as_ref() }.is_some_and(|i| i.flags & ATOMIC_REDUCE != 0);
     let tree = !data.is_null() && combine.is_some();
-    let size = thread.team().size();
+    let shape = thread.team().shape();
+    let size = shape.size;
     match () {
-        () if size == 1 => Method::Alone,
+        () if size == 1 && shape.league.0 == 1 => Method::Alone,
+        // The initial threads of a league reduce into the same variables.
+        () if size == 1 => Method::Critical,
         // Who leaves a cancelled region meets the others in plain barriers, which combine nothing.
         () if size > SMALL_TEAM && tree && !settings().cancellation => Method::Tree,
         () if atomic => Method::Atomic,

@@ -1,10 +1,21 @@
-//! `teams` on the host: a league whose teams run one after the other.
-//! OpenMP 5.2, section 10.2. Teams cannot synchronise with each other, so order is free.
+//! `teams` on the host: a league of teams, each begun by an initial thread of its own.
+//! OpenMP 5.2, section 10.2.
+//!
+//! The initial threads are the members of one more team, the *league*, which is no parallel region: it
+//! counts neither as a level nor as an active one. Each of them enters a team of one and
+//! executes the construct there; parallel regions in it are ordinary ones, with workers of their
+//! own. A league of one needs no other thread and has no league. Where there are more teams than
+//! threads to begin them (many more than processors), a member executes several in turn: teams cannot
+//! synchronise with each other.
+//!
+//! Where the specification leaves a choice it is libomp's: initial threads are spread over the
+//! places (`KMP_TEAMS_PROC_BIND`), and where nobody asked for a number of threads the teams
+//! share the processors.
 
 use std::ffi::c_void;
 
 use crate::kmpc::abi;
-use crate::kmpc::fork::{enter_alone, leave_serial};
+use crate::kmpc::fork::{enter_alone, leave_serial, run_league};
 use crate::kmpc::icv::{self, settings};
 use crate::kmpc::ident::Ident;
 use crate::kmpc::thread::{Thread, by_number, current};
@@ -15,8 +26,30 @@ fn default_teams() -> u32 {
     if set > 0 {
         set as u32
     } else {
-        settings().num_teams.max(1)
+        at_most(settings().num_teams.max(1))
     }
+}
+
+/// `teams` as far as `KMP_TEAMS_THREAD_LIMIT` lets.
+fn at_most(teams: u32) -> u32 {
+    settings()
+        .kmp_teams_thread_limit
+        .map_or(teams, |most| teams.min(most))
+}
+
+/// What the initial threads of a league need to know. It lies in the frame of the thread that met
+/// the construct.
+struct League {
+    ident: *const Ident,
+    microtask: *const c_void,
+    argc: u32,
+    argv: *const *mut c_void,
+    teams: u32,
+    /// Threads that begin teams.
+    starters: u32,
+    /// The `thread_limit` clause; 0 where none.
+    limit: u32,
+    level: u32,
 }
 
 /// Executes `microtask` once per team of a league. `argv` holds `argc` pointers.
@@ -32,24 +65,79 @@ pub unsafe extern "C-unwind" fn fork(
     let thread = current();
     let (teams, limit) = thread.pushed_teams.replace((0, 0));
     let teams = if teams > 0 { teams } else { default_teams() };
-    let level = thread.team().shape().level;
-    for team in 0..teams {
-        enter_alone(thread, ident, level, (teams, team));
+    let mut league = League {
+        ident,
+        microtask,
+        argc: argc as u32,
+        argv,
+        teams,
+        starters: 1,
+        limit,
+        level: thread.team().shape().level,
+    };
+    if teams == 1 {
+        // SAFETY: the caller's contract.
+        unsafe { league.execute(thread, 0) };
+        return;
+    }
+    let most = settings().processors.saturating_mul(4).max(64);
+    league.starters = teams.min(most);
+    let list = [(&raw mut league).cast::<c_void>()];
+    // SAFETY: `member` is a microtask with one argument, which lives until the join.
+    unsafe {
+        let starters = league.starters;
+        run_league(
+            thread,
+            ident,
+            member as *const c_void,
+            list.as_ptr(),
+            starters,
+        );
+    }
+}
+
+/// What each initial thread of a league executes.
+unsafe extern "C-unwind" fn member(gtid: *const i32, _btid: *const i32, league: *const League) {
+    // SAFETY: the runtime passes the number and what `fork` made.
+    let (thread, league) = unsafe { (by_number(*gtid), &*league) };
+    // As many as have come, which may be fewer than were asked for.
+    let starters = thread.team().size();
+    let mut team = thread.tid();
+    while team < league.teams {
+        // SAFETY: the caller's contract.
+        unsafe { league.execute(thread, team) };
+        team += starters;
+    }
+}
+
+impl League {
+    /// Executes one team's part.
+    ///
+    /// # Safety
+    /// The microtask takes these arguments.
+    unsafe fn execute(&self, thread: &'static Thread, team: u32) {
+        enter_alone(thread, self.ident, self.level, (self.teams, team));
         let _leave = Leave { thread };
         let mut icvs = thread.icvs.get();
-        let limit = if limit > 0 {
-            limit
+        let limit = if self.limit > 0 {
+            self.limit
         } else {
             icvs.teams_thread_limit.into()
         };
+        let set = settings();
         if limit > 0 {
             icvs.thread_limit = icvs.thread_limit.min(limit);
             icvs.nthreads = icvs.nthreads.min(limit);
-            thread.icvs.set(icvs);
+        } else if self.teams > 1 && set.nthreads.is_empty() && icvs.nthreads == set.processors {
+            icvs.nthreads = (set.processors / self.teams).max(1);
         }
+        if let Some(most) = set.kmp_teams_thread_limit {
+            icvs.nthreads = icvs.nthreads.min((most / self.teams).max(1));
+        }
+        thread.icvs.set(icvs);
         let zero = 0;
         // SAFETY: the caller's contract.
-        unsafe { abi::call_microtask(microtask, &thread.gtid, &zero, argc as u32, argv) };
+        unsafe { abi::call_microtask(self.microtask, &thread.gtid, &zero, self.argc, self.argv) };
     }
 }
 
@@ -62,7 +150,6 @@ impl Drop for Leave {
         leave_serial(self.thread);
     }
 }
-
 /// Sets the `num_teams` and `thread_limit` clauses of the next league.
 pub unsafe extern "C-unwind" fn push_num_teams(
     _ident: *const Ident,
@@ -72,20 +159,29 @@ pub unsafe extern "C-unwind" fn push_num_teams(
 ) {
     by_number(gtid)
         .pushed_teams
-        .set((teams.max(0) as u32, threads.max(0) as u32));
+        .set((at_most(teams.max(0) as u32), threads.max(0) as u32));
 }
 
-/// As [`push_num_teams`] with a lower bound for the number of teams.
+/// As [`push_num_teams`] with a lower bound for the number of teams, which is the number itself
+/// where the two are equal or only one is given.
 pub unsafe extern "C-unwind" fn push_num_teams_bounds(
     _ident: *const Ident,
     gtid: i32,
-    _lower: i32,
+    lower: i32,
     upper: i32,
     threads: i32,
 ) {
-    by_number(gtid)
-        .pushed_teams
-        .set((upper.max(0) as u32, threads.max(0) as u32));
+    let (lower, upper) = (lower.max(0) as u32, upper.max(0) as u32);
+    let threads = threads.max(0) as u32;
+    let teams = match settings().kmp_teams_thread_limit {
+        Some(most) if lower > 0 && lower < upper => match most.checked_div(threads) {
+            Some(teams) => teams.clamp(lower, upper),
+            None if upper > most => lower,
+            None => upper,
+        },
+        _ => upper,
+    };
+    by_number(gtid).pushed_teams.set((teams, threads));
 }
 
 /// Sets the thread limit of the current task.

@@ -36,7 +36,8 @@ pub struct Thread {
     /// Size of the team; this, the number and `alone` are read by compiled programs
     /// (`runtime-c/entries.c`).
     size: Cell<u32>,
-    /// 1 where the team has one thread and no task that its barriers have to wait for.
+    /// 1 where the team has one thread and no task that its barriers have to wait for, and is no
+    /// part of a league, whose teams reduce into the same variables.
     alone: Cell<u32>,
     /// Global thread number; microtasks get its address.
     pub gtid: i32,
@@ -110,9 +111,6 @@ static POOL: Mutex<Pool> = Mutex::new(Pool {
 fn pool() -> MutexGuard<'static, Pool> {
     sync::lock(&POOL)
 }
-
-/// Threads that take part in regions beyond their masters; kept only under a thread limit.
-pub static BUSY_WORKERS: AtomicU32 = AtomicU32::new(0);
 
 /// Workers that were made; they never end.
 static WORKERS: AtomicU32 = AtomicU32::new(0);
@@ -241,7 +239,7 @@ impl Thread {
         let t = unsafe { &*team };
         let size = t.size();
         self.size.set(size);
-        let alone = size == 1 && t.tasks.interval.number() == 0;
+        let alone = size == 1 && t.tasks.interval.number() == 0 && t.shape().league.0 == 1;
         self.alone.set(alone.into());
         (self.team.replace(team), self.tid.replace(tid))
     }
@@ -253,7 +251,8 @@ impl Thread {
 
     /// Notes whether barriers have tasks to wait for.
     pub(crate) fn expect_tasks(&self, some: bool) {
-        self.alone.set((self.size.get() == 1 && !some).into());
+        let alone = self.size.get() == 1 && !some && self.team().shape().league.0 == 1;
+        self.alone.set(alone.into());
     }
 
     /// Where the thread's tasks live.
@@ -563,11 +562,13 @@ pub fn forget_others() {
         pool.free_numbers.push(number);
     }
     drop(pool);
-    BUSY_WORKERS.store(0, Ordering::Relaxed);
     WORKERS.store(0, Ordering::Relaxed);
     if let Some(thread) = mine {
         // SAFETY: the child's only thread; its teams' workers do not exist any more.
         unsafe { (*thread.spare_teams.get()).clear() };
+        if thread.team().shape().level == 0 {
+            thread.team().busy.store(0, Ordering::Relaxed);
+        }
         if thread.team().shape().level == 0 && thread.team().tasks.interval.number() != 0 {
             // Nobody may be left here to fulfil the event of a task that the parent waits for.
             thread.enter(Box::into_raw(Team::new()), 0);

@@ -12,9 +12,10 @@ pub mod format;
 pub mod partition;
 pub mod places;
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::path::Path;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::kmpc::icv::{self, settings};
 use crate::kmpc::team::Team;
@@ -39,6 +40,8 @@ pub struct Layout {
     offset: u32,
     /// `KMP_AFFINITY=balanced`: places in each core.
     balanced: Option<u32>,
+    /// `KMP_AFFINITY=reset`: threads of the program go back after each outermost region.
+    reset: bool,
 }
 
 /// The places; read when they are first needed.
@@ -67,6 +70,7 @@ impl Layout {
             bound: settings.bind && !disabled,
             offset: 0,
             balanced: None,
+            reset: kmp.is_some_and(|k| k.reset),
         };
         if disabled {
             return layout;
@@ -115,18 +119,27 @@ pub struct Bound {
     told: Cell<u32>,
     /// Size and level of the team when it was shown last.
     shown: Cell<(u32, u32)>,
+    /// The seat taken last, in which binding and with which number there.
+    last: Cell<(u64, u32, Seat)>,
+    /// The processors of a thread of the program before it was bound, where it goes back to them.
+    before: OnceCell<Vec<usize>>,
 }
 
 /// How the members of a team are bound; written by its master between regions.
 #[derive(Debug, Default)]
 pub struct Placed {
     binding: Cell<Binding>,
+    /// The binding's own number, so that members know it again; none has 0.
+    version: Cell<u64>,
     /// They say so.
     display: Cell<bool>,
 }
 
 impl Bound {
     fn tell(&self, layout: &Layout, place: u32) {
+        if layout.reset {
+            self.before.get_or_init(topology::current_cpus);
+        }
         if self.told.get() != place + 1
             && let Some(cpus) = layout.places.get(place as usize)
         {
@@ -144,7 +157,7 @@ impl Bound {
 /// Gives a thread of the program its place, if binding is on and it has none: when it first begins
 /// a region or asks about places, as in libomp. What else it asks leaves it where it is.
 fn bind_root(thread: &Thread) {
-    if !settings().bind || !thread.is_root() || thread.bound.seat.get().count != 0 {
+    if thread.bound.seat.get().count != 0 || !settings().bind || !thread.is_root() {
         return;
     }
     let layout = layout();
@@ -197,15 +210,50 @@ pub fn place_team(
         places: if policy == 0 { 0 } else { layout().count() },
     };
     let placed = &team.placed;
-    let news =
-        placed.binding.replace(binding) != binding || thread.bound.shown.get() != (size, level);
-    placed.display.set(placement & DISPLAY != 0 && news);
+    let same = placed.binding.replace(binding) == binding;
+    if !same {
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        placed.version.set(LAST.fetch_add(1, Ordering::Relaxed) + 1);
+    }
+    if placement & DISPLAY != 0 {
+        let news = !same || thread.bound.shown.get() != (size, level);
+        placed.display.set(news);
+    }
     seat
 }
 
-/// A member of a team that is bound takes its seat, and says so if it is asked to.
+/// After a region whose primary thread had `seat` outside.
 #[cold]
+pub fn leave(thread: &Thread, seat: Seat) {
+    thread.bound.seat.set(seat);
+    if layout().reset
+        && thread.is_root()
+        && thread.team().shape().level == 0
+        && let Some(cpus) = thread.bound.before.get()
+    {
+        topology::bind_current_thread(cpus);
+        thread.bound.forget();
+        thread.bound.seat.set(Seat::default());
+    }
+}
+
+/// A member of a team that is bound takes its seat, and says so if it is asked to.
+#[inline]
 pub fn take_seat(thread: &Thread, team: &Team, tid: u32) {
+    let placed = &team.placed;
+    let (version, number, seat) = thread.bound.last.get();
+    let there = version == placed.version.get()
+        && number == tid
+        && thread.bound.told.get() == seat.place + 1;
+    if there && !placed.display.get() {
+        thread.bound.seat.set(seat);
+    } else {
+        find_seat(thread, team, tid);
+    }
+}
+
+#[cold]
+fn find_seat(thread: &Thread, team: &Team, tid: u32) {
     let binding = team.placed.binding.get();
     let shape = team.shape();
     if binding.policy != 0 && binding.places != 0 {
@@ -217,6 +265,10 @@ pub fn take_seat(thread: &Thread, team: &Team, tid: u32) {
         }
         thread.bound.seat.set(seat);
         thread.bound.tell(layout, seat.place);
+        if layout.balanced.is_none() {
+            let last = (team.placed.version.get(), tid, seat);
+            thread.bound.last.set(last);
+        }
     }
     if team.placed.display.get() {
         thread.bound.shown.set((shape.size, shape.level));

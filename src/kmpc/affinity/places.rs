@@ -233,6 +233,8 @@ pub struct KmpAffinity {
     pub verbose: bool,
     /// Keep to the mask that the process was given.
     pub respect: bool,
+    /// A thread of the program is where it was before after each outermost region.
+    pub reset: bool,
 }
 
 /// Splits at commas outside of brackets.
@@ -296,6 +298,7 @@ pub fn parse_kmp(text: &str) -> Option<KmpAffinity> {
         offset: 0,
         verbose: false,
         respect: true,
+        reset: false,
     };
     let mut list = None;
     let mut explicit = false;
@@ -311,8 +314,9 @@ pub fn parse_kmp(text: &str) -> Option<KmpAffinity> {
             "verbose" => value.verbose = true,
             "respect" => value.respect = true,
             "norespect" => value.respect = false,
-            "noverbose" | "warnings" | "nowarnings" | "reset" | "noreset" | "duplicates"
-            | "noduplicates" | "" => {}
+            "reset" => value.reset = true,
+            "noreset" => value.reset = false,
+            "noverbose" | "warnings" | "nowarnings" | "duplicates" | "noduplicates" | "" => {}
             _ => match part.split_once('=') {
                 Some(("granularity" | "gran", level)) => {
                     value.granularity = Some(match level.trim() {

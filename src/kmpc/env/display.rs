@@ -81,7 +81,6 @@ const TUNING: &[(&str, &str)] = &[
     ("KMP_TASKING", "2"),
     ("KMP_TASKLOOP_MIN_TASKS", "0"),
     ("KMP_TASK_STEALING_CONSTRAINT", "1"),
-    ("KMP_TEAMS_PROC_BIND", "spread"),
     ("KMP_TOPOLOGY_METHOD", "all"),
     ("KMP_TPAUSE", "0"),
     ("KMP_USER_LEVEL_MWAIT", "?0"),
@@ -182,6 +181,11 @@ fn kmp_affinity(s: &Settings) -> String {
     } else {
         "no"
     };
+    let reset = if kmp.is_some_and(|k| k.reset) {
+        ""
+    } else {
+        "no"
+    };
     let level = match granularity.unwrap_or(Level::Core) {
         Level::Thread => "thread",
         Level::Core => "core",
@@ -190,7 +194,7 @@ fn kmp_affinity(s: &Settings) -> String {
         Level::Socket => "socket",
         Level::Machine => "group",
     };
-    format!("{verbose}verbose,warnings,{respect}respect,noreset,granularity={level},{tail}")
+    format!("{verbose}verbose,warnings,{respect}respect,{reset}reset,granularity={level},{tail}")
 }
 
 fn proc_bind(s: &Settings) -> String {
@@ -244,7 +248,18 @@ fn rows(
             ("KMP_DEVICE_THREAD_LIMIT", text(s.device_thread_limit)),
             ("KMP_LIBRARY", text(library)),
             ("KMP_STACKSIZE", text(size(s.stack_size, 1))),
-            ("KMP_TEAMS_THREAD_LIMIT", text(s.kmp_teams_thread_limit)),
+            (
+                "KMP_TEAMS_PROC_BIND",
+                text(match s.kmp_teams_proc_bind {
+                    2 => "primary",
+                    3 => "close",
+                    _ => "spread",
+                }),
+            ),
+            (
+                "KMP_TEAMS_THREAD_LIMIT",
+                text(s.kmp_teams_thread_limit.unwrap_or(s.processors)),
+            ),
             ("KMP_WARNINGS", Bool(s.warnings)),
         ]);
         if let Some(subset) = &s.hw_subset {

@@ -63,9 +63,22 @@ pub fn read(
         });
     }
     each("KMP_TEAMS_THREAD_LIMIT", "a positive integer", &mut |t| {
-        s.kmp_teams_thread_limit = positive(t)?;
+        s.kmp_teams_thread_limit = Some(positive(t)?);
         Some(())
     });
+    each(
+        "KMP_TEAMS_PROC_BIND",
+        "spread, close or primary",
+        &mut |t| {
+            s.kmp_teams_proc_bind = match t.to_ascii_lowercase().as_str() {
+                "spread" => 4,
+                "close" => 3,
+                "primary" | "master" => 2,
+                _ => return None,
+            };
+            Some(())
+        },
+    );
     each("OMP_DYNAMIC", "true or false", &mut |t| {
         s.dynamic = boolean(t)?;
         Some(())

@@ -170,6 +170,18 @@ unsafe extern "C-unwind" fn team(gtid: *const i32, btid: *const i32, region: *co
         flags,
     );
     let before = me.set_task(Some(task.clone()));
+    // The team's own region, of one thread, as libomp reports it.
+    let own = Parallel::new(1, Some(region.parallel.clone()));
+    let requested = thread.icvs.get().nthreads;
+    let (data, frame) = (task.data(), task.frame());
+    calls::parallel_begin(data, frame, own.data(), requested, TEAM, region.code);
+    let implicit = Arc::new(Task::new(
+        flag::IMPLICIT | flag::UNDEFERRED,
+        own.clone(),
+        Some(task.clone()),
+    ));
+    calls::implicit_task(BEGIN, own.data(), implicit.data(), 1, 0, flag::IMPLICIT);
+    me.set_task(Some(implicit.clone()));
     me.state.set(state::PARALLEL);
     // SAFETY: the program's microtask with its own arguments.
     unsafe {
@@ -179,10 +191,12 @@ unsafe extern "C-unwind" fn team(gtid: *const i32, btid: *const i32, region: *co
             btid,
             region.argc,
             region.argv,
-            task.exit_slot(),
+            implicit.exit_slot(),
         );
     }
-    task.set_exit(0);
+    implicit.set_exit(0);
+    record::implicit_ends(&implicit);
+    calls::parallel_end(own.data(), task.data(), TEAM, region.code);
     record::implicit_ends(&task);
     me.set_task(before);
 }

@@ -108,6 +108,8 @@ pub struct Shape {
     pub parent_tid: u32,
     /// The place in a league of teams.
     pub league: League,
+    /// The team of the thread that began the contention group; null where it is this one.
+    pub group: *const Team,
     /// The `parallel` directive.
     pub ident: *const Ident,
 }
@@ -170,6 +172,9 @@ pub struct Team {
     pub tasks: TeamTasks,
     /// Workers attached plus one for the master; who takes it to zero frees the team.
     pub holders: AtomicU32,
+    /// Workers of regions in this contention group, where this team began it; counted only under a
+    /// thread limit.
+    pub busy: AtomicU32,
     /// Workers attached; the master's alone.
     pub workers: Cell<u32>,
     /// How its members are bound: written like the description, see [`Gang::describe`].
@@ -194,6 +199,7 @@ impl Team {
             parent: std::ptr::null(),
             parent_tid: 0,
             league: (1, 0),
+            group: std::ptr::null(),
             ident: std::ptr::null(),
         };
         Box::new(Self {
@@ -207,6 +213,7 @@ impl Team {
             buffers: std::array::from_fn(|i| CachePadded::new(LoopBuffer::new(i as u32))),
             tasks: TeamTasks::default(),
             holders: AtomicU32::new(1),
+            busy: AtomicU32::new(0),
             workers: Cell::new(0),
             placed: Placed::default(),
         })
@@ -222,6 +229,13 @@ impl Team {
     #[inline(always)]
     pub fn work(&self) -> &Work {
         &self.gang.description().work
+    }
+
+    /// Workers busy in the team's contention group.
+    pub fn group(&self) -> &AtomicU32 {
+        // SAFETY: the team around, which lives as long as a region in it runs.
+        let team = unsafe { self.shape().group.as_ref() };
+        &team.unwrap_or(self).busy
     }
 
     /// Threads in the team.
