@@ -86,6 +86,9 @@ callbacks! {
 /// `ompt_callback_control_tool`, the one that answers.
 const CONTROL_TOOL: usize = 11;
 
+/// `ompt_callback_dispatch`.
+const DISPATCH: usize = 32;
+
 /// `ompt_dependence_t`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -104,6 +107,11 @@ pub struct Chunk {
     pub start: u64,
     /// How many iterations follow.
     pub iterations: u64,
+}
+
+/// Whether `ompt_callback_dispatch` is registered.
+pub fn dispatches() -> bool {
+    REGISTERED[DISPATCH].load(Ordering::Acquire) != 0
 }
 
 /// Calls `ompt_callback_control_tool`; none where it is not registered.

@@ -72,6 +72,9 @@ traced! {
     "__kmpc_dist_dispatch_init_8u" = loops::ddist_u64;
     "__kmpc_dispatch_next_8u" = loops::next_u64;
     "__kmpc_for_static_fini" = loops::fini;
+    "__kmpc_sections_init" = loops::sections_init;
+    "__kmpc_next_section" = loops::next_section;
+    "__kmpc_end_sections" = loops::sections_end;
     "__kmpc_doacross_wait" = loops::doacross_wait;
     "__kmpc_doacross_post" = loops::doacross_post;
     "__kmpc_ordered" = mutex::ordered;

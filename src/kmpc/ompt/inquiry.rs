@@ -182,7 +182,8 @@ unsafe extern "C-unwind" fn get_proc_id() -> i32 {
 
 unsafe extern "C-unwind" fn get_state(wait: *mut u64) -> i32 {
     let Some(me) = record::known() else {
-        return state::UNDEFINED as i32;
+        // As libomp says it.
+        return 0;
     };
     if !wait.is_null() {
         // SAFETY: the tool's variable.

@@ -1,14 +1,12 @@
 //! Worksharing loops, `distribute` and `sections`, traced. OpenMP 5.2, sections 11.3, 11.5, 11.6.
 //!
-//! A statically shared loop is one chunk for each thread (the first, where chunks are dealt out); a
-//! dispatched one has a chunk for each that it gets.
-//!
-//! What not: `sections` by `__kmpc_next_section`, which clang does not emit, are not told.
+//! A statically shared loop is one chunk for each thread, or all those that are dealt out to it, told when
+//! it begins, for the thread asks for no other; a dispatched one has a chunk for each that it gets.
 
 use super::calls::{self, BEGIN, END};
 use super::record::{Inside, inside};
 use crate::kmpc::ident::Ident;
-use crate::kmpc::iteration::{Iteration, trip_count};
+use crate::kmpc::iteration::{Iteration, trip_count, value};
 use crate::kmpc::static_loop::{self, kind};
 use crate::kmpc::thread::by_number;
 use crate::kmpc::{dispatch, doacross};
@@ -58,18 +56,37 @@ unsafe fn begin<T: Iteration>(
     lower: *mut T,
     upper: *mut T,
     step: i64,
-    share: impl FnOnce(),
+    share: impl FnOnce() -> i64,
 ) {
     let at = inside(None);
     let (parallel, task) = at.words();
     // SAFETY: the bounds are the caller's.
-    let trip = unsafe { trip_count(*lower, *upper, step) };
+    let (all, trip) = unsafe { (*lower, trip_count(*lower, *upper, step)) };
     calls::work(work, BEGIN, parallel, task, trip, at.code);
-    share();
+    // The stride, in values as the loop's variable has them.
+    let stride = share();
     // SAFETY: as above.
-    let (first, mine) = unsafe { (*lower, trip_count(*lower, *upper, step)) };
-    if trip > 0 && mine > 0 {
-        dispatched(&at, work, first.widen(), mine);
+    let (first, each) = unsafe { (*lower, trip_count(*lower, *upper, step)) };
+    if trip == 0 || each == 0 {
+        return;
+    }
+    // The loop may be as long as its type lets it: the number of its iterations is not.
+    let before = trip_count(all, first, step) - 1;
+    let stride = match step {
+        0 => 0,
+        _ => stride.unsigned_abs() / step.unsigned_abs(),
+    };
+    let mut number = before;
+    while number < trip {
+        let start = value(all, number, step).widen();
+        dispatched(&at, work, start, each.min(trip - number));
+        if stride == 0 || !calls::dispatches() {
+            return;
+        }
+        match number.checked_add(stride) {
+            Some(next) => number = next,
+            None => return,
+        }
     }
 }
 
@@ -125,7 +142,8 @@ macro_rules! entries {
                 begin(work, lower, upper, step.into(), || {
                     static_loop::$init(
                         ident, gtid, schedule, last, lower, upper, stride, step, chunk,
-                    )
+                    );
+                    stride.as_ref().map_or(0, |&stride| stride.into())
                 });
             }
         }
@@ -151,7 +169,8 @@ macro_rules! entries {
                 begin(static_kind(ident), lower, upper, step.into(), || {
                     static_loop::$dist(
                         ident, gtid, schedule, last, lower, upper, upper_dist, stride, step, chunk,
-                    )
+                    );
+                    stride.as_ref().map_or(0, |&stride| stride.into())
                 });
             }
         }
@@ -222,6 +241,35 @@ entries! {
     init_u32, init_dist_u32, dinit_u32, ddist_u32, next_u32: u32, i32;
     init_i64, init_dist_i64, dinit_i64, ddist_i64, next_i64: i64, i64;
     init_u64, init_dist_u64, dinit_u64, ddist_u64, next_u64: u64, i64;
+}
+
+/// `__kmpc_sections_init`.
+pub unsafe extern "C-unwind" fn sections_init(ident: *const Ident, gtid: i32) {
+    let at = inside(None);
+    let (parallel, task) = at.words();
+    calls::work(work::SECTIONS, BEGIN, parallel, task, 0, at.code);
+    // SAFETY: the caller's contract.
+    unsafe { dispatch::sections_init(ident, gtid) };
+}
+
+/// `__kmpc_next_section`.
+pub unsafe extern "C-unwind" fn next_section(ident: *const Ident, gtid: i32, sections: i32) -> i32 {
+    // SAFETY: the caller's contract.
+    let section = unsafe { dispatch::next_section(ident, gtid, sections) };
+    if section < sections {
+        let at = inside(None);
+        dispatched(&at, work::SECTIONS, 0, 1);
+    }
+    section
+}
+
+/// `__kmpc_end_sections`.
+pub unsafe extern "C-unwind" fn sections_end(ident: *const Ident, gtid: i32) {
+    // SAFETY: the caller's contract.
+    unsafe { dispatch::sections_end(ident, gtid) };
+    let at = inside(None);
+    let (parallel, task) = at.words();
+    calls::work(work::SECTIONS, END, parallel, task, 0, at.code);
 }
 
 /// Kinds of `ompt_dependence_type_t`.

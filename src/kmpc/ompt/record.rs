@@ -290,7 +290,7 @@ pub fn root_ends(me: &'static Me) {
         task = Some(outer);
     }
     if let Some(task) = task {
-        calls::implicit_task(END, std::ptr::null_mut(), task.data(), 1, 1, flag::INITIAL);
+        calls::implicit_task(END, std::ptr::null_mut(), task.data(), 0, 1, flag::INITIAL);
     }
     calls::thread_end(me.data());
     me.set_task(None);
@@ -356,6 +356,8 @@ pub fn implicit_ends(task: &Task) {
     let size = task.parallel.size.load(Ordering::Relaxed);
     let number = task.number.get();
     let flags = task.flags.get() & (flag::INITIAL | flag::IMPLICIT);
+    // As libomp says it, the specification's 0 for initial tasks alone.
+    let size = if flags & flag::INITIAL == 0 { size } else { 0 };
     calls::implicit_task(END, std::ptr::null_mut(), task.data(), size, number, flags);
 }
 

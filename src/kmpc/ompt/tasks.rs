@@ -67,6 +67,19 @@ fn release(task: &Task) -> Option<Arc<Record>> {
     Some(record)
 }
 
+/// One more reference to a record.
+///
+/// # Safety
+/// The record is in an `Arc`.
+unsafe fn shared(record: &Record) -> Arc<Record> {
+    let record = std::ptr::from_ref(record);
+    // SAFETY: the caller's contract.
+    unsafe {
+        Arc::increment_strong_count(record);
+        Arc::from_raw(record)
+    }
+}
+
 /// Makes a record for a task just allocated with `bytes` of its own.
 fn made(task: &Task, flags: u32, routine: Option<Routine>) -> Option<Arc<Record>> {
     let parent = record::me().task()?.clone();
@@ -191,10 +204,7 @@ unsafe extern "C-unwind" fn routine(gtid: i32, payload: *mut Payload) -> i32 {
         return 0;
     };
     // SAFETY: `attach`'s reference is one more than we take.
-    let own = unsafe {
-        Arc::increment_strong_count(std::ptr::from_ref(own));
-        Arc::from_raw(std::ptr::from_ref(own))
-    };
+    let own = unsafe { shared(own) };
     let before = me.task().cloned();
     let outer = before.as_ref().map_or(null_mut(), |t| t.data());
     let left = if me.yields.replace(false) {
@@ -283,8 +293,8 @@ pub unsafe extern "C-unwind" fn submit(
 /// As for [`depend::items`].
 unsafe fn told(count: i32, list: *const Item, more: i32, other: *const Item) -> Vec<Dependence> {
     let kind = |item: &Item| match item.plain_kind() {
-        0 | 2 if item.everywhere() => 34,
-        _ if item.everywhere() => 35,
+        // Compilers do not say whether it is `out` or `inout`: libomp calls it the former.
+        _ if item.everywhere() => 34,
         8 => 7,
         kind => i32::from(kind),
     };
@@ -327,9 +337,7 @@ pub unsafe extern "C-unwind" fn submit_with(
                 calls::dependences(record.data(), items.as_ptr(), items.len() as i32);
                 // A later sibling may name it when it is over.
                 record.named.set(true);
-                Arc::increment_strong_count(std::ptr::from_ref(record));
-                let record = Arc::from_raw(std::ptr::from_ref(record));
-                lock(&at.task.kept).push(record);
+                lock(&at.task.kept).push(shared(record));
             }
         }
         depend::submit(ident, gtid, payload, count, list, more, other)
@@ -418,10 +426,7 @@ pub unsafe extern "C-unwind" fn begin_undeferred(
         own.flags.set(own.flags.get() | flag::UNDEFERRED);
         created(own, false, at.code);
         // SAFETY: `attach`'s reference is one more.
-        unsafe {
-            Arc::increment_strong_count(std::ptr::from_ref(own));
-            Arc::from_raw(std::ptr::from_ref(own))
-        }
+        unsafe { shared(own) }
     });
     // SAFETY: the caller's contract.
     unsafe { create::begin_undeferred(ident, gtid, payload) };
@@ -448,13 +453,26 @@ pub unsafe extern "C-unwind" fn end_undeferred(
 ) {
     // SAFETY: the caller's contract.
     let task = unsafe { &*Task::of(payload) };
-    let own = record(task).and_then(|_| release(task));
+    let mut late = false;
+    let own = record(task).and_then(|own| {
+        // AcqRel: with `fulfill`, the second of the two ends the record.
+        late =
+            task.completes_later() && own.fate.fetch_or(ENDED, Ordering::AcqRel) & FULFILLED == 0;
+        if late {
+            // SAFETY: `attach`'s reference is one more.
+            Some(unsafe { shared(own) })
+        } else {
+            release(task)
+        }
+    });
     if let Some(own) = &own {
         own.set_exit(0);
         let outer = own.outer().cloned();
         if let Some(outer) = outer {
             let stopped = run::cancelled(crate::kmpc::thread::by_number(gtid), task);
-            let said = if stopped {
+            let said = if late {
+                status::DETACH
+            } else if stopped {
                 status::CANCEL
             } else {
                 status::COMPLETE
@@ -481,10 +499,7 @@ pub unsafe extern "C-unwind" fn fulfill(event: usize) {
         && let Some(own) = record(task)
     {
         // SAFETY: `attach`'s reference is one more; whoever comes second takes that one.
-        let own = unsafe {
-            Arc::increment_strong_count(std::ptr::from_ref(own));
-            Arc::from_raw(std::ptr::from_ref(own))
-        };
+        let own = unsafe { shared(own) };
         if own.fate.fetch_or(FULFILLED, Ordering::AcqRel) & ENDED != 0 {
             calls::task_schedule(own.data(), status::LATE_FULFILL, null_mut());
             release(task);
@@ -535,10 +550,7 @@ pub unsafe extern "C-unwind" fn taskloop_strict(
         }
         let record = {
             let pattern = &*Task::of(pattern);
-            record(pattern).map(|own| {
-                Arc::increment_strong_count(std::ptr::from_ref(own));
-                Arc::from_raw(std::ptr::from_ref(own))
-            })
+            record(pattern).map(|own| shared(own))
         };
         taskloop::run_strict(
             ident, gtid, pattern, condition, lower, upper, step, 1, kind, number, strict, copy,
