@@ -67,27 +67,43 @@ impl Bounds {
         }
     }
 
-    /// Rewrites the comparison to one that includes the bound.
-    fn make_canonical(&mut self) {
-        if self.comparison == comparison::UNEQUAL {
-            self.comparison = if self.step() > 0 {
-                comparison::BELOW
-            } else {
-                comparison::ABOVE
-            };
+    /// The comparison that counts: what `!=` means depends on the step.
+    fn direction(&self) -> i32 {
+        match self.comparison {
+            comparison::UNEQUAL if self.step() > 0 => comparison::BELOW,
+            comparison::UNEQUAL => comparison::ABOVE,
+            other => other,
         }
-        let (comparison, bound) = match self.comparison {
-            comparison::BELOW => (comparison::AT_MOST, self.ub0.wrapping_sub(1)),
-            comparison::ABOVE => (comparison::AT_LEAST, self.ub0.wrapping_add(1)),
+    }
+
+    /// The comparison that includes its bound.
+    fn inclusive(&self) -> i32 {
+        match self.direction() {
+            comparison::ABOVE | comparison::AT_LEAST => comparison::AT_LEAST,
+            _ => comparison::AT_MOST,
+        }
+    }
+
+    /// Rewrites the comparison of a rectangular nest's loop to one that includes the bound, unless
+    /// there is no such bound: `i < INT_MIN` has no iterations.
+    fn make_canonical(&mut self) {
+        let bound = typed(self.kind, self.ub0);
+        let moved = match self.direction() {
+            comparison::BELOW => bound - 1,
+            comparison::ABOVE => bound + 1,
             _ => return,
         };
+        if typed(self.kind, moved as u64) != moved {
+            self.comparison = self.direction();
+            return;
+        }
         let changed = if self.kind < 6 {
             u32::MAX.into()
         } else {
             u64::MAX
         };
-        self.comparison = comparison;
-        self.ub0 = self.ub0 & !changed | bound & changed;
+        self.comparison = self.inclusive();
+        self.ub0 = self.ub0 & !changed | moved as u64 & changed;
     }
 
     /// Whether its bounds depend on the variable of loop `level`.
@@ -100,15 +116,17 @@ impl Bounds {
         point.get(self.outer as usize).copied().unwrap_or(0)
     }
 
-    /// Iterations where the outer loops are at `point`. The comparison is canonical.
+    /// Iterations where the outer loops are at `point`.
     fn trips(&self, point: &[u64]) -> u64 {
         let at = |constant: u64, factor: u64| {
             let bits = constant.wrapping_add(factor.wrapping_mul(self.outer(point)));
             typed(self.kind, bits)
         };
         let (lower, upper) = (at(self.lb0, self.lb1), at(self.ub0, self.ub1));
-        let distance = match self.comparison {
+        let distance = match self.direction() {
             comparison::AT_LEAST => lower - upper,
+            comparison::ABOVE => lower - upper - 1,
+            comparison::BELOW => upper - lower - 1,
             _ => upper - lower,
         };
         if distance < 0 {
@@ -248,32 +266,202 @@ pub unsafe extern "C-unwind" fn init(
     last: *mut i32,
 ) -> i32 {
     // SAFETY: the caller's contract.
-    let (nest, share) = unsafe { (nest_at(nest, loops), nest_at(share, loops)) };
-    nest.iter_mut().for_each(Bounds::make_canonical);
-    let nest = &*nest;
-    let walk = || Walk {
-        nest,
-        point: vec![0; nest.len()],
-    };
-    let total = walk().count(0);
+    let (nest, given) = unsafe { (nest_at(nest, loops), nest_at(share, loops)) };
     let thread = by_number(gtid);
-    let (first, count) = balanced(total, thread.tid().into(), thread.team().size().into());
+    let mine = share_of(nest, thread.tid(), thread.team().size());
     if !last.is_null() {
         // SAFETY: the caller's contract.
-        unsafe { *last = i32::from(count > 0 && first + count == total) };
+        unsafe { *last = i32::from(mine.as_ref().is_some_and(|mine| mine.last)) };
     }
-    if count == 0 {
-        return 0;
-    }
-    let (from, to) = (walk().go(first), walk().go(first + count - 1));
+    let Some(mine) = mine else { return 0 };
     for (level, bounds) in nest.iter().enumerate() {
-        share[level] = Bounds {
-            lb0: from[level],
+        given[level] = Bounds {
+            comparison: bounds.inclusive(),
+            lb0: mine.from[level],
             lb1: 0,
-            ub0: to[level],
+            ub0: mine.to[level],
             ub1: 0,
             ..*bounds
         };
     }
     1
+}
+
+/// A thread's share of a nest.
+struct Share {
+    /// Its first point.
+    from: Vec<u64>,
+    /// Its last point.
+    to: Vec<u64>,
+    /// Whether that is the nest's last.
+    last: bool,
+}
+
+/// The share of member `tid` of `size`; none where it has none.
+fn share_of(nest: &[Bounds], tid: u32, size: u32) -> Option<Share> {
+    let walk = || Walk {
+        nest,
+        point: vec![0; nest.len()],
+    };
+    let total = walk().count(0);
+    let (first, count) = balanced(total, tid.into(), size.into());
+    (count > 0).then(|| Share {
+        from: walk().go(first),
+        to: walk().go(first + count - 1),
+        last: first + count == total,
+    })
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The least and the greatest value of a type.
+    fn limits(kind: i32) -> (i128, i128) {
+        let bits = 8 << (kind / 2);
+        if kind % 2 == 0 {
+            (0, (1 << bits) - 1)
+        } else {
+            (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+        }
+    }
+
+    /// The points of a nest as loops of unlimited numbers have them; none where a bound of one does
+    /// not fit its type, or where there are too many.
+    fn points(nest: &[Bounds], before: &[i128], found: &mut Vec<Vec<i128>>) -> Option<()> {
+        let Some(bounds) = nest.get(before.len()) else {
+            found.push(before.to_vec());
+            return (found.len() < 3000).then_some(());
+        };
+        let at = |constant: u64, factor: u64| {
+            let outer = before.get(bounds.outer as usize).copied().unwrap_or(0);
+            let value = typed(bounds.kind, constant) + typed(bounds.kind | 1, factor) * outer;
+            let (least, most) = limits(bounds.kind);
+            (least..=most).contains(&value).then_some(value)
+        };
+        let (mut value, upper) = (at(bounds.lb0, bounds.lb1)?, at(bounds.ub0, bounds.ub1)?);
+        let step = i128::from(bounds.step());
+        loop {
+            let goes_on = match bounds.comparison {
+                comparison::AT_MOST => value <= upper,
+                comparison::AT_LEAST => value >= upper,
+                comparison::BELOW => value < upper,
+                comparison::ABOVE => value > upper,
+                _ if step > 0 => value < upper,
+                _ => value > upper,
+            };
+            if !goes_on {
+                return Some(());
+            }
+            let mut inner = before.to_vec();
+            inner.push(value);
+            points(nest, &inner, found)?;
+            value += step;
+        }
+    }
+
+    /// A value of a type near 0, its least or its greatest.
+    fn near(kind: i32, place: u8, offset: i8) -> i128 {
+        let (least, most) = limits(kind);
+        let value = match place % 3 {
+            0 => i128::from(offset),
+            1 => least + i128::from(offset.unsigned_abs()),
+            _ => most - i128::from(offset.unsigned_abs()),
+        };
+        value.clamp(least, most)
+    }
+
+    prop_compose! {
+        fn a_loop(level: i32)(
+            kind in 4..8, comparison in 0..5, place in 0u8..3,
+            lower in -12i8..12, length in -2i128..14, step in 1i64..5, size in 1i64..5,
+            factors in (-2i64..3, -2i64..3), dependent in any::<bool>(), outer in 0..level.max(1),
+        ) -> Bounds {
+            let down = matches!(comparison, comparison::AT_LEAST | comparison::ABOVE)
+                || comparison == comparison::UNEQUAL && size > 2;
+            let step = if comparison == comparison::UNEQUAL { 1 } else { step };
+            let first = near(kind, place, lower);
+            let (least, most) = limits(kind);
+            let length = if comparison == comparison::UNEQUAL { length.abs() } else { length };
+            let last = if down { first - length } else { first + length };
+            let factor = |f: i64| if dependent && level > 0 { f as u64 } else { 0 };
+            Bounds {
+                kind,
+                iv_kind: kind,
+                comparison,
+                outer,
+                lb0: first as u64,
+                lb1: factor(factors.0),
+                ub0: last.clamp(least, most) as u64,
+                ub1: factor(factors.1),
+                step: if down { -step } else { step },
+                trips: 0,
+            }
+        }
+    }
+
+    fn a_nest() -> impl Strategy<Value = Vec<Bounds>> {
+        prop_oneof![
+            (a_loop(0), a_loop(1)).prop_map(|(a, b)| vec![a, b]),
+            (a_loop(0), a_loop(1), a_loop(2)).prop_map(|(a, b, c)| vec![a, b, c]),
+            a_loop(0).prop_map(|a| vec![a]),
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig {
+            cases: 2000,
+            max_global_rejects: 20_000,
+            failure_persistence: None,
+            ..ProptestConfig::default()
+        })]
+
+        /// Shares follow each other and have every point of the loops as they are written.
+        #[test]
+        fn kmpc_collapse_shares_are_the_loops_points(mut nest in a_nest(), size in 1u32..6) {
+            // Nests whose loops depend on each other have variables of one type.
+            if nest.iter().any(|l| l.lb1 != 0 || l.ub1 != 0) {
+                let kind = nest[0].kind;
+                prop_assume!(nest.iter().all(|l| l.kind == kind));
+            }
+            let mut expected = Vec::new();
+            prop_assume!(points(&nest, &[], &mut expected).is_some());
+            let numbers = |point: &[u64]| -> Vec<i128> {
+                let typed = |(v, l): (&u64, &Bounds)| typed(l.kind, *v);
+                point.iter().zip(&nest).map(typed).collect()
+            };
+            let mut at = 0;
+            for tid in 0..size {
+                let (first, count) = balanced(expected.len() as u64, tid.into(), size.into());
+                let share = share_of(&nest, tid, size);
+                prop_assert_eq!(share.is_some(), count > 0);
+                prop_assert_eq!(first, at);
+                at += count;
+                if let Some(share) = share {
+                    prop_assert_eq!(&numbers(&share.from), &expected[first as usize]);
+                    prop_assert_eq!(&numbers(&share.to), &expected[at as usize - 1]);
+                    prop_assert_eq!(share.last, at == expected.len() as u64);
+                }
+            }
+            prop_assert_eq!(at, expected.len() as u64);
+            if nest.iter().all(|l| l.lb1 == 0 && l.ub1 == 0) {
+                let loops = nest.len() as i32;
+                let null = std::ptr::null();
+                // SAFETY: a nest of ours.
+                let trips = unsafe { process_rectangular(null, 0, nest.as_mut_ptr(), loops) };
+                prop_assert_eq!(trips, expected.len() as u64);
+                let again = nest.iter().map(|l| l.trips(&[])).product::<u64>();
+                prop_assert_eq!(again, trips);
+                for (number, point) in expected.iter().enumerate() {
+                    let mut got = vec![0u64; nest.len()];
+                    let (number, to) = (number as u64, got.as_mut_ptr());
+                    // SAFETY: as above, and as many variables.
+                    unsafe { rectangular_variables(null, number, nest.as_ptr(), to, loops) };
+                    let got: Vec<_> = got.iter().zip(&nest).map(|(v, l)| typed(l.kind, *v)).collect();
+                    prop_assert_eq!(&got, point);
+                }
+            }
+        }
+    }
 }
