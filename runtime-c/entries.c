@@ -7,7 +7,7 @@
  * where that is not enough. So the answer is the same in every case, and nothing here needs to know
  * how teams, barriers or locks are built.
  *
- * What not: schedules other than static, steps other than 1, loops of more than 2^32 - 1 iterations,
+ * What not: schedules other than static ones, steps other than 1, loops of more than 2^32 - 1 iterations,
  * anything that waits, and entries that are not given the thread's global number.
  */
 #include <stddef.h>
@@ -40,10 +40,10 @@ static inline int alone(int32_t gtid)
 }
 
 /* The schedule (`kmpc::static_loop::kind`). */
-enum { STATIC = 34 };
+enum { STATIC_CHUNKED = 33, STATIC = 34 };
 #define MODIFIERS (1 << 29 | 1 << 30)
 
-/* Even shares, the longer ones first; `kmpc::static_loop` computes the same. */
+/* Even shares, the longer ones first, or chunks in turn; `kmpc::static_loop` computes the same. */
 #define STATIC_INIT(SUFFIX, T, STEP)                                                               \
     void __kmpc_for_static_init_##SUFFIX(struct ident *, int32_t, int32_t, int32_t *, T *, T *,    \
                                          STEP *, STEP, STEP);                                      \
@@ -54,13 +54,32 @@ enum { STATIC = 34 };
         const struct thread *t = by_number(gtid);                                                  \
         T lo = *lower, hi = *upper;                                                                \
         uint64_t distance = (uint64_t)hi - (uint64_t)lo;                                           \
-        if (!t || (schedule & ~MODIFIERS) != STATIC || step != 1 || lo > hi ||                     \
+        int kind = schedule & ~MODIFIERS;                                                          \
+        int chunked = kind == STATIC_CHUNKED && chunk > 0 && (uint64_t)chunk <= UINT32_MAX;        \
+        if (!t || (kind != STATIC && !chunked) || step != 1 || lo > hi ||                          \
             distance >= UINT32_MAX || !last || !stride) {                                          \
             __kmpc_for_static_init_##SUFFIX(loc, gtid, schedule, last, lower, upper, stride, step, \
                                             chunk);                                                \
             return;                                                                                \
         }                                                                                          \
         uint32_t trip = (uint32_t)distance + 1;                                                    \
+        if (chunked) {                                                                             \
+            uint64_t start = (uint64_t)t->number * (uint64_t)chunk;                                \
+            *stride = (STEP)((uint64_t)chunk * t->size);                                           \
+            if (start >= trip) {                                                                   \
+                *lower = 1;                                                                        \
+                *upper = 0;                                                                        \
+                *last = 0;                                                                         \
+                return;                                                                            \
+            }                                                                                      \
+            uint64_t rest = trip - start, mine = (uint64_t)chunk;                                  \
+            if (chunk != 1 && mine > rest)                                                         \
+                mine = rest;                                                                       \
+            *lower = (T)((uint64_t)lo + start);                                                    \
+            *upper = (T)((uint64_t)lo + start + mine - 1);                                         \
+            *last = (trip - 1) / (uint32_t)chunk % t->size == t->number;                           \
+            return;                                                                                \
+        }                                                                                          \
         *stride = (STEP)trip;                                                                      \
         if (t->size == 1) {                                                                        \
             *last = 1;                                                                             \
@@ -149,3 +168,36 @@ typedef void combine(void *, void *);
     }
 REDUCE(reduce)
 REDUCE(reduce_nowait)
+
+/* A lock or critical section is one word: 0 free, 1 held, else somebody may sleep (`kmpc::lock`). */
+static inline int take(uint32_t *word)
+{
+    uint32_t free = 0;
+    return __atomic_compare_exchange_n(word, &free, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+static inline int give_back(uint32_t *word)
+{
+    uint32_t held = 1;
+    return __atomic_compare_exchange_n(word, &held, 0, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+}
+
+#define CRITICAL(NAME, DO)                                                                         \
+    void NAME(struct ident *, int32_t, void *);                                                    \
+    SHORT void short_##NAME(struct ident *loc, int32_t gtid, void *cell)                           \
+    {                                                                                              \
+        if (!DO(cell))                                                                             \
+            NAME(loc, gtid, cell);                                                                 \
+    }
+CRITICAL(__kmpc_critical, take)
+CRITICAL(__kmpc_end_critical, give_back)
+
+#define LOCK(NAME, DO)                                                                             \
+    void NAME(void *);                                                                             \
+    SHORT void short_##NAME(void *lock)                                                            \
+    {                                                                                              \
+        if (!DO(lock))                                                                             \
+            NAME(lock);                                                                            \
+    }
+LOCK(omp_set_lock, take)
+LOCK(omp_unset_lock, give_back)

@@ -136,6 +136,75 @@ static void ordered_loops(rng *r) {
   free(x);
 }
 
+// Loops and sections that nobody waits for, more of them than the runtime has places for.
+static void chains(rng *r) {
+  enum { LOOPS = 24, MOST = 64 };
+  int hits[LOOPS][MOST] = {{0}}, n = 1 + below(r, MOST), bad = 0;
+  uint64_t seed = next(r);
+#pragma omp parallel num_threads(threads(r))
+  {
+    rng own = child(seed, omp_get_thread_num());
+    for (int k = 0; k < LOOPS; k++) {
+      delay(&own);
+      switch (k % 5) {
+      case 0:
+#pragma omp for schedule(dynamic, 3) nowait
+        for (int i = 0; i < n; i++) hits[k][i]++;
+        break;
+      case 1:
+#pragma omp for schedule(guided) nowait
+        for (int i = 0; i < n; i++) hits[k][i]++;
+        break;
+      case 2:
+#pragma omp for schedule(static, 2) nowait
+        for (int i = 0; i < n; i++) hits[k][i]++;
+        break;
+      case 3:
+#pragma omp sections nowait
+        {
+#pragma omp section
+          for (int i = 0; i < n / 2; i++) hits[k][i]++;
+#pragma omp section
+          for (int i = n / 2; i < n; i++) hits[k][i]++;
+        }
+        break;
+      default:
+#pragma omp single nowait
+        for (int i = 0; i < n; i++) hits[k][i]++;
+      }
+    }
+  }
+  for (int k = 0; k < LOOPS; k++)
+    for (int i = 0; i < n; i++) bad += hits[k][i] != 1;
+  EXPECT(bad == 0);
+}
+
+static void wavefronts(rng *r) {
+  enum { MOST = 24 };
+  static const unsigned prime = 1000003;
+  unsigned cell[MOST + 1][MOST + 1], model[MOST + 1][MOST + 1];
+  int rows = 1 + below(r, MOST), columns = 1 + below(r, MOST), bad = 0;
+  for (int i = 0; i <= MOST; i++)
+    for (int j = 0; j <= MOST; j++)
+      cell[i][j] = model[i][j] = i && j ? model[i - 1][j] * 3 % prime + model[i][j - 1] : 1;
+  uint64_t seed = next(r);
+#pragma omp parallel num_threads(threads(r))
+  {
+    rng own = child(seed, omp_get_thread_num());
+#pragma omp for ordered(2) schedule(dynamic)
+    for (int i = 1; i <= rows; i++)
+      for (int j = 1; j <= columns; j++) {
+        delay(&own);
+#pragma omp ordered depend(sink : i - 1, j) depend(sink : i, j - 1)
+        cell[i][j] = cell[i - 1][j] * 3 % prime + cell[i][j - 1];
+#pragma omp ordered depend(source)
+      }
+  }
+  for (int i = 1; i <= rows; i++)
+    for (int j = 1; j <= columns; j++) bad += cell[i][j] != model[i][j];
+  EXPECT(bad == 0);
+}
+
 static void shares(rng *r) {
   int count = threads(r), parts = 0, alone = 0, masters = 0, critical = 0, team = 0;
   long common = below(r, 1000000), got = 0;
@@ -380,6 +449,46 @@ static void task_loops(rng *r) {
   EXPECT(sum == (long)n * (n - 1) / 2 && grouped == sum);
 }
 
+// Reductions that tasks take part in: of a region, of a loop, of a taskloop's group.
+static void task_reductions(rng *r) {
+  int n = below(r, 200), some = below(r, 8), team = 0;
+  long mine = 0, all = 0, grouped = 0;
+  uint64_t seed = next(r);
+#pragma omp parallel num_threads(threads(r)) reduction(task, + : mine)
+  {
+    rng own = child(seed, omp_get_thread_num());
+#pragma omp atomic
+    team++;
+    for (int i = 0; i < some; i++) {
+#pragma omp task firstprivate(i) in_reduction(+ : mine)
+      mine += i;
+      delay(&own);
+    }
+    mine += 1000;
+  }
+  EXPECT(mine == team * (1000L + some * (some - 1) / 2));
+#pragma omp parallel num_threads(threads(r))
+  {
+#pragma omp for reduction(task, + : all) schedule(dynamic, 4)
+    for (int i = 0; i < n; i++) {
+#pragma omp task firstprivate(i) in_reduction(+ : all)
+      all += i;
+      all += 1;
+    }
+#pragma omp single
+    {
+#pragma omp taskgroup task_reduction(+ : grouped)
+      {
+#pragma omp taskloop nogroup in_reduction(+ : grouped) grainsize(7)
+        for (int i = 0; i < n; i++) grouped += i;
+#pragma omp taskloop in_reduction(+ : grouped) num_tasks(5)
+        for (int i = 0; i < n; i++) grouped += 1;
+      }
+    }
+  }
+  EXPECT(all == (long)n * (n - 1) / 2 + n && grouped == all);
+}
+
 static void *fulfil(void *event) {
   usleep(50);
   omp_fulfill_event((omp_event_handle_t)(uintptr_t)event);
@@ -415,7 +524,7 @@ static void events(rng *r) {
 // ---- cancellation
 
 static void cancellations(rng *r) {
-  int n = 1 + below(r, 200), at = below(r, n), executed = 0, entered = 0, left = 0, kind = below(r, 3);
+  int n = 1 + below(r, 200), at = below(r, n), executed = 0, entered = 0, left = 0, kind = below(r, 4);
   uint64_t seed = next(r);
   if (kind == 0) {
 #pragma omp parallel num_threads(threads(r))
@@ -451,6 +560,40 @@ static void cancellations(rng *r) {
     }
     EXPECT(entered >= 1 && left <= entered);
     if (!omp_get_cancellation()) EXPECT(left == entered);
+  } else if (kind == 2) {
+    int rounds = 1 + below(r, 4);
+#pragma omp parallel num_threads(threads(r))
+    {
+      rng own = child(seed, omp_get_thread_num());
+      for (int round = 0; round < rounds; round++) {
+        delay(&own);
+#pragma omp sections
+        {
+#pragma omp section
+          {
+#pragma omp atomic
+            executed++;
+            delay(&own);
+#pragma omp cancel sections
+#pragma omp atomic
+            left++;
+          }
+#pragma omp section
+          {
+#pragma omp atomic
+            executed++;
+#pragma omp cancellation point sections
+          }
+#pragma omp section
+          {
+#pragma omp atomic
+            executed++;
+          }
+        }
+      }
+    }
+    EXPECT(executed >= 1 && executed <= 3 * rounds && left <= rounds);
+    if (!omp_get_cancellation()) EXPECT(executed == 3 * rounds && left == rounds);
   } else {
 #pragma omp parallel num_threads(threads(r))
 #pragma omp single
@@ -485,6 +628,40 @@ static void leagues(rng *r) {
 #pragma omp teams distribute parallel for num_teams(1 + below(r, 3)) thread_limit(1 + below(r, 3)) reduction(+ : sum)
   for (int i = 0; i < n; i++) sum += i;
   EXPECT(sum == (long)n * (n - 1) / 2);
+  long teams = 0, members = 0, done = 0;
+  int wanted = 1 + below(r, 5), bad = 0;
+  uint64_t seed = next(r);
+  sum = 0;
+#pragma omp teams num_teams(wanted) thread_limit(1 + below(r, 4)) reduction(+ : sum, teams, members, done, bad)
+  {
+    rng own = child(seed, omp_get_team_num());
+    long inside = 0, tasks = 0, count = 0;
+    delay(&own);
+    bad += omp_get_thread_num() != 0 || omp_get_level() != 0;
+    teams++;
+#pragma omp distribute dist_schedule(static, 3)
+    for (int i = 0; i < n; i++) sum += i;
+#pragma omp parallel reduction(+ : inside)
+    {
+      inside++;
+#pragma omp single
+      {
+        count = omp_get_num_threads();
+        for (int i = 0; i < 5; i++) {
+#pragma omp task shared(tasks)
+          {
+#pragma omp atomic
+            tasks++;
+          }
+        }
+      }
+    }
+    bad += inside != count || tasks != 5;
+    members += inside;
+    done += tasks;
+  }
+  EXPECT(sum == (long)n * (n - 1) / 2 && bad == 0 && teams >= 1 && teams <= wanted && done == 5 * teams);
+  EXPECT(members >= teams);
 }
 
 static void nested(rng *r, int depth) {
@@ -542,7 +719,7 @@ static void construct(rng *r, int depth) {
   int inner = depth > 0 ? 6 : 0;
   // Leagues are strictly inside no region.
   int league = omp_get_level() == 0;
-  switch (below(r, 11 + inner + league)) {
+  switch (below(r, 14 + inner + league)) {
   case 0: loops(r); break;
   case 1: ordered_loops(r); break;
   case 2: shares(r); break;
@@ -554,11 +731,14 @@ static void construct(rng *r, int depth) {
   case 8: dependences(r); break;
   case 9: below(r, 2) ? task_loops(r) : events(r); break;
   case 10: cancellations(r); break;
-  case 11: case 12: case 13:
+  case 11: chains(r); break;
+  case 12: wavefronts(r); break;
+  case 13: task_reductions(r); break;
+  case 14: case 15: case 16:
     if (inner) nested(r, depth); else leagues(r);
     break;
-  case 14: case 15: in_tasks(r, depth); break;
-  case 16: foreign(r, depth); break;
+  case 17: case 18: in_tasks(r, depth); break;
+  case 19: foreign(r, depth); break;
   default: leagues(r);
   }
 }

@@ -67,7 +67,9 @@ pub(super) fn link(module: LLVMModuleRef, context: LLVMContextRef) -> Result<Ent
     for &short in &all {
         let name = name_of(short);
         let entry = name.strip_prefix(PREFIX).unwrap_or_default();
-        if !entry.starts_with("__kmpc_") || llvm!(core::LLVMIsDeclaration(short)) != 0 {
+        if !(entry.starts_with("__kmpc_") || entry.starts_with("omp_"))
+            || llvm!(core::LLVMIsDeclaration(short)) != 0
+        {
             continue;
         }
         llvm!(core::LLVMSetLinkage(
@@ -90,7 +92,8 @@ fn uses_runtime(module: LLVMModuleRef) -> bool {
     list(llvm!(core::LLVMGetFirstFunction(module)), |v| {
         llvm!(core::LLVMGetNextFunction(v))
     })
-    .any(|f| name_of(f).starts_with("__kmpc_"))
+    .map(name_of)
+    .any(|name| name.starts_with("__kmpc_") || &*name == "omp_set_lock")
 }
 
 impl Entries {

@@ -6,9 +6,9 @@
 #include <pthread.h>
 static void at_the_end(void) {}
 
-// A thread that has not called the runtime is on no place, and nobody knows it.
+// A thread that has not called the runtime is on no place, and nobody knows it; libomp says that it executes serially.
 static void *stranger(void *unused) {
-  CHECK(get_place_num() == -1 && get_proc_id() == -1 && !get_thread_data() && get_state(NULL) == ompt_state_undefined);
+  CHECK(get_place_num() == -1 && get_proc_id() == -1 && !get_thread_data() && get_state(NULL) == ompt_state_work_serial);
   // Then it does, and is a thread with an initial task of its own until it ends.
   int before = count(KIND(thread_begin), -1, -1), ended = count(KIND(thread_end), -1, -1);
   omp_lock_t lock;
