@@ -5,8 +5,8 @@
 //! counts neither as a level nor as an active one. Each of them enters a team of one and
 //! executes the construct there; parallel regions in it are ordinary ones, with workers of their
 //! own. A league of one needs no other thread and has no league. Where there are more teams than
-//! threads to begin them (many more than processors), a member executes several in turn: teams cannot
-//! synchronise with each other.
+//! processors, and nobody asked for that (`KMP_TEAMS_THREAD_LIMIT`), a member executes several in turn: teams
+//! cannot synchronise with each other.
 //!
 //! Where the specification leaves a choice it is libomp's: initial threads are spread over the
 //! places (`KMP_TEAMS_PROC_BIND`), and where nobody asked for a number of threads the teams
@@ -16,7 +16,7 @@ use std::ffi::c_void;
 
 use crate::kmpc::abi;
 use crate::kmpc::fork::{enter_alone, leave_serial, run_league};
-use crate::kmpc::icv::{self, settings};
+use crate::kmpc::icv::{self, Library, settings};
 use crate::kmpc::ident::Ident;
 use crate::kmpc::thread::{Thread, by_number, current};
 
@@ -35,6 +35,20 @@ fn at_most(teams: u32) -> u32 {
     settings()
         .kmp_teams_thread_limit
         .map_or(teams, |most| teams.min(most))
+}
+
+/// The threads that begin a league's teams at most: more than processors only where somebody says how
+/// many teams there may be.
+fn most_starters() -> u32 {
+    let set = settings();
+    let most = match set.kmp_teams_thread_limit {
+        Some(teams) => teams.min(set.processors.saturating_mul(4).max(64)),
+        None => set.processors,
+    };
+    match set.library {
+        Library::Serial => 1,
+        _ => most.min(set.device_thread_limit),
+    }
 }
 
 /// What the initial threads of a league need to know. It lies in the frame of the thread that met
@@ -80,8 +94,7 @@ pub unsafe extern "C-unwind" fn fork(
         unsafe { league.execute(thread, 0) };
         return;
     }
-    let most = settings().processors.saturating_mul(4).max(64);
-    league.starters = teams.min(most);
+    league.starters = teams.min(most_starters());
     let list = [(&raw mut league).cast::<c_void>()];
     // SAFETY: `member` is a microtask with one argument, which lives until the join.
     unsafe {
