@@ -43,7 +43,7 @@ pub struct Options {
 /// The ways to run a program.
 const WAYS: [&str; 6] = ["interp", "baseline", "opt", "auto", "chaos", "library"];
 /// The settings a run may have, one of each line; empty is unset.
-const SETTINGS: [(&str, &[&str]); 9] = [
+const SETTINGS: [(&str, &[&str]); 10] = [
     ("OMP_NUM_THREADS", &["", "1", "2", "3", "4", "7"]),
     ("OMP_WAIT_POLICY", &["", "", "", "passive", "active"]),
     ("KMP_BLOCKTIME", &["", "", "0", "1"]),
@@ -53,6 +53,7 @@ const SETTINGS: [(&str, &[&str]); 9] = [
     ("OMP_THREAD_LIMIT", &["", "", "", "3", "12"]),
     ("OMP_MAX_ACTIVE_LEVELS", &["", "1", "2", "5"]),
     ("KMP_ENABLE_TASK_THROTTLING", &["", "", "0"]),
+    ("KMP_TEAMS_THREAD_LIMIT", &["", "8"]),
 ];
 /// A run takes a second; in the most crowded settings some ten.
 const LIMIT: Duration = Duration::from_secs(120);
