@@ -281,7 +281,7 @@ fn patience_for(threads: u32, processors: u32) -> Patience {
     let micros = icv::spin_micros();
     if threads > processors && micros != u32::MAX {
         Patience {
-            checks: 20,
+            checks: 2,
             micros: micros.min(CROWDED_MICROS),
             yields: true,
         }

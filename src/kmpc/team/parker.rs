@@ -174,17 +174,28 @@ fn spin_for(patience: Patience, done: &dyn Fn() -> bool) -> bool {
     }
     let start = std::time::Instant::now();
     loop {
-        for _ in 0..if patience.yields { 4 } else { 256 } {
-            spin_hint();
-            if done() {
-                return true;
+        if patience.yields {
+            // Who is waited for may need this processor: a pause between two looks is lost, and so is
+            // one to ask for the time.
+            for _ in 0..8 {
+                std::thread::yield_now();
+                if done() {
+                    return true;
+                }
+            }
+        } else {
+            for _ in 0..256 {
+                spin_hint();
+                if done() {
+                    return true;
+                }
             }
         }
         let spun = start.elapsed().as_micros();
         if patience.micros != u32::MAX && spun >= u128::from(patience.micros) {
             return false;
         }
-        if patience.yields || spun >= SELFISH {
+        if spun >= SELFISH && !patience.yields {
             std::thread::yield_now();
         }
     }
