@@ -79,6 +79,8 @@ pub struct Config {
     pub(super) stack: usize,
     pub(super) native: bool,
     pub(super) stats: bool,
+    pub(super) devices: Option<Devices>,
+    pub(super) offload_report: bool,
 }
 
 impl Config {
@@ -152,11 +154,38 @@ impl Config {
         self
     }
 
+    /// Which devices `target` regions run on, in the whole process; once a program has asked for
+    /// devices it stays. Default: what `OMPVM_DEVICE` says (`emulated`, `emulated:2`, `host`), else
+    /// the hardware's.
+    pub fn devices(mut self, devices: Devices) -> Self {
+        self.devices = Some(devices);
+        self
+    }
+
+    /// Whether to collect what [`offload_report`] tells. Default: no.
+    pub fn offload_report(mut self, report: bool) -> Self {
+        self.offload_report = report;
+        self
+    }
+
     /// Whether to count instructions for [`super::Process::stats`]. Default: no.
     pub fn stats(mut self, stats: bool) -> Self {
         self.stats = stats;
         self
     }
+}
+
+pub use crate::offload::devices::Choice as Devices;
+
+/// What a text such as `emulated`, `emulated:2` or `host` means.
+pub fn devices(text: &str) -> Option<Devices> {
+    crate::offload::devices::parse(text)
+}
+
+/// What was run on devices so far: one line for each region and device, with the bytes that were
+/// moved, the time, and why a region ran on the host. See [`Config::offload_report`].
+pub fn offload_report() -> String {
+    crate::offload::report::text()
 }
 
 /// The static archive that `-l name` means, when there is no shared library of that name in the

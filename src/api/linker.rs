@@ -9,6 +9,7 @@ use super::process::Process;
 use crate::ir;
 use crate::jit::cache::Shelf;
 use crate::memory::stack;
+use crate::offload;
 use crate::support::error::Error;
 use crate::tier::archive::Archive;
 use crate::tier::host::{HostFunction, IntoHost};
@@ -77,6 +78,15 @@ impl Linker {
     }
 }
 
+/// What the environment says about devices.
+fn devices_of_environment() -> offload::devices::Choice {
+    let names = ["OMPVM_DEVICE", "OMP_DEFAULT_DEVICE"];
+    let mut choices = names.into_iter().filter_map(|name| {
+        offload::devices::parse(&std::env::var(name).ok()?)
+    });
+    choices.next().unwrap_or_default()
+}
+
 /// A linked program, which can be started several times; each process has its own data.
 #[derive(Clone, Debug)]
 pub struct Program {
@@ -99,6 +109,10 @@ impl Program {
         if config.stats {
             crate::interp::count_instructions(true);
         }
+        if config.offload_report {
+            offload::report::enable();
+        }
+        offload::devices::choose(config.devices.unwrap_or_else(devices_of_environment));
         if config.stack != 0 {
             stack::set_sizes(config.stack, config.stack);
         }

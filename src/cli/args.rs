@@ -61,6 +61,28 @@ pub enum Tier {
     Auto,
 }
 
+/// What `--device` means.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Device {
+    /// Devices of a kind.
+    Kind(crate::api::Devices),
+    /// The default device.
+    Number(u32),
+}
+
+impl std::str::FromStr for Device {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if let Ok(number) = text.parse() {
+            return Ok(Device::Number(number));
+        }
+        crate::api::devices(text)
+            .map(Device::Kind)
+            .ok_or_else(|| "expected `emulated`, `emulated:COUNT`, `host` or a number".into())
+    }
+}
+
 /// What a profiler reads about compiled code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Profile {
@@ -98,6 +120,12 @@ pub struct RunOptions {
     /// Start although the program uses what is not supported; fail when it is reached
     #[arg(long)]
     pub late: bool,
+    /// Run `target` regions on `emulated` devices (`emulated:2`: two), the `host`, or device N
+    #[arg(long, value_name = "DEVICE")]
+    pub device: Option<Device>,
+    /// Tell, at the end, where each `target` region ran, what was moved, and how long that took
+    #[arg(long)]
+    pub offload_report: bool,
     /// Link this bitcode file in, too
     #[arg(long = "with", value_name = "FILE")]
     pub with: Vec<PathBuf>,

@@ -63,6 +63,12 @@ fn start(options: RunOptions) -> Result<ExitStatus, Error> {
     if options.gdb {
         config = config.tier(Tier::Opt);
     }
+    config = config.offload_report(options.offload_report);
+    config = match options.device {
+        Some(args::Device::Kind(devices)) => config.devices(devices),
+        Some(args::Device::Number(n)) => config.env("OMP_DEFAULT_DEVICE", n.to_string()),
+        None => config,
+    };
     for name in libraries {
         config = config.library(name);
     }
@@ -88,6 +94,10 @@ fn start(options: RunOptions) -> Result<ExitStatus, Error> {
         // SAFETY: as below.
         unsafe { libc::atexit(write_timeline) };
     }
+    if options.offload_report {
+        // SAFETY: as below.
+        unsafe { libc::atexit(print_offload) };
+    }
     if options.stats {
         // SAFETY: registers a function without arguments that stays valid.
         unsafe { libc::atexit(print_stats) };
@@ -111,6 +121,10 @@ extern "C" fn write_timeline() {
 
 extern "C" fn print_stats() {
     eprint!("{}{}", Stats::collect(), api::tiers(None));
+}
+
+extern "C" fn print_offload() {
+    eprint!("{}", api::offload_report());
 }
 
 /// The function to be explained.

@@ -192,14 +192,14 @@ pub unsafe extern "C-unwind" fn is_initial_device() -> i32 {
     1
 }
 
-/// `omp_get_num_devices`: none but the host.
+/// `omp_get_num_devices`.
 pub unsafe extern "C-unwind" fn get_num_devices() -> i32 {
-    0
+    crate::kmpc::hooks::devices()
 }
 
-/// `omp_get_initial_device`, `omp_get_device_num`: the host's number.
+/// `omp_get_initial_device`, `omp_get_device_num`: the host's number, which follows the devices'.
 pub unsafe extern "C-unwind" fn get_initial_device() -> i32 {
-    0
+    crate::kmpc::hooks::devices()
 }
 
 /// `omp_get_num_teams`.

@@ -20,6 +20,24 @@ static HOOKS: OnceLock<Hooks> = OnceLock::new();
 
 static REGION: AtomicUsize = AtomicUsize::new(0);
 
+static DEVICES: AtomicUsize = AtomicUsize::new(0);
+
+/// Registers a function that says how many devices there are.
+pub fn set_devices(count: fn() -> i32) {
+    DEVICES.store(count as usize, Ordering::Release);
+}
+
+/// How many devices there are besides the host.
+pub(crate) fn devices() -> i32 {
+    let count = DEVICES.load(Ordering::Acquire);
+    if count == 0 {
+        return 0;
+    }
+    // SAFETY: only `set_devices` stores here.
+    let count = unsafe { std::mem::transmute::<usize, fn() -> i32>(count) };
+    count()
+}
+
 static STACK_SCALE: AtomicUsize = AtomicUsize::new(1);
 
 /// Makes the native stacks of workers `times` as large as `OMP_STACKSIZE` says, from now on: what

@@ -829,47 +829,19 @@ macro_rules! for_each_runtime_entry {
                     "__kmpc_invoke_task_func", "__kmpc_omp_has_task_team", "__kmpc_task_get_depnode",
                     "__kmpc_task_get_successors",
                 ];
-                "offload to devices", "13": [
-                    "__kmpc_omp_get_target_async_handle_ptr", "omp_get_device_allocator",
-                    "omp_get_device_allocator_", "omp_get_device_and_host_allocator",
-                    "omp_get_device_and_host_allocator_", "omp_get_device_and_host_memspace",
-                    "omp_get_device_and_host_memspace_", "omp_get_device_from_uid",
-                    "omp_get_device_from_uid_", "omp_get_device_memspace",
-                    "omp_get_device_memspace_", "omp_get_devices_all_allocator",
-                    "omp_get_devices_all_allocator_", "omp_get_devices_all_memspace",
-                    "omp_get_devices_all_memspace_", "omp_get_devices_allocator",
-                    "omp_get_devices_allocator_", "omp_get_devices_and_host_allocator",
-                    "omp_get_devices_and_host_allocator_", "omp_get_devices_and_host_memspace",
-                    "omp_get_devices_and_host_memspace_", "omp_get_devices_memspace",
-                    "omp_get_devices_memspace_", "omp_get_uid_from_device",
-                    "omp_get_uid_from_device_", "__tgt_activate_record_replay",
-                    "__tgt_get_device_info", "__tgt_init_all_rtls",
-                    "__tgt_mapper_num_components", "__tgt_print_device_info",
-                    "__tgt_push_mapper_component", "__tgt_register_lib",
-                    "__tgt_register_requires", "__tgt_rtl_deinit", "__tgt_rtl_init",
-                    "__tgt_set_info_flag", "__tgt_target", "__tgt_target_data_begin",
-                    "__tgt_target_data_begin_mapper", "__tgt_target_data_begin_nowait",
-                    "__tgt_target_data_begin_nowait_mapper", "__tgt_target_data_end",
-                    "__tgt_target_data_end_mapper", "__tgt_target_data_end_nowait",
-                    "__tgt_target_data_end_nowait_mapper", "__tgt_target_data_update",
-                    "__tgt_target_data_update_mapper", "__tgt_target_data_update_nowait",
-                    "__tgt_target_data_update_nowait_mapper", "__tgt_target_kernel",
-                    "__tgt_target_kernel_nowait", "__tgt_target_kernel_replay",
-                    "__tgt_target_mapper", "__tgt_target_nowait", "__tgt_target_nowait_mapper",
-                    "__tgt_target_nowait_query", "__tgt_target_sync", "__tgt_target_teams",
-                    "__tgt_target_teams_mapper", "__tgt_target_teams_nowait",
-                    "__tgt_target_teams_nowait_mapper", "__tgt_unregister_lib",
-                    "llvm_omp_target_alloc_device", "llvm_omp_target_alloc_host",
-                    "llvm_omp_target_alloc_shared", "llvm_omp_target_dynamic_shared_alloc",
-                    "llvm_omp_target_free_device", "llvm_omp_target_free_host",
-                    "llvm_omp_target_free_shared", "llvm_omp_target_lock_mem",
-                    "llvm_omp_target_unlock_mem", "omp_get_mapped_ptr", "omp_target_alloc",
-                    "omp_target_associate_ptr", "omp_target_disassociate_ptr",
-                    "omp_target_free", "omp_target_is_accessible", "omp_target_is_present",
-                    "omp_target_memcpy", "omp_target_memcpy_async", "omp_target_memcpy_rect",
-                    "omp_target_memcpy_rect_async", "omp_target_memset",
-                    "omp_target_memset_async", "ompx_dump_mapping_tables",
-                    "__kmpc_push_target_tripcount", "__kmpc_push_target_tripcount_mapper",
+                "memory spaces and names of devices", "18.13": [
+                    "omp_get_device_allocator", "omp_get_device_allocator_",
+                    "omp_get_device_and_host_allocator", "omp_get_device_and_host_allocator_",
+                    "omp_get_device_and_host_memspace", "omp_get_device_and_host_memspace_",
+                    "omp_get_device_from_uid", "omp_get_device_from_uid_",
+                    "omp_get_device_memspace", "omp_get_device_memspace_",
+                    "omp_get_devices_all_allocator", "omp_get_devices_all_allocator_",
+                    "omp_get_devices_all_memspace", "omp_get_devices_all_memspace_",
+                    "omp_get_devices_allocator", "omp_get_devices_allocator_",
+                    "omp_get_devices_and_host_allocator", "omp_get_devices_and_host_allocator_",
+                    "omp_get_devices_and_host_memspace", "omp_get_devices_and_host_memspace_",
+                    "omp_get_devices_memspace", "omp_get_devices_memspace_",
+                    "omp_get_uid_from_device", "omp_get_uid_from_device_",
                 ];
                 "an entry of libomp that no compiler emits today", "libomp": [
                     "__kmpc_pause_resource", "omp_control_tool_",
@@ -877,7 +849,7 @@ macro_rules! for_each_runtime_entry {
                 "threadprivate arrays with constructors", "5.2": [
                     "__kmpc_threadprivate_register_vec",
                 ];
-                "memory spaces of devices", "18.13": [
+                "parts of memory spaces", "18.13": [
                     "omp_get_memspace_num_resources", "omp_get_memspace_num_resources_",
                     "omp_get_submemspace", "omp_get_submemspace_",
                 ];
@@ -1052,6 +1024,7 @@ macro_rules! entries {
         ];
     };
 }
+pub(crate) use {entries, kind, rust_type};
 for_each_runtime_entry!(entries);
 
 /// The entry of the given ABI name.
@@ -1109,11 +1082,11 @@ mod tests {
     fn kmpc_table_looks_up() {
         let fork = lookup("__kmpc_fork_call").unwrap();
         assert!(fork.variadic && !fork.address.0.is_null());
-        let target = lookup("__tgt_target_kernel").unwrap();
+        let interop = lookup("__tgt_interop_init").unwrap();
         assert_eq!(
-            target.status,
+            interop.status,
             Status::Unsupported {
-                reason: "offload to devices"
+                reason: "interoperability with foreign runtimes"
             }
         );
         assert!(lookup("printf").is_none() && missing_reason("printf").is_none());

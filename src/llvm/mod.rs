@@ -13,6 +13,7 @@ mod code;
 mod constants;
 mod debug;
 pub mod device;
+pub mod emulate;
 mod error;
 mod guard;
 mod late;

@@ -57,6 +57,60 @@ impl Jit {
         }
     }
 
+    /// As [`Jit::new`], but what is compiled finds only what [`Jit::define`] names.
+    ///
+    /// # Errors
+    /// As for [`Jit::new`].
+    pub fn closed() -> Result<Self, String> {
+        super::initialise_target();
+        // SAFETY: as in `new`.
+        unsafe {
+            let mut machine = ptr::null_mut();
+            take_error(LLVMOrcJITTargetMachineBuilderDetectHost(&mut machine))?;
+            let builder = LLVMOrcCreateLLJITBuilder();
+            LLVMOrcLLJITBuilderSetJITTargetMachineBuilder(builder, machine);
+            let mut jit = ptr::null_mut();
+            take_error(LLVMOrcCreateLLJIT(&mut jit, builder))?;
+            Ok(Jit { jit })
+        }
+    }
+
+    /// Gives names to addresses of this process.
+    ///
+    /// # Errors
+    /// LLVM's message when a name has one already.
+    pub fn define(&mut self, symbols: &[(String, usize)]) -> Result<(), String> {
+        let flags = || LLVMJITSymbolFlags {
+            GenericFlags: LLVMJITSymbolGenericFlags::LLVMJITSymbolGenericFlagsExported as u8
+                | LLVMJITSymbolGenericFlags::LLVMJITSymbolGenericFlagsCallable as u8,
+            TargetFlags: 0,
+        };
+        let mut pairs = Vec::with_capacity(symbols.len());
+        for (name, address) in symbols {
+            let name = CString::new(name.as_str()).map_err(|e| e.to_string())?;
+            // SAFETY: a live compiler and a C string, which is copied.
+            let name = unsafe { LLVMOrcLLJITMangleAndIntern(self.jit, name.as_ptr()) };
+            pairs.push(LLVMOrcCSymbolMapPair {
+                Name: name,
+                Sym: LLVMJITEvaluatedSymbol {
+                    Address: *address as u64,
+                    Flags: flags(),
+                },
+            });
+        }
+        // SAFETY: the list is as long as said, its names are handed over; on an error the unit
+        // stays ours and is disposed of.
+        unsafe {
+            let unit = LLVMOrcAbsoluteSymbols(pairs.as_mut_ptr(), pairs.len());
+            let dylib = LLVMOrcLLJITGetMainJITDylib(self.jit);
+            let result = take_error(LLVMOrcJITDylibDefine(dylib, unit));
+            if result.is_err() {
+                LLVMOrcDisposeMaterializationUnit(unit);
+            }
+            result
+        }
+    }
+
     /// Adds a module given as textual IR; it is compiled at the first look-up of its symbols.
     ///
     /// # Errors

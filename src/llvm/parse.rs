@@ -78,11 +78,19 @@ fn input_error(file: &str, cause: impl Into<String>) -> Error {
 /// # Errors
 /// [`Error::Input`] for the first file that cannot be used.
 pub(super) fn parse(inputs: &[Input]) -> Result<Parsed, Error> {
+    parse_for(inputs, "x86_64")
+}
+
+/// As [`parse`] for another architecture than the host's.
+///
+/// # Errors
+/// As for [`parse`].
+pub(super) fn parse_for(inputs: &[Input], arch: &str) -> Result<Parsed, Error> {
     configure();
     let mut parsed = Parsed::new();
     let mut defined: HashMap<Box<str>, usize> = HashMap::new();
     for (index, input) in inputs.iter().enumerate() {
-        let module = parsed.parse_one(input)?;
+        let module = parsed.parse_one(input, arch)?;
         if inputs.len() > 1
             && let Some((symbol, first)) = duplicate(module, index, &mut defined)
         {
@@ -160,7 +168,7 @@ impl Parsed {
     }
 
     /// One file: sniffed, parsed, its target checked, verified.
-    fn parse_one(&self, input: &Input) -> Result<LLVMModuleRef, Error> {
+    fn parse_one(&self, input: &Input, arch: &str) -> Result<LLVMModuleRef, Error> {
         let fail = |cause: String| Err(input_error(&input.name, cause));
         let bitcode = match kind(&input.bytes) {
             Ok(bitcode) => bitcode,
@@ -201,7 +209,7 @@ impl Parsed {
             };
             return fail(parse_cause(bitcode, &cause));
         }
-        let checked = self.check(module);
+        let checked = self.check(module, arch);
         if checked.is_err() {
             llvm!(core::LLVMDisposeModule(module));
         }
@@ -209,8 +217,15 @@ impl Parsed {
         Ok(module)
     }
 
-    fn check(&self, module: LLVMModuleRef) -> Result<(), String> {
-        check_target(module)?;
+    fn check(&self, module: LLVMModuleRef, arch: &str) -> Result<(), String> {
+        if arch == "x86_64" {
+            check_target(module)?;
+        } else {
+            let triple = copy_cstr(llvm!(core::LLVMGetTarget(module)));
+            if triple.split('-').next() != Some(arch) {
+                return Err(format!("compiled for `{triple}`, not for {arch}"));
+            }
+        }
         let version = llvm!(debuginfo::LLVMGetModuleDebugMetadataVersion(module));
         if version != llvm!(debuginfo::LLVMDebugMetadataVersion()) {
             llvm!(debuginfo::LLVMStripModuleDebugInfo(module));

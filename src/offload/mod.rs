@@ -1,7 +1,26 @@
 //! Offload: `target` regions on devices.
 //!
-//! [`device`] is what the host side asks of a device; everything else is written against it. This
-//! layer lies between the runtime and the tiers: it may use `kmpc`, `memory` and `llvm`, and knows
+//! [`device`] is what the host side asks of a device; everything else is written against it.
+//! [`program`] holds what a program brings along (images, the table of what is on both sides),
+//! [`devices`] the devices of the process, [`map`] what is mapped on each; [`region`] and [`api`] are
+//! the entries that programs call, listed in [`table`]. [`emulated`] is a device without hardware.
+//!
+//! This layer lies between the runtime and the tiers: it uses `kmpc`, `memory` and `llvm`, and knows
 //! no tier.
 
+#![expect(
+    clippy::missing_safety_doc,
+    reason = "the contract of ABI entries is the ABI's"
+)]
+#![expect(clippy::too_many_arguments, reason = "the ABI's signatures")]
+
+pub mod api;
 pub mod device;
+pub mod devices;
+pub mod emulated;
+pub mod image;
+pub mod map;
+pub mod program;
+pub mod region;
+pub mod report;
+pub mod table;

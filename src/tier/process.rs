@@ -18,6 +18,7 @@ use crate::jit::cache::Shelf;
 use crate::kmpc::{hooks, ompt};
 use crate::memory::activation::{self, Activation, Exit};
 use crate::memory::image::Image;
+use crate::offload::program;
 use crate::memory::{signals, stack, thread, throws};
 use crate::support::error::{Error, Trap, TrapKind};
 use parking_lot::Mutex;
@@ -62,6 +63,8 @@ impl std::fmt::Debug for Handlers {
 pub struct Process {
     /// Dropped first: compiled code refers to the image.
     _tiers: Tiers,
+    /// Forgotten before the image goes.
+    _devices: Option<program::Registration>,
     image: Arc<Image>,
     /// Keeps libraries and host functions alive longer than the image.
     linked: Linked,
@@ -115,6 +118,33 @@ pub fn compile(linked: &Linked, shelf: Arc<Shelf>) -> Result<(), Error> {
     Tiers::start(&image, Mode::Opt, false, Some(shelf)).map(drop)
 }
 
+/// Registers what a placed program brings along for devices.
+fn register(image: &Image) -> Result<Option<program::Registration>, Error> {
+    let module = &image.module;
+    let (mut entries, mut images) = (Vec::new(), Vec::new());
+    for (id, global) in &module.globals {
+        let Some(init) = global.init else {
+            continue;
+        };
+        let size = module.layout(global.ty).size as usize;
+        match global.section.as_deref() {
+            Some("llvm_offload_entries") => entries.push(program::Piece {
+                start: image.global_address(id),
+                size,
+            }),
+            // Not placed: only we read it.
+            Some(".llvm.offloading") => {
+                let mut bytes = vec![0; size];
+                image.const_to_memory(init, &mut bytes);
+                images.push(bytes);
+            }
+            _ => {}
+        }
+    }
+    // SAFETY: placed variables, which live as long as the image; the registration is dropped before.
+    unsafe { program::register(&module.name, &entries, &images) }
+}
+
 impl Process {
     /// Places a linked module, resolves its ifuncs and runs its constructors.
     ///
@@ -146,11 +176,13 @@ impl Process {
             // Exit handlers may call them until the very end.
             natives.stay();
         }
+        let registration = register(&image)?;
         let mut argv: Vec<*mut c_char> =
             options.args.iter().map(|a| a.as_ptr().cast_mut()).collect();
         argv.push(ptr::null_mut());
         let tiers = Tiers::start(&image, options.mode, options.native, options.shelf)?;
         let process = Process {
+            _devices: registration,
             image,
             _tiers: tiers,
             linked,

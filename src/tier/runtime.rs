@@ -6,11 +6,12 @@ use super::link::Runtime;
 use crate::interp;
 use crate::kmpc::{self, abi, ompt, table};
 use crate::memory::signals;
+use crate::offload;
 use std::sync::Once;
 
 /// What our runtime says about a name.
 pub fn lookup(name: &str) -> Runtime {
-    match table::lookup(name) {
+    match table::lookup(name).or_else(|| offload::table::lookup(name)) {
         Some(entry) => match entry.status {
             table::Status::Unsupported { reason } => {
                 Runtime::Unsupported(format!("`{name}` ({reason})"))

@@ -274,7 +274,10 @@ pub fn read(
         },
     );
     each("OMP_DEFAULT_DEVICE", "a non-negative integer", &mut |t| {
-        s.default_device = natural(t)? as i32;
+        // The names of kinds of devices are for who chooses devices.
+        if !t.starts_with(|c: char| c.is_ascii_alphabetic()) {
+            s.default_device = natural(t)? as i32;
+        }
         Some(())
     });
     each("OMP_CANCELLATION", "true or false", &mut |t| {

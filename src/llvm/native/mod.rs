@@ -11,7 +11,7 @@
 mod debug;
 mod entries;
 pub mod landing;
-pub(super) mod pipeline;
+pub(in crate::llvm) mod pipeline;
 mod prepare;
 pub mod symbol;
 

@@ -67,7 +67,7 @@ pub(super) fn run(
 }
 
 /// LLVM's code generator for this processor, the calling thread's own.
-pub(super) struct Machine(Rc<Generator>);
+pub(in crate::llvm) struct Machine(Rc<Generator>);
 
 struct Generator(LLVMTargetMachineRef);
 
@@ -88,7 +88,7 @@ impl Machine {
     ///
     /// # Errors
     /// LLVM's message when it has no code generator for this processor.
-    pub(super) fn host(
+    pub(in crate::llvm) fn host(
         module: LLVMModuleRef,
         position_independent: bool,
     ) -> Result<Machine, String> {
@@ -111,7 +111,7 @@ impl Machine {
     }
 
     /// Runs passes, named as `opt -passes=` does.
-    pub(super) fn run(&self, module: LLVMModuleRef, passes: &CStr) -> Result<(), String> {
+    pub(in crate::llvm) fn run(&self, module: LLVMModuleRef, passes: &CStr) -> Result<(), String> {
         let options = llvm!(transforms::pass_builder::LLVMCreatePassBuilderOptions());
         let result = take_error(llvm!(transforms::pass_builder::LLVMRunPasses(
             module,

@@ -1,0 +1,305 @@
+//! Checks put into code: addresses, divisors, and a count of the turns that loops take.
+//!
+//! How: before each access stands a call that takes the address, the size and the number of the
+//! place in the source, and gives the address to use. Accesses within a variable of the function's own
+//! frame, at a fixed place in it, need none. Every branch to a block that comes earlier counts
+//! a turn: in any order of blocks each loop has such a branch.
+
+use super::{Place, Refusal, file_name, functions, is_declaration};
+use crate::llvm::raw::llvm;
+use hashbrown::HashMap;
+use inkwell::llvm_sys::LLVMOpcode;
+use inkwell::llvm_sys::prelude::*;
+
+/// Takes (address, bytes, place); gives the address on the host.
+pub const CHECK: &str = "ompvm.check";
+/// As [`CHECK`] for an access that changes memory.
+pub const CHECK_WRITE: &str = "ompvm.check_write";
+/// Called once for each turn of a loop.
+pub const TICK: &str = "ompvm.tick";
+/// Takes (place): a division by zero.
+pub const DIVISION: &str = "ompvm.division";
+
+struct Checks<'a> {
+    module: LLVMModuleRef,
+    builder: LLVMBuilderRef,
+    layout: inkwell::llvm_sys::target::LLVMTargetDataRef,
+    places: &'a mut Vec<Place>,
+    numbers: HashMap<Place, u32>,
+    read: (LLVMValueRef, LLVMTypeRef),
+    write: (LLVMValueRef, LLVMTypeRef),
+    tick: (LLVMValueRef, LLVMTypeRef),
+    division: (LLVMValueRef, LLVMTypeRef),
+    word: LLVMTypeRef,
+    pointer: LLVMTypeRef,
+}
+
+/// Puts checks into every function of a module.
+pub(super) fn insert(module: LLVMModuleRef, places: &mut Vec<Place>) -> Result<(), Refusal> {
+    let context = llvm!(core::LLVMGetModuleContext(module));
+    let pointer = llvm!(core::LLVMPointerTypeInContext(context, 0));
+    let word = llvm!(core::LLVMInt64TypeInContext(context));
+    let nothing = llvm!(core::LLVMVoidTypeInContext(context));
+    let declare = |name: &str, ret, params: &mut [LLVMTypeRef]| {
+        let name = format!("{name}\0");
+        let of = llvm!(core::LLVMFunctionType(
+            ret,
+            params.as_mut_ptr(),
+            params.len() as u32,
+            0
+        ));
+        (
+            llvm!(core::LLVMAddFunction(module, name.as_ptr().cast(), of)),
+            of,
+        )
+    };
+    places.push(("".into(), 0));
+    let list = functions(module);
+    let mut checks = Checks {
+        module,
+        builder: llvm!(core::LLVMCreateBuilderInContext(context)),
+        layout: super::layout_of(module),
+        places,
+        numbers: HashMap::new(),
+        read: declare(CHECK, pointer, &mut [pointer, word, word]),
+        write: declare(CHECK_WRITE, pointer, &mut [pointer, word, word]),
+        tick: declare(TICK, nothing, &mut []),
+        division: declare(DIVISION, word, &mut [word]),
+        word,
+        pointer,
+    };
+    let mut result = Ok(());
+    for f in list {
+        if !is_declaration(f) {
+            result = checks.function(f);
+            if result.is_err() {
+                break;
+            }
+        }
+    }
+    llvm!(core::LLVMDisposeBuilder(checks.builder));
+    result
+}
+
+/// File and line of an instruction.
+pub(super) fn place_of(instruction: LLVMValueRef) -> Option<Place> {
+    let location = llvm!(debuginfo::LLVMInstructionGetDebugLoc(instruction));
+    if location.is_null() {
+        return None;
+    }
+    let line = llvm!(debuginfo::LLVMDILocationGetLine(location));
+    let scope = llvm!(debuginfo::LLVMDILocationGetScope(location));
+    if line == 0 || scope.is_null() {
+        return None;
+    }
+    Some((file_name(scope)?, line))
+}
+
+impl Checks<'_> {
+    fn function(&mut self, f: LLVMValueRef) -> Result<(), Refusal> {
+        let mut blocks = Vec::new();
+        let mut block = llvm!(core::LLVMGetFirstBasicBlock(f));
+        while !block.is_null() {
+            blocks.push(block);
+            block = llvm!(core::LLVMGetNextBasicBlock(block));
+        }
+        let order: HashMap<LLVMBasicBlockRef, usize> =
+            blocks.iter().enumerate().map(|(n, &b)| (b, n)).collect();
+        for (n, &block) in blocks.iter().enumerate() {
+            let mut list = Vec::new();
+            let mut i = llvm!(core::LLVMGetFirstInstruction(block));
+            while !i.is_null() {
+                list.push(i);
+                i = llvm!(core::LLVMGetNextInstruction(i));
+            }
+            for i in list {
+                self.instruction(i)?;
+            }
+            let end = llvm!(core::LLVMGetBasicBlockTerminator(block));
+            let back = (0..llvm!(core::LLVMGetNumSuccessors(end))).any(|s| {
+                let to = llvm!(core::LLVMGetSuccessor(end, s));
+                order.get(&to).is_some_and(|&at| at <= n)
+            });
+            if back {
+                llvm!(core::LLVMPositionBuilderBefore(self.builder, end));
+                self.call(self.tick, &mut []);
+            }
+        }
+        Ok(())
+    }
+
+    fn instruction(&mut self, i: LLVMValueRef) -> Result<(), Refusal> {
+        let operand = |n| llvm!(core::LLVMGetOperand(i, n));
+        match llvm!(core::LLVMGetInstructionOpcode(i)) {
+            LLVMOpcode::LLVMLoad => self.access(i, 0, llvm!(core::LLVMTypeOf(i)), false),
+            LLVMOpcode::LLVMStore => {
+                let of = llvm!(core::LLVMTypeOf(operand(0)));
+                self.access(i, 1, of, true);
+            }
+            LLVMOpcode::LLVMAtomicRMW => {
+                let of = llvm!(core::LLVMTypeOf(operand(1)));
+                self.access(i, 0, of, true);
+            }
+            LLVMOpcode::LLVMAtomicCmpXchg => {
+                let of = llvm!(core::LLVMTypeOf(operand(1)));
+                self.access(i, 0, of, true);
+            }
+            LLVMOpcode::LLVMUDiv
+            | LLVMOpcode::LLVMSDiv
+            | LLVMOpcode::LLVMURem
+            | LLVMOpcode::LLVMSRem => self.divisor(i),
+            LLVMOpcode::LLVMCall | LLVMOpcode::LLVMInvoke => return self.called(i),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn called(&mut self, i: LLVMValueRef) -> Result<(), Refusal> {
+        let callee = llvm!(core::LLVMGetCalledValue(i));
+        if !llvm!(core::LLVMIsAInlineAsm(callee)).is_null() {
+            let place = place_of(i).map(|(file, line)| format!("{file}:{line}"));
+            return Err(Refusal::Unsupported("inline assembly".into(), place));
+        }
+        if llvm!(core::LLVMIsAFunction(callee)).is_null() {
+            return Ok(());
+        }
+        let name = super::name_of(callee);
+        let block = |prefix: &str| name.starts_with(prefix);
+        if block("llvm.memcpy.") || block("llvm.memmove.") {
+            self.range(i, 0, 2, true);
+            self.range(i, 1, 2, false);
+        } else if block("llvm.memset.") {
+            self.range(i, 0, 2, true);
+        } else if block("llvm.masked.") || block("llvm.vp.") {
+            let place = place_of(i).map(|(file, line)| format!("{file}:{line}"));
+            return Err(Refusal::Unsupported(format!("`{name}`"), place));
+        }
+        Ok(())
+    }
+
+    fn place(&mut self, i: LLVMValueRef) -> LLVMValueRef {
+        let number = match place_of(i) {
+            None => 0,
+            Some(place) => {
+                let next = self.places.len() as u32;
+                let number = *self.numbers.entry(place.clone()).or_insert(next);
+                if number == next {
+                    self.places.push(place);
+                }
+                number
+            }
+        };
+        self.number(number.into())
+    }
+
+    fn number(&self, value: u64) -> LLVMValueRef {
+        llvm!(core::LLVMConstInt(self.word, value, 0))
+    }
+
+    fn call(&self, f: (LLVMValueRef, LLVMTypeRef), args: &mut [LLVMValueRef]) -> LLVMValueRef {
+        llvm!(core::LLVMBuildCall2(
+            self.builder,
+            f.1,
+            f.0,
+            args.as_mut_ptr(),
+            args.len() as u32,
+            c"".as_ptr()
+        ))
+    }
+
+    /// An access of a value's size at the address that is operand `n`.
+    fn access(&mut self, i: LLVMValueRef, n: u32, of: LLVMTypeRef, write: bool) {
+        let address = llvm!(core::LLVMGetOperand(i, n));
+        let size = llvm!(target::LLVMStoreSizeOfType(self.layout, of));
+        if self.own(address) {
+            return;
+        }
+        let size = self.number(size);
+        self.checked(i, n, size, write);
+    }
+
+    /// A block operation: the address is operand `n`, the size operand `len`.
+    fn range(&mut self, i: LLVMValueRef, n: u32, len: u32, write: bool) {
+        let size = llvm!(core::LLVMGetOperand(i, len));
+        llvm!(core::LLVMPositionBuilderBefore(self.builder, i));
+        let size = llvm!(core::LLVMBuildZExtOrBitCast(
+            self.builder,
+            size,
+            self.word,
+            c"".as_ptr()
+        ));
+        self.checked(i, n, size, write);
+    }
+
+    fn checked(&mut self, i: LLVMValueRef, n: u32, size: LLVMValueRef, write: bool) {
+        let place = self.place(i);
+        llvm!(core::LLVMPositionBuilderBefore(self.builder, i));
+        let address = llvm!(core::LLVMGetOperand(i, n));
+        let f = if write { self.write } else { self.read };
+        let host = self.call(f, &mut [address, size, place]);
+        llvm!(core::LLVMSetOperand(i, n, host));
+        debug_assert!(!self.pointer.is_null() && !self.module.is_null());
+    }
+
+    /// Whether an address is that of a variable in the frame, at a fixed place of it.
+    fn own(&self, mut address: LLVMValueRef) -> bool {
+        loop {
+            if !llvm!(core::LLVMIsAAllocaInst(address)).is_null() {
+                return true;
+            }
+            if !llvm!(core::LLVMIsABitCastInst(address)).is_null() {
+                address = llvm!(core::LLVMGetOperand(address, 0));
+                continue;
+            }
+            let fixed = !llvm!(core::LLVMIsAGetElementPtrInst(address)).is_null()
+                && (1..llvm!(core::LLVMGetNumOperands(address))).all(|n| {
+                    let index = llvm!(core::LLVMGetOperand(address, n as u32));
+                    llvm!(core::LLVMIsConstant(index)) != 0
+                });
+            if !fixed {
+                return false;
+            }
+            address = llvm!(core::LLVMGetOperand(address, 0));
+        }
+    }
+
+    /// A division by zero would be this processor's fault; on the device it is the program's.
+    fn divisor(&mut self, i: LLVMValueRef) {
+        let divisor = llvm!(core::LLVMGetOperand(i, 1));
+        let of = llvm!(core::LLVMTypeOf(divisor));
+        let scalar = llvm!(core::LLVMGetTypeKind(of)) == inkwell::llvm_sys::LLVMTypeKind::LLVMIntegerTypeKind;
+        if llvm!(core::LLVMIsConstant(divisor)) != 0 || !scalar {
+            return;
+        }
+        let place = self.place(i);
+        llvm!(core::LLVMPositionBuilderBefore(self.builder, i));
+        let (nothing, one) = (
+            llvm!(core::LLVMConstNull(of)),
+            llvm!(core::LLVMConstInt(of, 1, 0)),
+        );
+        let fine = self.number(u64::MAX);
+        let zero = llvm!(core::LLVMBuildICmp(
+            self.builder,
+            inkwell::llvm_sys::LLVMIntPredicate::LLVMIntEQ,
+            divisor,
+            nothing,
+            c"".as_ptr()
+        ));
+        let where_zero = llvm!(core::LLVMBuildSelect(
+            self.builder,
+            zero,
+            place,
+            fine,
+            c"".as_ptr()
+        ));
+        self.call(self.division, &mut [where_zero]);
+        let safe = llvm!(core::LLVMBuildSelect(
+            self.builder,
+            zero,
+            one,
+            divisor,
+            c"".as_ptr()
+        ));
+        llvm!(core::LLVMSetOperand(i, 1, safe));
+    }
+}

@@ -1,0 +1,527 @@
+//! Device code made to run on this processor, every access to memory checked.
+//!
+//! What: bitcode for a GPU is linked, retargeted to x86-64 (triple, layout, address spaces), its
+//! variables get addresses that the caller chooses, every load, store, atomic and block operation
+//! goes through a function of the caller that translates the address, and the result is compiled
+//! in memory. Why here: it is LLVM's business throughout. How: address spaces go away in the
+//! textual form (`text`), for LLVM has no pass for that; what the device's own instructions do is
+//! left to functions named `ompvm.nvvm...`; the rest is `checks`.
+//!
+//! What not: nothing about threads, blocks or memory; who calls decides what an address means.
+
+mod checks;
+mod text;
+
+use super::guard;
+use super::native::pipeline::Machine;
+use super::orc::Jit;
+use super::parse::{self, Parsed};
+use super::raw::{copy_text, llvm};
+use super::{Input, initialise_target};
+use inkwell::llvm_sys::LLVMLinkage;
+use inkwell::llvm_sys::prelude::*;
+use std::ffi::CString;
+use std::sync::Arc;
+
+/// The prefix that intrinsic functions of the device get, so that they are ordinary ones here.
+pub const INTRINSICS: &str = "ompvm.";
+
+/// What the caller decides.
+pub trait World: Send + Sync {
+    /// Where a variable of the device lies: an address there.
+    ///
+    /// # Errors
+    /// Why it has no room.
+    fn variable(&self, name: &str, size: u64, align: u64) -> Result<u64, String>;
+
+    /// Where a variable that each block has for itself lies, of those with the given sizes.
+    fn shared(&self, offset: u64) -> u64;
+
+    /// The function that stands for one that the code does not define; 0 where there is none.
+    fn function(&self, name: &str) -> usize;
+}
+
+/// A variable of the device.
+#[derive(Clone, Debug)]
+pub struct Variable {
+    /// Its name; those without one have `ompvm.` names.
+    pub name: String,
+    /// Its address there.
+    pub address: u64,
+    /// Its size.
+    pub size: u64,
+    /// Where its first contents are on the host; `None`: zeros.
+    pub contents: Option<usize>,
+}
+
+/// A kernel.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    /// Its name.
+    pub name: String,
+    /// An `extern "C" fn(*const u64)`, which takes its arguments out of an array of words.
+    pub address: usize,
+    /// How many arguments it has.
+    pub args: u32,
+}
+
+/// A place in the source: the file's name and the line.
+pub type Place = (Box<str>, u32);
+
+/// Device code, compiled for this processor.
+#[derive(Debug)]
+pub struct Emulated {
+    /// Its variables, other than those of blocks.
+    pub variables: Vec<Variable>,
+    /// Its kernels.
+    pub kernels: Vec<Kernel>,
+    /// Bytes of the variables that each block has.
+    pub shared: u64,
+    /// What the numbers mean that checks are called with.
+    pub places: Vec<Place>,
+    jit: Jit,
+}
+
+impl Emulated {
+    /// The address of a function; `None` when there is none of the name.
+    pub fn function(&self, name: &str) -> Option<usize> {
+        self.jit.lookup(name).ok().filter(|&a| a != 0)
+    }
+}
+
+/// Why device code cannot be emulated.
+#[derive(Clone, Debug)]
+pub enum Refusal {
+    /// It is damaged, or not for this device.
+    Damaged(String),
+    /// It uses something that is not there, and where.
+    Unsupported(String, Option<String>),
+}
+
+/// Links device code, the first being the program's, makes it run here and compiles it.
+///
+/// # Errors
+/// See [`Refusal`].
+pub fn emulate(inputs: Vec<Input>, world: Arc<dyn World>) -> Result<Emulated, Refusal> {
+    let limits = guard::Limits::for_input(inputs.iter().map(|i| i.bytes.len()).sum());
+    let work = move || work(&inputs, &*world);
+    guard::run(&limits, work).unwrap_or_else(|cause| Err(Refusal::Damaged(cause)))
+}
+
+fn work(inputs: &[Input], world: &dyn World) -> Result<Emulated, Refusal> {
+    initialise_target();
+    let damaged = |e: String| Refusal::Damaged(e);
+    let device = parse::parse_for(inputs, "nvptx64")
+        .map_err(|e| Refusal::Damaged(e.to_string()))?;
+    let kernels = prepare(&device)?;
+    let printed = super::raw::take_message(llvm!(core::LLVMPrintModuleToString(device.module)));
+    let shared = shared_names(&device);
+    drop(device);
+    let text = text::retarget(&printed, &layout()?);
+    let host = Input {
+        name: "device code".into(),
+        bytes: text.into_bytes(),
+    };
+    let parsed = parse::parse(&[host]).map_err(|e| Refusal::Damaged(e.to_string()))?;
+    let module = parsed.module;
+    missing(module, world)?;
+    let machine = Machine::host(module, true).map_err(damaged)?;
+    keep_kernels(module, &kernels);
+    machine.run(module, PASSES).map_err(damaged)?;
+    let mut places = Vec::new();
+    checks::insert(module, &mut places)?;
+    let shared = place_shared(module, &shared, world);
+    let mut variables = place_variables(module, world)?;
+    let wrappers = wrap_kernels(module, &kernels);
+    llvm!(debuginfo::LLVMStripModuleDebugInfo(module));
+    let ir = super::raw::take_message(llvm!(core::LLVMPrintModuleToString(module)));
+    drop(parsed);
+    if let Some(file) = std::env::var_os("OMPVM_DUMP_DEVICE") {
+        let _ = std::fs::write(file, &ir);
+    }
+    let mut jit = Jit::closed().map_err(damaged)?;
+    let names = undefined_names(&ir);
+    let mut symbols = Vec::new();
+    for name in names {
+        let address = world.function(&name);
+        if address != 0 {
+            symbols.push((name, address));
+        }
+    }
+    jit.define(&symbols).map_err(damaged)?;
+    jit.add_ir(&ir).map_err(damaged)?;
+    for variable in &mut variables {
+        if variable.contents.is_some() {
+            variable.contents = Some(jit.lookup(&variable.name).map_err(damaged)?);
+        }
+    }
+    let mut list = Vec::new();
+    for (name, args) in kernels.into_iter().zip(wrappers) {
+        let address = jit.lookup(&wrapper(&name)).map_err(damaged)?;
+        list.push(Kernel {
+            name,
+            address,
+            args,
+        });
+    }
+    Ok(Emulated {
+        variables,
+        kernels: list,
+        shared,
+        places,
+        jit,
+    })
+}
+
+/// What is improved before checks make everything opaque: no vectors, and no accesses that the
+/// program does not make.
+const PASSES: &std::ffi::CStr = c"always-inline,cgscc(inline),function(sroa,early-cse<memssa>,\
+    instcombine<no-verify-fixpoint>,simplifycfg),globaldce";
+
+/// The data layout of this system.
+fn layout() -> Result<String, Refusal> {
+    Ok("e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128".into())
+}
+
+/// The functions of a module.
+fn functions(module: LLVMModuleRef) -> Vec<LLVMValueRef> {
+    let mut list = Vec::new();
+    let mut f = llvm!(core::LLVMGetFirstFunction(module));
+    while !f.is_null() {
+        list.push(f);
+        f = llvm!(core::LLVMGetNextFunction(f));
+    }
+    list
+}
+
+/// The variables of a module.
+fn globals(module: LLVMModuleRef) -> Vec<LLVMValueRef> {
+    let mut list = Vec::new();
+    let mut g = llvm!(core::LLVMGetFirstGlobal(module));
+    while !g.is_null() {
+        list.push(g);
+        g = llvm!(core::LLVMGetNextGlobal(g));
+    }
+    list
+}
+
+fn name_of(value: LLVMValueRef) -> String {
+    let mut len = 0;
+    let name = llvm!(core::LLVMGetValueName2(value, &mut len));
+    copy_text(name, len).into()
+}
+
+fn rename(value: LLVMValueRef, name: &str) {
+    llvm!(core::LLVMSetValueName2(
+        value,
+        name.as_ptr().cast(),
+        name.len()
+    ));
+}
+
+fn is_declaration(value: LLVMValueRef) -> bool {
+    llvm!(core::LLVMIsDeclaration(value)) != 0
+}
+
+/// `LLVMPTXKernelCallConv`.
+const KERNEL: u32 = 71;
+
+/// Takes away what only the device's code generator understands; the names of the kernels.
+fn prepare(device: &Parsed) -> Result<Vec<String>, Refusal> {
+    let mut kernels = Vec::new();
+    for f in functions(device.module) {
+        let name = name_of(f);
+        for key in ["target-cpu", "target-features", "tune-cpu"] {
+            llvm!(core::LLVMRemoveStringAttributeAtIndex(
+                f,
+                FUNCTION,
+                key.as_ptr().cast(),
+                key.len() as u32
+            ));
+        }
+        if let Some(rest) = name.strip_prefix("llvm.nvvm.") {
+            rename(f, &format!("{INTRINSICS}nvvm.{rest}"));
+        }
+        if !is_declaration(f) && llvm!(core::LLVMGetFunctionCallConv(f)) == KERNEL {
+            kernels.push(name);
+        }
+    }
+    for (n, g) in globals(device.module).into_iter().enumerate() {
+        let name = name_of(g);
+        if name == "llvm.used" || name == "llvm.compiler.used" {
+            llvm!(core::LLVMDeleteGlobal(g));
+        } else if name.is_empty() {
+            rename(g, &format!("{INTRINSICS}g{n}"));
+        }
+    }
+    Ok(kernels)
+}
+
+/// The index at which LLVM keeps a function's own attributes.
+const FUNCTION: u32 = u32::MAX;
+
+/// Names of the variables in the memory of blocks.
+fn shared_names(device: &Parsed) -> Vec<String> {
+    const SHARED: u32 = 3;
+    let mut list = globals(device.module);
+    list.retain(|&g| {
+        let of = llvm!(core::LLVMTypeOf(g));
+        llvm!(core::LLVMGetPointerAddressSpace(of)) == SHARED
+    });
+    list.into_iter().map(name_of).collect()
+}
+
+/// Refuses code that calls what is not there.
+fn missing(module: LLVMModuleRef, world: &dyn World) -> Result<(), Refusal> {
+    for f in functions(module) {
+        let name = name_of(f);
+        let used = !llvm!(core::LLVMGetFirstUse(f)).is_null();
+        if !is_declaration(f) || !used || name.starts_with("llvm.") || world.function(&name) != 0 {
+            continue;
+        }
+        let what = match name.strip_prefix(INTRINSICS) {
+            Some(rest) => format!("the intrinsic function `llvm.{rest}`"),
+            None => format!("the function `{name}`, which the device code does not define"),
+        };
+        return Err(Refusal::Unsupported(what, first_use(f)));
+    }
+    Ok(())
+}
+
+/// `file.c:12` of the first use in an instruction, where there is one with a place.
+fn first_use(value: LLVMValueRef) -> Option<String> {
+    let mut at = llvm!(core::LLVMGetFirstUse(value));
+    while !at.is_null() {
+        let user = llvm!(core::LLVMGetUser(at));
+        if !llvm!(core::LLVMIsAInstruction(user)).is_null()
+            && let Some((file, line)) = checks::place_of(user)
+        {
+            return Some(format!("{file}:{line}"));
+        }
+        at = llvm!(core::LLVMGetNextUse(at));
+    }
+    None
+}
+
+/// Everything but kernels becomes internal, so that what nobody calls goes.
+fn keep_kernels(module: LLVMModuleRef, kernels: &[String]) {
+    let table = |name: &str| name.ends_with("_kernel_environment");
+    for f in functions(module) {
+        let name = name_of(f);
+        if !is_declaration(f) && !kernels.contains(&name) && !is_entry(&name) {
+            llvm!(core::LLVMSetLinkage(f, LLVMLinkage::LLVMInternalLinkage));
+        }
+    }
+    for g in globals(module) {
+        let linkage = llvm!(core::LLVMGetLinkage(g));
+        let visible = !matches!(
+            linkage,
+            LLVMLinkage::LLVMInternalLinkage | LLVMLinkage::LLVMPrivateLinkage
+        );
+        if visible && table(&name_of(g)) {
+            llvm!(core::LLVMSetLinkage(g, LLVMLinkage::LLVMExternalLinkage));
+        }
+    }
+}
+
+/// Whether the host may ask for a function by its name: constructors, and what is called
+/// indirectly, carry these marks.
+fn is_entry(name: &str) -> bool {
+    name.starts_with("__omp_offloading_")
+}
+
+fn layout_of(module: LLVMModuleRef) -> inkwell::llvm_sys::target::LLVMTargetDataRef {
+    llvm!(target::LLVMGetModuleDataLayout(module))
+}
+
+/// Puts the variables of blocks one behind the other; the bytes they take.
+fn place_shared(module: LLVMModuleRef, names: &[String], world: &dyn World) -> u64 {
+    let layout = layout_of(module);
+    let mut at = 0u64;
+    // What a launch adds lies behind all others: variables without a definition.
+    for external in [false, true] {
+        for g in globals(module) {
+            if !names.contains(&name_of(g)) || is_declaration(g) != external {
+                continue;
+            }
+            let of = llvm!(core::LLVMGlobalGetValueType(g));
+            let size = llvm!(target::LLVMABISizeOfType(layout, of));
+            let align = u64::from(llvm!(target::LLVMPreferredAlignmentOfGlobal(layout, g))).max(16);
+            at = at.next_multiple_of(align);
+            replace(module, g, world.shared(at));
+            llvm!(core::LLVMDeleteGlobal(g));
+            at += size;
+        }
+    }
+    at.next_multiple_of(16)
+}
+
+/// Gives each variable an address there; its first contents stay under its name.
+fn place_variables(module: LLVMModuleRef, world: &dyn World) -> Result<Vec<Variable>, Refusal> {
+    let layout = layout_of(module);
+    let mut list = Vec::new();
+    for (n, g) in globals(module).into_iter().enumerate() {
+        let mut name = name_of(g);
+        if is_declaration(g) {
+            if llvm!(core::LLVMGetFirstUse(g)).is_null() {
+                continue;
+            }
+            let what = format!("the variable `{name}`, which the device code does not define");
+            return Err(Refusal::Unsupported(what, first_use(g)));
+        }
+        let of = llvm!(core::LLVMGlobalGetValueType(g));
+        let size = llvm!(target::LLVMABISizeOfType(layout, of));
+        let align = u64::from(llvm!(target::LLVMPreferredAlignmentOfGlobal(layout, g)));
+        if name.is_empty() {
+            name = format!("{INTRINSICS}v{n}");
+            rename(g, &name);
+        }
+        let address = world
+            .variable(&name, size, align.max(1))
+            .map_err(Refusal::Damaged)?;
+        replace(module, g, address);
+        let first = llvm!(core::LLVMGetInitializer(g));
+        let zero = llvm!(core::LLVMIsNull(first)) != 0;
+        if zero {
+            llvm!(core::LLVMDeleteGlobal(g));
+        } else {
+            llvm!(core::LLVMSetLinkage(g, LLVMLinkage::LLVMExternalLinkage));
+            llvm!(core::LLVMSetVisibility(
+                g,
+                inkwell::llvm_sys::LLVMVisibility::LLVMDefaultVisibility
+            ));
+        }
+        list.push(Variable {
+            name,
+            address,
+            size,
+            // Found when it is compiled.
+            contents: (!zero).then_some(0),
+        });
+    }
+    Ok(list)
+}
+
+/// Every use of a variable becomes its address.
+fn replace(module: LLVMModuleRef, variable: LLVMValueRef, address: u64) {
+    let context = llvm!(core::LLVMGetModuleContext(module));
+    let word = llvm!(core::LLVMInt64TypeInContext(context));
+    let pointer = llvm!(core::LLVMPointerTypeInContext(context, 0));
+    let number = llvm!(core::LLVMConstInt(word, address, 0));
+    let fixed = llvm!(core::LLVMConstIntToPtr(number, pointer));
+    llvm!(core::LLVMReplaceAllUsesWith(variable, fixed));
+}
+
+fn wrapper(kernel: &str) -> String {
+    format!("{INTRINSICS}kernel.{kernel}")
+}
+
+/// Makes functions that take a kernel's arguments out of an array of words; how many each has.
+fn wrap_kernels(module: LLVMModuleRef, kernels: &[String]) -> Vec<u32> {
+    let context = llvm!(core::LLVMGetModuleContext(module));
+    let pointer = llvm!(core::LLVMPointerTypeInContext(context, 0));
+    let word = llvm!(core::LLVMInt64TypeInContext(context));
+    let nothing = llvm!(core::LLVMVoidTypeInContext(context));
+    let builder = llvm!(core::LLVMCreateBuilderInContext(context));
+    let mut counts = Vec::new();
+    for kernel in kernels {
+        let Ok(name) = CString::new(kernel.as_str()) else {
+            continue;
+        };
+        let Ok(own) = CString::new(wrapper(kernel)) else {
+            continue;
+        };
+        let f = llvm!(core::LLVMGetNamedFunction(module, name.as_ptr()));
+        let of = llvm!(core::LLVMGlobalGetValueType(f));
+        let count = llvm!(core::LLVMCountParamTypes(of));
+        let mut params = [pointer];
+        let signature = llvm!(core::LLVMFunctionType(nothing, params.as_mut_ptr(), 1, 0));
+        let wrap = llvm!(core::LLVMAddFunction(module, own.as_ptr(), signature));
+        let block = llvm!(core::LLVMAppendBasicBlockInContext(
+            context,
+            wrap,
+            c"".as_ptr()
+        ));
+        llvm!(core::LLVMPositionBuilderAtEnd(builder, block));
+        let mut values = Vec::new();
+        for n in 0..count {
+            let mut index = [llvm!(core::LLVMConstInt(word, n.into(), 0))];
+            let words = llvm!(core::LLVMGetParam(wrap, 0));
+            let at = llvm!(core::LLVMBuildGEP2(
+                builder,
+                word,
+                words,
+                index.as_mut_ptr(),
+                1,
+                c"".as_ptr()
+            ));
+            let param = llvm!(core::LLVMGetParam(f, n));
+            let param = llvm!(core::LLVMTypeOf(param));
+            values.push(llvm!(core::LLVMBuildLoad2(
+                builder,
+                param,
+                at,
+                c"".as_ptr()
+            )));
+        }
+        llvm!(core::LLVMBuildCall2(
+            builder,
+            of,
+            f,
+            values.as_mut_ptr(),
+            count,
+            c"".as_ptr()
+        ));
+        llvm!(core::LLVMBuildRetVoid(builder));
+        counts.push(count);
+    }
+    llvm!(core::LLVMDisposeBuilder(builder));
+    counts
+}
+
+/// Names that textual IR declares, and those that code generation may call of itself.
+fn undefined_names(ir: &str) -> Vec<String> {
+    const OF_LLVM: [&str; 14] = [
+        "memcpy", "memmove", "memset", "memcmp", "fmod", "fmodf", "ldexp", "ldexpf", "frexp",
+        "frexpf", "__udivti3", "__umodti3", "__divti3", "__modti3",
+    ];
+    let mut names: Vec<String> = OF_LLVM.map(str::to_owned).to_vec();
+    for line in ir.lines().filter(|l| l.starts_with("declare ")) {
+        let Some((_, rest)) = line.split_once('@') else {
+            continue;
+        };
+        let name = match rest.strip_prefix('"') {
+            Some(quoted) => quoted.split('"').next(),
+            None => rest.split('(').next(),
+        };
+        names.extend(name.map(str::to_owned));
+    }
+    // Mathematics that intrinsic functions become.
+    for name in ["sin", "cos", "tan", "exp", "exp2", "exp10", "log", "log2", "log10", "pow"] {
+        names.push(name.to_owned());
+        names.push(format!("{name}f"));
+    }
+    for name in ["fmin", "fmax", "floor", "ceil", "trunc", "rint", "nearbyint", "round"] {
+        names.push(name.to_owned());
+        names.push(format!("{name}f"));
+    }
+    for name in ["roundeven", "fma", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh"] {
+        names.push(name.to_owned());
+        names.push(format!("{name}f"));
+    }
+    names.sort();
+    names.dedup();
+    names.retain(|n| !n.starts_with("llvm."));
+    names
+}
+
+/// The file of a scope, without its folder unless it is far away.
+fn file_name(scope: LLVMMetadataRef) -> Option<Box<str>> {
+    let file = llvm!(debuginfo::LLVMDIScopeGetFile(scope));
+    if file.is_null() {
+        return None;
+    }
+    let mut len = 0;
+    let name = llvm!(debuginfo::LLVMDIFileGetFilename(file, &mut len));
+    Some(copy_text(name, len as usize))
+}

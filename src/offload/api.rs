@@ -1,0 +1,491 @@
+//! The routines on devices' memory. OpenMP 5.2, section 18.8; those of LLVM's own.
+//!
+//! The host is a device, too: its number is that of the first device that is not there.
+
+use super::device::{Failure, Memory, Queue};
+use super::devices::{self, State};
+use super::map::table::{Found, Life, Range};
+use super::region;
+use parking_lot::Mutex;
+use std::collections::BTreeMap;
+use std::ffi::c_void;
+use std::ptr::null_mut;
+
+/// Who a number means.
+enum Who {
+    Host,
+    Device(&'static State),
+    Nobody,
+}
+
+fn who(number: i32) -> Who {
+    if number == devices::all().len() as i32 || number == -1 {
+        return Who::Host;
+    }
+    match devices::get(number) {
+        Some(state) => Who::Device(state),
+        // What is out has its data on the host.
+        None if usize::try_from(number).is_ok_and(|n| n < devices::all().len()) => Who::Host,
+        None => Who::Nobody,
+    }
+}
+
+/// Blocks of the routines that allocate, so that freeing needs no more than the address.
+static BLOCKS: Mutex<BTreeMap<(i32, u64), Memory>> = Mutex::new(BTreeMap::new());
+
+fn allocate(size: usize, number: i32, memory: Memory) -> *mut c_void {
+    if size == 0 {
+        return null_mut();
+    }
+    match who(number) {
+        // SAFETY: asks the C library.
+        Who::Host => unsafe { libc::malloc(size) },
+        Who::Device(state) => match state.device.alloc(size as u64, 64, memory) {
+            Ok(address) => {
+                BLOCKS.lock().insert((state.number, address), memory);
+                address as *mut c_void
+            }
+            Err(_) => null_mut(),
+        },
+        Who::Nobody => null_mut(),
+    }
+}
+
+/// `omp_target_alloc`.
+pub unsafe extern "C-unwind" fn alloc(size: usize, number: i32) -> *mut c_void {
+    allocate(size, number, Memory::Device)
+}
+
+/// `llvm_omp_target_alloc_host`.
+pub unsafe extern "C-unwind" fn alloc_host(size: usize, number: i32) -> *mut c_void {
+    allocate(size, number, Memory::Host)
+}
+
+/// `llvm_omp_target_alloc_shared`.
+pub unsafe extern "C-unwind" fn alloc_shared(size: usize, number: i32) -> *mut c_void {
+    allocate(size, number, Memory::Shared)
+}
+
+/// `omp_target_free`, `llvm_omp_target_free_host`, `_shared`, `_device`.
+pub unsafe extern "C-unwind" fn free(address: *mut c_void, number: i32) {
+    if address.is_null() {
+        return;
+    }
+    match who(number) {
+        // SAFETY: a block of `alloc` on the host.
+        Who::Host => unsafe { libc::free(address) },
+        Who::Device(state) => {
+            let memory = BLOCKS.lock().remove(&(state.number, address as u64));
+            let freed = state
+                .device
+                .free(address as u64, memory.unwrap_or(Memory::Device));
+            if let Err(failure) = freed {
+                eprintln!("ompvm: omp_target_free: {failure}");
+            }
+        }
+        Who::Nobody => {}
+    }
+}
+
+/// `omp_target_is_present`.
+pub unsafe extern "C-unwind" fn is_present(address: *const c_void, number: i32) -> i32 {
+    if address.is_null() {
+        return 0;
+    }
+    match who(number) {
+        Who::Host => 1,
+        Who::Device(state) => {
+            load(state);
+            let found = state.table.lock().find(address as usize, 0);
+            i32::from(matches!(found, Found::Within(_)))
+        }
+        Who::Nobody => 0,
+    }
+}
+
+/// Variables of `declare target` are present from the start.
+fn load(state: &State) {
+    // Why a program cannot be loaded is told where a region is reached.
+    let _ = state.load_all();
+}
+
+/// `omp_target_is_accessible`.
+pub unsafe extern "C-unwind" fn is_accessible(
+    address: *const c_void,
+    size: usize,
+    number: i32,
+) -> i32 {
+    if address.is_null() {
+        return 0;
+    }
+    match who(number) {
+        Who::Host => 1,
+        Who::Device(state) => {
+            let blocks = BLOCKS.lock();
+            let shared = blocks
+                .range(..=(state.number, address as u64))
+                .next_back()
+                .is_some_and(|(&(n, start), &memory)| {
+                    n == state.number && memory != Memory::Device && start as usize <= address as usize
+                });
+            i32::from((shared && size > 0) || state.device.owns(address as u64))
+        }
+        Who::Nobody => 0,
+    }
+}
+
+/// `omp_get_mapped_ptr`.
+pub unsafe extern "C-unwind" fn mapped(address: *const c_void, number: i32) -> *mut c_void {
+    match who(number) {
+        Who::Host => address.cast_mut(),
+        Who::Device(state) => {
+            load(state);
+            let there = state.table.lock().translate(address as usize, 0);
+            there.unwrap_or(0) as *mut c_void
+        }
+        Who::Nobody => null_mut(),
+    }
+}
+
+/// `omp_target_associate_ptr`.
+pub unsafe extern "C-unwind" fn associate(
+    host: *const c_void,
+    device: *const c_void,
+    size: usize,
+    offset: usize,
+    number: i32,
+) -> i32 {
+    const INVALID: i32 = libc::EINVAL;
+    let Who::Device(state) = who(number) else {
+        return INVALID;
+    };
+    if host.is_null() || device.is_null() || size == 0 {
+        return INVALID;
+    }
+    let there = device as u64 + offset as u64;
+    let mut table = state.table.lock();
+    match table.find(host as usize, size) {
+        Found::Within(start) => {
+            let same = table.get(start).is_some_and(|r| {
+                r.life == Life::Associated && r.device + (host as u64 - start as u64) == there
+            });
+            if same { 0 } else { INVALID }
+        }
+        Found::Across(_) => INVALID,
+        Found::Nothing => {
+            let range = Range {
+                size,
+                device: there,
+                allocation: None,
+                life: Life::Associated,
+                count: 1,
+                held: 0,
+                attached: Vec::new(),
+            };
+            table.insert(host as usize, range);
+            0
+        }
+    }
+}
+
+/// `omp_target_disassociate_ptr`.
+pub unsafe extern "C-unwind" fn disassociate(host: *const c_void, number: i32) -> i32 {
+    let Who::Device(state) = who(number) else {
+        return libc::EINVAL;
+    };
+    let mut table = state.table.lock();
+    let associated = table
+        .get(host as usize)
+        .is_some_and(|r| r.life == Life::Associated);
+    if !associated {
+        return libc::EINVAL;
+    }
+    table.remove(host as usize);
+    0
+}
+
+/// Copies between any two devices.
+unsafe fn copy(
+    to: (*mut c_void, i32),
+    from: (*const c_void, i32),
+    len: usize,
+) -> Result<(), Failure> {
+    let (at, start) = (to.0 as u64, from.0 as u64);
+    if len == 0 {
+        return Ok(());
+    }
+    // SAFETY: as the program says.
+    unsafe {
+        match (who(to.1), who(from.1)) {
+            (Who::Host, Who::Host) => {
+                std::ptr::copy(from.0.cast::<u8>(), to.0.cast::<u8>(), len);
+                Ok(())
+            }
+            (Who::Device(d), Who::Host) => {
+                d.device.upload(Queue::SYNC, at, from.0.cast(), len)
+            }
+            (Who::Host, Who::Device(d)) => {
+                d.device.download(Queue::SYNC, to.0.cast(), start, len)
+            }
+            (Who::Device(d), Who::Device(s)) if d.number == s.number => {
+                d.device.copy(Queue::SYNC, at, start, len as u64)
+            }
+            (Who::Device(d), Who::Device(s)) => {
+                if d.device
+                    .copy_from(Queue::SYNC, at, &*s.device, start, len as u64)?
+                {
+                    return Ok(());
+                }
+                let mut between = vec![0u8; len];
+                s.device
+                    .download(Queue::SYNC, between.as_mut_ptr(), start, len)?;
+                d.device.upload(Queue::SYNC, at, between.as_ptr(), len)
+            }
+            _ => Err(Failure::Lost("there is no such device".into())),
+        }
+    }
+}
+
+fn status(result: Result<(), Failure>, what: &str) -> i32 {
+    match result {
+        Ok(()) => 0,
+        Err(failure) => {
+            eprintln!("ompvm: {what}: {failure}");
+            libc::EINVAL
+        }
+    }
+}
+
+/// `omp_target_memcpy`.
+pub unsafe extern "C-unwind" fn memcpy(
+    to: *mut c_void,
+    from: *const c_void,
+    len: usize,
+    to_offset: usize,
+    from_offset: usize,
+    to_device: i32,
+    from_device: i32,
+) -> i32 {
+    if to.is_null() || from.is_null() {
+        return libc::EINVAL;
+    }
+    // SAFETY: the caller's contract.
+    let done = unsafe {
+        copy(
+            (to.wrapping_byte_add(to_offset), to_device),
+            (from.wrapping_byte_add(from_offset), from_device),
+            len,
+        )
+    };
+    status(done, "omp_target_memcpy")
+}
+
+/// `omp_target_memcpy_async`.
+pub unsafe extern "C-unwind" fn memcpy_async(
+    to: *mut c_void,
+    from: *const c_void,
+    len: usize,
+    to_offset: usize,
+    from_offset: usize,
+    to_device: i32,
+    from_device: i32,
+    count: i32,
+    list: *mut c_void,
+) -> i32 {
+    // SAFETY: the caller's contract.
+    unsafe {
+        region::await_dependences(count, list);
+        memcpy(to, from, len, to_offset, from_offset, to_device, from_device)
+    }
+}
+
+/// A block of several dimensions on both sides.
+struct Rect {
+    element: usize,
+    volume: Vec<usize>,
+    offsets: [Vec<usize>; 2],
+    sizes: [Vec<usize>; 2],
+}
+
+impl Rect {
+    /// Copies what lies at one index of all dimensions before `dim`.
+    unsafe fn copy(
+        &self,
+        dim: usize,
+        to: (*mut c_void, i32),
+        from: (*const c_void, i32),
+    ) -> Result<(), Failure> {
+        let stride = |side: usize| {
+            let inner = self.sizes[side][dim + 1..].iter().product::<usize>();
+            inner * self.element
+        };
+        let (out, into) = (stride(0), stride(1));
+        let to_start = to.0.wrapping_byte_add(self.offsets[0][dim] * out);
+        let from_start = from.0.wrapping_byte_add(self.offsets[1][dim] * into);
+        // SAFETY: as the program says.
+        unsafe {
+            if dim + 1 == self.volume.len() {
+                let len = self.volume[dim] * self.element;
+                return copy((to_start, to.1), (from_start, from.1), len);
+            }
+            for n in 0..self.volume[dim] {
+                self.copy(
+                    dim + 1,
+                    (to_start.wrapping_byte_add(n * out), to.1),
+                    (from_start.wrapping_byte_add(n * into), from.1),
+                )?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// `omp_target_memcpy_rect`.
+pub unsafe extern "C-unwind" fn memcpy_rect(
+    to: *mut c_void,
+    from: *const c_void,
+    element: usize,
+    dims: i32,
+    volume: *const usize,
+    to_offsets: *const usize,
+    from_offsets: *const usize,
+    to_sizes: *const usize,
+    from_sizes: *const usize,
+    to_device: i32,
+    from_device: i32,
+) -> i32 {
+    if to.is_null() && from.is_null() {
+        // The number of dimensions that are supported.
+        return i32::MAX;
+    }
+    let lists = [volume, to_offsets, from_offsets, to_sizes, from_sizes];
+    if to.is_null() || from.is_null() || element == 0 || dims < 1 || lists.iter().any(|l| l.is_null())
+    {
+        return libc::EINVAL;
+    }
+    // SAFETY: the caller's contract: lists of that length.
+    let list = |l: *const usize| unsafe { std::slice::from_raw_parts(l, dims as usize) }.to_vec();
+    let rect = Rect {
+        element,
+        volume: list(volume),
+        offsets: [list(to_offsets), list(from_offsets)],
+        sizes: [list(to_sizes), list(from_sizes)],
+    };
+    // SAFETY: as above.
+    let done = unsafe { rect.copy(0, (to, to_device), (from, from_device)) };
+    status(done, "omp_target_memcpy_rect")
+}
+
+/// `omp_target_memcpy_rect_async`.
+pub unsafe extern "C-unwind" fn memcpy_rect_async(
+    to: *mut c_void,
+    from: *const c_void,
+    element: usize,
+    dims: i32,
+    volume: *const usize,
+    to_offsets: *const usize,
+    from_offsets: *const usize,
+    to_sizes: *const usize,
+    from_sizes: *const usize,
+    to_device: i32,
+    from_device: i32,
+    count: i32,
+    list: *mut c_void,
+) -> i32 {
+    // SAFETY: the caller's contract.
+    unsafe {
+        region::await_dependences(count, list);
+        memcpy_rect(
+            to, from, element, dims, volume, to_offsets, from_offsets, to_sizes, from_sizes,
+            to_device, from_device,
+        )
+    }
+}
+
+/// `omp_target_memset`.
+pub unsafe extern "C-unwind" fn memset(
+    address: *mut c_void,
+    value: i32,
+    len: usize,
+    number: i32,
+) -> *mut c_void {
+    if address.is_null() || len == 0 {
+        return address;
+    }
+    match who(number) {
+        // SAFETY: the caller's contract.
+        Who::Host => unsafe { address.cast::<u8>().write_bytes(value as u8, len) },
+        Who::Device(state) => {
+            let filled = state
+                .device
+                .fill(Queue::SYNC, address as u64, value as u8, len as u64);
+            status(filled, "omp_target_memset");
+        }
+        Who::Nobody => {}
+    }
+    address
+}
+
+/// `omp_target_memset_async`.
+pub unsafe extern "C-unwind" fn memset_async(
+    address: *mut c_void,
+    value: i32,
+    len: usize,
+    number: i32,
+    count: i32,
+    list: *mut c_void,
+) -> *mut c_void {
+    // SAFETY: the caller's contract.
+    unsafe {
+        region::await_dependences(count, list);
+        memset(address, value, len, number)
+    }
+}
+
+/// `llvm_omp_target_dynamic_shared_alloc`: there is none on the host.
+pub unsafe extern "C-unwind" fn dynamic_shared() -> *mut c_void {
+    null_mut()
+}
+
+/// `llvm_omp_target_lock_mem`: memory that is copied often.
+pub unsafe extern "C-unwind" fn lock(address: *mut c_void, size: usize, number: i32) -> *mut c_void {
+    if let Who::Device(state) = who(number) {
+        state.device.pin(address.cast(), size);
+    }
+    address
+}
+
+/// `llvm_omp_target_unlock_mem`.
+pub unsafe extern "C-unwind" fn unlock(address: *mut c_void, number: i32) {
+    if let Who::Device(state) = who(number) {
+        state.device.unpin(address.cast());
+    }
+}
+
+/// `__tgt_set_info_flag`: LLVM's own reports are not kept; `--offload-report` is ours.
+pub unsafe extern "C-unwind" fn set_info(_bits: u32) {}
+
+/// `__tgt_print_device_info`.
+pub unsafe extern "C-unwind" fn print_info(number: i64) -> i32 {
+    match devices::get(i32::try_from(number).unwrap_or(-1)) {
+        Some(state) => {
+            println!("{}: {:?}", state.device.name(), state.device.limits());
+            1
+        }
+        None => 0,
+    }
+}
+
+/// `ompx_dump_mapping_tables`.
+pub unsafe extern "C-unwind" fn dump_tables() {
+    for state in devices::all() {
+        eprintln!("ompvm: mapped on {}:", state.device.name());
+        for (start, range) in state.table.lock().iter() {
+            eprintln!(
+                "  {start:#x}, {} bytes, at {:#x}, {:?}, counts {} and {}",
+                range.size, range.device, range.life, range.count, range.held
+            );
+        }
+    }
+}
+

@@ -1,0 +1,354 @@
+//! The memory of an emulated device: an address space of its own, of which every byte is known to
+//! be allocated or not.
+//!
+//! Addresses of it have bit 62 set, which no address of the host has: one that is used on the host
+//! faults, and one of the host is told from it. A table holds for every eight bytes how many of
+//! them may be accessed, counted from the first. Between blocks lies a gap, and freed blocks are
+//! not given out again before a quarter of the memory has been freed after them, so an access
+//! beside a block or after its end is seen.
+//!
+//! What not: no protection between the blocks of a program; who holds an address of one may use it.
+
+use crate::offload::device::{Failure, Fault, Result};
+use parking_lot::Mutex;
+use std::collections::{BTreeMap, VecDeque};
+use std::ptr::null_mut;
+
+/// The bit that device addresses have.
+pub const TAG: u64 = 1 << 62;
+/// With it: an address in the memory of a block.
+pub const SHARED: u64 = 1 << 61;
+/// Where the number of the device stands.
+const NUMBER: u32 = 48;
+/// The bits of an address within a device.
+pub const OFFSET: u64 = (1 << 40) - 1;
+/// Nothing lies before it.
+const FIRST: u64 = 1 << 20;
+/// Least bytes between two blocks.
+const GAP: u64 = 64;
+/// Bytes that one entry of the table is about.
+const GRAIN: u64 = 8;
+/// What fresh and freed memory holds.
+const FRESH: u8 = 0xcb;
+
+/// A device's memory.
+#[derive(Debug)]
+pub struct Arena {
+    tag: u64,
+    base: *mut u8,
+    table: *mut u8,
+    capacity: u64,
+    blocks: Mutex<Blocks>,
+}
+
+// SAFETY: the mappings are shared by all; the table is changed under the lock, and read without it
+// as the program's own accesses to the memory are.
+unsafe impl Send for Arena {}
+// SAFETY: as above.
+unsafe impl Sync for Arena {}
+
+#[derive(Debug, Default)]
+struct Blocks {
+    live: BTreeMap<u64, u64>,
+    /// Start to (size with the gap) of what can be given out.
+    free: BTreeMap<u64, u64>,
+    /// Freed, not yet given out again.
+    resting: VecDeque<(u64, u64, u64)>,
+    resting_bytes: u64,
+    used: u64,
+}
+
+/// What the arena knows of an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Near {
+    /// In or right behind a live block: its start and size.
+    Live(u64, u64),
+    /// In a block that was freed.
+    Freed(u64, u64),
+    /// Nowhere.
+    Nothing,
+}
+
+impl Arena {
+    /// Memory of a device with that number.
+    ///
+    /// # Errors
+    /// When the system does not give the addresses.
+    pub fn new(number: u32, capacity: u64) -> Result<Arena> {
+        let capacity = capacity.next_multiple_of(1 << 20);
+        let span = FIRST + capacity;
+        let base = reserve(span)?;
+        let table = reserve(span / GRAIN)?;
+        let mut blocks = Blocks::default();
+        blocks.free.insert(FIRST, capacity);
+        Ok(Arena {
+            tag: TAG | u64::from(number) << NUMBER,
+            base,
+            table,
+            capacity,
+            blocks: Mutex::new(blocks),
+        })
+    }
+
+    /// What all of its addresses have in common.
+    pub fn tag(&self) -> u64 {
+        self.tag
+    }
+
+    /// Bytes that can be allocated.
+    pub fn capacity(&self) -> u64 {
+        self.capacity
+    }
+
+    /// Whether an address is one of this device's.
+    pub fn owns(&self, address: u64) -> bool {
+        address & !OFFSET == self.tag
+    }
+
+    /// Allocates.
+    ///
+    /// # Errors
+    /// [`Failure::OutOfMemory`].
+    pub fn alloc(&self, size: u64, align: u64) -> Result<u64> {
+        let align = align.max(16);
+        let full = Failure::OutOfMemory { size };
+        let Some(wanted) = size
+            .max(1)
+            .checked_add(GAP)
+            .and_then(|n| n.checked_next_multiple_of(16))
+        else {
+            return Err(full);
+        };
+        if wanted > self.capacity {
+            return Err(full);
+        }
+        let mut blocks = self.blocks.lock();
+        let found = loop {
+            let fits = |(&start, &len): (&u64, &u64)| {
+                let at = start.next_multiple_of(align);
+                (at + wanted <= start + len).then_some((start, len, at))
+            };
+            if let Some(found) = blocks.free.iter().find_map(fits) {
+                break found;
+            }
+            if !blocks.wake() {
+                return Err(full);
+            }
+        };
+        let (start, len, at) = found;
+        blocks.free.remove(&start);
+        if at > start {
+            blocks.free.insert(start, at - start);
+        }
+        let rest = start + len - (at + wanted);
+        if rest > 0 {
+            blocks.free.insert(at + wanted, rest);
+        }
+        blocks.used += wanted;
+        blocks.live.insert(at, size);
+        // SAFETY: the block lies in the mapping and is nobody's.
+        unsafe { self.base.add(at as usize).write_bytes(FRESH, size as usize) };
+        self.mark(at, size, true);
+        Ok(self.tag | at)
+    }
+
+    /// Frees.
+    ///
+    /// # Errors
+    /// [`Failure::Fault`] when the address is not the start of a live block.
+    pub fn free(&self, address: u64) -> Result<()> {
+        let at = address & OFFSET;
+        let mut blocks = self.blocks.lock();
+        let size = if self.owns(address) {
+            blocks.live.remove(&at)
+        } else {
+            None
+        };
+        let Some(size) = size else {
+            let what = match self.near_in(&blocks, address) {
+                Near::Freed(..) => "device memory that is freed was freed before",
+                _ => "what is freed is no block of device memory",
+            };
+            return Err(Failure::Fault(Box::new(Fault {
+                what: format!("{what}: {address:#x}"),
+                place: None,
+                thread: None,
+                help: None,
+            })));
+        };
+        self.mark(at, size, false);
+        let wanted = (size.max(1) + GAP).next_multiple_of(16);
+        blocks.used -= wanted;
+        blocks.resting.push_back((at, wanted, size));
+        blocks.resting_bytes += wanted;
+        while blocks.resting_bytes > self.capacity / 4 {
+            if !blocks.wake() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes that the bytes of a block may, or may not, be accessed.
+    fn mark(&self, at: u64, size: u64, live: bool) {
+        let first = (at / GRAIN) as usize;
+        let whole = (size / GRAIN) as usize;
+        let rest = (size % GRAIN) as u8;
+        // SAFETY: the table has an entry for each eight bytes of the mapping.
+        unsafe {
+            self.table
+                .add(first)
+                .write_bytes(if live { GRAIN as u8 } else { 0 }, whole);
+            if rest > 0 {
+                *self.table.add(first + whole) = if live { rest } else { 0 };
+            }
+        }
+    }
+
+    /// Where `size` bytes at an address of this device lie on the host, if all of them are live.
+    #[inline]
+    pub fn translate(&self, address: u64, size: u64) -> Option<*mut u8> {
+        if address & !OFFSET != self.tag {
+            return None;
+        }
+        let at = address & OFFSET;
+        if at >= FIRST + self.capacity || size > self.capacity {
+            return None;
+        }
+        let mut grain = at / GRAIN;
+        let mut within = at % GRAIN;
+        let mut left = size;
+        loop {
+            let here = left.min(GRAIN - within);
+            // SAFETY: in the table, for the address is in the memory; the gap behind the last
+            // block ends the loop before the table does.
+            let allowed = unsafe { *self.table.add(grain as usize) };
+            if within + here > u64::from(allowed) {
+                return None;
+            }
+            left -= here;
+            if left == 0 {
+                // SAFETY: in the mapping.
+                return Some(unsafe { self.base.add(at as usize) });
+            }
+            grain += 1;
+            within = 0;
+        }
+    }
+
+    /// What is known about an address, for messages.
+    pub fn near(&self, address: u64) -> Near {
+        self.near_in(&self.blocks.lock(), address)
+    }
+
+    fn near_in(&self, blocks: &Blocks, address: u64) -> Near {
+        let at = address & OFFSET;
+        if let Some((&start, &size)) = blocks.live.range(..=at).next_back()
+            && at < start + size + GAP
+        {
+            return Near::Live(self.tag | start, size);
+        }
+        for &(start, wanted, size) in blocks.resting.iter().rev() {
+            if at >= start && at < start + wanted {
+                return Near::Freed(self.tag | start, size);
+            }
+        }
+        match blocks.live.range(at..).next() {
+            Some((&start, &size)) if start - at <= GAP => Near::Live(self.tag | start, size),
+            _ => Near::Nothing,
+        }
+    }
+}
+
+impl Blocks {
+    /// Lets the block that was freed first be given out again.
+    fn wake(&mut self) -> bool {
+        let Some((mut start, mut len, _)) = self.resting.pop_front() else {
+            return false;
+        };
+        self.resting_bytes -= len;
+        if let Some((&before, &n)) = self.free.range(..start).next_back()
+            && before + n == start
+        {
+            self.free.remove(&before);
+            start = before;
+            len += n;
+        }
+        if let Some(n) = self.free.remove(&(start + len)) {
+            len += n;
+        }
+        self.free.insert(start, len);
+        true
+    }
+}
+
+impl Drop for Arena {
+    fn drop(&mut self) {
+        let span = (FIRST + self.capacity) as usize;
+        // SAFETY: the mappings of `new`, which nobody uses any more.
+        unsafe {
+            libc::munmap(self.base.cast(), span);
+            libc::munmap(self.table.cast(), span / GRAIN as usize);
+        }
+    }
+}
+
+/// Addresses whose pages exist once they are touched.
+pub fn reserve(bytes: u64) -> Result<*mut u8> {
+    // SAFETY: a new mapping.
+    let at = unsafe {
+        libc::mmap(
+            null_mut(),
+            bytes as usize,
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+            -1,
+            0,
+        )
+    };
+    if at == libc::MAP_FAILED {
+        return Err(Failure::Lost(
+            "the system gives no addresses for the emulated device's memory".into(),
+        ));
+    }
+    Ok(at.cast())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn offload_arena_knows_every_byte() {
+        let arena = Arena::new(0, 1 << 20).unwrap();
+        let a = arena.alloc(13, 16).unwrap();
+        assert!(a & TAG != 0 && arena.owns(a));
+        assert!(arena.translate(a, 13).is_some());
+        assert!(arena.translate(a + 8, 5).is_some());
+        assert!(arena.translate(a + 8, 6).is_none());
+        assert!(arena.translate(a + 13, 1).is_none());
+        assert!(arena.translate(a - 1, 1).is_none());
+        assert_eq!(arena.near(a + 13), Near::Live(a, 13));
+        arena.free(a).unwrap();
+        assert!(arena.translate(a, 1).is_none());
+        assert_eq!(arena.near(a), Near::Freed(a, 13));
+        assert!(arena.free(a).is_err());
+    }
+
+    #[test]
+    fn offload_arena_ends_and_goes_on() {
+        let arena = Arena::new(1, 1 << 20).unwrap();
+        assert!(matches!(
+            arena.alloc(1 << 21, 16),
+            Err(Failure::OutOfMemory { .. })
+        ));
+        for _ in 0..100 {
+            let a = arena.alloc(600 << 10, 256).unwrap();
+            assert_eq!(a & 255, 0);
+            arena.free(a).unwrap();
+        }
+        let a = arena.alloc(0, 16).unwrap();
+        let b = arena.alloc(0, 16).unwrap();
+        assert_ne!(a, b);
+    }
+}

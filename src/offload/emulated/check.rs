@@ -1,0 +1,141 @@
+//! What device code calls before each access, and how a wrong one is told.
+
+use super::arena::{Near, OFFSET, SHARED, TAG};
+use super::block::{self, Block};
+use crate::offload::device::{Failure, Fault};
+
+/// An access that reads.
+pub extern "C" fn read(address: u64, size: u64, place: u64) -> *mut u8 {
+    access(address, size, place, false)
+}
+
+/// An access that writes.
+pub extern "C" fn write(address: u64, size: u64, place: u64) -> *mut u8 {
+    access(address, size, place, true)
+}
+
+#[inline]
+fn access(address: u64, size: u64, place: u64, write: bool) -> *mut u8 {
+    // SAFETY: called by device code.
+    let block = unsafe { block::current() };
+    if let Some(host) = block.grid.arena.translate(address, size.max(1)) {
+        return host;
+    }
+    elsewhere(block, address, size, place, write)
+}
+
+#[cold]
+fn elsewhere(
+    block: &mut Block<'static>,
+    address: u64,
+    size: u64,
+    place: u64,
+    write: bool,
+) -> *mut u8 {
+    if let Some(host) = block.shared_at(address, size) {
+        return host;
+    }
+    let (low, high) = block.stack();
+    let at = address as usize;
+    if at >= low && at < high && high - at >= size as usize {
+        return at as *mut u8;
+    }
+    if size == 0 || super::host_memory(address, size) {
+        return at as *mut u8;
+    }
+    // SAFETY: called by device code.
+    unsafe { block::fail(wrong(block, address, size, place, write)) };
+    std::ptr::null_mut()
+}
+
+/// Where memory lies that a function of ours is given the address of.
+///
+/// # Safety
+/// Called by device code.
+pub unsafe fn pointer(address: u64, size: u64) -> *mut u8 {
+    read(address, size, 0)
+}
+
+fn wrong(block: &Block<'static>, address: u64, size: u64, place: u64, write: bool) -> Failure {
+    let how = if write { "a write" } else { "a read" };
+    let bytes = if size == 1 { "byte" } else { "bytes" };
+    let arena = block.grid.arena;
+    let (what, help) = if address < 4096 {
+        (format!("through a null pointer ({address:#x})"), None)
+    } else if arena.owns(address) {
+        match arena.near(address) {
+            Near::Live(start, len) => {
+                let side = if address >= start {
+                    format!("{} bytes into", address - start)
+                } else {
+                    format!("{} bytes before", start - address)
+                };
+                (
+                    format!("at {address:#x}, {side} a block of {len} bytes on the device"),
+                    Some("an index out of bounds, or a map clause that maps too little?"),
+                )
+            }
+            Near::Freed(start, len) => (
+                format!(
+                    "at {address:#x}, in a block of {len} bytes at {start:#x} that was freed on the device"
+                ),
+                Some("a pointer that is used after its mapping ended?"),
+            ),
+            Near::Nothing => (
+                format!("at {address:#x}, where nothing is allocated on the device"),
+                Some("an index far out of bounds?"),
+            ),
+        }
+    } else if address & !OFFSET == TAG | SHARED {
+        (
+            format!(
+                "at {:#x} of a block's own memory, which has {} bytes",
+                address & OFFSET,
+                block.grid.shared
+            ),
+            None,
+        )
+    } else if address & TAG != 0 && address >> 63 == 0 {
+        (
+            format!("at {address:#x}, an address of another device"),
+            None,
+        )
+    } else {
+        (
+            format!("at {address:#x}, an address of the host"),
+            Some("a missing map clause, or a pointer in a structure that was not mapped?"),
+        )
+    };
+    fault(
+        place,
+        format!("{how} of {size} {bytes} {what}"),
+        help.map(str::to_owned),
+    )
+}
+
+/// A fault of the calling thread at the place of that number.
+pub fn fault(place: u64, what: String, help: Option<String>) -> Failure {
+    // SAFETY: called by device code.
+    let block = unsafe { block::current() };
+    let place = block
+        .grid
+        .places
+        .get(place as usize)
+        .filter(|p| p.1 != 0)
+        .map(|(file, line)| format!("{file}:{line}"));
+    Failure::Fault(Box::new(Fault {
+        what,
+        place,
+        thread: Some((block.number(), block.thread())),
+        help,
+    }))
+}
+
+/// Called before each division: `place` is all ones where the divisor is not zero.
+pub extern "C" fn division(place: u64) -> u64 {
+    if place != u64::MAX {
+        // SAFETY: called by device code.
+        unsafe { block::fail(fault(place, "an integer division by zero".into(), None)) };
+    }
+    0
+}

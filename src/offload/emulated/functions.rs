@@ -1,0 +1,655 @@
+//! The functions that device code finds on the emulated device: the device's own instructions, its
+//! C library, and mathematics, which the host's library does.
+//!
+//! Names with `ompvm.nvvm` are LLVM's intrinsic functions for the device. What has no row here is
+//! refused when an image is loaded.
+
+use super::block::{self, State};
+use super::warp::{Op, shuffle_value};
+use super::{check, printf};
+use crate::offload::device::{Failure, Fault};
+use std::ffi::CString;
+use std::sync::atomic::{Ordering, fence};
+
+/// A row: the name, and the function that stands for it.
+macro_rules! functions {
+    ($($name:literal => $f:expr;)*) => {
+        /// The address of the function of that name; 0 where there is none.
+        fn own(name: &str) -> usize {
+            match name {
+                $($name => $f as *const () as usize,)*
+                _ => 0,
+            }
+        }
+    };
+}
+
+functions! {
+    "ompvm.check" => check::read;
+    "ompvm.check_write" => check::write;
+    "ompvm.tick" => block::tick;
+    "ompvm.division" => check::division;
+    "ompvm.nvvm.read.ptx.sreg.tid.x" => tid_x;
+    "ompvm.nvvm.read.ptx.sreg.tid.y" => tid_y;
+    "ompvm.nvvm.read.ptx.sreg.tid.z" => tid_z;
+    "ompvm.nvvm.read.ptx.sreg.ntid.x" => ntid_x;
+    "ompvm.nvvm.read.ptx.sreg.ntid.y" => ntid_y;
+    "ompvm.nvvm.read.ptx.sreg.ntid.z" => ntid_z;
+    "ompvm.nvvm.read.ptx.sreg.ctaid.x" => ctaid_x;
+    "ompvm.nvvm.read.ptx.sreg.ctaid.y" => ctaid_y;
+    "ompvm.nvvm.read.ptx.sreg.ctaid.z" => ctaid_z;
+    "ompvm.nvvm.read.ptx.sreg.nctaid.x" => nctaid_x;
+    "ompvm.nvvm.read.ptx.sreg.nctaid.y" => nctaid_y;
+    "ompvm.nvvm.read.ptx.sreg.nctaid.z" => nctaid_z;
+    "ompvm.nvvm.read.ptx.sreg.laneid" => laneid;
+    "ompvm.nvvm.read.ptx.sreg.warpid" => warpid;
+    "ompvm.nvvm.read.ptx.sreg.warpsize" => warpsize;
+    "ompvm.nvvm.read.ptx.sreg.smid" => ctaid_x;
+    "ompvm.nvvm.read.ptx.sreg.lanemask.eq" => lanemask_eq;
+    "ompvm.nvvm.read.ptx.sreg.lanemask.lt" => lanemask_lt;
+    "ompvm.nvvm.read.ptx.sreg.lanemask.le" => lanemask_le;
+    "ompvm.nvvm.read.ptx.sreg.lanemask.gt" => lanemask_gt;
+    "ompvm.nvvm.read.ptx.sreg.lanemask.ge" => lanemask_ge;
+    "ompvm.nvvm.read.ptx.sreg.clock" => clock;
+    "ompvm.nvvm.read.ptx.sreg.clock64" => nanoseconds;
+    "ompvm.nvvm.read.ptx.sreg.globaltimer" => nanoseconds;
+    "ompvm.nvvm.read.ptx.sreg.dynamic.smem.size" => dynamic_size;
+    "ompvm.nvvm.read.ptx.sreg.dynamic_smem_size" => dynamic_size;
+    "ompvm.nvvm.read.ptx.sreg.total.smem.size" => total_size;
+    "ompvm.nvvm.activemask" => active_mask;
+    "ompvm.nvvm.barrier.cta.sync.all" => barrier_all;
+    "ompvm.nvvm.barrier.cta.sync.aligned.all" => barrier_all;
+    "ompvm.nvvm.barrier.cta.sync.count" => barrier_count;
+    "ompvm.nvvm.barrier.cta.sync.aligned.count" => barrier_count;
+    "ompvm.nvvm.barrier.sync" => barrier_all;
+    "ompvm.nvvm.barrier.sync.cnt" => barrier_count;
+    "ompvm.nvvm.barrier.n" => barrier_all;
+    "ompvm.nvvm.barrier" => barrier_count;
+    "ompvm.nvvm.barrier0" => barrier_zero;
+    "ompvm.nvvm.bar.sync" => barrier_all;
+    "ompvm.nvvm.bar.warp.sync" => sync;
+    "ompvm.nvvm.shfl.sync.up.i32" => shuffle_up;
+    "ompvm.nvvm.shfl.sync.down.i32" => shuffle_down;
+    "ompvm.nvvm.shfl.sync.bfly.i32" => shuffle_xor;
+    "ompvm.nvvm.shfl.sync.idx.i32" => shuffle_index;
+    "ompvm.nvvm.shfl.sync.up.f32" => shuffle_up_f;
+    "ompvm.nvvm.shfl.sync.down.f32" => shuffle_down_f;
+    "ompvm.nvvm.shfl.sync.bfly.f32" => shuffle_xor_f;
+    "ompvm.nvvm.shfl.sync.idx.f32" => shuffle_index_f;
+    "ompvm.nvvm.vote.any.sync" => vote_any;
+    "ompvm.nvvm.vote.all.sync" => vote_all;
+    "ompvm.nvvm.vote.uni.sync" => vote_uniform;
+    "ompvm.nvvm.vote.ballot.sync" => ballot;
+    "ompvm.nvvm.match.any.sync.i32" => match_any;
+    "ompvm.nvvm.redux.sync.add" => redux_add;
+    "ompvm.nvvm.redux.sync.umin" => redux_umin;
+    "ompvm.nvvm.redux.sync.umax" => redux_umax;
+    "ompvm.nvvm.redux.sync.min" => redux_min;
+    "ompvm.nvvm.redux.sync.max" => redux_max;
+    "ompvm.nvvm.redux.sync.and" => redux_and;
+    "ompvm.nvvm.redux.sync.or" => redux_or;
+    "ompvm.nvvm.redux.sync.xor" => redux_xor;
+    "ompvm.nvvm.membar.cta" => full_fence;
+    "ompvm.nvvm.membar.gl" => full_fence;
+    "ompvm.nvvm.membar.sys" => full_fence;
+    "ompvm.nvvm.fence.sc.cluster" => full_fence;
+    "ompvm.nvvm.nanosleep" => nanosleep;
+    "ompvm.nvvm.exit" => block_exit;
+    "ompvm.nvvm.isspacep.shared" => is_shared;
+    "ompvm.nvvm.isspacep.global" => is_global;
+    "ompvm.nvvm.isspacep.local" => is_local;
+    "ompvm.nvvm.isspacep.const" => is_constant;
+    "ompvm.nvvm.sqrt.rn.d" => sqrt;
+    "ompvm.nvvm.sqrt.rn.f" => sqrtf;
+    "ompvm.nvvm.sqrt.f" => sqrtf;
+    "ompvm.nvvm.sqrt.approx.f" => sqrtf;
+    "ompvm.nvvm.rsqrt.approx.d" => rsqrt;
+    "ompvm.nvvm.rsqrt.approx.f" => rsqrtf;
+    "ompvm.nvvm.ex2.approx.f" => exp2f;
+    "ompvm.nvvm.ex2.approx.ftz.f" => exp2f;
+    "ompvm.nvvm.ex2.approx.f32" => exp2f;
+    "ompvm.nvvm.lg2.approx.f" => log2f;
+    "ompvm.nvvm.sin.approx.f" => sinf;
+    "ompvm.nvvm.cos.approx.f" => cosf;
+    "ompvm.nvvm.tanh.approx.f32" => tanhf;
+    "__nvvm_reflect" => reflect;
+    "vprintf" => printf::vprintf;
+    "__llvm_omp_vprintf" => printf::vprintf_sized;
+    "malloc" => malloc;
+    "calloc" => calloc;
+    "free" => free;
+    "__assertfail" => assert_fail;
+    "__assert_fail" => assert_fail;
+    "abort" => abort;
+    "exit" => abort;
+    "memcpy" => memcpy;
+    "memmove" => memcpy;
+    "memset" => memset;
+    "memcmp" => memcmp;
+    "strlen" => strlen;
+    "strcmp" => strcmp;
+    "__nv_rsqrt" => rsqrt;
+    "__nv_rsqrtf" => rsqrtf;
+    "__nv_rcbrt" => rcbrt;
+    "__nv_rcbrtf" => rcbrtf;
+    "__nv_sinpi" => sinpi;
+    "__nv_sinpif" => sinpif;
+    "__nv_cospi" => cospi;
+    "__nv_cospif" => cospif;
+    "__nv_normcdf" => normcdf;
+    "__nv_normcdff" => normcdff;
+    "__nv_powi" => powi;
+    "__nv_powif" => powif;
+    "__nv_saturatef" => saturatef;
+    "__nv_fast_fdividef" => fdividef;
+    "__nv_sincos" => sincos;
+    "__nv_sincosf" => sincosf;
+    "__nv_fast_sincosf" => sincosf;
+    "sincos" => sincos;
+    "sincosf" => sincosf;
+    "__nv_frexp" => frexp;
+    "__nv_frexpf" => frexpf;
+    "frexp" => frexp;
+    "frexpf" => frexpf;
+    "__nv_modf" => modf;
+    "__nv_modff" => modff;
+    "modf" => modf;
+    "modff" => modff;
+    "__nv_remquo" => remquo;
+    "__nv_remquof" => remquof;
+    "__nv_abs" => abs;
+    "__nv_llabs" => llabs;
+    "abs" => abs;
+    "labs" => llabs;
+    "llabs" => llabs;
+    "__nv_min" => min;
+    "__nv_max" => max;
+    "__nv_umin" => umin;
+    "__nv_umax" => umax;
+    "__nv_llmin" => llmin;
+    "__nv_llmax" => llmax;
+    "__nv_ullmin" => ullmin;
+    "__nv_ullmax" => ullmax;
+    "__nv_popc" => popc;
+    "__nv_popcll" => popcll;
+    "__nv_clz" => clz;
+    "__nv_clzll" => clzll;
+    "__nv_ffs" => ffs;
+    "__nv_ffsll" => ffsll;
+    "__nv_brev" => brev;
+    "__nv_brevll" => brevll;
+    "__nv_mulhi" => mulhi;
+    "__nv_umulhi" => umulhi;
+    "__nv_isnand" => isnand;
+    "__nv_isnanf" => isnanf;
+    "__nv_isinfd" => isinfd;
+    "__nv_isinff" => isinff;
+    "__nv_isfinited" => isfinited;
+    "__nv_finitef" => isfinitef;
+    "__nv_signbitd" => signbitd;
+    "__nv_signbitf" => signbitf;
+    "__nv_float_as_int" => float_bits;
+    "__nv_int_as_float" => bits_float;
+    "__nv_double_as_longlong" => double_bits;
+    "__nv_longlong_as_double" => bits_double;
+}
+
+/// The address of a function of that name; 0 where there is none.
+pub fn address(name: &str) -> usize {
+    match own(name) {
+        0 => mathematics(name),
+        address => address,
+    }
+}
+
+/// Mathematics by its name in libm.
+const LIBM: [&str; 58] = [
+    "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "copysign", "cos",
+    "cosh", "erf", "erfc", "exp", "exp10", "exp2", "expm1", "fabs", "fdim", "floor", "fma", "fmax",
+    "fmin", "fmod", "hypot", "ilogb", "ldexp", "lgamma", "llrint", "llround", "log", "log10",
+    "log1p", "log2", "logb", "lrint", "lround", "nearbyint", "nextafter", "pow", "remainder",
+    "rint", "round", "roundeven", "scalbln", "scalbn", "sin", "sinh", "sqrt", "tan", "tanh",
+    "tgamma", "trunc", "j0", "j1", "y0", "y1",
+];
+
+fn mathematics(name: &str) -> usize {
+    let own = name.strip_prefix("__nv_").unwrap_or(name);
+    let own = own.strip_prefix("fast_").unwrap_or(own);
+    // `__nv_dsqrt_rn`, `__nv_fsqrt_rn`, `__nv_fmaf_rn`.
+    let plain = match own {
+        "dsqrt_rn" => "sqrt",
+        "fsqrt_rn" => "sqrtf",
+        "fma_rn" => "fma",
+        "fmaf_rn" => "fmaf",
+        "ddiv_rn" | "fdiv_rn" => return 0,
+        other => other,
+    };
+    let known = |n: &str| LIBM.contains(&n);
+    if !known(plain) && !plain.strip_suffix('f').is_some_and(known) {
+        return match plain {
+            // What code generation makes of wide integers.
+            "__udivti3" | "__umodti3" | "__divti3" | "__modti3" => process(plain),
+            _ => 0,
+        };
+    }
+    process(plain)
+}
+
+fn process(name: &str) -> usize {
+    let Ok(name) = CString::new(name) else {
+        return 0;
+    };
+    // SAFETY: a C string; the result is an address or null.
+    unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) as usize }
+}
+
+/// Position of the calling thread, in three directions.
+fn thread_index() -> [u32; 3] {
+    // SAFETY: called by device code.
+    let block = unsafe { block::current() };
+    let [w, h, _] = block.grid.threads;
+    let n = block.thread();
+    [n % w, n / w % h, n / (w * h)]
+}
+
+macro_rules! register {
+    ($($name:ident = $value:expr;)*) => {
+        $(extern "C" fn $name() -> u32 {
+            $value
+        })*
+    };
+}
+
+/// The block of the calling device code.
+fn here() -> &'static mut block::Block<'static> {
+    // SAFETY: called by device code; none of the functions below keeps it while a fiber waits.
+    unsafe { block::current() }
+}
+
+register! {
+    tid_x = thread_index()[0];
+    tid_y = thread_index()[1];
+    tid_z = thread_index()[2];
+    ntid_x = here().grid.threads[0];
+    ntid_y = here().grid.threads[1];
+    ntid_z = here().grid.threads[2];
+    ctaid_x = here().index[0];
+    ctaid_y = here().index[1];
+    ctaid_z = here().index[2];
+    nctaid_x = here().grid.blocks[0];
+    nctaid_y = here().grid.blocks[1];
+    nctaid_z = here().grid.blocks[2];
+    laneid = here().thread() % block::WARP;
+    warpid = here().thread() / block::WARP;
+    warpsize = block::WARP;
+    lanemask_eq = 1 << laneid();
+    lanemask_lt = (1 << laneid()) - 1;
+    lanemask_le = lanemask_lt() | lanemask_eq();
+    lanemask_gt = !lanemask_le();
+    lanemask_ge = !lanemask_lt();
+    clock = nanoseconds() as u32;
+    dynamic_size = here().grid.dynamic;
+    total_size = here().grid.shared as u32;
+    // Threads of a warp do not run in step: each is alone wherever nothing says otherwise.
+    active_mask = 1 << laneid();
+}
+
+extern "C" fn nanoseconds() -> u64 {
+    // Who looks at a clock may wait for others.
+    // SAFETY: called by device code.
+    unsafe { block::yield_now() };
+    let mut now = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: fills in the time.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut now) };
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
+extern "C" fn barrier_count(number: u32, count: u32) {
+    // SAFETY: called by device code.
+    unsafe { block::wait(State::Barrier { number, count }, 0) };
+}
+
+extern "C" fn barrier_all(number: u32) {
+    barrier_count(number, 0);
+}
+
+extern "C" fn barrier_zero() {
+    barrier_count(0, 0);
+}
+
+fn in_warp(op: Op, mask: u32, value: u64) -> u64 {
+    let kind = op as u32;
+    // SAFETY: called by device code.
+    unsafe { block::wait(State::Warp { kind, mask }, value) }
+}
+
+extern "C" fn sync(mask: u32) {
+    in_warp(Op::Sync, mask, 0);
+}
+
+macro_rules! shuffles {
+    ($($name:ident, $float:ident = $op:expr;)*) => {
+        $(extern "C" fn $name(mask: u32, value: u32, lane: u32, clamp: u32) -> u32 {
+            in_warp($op, mask, shuffle_value(value, lane, clamp)) as u32
+        }
+        extern "C" fn $float(mask: u32, value: f32, lane: u32, clamp: u32) -> f32 {
+            f32::from_bits($name(mask, value.to_bits(), lane, clamp))
+        })*
+    };
+}
+
+shuffles! {
+    shuffle_up, shuffle_up_f = Op::ShuffleUp;
+    shuffle_down, shuffle_down_f = Op::ShuffleDown;
+    shuffle_xor, shuffle_xor_f = Op::ShuffleXor;
+    shuffle_index, shuffle_index_f = Op::ShuffleIndex;
+}
+
+extern "C" fn vote_any(mask: u32, yes: u8) -> bool {
+    in_warp(Op::Any, mask, u64::from(yes & 1)) != 0
+}
+
+extern "C" fn vote_all(mask: u32, yes: u8) -> bool {
+    in_warp(Op::All, mask, u64::from(yes & 1)) != 0
+}
+
+extern "C" fn vote_uniform(mask: u32, yes: u8) -> bool {
+    in_warp(Op::Uniform, mask, u64::from(yes & 1)) != 0
+}
+
+extern "C" fn ballot(mask: u32, yes: u8) -> u32 {
+    in_warp(Op::Ballot, mask, u64::from(yes & 1)) as u32
+}
+
+macro_rules! reduxes {
+    ($($name:ident = $op:expr;)*) => {
+        $(extern "C" fn $name(value: u32, mask: u32) -> u32 {
+            in_warp($op, mask, u64::from(value)) as u32
+        })*
+    };
+}
+
+reduxes! {
+    redux_add = Op::Add;
+    redux_umin = Op::Min;
+    redux_umax = Op::Max;
+    redux_min = Op::MinSigned;
+    redux_max = Op::MaxSigned;
+    redux_and = Op::And;
+    redux_or = Op::Or;
+    redux_xor = Op::Xor;
+}
+
+extern "C" fn match_any(mask: u32, value: u32) -> u32 {
+    in_warp(Op::MatchAny, mask, u64::from(value)) as u32
+}
+
+extern "C" fn full_fence() {
+    fence(Ordering::SeqCst);
+}
+
+extern "C" fn nanosleep(_: u32) {
+    // SAFETY: called by device code.
+    unsafe { block::yield_now() };
+}
+
+extern "C" fn block_exit() {
+    // SAFETY: called by device code.
+    unsafe { block::exit() };
+}
+
+extern "C" fn is_shared(address: u64) -> bool {
+    here().shared_at(address, 1).is_some()
+}
+
+extern "C" fn is_global(address: u64) -> bool {
+    here().grid.arena.owns(address)
+}
+
+extern "C" fn is_local(address: u64) -> bool {
+    let (low, high) = here().stack();
+    (low as u64..high as u64).contains(&address)
+}
+
+extern "C" fn is_constant(_: u64) -> bool {
+    false
+}
+
+extern "C" fn reflect(_: u64) -> i32 {
+    0
+}
+
+extern "C" fn malloc(size: u64) -> u64 {
+    // As on the device, null when there is no more.
+    here().grid.arena.alloc(size, 16).unwrap_or(0)
+}
+
+extern "C" fn calloc(count: u64, size: u64) -> u64 {
+    let Some(bytes) = count.checked_mul(size) else {
+        return 0;
+    };
+    let address = malloc(bytes);
+    if let Some(host) = here().grid.arena.translate(address, bytes.max(1)) {
+        // SAFETY: a live block of that size.
+        unsafe { host.write_bytes(0, bytes as usize) };
+    }
+    address
+}
+
+extern "C" fn free(address: u64) {
+    if address == 0 {
+        return;
+    }
+    if let Err(failure) = here().grid.arena.free(address) {
+        let failure = match failure {
+            Failure::Fault(f) => check::fault(0, f.what, None),
+            other => other,
+        };
+        // SAFETY: called by device code.
+        unsafe { block::fail(failure) };
+    }
+}
+
+extern "C" fn assert_fail(message: u64, file: u64, line: u32, function: u64) {
+    let fault = Fault {
+        what: format!(
+            "the assertion `{}` failed in `{}`",
+            printf::text(message),
+            printf::text(function)
+        ),
+        place: Some(format!("{}:{line}", printf::text(file))),
+        thread: Some((here().number(), here().thread())),
+        help: None,
+    };
+    // SAFETY: called by device code.
+    unsafe { block::fail(Failure::Fault(Box::new(fault))) };
+}
+
+extern "C" fn abort() {
+    // SAFETY: called by device code.
+    unsafe { block::fail(check::fault(0, "the device code called `abort`".into(), None)) };
+}
+
+// The compiler's own calls, whose addresses are checked already, and the program's, whose are not.
+fn either(address: u64, size: u64, write: bool) -> *mut u8 {
+    let at = address as usize;
+    let foreign = address >> 47 == 0;
+    if foreign {
+        return at as *mut u8;
+    }
+    if write {
+        check::write(address, size, 0)
+    } else {
+        check::read(address, size, 0)
+    }
+}
+
+extern "C" fn memcpy(to: u64, from: u64, len: u64) -> u64 {
+    // SAFETY: both ranges are checked.
+    unsafe { std::ptr::copy(either(from, len, false), either(to, len, true), len as usize) };
+    to
+}
+
+extern "C" fn memset(to: u64, value: i32, len: u64) -> u64 {
+    // SAFETY: the range is checked.
+    unsafe { either(to, len, true).write_bytes(value as u8, len as usize) };
+    to
+}
+
+extern "C" fn memcmp(a: u64, b: u64, len: u64) -> i32 {
+    // SAFETY: both ranges are checked.
+    unsafe {
+        libc::memcmp(
+            either(a, len, false).cast(),
+            either(b, len, false).cast(),
+            len as usize,
+        )
+    }
+}
+
+extern "C" fn strlen(text: u64) -> u64 {
+    printf::bytes(text).len() as u64
+}
+
+extern "C" fn strcmp(a: u64, b: u64) -> i32 {
+    printf::bytes(a).cmp(&printf::bytes(b)) as i32
+}
+
+macro_rules! mathematics {
+    ($($name:ident ($($arg:ident: $of:ty),*) -> $ret:ty = $value:expr;)*) => {
+        $(extern "C" fn $name($($arg: $of),*) -> $ret {
+            $value
+        })*
+    };
+}
+
+mathematics! {
+    sqrt(x: f64) -> f64 = x.sqrt();
+    sqrtf(x: f32) -> f32 = x.sqrt();
+    rsqrt(x: f64) -> f64 = 1.0 / x.sqrt();
+    rsqrtf(x: f32) -> f32 = 1.0 / x.sqrt();
+    rcbrt(x: f64) -> f64 = 1.0 / x.cbrt();
+    rcbrtf(x: f32) -> f32 = 1.0 / x.cbrt();
+    exp2f(x: f32) -> f32 = x.exp2();
+    log2f(x: f32) -> f32 = x.log2();
+    sinf(x: f32) -> f32 = x.sin();
+    cosf(x: f32) -> f32 = x.cos();
+    tanhf(x: f32) -> f32 = x.tanh();
+    sinpi(x: f64) -> f64 = (x % 2.0 * std::f64::consts::PI).sin();
+    sinpif(x: f32) -> f32 = (x % 2.0 * std::f32::consts::PI).sin();
+    cospi(x: f64) -> f64 = (x % 2.0 * std::f64::consts::PI).cos();
+    cospif(x: f32) -> f32 = (x % 2.0 * std::f32::consts::PI).cos();
+    normcdf(x: f64) -> f64 = 0.5 * erfc(-x * std::f64::consts::FRAC_1_SQRT_2);
+    normcdff(x: f32) -> f32 = normcdf(x.into()) as f32;
+    powi(x: f64, n: i32) -> f64 = x.powi(n);
+    powif(x: f32, n: i32) -> f32 = x.powi(n);
+    saturatef(x: f32) -> f32 = if x > 0.0 { x.min(1.0) } else { 0.0 };
+    fdividef(x: f32, y: f32) -> f32 = x / y;
+    abs(x: i32) -> i32 = x.wrapping_abs();
+    llabs(x: i64) -> i64 = x.wrapping_abs();
+    min(a: i32, b: i32) -> i32 = a.min(b);
+    max(a: i32, b: i32) -> i32 = a.max(b);
+    umin(a: u32, b: u32) -> u32 = a.min(b);
+    umax(a: u32, b: u32) -> u32 = a.max(b);
+    llmin(a: i64, b: i64) -> i64 = a.min(b);
+    llmax(a: i64, b: i64) -> i64 = a.max(b);
+    ullmin(a: u64, b: u64) -> u64 = a.min(b);
+    ullmax(a: u64, b: u64) -> u64 = a.max(b);
+    popc(x: u32) -> i32 = x.count_ones() as i32;
+    popcll(x: u64) -> i32 = x.count_ones() as i32;
+    clz(x: u32) -> i32 = x.leading_zeros() as i32;
+    clzll(x: u64) -> i32 = x.leading_zeros() as i32;
+    ffs(x: u32) -> i32 = if x == 0 { 0 } else { x.trailing_zeros() as i32 + 1 };
+    ffsll(x: u64) -> i32 = if x == 0 { 0 } else { x.trailing_zeros() as i32 + 1 };
+    brev(x: u32) -> u32 = x.reverse_bits();
+    brevll(x: u64) -> u64 = x.reverse_bits();
+    mulhi(a: i32, b: i32) -> i32 = (i64::from(a) * i64::from(b) >> 32) as i32;
+    umulhi(a: u32, b: u32) -> u32 = (u64::from(a) * u64::from(b) >> 32) as u32;
+    isnand(x: f64) -> i32 = x.is_nan().into();
+    isnanf(x: f32) -> i32 = x.is_nan().into();
+    isinfd(x: f64) -> i32 = x.is_infinite().into();
+    isinff(x: f32) -> i32 = x.is_infinite().into();
+    isfinited(x: f64) -> i32 = x.is_finite().into();
+    isfinitef(x: f32) -> i32 = x.is_finite().into();
+    signbitd(x: f64) -> i32 = x.is_sign_negative().into();
+    signbitf(x: f32) -> i32 = x.is_sign_negative().into();
+    float_bits(x: f32) -> u32 = x.to_bits();
+    bits_float(x: u32) -> f32 = f32::from_bits(x);
+    double_bits(x: f64) -> u64 = x.to_bits();
+    bits_double(x: u64) -> f64 = f64::from_bits(x);
+}
+
+fn erfc(x: f64) -> f64 {
+    unsafe extern "C" {
+        fn erfc(x: f64) -> f64;
+    }
+    // SAFETY: libm's function.
+    unsafe { erfc(x) }
+}
+
+/// Stores a value where device code said.
+fn store<T: Copy>(address: u64, value: T) {
+    let size = size_of::<T>() as u64;
+    // SAFETY: a checked address; unaligned ones are the program's matter.
+    unsafe { check::pointer(address, size).cast::<T>().write_unaligned(value) };
+}
+
+extern "C" fn sincos(x: f64, sin: u64, cos: u64) {
+    store(sin, x.sin());
+    store(cos, x.cos());
+}
+
+extern "C" fn sincosf(x: f32, sin: u64, cos: u64) {
+    store(sin, x.sin());
+    store(cos, x.cos());
+}
+
+unsafe extern "C" {
+    #[link_name = "frexp"]
+    fn libm_frexp(x: f64, exponent: *mut i32) -> f64;
+    #[link_name = "remquo"]
+    fn libm_remquo(x: f64, y: f64, quotient: *mut i32) -> f64;
+    #[link_name = "remquof"]
+    fn libm_remquof(x: f32, y: f32, quotient: *mut i32) -> f32;
+}
+
+extern "C" fn frexp(x: f64, exponent: u64) -> f64 {
+    let mut e = 0;
+    // SAFETY: libm's function.
+    let mantissa = unsafe { libm_frexp(x, &raw mut e) };
+    store(exponent, e);
+    mantissa
+}
+
+extern "C" fn frexpf(x: f32, exponent: u64) -> f32 {
+    frexp(x.into(), exponent) as f32
+}
+
+extern "C" fn modf(x: f64, whole: u64) -> f64 {
+    store(whole, x.trunc());
+    x.fract()
+}
+
+extern "C" fn modff(x: f32, whole: u64) -> f32 {
+    store(whole, x.trunc());
+    x.fract()
+}
+
+extern "C" fn remquo(x: f64, y: f64, quotient: u64) -> f64 {
+    let mut q = 0;
+    // SAFETY: libm's function.
+    let rest = unsafe { libm_remquo(x, y, &raw mut q) };
+    store(quotient, q);
+    rest
+}
+
+extern "C" fn remquof(x: f32, y: f32, quotient: u64) -> f32 {
+    let mut q = 0;
+    // SAFETY: libm's function.
+    let rest = unsafe { libm_remquof(x, y, &raw mut q) };
+    store(quotient, q);
+    rest
+}

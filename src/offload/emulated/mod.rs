@@ -1,0 +1,438 @@
+//! A device without hardware: the code for the GPU runs on the processor, in an address space of
+//! its own.
+//!
+//! What for: programs with `target` regions can be tested where there is no GPU, and what a GPU
+//! does not tell is told here: an access to memory that is not mapped, freed or out of bounds, with
+//! its line; threads that wait for each other for ever; a division by zero. How: `llvm::emulate`
+//! makes the code run here and has it call [`check`] before each access; [`arena`] is the memory,
+//! [`block`] the threads, [`functions`] what the device's instructions do.
+//!
+//! What not: nothing about speed, and nothing about the order in which a GPU's threads run.
+
+mod arena;
+mod block;
+mod check;
+mod functions;
+mod printf;
+mod warp;
+
+use super::device::*;
+use crate::llvm::Input;
+use crate::llvm::emulate::{self, Emulated, Refusal, World};
+use crate::memory::own_thread;
+use arena::Arena;
+use hashbrown::HashMap;
+use parking_lot::{Mutex, RwLock};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// Memory of the host that devices may use: from `llvm_omp_target_alloc_host` and `_shared`.
+static HOST_MEMORY: RwLock<BTreeMap<u64, u64>> = RwLock::new(BTreeMap::new());
+
+/// Whether a range of the host's memory may be used on devices.
+fn host_memory(address: u64, size: u64) -> bool {
+    let ranges = HOST_MEMORY.read();
+    let found = ranges.range(..=address).next_back();
+    found.is_some_and(|(&start, &len)| address - start + size <= len)
+}
+
+/// An emulated device.
+#[derive(Debug)]
+pub struct Device {
+    number: u32,
+    arena: Arc<Arena>,
+    kernels: RwLock<Vec<Loaded>>,
+    queues: AtomicU64,
+    timeout: Option<Duration>,
+}
+
+/// A kernel that can be launched.
+#[derive(Clone, Debug)]
+struct Loaded {
+    address: usize,
+    shared: u64,
+    places: Arc<Vec<emulate::Place>>,
+}
+
+/// Bytes of a device's memory, unless `OMPVM_EMULATED_MEMORY` says otherwise.
+const MEMORY: u64 = 4 << 30;
+
+impl Device {
+    /// The device with that number among the emulated ones.
+    ///
+    /// # Errors
+    /// When the system does not give it the addresses it needs.
+    pub fn new(number: u32) -> Result<Device> {
+        let memory = std::env::var("OMPVM_EMULATED_MEMORY").ok();
+        let memory = memory.and_then(|t| bytes(&t)).unwrap_or(MEMORY);
+        let timeout = std::env::var("OMPVM_TARGET_TIMEOUT").ok();
+        let timeout = timeout.and_then(|t| t.trim().parse::<f64>().ok());
+        Ok(Device {
+            number,
+            arena: Arc::new(Arena::new(number, memory)?),
+            kernels: RwLock::default(),
+            queues: AtomicU64::new(1),
+            timeout: timeout
+                .filter(|t| *t > 0.0)
+                .and_then(|t| Duration::try_from_secs_f64(t).ok()),
+        })
+    }
+
+    fn on_host(&self, address: u64, size: u64, what: &str) -> Result<*mut u8> {
+        if let Some(host) = self.arena.translate(address, size.max(1)) {
+            return Ok(host);
+        }
+        if size == 0 || host_memory(address, size) {
+            return Ok(address as *mut u8);
+        }
+        Err(Failure::Fault(Box::new(Fault {
+            what: format!("{what} {size} bytes at {address:#x}, which is not allocated there"),
+            place: None,
+            thread: None,
+            help: None,
+        })))
+    }
+}
+
+/// A size such as `64M`.
+fn bytes(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match text[digits.len()..].to_ascii_uppercase().as_str() {
+        "" | "B" => 1,
+        "K" => 1 << 10,
+        "M" => 1 << 20,
+        "G" => 1 << 30,
+        _ => return None,
+    };
+    digits.trim().parse::<u64>().ok()?.checked_mul(unit)
+}
+
+/// What the image's code is told while it is made.
+#[derive(Debug)]
+struct Making {
+    arena: Arc<Arena>,
+}
+
+impl World for Making {
+    fn variable(&self, name: &str, size: u64, align: u64) -> std::result::Result<u64, String> {
+        self.arena
+            .alloc(size, align)
+            .map_err(|e| format!("no room for the variable `{name}`: {e}"))
+    }
+
+    fn shared(&self, offset: u64) -> u64 {
+        arena::TAG | arena::SHARED | offset
+    }
+
+    fn function(&self, name: &str) -> usize {
+        functions::address(name)
+    }
+}
+
+/// Loaded code.
+#[derive(Debug)]
+struct Code_ {
+    emulated: Mutex<Emulated>,
+    variables: HashMap<String, Symbol>,
+    kernels: HashMap<String, Kernel>,
+}
+
+impl Image for Code_ {
+    fn symbol(&self, name: &str) -> Option<Symbol> {
+        if let Some(symbol) = self.variables.get(name) {
+            return Some(*symbol);
+        }
+        let address = self.emulated.lock().function(name)? as u64;
+        Some(Symbol { address, size: 0 })
+    }
+
+    fn kernel(&self, name: &str) -> Option<Kernel> {
+        self.kernels.get(name).copied()
+    }
+}
+
+/// Reads what the compiler says about a kernel; see [`Mode`].
+pub(super) fn environment(handle: u64, args: u32, bytes: Option<&[u8]>) -> Kernel {
+    let mut kernel = Kernel {
+        handle,
+        mode: Mode::Bare,
+        threads: (0, 0),
+        teams: (0, 0),
+        reduction_size: 0,
+        reduction_length: 0,
+        args,
+    };
+    let Some(bytes) = bytes.filter(|b| b.len() >= 28) else {
+        return kernel;
+    };
+    let word = |at: usize| i32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+    kernel.mode = match bytes[2] {
+        1 => Mode::Generic,
+        2 => Mode::Spmd,
+        3 => Mode::GenericSpmd,
+        _ => Mode::Bare,
+    };
+    kernel.threads = (word(4), word(8));
+    kernel.teams = (word(12), word(16));
+    kernel.reduction_size = word(20).max(0) as u32;
+    kernel.reduction_length = word(24).max(0) as u32;
+    kernel
+}
+
+impl super::device::Device for Device {
+    fn name(&self) -> String {
+        format!("emulated device {}", self.number)
+    }
+
+    fn target(&self) -> Target {
+        Target {
+            triple: "nvptx64-nvidia-cuda",
+            arch: String::new(),
+        }
+    }
+
+    fn limits(&self) -> Limits {
+        Limits {
+            memory: self.arena.capacity(),
+            threads_per_block: 1024,
+            usual_blocks: 8,
+            usual_threads: 64,
+            blocks: 65_535,
+            warp: block::WARP,
+            dynamic_shared: 48 << 10,
+        }
+    }
+
+    fn alloc(&self, size: u64, align: u64, memory: Memory) -> Result<u64> {
+        if memory == Memory::Device {
+            return self.arena.alloc(size, align);
+        }
+        let mut at = std::ptr::null_mut();
+        // SAFETY: the C library writes the address of a new block.
+        let failed = unsafe {
+            libc::posix_memalign(&raw mut at, align.max(64) as usize, size.max(1) as usize)
+        };
+        if failed != 0 {
+            return Err(Failure::OutOfMemory { size });
+        }
+        HOST_MEMORY.write().insert(at as u64, size);
+        Ok(at as u64)
+    }
+
+    fn free(&self, address: u64, memory: Memory) -> Result<()> {
+        if memory == Memory::Device {
+            return self.arena.free(address);
+        }
+        if HOST_MEMORY.write().remove(&address).is_some() {
+            // SAFETY: a block of `alloc`, which the list no longer has.
+            unsafe { libc::free(address as *mut libc::c_void) };
+            return Ok(());
+        }
+        Err(Failure::Fault(Box::new(Fault {
+            what: format!("what is freed is no block of shared memory: {address:#x}"),
+            place: None,
+            thread: None,
+            help: None,
+        })))
+    }
+
+    unsafe fn upload(&self, _: Queue, to: u64, from: *const u8, len: usize) -> Result<()> {
+        let to = self.on_host(to, len as u64, "a copy to the device:")?;
+        // SAFETY: the caller's contract, and a live range.
+        unsafe { std::ptr::copy(from, to, len) };
+        Ok(())
+    }
+
+    unsafe fn download(&self, _: Queue, to: *mut u8, from: u64, len: usize) -> Result<()> {
+        let from = self.on_host(from, len as u64, "a copy from the device:")?;
+        // SAFETY: the caller's contract, and a live range.
+        unsafe { std::ptr::copy(from, to, len) };
+        Ok(())
+    }
+
+    fn copy(&self, _: Queue, to: u64, from: u64, len: u64) -> Result<()> {
+        let to = self.on_host(to, len, "a copy on the device: to")?;
+        let from = self.on_host(from, len, "a copy on the device: from")?;
+        // SAFETY: live ranges.
+        unsafe { std::ptr::copy(from, to, len as usize) };
+        Ok(())
+    }
+
+    fn fill(&self, _: Queue, to: u64, value: u8, len: u64) -> Result<()> {
+        let to = self.on_host(to, len, "filling on the device:")?;
+        // SAFETY: a live range.
+        unsafe { to.write_bytes(value, len as usize) };
+        Ok(())
+    }
+
+    fn load(&self, code: &Code) -> Result<Box<dyn Image>> {
+        let mut inputs: Vec<Input> = Vec::new();
+        for (n, bytes) in code.units.iter().enumerate() {
+            inputs.push(Input {
+                name: format!("device image {}", n + 1),
+                bytes: bytes.clone(),
+            });
+        }
+        inputs.push(Input {
+            name: "device runtime".into(),
+            bytes: crate::llvm::device::RUNTIME.to_vec(),
+        });
+        let making = Arc::new(Making {
+            arena: self.arena.clone(),
+        });
+        let made = emulate::emulate(inputs, making).map_err(|refusal| match refusal {
+            Refusal::Damaged(cause) => Failure::Image(cause),
+            Refusal::Unsupported(reason, place) => Failure::Unsupported { reason, place },
+        })?;
+        let places = Arc::new(made.places.clone());
+        let mut variables = HashMap::new();
+        for variable in &made.variables {
+            let Some(to) = self.arena.translate(variable.address, variable.size.max(1)) else {
+                continue;
+            };
+            // SAFETY: a live block of the size, and contents of the same size.
+            unsafe {
+                match variable.contents {
+                    Some(from) => std::ptr::copy_nonoverlapping(
+                        from as *const u8,
+                        to,
+                        variable.size as usize,
+                    ),
+                    None => to.write_bytes(0, variable.size as usize),
+                }
+            }
+            let symbol = Symbol {
+                address: variable.address,
+                size: variable.size,
+            };
+            variables.insert(variable.name.clone(), symbol);
+        }
+        let mut kernels = HashMap::new();
+        let mut loaded = self.kernels.write();
+        for kernel in &made.kernels {
+            let of = variables.get(&format!("{}_kernel_environment", kernel.name));
+            let bytes = of.and_then(|s| {
+                let at = self.arena.translate(s.address, s.size)?;
+                // SAFETY: a live block of that size.
+                Some(unsafe { std::slice::from_raw_parts(at, s.size as usize) })
+            });
+            let handle = loaded.len() as u64;
+            kernels.insert(
+                kernel.name.clone(),
+                environment(handle, kernel.args, bytes),
+            );
+            loaded.push(Loaded {
+                address: kernel.address,
+                shared: made.shared,
+                places: places.clone(),
+            });
+        }
+        drop(loaded);
+        Ok(Box::new(Code_ {
+            emulated: Mutex::new(made),
+            variables,
+            kernels,
+        }))
+    }
+
+    fn launch(&self, _: Queue, kernel: &Kernel, launch: &Launch<'_>) -> Result<()> {
+        let Some(loaded) = self.kernels.read().get(kernel.handle as usize).cloned() else {
+            return Err(Failure::Image("the kernel is not loaded".into()));
+        };
+        let mut args = launch.args.to_vec();
+        args.resize(kernel.args as usize, 0);
+        let mut own = Vec::new();
+        if kernel.reduction_size > 0 && args.first() == Some(&0) {
+            // The device's runtime has a record for each team.
+            let teams = launch.blocks.iter().map(|&n| u64::from(n)).product::<u64>();
+            let length = teams.max(kernel.reduction_length.into());
+            let buffer = self
+                .arena
+                .alloc(u64::from(kernel.reduction_size) * length, 64)?;
+            let environment = self.arena.alloc(16, 16)?;
+            own.extend([buffer, environment]);
+            if let Some(to) = self.arena.translate(environment, 16) {
+                // SAFETY: 16 live bytes.
+                unsafe { to.cast::<[u64; 2]>().write_unaligned([0, buffer]) };
+            }
+            args[0] = environment;
+        }
+        let count = launch.threads.iter().product::<u32>();
+        if count == 0 || count > 1024 || launch.blocks.contains(&0) {
+            return Err(Failure::Unsupported {
+                reason: format!("a launch of {:?} blocks of {:?} threads", launch.blocks, launch.threads),
+                place: None,
+            });
+        }
+        let grid = block::Grid {
+            kernel: loaded.address,
+            args: &args,
+            blocks: launch.blocks,
+            threads: launch.threads,
+            shared: loaded.shared + u64::from(launch.shared),
+            dynamic: launch.shared,
+            arena: &self.arena,
+            places: &loaded.places,
+            deadline: self.timeout.map(|t| Instant::now() + t),
+            stop: AtomicBool::new(false),
+            failure: Mutex::new(None),
+        };
+        run(&grid);
+        for address in own {
+            self.arena.free(address)?;
+        }
+        match grid.failure.into_inner() {
+            Some(failure) => Err(failure),
+            None => Ok(()),
+        }
+    }
+
+    fn queue(&self) -> Result<Queue> {
+        Ok(Queue(self.queues.fetch_add(1, Ordering::Relaxed)))
+    }
+
+    fn release(&self, _: Queue) {}
+
+    fn synchronise(&self, _: Queue) -> Result<()> {
+        Ok(())
+    }
+
+    fn idle(&self, _: Queue) -> Result<bool> {
+        Ok(true)
+    }
+
+    fn record(&self, queue: Queue) -> Result<Event> {
+        Ok(Event(queue.0))
+    }
+
+    fn wait(&self, _: Queue, _: Event) -> Result<()> {
+        Ok(())
+    }
+
+    fn owns(&self, address: u64) -> bool {
+        self.arena.owns(address)
+    }
+}
+
+/// Runs all blocks, some of them at once.
+fn run(grid: &block::Grid<'_>) {
+    let [w, h, d] = grid.blocks;
+    let total = w.saturating_mul(h).saturating_mul(d);
+    let next = AtomicU32::new(0);
+    let work = || {
+        loop {
+            let n = next.fetch_add(1, Ordering::Relaxed);
+            if n >= total || grid.stop.load(Ordering::Acquire) {
+                return;
+            }
+            block::run(grid, [n % w, n / w % h, n / (w * h)]);
+        }
+    };
+    let processors = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
+    let workers = processors.min(total).min(16);
+    // Never on the guest's own thread: its stack and its signals are its own.
+    own_thread::run_all((0..workers).map(|_| work).collect());
+}

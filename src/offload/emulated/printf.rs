@@ -1,0 +1,169 @@
+//! `printf` of device code, written to the C library's standard output as the guest's own is.
+//!
+//! The arguments lie one behind the other, each at a multiple of its size, integers of less than
+//! four bytes and `float` widened as in a call (CUDA C++ programming guide, formatted output).
+
+use super::check;
+use std::ffi::{CString, c_char};
+
+/// The bytes of a text of the device, without the zero.
+pub fn bytes(mut address: u64) -> Vec<u8> {
+    let mut out = Vec::new();
+    if address == 0 {
+        return out;
+    }
+    loop {
+        // SAFETY: one checked byte; called by device code.
+        let byte = unsafe { check::pointer(address, 1).read() };
+        if byte == 0 {
+            return out;
+        }
+        out.push(byte);
+        address += 1;
+    }
+}
+
+/// A text of the device.
+pub fn text(address: u64) -> String {
+    String::from_utf8_lossy(&bytes(address)).into_owned()
+}
+
+unsafe extern "C" {
+    static mut stdout: *mut libc::FILE;
+    fn snprintf(to: *mut c_char, size: usize, format: *const c_char, ...) -> i32;
+}
+
+/// Reads the arguments in turn.
+struct Arguments {
+    at: u64,
+}
+
+impl Arguments {
+    fn next<T: Copy>(&mut self) -> T {
+        let size = size_of::<T>() as u64;
+        self.at = self.at.next_multiple_of(size);
+        // SAFETY: a checked address.
+        let value = unsafe { check::pointer(self.at, size).cast::<T>().read_unaligned() };
+        self.at += size;
+        value
+    }
+}
+
+/// As [`vprintf`] with the size of the arguments.
+pub extern "C" fn vprintf_sized(format: u64, arguments: u64, _size: u32) -> i32 {
+    vprintf(format, arguments)
+}
+
+/// Prints; the number of bytes.
+pub extern "C" fn vprintf(format: u64, arguments: u64) -> i32 {
+    let format = bytes(format);
+    let mut arguments = Arguments { at: arguments };
+    let mut out: Vec<u8> = Vec::new();
+    let mut at = 0;
+    while at < format.len() {
+        if format[at] != b'%' {
+            out.push(format[at]);
+            at += 1;
+            continue;
+        }
+        at += one(&format[at..], &mut arguments, &mut out);
+    }
+    // SAFETY: the C library's stream and a buffer of that length.
+    unsafe { libc::fwrite(out.as_ptr().cast(), 1, out.len(), stdout) };
+    out.len() as i32
+}
+
+/// One conversion; the bytes of the format that it takes.
+fn one(format: &[u8], arguments: &mut Arguments, out: &mut Vec<u8>) -> usize {
+    let mut spec = vec![b'%'];
+    let mut long = 0;
+    let mut n = 1;
+    while n < format.len() {
+        let c = format[n];
+        n += 1;
+        match c {
+            b'%' => {
+                out.push(b'%');
+                return n;
+            }
+            b'*' => spec.extend(arguments.next::<i32>().to_string().bytes()),
+            b'l' | b'j' | b'z' | b't' => long += 1,
+            b'h' => spec.push(c),
+            b'0'..=b'9' | b'.' | b'-' | b'+' | b' ' | b'#' => spec.push(c),
+            b'd' | b'i' | b'u' | b'x' | b'X' | b'o' => {
+                if long > 0 {
+                    spec.extend(b"ll");
+                    spec.push(c);
+                    let value = arguments.next::<i64>();
+                    convert(&spec, |to, size, f| {
+                        // SAFETY: the conversion takes a long long.
+                        unsafe { snprintf(to, size, f, value) }
+                    }, out);
+                } else {
+                    spec.push(c);
+                    let value = arguments.next::<i32>();
+                    convert(&spec, |to, size, f| {
+                        // SAFETY: the conversion takes an int.
+                        unsafe { snprintf(to, size, f, value) }
+                    }, out);
+                }
+                return n;
+            }
+            b'c' => {
+                out.push(arguments.next::<i32>() as u8);
+                return n;
+            }
+            b'e' | b'E' | b'f' | b'F' | b'g' | b'G' | b'a' | b'A' => {
+                spec.push(c);
+                let value = arguments.next::<f64>();
+                convert(&spec, |to, size, f| {
+                    // SAFETY: the conversion takes a double.
+                    unsafe { snprintf(to, size, f, value) }
+                }, out);
+                return n;
+            }
+            b'p' => {
+                let value = arguments.next::<u64>();
+                out.extend(format!("{value:#x}").bytes());
+                return n;
+            }
+            b's' => {
+                spec.push(c);
+                let address = arguments.next::<u64>();
+                let text = if address == 0 {
+                    b"(null)".to_vec()
+                } else {
+                    bytes(address)
+                };
+                let Ok(text) = CString::new(text) else {
+                    return n;
+                };
+                convert(&spec, |to, size, f| {
+                    // SAFETY: the conversion takes a C string.
+                    unsafe { snprintf(to, size, f, text.as_ptr()) }
+                }, out);
+                return n;
+            }
+            _ => {
+                out.extend(&format[..n]);
+                return n;
+            }
+        }
+    }
+    out.extend(&format[..n]);
+    n
+}
+
+fn convert(
+    spec: &[u8],
+    print: impl Fn(*mut c_char, usize, *const c_char) -> i32,
+    out: &mut Vec<u8>,
+) {
+    let Ok(spec) = CString::new(spec) else {
+        return;
+    };
+    let len = print(std::ptr::null_mut(), 0, spec.as_ptr()).max(0) as usize;
+    let mut buffer = vec![0u8; len + 1];
+    print(buffer.as_mut_ptr().cast(), len + 1, spec.as_ptr());
+    out.extend(&buffer[..len]);
+}

@@ -1,0 +1,167 @@
+//! What operations of a warp compute. PTX ISA 8.3, sections 9.7.8.6 (shfl.sync), 9.7.12.6 to
+//! 9.7.12.9 (vote, match, activemask, redux).
+
+/// The operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Op {
+    /// All lanes meet.
+    Sync,
+    /// A value of another lane: counted up.
+    ShuffleUp,
+    /// Counted down.
+    ShuffleDown,
+    /// By exclusive or.
+    ShuffleXor,
+    /// By number.
+    ShuffleIndex,
+    /// Which lanes say yes.
+    Ballot,
+    /// Whether one says yes.
+    Any,
+    /// Whether all do.
+    All,
+    /// Whether all say the same.
+    Uniform,
+    /// Which lanes have the same value.
+    MatchAny,
+    /// All lanes of the mask, when they have the same value, else none.
+    MatchAll,
+    /// The sum.
+    Add,
+    /// The least, unsigned.
+    Min,
+    /// The greatest, unsigned.
+    Max,
+    /// The least, signed.
+    MinSigned,
+    /// The greatest, signed.
+    MaxSigned,
+    /// All bits.
+    And,
+    /// Any bit.
+    Or,
+    /// Odd bits.
+    Xor,
+}
+
+const ALL: [Op; 19] = [
+    Op::Sync,
+    Op::ShuffleUp,
+    Op::ShuffleDown,
+    Op::ShuffleXor,
+    Op::ShuffleIndex,
+    Op::Ballot,
+    Op::Any,
+    Op::All,
+    Op::Uniform,
+    Op::MatchAny,
+    Op::MatchAll,
+    Op::Add,
+    Op::Min,
+    Op::Max,
+    Op::MinSigned,
+    Op::MaxSigned,
+    Op::And,
+    Op::Or,
+    Op::Xor,
+];
+
+/// A value with the lane operand and the clamp operand of a shuffle.
+pub fn shuffle_value(value: u32, lane: u32, clamp: u32) -> u64 {
+    u64::from(value) | u64::from(lane & 0x1f) << 32 | u64::from(clamp & 0x1f1f) << 40
+}
+
+/// The result for `lane`, which brought `own`; `values` are those of all lanes that take part.
+pub fn result(kind: u32, mask: u32, lane: u32, own: u64, values: &[(u32, u64)]) -> u64 {
+    let Some(&op) = ALL.get(kind as usize) else {
+        return 0;
+    };
+    let low = |v: u64| v as u32;
+    let all = || values.iter().map(|v| low(v.1));
+    let fold = |f: fn(u32, u32) -> u32| u64::from(all().reduce(f).unwrap_or(0));
+    let lanes_of = |value: u32| {
+        let same = values.iter().filter(|v| low(v.1) == value);
+        u64::from(same.fold(0u32, |m, v| m | 1 << v.0))
+    };
+    match op {
+        Op::Sync => 0,
+        Op::ShuffleUp | Op::ShuffleDown | Op::ShuffleXor | Op::ShuffleIndex => {
+            let by = (own >> 32) as u32 & 0x1f;
+            let clamp = (own >> 40) as u32 & 0x1f;
+            let segment = (own >> 48) as u32 & 0x1f;
+            let most = lane & segment | clamp & !segment;
+            let least = lane & segment;
+            let (from, valid) = match op {
+                Op::ShuffleUp => (lane.wrapping_sub(by), lane as i64 - by as i64 >= most as i64),
+                Op::ShuffleDown => (lane + by, lane + by <= most),
+                Op::ShuffleXor => (lane ^ by, lane ^ by <= most),
+                _ => {
+                    let j = least | by & !segment;
+                    (j, j <= most)
+                }
+            };
+            let found = values.iter().find(|v| valid && v.0 == from);
+            u64::from(low(found.map_or(own, |v| v.1)))
+        }
+        Op::Ballot => {
+            let yes = values.iter().filter(|v| v.1 != 0);
+            u64::from(yes.fold(0u32, |m, v| m | 1 << v.0))
+        }
+        Op::Any => u64::from(values.iter().any(|v| v.1 != 0)),
+        Op::All => u64::from(values.iter().all(|v| v.1 != 0)),
+        Op::Uniform => u64::from(values.iter().all(|v| v.1 == own)),
+        Op::MatchAny => lanes_of(low(own)),
+        Op::MatchAll => {
+            if values.iter().all(|v| v.1 == own) {
+                u64::from(mask)
+            } else {
+                0
+            }
+        }
+        Op::Add => fold(u32::wrapping_add),
+        Op::Min => fold(u32::min),
+        Op::Max => fold(u32::max),
+        Op::MinSigned => fold(|a, b| (a as i32).min(b as i32) as u32),
+        Op::MaxSigned => fold(|a, b| (a as i32).max(b as i32) as u32),
+        Op::And => fold(|a, b| a & b),
+        Op::Or => fold(|a, b| a | b),
+        Op::Xor => fold(|a, b| a ^ b),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shuffle(op: Op, by: u32, clamp: u32) -> Vec<u64> {
+        let values: Vec<(u32, u64)> = (0..32)
+            .map(|n| (n, shuffle_value(100 + n, by, clamp)))
+            .collect();
+        (0..32)
+            .map(|n| result(op as u32, !0, n, values[n as usize].1, &values))
+            .collect()
+    }
+
+    #[test]
+    fn offload_warp_shuffles() {
+        let down = shuffle(Op::ShuffleDown, 4, 0x1f);
+        assert_eq!((down[0], down[27], down[28]), (104, 131, 128));
+        let up = shuffle(Op::ShuffleUp, 4, 0);
+        assert_eq!((up[3], up[4], up[31]), (103, 100, 127));
+        let xor = shuffle(Op::ShuffleXor, 1, 0x1f);
+        assert_eq!((xor[0], xor[1]), (101, 100));
+        let index = shuffle(Op::ShuffleIndex, 7, 0x1f);
+        assert!(index.iter().all(|&v| v == 107));
+        // Within halves of a warp.
+        let half = shuffle(Op::ShuffleDown, 8, 0x100f | 0x1000);
+        assert_eq!((half[0], half[8], half[16]), (108, 108, 124));
+    }
+
+    #[test]
+    fn offload_warp_numbers_match_operations() {
+        for (n, op) in ALL.iter().enumerate() {
+            assert_eq!(*op as usize, n);
+        }
+    }
+}

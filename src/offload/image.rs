@@ -1,0 +1,156 @@
+//! Device images in a program: what compilers leave in the section `.llvm.offloading`.
+//!
+//! The format (LLVM's `OffloadBinary`, version 1; several may follow each other, each padded to
+//! eight bytes): `{u32 magic, u32 version, u64 size, u64 entry, u64 entry_size}`; the entry
+//! `{u16 image kind, u16 offload kind, u32 flags, u64 strings, u64 count, u64 image, u64
+//! image_size}`; strings are pairs of offsets of zero-terminated texts. What not: what is in an
+//! image; a damaged one is found when it is linked.
+
+/// One image.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Image {
+    /// What it was compiled for (`nvptx64-nvidia-cuda`).
+    pub triple: String,
+    /// The architecture (`sm_90`).
+    pub arch: String,
+    /// Its bitcode.
+    pub bytes: Vec<u8>,
+}
+
+const MAGIC: u32 = 0xad10_ff10;
+/// Image kind: bitcode.
+const BITCODE: u16 = 2;
+/// Offload kind: OpenMP.
+const OPENMP: u16 = 1;
+
+/// Reads a piece of the section.
+///
+/// # Errors
+/// What is wrong with it, in words.
+pub fn read(mut bytes: &[u8]) -> Result<Vec<Image>, String> {
+    let mut images = Vec::new();
+    while bytes.iter().any(|&b| b != 0) {
+        let size = number(bytes, 8, 8)?;
+        if number(bytes, 0, 4)? != u64::from(MAGIC) {
+            return Err("it does not begin as a device image does".into());
+        }
+        let version = number(bytes, 4, 4)?;
+        if version != 1 {
+            return Err(format!("it has version {version}, and only 1 is known"));
+        }
+        let whole = part(bytes, 0, size)?;
+        images.extend(one(whole)?);
+        bytes = &bytes[(size as usize).next_multiple_of(8).min(bytes.len())..];
+        if size == 0 {
+            return Err("it says that it has no bytes".into());
+        }
+    }
+    Ok(images)
+}
+
+fn one(bytes: &[u8]) -> Result<Option<Image>, String> {
+    let entry = part(bytes, number(bytes, 16, 8)?, number(bytes, 24, 8)?)?;
+    if number(entry, 2, 2)? != u64::from(OPENMP) {
+        return Ok(None);
+    }
+    let kind = number(entry, 0, 2)?;
+    let (strings, count) = (number(entry, 8, 8)?, number(entry, 16, 8)?);
+    let image = part(bytes, number(entry, 24, 8)?, number(entry, 32, 8)?)?;
+    let mut found = Image {
+        triple: String::new(),
+        arch: String::new(),
+        bytes: image.to_vec(),
+    };
+    for n in 0..count.min(64) {
+        let pair = part(bytes, strings + 16 * n, 16)?;
+        let key = text(bytes, number(pair, 0, 8)?)?;
+        let value = text(bytes, number(pair, 8, 8)?)?;
+        match key.as_str() {
+            "triple" => found.triple = value,
+            "arch" => found.arch = value,
+            _ => {}
+        }
+    }
+    if kind != u64::from(BITCODE) {
+        return Err(format!(
+            "its image for {} is machine code, not bitcode (compile with `-c -emit-llvm`)",
+            found.arch
+        ));
+    }
+    Ok(Some(found))
+}
+
+fn part(bytes: &[u8], start: u64, len: u64) -> Result<&[u8], String> {
+    let end = start.checked_add(len);
+    let range = end.and_then(|end| bytes.get(start as usize..end as usize));
+    range.ok_or_else(|| "it ends too early".to_owned())
+}
+
+fn number(bytes: &[u8], at: usize, len: usize) -> Result<u64, String> {
+    let bytes = part(bytes, at as u64, len as u64)?;
+    Ok(bytes
+        .iter()
+        .rev()
+        .fold(0, |n, &b| n << 8 | u64::from(b)))
+}
+
+fn text(bytes: &[u8], at: u64) -> Result<String, String> {
+    let rest = bytes.get(at as usize..).unwrap_or(&[]);
+    let end = rest.iter().position(|&b| b == 0);
+    let end = end.ok_or_else(|| "a text in it does not end".to_owned())?;
+    Ok(String::from_utf8_lossy(&rest[..end]).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> Vec<u8> {
+        let mut b = Vec::new();
+        b.extend(MAGIC.to_le_bytes());
+        b.extend(1u32.to_le_bytes());
+        b.extend(144u64.to_le_bytes());
+        b.extend(32u64.to_le_bytes());
+        b.extend(40u64.to_le_bytes());
+        b.extend([2, 0, 1, 0, 0, 0, 0, 0]);
+        for n in [72u64, 2, 136, 4] {
+            b.extend(n.to_le_bytes());
+        }
+        for n in [104u64, 111, 116, 121] {
+            b.extend(n.to_le_bytes());
+        }
+        b.extend(b"triple\0nvpt\0arch\0sm_90\0");
+        b.resize(136, 0);
+        b.extend(b"BC\xc0\xde");
+        b.resize(144, 0);
+        b
+    }
+
+    #[test]
+    fn offload_images_are_read() {
+        let one = sample();
+        let images = read(&one).unwrap();
+        assert_eq!(images.len(), 1);
+        assert_eq!(images[0].triple, "nvpt");
+        assert_eq!(images[0].arch, "sm_90");
+        assert_eq!(images[0].bytes, b"BC\xc0\xde");
+        let two = [one.clone(), one].concat();
+        assert_eq!(read(&two).unwrap().len(), 2);
+    }
+
+    #[test]
+    fn offload_damaged_images_are_told() {
+        let good = sample();
+        for at in 0..good.len() {
+            let mut bad = good.clone();
+            bad[at] ^= 0xff;
+            // Nothing but an answer is asked for.
+            let _ = read(&bad);
+            let _ = read(&good[..at]);
+        }
+        assert!(read(&good[..100]).is_err());
+        let mut bad = good.clone();
+        bad[0] = 0;
+        assert!(read(&bad).is_err());
+    }
+}

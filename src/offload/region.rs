@@ -1,0 +1,520 @@
+//! The entries that compilers emit for `target` constructs. OpenMP 5.2, chapter 13.
+//!
+//! A region's entry says by its result whether the compiler's version for the host is to run: that
+//! is how everything falls back. A fault of the program on a device ends the program, with a report;
+//! so does a failure where the user wants offloading or nothing.
+
+use super::device::{Failure, Kernel, Launch, Memory, Queue};
+use super::devices::{self, State};
+use super::map::data::{Data, Traffic};
+use super::map::kind;
+use super::map::plan::{self, Arrays, Item};
+use super::map::table::Table;
+use super::{program, report};
+use crate::kmpc::icv::TargetOffload;
+use crate::kmpc::ident::{self, Ident};
+use crate::kmpc::{api, task};
+use std::ffi::c_void;
+use std::time::Instant;
+
+/// What compilers say of a launch, version 3.
+#[repr(C)]
+#[derive(Debug)]
+pub struct KernelArguments {
+    version: u32,
+    count: u32,
+    bases: *mut usize,
+    begins: *const usize,
+    sizes: *const i64,
+    kinds: *const u64,
+    names: *const c_void,
+    mappers: *const usize,
+    trip: u64,
+    flags: u64,
+    teams: [u32; 3],
+    threads: [u32; 3],
+    shared: u32,
+}
+
+/// The region does not run on a device.
+const ON_HOST: i32 = -1;
+/// It has run.
+const DONE: i32 = 0;
+
+/// Where a construct is, for messages.
+#[derive(Clone, Copy, Debug)]
+pub struct Site {
+    ident: *const Ident,
+    what: &'static str,
+}
+
+impl Site {
+    /// A construct.
+    pub fn new(ident: *const Ident, what: &'static str) -> Site {
+        Site { ident, what }
+    }
+
+    fn place(&self) -> String {
+        // SAFETY: the compiler's constant, or null.
+        let place = unsafe { ident::describe(self.ident) };
+        place.unwrap_or_else(|| format!("a {}, place unknown", self.what))
+    }
+}
+
+/// Whether and where something is to be offloaded.
+pub fn device_for(number: i64) -> std::result::Result<&'static State, String> {
+    // SAFETY: takes nothing.
+    let policy = unsafe { api::get_target_offload() };
+    if policy == TargetOffload::Disabled as i32 {
+        return Err("OMP_TARGET_OFFLOAD is `disabled`".into());
+    }
+    // The clause's number, or none: that of the control variable.
+    let number = match number {
+        // SAFETY: as above.
+        -1 => unsafe { api::get_default_device() },
+        n => i32::try_from(n).unwrap_or(i32::MAX),
+    };
+    match devices::get(number) {
+        Some(state) => Ok(state),
+        None if devices::all().is_empty() => Err("there is no device".into()),
+        None if number as usize == devices::all().len() => Err("the host was asked for".into()),
+        None if devices::all().get(number as usize).is_some() => {
+            Err(format!("device {number} has failed before"))
+        }
+        None => Err(format!("there is no device {number}")),
+    }
+}
+
+fn mandatory() -> bool {
+    // SAFETY: takes nothing.
+    (unsafe { api::get_target_offload() }) == TargetOffload::Mandatory as i32
+}
+
+/// Ends the program: what it did on a device, or what the device did to it, is told.
+fn end(site: Site, what: &str) -> ! {
+    // SAFETY: flushes every stream, so that what was printed before stands before.
+    unsafe { libc::fflush(std::ptr::null_mut()) };
+    eprintln!("ompvm: {what}\n  in the {} at {}", site.what, site.place());
+    crate::memory::signals::raise_trap(
+        crate::support::error::TrapKind::Abort,
+        std::ptr::null(),
+    )
+}
+
+/// What a failure means: it ends the program, or the reason why the host takes over.
+fn failed(site: Site, state: Option<&State>, failure: &Failure) -> String {
+    let device = state.map_or_else(String::new, |s| s.device.name());
+    if let Failure::Fault(_) = failure {
+        end(site, &format!("the program failed on {device}: {failure}"));
+    }
+    if mandatory() {
+        end(
+            site,
+            &format!("{device}: {failure}, and OMP_TARGET_OFFLOAD is `mandatory`"),
+        );
+    }
+    // What one program's code cannot do there says nothing about what others can.
+    if matches!(failure, Failure::OutOfMemory { .. } | Failure::Lost(_))
+        && let Some(state) = state
+    {
+        state.take_out();
+    }
+    failure.to_string()
+}
+
+fn on_host(site: Site, why: &str) {
+    if mandatory() {
+        end(
+            site,
+            &format!("OMP_TARGET_OFFLOAD is `mandatory`, but {why}"),
+        );
+    }
+    if report::is_on() {
+        let row = report::Row {
+            runs: 1,
+            why: Some(why.to_owned()),
+            ..report::Row::default()
+        };
+        report::add(&site.place(), "the host", &row);
+    }
+}
+
+fn note(site: Site, state: &State, traffic: Traffic, kernel: u64, launch: u64) {
+    if report::is_on() {
+        let row = report::Row {
+            runs: 1,
+            to: traffic.to,
+            from: traffic.from,
+            kernel,
+            transfer: traffic.time,
+            launch,
+            why: None,
+        };
+        report::add(&site.place(), &state.device.name(), &row);
+    }
+}
+
+/// `__tgt_target_kernel`.
+pub unsafe extern "C-unwind" fn kernel(
+    ident: *const Ident,
+    device: i64,
+    teams: i32,
+    threads: i32,
+    region: *mut c_void,
+    arguments: *mut c_void,
+) -> i32 {
+    let site = Site::new(ident, "target region");
+    let state = match device_for(device) {
+        Ok(state) => state,
+        Err(why) => {
+            on_host(site, &why);
+            return ON_HOST;
+        }
+    };
+    // SAFETY: as compilers make them.
+    let arguments = unsafe { &*arguments.cast::<KernelArguments>() };
+    let Some((program, entry)) = program::find(region as usize) else {
+        on_host(site, "the program has no device code for it");
+        return ON_HOST;
+    };
+    let loaded = state.load_all().and_then(|()| state.load(&program));
+    let kernel = loaded.and_then(|l| l.kernel(&program, entry));
+    let kernel = match kernel {
+        Ok(kernel) => kernel,
+        Err(failure) => {
+            let why = failed(site, None, &failure);
+            on_host(site, &why);
+            return ON_HOST;
+        }
+    };
+    let open = |n: u32| if n as i32 > 0 { n } else { 0 };
+    let first = |a: u32, b: i32| if open(a) > 0 { open(a) } else { open(b as u32) };
+    let shape = (
+        first(arguments.teams[0], teams),
+        first(arguments.threads[0], threads),
+    );
+    // SAFETY: as compilers make them.
+    match unsafe { run(site, state, &kernel, arguments, shape) } {
+        Ok(()) => DONE,
+        Err(failure) => {
+            let why = failed(site, Some(state), &failure);
+            on_host(site, &why);
+            ON_HOST
+        }
+    }
+}
+
+/// Maps, launches, unmaps.
+unsafe fn run(
+    site: Site,
+    state: &State,
+    kernel: &Kernel,
+    arguments: &KernelArguments,
+    (teams, threads): (u32, u32),
+) -> super::device::Result<()> {
+    let since = Instant::now();
+    let arrays = Arrays {
+        count: arguments.count as usize,
+        bases: arguments.bases,
+        begins: arguments.begins,
+        sizes: arguments.sizes,
+        kinds: arguments.kinds,
+        mappers: arguments.mappers,
+    };
+    let device = &*state.device;
+    // SAFETY: the compiler's arrays.
+    let items = unsafe { plan::items(&arrays) };
+    let mut traffic = Traffic::default();
+    let mut words = Vec::with_capacity(arrays.count + 1);
+    words.push(0);
+    let mut own = Vec::new();
+    {
+        let mut table = state.table.lock();
+        let mut data = Data::new(device, &mut table, Queue::SYNC);
+        // SAFETY: what the program maps.
+        let entered = unsafe {
+            data.enter(&items, arrays.bases)
+                .and_then(|()| kernel_words(&arrays, &mut data, &mut words, &mut own))
+        };
+        if let Err(failure) = entered {
+            data.undo();
+            free(state, &own);
+            return Err(failure);
+        }
+        add(&mut traffic, data.traffic);
+    }
+    let (blocks, threads) = device.shape(kernel, teams, threads, arguments.trip);
+    let launch = Launch {
+        blocks: [blocks, dimension(arguments.teams[1]), dimension(arguments.teams[2])],
+        threads: [
+            threads,
+            dimension(arguments.threads[1]),
+            dimension(arguments.threads[2]),
+        ],
+        shared: arguments.shared,
+        args: &words,
+    };
+    let started = Instant::now();
+    device.launch(Queue::SYNC, kernel, &launch)?;
+    let kernel_time = started.elapsed().as_nanos() as u64;
+    let mut table = state.table.lock();
+    let mut data = Data::new(device, &mut table, Queue::SYNC);
+    // SAFETY: as above.
+    unsafe { data.leave(&items)? };
+    add(&mut traffic, data.traffic);
+    drop(table);
+    free(state, &own);
+    let whole = since.elapsed().as_nanos() as u64;
+    let rest = whole.saturating_sub(kernel_time + traffic.time);
+    note(site, state, traffic, kernel_time, rest);
+    Ok(())
+}
+
+fn dimension(n: u32) -> u32 {
+    if n as i32 > 0 { n } else { 1 }
+}
+
+fn add(sum: &mut Traffic, more: Traffic) {
+    sum.to += more.to;
+    sum.from += more.from;
+    sum.time += more.time;
+}
+
+fn free(state: &State, own: &[u64]) {
+    for &address in own {
+        // A device that fails has nothing to give back.
+        let _ = state.device.free(address, Memory::Device);
+    }
+}
+
+/// The kernel's arguments: one for each item that is one.
+unsafe fn kernel_words(
+    arrays: &Arrays,
+    data: &mut Data<'_>,
+    words: &mut Vec<u64>,
+    own: &mut Vec<u64>,
+) -> super::device::Result<()> {
+    for n in 0..arrays.count {
+        // SAFETY: the compiler's arrays.
+        let (kind, mut base, begin, size) = unsafe {
+            (
+                *arrays.kinds.add(n),
+                *arrays.bases.add(n),
+                *arrays.begins.add(n),
+                usize::try_from(*arrays.sizes.add(n)).unwrap_or(0),
+            )
+        };
+        let is = |bit: u64| kind & bit != 0;
+        if !is(kind::TARGET_PARAM) {
+            continue;
+        }
+        if is(kind::LITERAL) {
+            words.push(base as u64);
+            continue;
+        }
+        if is(kind::PRIVATE) {
+            let copy = data.device.alloc(size.max(1) as u64, 64, Memory::Device)?;
+            own.push(copy);
+            if is(kind::TO) && size > 0 {
+                // SAFETY: a variable of the program of that size.
+                unsafe { data.device.upload(data.queue, copy, begin as *const u8, size)? };
+                data.traffic.to += size as u64;
+            }
+            words.push(copy.wrapping_sub((begin as u64).wrapping_sub(base as u64)));
+            continue;
+        }
+        if is(kind::PTR_AND_OBJ) {
+            // SAFETY: the base is a pointer's address.
+            base = unsafe { *(base as *const usize) };
+        }
+        let delta = (begin as u64).wrapping_sub(base as u64);
+        let there = data.table.translate(begin, if is(kind::IMPLICIT) { 0 } else { size });
+        words.push(match there.or_else(|| data.table.translate(begin, 0)) {
+            Some(device) => device.wrapping_sub(delta),
+            // Nothing is mapped there: the pointer keeps its value (OpenMP 5.2, section 5.8.6).
+            None => base as u64,
+        });
+    }
+    Ok(())
+}
+
+/// What the three data constructs do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    Enter,
+    Leave,
+    Update,
+}
+
+unsafe fn data(ident: *const Ident, what: &'static str, device: i64, arrays: Arrays, step: Step) {
+    let site = Site::new(ident, what);
+    let state = match device_for(device) {
+        Ok(state) => state,
+        Err(why) => {
+            if mandatory() {
+                on_host(site, &why);
+            }
+            return;
+        }
+    };
+    if let Err(failure) = state.load_all() {
+        // The regions run on the host: nothing is to be mapped.
+        let why = failed(site, None, &failure);
+        on_host(site, &why);
+        return;
+    }
+    // SAFETY: the compiler's arrays.
+    let items: Vec<Item> = unsafe { plan::items(&arrays) };
+    let mut table: parking_lot::MutexGuard<'_, Table> = state.table.lock();
+    let mut data = Data::new(&*state.device, &mut table, Queue::SYNC);
+    // SAFETY: what the program maps.
+    let done = unsafe {
+        match step {
+            Step::Enter => data.enter(&items, arrays.bases),
+            Step::Leave => data.leave(&items),
+            Step::Update => data.update(&items),
+        }
+    };
+    let traffic = data.traffic;
+    match done {
+        Ok(()) => {
+            drop(table);
+            note(site, state, traffic, 0, 0);
+        }
+        Err(failure) => {
+            if step == Step::Enter {
+                data.undo();
+            }
+            drop(table);
+            let why = failed(site, Some(state), &failure);
+            on_host(site, &why);
+        }
+    }
+}
+
+macro_rules! steps {
+    ($($doc:literal $name:ident, $nowait:ident, $old:ident, $old_nowait:ident = $what:literal, $step:expr;)*) => {
+        $(
+            #[doc = $doc]
+            pub unsafe extern "C-unwind" fn $name(
+                ident: *const Ident,
+                device: i64,
+                count: i32,
+                bases: *mut c_void,
+                begins: *mut c_void,
+                sizes: *mut c_void,
+                kinds: *mut c_void,
+                _names: *mut c_void,
+                mappers: *mut c_void,
+            ) {
+                let arrays = Arrays {
+                    count: count.max(0) as usize,
+                    bases: bases.cast(),
+                    begins: begins.cast(),
+                    sizes: sizes.cast(),
+                    kinds: kinds.cast(),
+                    mappers: mappers.cast(),
+                };
+                // SAFETY: the caller's contract.
+                unsafe { data(ident, $what, device, arrays, $step) };
+            }
+
+            #[doc = concat!($doc, " The task around it waits, where there is one.")]
+            pub unsafe extern "C-unwind" fn $nowait(
+                ident: *const Ident,
+                device: i64,
+                count: i32,
+                bases: *mut c_void,
+                begins: *mut c_void,
+                sizes: *mut c_void,
+                kinds: *mut c_void,
+                names: *mut c_void,
+                mappers: *mut c_void,
+                _dependences: i32,
+                _list: *mut c_void,
+                _others: i32,
+                _other_list: *mut c_void,
+            ) {
+                // SAFETY: the caller's contract.
+                unsafe { $name(ident, device, count, bases, begins, sizes, kinds, names, mappers) };
+            }
+
+            #[doc = concat!($doc, " Emitted by compilers before version 12.")]
+            pub unsafe extern "C-unwind" fn $old(
+                device: i64,
+                count: i32,
+                bases: *mut c_void,
+                begins: *mut c_void,
+                sizes: *mut c_void,
+                kinds: *mut c_void,
+            ) {
+                let none = std::ptr::null_mut();
+                // SAFETY: the caller's contract.
+                unsafe { $name(std::ptr::null(), device, count, bases, begins, sizes, kinds, none, none) };
+            }
+
+            #[doc = concat!($doc, " Emitted by compilers before version 12.")]
+            pub unsafe extern "C-unwind" fn $old_nowait(
+                device: i64,
+                count: i32,
+                bases: *mut c_void,
+                begins: *mut c_void,
+                sizes: *mut c_void,
+                kinds: *mut c_void,
+                _dependences: i32,
+                _list: *mut c_void,
+                _others: i32,
+                _other_list: *mut c_void,
+            ) {
+                // SAFETY: the caller's contract.
+                unsafe { $old(device, count, bases, begins, sizes, kinds) };
+            }
+        )*
+    };
+}
+
+steps! {
+    "`__tgt_target_data_begin_mapper`."
+        enter, enter_nowait, enter_old, enter_nowait_old = "target data construct", Step::Enter;
+    "`__tgt_target_data_end_mapper`."
+        leave, leave_nowait, leave_old, leave_nowait_old = "target data construct", Step::Leave;
+    "`__tgt_target_data_update_mapper`."
+        update, update_nowait, update_old, update_nowait_old = "target update construct", Step::Update;
+}
+
+/// `__tgt_target_nowait_query`: nothing is ever under way.
+pub unsafe extern "C-unwind" fn query(handle: *mut *mut c_void) {
+    // SAFETY: the compiler's variable, or null.
+    if let Some(handle) = unsafe { handle.as_mut() } {
+        *handle = std::ptr::null_mut();
+    }
+}
+
+/// `__tgt_register_requires`: read from the table of entries.
+pub unsafe extern "C-unwind" fn register_requires(_bits: i64) {}
+
+/// `__tgt_register_lib`, `__tgt_unregister_lib`: the loader does that.
+pub unsafe extern "C-unwind" fn register_library(_library: *mut c_void) {}
+
+/// `__tgt_init_all_rtls`, `__tgt_rtl_init`: devices are looked for when they are needed.
+pub unsafe extern "C-unwind" fn nothing() {}
+
+/// Waits for the dependences of an asynchronous routine.
+///
+/// # Safety
+/// A list of `omp_depend_t`, as the program made them.
+pub unsafe fn await_dependences(count: i32, list: *mut c_void) {
+    for n in 0..count.max(0) as usize {
+        // SAFETY: the caller's contract: each object is an array with its length before it.
+        unsafe {
+            let items = *list.cast::<*const task::depend::Item>().add(n);
+            if items.is_null() {
+                continue;
+            }
+            let count = *items.cast::<usize>().sub(3) as i32;
+            let ident = std::ptr::null();
+            let gtid = crate::kmpc::misc::global_thread_num(ident);
+            task::depend::taskwait(ident, gtid, count, items, 0, std::ptr::null(), 0);
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! What `--offload-report` tells: for each region where it ran, what was moved, the time, and why it
+//! ran on the host.
+
+use hashbrown::HashMap;
+use parking_lot::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+static ON: AtomicBool = AtomicBool::new(false);
+static ROWS: Mutex<Option<HashMap<Key, Row>>> = Mutex::new(None);
+
+/// What a row is about: the place (or the kernel's name) and where it ran.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Key {
+    place: String,
+    device: String,
+}
+
+/// Sums over all runs of a region.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Row {
+    /// Runs.
+    pub runs: u64,
+    /// Bytes to the device.
+    pub to: u64,
+    /// Bytes from it.
+    pub from: u64,
+    /// Nanoseconds in the kernel.
+    pub kernel: u64,
+    /// Nanoseconds in copies.
+    pub transfer: u64,
+    /// Nanoseconds in all else that a launch takes.
+    pub launch: u64,
+    /// Why the region ran on the host.
+    pub why: Option<String>,
+}
+
+/// Collects from now on.
+pub fn enable() {
+    ON.store(true, Ordering::Relaxed);
+}
+
+/// Whether anything is collected.
+#[inline]
+pub fn is_on() -> bool {
+    ON.load(Ordering::Relaxed)
+}
+
+/// Adds to the row of a region on a device.
+pub fn add(place: &str, device: &str, more: &Row) {
+    let mut rows = ROWS.lock();
+    let key = Key {
+        place: place.to_owned(),
+        device: device.to_owned(),
+    };
+    let row = rows.get_or_insert_default().entry(key).or_default();
+    row.runs += more.runs;
+    row.to += more.to;
+    row.from += more.from;
+    row.kernel += more.kernel;
+    row.transfer += more.transfer;
+    row.launch += more.launch;
+    if more.why.is_some() {
+        row.why.clone_from(&more.why);
+    }
+}
+
+/// All of it, one line for each region and device, in the order of places.
+pub fn text() -> String {
+    let rows = ROWS.lock();
+    let mut list: Vec<(&Key, &Row)> = rows.iter().flatten().collect();
+    list.sort_by(|a, b| a.0.cmp(b.0));
+    let mut out = String::new();
+    if list.is_empty() {
+        out.push_str("ompvm: offload: no region was reached\n");
+    }
+    let ms = |n: u64| n as f64 / 1e6;
+    for (key, row) in list {
+        out.push_str(&format!(
+            "ompvm: offload: {}: {} on {}, {} bytes to, {} from, kernel {:.3} ms, transfer {:.3} ms, launch {:.3} ms",
+            key.place,
+            if row.runs == 1 { "once".to_owned() } else { format!("{} times", row.runs) },
+            key.device,
+            row.to,
+            row.from,
+            ms(row.kernel),
+            ms(row.transfer),
+            ms(row.launch),
+        ));
+        if let Some(why) = &row.why {
+            out.push_str(&format!(" ({why})"));
+        }
+        out.push('\n');
+    }
+    out
+}

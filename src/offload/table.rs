@@ -1,0 +1,105 @@
+//! The entries of offload, once: rows of the same table as the runtime's, expanded by the same macro.
+//!
+//! Why not in `kmpc::table` itself: they need devices, which lie a layer above. The drop-in shared
+//! library does not have them: programs linked with it bring their own for devices.
+
+use crate::kmpc::table::{Address, Entry, Kind, Status, entries, kind, rust_type};
+use crate::kmpc::*;
+use crate::offload::{api as memory, map::plan, region};
+use std::collections::HashMap;
+use std::ffi::c_void;
+use std::sync::OnceLock;
+
+entries! {
+    supported {
+        // Regions and data.
+        "__tgt_target_kernel" (ident, i64, i32, i32, ptr, ptr) -> i32 = region::kernel, "13.8";
+        "__tgt_target_data_begin_mapper" (ident, i64, i32, ptr, ptr, ptr, ptr, ptr, ptr) = region::enter, "13.5";
+        "__tgt_target_data_end_mapper" (ident, i64, i32, ptr, ptr, ptr, ptr, ptr, ptr) = region::leave, "13.5";
+        "__tgt_target_data_update_mapper" (ident, i64, i32, ptr, ptr, ptr, ptr, ptr, ptr) = region::update, "13.9";
+        "__tgt_target_data_begin_nowait_mapper" (ident, i64, i32, ptr, ptr, ptr, ptr, ptr, ptr, i32, ptr, i32, ptr) = region::enter_nowait, "13.6";
+        "__tgt_target_data_end_nowait_mapper" (ident, i64, i32, ptr, ptr, ptr, ptr, ptr, ptr, i32, ptr, i32, ptr) = region::leave_nowait, "13.7";
+        "__tgt_target_data_update_nowait_mapper" (ident, i64, i32, ptr, ptr, ptr, ptr, ptr, ptr, i32, ptr, i32, ptr) = region::update_nowait, "13.9";
+        "__tgt_target_data_begin" (i64, i32, ptr, ptr, ptr, ptr) = region::enter_old, "13.5";
+        "__tgt_target_data_end" (i64, i32, ptr, ptr, ptr, ptr) = region::leave_old, "13.5";
+        "__tgt_target_data_update" (i64, i32, ptr, ptr, ptr, ptr) = region::update_old, "13.9";
+        "__tgt_target_data_begin_nowait" (i64, i32, ptr, ptr, ptr, ptr, i32, ptr, i32, ptr) = region::enter_nowait_old, "13.6";
+        "__tgt_target_data_end_nowait" (i64, i32, ptr, ptr, ptr, ptr, i32, ptr, i32, ptr) = region::leave_nowait_old, "13.7";
+        "__tgt_target_data_update_nowait" (i64, i32, ptr, ptr, ptr, ptr, i32, ptr, i32, ptr) = region::update_nowait_old, "13.9";
+        "__tgt_mapper_num_components" (ptr) -> i64 = plan::count, "5.8.8";
+        "__tgt_push_mapper_component" (ptr, usize, usize, i64, u64, cptr) = plan::push, "5.8.8";
+        "__tgt_target_nowait_query" (pmask) = region::query, "libomptarget";
+        "__tgt_register_requires" (i64) = region::register_requires, "8.2";
+        "__tgt_register_lib" (ptr) = region::register_library, "libomptarget";
+        "__tgt_unregister_lib" (ptr) = region::register_library, "libomptarget";
+        "__tgt_init_all_rtls" () = region::nothing, "libomptarget";
+        "__tgt_rtl_init" () = region::nothing, "libomptarget";
+        "__tgt_rtl_deinit" () = region::nothing, "libomptarget";
+        "__tgt_set_info_flag" (u32) = memory::set_info, "libomptarget";
+        "__tgt_print_device_info" (i64) -> i32 = memory::print_info, "libomptarget";
+        // Memory of devices.
+        "omp_target_alloc" (usize, i32) -> ptr = memory::alloc, "18.8.1";
+        "omp_target_free" (ptr, i32) = memory::free, "18.8.2";
+        "omp_target_is_present" (cptr, i32) -> i32 = memory::is_present, "18.8.3";
+        "omp_target_is_accessible" (cptr, usize, i32) -> i32 = memory::is_accessible, "18.8.4";
+        "omp_target_memcpy" (ptr, cptr, usize, usize, usize, i32, i32) -> i32 = memory::memcpy, "18.8.5";
+        "omp_target_memcpy_rect" (ptr, cptr, usize, i32, pusizec, pusizec, pusizec, pusizec, pusizec, i32, i32) -> i32 = memory::memcpy_rect, "18.8.6";
+        "omp_target_memcpy_async" (ptr, cptr, usize, usize, usize, i32, i32, i32, ptr) -> i32 = memory::memcpy_async, "18.8.7";
+        "omp_target_memcpy_rect_async" (ptr, cptr, usize, i32, pusizec, pusizec, pusizec, pusizec, pusizec, i32, i32, i32, ptr) -> i32 = memory::memcpy_rect_async, "18.8.8";
+        "omp_target_memset" (ptr, i32, usize, i32) -> ptr = memory::memset, "6.0, 25.8";
+        "omp_target_memset_async" (ptr, i32, usize, i32, i32, ptr) -> ptr = memory::memset_async, "6.0, 25.8";
+        "omp_target_associate_ptr" (cptr, cptr, usize, usize, i32) -> i32 = memory::associate, "18.8.9";
+        "omp_target_disassociate_ptr" (cptr, i32) -> i32 = memory::disassociate, "18.8.10";
+        "omp_get_mapped_ptr" (cptr, i32) -> ptr = memory::mapped, "18.8.11";
+        "llvm_omp_target_alloc_device" (usize, i32) -> ptr = memory::alloc, "libomptarget";
+        "llvm_omp_target_alloc_host" (usize, i32) -> ptr = memory::alloc_host, "libomptarget";
+        "llvm_omp_target_alloc_shared" (usize, i32) -> ptr = memory::alloc_shared, "libomptarget";
+        "llvm_omp_target_free_device" (ptr, i32) = memory::free, "libomptarget";
+        "llvm_omp_target_free_host" (ptr, i32) = memory::free, "libomptarget";
+        "llvm_omp_target_free_shared" (ptr, i32) = memory::free, "libomptarget";
+        "llvm_omp_target_dynamic_shared_alloc" () -> ptr = memory::dynamic_shared, "libomptarget";
+        "llvm_omp_get_dynamic_shared" () -> ptr = memory::dynamic_shared, "libomptarget";
+        "llvm_omp_target_lock_mem" (ptr, usize, i32) -> ptr = memory::lock, "libomptarget";
+        "llvm_omp_target_unlock_mem" (ptr, i32) = memory::unlock, "libomptarget";
+        "ompx_dump_mapping_tables" () = memory::dump_tables, "libomptarget";
+    }
+    variadic {}
+    unsupported {
+        "offload by compilers before version 15", "13.8": [
+            "__tgt_target", "__tgt_target_nowait", "__tgt_target_teams", "__tgt_target_teams_nowait",
+            "__tgt_target_mapper", "__tgt_target_nowait_mapper", "__tgt_target_teams_mapper",
+            "__tgt_target_teams_nowait_mapper", "__tgt_target_kernel_nowait",
+            "__kmpc_push_target_tripcount", "__kmpc_push_target_tripcount_mapper",
+        ];
+        "recording and replaying of kernels", "libomptarget": [
+            "__tgt_activate_record_replay", "__tgt_target_kernel_replay",
+        ];
+        "LLVM's own view of devices", "libomptarget": [
+            "__tgt_get_device_info", "__tgt_target_sync",
+            "__kmpc_omp_get_target_async_handle_ptr",
+        ];
+    }
+}
+
+/// The entry of the given ABI name.
+pub fn lookup(name: &str) -> Option<&'static Entry> {
+    static INDEX: OnceLock<HashMap<&'static str, &'static Entry>> = OnceLock::new();
+    INDEX
+        .get_or_init(|| ENTRIES.iter().map(|e| (e.name, e)).collect())
+        .get(name)
+        .copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn offload_table_and_the_runtimes_name_nothing_twice() {
+        let mut names: Vec<_> = ENTRIES.iter().map(|e| e.name).collect();
+        names.extend(table::ENTRIES.iter().map(|e| e.name));
+        names.sort_unstable();
+        let twice: Vec<_> = names.windows(2).filter(|w| w[0] == w[1]).collect();
+        assert!(twice.is_empty(), "{twice:?}");
+    }
+}
