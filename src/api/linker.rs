@@ -81,9 +81,9 @@ impl Linker {
 /// What the environment says about devices.
 fn devices_of_environment() -> offload::devices::Choice {
     let names = ["OMPVM_DEVICE", "OMP_DEFAULT_DEVICE"];
-    let mut choices = names.into_iter().filter_map(|name| {
-        offload::devices::parse(&std::env::var(name).ok()?)
-    });
+    let mut choices = names
+        .into_iter()
+        .filter_map(|name| offload::devices::parse(&std::env::var(name).ok()?));
     choices.next().unwrap_or_default()
 }
 

@@ -52,7 +52,7 @@ pub use crate::jit::cache::{Cache, Content as CacheContent, Counts as CacheCount
 pub use crate::support::error::{Error, Trap, TrapKind, Unsupported};
 pub use crate::tier::host::IntoHost;
 pub use crate::tier::value::{GuestPtr, GuestValue, ValueKind};
-pub use config::{Devices, devices, offload_report, Config, Engine, Tier, Tool, archive_of};
+pub use config::{Config, Devices, Engine, Tier, Tool, archive_of, devices, offload_report};
 pub use linker::{Linker, Program};
 pub use module::Module;
 pub use process::{ExitStatus, GuestSlice, Process};

@@ -19,13 +19,13 @@ enum Who {
 }
 
 fn who(number: i32) -> Who {
-    if number == devices::all().len() as i32 || number == -1 {
+    if number == devices::count() as i32 || number == -1 {
         return Who::Host;
     }
     match devices::get(number) {
         Some(state) => Who::Device(state),
         // What is out has its data on the host.
-        None if usize::try_from(number).is_ok_and(|n| n < devices::all().len()) => Who::Host,
+        None if usize::try_from(number).is_ok_and(|n| n < devices::count()) => Who::Host,
         None => Who::Nobody,
     }
 }
@@ -126,7 +126,9 @@ pub unsafe extern "C-unwind" fn is_accessible(
                 .range(..=(state.number, address as u64))
                 .next_back()
                 .is_some_and(|(&(n, start), &memory)| {
-                    n == state.number && memory != Memory::Device && start as usize <= address as usize
+                    n == state.number
+                        && memory != Memory::Device
+                        && start as usize <= address as usize
                 });
             i32::from((shared && size > 0) || state.device.owns(address as u64))
         }
@@ -221,12 +223,8 @@ unsafe fn copy(
                 std::ptr::copy(from.0.cast::<u8>(), to.0.cast::<u8>(), len);
                 Ok(())
             }
-            (Who::Device(d), Who::Host) => {
-                d.device.upload(Queue::SYNC, at, from.0.cast(), len)
-            }
-            (Who::Host, Who::Device(d)) => {
-                d.device.download(Queue::SYNC, to.0.cast(), start, len)
-            }
+            (Who::Device(d), Who::Host) => d.device.upload(Queue::SYNC, at, from.0.cast(), len),
+            (Who::Host, Who::Device(d)) => d.device.download(Queue::SYNC, to.0.cast(), start, len),
             (Who::Device(d), Who::Device(s)) if d.number == s.number => {
                 d.device.copy(Queue::SYNC, at, start, len as u64)
             }
@@ -295,7 +293,15 @@ pub unsafe extern "C-unwind" fn memcpy_async(
     // SAFETY: the caller's contract.
     unsafe {
         region::await_dependences(count, list);
-        memcpy(to, from, len, to_offset, from_offset, to_device, from_device)
+        memcpy(
+            to,
+            from,
+            len,
+            to_offset,
+            from_offset,
+            to_device,
+            from_device,
+        )
     }
 }
 
@@ -359,7 +365,11 @@ pub unsafe extern "C-unwind" fn memcpy_rect(
         return i32::MAX;
     }
     let lists = [volume, to_offsets, from_offsets, to_sizes, from_sizes];
-    if to.is_null() || from.is_null() || element == 0 || dims < 1 || lists.iter().any(|l| l.is_null())
+    if to.is_null()
+        || from.is_null()
+        || element == 0
+        || dims < 1
+        || lists.iter().any(|l| l.is_null())
     {
         return libc::EINVAL;
     }
@@ -396,8 +406,17 @@ pub unsafe extern "C-unwind" fn memcpy_rect_async(
     unsafe {
         region::await_dependences(count, list);
         memcpy_rect(
-            to, from, element, dims, volume, to_offsets, from_offsets, to_sizes, from_sizes,
-            to_device, from_device,
+            to,
+            from,
+            element,
+            dims,
+            volume,
+            to_offsets,
+            from_offsets,
+            to_sizes,
+            from_sizes,
+            to_device,
+            from_device,
         )
     }
 }
@@ -448,7 +467,11 @@ pub unsafe extern "C-unwind" fn dynamic_shared() -> *mut c_void {
 }
 
 /// `llvm_omp_target_lock_mem`: memory that is copied often.
-pub unsafe extern "C-unwind" fn lock(address: *mut c_void, size: usize, number: i32) -> *mut c_void {
+pub unsafe extern "C-unwind" fn lock(
+    address: *mut c_void,
+    size: usize,
+    number: i32,
+) -> *mut c_void {
     if let Who::Device(state) = who(number) {
         state.device.pin(address.cast(), size);
     }
@@ -488,4 +511,3 @@ pub unsafe extern "C-unwind" fn dump_tables() {
         }
     }
 }
-

@@ -53,7 +53,7 @@ static DEVICES: OnceLock<Vec<State>> = OnceLock::new();
 /// asked for devices it is too late.
 pub fn choose(choice: Choice) {
     *CHOICE.lock() = choice;
-    hooks::set_devices(|| all().len() as i32);
+    hooks::set_devices(|| count() as i32);
 }
 
 /// What a text such as `emulated`, `emulated:2` or `host` means.
@@ -94,9 +94,21 @@ pub fn all() -> &'static [State] {
     })
 }
 
+/// How many devices programs can use: none, when one of them requires what devices lack.
+pub fn count() -> usize {
+    let lacking = requires::REVERSE_OFFLOAD | requires::UNIFIED_SHARED_MEMORY;
+    if program::required() & lacking != 0 {
+        return 0;
+    }
+    all().len()
+}
+
 /// The device of a number; `None` for the host, for numbers that are no device's, and for devices
 /// that are out.
 pub fn get(number: i32) -> Option<&'static State> {
+    if count() == 0 {
+        return None;
+    }
     let state = all().get(usize::try_from(number).ok()?)?;
     (!state.is_out()).then_some(state)
 }
@@ -180,12 +192,6 @@ impl State {
             reason,
             place: None,
         };
-        if program.requires & requires::REVERSE_OFFLOAD != 0 {
-            return Err(unsupported("`requires reverse_offload`".into()));
-        }
-        if program.requires & requires::UNIFIED_SHARED_MEMORY != 0 {
-            return Err(unsupported("`requires unified_shared_memory`".into()));
-        }
         let fits: Vec<&super::image::Image> = program
             .images
             .iter()
@@ -250,9 +256,10 @@ impl Loaded {
             return Ok(*kernel);
         }
         let name = &program.entries[entry].name;
-        let kernel = self.image.kernel(name).ok_or_else(|| {
-            Failure::Image(format!("it does not have the kernel `{name}`"))
-        })?;
+        let kernel = self
+            .image
+            .kernel(name)
+            .ok_or_else(|| Failure::Image(format!("it does not have the kernel `{name}`")))?;
         kernels.insert(entry, kernel);
         Ok(kernel)
     }

@@ -71,13 +71,8 @@ fn one(bytes: &[u8]) -> Result<Option<Image>, String> {
             _ => {}
         }
     }
-    if kind != u64::from(BITCODE) {
-        return Err(format!(
-            "its image for {} is machine code, not bitcode (compile with `-c -emit-llvm`)",
-            found.arch
-        ));
-    }
-    Ok(Some(found))
+    // Machine code is for runtimes that take it as it is.
+    Ok((kind == u64::from(BITCODE)).then_some(found))
 }
 
 fn part(bytes: &[u8], start: u64, len: u64) -> Result<&[u8], String> {
@@ -88,10 +83,7 @@ fn part(bytes: &[u8], start: u64, len: u64) -> Result<&[u8], String> {
 
 fn number(bytes: &[u8], at: usize, len: usize) -> Result<u64, String> {
     let bytes = part(bytes, at as u64, len as u64)?;
-    Ok(bytes
-        .iter()
-        .rev()
-        .fold(0, |n, &b| n << 8 | u64::from(b)))
+    Ok(bytes.iter().rev().fold(0, |n, &b| n << 8 | u64::from(b)))
 }
 
 fn text(bytes: &[u8], at: u64) -> Result<String, String> {

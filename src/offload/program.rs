@@ -71,6 +71,7 @@ pub struct Program {
     pub requires: u64,
 }
 
+static REQUIRED: AtomicU64 = AtomicU64::new(0);
 static PROGRAMS: RwLock<Vec<Arc<Program>>> = RwLock::new(Vec::new());
 static REGIONS: RwLock<Option<HashMap<usize, (Arc<Program>, usize)>>> = RwLock::new(None);
 
@@ -151,6 +152,7 @@ pub unsafe fn register(
     for (n, entry) in program.entries.iter().enumerate() {
         regions.insert(entry.address, (program.clone(), n));
     }
+    REQUIRED.fetch_or(program.requires, Ordering::Relaxed);
     PROGRAMS.write().push(program.clone());
     Ok(Some(Registration(program)))
 }
@@ -163,6 +165,11 @@ impl Drop for Registration {
         }
         super::devices::forget(&self.0);
     }
+}
+
+/// What programs have required of devices.
+pub fn required() -> u64 {
+    REQUIRED.load(Ordering::Relaxed)
 }
 
 /// All programs.

@@ -77,11 +77,25 @@ pub fn device_for(number: i64) -> std::result::Result<&'static State, String> {
     match devices::get(number) {
         Some(state) => Ok(state),
         None if devices::all().is_empty() => Err("there is no device".into()),
+        None if devices::count() == 0 => Err(format!(
+            "no device has what the program requires: {}",
+            lacking(super::program::required())
+        )),
         None if number as usize == devices::all().len() => Err("the host was asked for".into()),
         None if devices::all().get(number as usize).is_some() => {
             Err(format!("device {number} has failed before"))
         }
         None => Err(format!("there is no device {number}")),
+    }
+}
+
+/// In words.
+fn lacking(required: u64) -> &'static str {
+    use super::program::requires;
+    if required & requires::UNIFIED_SHARED_MEMORY != 0 {
+        "unified_shared_memory"
+    } else {
+        "reverse_offload"
     }
 }
 
@@ -95,10 +109,7 @@ fn end(site: Site, what: &str) -> ! {
     // SAFETY: flushes every stream, so that what was printed before stands before.
     unsafe { libc::fflush(std::ptr::null_mut()) };
     eprintln!("ompvm: {what}\n  in the {} at {}", site.what, site.place());
-    crate::memory::signals::raise_trap(
-        crate::support::error::TrapKind::Abort,
-        std::ptr::null(),
-    )
+    crate::memory::signals::raise_trap(crate::support::error::TrapKind::Device, std::ptr::null())
 }
 
 /// What a failure means: it ends the program, or the reason why the host takes over.
@@ -187,8 +198,11 @@ pub unsafe extern "C-unwind" fn kernel(
             return ON_HOST;
         }
     };
-    let open = |n: u32| if n as i32 > 0 { n } else { 0 };
-    let first = |a: u32, b: i32| if open(a) > 0 { open(a) } else { open(b as u32) };
+    // 0 is open; a region without teams has -1 of them.
+    let first = |a: u32, b: i32| match if a == 0 { b } else { a as i32 } {
+        n if n < 0 => 1,
+        n => n as u32,
+    };
     let shape = (
         first(arguments.teams[0], teams),
         first(arguments.threads[0], threads),
@@ -245,7 +259,11 @@ unsafe fn run(
     }
     let (blocks, threads) = device.shape(kernel, teams, threads, arguments.trip);
     let launch = Launch {
-        blocks: [blocks, dimension(arguments.teams[1]), dimension(arguments.teams[2])],
+        blocks: [
+            blocks,
+            dimension(arguments.teams[1]),
+            dimension(arguments.teams[2]),
+        ],
         threads: [
             threads,
             dimension(arguments.threads[1]),
@@ -317,7 +335,10 @@ unsafe fn kernel_words(
             own.push(copy);
             if is(kind::TO) && size > 0 {
                 // SAFETY: a variable of the program of that size.
-                unsafe { data.device.upload(data.queue, copy, begin as *const u8, size)? };
+                unsafe {
+                    data.device
+                        .upload(data.queue, copy, begin as *const u8, size)?
+                };
                 data.traffic.to += size as u64;
             }
             words.push(copy.wrapping_sub((begin as u64).wrapping_sub(base as u64)));
@@ -328,7 +349,9 @@ unsafe fn kernel_words(
             base = unsafe { *(base as *const usize) };
         }
         let delta = (begin as u64).wrapping_sub(base as u64);
-        let there = data.table.translate(begin, if is(kind::IMPLICIT) { 0 } else { size });
+        let there = data
+            .table
+            .translate(begin, if is(kind::IMPLICIT) { 0 } else { size });
         words.push(match there.or_else(|| data.table.translate(begin, 0)) {
             Some(device) => device.wrapping_sub(delta),
             // Nothing is mapped there: the pointer keeps its value (OpenMP 5.2, section 5.8.6).

@@ -49,6 +49,8 @@ pub enum TrapKind {
     BadJump,
     /// `abort`.
     Abort,
+    /// A `target` region or what it maps failed on a device, as was reported before.
+    Device,
     /// A C++ exception that nothing caught.
     UncaughtException,
 }
@@ -62,7 +64,10 @@ impl TrapKind {
             }
             TrapKind::IntegerDivision => libc::SIGFPE,
             TrapKind::Unreachable | TrapKind::BuiltinTrap => libc::SIGILL,
-            TrapKind::BadJump | TrapKind::Abort | TrapKind::UncaughtException => libc::SIGABRT,
+            TrapKind::BadJump
+            | TrapKind::Abort
+            | TrapKind::Device
+            | TrapKind::UncaughtException => libc::SIGABRT,
         }
     }
 }
@@ -102,6 +107,7 @@ impl fmt::Display for Trap {
             TrapKind::BadCall(a) => write!(f, "call through a bad function pointer ({a:#x})"),
             TrapKind::BadJump => write!(f, "longjmp with a buffer that setjmp did not fill"),
             TrapKind::Abort => write!(f, "the program called abort"),
+            TrapKind::Device => write!(f, "a target construct failed, as said above"),
             TrapKind::UncaughtException => {
                 write!(f, "an exception was thrown that nothing catches")
             }

@@ -38,6 +38,7 @@ fn in_tier(tier: Option<&str>, one_in: usize) -> Vec<Trial> {
         ("pass", Outcome::Pass),
         ("fail", Outcome::Fail),
         ("unsupported", Outcome::Unsupported),
+        ("offload", Outcome::Pass),
     ] {
         let dir = root().join("tests").join(folder);
         for path in files(&dir, &["c", "cpp", "ll"]) {
@@ -47,8 +48,17 @@ fn in_tier(tier: Option<&str>, one_in: usize) -> Vec<Trial> {
                 .display()
                 .to_string();
             let title = crate::titled(tier, &format!("{folder}/{name}"));
-            match Directives::read(&path, &["O2"]) {
-                Ok(d) => {
+            let (levels, outcome): (&[&str], _) = match folder {
+                // Without optimisation regions are other code.
+                "offload" if name.starts_with("fail/") => (&["O0", "O2"], Outcome::Fail),
+                "offload" => (&["O0", "O2"], outcome),
+                _ => (&["O2"], outcome),
+            };
+            match Directives::read(&path, levels) {
+                Ok(mut d) => {
+                    if folder == "offload" {
+                        on_emulated_device(&mut d);
+                    }
                     for level in d.levels.clone() {
                         number += 1;
                         if number % one_in != 0 && outcome != Outcome::Fail {
@@ -66,6 +76,18 @@ fn in_tier(tier: Option<&str>, one_in: usize) -> Vec<Trial> {
         }
     }
     trials
+}
+
+/// The flags that compile for a device, and the option that has one without hardware.
+fn on_emulated_device(d: &mut Directives) {
+    let flags = ["--offload-arch=sm_90", "-nogpulib", "--cuda-feature=+ptx83"];
+    d.flags.extend(flags.map(str::to_owned));
+    if !d.options.iter().any(|o| o.starts_with("--device")) {
+        d.options.push("--device=emulated".into());
+    }
+    if !d.env.iter().any(|(key, _)| key == "OMP_NUM_THREADS") {
+        d.env.push(("OMP_NUM_THREADS".into(), "4".into()));
+    }
 }
 
 fn check(

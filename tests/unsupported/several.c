@@ -1,22 +1,18 @@
 // Several unsupported constructs in one program: all of them must be reported at once, before anything runs.
-// flags: -fopenmp-targets=x86_64-pc-linux-gnu
 // exit: 125
-// stderr-has: __tgt_target_kernel
-// stderr-has: several.c:13
-// stderr-has: __tgt_target_data_update_mapper
-// stderr-has: several.c:18
+// stderr-has: omp_get_num_interop_properties
+// stderr-has: several.c:12
+// stderr-has: omp_get_submemspace
+// stderr-has: several.c:15
 // stderr-has: __tgt_interop_init
-// stderr-has: several.c:26
+// stderr-has: several.c:22
 #include <omp.h>
 #include <stdio.h>
-static void kernel(int *v) {
-#pragma omp target map(tofrom : v[0 : 2])
-  v[0] = 1;
+static int properties(void *v) {
+  return omp_get_num_interop_properties(v);
 }
-static void copies(int *v) {
-  for (int i = 0; i < 10; i++) {
-#pragma omp target update to(v[0 : 10])
-  }
+static void spaces(void) {
+  void *omp_get_submemspace(void *, int, const int *); int n = 0; omp_get_submemspace(0, 1, &n);
 }
 int main(void) {
   int v[10];
@@ -25,8 +21,8 @@ int main(void) {
   {
     void __tgt_interop_init(void); __tgt_interop_init();
 #pragma omp single
-    kernel(v);
-    copies(v);
+    properties(v);
+    spaces();
   }
   return 0;
 }

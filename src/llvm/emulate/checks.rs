@@ -267,7 +267,8 @@ impl Checks<'_> {
     fn divisor(&mut self, i: LLVMValueRef) {
         let divisor = llvm!(core::LLVMGetOperand(i, 1));
         let of = llvm!(core::LLVMTypeOf(divisor));
-        let scalar = llvm!(core::LLVMGetTypeKind(of)) == inkwell::llvm_sys::LLVMTypeKind::LLVMIntegerTypeKind;
+        let scalar = llvm!(core::LLVMGetTypeKind(of))
+            == inkwell::llvm_sys::LLVMTypeKind::LLVMIntegerTypeKind;
         if llvm!(core::LLVMIsConstant(divisor)) != 0 || !scalar {
             return;
         }

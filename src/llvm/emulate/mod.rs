@@ -111,8 +111,8 @@ pub fn emulate(inputs: Vec<Input>, world: Arc<dyn World>) -> Result<Emulated, Re
 fn work(inputs: &[Input], world: &dyn World) -> Result<Emulated, Refusal> {
     initialise_target();
     let damaged = |e: String| Refusal::Damaged(e);
-    let device = parse::parse_for(inputs, "nvptx64")
-        .map_err(|e| Refusal::Damaged(e.to_string()))?;
+    let device =
+        parse::parse_for(inputs, "nvptx64").map_err(|e| Refusal::Damaged(e.to_string()))?;
     let kernels = prepare(&device)?;
     let printed = super::raw::take_message(llvm!(core::LLVMPrintModuleToString(device.module)));
     let shared = shared_names(&device);
@@ -482,8 +482,20 @@ fn wrap_kernels(module: LLVMModuleRef, kernels: &[String]) -> Vec<u32> {
 /// Names that textual IR declares, and those that code generation may call of itself.
 fn undefined_names(ir: &str) -> Vec<String> {
     const OF_LLVM: [&str; 14] = [
-        "memcpy", "memmove", "memset", "memcmp", "fmod", "fmodf", "ldexp", "ldexpf", "frexp",
-        "frexpf", "__udivti3", "__umodti3", "__divti3", "__modti3",
+        "memcpy",
+        "memmove",
+        "memset",
+        "memcmp",
+        "fmod",
+        "fmodf",
+        "ldexp",
+        "ldexpf",
+        "frexp",
+        "frexpf",
+        "__udivti3",
+        "__umodti3",
+        "__divti3",
+        "__modti3",
     ];
     let mut names: Vec<String> = OF_LLVM.map(str::to_owned).to_vec();
     for line in ir.lines().filter(|l| l.starts_with("declare ")) {
@@ -497,15 +509,36 @@ fn undefined_names(ir: &str) -> Vec<String> {
         names.extend(name.map(str::to_owned));
     }
     // Mathematics that intrinsic functions become.
-    for name in ["sin", "cos", "tan", "exp", "exp2", "exp10", "log", "log2", "log10", "pow"] {
+    for name in [
+        "sin", "cos", "tan", "exp", "exp2", "exp10", "log", "log2", "log10", "pow",
+    ] {
         names.push(name.to_owned());
         names.push(format!("{name}f"));
     }
-    for name in ["fmin", "fmax", "floor", "ceil", "trunc", "rint", "nearbyint", "round"] {
+    for name in [
+        "fmin",
+        "fmax",
+        "floor",
+        "ceil",
+        "trunc",
+        "rint",
+        "nearbyint",
+        "round",
+    ] {
         names.push(name.to_owned());
         names.push(format!("{name}f"));
     }
-    for name in ["roundeven", "fma", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh"] {
+    for name in [
+        "roundeven",
+        "fma",
+        "asin",
+        "acos",
+        "atan",
+        "atan2",
+        "sinh",
+        "cosh",
+        "tanh",
+    ] {
         names.push(name.to_owned());
         names.push(format!("{name}f"));
     }

@@ -37,7 +37,13 @@ fn rewrite(line: &str, out: &mut String) {
 fn plain(mut text: &str, out: &mut String) {
     const SPACE: &str = "addrspace(";
     loop {
-        let words = [SPACE, "addrspacecast ", "addrspacecast(", "ptx_kernel ", "ptx_device "];
+        let words = [
+            SPACE,
+            "addrspacecast ",
+            "addrspacecast(",
+            "ptx_kernel ",
+            "ptx_device ",
+        ];
         let found = words
             .iter()
             .filter_map(|w| Some((text.find(w)?, *w)))
@@ -84,7 +90,9 @@ mod tests {
             "  %16 = bitcast ptr %6 to ptr"
         );
         assert_eq!(
-            line("@x = internal addrspace(3) global ptr addrspacecast (ptr addrspace(1) @y to ptr), align 4"),
+            line(
+                "@x = internal addrspace(3) global ptr addrspacecast (ptr addrspace(1) @y to ptr), align 4"
+            ),
             "@x = internal global ptr bitcast (ptr @y to ptr), align 4"
         );
         assert_eq!(
@@ -95,6 +103,9 @@ mod tests {
             line("define weak_odr protected ptx_kernel void @k(ptr addrspace(1) %0, i64 %1) #0 {"),
             "define weak_odr protected void @k(ptr %0, i64 %1) #0 {"
         );
-        assert_eq!(line("call void @f(ptr addrspace(1) %p)"), "call void @f(ptr %p)");
+        assert_eq!(
+            line("call void @f(ptr addrspace(1) %p)"),
+            "call void @f(ptr %p)"
+        );
     }
 }

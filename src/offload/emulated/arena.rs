@@ -90,11 +90,6 @@ impl Arena {
         })
     }
 
-    /// What all of its addresses have in common.
-    pub fn tag(&self) -> u64 {
-        self.tag
-    }
-
     /// Bytes that can be allocated.
     pub fn capacity(&self) -> u64 {
         self.capacity

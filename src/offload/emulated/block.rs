@@ -28,6 +28,9 @@ const STACK: usize = 256 << 10;
 /// Turns of loops after which a thread lets others go on.
 const TURNS: u32 = 20_000;
 
+/// In a barrier's number: all threads come to it together.
+pub const ALIGNED: u32 = 1 << 31;
+
 /// What a launch is.
 pub struct Grid<'a> {
     /// The kernel: takes its arguments from an array of words.
@@ -324,10 +327,11 @@ impl Block<'_> {
             }
             let what = match state {
                 State::Ready => "can go on".to_owned(),
-                State::Barrier { number, count: 0 } => format!("wait at barrier {number}"),
-                State::Barrier { number, count } => {
-                    format!("wait at barrier {number} for {count} threads")
+                State::Barrier { number, count: 0 } if number & ALIGNED != 0 => {
+                    "wait at the end of the region, or at a barrier of all".to_owned()
                 }
+                State::Barrier { count: 0, .. } => "wait at a barrier".to_owned(),
+                State::Barrier { count, .. } => format!("wait at a barrier for {count} threads"),
                 State::Warp { mask, .. } => format!("wait for the lanes {mask:#010x} of the warp"),
                 State::Done => "have ended".to_owned(),
             };
@@ -374,20 +378,6 @@ impl Block<'_> {
         }
         // SAFETY: within the vector.
         Some(unsafe { self.shared.as_mut_ptr().cast::<u8>().add(at as usize) })
-    }
-
-    fn lanes(&self) -> std::ops::Range<u32> {
-        let first = self.current / WARP * WARP;
-        first..(first + WARP).min(self.threads.len() as u32)
-    }
-
-    /// Lanes of the calling thread's warp that have not ended.
-    pub fn live_lanes(&self) -> u32 {
-        let lanes = self.lanes();
-        let first = lanes.start;
-        lanes
-            .filter(|&n| self.threads[n as usize].state != State::Done)
-            .fold(0, |mask, n| mask | 1 << (n - first))
     }
 
     /// Whether everybody is there for whom the threads in `state` wait; then they can go on.

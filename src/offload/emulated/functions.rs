@@ -58,12 +58,12 @@ functions! {
     "ompvm.nvvm.read.ptx.sreg.total.smem.size" => total_size;
     "ompvm.nvvm.activemask" => active_mask;
     "ompvm.nvvm.barrier.cta.sync.all" => barrier_all;
-    "ompvm.nvvm.barrier.cta.sync.aligned.all" => barrier_all;
+    "ompvm.nvvm.barrier.cta.sync.aligned.all" => aligned_all;
     "ompvm.nvvm.barrier.cta.sync.count" => barrier_count;
-    "ompvm.nvvm.barrier.cta.sync.aligned.count" => barrier_count;
+    "ompvm.nvvm.barrier.cta.sync.aligned.count" => aligned_count;
     "ompvm.nvvm.barrier.sync" => barrier_all;
     "ompvm.nvvm.barrier.sync.cnt" => barrier_count;
-    "ompvm.nvvm.barrier.n" => barrier_all;
+    "ompvm.nvvm.barrier.n" => aligned_all;
     "ompvm.nvvm.barrier" => barrier_count;
     "ompvm.nvvm.barrier0" => barrier_zero;
     "ompvm.nvvm.bar.sync" => barrier_all;
@@ -204,12 +204,64 @@ pub fn address(name: &str) -> usize {
 
 /// Mathematics by its name in libm.
 const LIBM: [&str; 58] = [
-    "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "copysign", "cos",
-    "cosh", "erf", "erfc", "exp", "exp10", "exp2", "expm1", "fabs", "fdim", "floor", "fma", "fmax",
-    "fmin", "fmod", "hypot", "ilogb", "ldexp", "lgamma", "llrint", "llround", "log", "log10",
-    "log1p", "log2", "logb", "lrint", "lround", "nearbyint", "nextafter", "pow", "remainder",
-    "rint", "round", "roundeven", "scalbln", "scalbn", "sin", "sinh", "sqrt", "tan", "tanh",
-    "tgamma", "trunc", "j0", "j1", "y0", "y1",
+    "acos",
+    "acosh",
+    "asin",
+    "asinh",
+    "atan",
+    "atan2",
+    "atanh",
+    "cbrt",
+    "ceil",
+    "copysign",
+    "cos",
+    "cosh",
+    "erf",
+    "erfc",
+    "exp",
+    "exp10",
+    "exp2",
+    "expm1",
+    "fabs",
+    "fdim",
+    "floor",
+    "fma",
+    "fmax",
+    "fmin",
+    "fmod",
+    "hypot",
+    "ilogb",
+    "ldexp",
+    "lgamma",
+    "llrint",
+    "llround",
+    "log",
+    "log10",
+    "log1p",
+    "log2",
+    "logb",
+    "lrint",
+    "lround",
+    "nearbyint",
+    "nextafter",
+    "pow",
+    "remainder",
+    "rint",
+    "round",
+    "roundeven",
+    "scalbln",
+    "scalbn",
+    "sin",
+    "sinh",
+    "sqrt",
+    "tan",
+    "tanh",
+    "tgamma",
+    "trunc",
+    "j0",
+    "j1",
+    "y0",
+    "y1",
 ];
 
 fn mathematics(name: &str) -> usize {
@@ -316,8 +368,17 @@ extern "C" fn barrier_all(number: u32) {
     barrier_count(number, 0);
 }
 
+// All threads come to these together; where some come to another kind of barrier they have diverged.
+extern "C" fn aligned_count(number: u32, count: u32) {
+    barrier_count(number | block::ALIGNED, count);
+}
+
+extern "C" fn aligned_all(number: u32) {
+    aligned_count(number, 0);
+}
+
 extern "C" fn barrier_zero() {
-    barrier_count(0, 0);
+    aligned_count(0, 0);
 }
 
 fn in_warp(op: Op, mask: u32, value: u64) -> u64 {
@@ -470,7 +531,13 @@ extern "C" fn assert_fail(message: u64, file: u64, line: u32, function: u64) {
 
 extern "C" fn abort() {
     // SAFETY: called by device code.
-    unsafe { block::fail(check::fault(0, "the device code called `abort`".into(), None)) };
+    unsafe {
+        block::fail(check::fault(
+            0,
+            "the device code called `abort`".into(),
+            None,
+        ))
+    };
 }
 
 // The compiler's own calls, whose addresses are checked already, and the program's, whose are not.
@@ -489,7 +556,13 @@ fn either(address: u64, size: u64, write: bool) -> *mut u8 {
 
 extern "C" fn memcpy(to: u64, from: u64, len: u64) -> u64 {
     // SAFETY: both ranges are checked.
-    unsafe { std::ptr::copy(either(from, len, false), either(to, len, true), len as usize) };
+    unsafe {
+        std::ptr::copy(
+            either(from, len, false),
+            either(to, len, true),
+            len as usize,
+        )
+    };
     to
 }
 
@@ -594,7 +667,11 @@ fn erfc(x: f64) -> f64 {
 fn store<T: Copy>(address: u64, value: T) {
     let size = size_of::<T>() as u64;
     // SAFETY: a checked address; unaligned ones are the program's matter.
-    unsafe { check::pointer(address, size).cast::<T>().write_unaligned(value) };
+    unsafe {
+        check::pointer(address, size)
+            .cast::<T>()
+            .write_unaligned(value)
+    };
 }
 
 extern "C" fn sincos(x: f64, sin: u64, cos: u64) {

@@ -168,7 +168,8 @@ pub(super) fn environment(handle: u64, args: u32, bytes: Option<&[u8]>) -> Kerne
     let Some(bytes) = bytes.filter(|b| b.len() >= 28) else {
         return kernel;
     };
-    let word = |at: usize| i32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+    let word =
+        |at: usize| i32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
     kernel.mode = match bytes[2] {
         1 => Mode::Generic,
         2 => Mode::Spmd,
@@ -198,7 +199,7 @@ impl super::device::Device for Device {
         Limits {
             memory: self.arena.capacity(),
             threads_per_block: 1024,
-            usual_blocks: 8,
+            usual_blocks: 16,
             usual_threads: 64,
             blocks: 65_535,
             warp: block::WARP,
@@ -296,11 +297,9 @@ impl super::device::Device for Device {
             // SAFETY: a live block of the size, and contents of the same size.
             unsafe {
                 match variable.contents {
-                    Some(from) => std::ptr::copy_nonoverlapping(
-                        from as *const u8,
-                        to,
-                        variable.size as usize,
-                    ),
+                    Some(from) => {
+                        std::ptr::copy_nonoverlapping(from as *const u8, to, variable.size as usize)
+                    }
                     None => to.write_bytes(0, variable.size as usize),
                 }
             }
@@ -320,10 +319,7 @@ impl super::device::Device for Device {
                 Some(unsafe { std::slice::from_raw_parts(at, s.size as usize) })
             });
             let handle = loaded.len() as u64;
-            kernels.insert(
-                kernel.name.clone(),
-                environment(handle, kernel.args, bytes),
-            );
+            kernels.insert(kernel.name.clone(), environment(handle, kernel.args, bytes));
             loaded.push(Loaded {
                 address: kernel.address,
                 shared: made.shared,
@@ -363,7 +359,10 @@ impl super::device::Device for Device {
         let count = launch.threads.iter().product::<u32>();
         if count == 0 || count > 1024 || launch.blocks.contains(&0) {
             return Err(Failure::Unsupported {
-                reason: format!("a launch of {:?} blocks of {:?} threads", launch.blocks, launch.threads),
+                reason: format!(
+                    "a launch of {:?} blocks of {:?} threads",
+                    launch.blocks, launch.threads
+                ),
                 place: None,
             });
         }

@@ -95,17 +95,25 @@ fn one(format: &[u8], arguments: &mut Arguments, out: &mut Vec<u8>) -> usize {
                     spec.extend(b"ll");
                     spec.push(c);
                     let value = arguments.next::<i64>();
-                    convert(&spec, |to, size, f| {
-                        // SAFETY: the conversion takes a long long.
-                        unsafe { snprintf(to, size, f, value) }
-                    }, out);
+                    convert(
+                        &spec,
+                        |to, size, f| {
+                            // SAFETY: the conversion takes a long long.
+                            unsafe { snprintf(to, size, f, value) }
+                        },
+                        out,
+                    );
                 } else {
                     spec.push(c);
                     let value = arguments.next::<i32>();
-                    convert(&spec, |to, size, f| {
-                        // SAFETY: the conversion takes an int.
-                        unsafe { snprintf(to, size, f, value) }
-                    }, out);
+                    convert(
+                        &spec,
+                        |to, size, f| {
+                            // SAFETY: the conversion takes an int.
+                            unsafe { snprintf(to, size, f, value) }
+                        },
+                        out,
+                    );
                 }
                 return n;
             }
@@ -116,10 +124,14 @@ fn one(format: &[u8], arguments: &mut Arguments, out: &mut Vec<u8>) -> usize {
             b'e' | b'E' | b'f' | b'F' | b'g' | b'G' | b'a' | b'A' => {
                 spec.push(c);
                 let value = arguments.next::<f64>();
-                convert(&spec, |to, size, f| {
-                    // SAFETY: the conversion takes a double.
-                    unsafe { snprintf(to, size, f, value) }
-                }, out);
+                convert(
+                    &spec,
+                    |to, size, f| {
+                        // SAFETY: the conversion takes a double.
+                        unsafe { snprintf(to, size, f, value) }
+                    },
+                    out,
+                );
                 return n;
             }
             b'p' => {
@@ -138,10 +150,14 @@ fn one(format: &[u8], arguments: &mut Arguments, out: &mut Vec<u8>) -> usize {
                 let Ok(text) = CString::new(text) else {
                     return n;
                 };
-                convert(&spec, |to, size, f| {
-                    // SAFETY: the conversion takes a C string.
-                    unsafe { snprintf(to, size, f, text.as_ptr()) }
-                }, out);
+                convert(
+                    &spec,
+                    |to, size, f| {
+                        // SAFETY: the conversion takes a C string.
+                        unsafe { snprintf(to, size, f, text.as_ptr()) }
+                    },
+                    out,
+                );
                 return n;
             }
             _ => {

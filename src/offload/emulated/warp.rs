@@ -93,7 +93,10 @@ pub fn result(kind: u32, mask: u32, lane: u32, own: u64, values: &[(u32, u64)]) 
             let most = lane & segment | clamp & !segment;
             let least = lane & segment;
             let (from, valid) = match op {
-                Op::ShuffleUp => (lane.wrapping_sub(by), lane as i64 - by as i64 >= most as i64),
+                Op::ShuffleUp => (
+                    lane.wrapping_sub(by),
+                    lane as i64 - by as i64 >= most as i64,
+                ),
                 Op::ShuffleDown => (lane + by, lane + by <= most),
                 Op::ShuffleXor => (lane ^ by, lane ^ by <= most),
                 _ => {

@@ -71,7 +71,10 @@ impl<'a> Data<'a> {
             // SAFETY: the caller's contract.
             unsafe { self.enter_one(item, items.get(n + 1), n, bases)? };
         }
-        for item in items.iter().filter(|i| i.is(kind::ATTACH) && !i.is_private()) {
+        for item in items
+            .iter()
+            .filter(|i| i.is(kind::ATTACH) && !i.is_private())
+        {
             let (slot, pointee) = (item.base, item.begin);
             let fresh = |address| match self.table.find(address, 0) {
                 Found::Within(start) => self.fresh.contains(&start),
@@ -105,7 +108,11 @@ impl<'a> Data<'a> {
         }
         let parent = next.is_some_and(|n| n.kind >> 48 == number as u64 + 1) && !item.is_member();
         // A part of a structure keeps the whole one's alignment.
-        let padding = if parent { item.begin % 64 } else { item.begin % 16 };
+        let padding = if parent {
+            item.begin % 64
+        } else {
+            item.begin % 16
+        };
         let size = usize::try_from(item.size).unwrap_or(0);
         // SAFETY: the caller's contract.
         let device = unsafe { self.place(item.begin, size, item, (counts, true), padding)? };
@@ -255,7 +262,10 @@ impl<'a> Data<'a> {
     unsafe fn upload(&mut self, to: u64, from: usize, size: usize) -> Result<()> {
         let since = std::time::Instant::now();
         // SAFETY: the caller's contract.
-        unsafe { self.device.upload(self.queue, to, from as *const u8, size)? };
+        unsafe {
+            self.device
+                .upload(self.queue, to, from as *const u8, size)?
+        };
         self.traffic.to += size as u64;
         self.traffic.time += since.elapsed().as_nanos() as u64;
         Ok(())
@@ -333,8 +343,7 @@ impl<'a> Data<'a> {
             }
             _ => return Ok(()),
         };
-        let counts =
-            (!item.is_member() || item.is(kind::PTR_AND_OBJ)) && !item.first_of_mapper;
+        let counts = (!item.is_member() || item.is(kind::PTR_AND_OBJ)) && !item.first_of_mapper;
         let (held, delete) = (item.is(kind::HOLD), item.is(kind::DELETE));
         let Some(range) = self.table.get(start) else {
             return Ok(());

@@ -62,14 +62,22 @@ impl Range {
     /// Enters once more.
     pub fn enter(&mut self, held: bool) {
         if self.life == Life::Counted {
-            *(if held { &mut self.held } else { &mut self.count }) += 1;
+            *(if held {
+                &mut self.held
+            } else {
+                &mut self.count
+            }) += 1;
         }
     }
 
     /// Leaves once; with `delete` for good.
     pub fn leave(&mut self, held: bool, delete: bool) {
         if self.life == Life::Counted {
-            let count = if held { &mut self.held } else { &mut self.count };
+            let count = if held {
+                &mut self.held
+            } else {
+                &mut self.count
+            };
             *count = if delete { 0 } else { count.saturating_sub(1) };
         }
     }

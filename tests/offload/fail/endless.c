@@ -1,0 +1,11 @@
+// A region that never ends, with a time that it has.
+// env: OMPVM_TARGET_TIMEOUT=0.3
+// signal: 6
+// stderr-has: the region did not end in the time that OMPVM_TARGET_TIMEOUT gives
+// stderr-has: endless.c:8
+int main(void) {
+  volatile int x = 1;
+#pragma omp target map(tofrom : x)
+  while (x) x = x + 2;
+  return 0;
+}
