@@ -12,7 +12,6 @@
     clippy::missing_safety_doc,
     reason = "the contract of ABI entries is the ABI's"
 )]
-#![expect(clippy::too_many_arguments, reason = "the ABI's signatures")]
 
 pub mod api;
 pub mod device;

@@ -73,7 +73,10 @@ pub struct Program {
 
 static REQUIRED: AtomicU64 = AtomicU64::new(0);
 static PROGRAMS: RwLock<Vec<Arc<Program>>> = RwLock::new(Vec::new());
-static REGIONS: RwLock<Option<HashMap<usize, (Arc<Program>, usize)>>> = RwLock::new(None);
+/// By the address on the host: the program and the entry's number.
+type Regions = HashMap<usize, (Arc<Program>, usize)>;
+
+static REGIONS: RwLock<Option<Regions>> = RwLock::new(None);
 
 /// A piece of a section in memory.
 #[derive(Clone, Copy, Debug)]

@@ -409,6 +409,10 @@ unsafe fn data(ident: *const Ident, what: &'static str, device: i64, arrays: Arr
                 data.undo();
             }
             drop(table);
+            // What is not copied would be missed.
+            if step != Step::Enter && matches!(failure, Failure::Unsupported { .. }) {
+                end(site, &failure.to_string());
+            }
             let why = failed(site, Some(state), &failure);
             on_host(site, &why);
         }

@@ -639,8 +639,8 @@ mathematics! {
     ffsll(x: u64) -> i32 = if x == 0 { 0 } else { x.trailing_zeros() as i32 + 1 };
     brev(x: u32) -> u32 = x.reverse_bits();
     brevll(x: u64) -> u64 = x.reverse_bits();
-    mulhi(a: i32, b: i32) -> i32 = (i64::from(a) * i64::from(b) >> 32) as i32;
-    umulhi(a: u32, b: u32) -> u32 = (u64::from(a) * u64::from(b) >> 32) as u32;
+    mulhi(a: i32, b: i32) -> i32 = ((i64::from(a) * i64::from(b)) >> 32) as i32;
+    umulhi(a: u32, b: u32) -> u32 = ((u64::from(a) * u64::from(b)) >> 32) as u32;
     isnand(x: f64) -> i32 = x.is_nan().into();
     isnanf(x: f32) -> i32 = x.is_nan().into();
     isinfd(x: f64) -> i32 = x.is_infinite().into();

@@ -380,6 +380,16 @@ impl<'a> Data<'a> {
             // SAFETY: the caller's contract.
             unsafe {
                 if item.is(kind::NON_CONTIGUOUS) {
+                    // clang 22 passes the bytes instead where they are known at run time only.
+                    const MOST: i64 = 32;
+                    if !(1..=MOST).contains(&item.size) {
+                        return Err(Failure::Unsupported {
+                            reason: "an update of a section with gaps whose length the compiler \
+                                     does not know: it passes no number of dimensions"
+                                .into(),
+                            place: None,
+                        });
+                    }
                     let dims = item.begin as *const Dimension;
                     let dims =
                         std::slice::from_raw_parts(dims, usize::try_from(item.size).unwrap_or(0));
