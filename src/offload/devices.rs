@@ -4,7 +4,7 @@
 //! nothing. A device that fails is out from then on: what is mapped there comes back to the host, and
 //! regions run there.
 
-use super::device::{Device, Failure, Image, Kernel, Result};
+use super::device::{Device, Failure, Image, Kernel, Queue, Result};
 use super::emulated;
 use super::map::table::{Life, Range, Table};
 use super::program::{self, Program, requires};
@@ -141,12 +141,8 @@ impl State {
         for (start, range) in table.iter() {
             // SAFETY: the program mapped this memory and has not unmapped it.
             let copied = unsafe {
-                self.device.download(
-                    super::device::Queue::SYNC,
-                    start as *mut u8,
-                    range.device,
-                    range.size,
-                )
+                self.device
+                    .download(Queue::SYNC, start as *mut u8, range.device, range.size)
             };
             if copied.is_err() {
                 return;
@@ -224,11 +220,22 @@ impl State {
             let Some(symbol) = image.symbol(&entry.name) else {
                 continue;
             };
+            let mut address = symbol.address;
+            if entry.indirect {
+                // The device has a variable with the function's address there.
+                let mut bytes = [0; 8];
+                // SAFETY: eight bytes that live until the call returns.
+                unsafe {
+                    self.device
+                        .download(Queue::SYNC, bytes.as_mut_ptr(), address, 8)?;
+                }
+                address = u64::from_ne_bytes(bytes);
+            }
             table.insert(
                 entry.address,
                 Range {
                     size: entry.size as usize,
-                    device: symbol.address,
+                    device: address,
                     allocation: None,
                     life: Life::Program,
                     count: 1,

@@ -5,8 +5,8 @@
 // stderr-has: omp_get_num_interop_properties
 // stderr-has: in_cxx_template.cpp:15
 #include <omp.h>
-extern "C" void *omp_get_submemspace(void *, int, const int *);
-template <class T> static void fill(T *v, int n) { omp_get_submemspace(v, 1, &n);
+template <class T> static void fill(T *v, int n) {
+  (void)omp_get_submemspace(omp_default_mem_space, 1, &n);
   for (int i = 0; i < n; i++) v[i] = i;
 }
 int main() {

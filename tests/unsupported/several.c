@@ -12,7 +12,7 @@ static int properties(void *v) {
   return omp_get_num_interop_properties(v);
 }
 static void spaces(void) {
-  void *omp_get_submemspace(void *, int, const int *); int n = 0; omp_get_submemspace(0, 1, &n);
+  int n = 0; (void)omp_get_submemspace(omp_default_mem_space, 1, &n);
 }
 int main(void) {
   int v[10];

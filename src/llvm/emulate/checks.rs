@@ -15,6 +15,8 @@ use inkwell::llvm_sys::prelude::*;
 pub const CHECK: &str = "ompvm.check";
 /// As [`CHECK`] for an access that changes memory.
 pub const CHECK_WRITE: &str = "ompvm.check_write";
+/// Takes (function, place): a call through a pointer.
+pub const CALL: &str = "ompvm.call";
 /// Called once for each turn of a loop.
 pub const TICK: &str = "ompvm.tick";
 /// Takes (place): a division by zero.
@@ -30,6 +32,7 @@ struct Checks<'a> {
     write: (LLVMValueRef, LLVMTypeRef),
     tick: (LLVMValueRef, LLVMTypeRef),
     division: (LLVMValueRef, LLVMTypeRef),
+    call: (LLVMValueRef, LLVMTypeRef),
     word: LLVMTypeRef,
     pointer: LLVMTypeRef,
 }
@@ -65,6 +68,7 @@ pub(super) fn insert(module: LLVMModuleRef, places: &mut Vec<Place>) -> Result<(
         write: declare(CHECK_WRITE, pointer, &mut [pointer, word, word]),
         tick: declare(TICK, nothing, &mut []),
         division: declare(DIVISION, word, &mut [word]),
+        call: declare(CALL, nothing, &mut [pointer, word]),
         word,
         pointer,
     };
@@ -161,6 +165,9 @@ impl Checks<'_> {
             return Err(Refusal::Unsupported("inline assembly".into(), place));
         }
         if llvm!(core::LLVMIsAFunction(callee)).is_null() {
+            let place = self.place(i);
+            llvm!(core::LLVMPositionBuilderBefore(self.builder, i));
+            self.call(self.call, &mut [callee, place]);
             return Ok(());
         }
         let name = super::name_of(callee);

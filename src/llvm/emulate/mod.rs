@@ -79,6 +79,8 @@ pub struct Emulated {
     pub shared: u64,
     /// What the numbers mean that checks are called with.
     pub places: Vec<Place>,
+    /// The addresses of its functions, sorted: what calls through pointers may reach.
+    pub functions: Vec<usize>,
     jit: Jit,
 }
 
@@ -113,7 +115,7 @@ fn work(inputs: &[Input], world: &dyn World) -> Result<Emulated, Refusal> {
     let damaged = |e: String| Refusal::Damaged(e);
     let device =
         parse::parse_for(inputs, "nvptx64").map_err(|e| Refusal::Damaged(e.to_string()))?;
-    let kernels = prepare(&device)?;
+    let mut kernels = prepare(&device)?;
     let printed = super::raw::take_message(llvm!(core::LLVMPrintModuleToString(device.module)));
     let shared = shared_names(&device);
     drop(device);
@@ -125,6 +127,9 @@ fn work(inputs: &[Input], world: &dyn World) -> Result<Emulated, Refusal> {
     let parsed = parse::parse(&[host]).map_err(|e| Refusal::Damaged(e.to_string()))?;
     let module = parsed.module;
     missing(module, world)?;
+    if gather_constructors(module) {
+        kernels.push(CONSTRUCTORS.into());
+    }
     let machine = Machine::host(module, true).map_err(damaged)?;
     keep_kernels(module, &kernels);
     machine.run(module, PASSES).map_err(damaged)?;
@@ -132,6 +137,7 @@ fn work(inputs: &[Input], world: &dyn World) -> Result<Emulated, Refusal> {
     checks::insert(module, &mut places)?;
     let shared = place_shared(module, &shared, world);
     let mut variables = place_variables(module, world)?;
+    let count = table_functions(module);
     let wrappers = wrap_kernels(module, &kernels);
     llvm!(debuginfo::LLVMStripModuleDebugInfo(module));
     let ir = super::raw::take_message(llvm!(core::LLVMPrintModuleToString(module)));
@@ -164,11 +170,19 @@ fn work(inputs: &[Input], world: &dyn World) -> Result<Emulated, Refusal> {
             args,
         });
     }
+    let mut functions = Vec::new();
+    if count > 0 {
+        let table = jit.lookup(FUNCTIONS).map_err(damaged)?;
+        // SAFETY: the array that `table_functions` made.
+        functions.extend(unsafe { std::slice::from_raw_parts(table as *const usize, count) });
+        functions.sort_unstable();
+    }
     Ok(Emulated {
         variables,
         kernels: list,
         shared,
         places,
+        functions,
         jit,
     })
 }
@@ -303,6 +317,58 @@ fn first_use(value: LLVMValueRef) -> Option<String> {
     None
 }
 
+/// The kernel that makes the objects with static storage, where there are such: one thread calls
+/// it before all others.
+pub const CONSTRUCTORS: &str = "ompvm.constructors";
+
+/// Makes [`CONSTRUCTORS`] of the list that the compiler left; whether there is one.
+fn gather_constructors(module: LLVMModuleRef) -> bool {
+    let list = llvm!(core::LLVMGetNamedGlobal(
+        module,
+        c"llvm.global_ctors".as_ptr()
+    ));
+    if list.is_null() {
+        return false;
+    }
+    let context = llvm!(core::LLVMGetModuleContext(module));
+    let nothing = llvm!(core::LLVMVoidTypeInContext(context));
+    let of = llvm!(core::LLVMFunctionType(nothing, std::ptr::null_mut(), 0, 0));
+    let name = format!("{CONSTRUCTORS}\0");
+    let all = llvm!(core::LLVMAddFunction(module, name.as_ptr().cast(), of));
+    let block = llvm!(core::LLVMAppendBasicBlockInContext(
+        context,
+        all,
+        c"".as_ptr()
+    ));
+    let builder = llvm!(core::LLVMCreateBuilderInContext(context));
+    llvm!(core::LLVMPositionBuilderAtEnd(builder, block));
+    let rows = llvm!(core::LLVMGetInitializer(list));
+    // Rows are (priority, function, data), in the order of priorities.
+    for n in 0..llvm!(core::LLVMGetNumOperands(rows)) {
+        let row = llvm!(core::LLVMGetOperand(rows, n as u32));
+        let f = llvm!(core::LLVMGetOperand(row, 1));
+        llvm!(core::LLVMBuildCall2(
+            builder,
+            of,
+            f,
+            std::ptr::null_mut(),
+            0,
+            c"".as_ptr()
+        ));
+    }
+    llvm!(core::LLVMBuildRetVoid(builder));
+    llvm!(core::LLVMDisposeBuilder(builder));
+    llvm!(core::LLVMDeleteGlobal(list));
+    let after = llvm!(core::LLVMGetNamedGlobal(
+        module,
+        c"llvm.global_dtors".as_ptr()
+    ));
+    if !after.is_null() {
+        llvm!(core::LLVMDeleteGlobal(after));
+    }
+    true
+}
+
 /// Everything but kernels becomes internal, so that what nobody calls goes.
 fn keep_kernels(module: LLVMModuleRef, kernels: &[String]) {
     let table = |name: &str| name.ends_with("_kernel_environment");
@@ -410,6 +476,31 @@ fn replace(module: LLVMModuleRef, variable: LLVMValueRef, address: u64) {
     let number = llvm!(core::LLVMConstInt(word, address, 0));
     let fixed = llvm!(core::LLVMConstIntToPtr(number, pointer));
     llvm!(core::LLVMReplaceAllUsesWith(variable, fixed));
+}
+
+/// The array of all functions' addresses.
+const FUNCTIONS: &str = "ompvm.functions";
+
+/// Makes the array of all functions' addresses; how many they are.
+fn table_functions(module: LLVMModuleRef) -> usize {
+    let context = llvm!(core::LLVMGetModuleContext(module));
+    let pointer = llvm!(core::LLVMPointerTypeInContext(context, 0));
+    let mut list = functions(module);
+    list.retain(|&f| !is_declaration(f));
+    if list.is_empty() {
+        return 0;
+    }
+    let count = list.len();
+    let array = llvm!(core::LLVMConstArray2(
+        pointer,
+        list.as_mut_ptr(),
+        count as u64
+    ));
+    let of = llvm!(core::LLVMArrayType2(pointer, count as u64));
+    let name = format!("{FUNCTIONS}\0");
+    let table = llvm!(core::LLVMAddGlobal(module, of, name.as_ptr().cast()));
+    llvm!(core::LLVMSetInitializer(table, array));
+    count
 }
 
 fn wrapper(kernel: &str) -> String {

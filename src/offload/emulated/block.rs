@@ -49,6 +49,8 @@ pub struct Grid<'a> {
     pub arena: &'a Arena,
     /// What the numbers of places mean.
     pub places: &'a [Place],
+    /// Addresses of the device's functions, sorted.
+    pub functions: &'a [usize],
     /// When the launch must have ended.
     pub deadline: Option<Instant>,
     /// Set when one block failed: the others stop.

@@ -131,6 +131,28 @@ pub fn fault(place: u64, what: String, help: Option<String>) -> Failure {
     }))
 }
 
+/// Called before each call through a pointer.
+pub extern "C" fn call(function: u64, place: u64) {
+    // SAFETY: called by device code.
+    let block = unsafe { block::current() };
+    if block
+        .grid
+        .functions
+        .binary_search(&(function as usize))
+        .is_ok()
+    {
+        return;
+    }
+    let help = "a pointer to a function of the host, which is not `declare target indirect`?";
+    let failure = fault(
+        place,
+        format!("a call of {function:#x}, which is no function of the device"),
+        Some(help.into()),
+    );
+    // SAFETY: as above.
+    unsafe { block::fail(failure) };
+}
+
 /// Called before each division: `place` is all ones where the divisor is not zero.
 pub extern "C" fn division(place: u64) -> u64 {
     if place != u64::MAX {

@@ -27,6 +27,7 @@ macro_rules! functions {
 functions! {
     "ompvm.check" => check::read;
     "ompvm.check_write" => check::write;
+    "ompvm.call" => check::call;
     "ompvm.tick" => block::tick;
     "ompvm.division" => check::division;
     "ompvm.nvvm.read.ptx.sreg.tid.x" => tid_x;

@@ -54,6 +54,7 @@ struct Loaded {
     address: usize,
     shared: u64,
     places: Arc<Vec<emulate::Place>>,
+    functions: Arc<Vec<usize>>,
 }
 
 /// Bytes of a device's memory, unless `OMPVM_EMULATED_MEMORY` says otherwise.
@@ -289,6 +290,7 @@ impl super::device::Device for Device {
             Refusal::Unsupported(reason, place) => Failure::Unsupported { reason, place },
         })?;
         let places = Arc::new(made.places.clone());
+        let functions = Arc::new(made.functions.clone());
         let mut variables = HashMap::new();
         for variable in &made.variables {
             let Some(to) = self.arena.translate(variable.address, variable.size.max(1)) else {
@@ -309,6 +311,13 @@ impl super::device::Device for Device {
             };
             variables.insert(variable.name.clone(), symbol);
         }
+        // The device's runtime has its number in a variable.
+        if let Some(number) = variables.get("__ompvm_device_number")
+            && let Some(to) = self.arena.translate(number.address, 4)
+        {
+            // SAFETY: four live bytes.
+            unsafe { to.cast::<u32>().write_unaligned(self.number) };
+        }
         let mut kernels = HashMap::new();
         let mut loaded = self.kernels.write();
         for kernel in &made.kernels {
@@ -324,9 +333,19 @@ impl super::device::Device for Device {
                 address: kernel.address,
                 shared: made.shared,
                 places: places.clone(),
+                functions: functions.clone(),
             });
         }
         drop(loaded);
+        if let Some(constructors) = kernels.get(emulate::CONSTRUCTORS) {
+            let once = Launch {
+                blocks: [1; 3],
+                threads: [1; 3],
+                shared: 0,
+                args: &[],
+            };
+            self.launch(Queue::SYNC, constructors, &once)?;
+        }
         Ok(Box::new(Code_ {
             emulated: Mutex::new(made),
             variables,
@@ -375,6 +394,7 @@ impl super::device::Device for Device {
             dynamic: launch.shared,
             arena: &self.arena,
             places: &loaded.places,
+            functions: &loaded.functions,
             deadline: self.timeout.map(|t| Instant::now() + t),
             stop: AtomicBool::new(false),
             failure: Mutex::new(None),

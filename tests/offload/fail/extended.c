@@ -2,7 +2,7 @@
 // signal: 6
 // stderr-has: are mapped already
 // stderr-has: in the target region at
-// stderr-has: extended.c:8 (main)
+// stderr-has: extended.c:9 (main)
 int main(void) {
   int v[20] = {0};
 #pragma omp target enter data map(to : v[0 : 10])

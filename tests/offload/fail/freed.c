@@ -1,7 +1,7 @@
 // A device pointer is used after it was freed.
 // signal: 6
 // stderr-has: that was freed on the device
-// stderr-has: freed.c:10
+// stderr-has: freed.c:11
 #include <omp.h>
 int main(void) {
   int d = omp_get_default_device();

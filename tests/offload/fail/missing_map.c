@@ -2,10 +2,10 @@
 // signal: 6
 // stderr-has: a read of 4 bytes at
 // stderr-has: an address of the host
-// stderr-has: missing_map.c:12
+// stderr-has: missing_map.c:14
 // stderr-has: a missing map clause
 // stderr-has: in the target region at
-// stderr-has: missing_map.c:11 (main)
+// stderr-has: missing_map.c:13 (main)
 #include <stdlib.h>
 int main(void) {
   int *p = malloc(40), x = 0;

@@ -2,7 +2,7 @@
 // signal: 6
 // stderr-has: a write of 8 bytes at
 // stderr-has: an address of the host
-// stderr-has: missing_map_write.c:11
+// stderr-has: missing_map_write.c:12
 #include <stdlib.h>
 struct S { double *data; };
 int main(void) {

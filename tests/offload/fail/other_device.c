@@ -2,7 +2,7 @@
 // options: --device=emulated:2
 // signal: 6
 // stderr-has: an address of another device
-// stderr-has: other_device.c:9
+// stderr-has: other_device.c:10
 #include <omp.h>
 int main(void) {
   int *p = omp_target_alloc(40, 0);

@@ -1,7 +1,7 @@
 // A region reads behind what is mapped.
 // signal: 6
 // stderr-has: 396 bytes into a block of 396 bytes on the device
-// stderr-has: out_of_bounds.c:11
+// stderr-has: out_of_bounds.c:12
 // stderr-has: a map clause that maps too little
 #include <stdlib.h>
 int main(void) {

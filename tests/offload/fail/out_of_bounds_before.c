@@ -1,7 +1,7 @@
 // A region writes before what is mapped.
 // signal: 6
 // stderr-has: 4 bytes before a block of 40 bytes on the device
-// stderr-has: out_of_bounds_before.c:8
+// stderr-has: out_of_bounds_before.c:9
 int main(void) {
   int v[10], n = -1;
 #pragma omp target map(tofrom : v) firstprivate(n)
