@@ -829,6 +829,9 @@ macro_rules! for_each_runtime_entry {
                     "__kmpc_invoke_task_func", "__kmpc_omp_has_task_team", "__kmpc_task_get_depnode",
                     "__kmpc_task_get_successors",
                 ];
+                "launches that a task asks after", "libomp": [
+                    "__kmpc_omp_get_target_async_handle_ptr",
+                ];
                 "memory spaces and names of devices", "18.13": [
                     "omp_get_device_allocator", "omp_get_device_allocator_",
                     "omp_get_device_and_host_allocator", "omp_get_device_and_host_allocator_",

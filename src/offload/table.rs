@@ -76,7 +76,6 @@ entries! {
         ];
         "LLVM's own view of devices", "libomptarget": [
             "__tgt_get_device_info", "__tgt_target_sync",
-            "__kmpc_omp_get_target_async_handle_ptr",
         ];
     }
 }
