@@ -1,4 +1,5 @@
 // OpenMP 5.2, section 13.8: a target region without a device runs on the host.
+// options: --device=host
 // flags: -fopenmp-targets=x86_64-pc-linux-gnu
 #include <omp.h>
 int main(void) {

@@ -1,4 +1,5 @@
 // OpenMP 5.2, section 13.5: target data, target update, target enter and exit data without a device do nothing.
+// options: --device=host
 // flags: -fopenmp-targets=x86_64-pc-linux-gnu
 int main(void) {
   int x = 3, y = 0;

@@ -1,4 +1,5 @@
 // OpenMP 5.2, section 17: a combined target construct with teams and a loop, on the host.
+// options: --device=host
 // flags: -fopenmp-targets=x86_64-pc-linux-gnu
 int main(void) {
   int v[100], sum = 0;
