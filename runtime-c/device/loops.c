@@ -80,7 +80,9 @@ enum {
                                                      int32_t schedule, int32_t *last, T *lower,    \
                                                      T *upper, S *stride, S step, S chunk) {       \
     (void)ident, (void)thread, (void)schedule, (void)chunk;                                        \
-    *last = 1;                                                                                     \
+    U trips = step > 0 ? ((U)*upper - (U)*lower) / (U)step + 1                                     \
+                       : ((U)*lower - (U)*upper) / (U)(-step) + 1;                                 \
+    *last = (trips - 1) / hardware_threads() % team_count() == team_number();                      \
     *stride = (S)((U)*upper - (U)*lower + (U)step);                                                \
   }                                                                                                \
   SHORT_ENTRY void __ompvm_for_grid_##SUFFIX(Ident *ident, int32_t thread, int32_t schedule,       \

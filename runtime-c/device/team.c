@@ -135,6 +135,15 @@ SHORT_ENTRY void __kmpc_parallel_60(Ident *ident, int32_t gtid, int32_t conditio
     aligned_barrier();
 }
 
+/* In the one loop over the grid that the lowering makes of two: all threads of the block. */
+SHORT_ENTRY void __ompvm_parallel_grid(Ident *ident, int32_t gtid, int32_t condition, int32_t asked,
+                                       int32_t bind, void *function, void *wrapper, void **captured,
+                                       int64_t count, int32_t strict) {
+  (void)ident, (void)gtid, (void)condition, (void)asked, (void)bind, (void)wrapper, (void)strict;
+  run_region(function, captured, count, hardware_thread(), hardware_threads());
+  aligned_barrier();
+}
+
 SHORT_ENTRY void __kmpc_parallel_51(Ident *ident, int32_t gtid, int32_t condition, int32_t asked,
                                     int32_t bind, void *function, void *wrapper, void **captured,
                                     int64_t count) {

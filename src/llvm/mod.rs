@@ -18,6 +18,7 @@ mod error;
 mod guard;
 mod late;
 pub mod native;
+pub mod nvptx;
 pub mod orc;
 mod parse;
 mod raw;
@@ -86,6 +87,18 @@ fn initialise_target() {
         llvm!(target::LLVMInitializeX86AsmPrinter());
         llvm!(target::LLVMInitializeX86AsmParser());
         options();
+    });
+}
+
+/// Registers LLVM's code generator for NVIDIA's GPUs, once.
+fn initialise_nvptx() {
+    static TARGET: std::sync::Once = std::sync::Once::new();
+    late::start();
+    TARGET.call_once(|| {
+        llvm!(target::LLVMInitializeNVPTXTargetInfo());
+        llvm!(target::LLVMInitializeNVPTXTarget());
+        llvm!(target::LLVMInitializeNVPTXTargetMC());
+        llvm!(target::LLVMInitializeNVPTXAsmPrinter());
     });
 }
 

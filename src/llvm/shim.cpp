@@ -15,6 +15,7 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
+#include <llvm/Linker/Linker.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 #include <llvm/Transforms/Utils/Local.h>
 #include <llvm/Transforms/Utils/SSAUpdater.h>
@@ -64,6 +65,18 @@ extern "C" int ompvm_select(LLVMModuleRef wrapped, const char *const *names, con
     return 1;
   }
   return 0;
+}
+
+/// Links what a module uses of a library, which is consumed.
+extern "C" int ompvm_link_needed(LLVMModuleRef module, LLVMModuleRef library) {
+  std::unique_ptr<Module> from(unwrap(library));
+  return Linker::linkModules(*unwrap(module), std::move(from), Linker::LinkOnlyNeeded);
+}
+
+/// Forgets a module's flags.
+extern "C" void ompvm_forget_flags(LLVMModuleRef module) {
+  if (NamedMDNode *flags = unwrap(module)->getModuleFlagsMetadata())
+    flags->eraseFromParent();
 }
 
 namespace {

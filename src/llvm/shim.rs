@@ -58,6 +58,8 @@ unsafe extern "C" {
         error: *mut *mut c_char,
     ) -> LLVMValueRef;
     fn ompvm_forget_body(function: LLVMValueRef);
+    fn ompvm_link_needed(module: LLVMModuleRef, library: LLVMModuleRef) -> c_int;
+    fn ompvm_forget_flags(module: LLVMModuleRef);
 }
 
 /// Opens bitcode, which must outlive the module, with its functions unread.
@@ -125,4 +127,16 @@ pub(super) fn loop_entry(
 pub(super) fn forget_body(function: LLVMValueRef) {
     // SAFETY: a live function.
     unsafe { ompvm_forget_body(function) }
+}
+
+/// Links what a module uses of a library, which is consumed; whether that worked.
+pub(super) fn link_needed(module: LLVMModuleRef, library: LLVMModuleRef) -> bool {
+    // SAFETY: two live modules of one context; the second belongs to us and is not used again.
+    unsafe { ompvm_link_needed(module, library) == 0 }
+}
+
+/// Forgets a module's flags: what its compiler told the passes and the linker.
+pub(super) fn forget_flags(module: LLVMModuleRef) {
+    // SAFETY: a live module.
+    unsafe { ompvm_forget_flags(module) }
 }

@@ -1,0 +1,308 @@
+//! What LLVM's code generator for GPUs can do: an allowlist.
+//!
+//! Why a list of what is allowed: what it cannot select ends the process, and what it calls must
+//! exist on the device. The list is of what was seen to work for all GPUs from `sm_70` on. What is
+//! not on it is refused with the place in the source where the program uses it.
+
+use super::{Refusal, Request, called, instructions, mathematics};
+use crate::llvm::raw::{copy_text, llvm};
+use crate::llvm::reader::name_of;
+use hashbrown::HashSet;
+use inkwell::llvm_sys::prelude::*;
+use inkwell::llvm_sys::{LLVMOpcode, LLVMTypeKind};
+
+/// Functions that the driver links in.
+const DRIVER: [&str; 4] = ["vprintf", "malloc", "free", "__assertfail"];
+
+/// Intrinsics by the part of their name before the type, `llvm.` left out. A name ends at a dot.
+const INTRINSICS: &[&str] = &[
+    "nvvm",
+    "fma",
+    "fmuladd",
+    "sqrt",
+    "fabs",
+    "floor",
+    "ceil",
+    "trunc",
+    "rint",
+    "nearbyint",
+    "roundeven",
+    "round",
+    "minnum",
+    "maxnum",
+    "minimum",
+    "maximum",
+    "minimumnum",
+    "maximumnum",
+    "copysign",
+    "canonicalize",
+    "is.fpclass",
+    "smin",
+    "smax",
+    "umin",
+    "umax",
+    "abs",
+    "ctpop",
+    "ctlz",
+    "cttz",
+    "bswap",
+    "bitreverse",
+    "fshl",
+    "fshr",
+    "sadd",
+    "uadd",
+    "ssub",
+    "usub",
+    "smul",
+    "umul",
+    "scmp",
+    "ucmp",
+    "memcpy",
+    "memmove",
+    "memset",
+    "lifetime",
+    "dbg",
+    "assume",
+    "expect",
+    "experimental.noalias.scope.decl",
+    "trap",
+    "debugtrap",
+    "ubsantrap",
+    "sideeffect",
+    "donothing",
+    "vector.reduce",
+    "vector.insert",
+    "vector.extract",
+    "objectsize",
+    "is.constant",
+    "invariant",
+    "launder.invariant.group",
+    "strip.invariant.group",
+    "annotation",
+    "ptr.annotation",
+    "var.annotation",
+    "pseudoprobe",
+    "fptoui.sat",
+    "fptosi.sat",
+    "ldexp",
+    "stacksave",
+    "stackrestore",
+    "va_start",
+    "va_end",
+    "va_copy",
+    "prefetch",
+    "load.relative",
+    "ptrmask",
+    "threadlocal.address",
+    "allow.runtime.check",
+    "used.conditional",
+];
+
+/// Intrinsics on single precision only.
+const SINGLE: &[&str] = &[];
+
+struct Look<'a> {
+    request: &'a Request,
+    seen: HashSet<LLVMValueRef>,
+    open: Vec<LLVMValueRef>,
+}
+
+/// Why a kernel cannot be made, if so.
+pub(super) fn kernel(module: LLVMModuleRef, name: &str, request: &Request) -> Option<Refusal> {
+    let function = super::function(module, name)?;
+    let mut look = Look {
+        request,
+        seen: HashSet::new(),
+        open: vec![function],
+    };
+    while let Some(value) = look.open.pop() {
+        if !look.seen.insert(value) {
+            continue;
+        }
+        if !llvm!(core::LLVMIsAFunction(value)).is_null() {
+            if let Some(refusal) = look.function(value) {
+                return Some(refusal);
+            }
+        } else if let Some(reason) = look.constant(value) {
+            return Some(Refusal {
+                reason,
+                place: None,
+            });
+        }
+    }
+    None
+}
+
+impl Look<'_> {
+    fn function(&mut self, function: LLVMValueRef) -> Option<Refusal> {
+        let at = |reason: String| Refusal {
+            reason,
+            place: None,
+        };
+        if llvm!(core::LLVMIsDeclaration(function)) != 0 {
+            // Calls are looked at where they are; here its address is taken.
+            return self.callable(&name_of(function)).err().map(at);
+        }
+        for instruction in instructions(function) {
+            if let Some(reason) = self.instruction(instruction) {
+                return Some(Refusal {
+                    reason,
+                    place: place(instruction),
+                });
+            }
+        }
+        None
+    }
+
+    fn instruction(&mut self, instruction: LLVMValueRef) -> Option<String> {
+        use LLVMOpcode::*;
+        let opcode = llvm!(core::LLVMGetInstructionOpcode(instruction));
+        if matches!(
+            opcode,
+            LLVMInvoke
+                | LLVMLandingPad
+                | LLVMResume
+                | LLVMCleanupRet
+                | LLVMCatchRet
+                | LLVMCatchPad
+                | LLVMCleanupPad
+                | LLVMCatchSwitch
+        ) {
+            return Some("exceptions cannot be caught on a device".into());
+        }
+        if matches!(opcode, LLVMIndirectBr | LLVMCallBr) {
+            return Some("a jump to a label's address".into());
+        }
+        if let Some(reason) = unknown_type(llvm!(core::LLVMTypeOf(instruction))) {
+            return Some(reason);
+        }
+        let callee = called(instruction);
+        let count = llvm!(core::LLVMGetNumOperands(instruction));
+        for index in 0..count as u32 {
+            let operand = llvm!(core::LLVMGetOperand(instruction, index));
+            if Some(operand) == callee && index + 1 == count as u32 {
+                continue;
+            }
+            if let Some(reason) = unknown_type(llvm!(core::LLVMTypeOf(operand))) {
+                return Some(reason);
+            }
+            if !llvm!(core::LLVMIsAConstant(operand)).is_null() {
+                self.open.push(operand);
+            }
+        }
+        let callee = callee?;
+        if llvm!(core::LLVMIsDeclaration(callee)) != 0 {
+            return self.callable(&name_of(callee)).err();
+        }
+        self.open.push(callee);
+        None
+    }
+
+    /// Whether a function that is not defined here exists on the device.
+    fn callable(&self, name: &str) -> Result<(), String> {
+        if let Some(intrinsic) = name.strip_prefix("llvm.") {
+            let is = |known: &&&str| {
+                intrinsic
+                    .strip_prefix(**known)
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            };
+            let single = SINGLE.iter().any(|k| is(&k)) && intrinsic.ends_with(".f32");
+            if single || INTRINSICS.iter().any(|k| is(&k)) {
+                return Ok(());
+            }
+            if self.request.mathematics.is_missing() {
+                return Err(format!(
+                    "`{name}` needs a library of mathematics, and none was found"
+                ));
+            }
+            return Err(format!("the instruction `{name}`"));
+        }
+        if DRIVER.contains(&name) {
+            return Ok(());
+        }
+        if let Some(plain) = name.strip_prefix(mathematics::PREFIX) {
+            return Err(if self.request.mathematics.is_missing() {
+                format!(
+                    "`{plain}` needs a library of mathematics, and none was found (libdevice of a \
+                     CUDA installation, or Debian's package libclc-22)"
+                )
+            } else {
+                format!("`{plain}` is not in the library of mathematics that was found")
+            });
+        }
+        if name.starts_with("__kmpc_") || name.starts_with("omp_") {
+            return Err(format!("the runtime's `{name}` is not there on devices"));
+        }
+        Err(format!("`{name}` is called, which is not there on devices"))
+    }
+
+    fn constant(&mut self, value: LLVMValueRef) -> Option<String> {
+        if !llvm!(core::LLVMIsAGlobalVariable(value)).is_null() {
+            if llvm!(core::LLVMIsThreadLocal(value)) != 0 {
+                return Some(format!(
+                    "the variable `{}` is a thread's own",
+                    name_of(value)
+                ));
+            }
+            if llvm!(core::LLVMIsDeclaration(value)) != 0 {
+                let pointer = llvm!(core::LLVMTypeOf(value));
+                // A block's dynamic shared memory has no definition.
+                let dynamic = llvm!(core::LLVMGetPointerAddressSpace(pointer)) == 3;
+                return (!dynamic).then(|| {
+                    format!(
+                        "the variable `{}` is not there on the device",
+                        name_of(value)
+                    )
+                });
+            }
+            self.open.push(llvm!(core::LLVMGetInitializer(value)));
+            return unknown_type(llvm!(core::LLVMGlobalGetValueType(value)));
+        }
+        if llvm!(core::LLVMIsAUser(value)).is_null() {
+            return None;
+        }
+        let count = llvm!(core::LLVMGetNumOperands(value));
+        for index in 0..count as u32 {
+            let operand = llvm!(core::LLVMGetOperand(value, index));
+            if !llvm!(core::LLVMIsAConstant(operand)).is_null() {
+                self.open.push(operand);
+            }
+        }
+        None
+    }
+}
+
+/// Why values of a type cannot be computed with.
+fn unknown_type(of: LLVMTypeRef) -> Option<String> {
+    use LLVMTypeKind::*;
+    let name = match llvm!(core::LLVMGetTypeKind(of)) {
+        LLVMX86_FP80TypeKind => "80-bit `long double`",
+        LLVMFP128TypeKind => "128-bit floating point",
+        LLVMPPC_FP128TypeKind => "`long double` of two doubles",
+        LLVMX86_AMXTypeKind | LLVMTargetExtTypeKind | LLVMScalableVectorTypeKind => {
+            "a type of another processor"
+        }
+        LLVMIntegerTypeKind if llvm!(core::LLVMGetIntTypeWidth(of)) > 128 => {
+            "an integer of more than 128 bits"
+        }
+        LLVMArrayTypeKind | LLVMVectorTypeKind => {
+            return unknown_type(llvm!(core::LLVMGetElementType(of)));
+        }
+        LLVMStructTypeKind => {
+            let count = llvm!(core::LLVMCountStructElementTypes(of));
+            return (0..count)
+                .find_map(|i| unknown_type(llvm!(core::LLVMStructGetTypeAtIndex(of, i))));
+        }
+        _ => return None,
+    };
+    Some(format!("{name} does not exist on the device"))
+}
+
+/// `file.c:12` of an instruction.
+fn place(instruction: LLVMValueRef) -> Option<String> {
+    let line = llvm!(core::LLVMGetDebugLocLine(instruction));
+    let mut length = 0;
+    let name = llvm!(core::LLVMGetDebugLocFilename(instruction, &mut length));
+    let file = copy_text(name, length as usize);
+    (line != 0 && !file.is_empty()).then(|| format!("{file}:{line}"))
+}

@@ -1,0 +1,88 @@
+//! What the compiler says of each kernel, in the constant `<kernel>_kernel_environment`.
+
+use super::{Kernel, functions};
+use crate::llvm::raw::llvm;
+use crate::llvm::reader::name_of;
+use inkwell::llvm_sys::prelude::*;
+
+/// The calling convention of kernels.
+pub(super) const KERNEL: u32 = 71;
+
+/// `ConfigurationEnvironmentTy` of the device ABI.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Environment {
+    /// Bit 0: threads wait for regions; bit 1: all threads begin together.
+    pub mode: u8,
+    /// Whether regions may lie within regions.
+    pub nested: bool,
+    /// Least and most threads of a block; 0 or less: open.
+    pub threads: (i32, i32),
+    /// Least and most teams; 0 or less: open.
+    pub teams: (i32, i32),
+    /// Bytes that a team adds to a reduction over teams.
+    pub reduction_size: u32,
+    /// Teams that the compiler expects in its buffer.
+    pub reduction_length: u32,
+}
+
+impl Environment {
+    /// Whether all threads begin together.
+    pub fn spmd(&self) -> bool {
+        self.mode & 2 != 0
+    }
+}
+
+/// The kernels of a module.
+pub(super) fn read(module: LLVMModuleRef) -> Vec<Kernel> {
+    functions(module)
+        .filter(|&f| {
+            llvm!(core::LLVMGetFunctionCallConv(f)) == KERNEL
+                && llvm!(core::LLVMIsDeclaration(f)) == 0
+        })
+        .map(|f| {
+            let name = name_of(f).into_string();
+            Kernel {
+                environment: environment(module, &name),
+                parameters: llvm!(core::LLVMCountParams(f)),
+                refused: None,
+                name,
+            }
+        })
+        .collect()
+}
+
+fn environment(module: LLVMModuleRef, kernel: &str) -> Option<Environment> {
+    let name = format!("{kernel}_kernel_environment");
+    let variable = llvm!(core::LLVMGetNamedGlobalWithLength(
+        module,
+        name.as_ptr().cast(),
+        name.len()
+    ));
+    if variable.is_null() {
+        return None;
+    }
+    let whole = llvm!(core::LLVMGetInitializer(variable));
+    if whole.is_null() {
+        return None;
+    }
+    let member = |value: LLVMValueRef, index: u32| {
+        let member = llvm!(core::LLVMGetAggregateElement(value, index));
+        (!member.is_null()).then_some(member)
+    };
+    let configuration = member(whole, 0)?;
+    let number = |index: u32| {
+        let value = member(configuration, index)?;
+        if llvm!(core::LLVMIsAConstantInt(value)).is_null() {
+            return None;
+        }
+        i32::try_from(llvm!(core::LLVMConstIntGetSExtValue(value))).ok()
+    };
+    Some(Environment {
+        nested: number(1)? != 0,
+        mode: u8::try_from(number(2)?).ok()?,
+        threads: (number(3)?, number(4)?),
+        teams: (number(5)?, number(6)?),
+        reduction_size: u32::try_from(number(7)?).ok()?,
+        reduction_length: u32::try_from(number(8)?).ok()?,
+    })
+}

@@ -1,0 +1,238 @@
+//! The runtime made for the kernels at hand: what they have in common becomes constants of it.
+//!
+//! Kernels in which all threads begin and kernels in which they wait need different parts of each
+//! entry; so do those with regions in regions and those without. Where a module has several such
+//! groups, each is optimised with a copy of what it calls, and the copies come together again.
+//! Variables exist once. Where a variable holds the address of a function, a group could call
+//! another's copy through it: then nothing is specialised.
+
+use super::machine::{FULL, Machine};
+use super::{Kernel, SHARED, functions, variables};
+use crate::llvm::parse::Parsed;
+use crate::llvm::raw::{copy_cstr, llvm};
+use crate::llvm::reader::name_of;
+use hashbrown::HashSet;
+use inkwell::llvm_sys::prelude::*;
+use inkwell::llvm_sys::{LLVMLinkage, LLVMVisibility};
+
+/// What kernels of one group have in common.
+type Key = (bool, bool);
+
+fn key(kernel: &Kernel) -> Option<Key> {
+    kernel.environment.map(|e| (e.spmd(), e.nested))
+}
+
+/// Optimises a module, group by group. `own` names what stays visible.
+pub(super) fn specialise(
+    parsed: &Parsed,
+    machine: &Machine,
+    kernels: &[Kernel],
+    own: &[Box<str>],
+) -> Result<(), String> {
+    let module = parsed.module;
+    let mut keys: Vec<Option<Key>> = Vec::new();
+    for kernel in kernels {
+        if !keys.contains(&key(kernel)) {
+            keys.push(key(kernel));
+        }
+    }
+    let own: HashSet<&str> = own.iter().map(|n| &**n).collect();
+    if keys.len() <= 1 || variables(module).any(holds_function) {
+        if let [Some(key)] = keys[..] {
+            fix(module, key);
+        }
+        let all: HashSet<&str> = kernels.iter().map(|k| &*k.name).collect();
+        hide(module, &own, &all);
+        return machine.run(module, FULL);
+    }
+    share_variables(module);
+    let copies: Vec<LLVMModuleRef> = keys[1..]
+        .iter()
+        .map(|_| llvm!(core::LLVMCloneModule(module)))
+        .collect();
+    let mut failed = None;
+    for (index, (&of, &copy)) in keys.iter().zip([module].iter().chain(&copies)).enumerate() {
+        let members: HashSet<&str> = kernels
+            .iter()
+            .filter(|k| key(k) == of)
+            .map(|k| &*k.name)
+            .collect();
+        for kernel in kernels.iter().filter(|k| !members.contains(&*k.name)) {
+            if let Some(function) = super::function(copy, &kernel.name) {
+                crate::llvm::shim::forget_body(function);
+            }
+        }
+        if let Some(key) = of {
+            fix(copy, key);
+        }
+        if index > 0 {
+            only_declare(copy);
+        }
+        hide(copy, &own, &members);
+        failed = failed.or(machine.run(copy, FULL).err());
+    }
+    for copy in copies {
+        if failed.is_some() {
+            llvm!(core::LLVMDisposeModule(copy));
+        } else if llvm!(linker::LLVMLinkModules2(module, copy)) != 0 {
+            failed = Some(parsed.take_errors());
+        }
+    }
+    match failed {
+        Some(message) => Err(message),
+        None => {
+            hide(module, &own, &kernels.iter().map(|k| &*k.name).collect());
+            Ok(())
+        }
+    }
+}
+
+/// Sets the runtime's constants.
+fn fix(module: LLVMModuleRef, (spmd, nested): Key) {
+    let mode = if spmd { 2 } else { 1 };
+    for (name, value) in [
+        (c"__ompvm_mode", mode),
+        (c"__ompvm_nested", u64::from(nested)),
+    ] {
+        let variable = llvm!(core::LLVMGetNamedGlobal(module, name.as_ptr()));
+        if variable.is_null() {
+            continue;
+        }
+        let of = llvm!(core::LLVMGlobalGetValueType(variable));
+        let value = llvm!(core::LLVMConstInt(of, value, 0));
+        llvm!(core::LLVMSetInitializer(variable, value));
+    }
+}
+
+/// Hides everything but the images' own variables and the kernels named.
+fn hide(module: LLVMModuleRef, own: &HashSet<&str>, kernels: &HashSet<&str>) {
+    let internal = |value: LLVMValueRef| {
+        llvm!(core::LLVMSetVisibility(
+            value,
+            LLVMVisibility::LLVMDefaultVisibility
+        ));
+        llvm!(core::LLVMSetLinkage(
+            value,
+            LLVMLinkage::LLVMInternalLinkage
+        ));
+    };
+    for function in functions(module) {
+        if llvm!(core::LLVMIsDeclaration(function)) != 0 {
+            continue;
+        }
+        llvm!(comdat::LLVMSetComdat(function, std::ptr::null_mut()));
+        if kernels.contains(&*name_of(function)) {
+            llvm!(core::LLVMSetVisibility(
+                function,
+                LLVMVisibility::LLVMDefaultVisibility
+            ));
+            llvm!(core::LLVMSetLinkage(
+                function,
+                LLVMLinkage::LLVMExternalLinkage
+            ));
+        } else {
+            internal(function);
+        }
+    }
+    for variable in variables(module) {
+        let name = name_of(variable);
+        if llvm!(core::LLVMIsDeclaration(variable)) == 0
+            && !own.contains(&*name)
+            && !name.starts_with("llvm.")
+            && !name.starts_with(SHARED_VARIABLE)
+            && llvm!(core::LLVMGetLinkage(variable)) != LLVMLinkage::LLVMAvailableExternallyLinkage
+        {
+            internal(variable);
+        }
+    }
+}
+
+/// The beginning of names that variables get so that several groups can use them.
+const SHARED_VARIABLE: &str = "ompvm_shared_";
+
+fn is_shared(variable: LLVMValueRef) -> bool {
+    let pointer = llvm!(core::LLVMTypeOf(variable));
+    llvm!(core::LLVMGetPointerAddressSpace(pointer)) == SHARED
+}
+
+/// Gives variables of the module's own a name that other groups can refer to.
+fn share_variables(module: LLVMModuleRef) {
+    for (index, variable) in variables(module).enumerate() {
+        let own = matches!(
+            llvm!(core::LLVMGetLinkage(variable)),
+            LLVMLinkage::LLVMInternalLinkage | LLVMLinkage::LLVMPrivateLinkage
+        );
+        if !own || is_shared(variable) || llvm!(core::LLVMIsGlobalConstant(variable)) != 0 {
+            continue;
+        }
+        let name = format!("{SHARED_VARIABLE}{index}");
+        llvm!(core::LLVMSetValueName2(
+            variable,
+            name.as_ptr().cast(),
+            name.len()
+        ));
+        llvm!(core::LLVMSetLinkage(
+            variable,
+            LLVMLinkage::LLVMExternalLinkage
+        ));
+    }
+}
+
+/// Leaves the definition of variables to the first group.
+fn only_declare(module: LLVMModuleRef) {
+    for variable in variables(module) {
+        let name = copy_cstr(llvm!(core::LLVMGetValueName2(variable, &mut 0)));
+        let own = matches!(
+            llvm!(core::LLVMGetLinkage(variable)),
+            LLVMLinkage::LLVMInternalLinkage
+                | LLVMLinkage::LLVMPrivateLinkage
+                | LLVMLinkage::LLVMAppendingLinkage
+        );
+        if own
+            || is_shared(variable)
+            || name.starts_with("__ompvm_")
+            || name.ends_with("_environment")
+            || llvm!(core::LLVMIsDeclaration(variable)) != 0
+        {
+            continue;
+        }
+        if llvm!(core::LLVMIsGlobalConstant(variable)) != 0 {
+            llvm!(core::LLVMSetLinkage(
+                variable,
+                LLVMLinkage::LLVMAvailableExternallyLinkage
+            ));
+        } else {
+            llvm!(core::LLVMSetLinkage(
+                variable,
+                LLVMLinkage::LLVMExternalLinkage
+            ));
+            llvm!(core::LLVMSetInitializer(variable, std::ptr::null_mut()));
+        }
+    }
+}
+
+/// Whether a variable's first value refers to a function.
+fn holds_function(variable: LLVMValueRef) -> bool {
+    if llvm!(core::LLVMIsDeclaration(variable)) != 0 || name_of(variable).starts_with("llvm.") {
+        return false;
+    }
+    let mut open = vec![llvm!(core::LLVMGetInitializer(variable))];
+    let mut seen = HashSet::new();
+    while let Some(value) = open.pop() {
+        if value.is_null() || !seen.insert(value) {
+            continue;
+        }
+        if !llvm!(core::LLVMIsAFunction(value)).is_null() {
+            return true;
+        }
+        if llvm!(core::LLVMIsAConstant(value)).is_null()
+            || !llvm!(core::LLVMIsAGlobalVariable(value)).is_null()
+            || llvm!(core::LLVMIsAUser(value)).is_null()
+        {
+            continue;
+        }
+        let count = llvm!(core::LLVMGetNumOperands(value));
+        open.extend((0..count).map(|i| llvm!(core::LLVMGetOperand(value, i as u32))));
+    }
+    false
+}

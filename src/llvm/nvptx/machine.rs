@@ -1,0 +1,118 @@
+//! LLVM's passes and code generator for one kind of GPU.
+
+use crate::llvm::error::take_error;
+use crate::llvm::raw::{llvm, take_buffer, take_message};
+use inkwell::llvm_sys::LLVMAttributeFunctionIndex;
+use inkwell::llvm_sys::prelude::*;
+use inkwell::llvm_sys::target_machine::*;
+use std::ffi::{CStr, CString};
+use std::ptr::null_mut;
+
+const TRIPLE: &CStr = c"nvptx64-nvidia-cuda";
+
+/// The passes over kernels, their functions and the runtime.
+pub(super) const FULL: &CStr = c"default<O3>";
+
+pub(super) struct Machine {
+    machine: LLVMTargetMachineRef,
+    processor: CString,
+}
+
+impl Drop for Machine {
+    fn drop(&mut self) {
+        llvm!(target_machine::LLVMDisposeTargetMachine(self.machine));
+    }
+}
+
+impl Machine {
+    /// For `sm_<architecture>` and PTX `<version>`.
+    pub(super) fn new(architecture: u32, version: u32) -> Result<Machine, String> {
+        let mut target = null_mut();
+        let mut message = null_mut();
+        if llvm!(target_machine::LLVMGetTargetFromTriple(
+            TRIPLE.as_ptr(),
+            &mut target,
+            &mut message
+        )) != 0
+        {
+            return Err(take_message(message));
+        }
+        let text = |text: String| CString::new(text).map_err(|e| e.to_string());
+        let processor = text(format!("sm_{architecture}"))?;
+        let features = text(format!("+ptx{version}"))?;
+        let machine = llvm!(target_machine::LLVMCreateTargetMachine(
+            target,
+            TRIPLE.as_ptr(),
+            processor.as_ptr(),
+            features.as_ptr(),
+            LLVMCodeGenOptLevel::LLVMCodeGenLevelAggressive,
+            LLVMRelocMode::LLVMRelocDefault,
+            LLVMCodeModel::LLVMCodeModelDefault
+        ));
+        if machine.is_null() {
+            return Err("LLVM has no code generator for this GPU".into());
+        }
+        Ok(Machine { machine, processor })
+    }
+
+    /// Has a module's layout and functions be this machine's.
+    pub(super) fn adopt(&self, module: LLVMModuleRef) {
+        llvm!(core::LLVMSetTarget(module, TRIPLE.as_ptr()));
+        let layout = llvm!(target_machine::LLVMCreateTargetDataLayout(self.machine));
+        llvm!(target::LLVMSetModuleDataLayout(module, layout));
+        llvm!(target::LLVMDisposeTargetData(layout));
+        let context = llvm!(core::LLVMGetModuleContext(module));
+        let key = c"target-cpu";
+        let processor = llvm!(core::LLVMCreateStringAttribute(
+            context,
+            key.as_ptr(),
+            key.count_bytes() as u32,
+            self.processor.as_ptr(),
+            self.processor.count_bytes() as u32
+        ));
+        for function in super::functions(module) {
+            let index = LLVMAttributeFunctionIndex;
+            for name in [c"target-features", c"target-cpu"] {
+                llvm!(core::LLVMRemoveStringAttributeAtIndex(
+                    function,
+                    index,
+                    name.as_ptr(),
+                    name.count_bytes() as u32
+                ));
+            }
+            llvm!(core::LLVMAddAttributeAtIndex(function, index, processor));
+        }
+    }
+
+    /// Runs passes, named as `opt -passes=` does.
+    pub(super) fn run(&self, module: LLVMModuleRef, passes: &CStr) -> Result<(), String> {
+        let options = llvm!(transforms::pass_builder::LLVMCreatePassBuilderOptions());
+        let result = take_error(llvm!(transforms::pass_builder::LLVMRunPasses(
+            module,
+            passes.as_ptr(),
+            self.machine,
+            options
+        )));
+        llvm!(transforms::pass_builder::LLVMDisposePassBuilderOptions(
+            options
+        ));
+        result
+    }
+
+    /// The module as PTX.
+    pub(super) fn assembly(&self, module: LLVMModuleRef) -> Result<Vec<u8>, String> {
+        let mut message = null_mut();
+        let mut buffer = null_mut();
+        if llvm!(target_machine::LLVMTargetMachineEmitToMemoryBuffer(
+            self.machine,
+            module,
+            LLVMCodeGenFileType::LLVMAssemblyFile,
+            &mut message,
+            &mut buffer
+        )) != 0
+        {
+            return Err(take_message(message));
+        }
+        Ok(take_buffer(buffer))
+    }
+}

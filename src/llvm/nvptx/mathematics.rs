@@ -1,0 +1,136 @@
+//! Where functions like `__nv_exp` come from, which compilers call for those of `math.h`.
+//!
+//! NVIDIA's library libdevice defines just these. The open library libclc defines the same functions
+//! under the names that OpenCL's have: `__nv_exp` is `_Z3expd` there. Intrinsics that the code
+//! generator does not select (`llvm.exp.f64`) become calls of such functions, too.
+
+use super::functions;
+use crate::llvm::parse::Parsed;
+use crate::llvm::raw::llvm;
+use crate::llvm::reader::{list, name_of};
+use inkwell::llvm_sys::LLVMTypeKind;
+use inkwell::llvm_sys::prelude::*;
+use std::sync::Arc;
+
+/// A library of mathematical functions for the device.
+#[derive(Clone, Debug, Default)]
+pub enum Mathematics {
+    /// There is none: kernels that need one are refused.
+    #[default]
+    Missing,
+    /// NVIDIA's, as bitcode.
+    Libdevice(Arc<[u8]>),
+    /// libclc's for nvptx64, as bitcode.
+    Libclc(Arc<[u8]>),
+}
+
+/// The beginning of libdevice's names.
+pub(super) const PREFIX: &str = "__nv_";
+
+/// Intrinsics that are not selected, by the name between `llvm.` and the type.
+const INTRINSICS: [&str; 23] = [
+    "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "exp", "exp2",
+    "exp10", "log", "log2", "log10", "pow", "powi", "ldexp", "round", "lround", "llround",
+    "sincos",
+];
+
+/// libclc's names where they are not libdevice's.
+const OTHER_NAMES: [(&str, &str); 3] = [("powi", "pown"), ("fast_exp", "exp"), ("fast_log", "log")];
+
+impl Mathematics {
+    /// Whether there is none.
+    pub(super) fn is_missing(&self) -> bool {
+        matches!(self, Mathematics::Missing)
+    }
+}
+
+/// Has what needs the library call it by the library's names.
+pub(super) fn name(module: LLVMModuleRef, library: &Mathematics) {
+    if library.is_missing() {
+        return;
+    }
+    for function in functions(module).collect::<Vec<_>>() {
+        if let Some(name) = intrinsic(function) {
+            replace(module, function, &name);
+        }
+    }
+    if let Mathematics::Libclc(_) = library {
+        for function in functions(module).collect::<Vec<_>>() {
+            let name = name_of(function);
+            if let Some(plain) = name.strip_prefix(PREFIX)
+                && llvm!(core::LLVMIsDeclaration(function)) != 0
+                && let Some(mangled) = mangled(function, plain)
+            {
+                llvm!(core::LLVMSetValueName2(
+                    function,
+                    mangled.as_ptr().cast(),
+                    mangled.len()
+                ));
+            }
+        }
+    }
+}
+
+/// Links what is used of the library.
+///
+/// # Errors
+/// LLVM's message when it is damaged.
+pub(super) fn link(parsed: &Parsed, library: &Mathematics) -> Result<(), String> {
+    match library {
+        Mathematics::Missing => Ok(()),
+        Mathematics::Libdevice(bytes) => super::link(parsed, bytes, "library libdevice"),
+        Mathematics::Libclc(bytes) => super::link(parsed, bytes, "library libclc"),
+    }
+}
+
+/// The library's name for an intrinsic that the code generator does not select.
+fn intrinsic(function: LLVMValueRef) -> Option<String> {
+    let name = name_of(function);
+    let mut parts = name.strip_prefix("llvm.")?.split('.');
+    let (plain, of) = (parts.next()?, parts.next()?);
+    let suffix = match of {
+        "f64" => "",
+        "f32" => "f",
+        _ => return None,
+    };
+    INTRINSICS
+        .contains(&plain)
+        .then(|| format!("{PREFIX}{plain}{suffix}"))
+}
+
+/// Has the calls of an intrinsic go to a function of the same type.
+fn replace(module: LLVMModuleRef, intrinsic: LLVMValueRef, name: &str) {
+    let instead = super::function(module, name).unwrap_or_else(|| {
+        let of = llvm!(core::LLVMGlobalGetValueType(intrinsic));
+        let name = format!("{name}\0");
+        llvm!(core::LLVMAddFunction(module, name.as_ptr().cast(), of))
+    });
+    llvm!(core::LLVMReplaceAllUsesWith(intrinsic, instead));
+}
+
+/// `_Z3powdd` for `pow` on two doubles.
+fn mangled(function: LLVMValueRef, plain: &str) -> Option<String> {
+    let types: Option<String> = list(llvm!(core::LLVMGetFirstParam(function)), |p| {
+        llvm!(core::LLVMGetNextParam(p))
+    })
+    .map(|p| {
+        let of = llvm!(core::LLVMTypeOf(p));
+        match llvm!(core::LLVMGetTypeKind(of)) {
+            LLVMTypeKind::LLVMFloatTypeKind => Some('f'),
+            LLVMTypeKind::LLVMDoubleTypeKind => Some('d'),
+            LLVMTypeKind::LLVMIntegerTypeKind => Some('i'),
+            _ => None,
+        }
+    })
+    .collect();
+    let types = types?;
+    let plain = match types.starts_with('f') {
+        true => plain.strip_suffix('f').unwrap_or(plain),
+        false => plain,
+    };
+    let plain = OTHER_NAMES
+        .iter()
+        .find(|(name, _)| *name == plain)
+        .map_or(plain, |(_, other)| other);
+    Some(format!("_Z{}{plain}{types}", plain.len()))
+}
