@@ -3,7 +3,7 @@
 //! Why builders: what is not said has a default, and more can be said later without breaking
 //! anybody. What not: what starting does with it (`tier::process`).
 
-use crate::jit::cache::Cache;
+use crate::llvm::cache::Cache;
 use crate::support::error::Error;
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -7,7 +7,7 @@ use super::config::{Config, Engine, Tier};
 use super::module::Module;
 use super::process::Process;
 use crate::ir;
-use crate::jit::cache::Shelf;
+use crate::llvm::cache::Shelf;
 use crate::memory::stack;
 use crate::offload;
 use crate::support::error::Error;

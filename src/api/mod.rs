@@ -48,7 +48,7 @@ mod tests;
 pub mod timeline;
 mod typed;
 
-pub use crate::jit::cache::{Cache, Content as CacheContent, Counts as CacheCounts};
+pub use crate::llvm::cache::{Cache, Content as CacheContent, Counts as CacheCounts};
 pub use crate::support::error::{Error, Trap, TrapKind, Unsupported};
 pub use crate::tier::host::IntoHost;
 pub use crate::tier::value::{GuestPtr, GuestValue, ValueKind};

@@ -6,7 +6,7 @@
 use super::config::Engine;
 use super::inspect::Inspection;
 use crate::ir;
-use crate::jit::cache::Shelf;
+use crate::llvm::cache::Shelf;
 use crate::support::error::{Error, Unsupported};
 use crate::tier::archive::{self, Archive};
 use crate::tier::{link, runtime};

@@ -4,7 +4,7 @@
 //! was compiled, which [`super::tiers`] tells.
 
 use crate::interp::stats::{self, Row};
-use crate::jit::cache::{self, Counts};
+use crate::llvm::cache::{self, Counts};
 use std::fmt;
 use std::time::Duration;
 

@@ -5,20 +5,19 @@
 //! not: when to compile, what is a unit and who switches over is decided in `tier`; the
 //! interpreter is not known here.
 
-pub mod cache;
 mod lines;
 pub mod link;
 mod map;
 pub mod tools;
 
 use crate::ir::{Const, FuncId, GlobalId, GlobalRef, IFuncId, Module};
+use crate::llvm::cache::{self, Shelf};
 use crate::llvm::native::symbol::Symbol;
 use crate::llvm::native::{Bitcode, Function, Object, Request, Session, Variable};
 pub use crate::llvm::native::{Level, LoopEntry, Place, PlaceKind, Unit};
 use crate::memory::image::Image;
 use crate::memory::thread;
 use crate::support::seen::Listed;
-use cache::Shelf;
 use cranelift_entity::EntityRef;
 use hashbrown::{HashMap, HashSet};
 use lines::Lines;

@@ -9,6 +9,7 @@
 //! the way, no optimisation, no target code.
 
 mod attributes;
+pub mod cache;
 mod code;
 mod constants;
 mod debug;

@@ -5,7 +5,7 @@
 //! regions run there.
 
 use super::device::{Device, Failure, Image, Kernel, Queue, Result};
-use super::emulated;
+use super::{cuda, emulated};
 use super::map::table::{Life, Range, Table};
 use super::program::{self, Program, requires};
 use crate::kmpc::hooks;
@@ -73,7 +73,11 @@ pub fn all() -> &'static [State] {
     DEVICES.get_or_init(|| {
         let mut list: Vec<Arc<dyn Device>> = Vec::new();
         match *CHOICE.lock() {
-            Choice::None | Choice::Hardware => {}
+            Choice::None => {}
+            Choice::Hardware => match cuda::devices() {
+                Ok(found) => list.extend(found),
+                Err(why) => eprintln!("ompvm: no GPU: {why}"),
+            },
             Choice::Emulated(count) => {
                 for n in 0..count {
                     match emulated::Device::new(n) {

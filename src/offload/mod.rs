@@ -3,7 +3,8 @@
 //! [`device`] is what the host side asks of a device; everything else is written against it.
 //! [`program`] holds what a program brings along (images, the table of what is on both sides),
 //! [`devices`] the devices of the process, [`map`] what is mapped on each; [`region`] and [`api`] are
-//! the entries that programs call, listed in [`table`]. [`emulated`] is a device without hardware.
+//! the entries that programs call, listed in [`table`]. [`emulated`] is a device without hardware,
+//! [`cuda`] NVIDIA's GPUs, for which [`nvptx`] makes code.
 //!
 //! This layer lies between the runtime and the tiers: it uses `kmpc`, `memory` and `llvm`, and knows
 //! no tier.
@@ -14,11 +15,13 @@
 )]
 
 pub mod api;
+pub mod cuda;
 pub mod device;
 pub mod devices;
 pub mod emulated;
 pub mod image;
 pub mod map;
+pub mod nvptx;
 pub mod program;
 pub mod region;
 pub mod report;

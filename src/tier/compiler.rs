@@ -8,8 +8,8 @@
 use super::queue::own_time;
 use crate::interp;
 use crate::ir::FuncId;
-use crate::jit::cache::Shelf;
 use crate::jit::{Compiled, Level, Program, Unit};
+use crate::llvm::cache::Shelf;
 use crate::memory::image::Image;
 use crate::memory::thread;
 use cranelift_entity::EntityRef;

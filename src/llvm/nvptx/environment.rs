@@ -3,6 +3,7 @@
 use super::{Kernel, functions};
 use crate::llvm::raw::llvm;
 use crate::llvm::reader::name_of;
+use inkwell::llvm_sys::LLVMAttributeFunctionIndex;
 use inkwell::llvm_sys::prelude::*;
 
 /// The calling convention of kernels.
@@ -85,4 +86,34 @@ fn environment(module: LLVMModuleRef, kernel: &str) -> Option<Environment> {
         reduction_size: u32::try_from(number(7)?).ok()?,
         reduction_length: u32::try_from(number(8)?).ok()?,
     })
+}
+
+/// A block of a kernel whose threads wait for regions has a warp more than its regions have threads,
+/// which the compiler's limit leaves out.
+pub(super) fn make_room(module: LLVMModuleRef, kernels: &[Kernel]) {
+    const WARP: i32 = 32;
+    const LIMIT: &std::ffi::CStr = c"nvvm.maxntid";
+    let context = llvm!(core::LLVMGetModuleContext(module));
+    for kernel in kernels {
+        let (Some(environment), Some(function)) =
+            (kernel.environment, super::function(module, &kernel.name))
+        else {
+            continue;
+        };
+        if environment.spmd() || environment.threads.1 <= 0 {
+            continue;
+        }
+        let limit = (environment.threads.1 / WARP * WARP + 2 * WARP)
+            .min(1024)
+            .to_string();
+        let attribute = llvm!(core::LLVMCreateStringAttribute(
+            context,
+            LIMIT.as_ptr(),
+            LIMIT.count_bytes() as u32,
+            limit.as_ptr().cast(),
+            limit.len() as u32
+        ));
+        let index = LLVMAttributeFunctionIndex;
+        llvm!(core::LLVMAddAttributeAtIndex(function, index, attribute));
+    }
 }

@@ -104,6 +104,7 @@ fn lower_here(request: &Request) -> Result<Lowered, String> {
     let mut kernels = environment::read(module);
     let own = own_symbols(module);
     prepare(module, &machine)?;
+    environment::make_room(module, &kernels);
     grid::rewrite(module, &kernels);
     mathematics::name(module, &request.mathematics);
     link(&parsed, device::RUNTIME, "runtime")?;
@@ -121,7 +122,10 @@ fn lower_here(request: &Request) -> Result<Lowered, String> {
     }
     finish::remove(module, &kernels)?;
     finish::unread(module);
-    machine.run(module, c"function(instcombine<no-verify-fixpoint>,simplifycfg,adce),globaldce")?;
+    machine.run(
+        module,
+        c"function(instcombine<no-verify-fixpoint>,simplifycfg,adce),globaldce",
+    )?;
     finish::barriers(module);
     let ptx = machine.assembly(module)?;
     Ok(Lowered { ptx, kernels })

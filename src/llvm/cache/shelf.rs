@@ -19,7 +19,7 @@ const OBJECT: [(&str, Level); 2] = [("early-", Level::Quick), ("unit-", Level::F
 pub(super) const UNFINISHED: char = '.';
 
 /// The place of one program in a cache.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Shelf {
     cache: Cache,
     folder: PathBuf,
@@ -128,6 +128,18 @@ impl Shelf {
             Ok(bytes) => self.put(&name, &bytes),
             Err(why) => note(format!("an object cannot be stored: {why}")),
         }
+    }
+
+    /// What was stored under a name that no object and no module has.
+    pub fn bytes(&self, name: &str) -> Option<Vec<u8>> {
+        let bytes = self.get(name);
+        self.touch();
+        bytes
+    }
+
+    /// Stores something else of the program.
+    pub fn put_bytes(&self, name: &str, bytes: &[u8]) {
+        self.put(name, bytes);
     }
 
     fn get(&self, name: &str) -> Option<Vec<u8>> {

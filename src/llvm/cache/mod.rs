@@ -107,7 +107,7 @@ impl Cache {
     }
 
     /// The place of a program.
-    pub(crate) fn shelf<'f>(&self, files: impl Iterator<Item = &'f [u8]>) -> Option<Shelf> {
+    pub fn shelf<'f>(&self, files: impl Iterator<Item = &'f [u8]>) -> Option<Shelf> {
         // Code in a folder that others may write to is not to be executed.
         if let Ok(meta) = fs::metadata(&self.root) {
             // SAFETY: asks for the user's number.

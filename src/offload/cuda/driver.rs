@@ -1,0 +1,227 @@
+//! The CUDA driver's functions, found in `libcuda.so.1` when a device is first looked for.
+//!
+//! Why by name at run time: the driver is there where a GPU is, and nothing else of CUDA need be. The
+//! types are those of the driver's documented interface; the versions are the oldest that every
+//! driver for `sm_70` has. Codes of errors become [`Failure`]s here and nowhere else.
+
+use crate::offload::device::{Failure, Fault};
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::ptr::null;
+
+/// What every function gives: 0, or what went wrong.
+pub(super) type Code = c_int;
+/// A number of a device.
+pub(super) type DeviceNumber = c_int;
+/// An address on a device.
+pub(super) type Address = u64;
+
+macro_rules! handles {
+    ($($name:ident)*) => {$(
+        /// A handle of the driver's.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[repr(transparent)]
+        pub(super) struct $name(pub *mut c_void);
+        // SAFETY: the driver's handles may be used from every thread.
+        unsafe impl Send for $name {}
+        // SAFETY: as above.
+        unsafe impl Sync for $name {}
+    )*};
+}
+handles!(Context Module Function Stream Event Link);
+
+macro_rules! driver {
+    ($($(#[$doc:meta])* $name:ident = $symbol:literal ($($arg:ty),*);)*) => {
+        /// The driver.
+        #[derive(Debug)]
+        pub(super) struct Driver {
+            $(pub $name: unsafe extern "C" fn($($arg),*) -> Code,)*
+            // Never unloaded: the driver has threads of its own.
+            _library: std::mem::ManuallyDrop<libloading::Library>,
+        }
+
+        impl Driver {
+            fn from(library: libloading::Library) -> Result<Driver, String> {
+                // SAFETY: the names and types are those of the driver's documentation.
+                unsafe {
+                    Ok(Driver {
+                        $($name: *library
+                            .get($symbol.as_bytes())
+                            .map_err(|_| format!("the CUDA driver lacks `{}`", $symbol))?,)*
+                        _library: std::mem::ManuallyDrop::new(library),
+                    })
+                }
+            }
+        }
+    };
+}
+
+driver! {
+    init = "cuInit" (c_uint);
+    version = "cuDriverGetVersion" (*mut c_int);
+    count = "cuDeviceGetCount" (*mut c_int);
+    device = "cuDeviceGet" (*mut DeviceNumber, c_int);
+    name = "cuDeviceGetName" (*mut c_char, c_int, DeviceNumber);
+    attribute = "cuDeviceGetAttribute" (*mut c_int, c_int, DeviceNumber);
+    memory = "cuDeviceTotalMem_v2" (*mut usize, DeviceNumber);
+    retain_context = "cuDevicePrimaryCtxRetain" (*mut Context, DeviceNumber);
+    set_context = "cuCtxSetCurrent" (Context);
+    synchronise = "cuCtxSynchronize" ();
+    alloc = "cuMemAlloc_v2" (*mut Address, usize);
+    free = "cuMemFree_v2" (Address);
+    alloc_host = "cuMemHostAlloc" (*mut *mut c_void, usize, c_uint);
+    free_host = "cuMemFreeHost" (*mut c_void);
+    alloc_managed = "cuMemAllocManaged" (*mut Address, usize, c_uint);
+    register = "cuMemHostRegister_v2" (*mut c_void, usize, c_uint);
+    unregister = "cuMemHostUnregister" (*mut c_void);
+    upload = "cuMemcpyHtoDAsync_v2" (Address, *const c_void, usize, Stream);
+    download = "cuMemcpyDtoHAsync_v2" (*mut c_void, Address, usize, Stream);
+    copy = "cuMemcpyDtoDAsync_v2" (Address, Address, usize, Stream);
+    fill = "cuMemsetD8Async" (Address, u8, usize, Stream);
+    stream = "cuStreamCreate" (*mut Stream, c_uint);
+    await_stream = "cuStreamSynchronize" (Stream);
+    stream_idle = "cuStreamQuery" (Stream);
+    stream_await = "cuStreamWaitEvent" (Stream, Event, c_uint);
+    event = "cuEventCreate" (*mut Event, c_uint);
+    record = "cuEventRecord" (Event, Stream);
+    await_event = "cuEventSynchronize" (Event);
+    load = "cuModuleLoadDataEx" (*mut Module, *const c_void, c_uint, *mut c_int, *mut *mut c_void);
+    unload = "cuModuleUnload" (Module);
+    function = "cuModuleGetFunction" (*mut Function, Module, *const c_char);
+    global = "cuModuleGetGlobal_v2" (*mut Address, *mut usize, Module, *const c_char);
+    occupancy = "cuOccupancyMaxActiveBlocksPerMultiprocessor" (*mut c_int, Function, c_int, usize);
+    set_function = "cuFuncSetAttribute" (Function, c_int, c_int);
+    function_attribute = "cuFuncGetAttribute" (*mut c_int, c_int, Function);
+    launch = "cuLaunchKernel" (Function, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint,
+                               Stream, *mut *mut c_void, *mut *mut c_void);
+    link = "cuLinkCreate_v2" (c_uint, *mut c_int, *mut *mut c_void, *mut Link);
+    link_add = "cuLinkAddData_v2" (Link, c_int, *mut c_void, usize, *const c_char, c_uint,
+                                   *mut c_int, *mut *mut c_void);
+    link_complete = "cuLinkComplete" (Link, *mut *mut c_void, *mut usize);
+    drop_link = "cuLinkDestroy" (Link);
+    error_name = "cuGetErrorName" (Code, *mut *const c_char);
+    error_text = "cuGetErrorString" (Code, *mut *const c_char);
+}
+
+/// Attributes of devices.
+pub(super) mod attribute {
+    pub const BLOCK_THREADS: i32 = 1;
+    pub const GRID_BLOCKS: i32 = 5;
+    pub const WARP: i32 = 10;
+    pub const MULTIPROCESSORS: i32 = 16;
+    pub const MULTIPROCESSOR_THREADS: i32 = 39;
+    pub const MAJOR: i32 = 75;
+    pub const MINOR: i32 = 76;
+    pub const DYNAMIC_SHARED: i32 = 97;
+}
+
+/// Codes that mean something here.
+pub(super) mod code {
+    pub const NO_MEMORY: i32 = 2;
+    pub const NO_DEVICE: i32 = 100;
+    pub const NOT_READY: i32 = 600;
+    pub const ALREADY_REGISTERED: i32 = 712;
+}
+
+/// An option of the just-in-time compiler: buffer and size of its messages.
+pub(super) const ERROR_LOG: [c_int; 2] = [5, 6];
+/// Streams that do not wait for others.
+pub(super) const NON_BLOCKING: c_uint = 1;
+/// Events that measure no time.
+pub(super) const NO_TIMING: c_uint = 2;
+/// Host memory that all contexts reach.
+pub(super) const PORTABLE: c_uint = 1;
+/// Host memory that has an address on the device.
+pub(super) const MAPPED: c_uint = 2;
+/// Managed memory that every stream reaches.
+pub(super) const GLOBAL: c_uint = 1;
+/// A function's attribute: bytes of shared memory that a launch may ask for.
+pub(super) const FUNCTION_DYNAMIC_SHARED: c_int = 8;
+/// A function's attribute: threads of a block at most.
+pub(super) const FUNCTION_THREADS: c_int = 0;
+/// The form of code given to the linker.
+pub(super) const PTX: c_int = 1;
+
+impl Driver {
+    /// Loads and starts the driver. `None` where there is none or no GPU.
+    ///
+    /// # Errors
+    /// A sentence when there is one that does not work.
+    pub(super) fn open() -> Result<Option<Driver>, String> {
+        let name = std::env::var("OMPVM_CUDA_DRIVER").unwrap_or_else(|_| "libcuda.so.1".into());
+        // SAFETY: the driver's library runs its own initialisers, as in every program that uses it.
+        let Ok(library) = (unsafe { libloading::Library::new(&name) }) else {
+            return Ok(None);
+        };
+        let driver = Driver::from(library)?;
+        // SAFETY: starts the driver.
+        match unsafe { (driver.init)(0) } {
+            0 => Ok(Some(driver)),
+            code::NO_DEVICE => Ok(None),
+            other => Err(format!(
+                "the CUDA driver does not start: {}",
+                driver.text(other)
+            )),
+        }
+    }
+
+    /// What a code means, in the driver's words.
+    pub(super) fn text(&self, code: Code) -> String {
+        let word = |ask: unsafe extern "C" fn(Code, *mut *const c_char) -> Code| {
+            let mut text = null();
+            // SAFETY: gives a text that lives as long as the driver.
+            unsafe {
+                if ask(code, &mut text) != 0 || text.is_null() {
+                    return None;
+                }
+                Some(CStr::from_ptr(text).to_string_lossy().into_owned())
+            }
+        };
+        match (word(self.error_name), word(self.error_text)) {
+            (Some(name), Some(text)) => format!("{text} ({name})"),
+            _ => format!("error {code} of the CUDA driver"),
+        }
+    }
+
+    /// What a code means for who called; `doing` says what was being done.
+    pub(super) fn failure(&self, code: Code, doing: &str, size: u64) -> Failure {
+        let fault = |what: &str| {
+            Failure::Fault(Box::new(Fault {
+                what: format!("{what}, found while {doing}"),
+                place: None,
+                thread: None,
+                help: Some(
+                    "`--device emulated` runs the region with every access checked".to_owned(),
+                ),
+            }))
+        };
+        match code {
+            code::NO_MEMORY => Failure::OutOfMemory { size },
+            700 => fault("a kernel accessed memory that is not there"),
+            710 => fault("an assertion failed in a kernel"),
+            714 => fault("a kernel used more stack than it has"),
+            715 => fault("a kernel trapped"),
+            716 => {
+                fault("a kernel accessed memory at an address that is not a multiple of its size")
+            }
+            717 | 718 => fault("a kernel jumped to where no code is"),
+            719 => fault("a kernel trapped or failed"),
+            702 => fault("a kernel ran longer than the driver allows"),
+            200 | 209 | 218 | 220 | 221 | 222 | 300 => {
+                Failure::Image(format!("{doing}: {}", self.text(code)))
+            }
+            1 | 701 | 500 => Failure::Unsupported {
+                reason: format!("{doing}: {}", self.text(code)),
+                place: None,
+            },
+            _ => Failure::Lost(format!("{doing}: {}", self.text(code))),
+        }
+    }
+}
+
+/// Whether nothing can be done with a context any more after this code.
+pub(super) fn is_final(code: Code) -> bool {
+    matches!(
+        code,
+        46 | 214 | 201 | 700 | 702 | 709 | 710 | 714..=719 | 999
+    )
+}

@@ -1,0 +1,444 @@
+//! One GPU as the host side of offload sees it.
+
+use super::driver::{self, Address, Code as DriverCode, Context, Driver, Function, attribute};
+use super::image::{self, Entry};
+use super::memory::Pool;
+use super::queue::{Environment, Queues};
+use super::staging::Staging;
+use crate::offload::device::{
+    Code, Device, Event, Failure, Image, Kernel, Launch, Limits, Memory, Mode, Queue, Result,
+    Target, usual_shape,
+};
+use std::cell::Cell;
+use std::ffi::c_void;
+use std::ptr::null_mut;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Threads of a block where the program leaves that open: what compilers assume, too.
+const USUAL_THREADS: u32 = 128;
+/// How many times over a grid may fill the device before its threads take several iterations each.
+const WAVES: u32 = 32;
+
+/// A GPU.
+#[derive(Debug)]
+pub struct Gpu {
+    pub(super) driver: Arc<Driver>,
+    pub(super) context: Context,
+    name: String,
+    architecture: u32,
+    limits: Limits,
+    multiprocessors: u32,
+    multiprocessor_threads: u32,
+    pool: Pool,
+    queues: Queues,
+    staging: Staging,
+    /// After a fault the driver answers nothing else any more.
+    dead: AtomicBool,
+}
+
+thread_local! {
+    /// The context that the driver works with on this thread, as far as it was set here.
+    static CURRENT: Cell<*mut c_void> = const { Cell::new(null_mut()) };
+}
+
+impl Gpu {
+    /// Takes the device's context.
+    pub(super) fn open(driver: &Arc<Driver>, number: i32) -> std::result::Result<Gpu, String> {
+        let failed = |code: DriverCode| format!("GPU {number}: {}", driver.text(code));
+        let check = |code: DriverCode| if code == 0 { Ok(()) } else { Err(failed(code)) };
+        let mut device = 0;
+        let mut name = [0; 256];
+        let mut total = 0;
+        let mut context = Context(null_mut());
+        // SAFETY: results have their places; the name ends with a zero byte.
+        let name = unsafe {
+            check((driver.device)(&mut device, number))?;
+            check((driver.name)(
+                name.as_mut_ptr(),
+                name.len() as i32 - 1,
+                device,
+            ))?;
+            check((driver.memory)(&mut total, device))?;
+            check((driver.retain_context)(&mut context, device))?;
+            std::ffi::CStr::from_ptr(name.as_ptr())
+                .to_string_lossy()
+                .into_owned()
+        };
+        let ask = |what: i32| {
+            let mut value = 0;
+            // SAFETY: the result has its place.
+            check(unsafe { (driver.attribute)(&mut value, what, device) })?;
+            Ok::<u32, String>(u32::try_from(value).unwrap_or(0))
+        };
+        let multiprocessors = ask(attribute::MULTIPROCESSORS)?;
+        let multiprocessor_threads = ask(attribute::MULTIPROCESSOR_THREADS)?;
+        let limits = Limits {
+            memory: total as u64,
+            threads_per_block: ask(attribute::BLOCK_THREADS)?,
+            usual_blocks: multiprocessors * (multiprocessor_threads / USUAL_THREADS),
+            usual_threads: USUAL_THREADS,
+            blocks: ask(attribute::GRID_BLOCKS)?,
+            warp: ask(attribute::WARP)?,
+            dynamic_shared: ask(attribute::DYNAMIC_SHARED)?,
+        };
+        Ok(Gpu {
+            driver: Arc::clone(driver),
+            context,
+            name,
+            architecture: ask(attribute::MAJOR)? * 10 + ask(attribute::MINOR)?,
+            limits,
+            multiprocessors,
+            multiprocessor_threads,
+            pool: Pool::default(),
+            queues: Queues::default(),
+            staging: Staging::default(),
+            dead: AtomicBool::new(false),
+        })
+    }
+
+    /// Has the driver work with this device on this thread.
+    pub(super) fn enter(&self) -> Result<()> {
+        if self.dead.load(Ordering::Relaxed) {
+            return Err(Failure::Lost("it failed before".into()));
+        }
+        if CURRENT.get() == self.context.0 {
+            return Ok(());
+        }
+        // SAFETY: a context that is never given back.
+        self.check(
+            unsafe { (self.driver.set_context)(self.context) },
+            "being chosen",
+            0,
+        )?;
+        CURRENT.set(self.context.0);
+        Ok(())
+    }
+
+    /// What a code of the driver's means.
+    pub(super) fn check(&self, code: DriverCode, doing: &str, size: u64) -> Result<()> {
+        if code == 0 {
+            return Ok(());
+        }
+        if driver::is_final(code) {
+            self.dead.store(true, Ordering::Relaxed);
+        }
+        Err(self.driver.failure(code, doing, size))
+    }
+
+    /// The architecture: 90 for `sm_90`.
+    pub(super) fn architecture(&self) -> u32 {
+        self.architecture
+    }
+
+    /// Waits where the queue means that.
+    fn settle(&self, queue: Queue, doing: &str) -> Result<()> {
+        if queue != Queue::SYNC {
+            return Ok(());
+        }
+        let stream = self.queues.stream(self, queue)?;
+        // SAFETY: a stream of this device.
+        self.check(unsafe { (self.driver.await_stream)(stream) }, doing, 0)
+    }
+
+    /// Blocks of a kernel that a multiprocessor runs at once.
+    fn occupancy(&self, entry: &Entry, threads: u32) -> u32 {
+        let mut blocks = 0;
+        // SAFETY: a function of this device's; the result has its place.
+        let code =
+            unsafe { (self.driver.occupancy)(&mut blocks, entry.function, threads as i32, 0) };
+        match u32::try_from(blocks) {
+            Ok(blocks) if code == 0 && blocks > 0 => blocks,
+            _ => (self.multiprocessor_threads / threads.max(1)).max(1),
+        }
+    }
+}
+
+/// A kernel's entry by the handle that a [`Kernel`] carries.
+fn entry(kernel: &Kernel) -> &'static Entry {
+    // SAFETY: the handle was made of a leaked entry where the image was loaded.
+    unsafe { &*(kernel.handle as *const Entry) }
+}
+
+impl Device for Gpu {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn target(&self) -> Target {
+        Target {
+            triple: "nvptx64-nvidia-cuda",
+            arch: format!("sm_{}", self.architecture),
+        }
+    }
+
+    fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    fn alloc(&self, size: u64, align: u64, memory: Memory) -> Result<u64> {
+        self.enter()?;
+        self.pool.alloc(self, size, align, memory)
+    }
+
+    fn free(&self, address: u64, memory: Memory) -> Result<()> {
+        self.enter()?;
+        self.pool.free(self, address, memory)
+    }
+
+    unsafe fn upload(&self, queue: Queue, to: u64, from: *const u8, len: usize) -> Result<()> {
+        self.enter()?;
+        let stream = self.queues.stream(self, queue)?;
+        // SAFETY: the caller's promise.
+        unsafe { self.staging.upload(self, stream, to, from, len) }?;
+        self.settle(queue, "copying to the device")
+    }
+
+    unsafe fn download(&self, queue: Queue, to: *mut u8, from: u64, len: usize) -> Result<()> {
+        self.enter()?;
+        let stream = self.queues.stream(self, queue)?;
+        // SAFETY: the caller's promise.
+        unsafe { self.staging.download(self, stream, to, from, len) }?;
+        self.settle(queue, "copying from the device")
+    }
+
+    fn copy(&self, queue: Queue, to: u64, from: u64, len: u64) -> Result<()> {
+        self.enter()?;
+        let stream = self.queues.stream(self, queue)?;
+        // SAFETY: addresses on the device; the driver checks them.
+        let code = unsafe { (self.driver.copy)(to, from, len as usize, stream) };
+        self.check(code, "copying on the device", len)?;
+        self.settle(queue, "copying on the device")
+    }
+
+    fn fill(&self, queue: Queue, to: u64, value: u8, len: u64) -> Result<()> {
+        self.enter()?;
+        let stream = self.queues.stream(self, queue)?;
+        // SAFETY: as above.
+        let code = unsafe { (self.driver.fill)(to, value, len as usize, stream) };
+        self.check(code, "filling memory of the device", len)?;
+        self.settle(queue, "filling memory of the device")
+    }
+
+    fn load(&self, code: &Code) -> Result<Box<dyn Image>> {
+        self.enter()?;
+        image::load(self, code)
+    }
+
+    fn launch(&self, queue: Queue, kernel: &Kernel, launch: &Launch<'_>) -> Result<()> {
+        self.enter()?;
+        let entry = entry(kernel);
+        if let Some(refusal) = &entry.refused {
+            return Err(refusal.clone());
+        }
+        let stream = self.queues.stream(self, queue)?;
+        let mut environment = None;
+        if kernel.reduction_size > 0 && launch.args.first() == Some(&0) {
+            let blocks = launch.blocks.iter().map(|&b| u64::from(b)).product::<u64>();
+            let size =
+                u64::from(kernel.reduction_size) * blocks.max(u64::from(kernel.reduction_length));
+            environment = Some(self.queues.environment(self, queue, size)?);
+        }
+        if launch.shared > 0 {
+            self.allow_shared(entry.function, launch.shared)?;
+        }
+        self.start(stream, entry, launch, environment)?;
+        self.settle(queue, &entry.doing)
+    }
+
+    fn queue(&self) -> Result<Queue> {
+        self.enter()?;
+        self.queues.take(self)
+    }
+
+    fn release(&self, queue: Queue) {
+        self.queues.give_back(queue);
+    }
+
+    fn synchronise(&self, queue: Queue) -> Result<()> {
+        self.enter()?;
+        let code = if queue == Queue::SYNC {
+            // SAFETY: the context was chosen.
+            unsafe { (self.driver.synchronise)() }
+        } else {
+            let stream = self.queues.stream(self, queue)?;
+            // SAFETY: a stream of this device.
+            unsafe { (self.driver.await_stream)(stream) }
+        };
+        self.check(code, "waiting for the device", 0)
+    }
+
+    fn idle(&self, queue: Queue) -> Result<bool> {
+        self.enter()?;
+        let stream = self.queues.stream(self, queue)?;
+        // SAFETY: a stream of this device.
+        match unsafe { (self.driver.stream_idle)(stream) } {
+            driver::code::NOT_READY => Ok(false),
+            code => self.check(code, "asking the device", 0).map(|()| true),
+        }
+    }
+
+    fn record(&self, queue: Queue) -> Result<Event> {
+        self.enter()?;
+        self.queues.record(self, queue)
+    }
+
+    fn wait(&self, queue: Queue, event: Event) -> Result<()> {
+        self.enter()?;
+        self.queues.wait(self, queue, event)
+    }
+
+    fn pin(&self, start: *mut u8, len: usize) {
+        if self.enter().is_ok() {
+            self.staging.pin(self, start, len);
+        }
+    }
+
+    fn unpin(&self, start: *mut u8) {
+        if self.enter().is_ok() {
+            self.staging.unpin(self, start);
+        }
+    }
+
+    fn shape(&self, kernel: &Kernel, teams: u32, threads: u32, trip: u64) -> (u32, u32) {
+        let (usual, block) = usual_shape(&self.limits, kernel, teams, threads, trip);
+        let entry = entry(kernel);
+        let block = match kernel.mode {
+            // The compiler's bounds leave the waiting warp out.
+            Mode::Generic => {
+                let most = u32::try_from(kernel.threads.1).ok().filter(|&n| n > 0);
+                let asked = if threads == 0 { USUAL_THREADS } else { threads };
+                let workers = most.map_or(asked, |most| asked.min(most)).max(1);
+                let warps = workers.div_ceil(self.limits.warp) + 1;
+                (warps * self.limits.warp)
+                    .min(entry.threads)
+                    .min(self.limits.threads_per_block)
+            }
+            _ => block.min(entry.threads),
+        };
+        if teams != 0 || kernel.mode != Mode::Spmd || entry.refused.is_some() {
+            return (usual, block);
+        }
+        if kernel.teams.1 > 0 || trip == 0 {
+            return (usual, block);
+        }
+        let full = self.multiprocessors * self.occupancy(entry, block);
+        // A reduction costs each block something; without one a block more costs nothing.
+        let most = if kernel.reduction_size > 0 {
+            full
+        } else {
+            full.saturating_mul(WAVES)
+        };
+        let wanted = trip.div_ceil(u64::from(block));
+        let blocks = u32::try_from(wanted)
+            .unwrap_or(u32::MAX)
+            .min(most)
+            .min(self.limits.blocks);
+        (blocks.max(1), block)
+    }
+
+    fn owns(&self, address: u64) -> bool {
+        self.pool.owns(address)
+    }
+}
+
+impl Gpu {
+    /// Calls the driver; the arguments lie as the kernel wants them, word after word.
+    fn start(
+        &self,
+        stream: driver::Stream,
+        entry: &Entry,
+        launch: &Launch<'_>,
+        environment: Option<Environment>,
+    ) -> Result<()> {
+        const POINTER: *mut c_void = 1 as *mut c_void;
+        const SIZE: *mut c_void = 2 as *mut c_void;
+        let mut own = [0_u64; 96];
+        let args: &[u64] = match environment {
+            Some(Environment(address)) if launch.args.len() <= own.len() => {
+                own[..launch.args.len()].copy_from_slice(launch.args);
+                own[0] = address;
+                &own[..launch.args.len()]
+            }
+            Some(_) => {
+                return Err(Failure::Unsupported {
+                    reason: "a kernel with a reduction and more than 95 arguments".into(),
+                    place: None,
+                });
+            }
+            None => launch.args,
+        };
+        let mut size = size_of_val(args);
+        let mut extra = [
+            POINTER,
+            args.as_ptr().cast_mut().cast(),
+            SIZE,
+            (&raw mut size).cast(),
+            null_mut(),
+        ];
+        let [bx, by, bz] = launch.blocks;
+        let [tx, ty, tz] = launch.threads;
+        // SAFETY: the function is this device's; the driver copies the arguments before it returns.
+        let code = unsafe {
+            (self.driver.launch)(
+                entry.function,
+                bx,
+                by,
+                bz,
+                tx,
+                ty,
+                tz,
+                launch.shared,
+                stream,
+                null_mut(),
+                extra.as_mut_ptr(),
+            )
+        };
+        self.check(code, &entry.doing, 0)
+    }
+
+    /// More shared memory than a function may have unless told so.
+    fn allow_shared(&self, function: Function, bytes: u32) -> Result<()> {
+        const WITHOUT_ASKING: u32 = 48 << 10;
+        if bytes <= WITHOUT_ASKING {
+            return Ok(());
+        }
+        let attribute = driver::FUNCTION_DYNAMIC_SHARED;
+        // SAFETY: a function of this device's.
+        let code = unsafe { (self.driver.set_function)(function, attribute, bytes as i32) };
+        self.check(code, "asking for shared memory", u64::from(bytes))
+    }
+
+    /// An address that the driver gave.
+    pub(super) fn raw_alloc(&self, size: u64, memory: Memory) -> Result<Address> {
+        let mut address = 0;
+        let mut host = null_mut();
+        // SAFETY: results have their places.
+        let code = unsafe {
+            match memory {
+                Memory::Device => (self.driver.alloc)(&mut address, size as usize),
+                Memory::Host => {
+                    let flags = driver::PORTABLE | driver::MAPPED;
+                    (self.driver.alloc_host)(&mut host, size as usize, flags)
+                }
+                Memory::Shared => {
+                    (self.driver.alloc_managed)(&mut address, size as usize, driver::GLOBAL)
+                }
+            }
+        };
+        self.check(code, "allocating memory of the device", size)?;
+        Ok(if host.is_null() { address } else { host as u64 })
+    }
+
+    /// Gives it back.
+    pub(super) fn raw_free(&self, address: Address, memory: Memory) -> Result<()> {
+        // SAFETY: the address came from `raw_alloc` with the same kind of memory.
+        let code = unsafe {
+            match memory {
+                Memory::Host => (self.driver.free_host)(address as *mut c_void),
+                Memory::Device | Memory::Shared => (self.driver.free)(address),
+            }
+        };
+        self.check(code, "giving back memory of the device", 0)
+    }
+}

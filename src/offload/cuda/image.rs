@@ -1,0 +1,206 @@
+//! Loading code: PTX to machine code by the driver's compiler, once per driver and program.
+
+use super::driver::{self, Function, Link, Module};
+use super::gpu::Gpu;
+use crate::llvm::nvptx::Kernel as Known;
+use crate::offload::device::{Code, Failure, Image, Kernel, Mode, Result, Symbol};
+use crate::offload::nvptx;
+use hashbrown::HashMap;
+use std::ffi::{CString, c_void};
+use std::ptr::null_mut;
+
+/// What a launch needs of a kernel. Entries are leaked: a kernel's handle is the address of one.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub function: Function,
+    /// Threads of a block at most, as the driver says.
+    pub threads: u32,
+    /// For messages: what is being done when it runs.
+    pub doing: String,
+    /// Why it cannot run, if so.
+    pub refused: Option<Failure>,
+}
+
+// SAFETY: a handle of the driver's, which every thread may use, and plain data.
+unsafe impl Sync for Entry {}
+
+/// Code on a GPU.
+#[derive(Debug)]
+struct Loaded {
+    kernels: HashMap<String, Kernel>,
+    module: Option<Module>,
+    driver: std::sync::Arc<driver::Driver>,
+}
+
+/// Compiles, loads, and looks the kernels up.
+pub(super) fn load(gpu: &Gpu, code: &Code) -> Result<Box<dyn Image>> {
+    let compiled = nvptx::compile(code, gpu.architecture())?;
+    let lowered = &compiled.lowered;
+    let module = (!lowered.ptx.is_empty())
+        .then(|| binary(gpu, &compiled))
+        .transpose()?;
+    let mut kernels = HashMap::new();
+    for known in &lowered.kernels {
+        let entry = entry(gpu, module, known)?;
+        kernels.insert(known.name.clone(), kernel(known, entry));
+    }
+    Ok(Box::new(Loaded {
+        kernels,
+        module,
+        driver: std::sync::Arc::clone(&gpu.driver),
+    }))
+}
+
+/// The module as machine code: what was kept, or what the driver makes of the PTX.
+fn binary(gpu: &Gpu, compiled: &nvptx::Compiled) -> Result<Module> {
+    let mut version = 0;
+    // SAFETY: the result has its place.
+    unsafe { (gpu.driver.version)(&mut version) };
+    let name = format!("device-sm_{}-driver-{version}", gpu.architecture());
+    if let Some(shelf) = &compiled.shelf
+        && let Some(bytes) = shelf.bytes(&name)
+        && let Ok(module) = load_module(gpu, &bytes)
+    {
+        return Ok(module);
+    }
+    let bytes = link(gpu, &compiled.lowered.ptx)?;
+    let module = load_module(gpu, &bytes)?;
+    if let Some(shelf) = &compiled.shelf {
+        shelf.put_bytes(&name, &bytes);
+    }
+    Ok(module)
+}
+
+fn load_module(gpu: &Gpu, bytes: &[u8]) -> Result<Module> {
+    let mut module = Module(null_mut());
+    // SAFETY: machine code that the driver made; it checks it and copies it.
+    let code = unsafe {
+        (gpu.driver.load)(
+            &mut module,
+            bytes.as_ptr().cast(),
+            0,
+            null_mut(),
+            null_mut(),
+        )
+    };
+    gpu.check(code, "loading device code", bytes.len() as u64)?;
+    Ok(module)
+}
+
+/// Has the driver compile PTX.
+fn link(gpu: &Gpu, ptx: &[u8]) -> Result<Vec<u8>> {
+    let mut log = vec![0_u8; 8 << 10];
+    let mut options = driver::ERROR_LOG;
+    let mut values = [log.as_mut_ptr().cast::<c_void>(), log.len() as *mut c_void];
+    let mut link = Link(null_mut());
+    let mut text = ptx.to_vec();
+    text.push(0);
+    let (mut made, mut size) = (null_mut(), 0);
+    // SAFETY: results have their places; the options' buffer and the text outlive the link, whose
+    // result is copied before it ends.
+    unsafe {
+        let code = (gpu.driver.link)(2, options.as_mut_ptr(), values.as_mut_ptr(), &mut link);
+        gpu.check(code, "starting the driver's compiler", 0)?;
+        let mut code = (gpu.driver.link_add)(
+            link,
+            driver::PTX,
+            text.as_mut_ptr().cast(),
+            text.len(),
+            c"ompvm".as_ptr(),
+            0,
+            null_mut(),
+            null_mut(),
+        );
+        if code == 0 {
+            code = (gpu.driver.link_complete)(link, &mut made, &mut size);
+        }
+        let result = if code == 0 {
+            Ok(std::slice::from_raw_parts(made.cast::<u8>(), size).to_vec())
+        } else {
+            let end = log.iter().position(|&b| b == 0).unwrap_or(log.len());
+            let said = String::from_utf8_lossy(&log[..end]);
+            let said = said.trim().lines().next().unwrap_or("").to_owned();
+            Err(match gpu.driver.failure(code, "compiling device code", 0) {
+                Failure::Image(what) if !said.is_empty() => {
+                    Failure::Image(format!("{what}: {said}"))
+                }
+                other => other,
+            })
+        };
+        (gpu.driver.drop_link)(link);
+        result
+    }
+}
+
+fn entry(gpu: &Gpu, module: Option<Module>, known: &Known) -> Result<&'static Entry> {
+    let mut function = Function(null_mut());
+    let mut threads = 0;
+    let refused = known.refused.as_ref().map(|refusal| Failure::Unsupported {
+        reason: refusal.reason.clone(),
+        place: refusal.place.clone(),
+    });
+    if let (None, Some(module), Ok(name)) = (&refused, module, CString::new(known.name.as_str())) {
+        // SAFETY: a loaded module and a C string; the results have their places.
+        unsafe {
+            let code = (gpu.driver.function)(&mut function, module, name.as_ptr());
+            gpu.check(code, "looking a kernel up", 0)?;
+            let attribute = driver::FUNCTION_THREADS;
+            let code = (gpu.driver.function_attribute)(&mut threads, attribute, function);
+            gpu.check(code, "asking about a kernel", 0)?;
+        }
+    }
+    Ok(Box::leak(Box::new(Entry {
+        function,
+        threads: u32::try_from(threads)
+            .ok()
+            .filter(|&n| n > 0)
+            .unwrap_or(u32::MAX),
+        doing: format!("running the kernel `{}`", known.name),
+        refused,
+    })))
+}
+
+fn kernel(known: &Known, entry: &'static Entry) -> Kernel {
+    let environment = known.environment;
+    Kernel {
+        handle: std::ptr::from_ref(entry) as u64,
+        mode: match environment.map(|e| e.mode) {
+            None => Mode::Bare,
+            Some(1) => Mode::Generic,
+            Some(3) => Mode::GenericSpmd,
+            Some(_) => Mode::Spmd,
+        },
+        threads: environment.map_or((0, 0), |e| e.threads),
+        teams: environment.map_or((0, 0), |e| e.teams),
+        reduction_size: environment.map_or(0, |e| e.reduction_size),
+        reduction_length: environment.map_or(0, |e| e.reduction_length),
+        args: known.parameters.saturating_sub(1) * 8,
+    }
+}
+
+impl Image for Loaded {
+    fn symbol(&self, name: &str) -> Option<Symbol> {
+        let name = CString::new(name).ok()?;
+        let (mut address, mut size) = (0, 0);
+        // SAFETY: a loaded module and a C string; the results have their places.
+        let code =
+            unsafe { (self.driver.global)(&mut address, &mut size, self.module?, name.as_ptr()) };
+        (code == 0).then_some(Symbol {
+            address,
+            size: size as u64,
+        })
+    }
+
+    fn kernel(&self, name: &str) -> Option<Kernel> {
+        self.kernels.get(name).copied()
+    }
+}
+
+impl Drop for Loaded {
+    fn drop(&mut self) {
+        if let Some(module) = self.module {
+            // SAFETY: nothing of the module is used after its image; the driver may be gone at exit.
+            unsafe { (self.driver.unload)(module) };
+        }
+    }
+}

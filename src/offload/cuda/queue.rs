@@ -1,0 +1,143 @@
+//! Streams and events, and the launch environment of each stream.
+//!
+//! A kernel with a reduction over teams counts them in its launch environment and leaves their values in
+//! its buffer. Kernels of one stream follow each other, so each stream has one of both.
+
+use super::driver::{self, Event as DriverEvent, Stream};
+use super::gpu::Gpu;
+use crate::offload::device::{Event, Memory, Queue, Result};
+use parking_lot::{Mutex, RwLock};
+use std::ffi::c_void;
+use std::ptr::null_mut;
+
+/// The device address of a launch environment.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Environment(pub u64);
+
+/// Bytes before the buffer; its first two words are `LaunchEnvironment` of the device runtime.
+const HEAD: u64 = 256;
+
+#[derive(Debug)]
+struct Lane {
+    stream: Stream,
+    /// Address and size of its launch environment with the buffer, when it has one.
+    environment: Mutex<Option<(u64, u64)>>,
+}
+
+/// The queues of one GPU; number 0 is [`Queue::SYNC`]'s.
+#[derive(Debug, Default)]
+pub(super) struct Queues {
+    lanes: RwLock<Vec<Lane>>,
+    idle: Mutex<Vec<Queue>>,
+    events: Mutex<Vec<DriverEvent>>,
+}
+
+impl Queues {
+    /// The driver's stream of a queue.
+    pub(super) fn stream(&self, gpu: &Gpu, queue: Queue) -> Result<Stream> {
+        if let Some(lane) = self.lanes.read().get(queue.0 as usize) {
+            return Ok(lane.stream);
+        }
+        // Only the first use of the first queue comes here.
+        let mut lanes = self.lanes.write();
+        if lanes.is_empty() {
+            lanes.push(Lane::new(gpu)?);
+        }
+        Ok(lanes[0].stream)
+    }
+
+    pub(super) fn take(&self, gpu: &Gpu) -> Result<Queue> {
+        if let Some(queue) = self.idle.lock().pop() {
+            return Ok(queue);
+        }
+        let mut lanes = self.lanes.write();
+        if lanes.is_empty() {
+            lanes.push(Lane::new(gpu)?);
+        }
+        lanes.push(Lane::new(gpu)?);
+        Ok(Queue(lanes.len() as u64 - 1))
+    }
+
+    pub(super) fn give_back(&self, queue: Queue) {
+        if queue != Queue::SYNC {
+            self.idle.lock().push(queue);
+        }
+    }
+
+    /// The launch environment of a queue, with a buffer of at least so many bytes.
+    pub(super) fn environment(&self, gpu: &Gpu, queue: Queue, size: u64) -> Result<Environment> {
+        let lanes = self.lanes.read();
+        let lane = &lanes[queue.0 as usize];
+        let mut environment = lane.environment.lock();
+        if let Some((address, has)) = *environment
+            && has >= size
+        {
+            return Ok(Environment(address));
+        }
+        // SAFETY: a stream of this device.
+        let code = unsafe { (gpu.driver.await_stream)(lane.stream) };
+        gpu.check(code, "waiting for the device", 0)?;
+        if let Some((old, _)) = environment.take() {
+            gpu.raw_free(old, Memory::Device)?;
+        }
+        let size = size.next_power_of_two().max(1 << 16);
+        let address = gpu.raw_alloc(HEAD + size, Memory::Device)?;
+        let head = [0_u64, address + HEAD];
+        // SAFETY: memory of this device, large enough; the words live until the stream was awaited.
+        let code = unsafe {
+            let code = (gpu.driver.upload)(
+                address,
+                head.as_ptr().cast::<c_void>(),
+                size_of_val(&head),
+                lane.stream,
+            );
+            if code == 0 {
+                (gpu.driver.await_stream)(lane.stream)
+            } else {
+                code
+            }
+        };
+        gpu.check(code, "preparing a reduction", size)?;
+        *environment = Some((address, size));
+        Ok(Environment(address))
+    }
+
+    pub(super) fn record(&self, gpu: &Gpu, queue: Queue) -> Result<Event> {
+        let stream = self.stream(gpu, queue)?;
+        let mut event = DriverEvent(null_mut());
+        // SAFETY: the result has its place; the stream is this device's.
+        let code = unsafe {
+            match (gpu.driver.event)(&mut event, driver::NO_TIMING) {
+                0 => (gpu.driver.record)(event, stream),
+                code => code,
+            }
+        };
+        gpu.check(code, "marking the end of a queue", 0)?;
+        let mut events = self.events.lock();
+        events.push(event);
+        Ok(Event(events.len() as u64 - 1))
+    }
+
+    pub(super) fn wait(&self, gpu: &Gpu, queue: Queue, event: Event) -> Result<()> {
+        let stream = self.stream(gpu, queue)?;
+        let Some(&event) = self.events.lock().get(event.0 as usize) else {
+            return Ok(());
+        };
+        // SAFETY: an event and a stream of this device.
+        let code = unsafe { (gpu.driver.stream_await)(stream, event, 0) };
+        gpu.check(code, "waiting for a queue", 0)
+    }
+}
+
+impl Lane {
+    fn new(gpu: &Gpu) -> Result<Lane> {
+        let mut stream = Stream(null_mut());
+        // SAFETY: the result has its place.
+        let code = unsafe { (gpu.driver.stream)(&mut stream, driver::NON_BLOCKING) };
+        gpu.check(code, "making a queue", 0)?;
+        Ok(Lane {
+            stream,
+            environment: Mutex::new(None),
+        })
+    }
+}

@@ -1,0 +1,220 @@
+//! Copies between the device and memory of the program, which is not pinned.
+//!
+//! The driver copies such memory through one buffer of its own on one thread: 10 GB/s where the bus
+//! takes 55. Here a large copy is cut into pieces, several threads copy pieces into or out of
+//! pinned buffers, two for each, and the device fetches or fills the other buffer meanwhile. Small copies
+//! are left to the driver, whose own way is the shortest for them. What was pinned as a whole
+//! ([`Staging::pin`]) goes directly.
+
+use super::driver::{self, Event, Stream};
+use super::gpu::Gpu;
+use crate::memory::own_thread;
+use crate::offload::device::{Failure, Memory, Result};
+use parking_lot::Mutex;
+use std::collections::BTreeMap;
+use std::ffi::c_void;
+use std::ptr::null_mut;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Copies below this go by the driver alone.
+const SMALL: usize = 1 << 20;
+/// A piece, and a pinned buffer.
+const PIECE: usize = 2 << 20;
+/// Threads that copy at once, at most.
+const THREADS: usize = 8;
+
+/// A pinned buffer and the event after which it is free.
+#[derive(Debug)]
+struct Buffer {
+    memory: *mut u8,
+    event: Event,
+}
+
+// SAFETY: plain memory and a handle; who holds the buffer uses it alone.
+unsafe impl Send for Buffer {}
+
+/// What copies need.
+#[derive(Debug, Default)]
+pub(super) struct Staging {
+    /// Pairs of buffers that nobody uses.
+    buffers: Mutex<Vec<[Buffer; 2]>>,
+    /// Start and length of what is pinned.
+    pinned: Mutex<BTreeMap<usize, usize>>,
+}
+
+/// A raw address that goes to the copying threads.
+#[derive(Clone, Copy)]
+struct Raw(usize);
+
+impl Staging {
+    /// Copies to the device. When this returns the source may change, also where the stream goes on.
+    ///
+    /// # Safety
+    /// `len` bytes can be read at `from`.
+    pub(super) unsafe fn upload(
+        &self,
+        gpu: &Gpu,
+        stream: Stream,
+        to: u64,
+        from: *const u8,
+        len: usize,
+    ) -> Result<()> {
+        if len == 0 {
+            return Ok(());
+        }
+        if len < SMALL || self.is_pinned(from as usize, len) {
+            // SAFETY: the caller's promise; the driver checks the device's address.
+            let code = unsafe { (gpu.driver.upload)(to, from.cast::<c_void>(), len, stream) };
+            return gpu.check(code, "copying to the device", len as u64);
+        }
+        let from = Raw(from as usize);
+        self.in_pieces(gpu, len, |buffer, at, size| {
+            await_buffer(gpu, buffer)?;
+            // SAFETY: the piece lies within the source, the buffer is pinned, long enough and idle.
+            let code = unsafe {
+                let source = (from.0 + at) as *const u8;
+                std::ptr::copy_nonoverlapping(source, buffer.memory, size);
+                match (gpu.driver.upload)(to + at as u64, buffer.memory.cast(), size, stream) {
+                    0 => (gpu.driver.record)(buffer.event, stream),
+                    code => code,
+                }
+            };
+            gpu.check(code, "copying to the device", size as u64)
+        })
+    }
+
+    /// Copies from the device, all of it before this returns.
+    ///
+    /// # Safety
+    /// `len` bytes can be written at `to`.
+    pub(super) unsafe fn download(
+        &self,
+        gpu: &Gpu,
+        stream: Stream,
+        to: *mut u8,
+        from: u64,
+        len: usize,
+    ) -> Result<()> {
+        if len == 0 {
+            return Ok(());
+        }
+        if len < SMALL || self.is_pinned(to as usize, len) {
+            // SAFETY: the caller's promise; the driver checks the device's address.
+            let code = unsafe { (gpu.driver.download)(to.cast::<c_void>(), from, len, stream) };
+            return gpu.check(code, "copying from the device", len as u64);
+        }
+        let to = Raw(to as usize);
+        self.in_pieces(gpu, len, |buffer, at, size| {
+            // SAFETY: the piece lies within the destination, the buffer is pinned and long enough.
+            let code = unsafe {
+                let memory = buffer.memory.cast::<c_void>();
+                match (gpu.driver.download)(memory, from + at as u64, size, stream) {
+                    0 => (gpu.driver.record)(buffer.event, stream),
+                    code => code,
+                }
+            };
+            gpu.check(code, "copying from the device", size as u64)?;
+            await_buffer(gpu, buffer)?;
+            // SAFETY: as above; the device is done with the buffer.
+            unsafe {
+                let target = (to.0 + at) as *mut u8;
+                std::ptr::copy_nonoverlapping(buffer.memory, target, size);
+            }
+            Ok(())
+        })
+    }
+
+    /// Has threads do `piece` for each piece, with a buffer of their own.
+    fn in_pieces(
+        &self,
+        gpu: &Gpu,
+        len: usize,
+        piece: impl Fn(&Buffer, usize, usize) -> Result<()> + Sync,
+    ) -> Result<()> {
+        let count = len.div_ceil(PIECE);
+        let threads = processors().min(THREADS).min(count.div_ceil(2)).max(1);
+        let next = AtomicUsize::new(0);
+        let failed: Mutex<Option<Failure>> = Mutex::new(None);
+        let work = || {
+            let done = (|| {
+                gpu.enter()?;
+                let buffers = self.take(gpu)?;
+                let mut turn = 0;
+                loop {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    if index >= count || failed.lock().is_some() {
+                        break;
+                    }
+                    let at = index * PIECE;
+                    piece(&buffers[turn], at, PIECE.min(len - at))?;
+                    turn ^= 1;
+                }
+                // What is on its way still reads the buffers.
+                await_buffer(gpu, &buffers[0])?;
+                await_buffer(gpu, &buffers[1])?;
+                self.buffers.lock().push(buffers);
+                Ok(())
+            })();
+            if let Err(failure) = done {
+                *failed.lock() = Some(failure);
+            }
+        };
+        if threads == 1 {
+            work();
+        } else {
+            own_thread::run_all(vec![&work; threads]);
+        }
+        failed.into_inner().map_or(Ok(()), Err)
+    }
+
+    fn take(&self, gpu: &Gpu) -> Result<[Buffer; 2]> {
+        if let Some(buffers) = self.buffers.lock().pop() {
+            return Ok(buffers);
+        }
+        let fresh = || {
+            let memory = gpu.raw_alloc(PIECE as u64, Memory::Host)? as *mut u8;
+            let mut event = Event(null_mut());
+            // SAFETY: the result has its place.
+            let code = unsafe { (gpu.driver.event)(&mut event, driver::NO_TIMING) };
+            gpu.check(code, "preparing copies", 0)?;
+            Ok(Buffer { memory, event })
+        };
+        Ok([fresh()?, fresh()?])
+    }
+
+    fn is_pinned(&self, start: usize, len: usize) -> bool {
+        let pinned = self.pinned.lock();
+        let before = pinned.range(..=start).next_back();
+        before.is_some_and(|(&from, &size)| start + len <= from + size)
+    }
+
+    /// Pins memory of the program; when the driver refuses, it stays as it is.
+    pub(super) fn pin(&self, gpu: &Gpu, start: *mut u8, len: usize) {
+        // SAFETY: the driver locks the pages; it checks that they exist.
+        let code = unsafe { (gpu.driver.register)(start.cast(), len, driver::PORTABLE) };
+        if code == 0 || code == driver::code::ALREADY_REGISTERED {
+            self.pinned.lock().insert(start as usize, len);
+        }
+    }
+
+    /// Takes that back.
+    pub(super) fn unpin(&self, gpu: &Gpu, start: *mut u8) {
+        if self.pinned.lock().remove(&(start as usize)).is_some() {
+            // SAFETY: it was pinned; a refusal leaves it pinned, which harms nobody.
+            unsafe { (gpu.driver.unregister)(start.cast()) };
+        }
+    }
+}
+
+/// Waits until the device is done with a buffer.
+fn await_buffer(gpu: &Gpu, buffer: &Buffer) -> Result<()> {
+    // SAFETY: an event of this device; one that was never recorded is over.
+    let code = unsafe { (gpu.driver.await_event)(buffer.event) };
+    gpu.check(code, "copying", 0)
+}
+
+fn processors() -> usize {
+    static COUNT: OnceLock<usize> = OnceLock::new();
+    *COUNT.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))
+}

@@ -1,0 +1,1 @@
+//! What can be tested without a GPU: `tests/` has a driver of its own for the rest.

@@ -1,0 +1,107 @@
+//! Where a library of mathematics for the device is found on this machine.
+//!
+//! Looked for in this order: the file that `OMPVM_LIBDEVICE` names, libdevice of a CUDA installation
+//! (`CUDA_HOME`, `CUDA_PATH`, `/usr/local/cuda`, `/opt/cuda`, the directories of distributions), libdevice of
+//! Python's packages `nvidia-cuda-nvcc`, and libclc's open library. None of them is part of ompvm.
+
+use crate::llvm::nvptx::Mathematics;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+/// Within a CUDA installation.
+const LIBDEVICE: &str = "nvvm/libdevice/libdevice.10.bc";
+/// libclc's library, the one that needs nothing of NVIDIA's.
+const LIBCLC: &str = "clc/nvptx64--.bc";
+
+/// What is found, looked for once.
+pub(super) fn find() -> Mathematics {
+    static FOUND: OnceLock<Mathematics> = OnceLock::new();
+    FOUND.get_or_init(look).clone()
+}
+
+/// What stands for the library in a program's key.
+pub(super) fn digest(library: &Mathematics) -> [u8; 32] {
+    let (kind, bytes): (u8, &[u8]) = match library {
+        Mathematics::Missing => (0, &[]),
+        Mathematics::Libdevice(bytes) => (1, bytes),
+        Mathematics::Libclc(bytes) => (2, bytes),
+    };
+    *blake3::Hasher::new()
+        .update(&[kind])
+        .update(bytes)
+        .finalize()
+        .as_bytes()
+}
+
+fn look() -> Mathematics {
+    let read = |path: &Path| std::fs::read(path).ok().map(Into::into);
+    if let Some(named) = std::env::var_os("OMPVM_LIBDEVICE") {
+        return match read(Path::new(&named)) {
+            Some(bytes) if named.to_string_lossy().contains("libdevice") => {
+                Mathematics::Libdevice(bytes)
+            }
+            Some(bytes) => Mathematics::Libclc(bytes),
+            None => Mathematics::Missing,
+        };
+    }
+    if let Some(bytes) = installations()
+        .iter()
+        .find_map(|p| read(&p.join(LIBDEVICE)))
+    {
+        return Mathematics::Libdevice(bytes);
+    }
+    let prefixes = [
+        "/usr/lib",
+        "/usr/share",
+        "/usr/local/share",
+        "/usr/lib/llvm-22/share",
+    ];
+    match prefixes
+        .iter()
+        .find_map(|p| read(&Path::new(p).join(LIBCLC)))
+    {
+        Some(bytes) => Mathematics::Libclc(bytes),
+        None => Mathematics::Missing,
+    }
+}
+
+fn installations() -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = ["CUDA_HOME", "CUDA_PATH"]
+        .iter()
+        .filter_map(std::env::var_os)
+        .map(PathBuf::from)
+        .collect();
+    let usual = [
+        "/usr/local/cuda",
+        "/opt/cuda",
+        "/usr/lib/cuda",
+        "/usr/lib/nvidia-cuda-toolkit",
+    ];
+    found.extend(usual.map(PathBuf::from));
+    found.extend(below("/usr/local", "cuda-"));
+    let python = ["/usr/lib", "/usr/local/lib"]
+        .iter()
+        .flat_map(|p| below(p, "python3"));
+    for folder in python {
+        for packages in ["site-packages", "dist-packages"] {
+            let nvidia = folder.join(packages).join("nvidia");
+            found.push(nvidia.join("cuda_nvcc"));
+            found.push(nvidia.join("cu13"));
+        }
+    }
+    found
+}
+
+/// Folders in a folder whose name begins so, the last first.
+fn below(folder: &str, prefix: &str) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = std::fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter(|e| e.file_name().to_string_lossy().starts_with(prefix))
+        .map(|e| e.path())
+        .collect();
+    found.sort();
+    found.reverse();
+    found
+}
