@@ -124,6 +124,6 @@ extern void __assertfail(const char *, const char *, uint32_t, const char *, siz
 INLINE void invoke(void *function, void **captured, int64_t count, uint32_t thread);
 
 /* The barrier of a region's threads (sync.c). */
-void __kmpc_barrier(Ident *, int32_t);
+SHORT_ENTRY void __kmpc_barrier(Ident *, int32_t);
 
 #endif

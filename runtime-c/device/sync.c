@@ -8,7 +8,7 @@
 
 INLINE uint32_t lanes(uint32_t count) { return count >= WARP ? ~0u : (1u << count) - 1; }
 
-static void counted_barrier(uint32_t threads) {
+static __attribute__((noinline)) void counted_barrier(uint32_t threads) {
   uint32_t *arrived = (uint32_t *)&team.arrived, *turn = (uint32_t *)&team.turn;
   uint32_t now = __scoped_atomic_load_n(turn, __ATOMIC_RELAXED, BLOCK);
   if (__scoped_atomic_fetch_add(arrived, 1, __ATOMIC_ACQ_REL, BLOCK) + 1 == threads) {
@@ -19,7 +19,7 @@ static void counted_barrier(uint32_t threads) {
     relax();
 }
 
-ENTRY void __kmpc_barrier(Ident *ident, int32_t thread) {
+SHORT_ENTRY void __kmpc_barrier(Ident *ident, int32_t thread) {
   (void)ident, (void)thread;
   uint32_t threads = thread_count();
   if (threads == 1)

@@ -5,9 +5,9 @@
 //! regions run there.
 
 use super::device::{Device, Failure, Image, Kernel, Queue, Result};
-use super::{cuda, emulated};
 use super::map::table::{Life, Range, Table};
 use super::program::{self, Program, requires};
+use super::{cuda, emulated};
 use crate::kmpc::hooks;
 use hashbrown::HashMap;
 use parking_lot::{Mutex, RwLock};

@@ -22,25 +22,60 @@ pub(super) fn remove(module: LLVMModuleRef, kernels: &[Kernel]) -> Result<(), St
     Ok(())
 }
 
-/// Removes variables of blocks that are written and never read, with what writes them: what the
-/// runtime keeps for entries that this program does not call.
+/// Removes what kernels write to variables of blocks that nothing reads which they call: what the
+/// runtime keeps for entries that this kernel does not use.
 pub(super) fn unread(module: LLVMModuleRef) {
-    for variable in super::variables(module).collect::<Vec<_>>() {
-        let pointer = llvm!(core::LLVMTypeOf(variable));
-        let own = llvm!(core::LLVMGetLinkage(variable)) == LLVMLinkage::LLVMInternalLinkage;
-        if !own || llvm!(core::LLVMGetPointerAddressSpace(pointer)) != super::SHARED {
-            continue;
-        }
-        if let Some(stores) = only_stores(variable) {
-            for store in stores {
+    let shared: Vec<LLVMValueRef> = super::variables(module)
+        .filter(|&v| {
+            let pointer = llvm!(core::LLVMTypeOf(v));
+            llvm!(core::LLVMGetLinkage(v)) == LLVMLinkage::LLVMInternalLinkage
+                && llvm!(core::LLVMGetPointerAddressSpace(pointer)) == super::SHARED
+        })
+        .collect();
+    for kernel in kernels(module) {
+        let reached = reached(kernel);
+        for &variable in &shared {
+            for store in idle_stores(variable, kernel, &reached) {
                 llvm!(core::LLVMInstructionEraseFromParent(store));
             }
         }
     }
 }
 
-/// All uses of a variable, when each of them stores to it.
-fn only_stores(variable: LLVMValueRef) -> Option<Vec<LLVMValueRef>> {
+fn kernels(module: LLVMModuleRef) -> impl Iterator<Item = LLVMValueRef> {
+    super::functions(module)
+        .filter(|&f| llvm!(core::LLVMGetFunctionCallConv(f)) == super::environment::KERNEL)
+}
+
+/// The functions that a kernel may call, itself included; all when it calls through a pointer.
+fn reached(kernel: LLVMValueRef) -> HashSet<LLVMValueRef> {
+    let mut found = HashSet::new();
+    let mut open = vec![kernel];
+    while let Some(function) = open.pop() {
+        if !found.insert(function) {
+            continue;
+        }
+        for instruction in instructions(function) {
+            let call = !llvm!(core::LLVMIsACallInst(instruction)).is_null();
+            match called(instruction) {
+                Some(callee) => open.push(callee),
+                None if call => {
+                    let module = llvm!(core::LLVMGetGlobalParent(kernel));
+                    return super::functions(module).collect();
+                }
+                None => {}
+            }
+        }
+    }
+    found
+}
+
+/// The kernel's stores to a variable, when nothing that it reaches does anything else with it.
+fn idle_stores(
+    variable: LLVMValueRef,
+    kernel: LLVMValueRef,
+    reached: &HashSet<LLVMValueRef>,
+) -> Vec<LLVMValueRef> {
     let mut stores = Vec::new();
     let mut open = vec![variable];
     while let Some(pointer) = open.pop() {
@@ -53,25 +88,33 @@ fn only_stores(variable: LLVMValueRef) -> Option<Vec<LLVMValueRef>> {
                 || !llvm!(core::LLVMIsAConstantExpr(user)).is_null();
             if address {
                 open.push(user);
-            } else if !llvm!(core::LLVMIsAStoreInst(user)).is_null()
+                continue;
+            }
+            if llvm!(core::LLVMIsAInstruction(user)).is_null() {
+                return Vec::new();
+            }
+            let block = llvm!(core::LLVMGetInstructionParent(user));
+            let function = llvm!(core::LLVMGetBasicBlockParent(block));
+            if !reached.contains(&function) {
+                continue;
+            }
+            let store = !llvm!(core::LLVMIsAStoreInst(user)).is_null()
                 && llvm!(core::LLVMGetOperand(user, 1)) == pointer
-                && llvm!(core::LLVMGetOperand(user, 0)) != pointer
-            {
+                && llvm!(core::LLVMGetOperand(user, 0)) != pointer;
+            if !store {
+                return Vec::new();
+            }
+            if function == kernel {
                 stores.push(user);
-            } else {
-                return None;
             }
         }
     }
-    Some(stores)
+    stores
 }
 
 /// Removes barriers after which a kernel ends without touching memory: its end is one.
 pub(super) fn barriers(module: LLVMModuleRef) {
-    for kernel in super::functions(module) {
-        if llvm!(core::LLVMGetFunctionCallConv(kernel)) != super::environment::KERNEL {
-            continue;
-        }
+    for kernel in kernels(module) {
         let idle: Vec<LLVMValueRef> = instructions(kernel)
             .filter(|&i| is_barrier(i) && nothing_follows(i))
             .collect();

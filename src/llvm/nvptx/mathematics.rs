@@ -6,7 +6,7 @@
 
 use super::functions;
 use crate::llvm::parse::Parsed;
-use crate::llvm::raw::llvm;
+use crate::llvm::raw::{copy_text, llvm};
 use crate::llvm::reader::{list, name_of};
 use inkwell::llvm_sys::LLVMTypeKind;
 use inkwell::llvm_sys::prelude::*;
@@ -77,9 +77,48 @@ pub(super) fn name(module: LLVMModuleRef, library: &Mathematics) {
 /// LLVM's message when it is damaged.
 pub(super) fn link(parsed: &Parsed, library: &Mathematics) -> Result<(), String> {
     match library {
-        Mathematics::Missing => Ok(()),
-        Mathematics::Libdevice(bytes) => super::link(parsed, bytes, "library libdevice"),
-        Mathematics::Libclc(bytes) => super::link(parsed, bytes, "library libclc"),
+        Mathematics::Missing => return Ok(()),
+        Mathematics::Libdevice(bytes) => super::link(parsed, bytes, "library libdevice")?,
+        Mathematics::Libclc(bytes) => super::link(parsed, bytes, "library libclc")?,
+    }
+    exact_roots(parsed.module);
+    Ok(())
+}
+
+/// libdevice asks whether square roots are to be exact, as they are on the host. What else it asks,
+/// LLVM answers.
+fn exact_roots(module: LLVMModuleRef) {
+    let Some(ask) = super::function(module, "__nvvm_reflect") else {
+        return;
+    };
+    let mut calls = Vec::new();
+    let mut usage = llvm!(core::LLVMGetFirstUse(ask));
+    while !usage.is_null() {
+        calls.push(llvm!(core::LLVMGetUser(usage)));
+        usage = llvm!(core::LLVMGetNextUse(usage));
+    }
+    for call in calls {
+        if super::called(call) != Some(ask) {
+            continue;
+        }
+        let asked = llvm!(core::LLVMGetOperand(call, 0));
+        if llvm!(core::LLVMIsAGlobalVariable(asked)).is_null()
+            || llvm!(core::LLVMIsDeclaration(asked)) != 0
+        {
+            continue;
+        }
+        let text = llvm!(core::LLVMGetInitializer(asked));
+        if llvm!(core::LLVMIsConstantString(text)) == 0 {
+            continue;
+        }
+        let mut length = 0;
+        let text = llvm!(core::LLVMGetAsString(text, &mut length));
+        if copy_text(text, length).trim_end_matches('\0') == "__CUDA_PREC_SQRT" {
+            let of = llvm!(core::LLVMTypeOf(call));
+            let yes = llvm!(core::LLVMConstInt(of, 1, 0));
+            llvm!(core::LLVMReplaceAllUsesWith(call, yes));
+            llvm!(core::LLVMInstructionEraseFromParent(call));
+        }
     }
 }
 

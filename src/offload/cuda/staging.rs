@@ -22,7 +22,7 @@ const SMALL: usize = 1 << 20;
 /// A piece, and a pinned buffer.
 const PIECE: usize = 2 << 20;
 /// Threads that copy at once, at most.
-const THREADS: usize = 8;
+const THREADS: usize = 12;
 
 /// A pinned buffer and the event after which it is free.
 #[derive(Debug)]
@@ -69,7 +69,7 @@ impl Staging {
             return gpu.check(code, "copying to the device", len as u64);
         }
         let from = Raw(from as usize);
-        self.in_pieces(gpu, len, |buffer, at, size| {
+        let issue = |buffer: &Buffer, at: usize, size: usize| {
             await_buffer(gpu, buffer)?;
             // SAFETY: the piece lies within the source, the buffer is pinned, long enough and idle.
             let code = unsafe {
@@ -81,7 +81,10 @@ impl Staging {
                 }
             };
             gpu.check(code, "copying to the device", size as u64)
-        })
+        };
+        // What is on its way when the piece's turn is over still reads the buffer.
+        let finish = |buffer: &Buffer, _, _| await_buffer(gpu, buffer);
+        self.in_pieces(gpu, len, issue, finish)
     }
 
     /// Copies from the device, all of it before this returns.
@@ -105,8 +108,8 @@ impl Staging {
             return gpu.check(code, "copying from the device", len as u64);
         }
         let to = Raw(to as usize);
-        self.in_pieces(gpu, len, |buffer, at, size| {
-            // SAFETY: the piece lies within the destination, the buffer is pinned and long enough.
+        let issue = |buffer: &Buffer, at: usize, size: usize| {
+            // SAFETY: the buffer is pinned, long enough and idle.
             let code = unsafe {
                 let memory = buffer.memory.cast::<c_void>();
                 match (gpu.driver.download)(memory, from + at as u64, size, stream) {
@@ -114,23 +117,28 @@ impl Staging {
                     code => code,
                 }
             };
-            gpu.check(code, "copying from the device", size as u64)?;
+            gpu.check(code, "copying from the device", size as u64)
+        };
+        let finish = |buffer: &Buffer, at: usize, size: usize| {
             await_buffer(gpu, buffer)?;
-            // SAFETY: as above; the device is done with the buffer.
+            // SAFETY: the piece lies within the destination; the device is done with the buffer.
             unsafe {
                 let target = (to.0 + at) as *mut u8;
                 std::ptr::copy_nonoverlapping(buffer.memory, target, size);
             }
             Ok(())
-        })
+        };
+        self.in_pieces(gpu, len, issue, finish)
     }
 
-    /// Has threads do `piece` for each piece, with a buffer of their own.
+    /// Has threads `issue` each piece with one of two buffers of their own, and `finish` it when the
+    /// next one was issued.
     fn in_pieces(
         &self,
         gpu: &Gpu,
         len: usize,
-        piece: impl Fn(&Buffer, usize, usize) -> Result<()> + Sync,
+        issue: impl Fn(&Buffer, usize, usize) -> Result<()> + Sync,
+        finish: impl Fn(&Buffer, usize, usize) -> Result<()> + Sync,
     ) -> Result<()> {
         let count = len.div_ceil(PIECE);
         let threads = processors().min(THREADS).min(count.div_ceil(2)).max(1);
@@ -140,19 +148,22 @@ impl Staging {
             let done = (|| {
                 gpu.enter()?;
                 let buffers = self.take(gpu)?;
-                let mut turn = 0;
-                loop {
+                let mut before = None;
+                for turn in [0, 1].into_iter().cycle() {
                     let index = next.fetch_add(1, Ordering::Relaxed);
-                    if index >= count || failed.lock().is_some() {
+                    let now = (index < count && failed.lock().is_none()).then_some(index * PIECE);
+                    let size = |at: usize| PIECE.min(len - at);
+                    if let Some(at) = now {
+                        issue(&buffers[turn], at, size(at))?;
+                    }
+                    if let Some(at) = before {
+                        finish(&buffers[1 - turn], at, size(at))?;
+                    }
+                    before = now;
+                    if now.is_none() {
                         break;
                     }
-                    let at = index * PIECE;
-                    piece(&buffers[turn], at, PIECE.min(len - at))?;
-                    turn ^= 1;
                 }
-                // What is on its way still reads the buffers.
-                await_buffer(gpu, &buffers[0])?;
-                await_buffer(gpu, &buffers[1])?;
                 self.buffers.lock().push(buffers);
                 Ok(())
             })();
