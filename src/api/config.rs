@@ -4,6 +4,7 @@
 //! anybody. What not: what starting does with it (`tier::process`).
 
 use crate::llvm::cache::Cache;
+use crate::offload::nvptx;
 use crate::support::error::Error;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -25,7 +26,9 @@ impl Engine {
     }
 
     /// Keeps modules and their compiled code in a cache, and takes them from there. Default: no.
+    /// Code for devices is kept in the cache of the engine that was told last.
     pub fn cache(mut self, cache: Option<Cache>) -> Engine {
+        nvptx::keep(cache.clone());
         self.cache = cache;
         self
     }

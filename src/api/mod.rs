@@ -38,6 +38,7 @@
 //! What not: no isolation, no limits on memory or time.
 
 mod config;
+mod device_code;
 pub mod inspect;
 mod linker;
 mod module;
@@ -52,6 +53,7 @@ pub use crate::llvm::cache::{Cache, Content as CacheContent, Counts as CacheCoun
 pub use crate::support::error::{Error, Trap, TrapKind, Unsupported};
 pub use crate::tier::host::IntoHost;
 pub use crate::tier::value::{GuestPtr, GuestValue, ValueKind};
+pub use device_code::DeviceCode;
 pub use config::{Config, Devices, Engine, Tier, Tool, archive_of, devices, offload_report};
 pub use linker::{Linker, Program};
 pub use module::Module;

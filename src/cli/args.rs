@@ -148,9 +148,19 @@ pub struct RunOptions {
 /// Options of `inspect`.
 #[derive(Args, Debug)]
 pub struct InspectOptions {
+    /// Instead: what the device images become for a GPU, as PTX; say which kind (`sm_90`)
+    #[arg(long, value_name = "KIND", value_parser = architecture)]
+    pub ptx: Option<u32>,
     /// The bitcode or textual IR files, linked together
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
+}
+
+/// `sm_90` as a number.
+fn architecture(text: &str) -> Result<u32, String> {
+    let digits = text.strip_prefix("sm_").unwrap_or(text);
+    let known = digits.parse().ok().filter(|n| (70..=199).contains(n));
+    known.ok_or_else(|| "a kind of GPU from sm_70 on is wanted, such as sm_90".to_owned())
 }
 
 /// Options of `compile`.

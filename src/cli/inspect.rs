@@ -13,6 +13,9 @@ pub fn run(options: &InspectOptions) -> ExitCode {
         Ok(module) => module,
         Err(error) => return message::failed(&error),
     };
+    if let Some(architecture) = options.ptx {
+        return ptx(&module, architecture);
+    }
     let inspection = module.inspect();
     let mut text = String::new();
     let unknown = || "-".to_owned();
@@ -54,4 +57,22 @@ pub fn run(options: &InspectOptions) -> ExitCode {
     }
     print!("{text}");
     ExitCode::SUCCESS
+}
+
+/// Prints the PTX, and on the other output what has none.
+fn ptx(module: &Module, architecture: u32) -> ExitCode {
+    match module.device_code(architecture) {
+        Ok(Some(code)) => {
+            print!("{}", code.ptx);
+            for (kernel, why) in &code.refused {
+                eprintln!("ompvm: `{kernel}` runs on the host: {why}");
+            }
+            ExitCode::SUCCESS
+        }
+        Ok(None) => {
+            eprintln!("ompvm: the program has no device images");
+            ExitCode::SUCCESS
+        }
+        Err(error) => message::failed(&error),
+    }
 }

@@ -63,7 +63,12 @@ enum Command {
 
 fn main() -> ExitCode {
     let done = match Args::parse().command {
-        Command::Setup => setup::ensure().map(|tools| println!("{}", tools.describe())),
+        Command::Setup => setup::ensure().map(|tools| {
+            println!("{}", tools.describe());
+            if let Err(why) = setup::assembler() {
+                println!("no ptxas, so the tests of device code for GPUs are ignored: {why}");
+            }
+        }),
         Command::Demo => demo::run(),
         Command::Test { filter, dispatch } => test::run(filter.as_deref(), dispatch),
         Command::Npb { class, names } => npb::build_all(&class, &names),

@@ -47,6 +47,23 @@ impl Tools {
     }
 }
 
+/// Fetches NVIDIA's assembler for the tests of device code, from Python's package index; where that
+/// cannot be, the tests that need it are ignored.
+pub fn assembler() -> Result<(), String> {
+    const PACKAGE: &str = "nvidia-cuda-nvcc-cu12==12.9.86";
+    let folder = root().join("target/ptxas");
+    if folder.join("ptxas").exists() {
+        return Ok(());
+    }
+    let make = "set -e; mkdir -p \"$1\"; cd \"$1\"; python3 -m pip download -q --no-deps -d . \"$2\"; \
+                python3 -m zipfile -e nvidia_cuda_nvcc*.whl .; chmod +x nvidia/cuda_nvcc/bin/ptxas; \
+                ln -sf nvidia/cuda_nvcc/bin/ptxas ptxas; rm nvidia_cuda_nvcc*.whl";
+    run(Command::new("sh")
+        .args(["-c", make, "sh"])
+        .arg(&folder)
+        .arg(PACKAGE))
+}
+
 /// What a prefix lacks, as names of files.
 fn missing(prefix: &Path) -> Vec<&'static str> {
     let mut missing = Vec::new();

@@ -190,7 +190,12 @@ impl Device for Gpu {
         self.enter()?;
         let stream = self.queues.stream(self, queue)?;
         // SAFETY: the caller's promise.
-        unsafe { self.staging.upload(self, stream, to, from, len) }?;
+        let read = unsafe { self.staging.upload(self, stream, to, from, len) }?;
+        // What follows in the queue comes after the copy, and other queues wait for it.
+        if read && queue == Queue::SYNC {
+            self.queues.leave_open();
+            return Ok(());
+        }
         self.settle(queue, "copying to the device")
     }
 

@@ -15,8 +15,6 @@ mod image;
 mod memory;
 mod queue;
 mod staging;
-#[cfg(test)]
-mod tests;
 
 pub use gpu::Gpu;
 

@@ -9,6 +9,7 @@ use crate::offload::device::{Event, Memory, Queue, Result};
 use parking_lot::{Mutex, RwLock};
 use std::ffi::c_void;
 use std::ptr::null_mut;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The device address of a launch environment.
 #[derive(Clone, Copy, Debug)]
@@ -30,20 +31,34 @@ pub(super) struct Queues {
     lanes: RwLock<Vec<Lane>>,
     idle: Mutex<Vec<Queue>>,
     events: Mutex<Vec<DriverEvent>>,
+    /// Whether copies of [`Queue::SYNC`] may be under way.
+    open: AtomicBool,
 }
 
 impl Queues {
     /// The driver's stream of a queue.
     pub(super) fn stream(&self, gpu: &Gpu, queue: Queue) -> Result<Stream> {
-        if let Some(lane) = self.lanes.read().get(queue.0 as usize) {
+        let lanes = self.lanes.read();
+        if let Some(lane) = lanes.get(queue.0 as usize) {
+            if queue != Queue::SYNC && self.open.swap(false, Ordering::AcqRel) {
+                // SAFETY: a stream of this device.
+                let code = unsafe { (gpu.driver.await_stream)(lanes[0].stream) };
+                gpu.check(code, "waiting for copies", 0)?;
+            }
             return Ok(lane.stream);
         }
+        drop(lanes);
         // Only the first use of the first queue comes here.
         let mut lanes = self.lanes.write();
         if lanes.is_empty() {
             lanes.push(Lane::new(gpu)?);
         }
         Ok(lanes[0].stream)
+    }
+
+    /// Remembers that copies of [`Queue::SYNC`] were left under way.
+    pub(super) fn leave_open(&self) {
+        self.open.store(true, Ordering::Release);
     }
 
     pub(super) fn take(&self, gpu: &Gpu) -> Result<Queue> {

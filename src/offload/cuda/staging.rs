@@ -48,7 +48,8 @@ pub(super) struct Staging {
 struct Raw(usize);
 
 impl Staging {
-    /// Copies to the device. When this returns the source may change, also where the stream goes on.
+    /// Copies to the device; says whether the source has been read by now, so that it may change while
+    /// the copy goes on.
     ///
     /// # Safety
     /// `len` bytes can be read at `from`.
@@ -59,14 +60,17 @@ impl Staging {
         to: u64,
         from: *const u8,
         len: usize,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         if len == 0 {
-            return Ok(());
+            return Ok(true);
         }
-        if len < SMALL || self.is_pinned(from as usize, len) {
+        let pinned = self.is_pinned(from as usize, len);
+        if len < SMALL || pinned {
             // SAFETY: the caller's promise; the driver checks the device's address.
             let code = unsafe { (gpu.driver.upload)(to, from.cast::<c_void>(), len, stream) };
-            return gpu.check(code, "copying to the device", len as u64);
+            gpu.check(code, "copying to the device", len as u64)?;
+            // Memory that is not pinned the driver has copied before it returns.
+            return Ok(!pinned);
         }
         let from = Raw(from as usize);
         let issue = |buffer: &Buffer, at: usize, size: usize| {
@@ -84,7 +88,8 @@ impl Staging {
         };
         // What is on its way when the piece's turn is over still reads the buffer.
         let finish = |buffer: &Buffer, _, _| await_buffer(gpu, buffer);
-        self.in_pieces(gpu, len, issue, finish)
+        self.in_pieces(gpu, len, issue, finish)?;
+        Ok(true)
     }
 
     /// Copies from the device, all of it before this returns.

@@ -12,13 +12,13 @@ use crate::llvm::Input;
 use crate::llvm::cache::{Cache, Shelf};
 use crate::llvm::nvptx::{Lowered, Request, lower};
 use crate::offload::device::{Code, Failure, Result};
-use std::sync::OnceLock;
+use parking_lot::Mutex;
 
-static CACHE: OnceLock<Option<Cache>> = OnceLock::new();
+static CACHE: Mutex<Option<Cache>> = Mutex::new(None);
 
-/// Says where compiled device code is kept; without this, where the user's cache is.
+/// Says where compiled device code is kept from now on. Without this, nowhere.
 pub fn keep(cache: Option<Cache>) {
-    let _ = CACHE.set(cache);
+    *CACHE.lock() = cache;
 }
 
 /// A program's device code for one kind of GPU.
@@ -54,7 +54,7 @@ fn entry(architecture: u32) -> String {
 /// [`Failure::Image`] for damaged images.
 pub fn compile(code: &Code, architecture: u32) -> Result<Compiled> {
     let mathematics = library::find();
-    let cache = CACHE.get_or_init(Cache::of_user).as_ref();
+    let cache = CACHE.lock().clone();
     let digest = library::digest(&mathematics);
     let parts = code.units.iter().map(Vec::as_slice);
     let shelf = cache.and_then(|c| c.shelf(parts.chain([&b"device"[..], &digest])));

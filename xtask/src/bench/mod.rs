@@ -8,6 +8,7 @@ pub mod epcc;
 mod hello;
 mod interp;
 mod npb;
+mod offload;
 mod pack;
 mod place;
 mod steady;
@@ -28,6 +29,8 @@ pub enum Bench {
     Tasks(epcc::EpccOptions),
     /// The NAS benchmarks as whole processes against clang -O2 and -O3 -march=native
     Npb(npb::NpbOptions),
+    /// `target` regions beside CUDA, and the offload tests on a device
+    Offload(offload::OffloadOptions),
     /// How long a program with one parallel region takes: native, ompvm cold and warm, lli
     Hello(hello::HelloOptions),
     /// The NAS benchmarks called again and again in one process
@@ -55,6 +58,7 @@ pub fn run(bench: &Bench) -> Result<(), String> {
         Bench::Epcc(options) => epcc::run(options),
         Bench::Tasks(options) => epcc::tasks(options),
         Bench::Npb(options) => npb::run(options),
+        Bench::Offload(options) => offload::start(options),
         Bench::Hello(options) => hello::run(options),
         Bench::Steady(options) => steady::run(options),
     }

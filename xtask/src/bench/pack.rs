@@ -112,7 +112,7 @@ fn archive(dir: &Path) -> Result<(), String> {
     Ok(())
 }
 
-fn copy(from: &Path, to: &Path) -> Result<(), String> {
+pub(super) fn copy(from: &Path, to: &Path) -> Result<(), String> {
     let folder = to.parent().expect("a file in a folder");
     std::fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     std::fs::copy(from, to)

@@ -1,0 +1,143 @@
+//! Device code for GPUs, without a GPU: every offload program lowered and assembled.
+//!
+//! What: the programs of `tests/offload` and `tests/ptx` become PTX for several kinds of GPU, which
+//! NVIDIA's assembler must take; those of `tests/ptx` also say at their top what must and must not be in
+//! it. Why ignored, not passed, where there is no `ptxas`: nothing was shown then. `cargo xtask setup`
+//! fetches it. What not: no code is run.
+
+use crate::run::{End, LIMIT, run};
+use crate::{compile, files, ompvm, root};
+use libtest_mimic::Trial;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const KINDS: [&str; 3] = ["sm_80", "sm_90", "sm_100"];
+
+/// The assembler: `OMPVM_PTXAS`, what set-up fetched, or what is installed.
+fn assembler() -> Option<PathBuf> {
+    let named = std::env::var_os("OMPVM_PTXAS").map(PathBuf::from);
+    let fetched = root().join("target/ptxas/ptxas");
+    let installed = PathBuf::from("/usr/local/cuda/bin/ptxas");
+    let mut known = named.into_iter().chain([fetched, installed]);
+    known.find(|p| p.exists())
+}
+
+/// One trial per program for what its PTX holds, one for the assembler.
+pub fn trials() -> Vec<Trial> {
+    let mut trials = Vec::new();
+    for source in files(&root().join("tests/ptx"), &["c"]) {
+        let name = source
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        trials.push(Trial::test(format!("ptx/{name}"), move || {
+            Ok(properties(&source)?)
+        }));
+    }
+    let assembler = assembler();
+    let mut sources = files(&root().join("tests/ptx"), &["c"]);
+    sources.extend(files(&root().join("tests/offload"), &["c", "cpp"]));
+    for (number, source) in sources.into_iter().enumerate() {
+        let name = source.strip_prefix(root().join("tests")).unwrap_or(&source);
+        let title = format!("ptxas/{}", name.display());
+        let missing = assembler.is_none();
+        let assembler = assembler.clone();
+        let trial = Trial::test(title, move || {
+            let assembler = assembler
+                .as_deref()
+                .ok_or("there is no ptxas: `cargo xtask setup`")?;
+            Ok(assembled(&source, number, assembler)?)
+        });
+        trials.push(trial.with_ignored_flag(missing));
+    }
+    trials
+}
+
+/// The PTX of a program, compiled with that level.
+fn ptx(source: &Path, level: &str, kind: &str) -> Result<String, String> {
+    let flags = [
+        level,
+        "-fopenmp",
+        "--offload-arch=sm_90",
+        "-nogpulib",
+        "--cuda-feature=+ptx83",
+    ];
+    let bitcode = compile::bitcode(source, &flags.map(str::to_owned))?;
+    let mut command = Command::new(ompvm());
+    command.args(["inspect", "--ptx", kind]).arg(bitcode);
+    let ran = run(&mut command, "", LIMIT)?;
+    if ran.end != End::Exit(0) {
+        return Err(ran.summary());
+    }
+    Ok(ran.stdout)
+}
+
+/// What the head of the source asks of its PTX.
+fn properties(source: &Path) -> Result<(), String> {
+    let text = std::fs::read_to_string(source).map_err(|e| e.to_string())?;
+    let words = |key: &str| -> Vec<String> {
+        let lines = text.lines().filter_map(|l| l.split_once(key));
+        lines
+            .flat_map(|(_, rest)| rest.split_whitespace().map(str::to_owned))
+            .collect()
+    };
+    let (with, without) = (words("* with: "), words("* without: "));
+    for level in ["-O0", "-O2"] {
+        let ptx = ptx(source, level, "sm_90")?;
+        let code: Vec<&str> = ptx
+            .lines()
+            .map(str::trim)
+            // Parameters are not memory that the kernel works on.
+            .filter(|l| !l.starts_with("//") && !l.starts_with('.') && !l.starts_with("ld.param"))
+            .collect();
+        // Without optimisation the compiler leaves more than its second pass removes.
+        if level == "-O2"
+            && let Some(word) = without
+                .iter()
+                .find(|w| code.iter().any(|l| l.contains(&***w)))
+        {
+            return Err(format!("{level}: there should be no `{word}`:\n{ptx}"));
+        }
+        if let Some(word) = with
+            .iter()
+            .find(|w| !code.iter().any(|l| l.contains(&***w)))
+        {
+            return Err(format!("{level}: there should be a `{word}`:\n{ptx}"));
+        }
+    }
+    Ok(())
+}
+
+fn assembled(source: &Path, number: usize, assembler: &Path) -> Result<(), String> {
+    let folder = root().join("target/guests/ptx");
+    std::fs::create_dir_all(&folder).map_err(|e| e.to_string())?;
+    for (index, kind) in KINDS.iter().enumerate() {
+        // Each program meets both levels, and each kind meets both over the programs.
+        let level = if (number + index).is_multiple_of(2) {
+            "-O0"
+        } else {
+            "-O2"
+        };
+        let ptx = ptx(source, level, kind)?;
+        if !ptx.contains(".entry") {
+            continue;
+        }
+        let file = folder.join(format!("{number}-{kind}.ptx"));
+        std::fs::write(&file, &ptx).map_err(|e| e.to_string())?;
+        let mut command = Command::new(assembler);
+        command
+            .arg(format!("-arch={kind}"))
+            .arg(&file)
+            .args(["-o", "/dev/null"]);
+        let ran = run(&mut command, "", LIMIT)?;
+        if ran.end != End::Exit(0) {
+            return Err(format!(
+                "{level} for {kind}: {}\n{}",
+                file.display(),
+                ran.summary()
+            ));
+        }
+    }
+    Ok(())
+}
