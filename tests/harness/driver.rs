@@ -38,7 +38,9 @@ fn start(mock: &str, policy: &str) -> Result<Ran, String> {
     let source = root().join("tests/driver/region.c");
     let program = compile::bitcode(&source, &flags.map(str::to_owned))?;
     let mut command = Command::new(ompvm());
-    command.args(["run", "--device=0"]).arg(program);
+    command
+        .args(["run", "--device=0", "--offload-report"])
+        .arg(program);
     command.env("OMPVM_CUDA_DRIVER", driver()?);
     command.env("MOCK", mock).env("OMP_TARGET_OFFLOAD", policy);
     // What another setting compiled is not to be found.

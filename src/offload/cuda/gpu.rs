@@ -106,11 +106,8 @@ impl Gpu {
             return Ok(());
         }
         // SAFETY: a context that is never given back.
-        self.check(
-            unsafe { (self.driver.set_context)(self.context) },
-            "being chosen",
-            0,
-        )?;
+        let code = unsafe { (self.driver.set_context)(self.context) };
+        self.check(code, "being chosen", 0)?;
         CURRENT.set(self.context.0);
         Ok(())
     }
@@ -356,8 +353,8 @@ impl Gpu {
         launch: &Launch<'_>,
         environment: Option<Environment>,
     ) -> Result<()> {
-        const POINTER: *mut c_void = 1 as *mut c_void;
-        const SIZE: *mut c_void = 2 as *mut c_void;
+        const POINTER: *mut c_void = std::ptr::without_provenance_mut(1);
+        const SIZE: *mut c_void = std::ptr::without_provenance_mut(2);
         let mut own = [0_u64; 96];
         let args: &[u64] = match environment {
             Some(Environment(address)) if launch.args.len() <= own.len() => {
