@@ -92,6 +92,19 @@ fn a_loop_finds_its_share_without_the_runtime() {
 }
 
 #[test]
+fn chunks_in_turn_are_found_without_the_runtime_too() {
+    let functions = [
+        Function::Compiled,
+        Function::External,
+        Function::External,
+        Function::External,
+    ];
+    let text = LOOP.replace("i32 34", "i32 33");
+    let names = open_names(&text, &functions, Level::Full);
+    assert!(names.contains(&"ompvm.threads".to_owned()), "{names:?}");
+}
+
+#[test]
 fn other_schedules_and_steps_go_to_the_runtime() {
     let functions = [
         Function::Compiled,
@@ -99,7 +112,7 @@ fn other_schedules_and_steps_go_to_the_runtime() {
         Function::External,
         Function::External,
     ];
-    for (from, to) in [("i32 34", "i32 33"), ("i32 1, i32 1)", "i32 3, i32 1)")] {
+    for (from, to) in [("i32 34", "i32 45"), ("i32 1, i32 1)", "i32 3, i32 1)")] {
         let text = LOOP
             .replace(from, to)
             .replace("call void @__kmpc_barrier(ptr null, i32 %gtid)", "");
