@@ -1,9 +1,10 @@
 // OpenMP 5.2, section 11.6: distribute in teams, loops of threads inside, in two nests.
+// Teams do not wait for each other: what one nest wrote, the other must not touch.
 #include "../../check.h"
 int main(void) {
   enum { N = 12, M = 20 };
-  static int a[N][M];
-#pragma omp target map(tofrom : a)
+  static int a[N][M], b[N][M];
+#pragma omp target map(tofrom : a, b)
 #pragma omp teams
   {
 #pragma omp distribute
@@ -13,9 +14,9 @@ int main(void) {
     }
 #pragma omp distribute parallel for collapse(2)
     for (int i = 0; i < N; i++)
-      for (int j = 0; j < M; j++) a[i][j] += 1000;
+      for (int j = 0; j < M; j++) b[i][j] += 1000 + j;
   }
   for (int i = 0; i < N; i++)
-    for (int j = 0; j < M; j++) CHECK(a[i][j] == 1000 + i * M + j);
+    for (int j = 0; j < M; j++) CHECK(a[i][j] == i * M + j && b[i][j] == 1000 + j);
   return DONE();
 }
