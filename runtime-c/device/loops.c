@@ -7,6 +7,9 @@
  * team's size over teams, each chunk over the threads. The forms with `whole` and `grid` divide the
  * same iterations in the same way at once: the outer loop runs once and the inner one strides over
  * the grid. The lowering puts them in where it recognises the construct.
+ *
+ * Where all threads of a block run the outer loop, each has a copy of its own of what the loop gives
+ * on (lastprivate): only the thread that runs the last iteration is told that it does.
  */
 #include "device.h"
 
@@ -73,16 +76,22 @@ enum {
       Ident *ident, int32_t thread, int32_t schedule, int32_t *last, T *lower, T *upper,           \
       S *stride, S step, S chunk) {                                                                \
     (void)ident, (void)thread;                                                                     \
+    U piece = chunk > 0 ? (U)chunk : 1;                                                            \
+    U rest = step > 0 ? ((U)*upper - (U)*lower) / (U)step : ((U)*lower - (U)*upper) / (U)(-step);  \
     divide_##SUFFIX(schedule == DISTRIBUTE_CHUNKED, team_number(), team_count(), last, lower,      \
                     upper, stride, step, chunk);                                                   \
+    if (*last && schedule == DISTRIBUTE_CHUNKED && spmd())                                         \
+      *last = rest % piece % hardware_threads() == hardware_thread();                              \
   }                                                                                                \
   SHORT_ENTRY void __ompvm_distribute_whole_##SUFFIX(Ident *ident, int32_t thread,                 \
                                                      int32_t schedule, int32_t *last, T *lower,    \
                                                      T *upper, S *stride, S step, S chunk) {       \
     (void)ident, (void)thread, (void)schedule, (void)chunk;                                        \
-    U trips = step > 0 ? ((U)*upper - (U)*lower) / (U)step + 1                                     \
-                       : ((U)*lower - (U)*upper) / (U)(-step) + 1;                                 \
-    *last = (trips - 1) / hardware_threads() % team_count() == team_number();                      \
+    uint32_t part = team_number() * hardware_threads() + hardware_thread();                        \
+    uint32_t parts = team_count() * hardware_threads();                                            \
+    bool none = step > 0 ? *upper < *lower : *lower < *upper;                                      \
+    U rest = step > 0 ? ((U)*upper - (U)*lower) / (U)step : ((U)*lower - (U)*upper) / (U)(-step);  \
+    *last = !none && rest % parts == part;                                                         \
     *stride = (S)((U)*upper - (U)*lower + (U)step);                                                \
   }                                                                                                \
   SHORT_ENTRY void __ompvm_for_grid_##SUFFIX(Ident *ident, int32_t thread, int32_t schedule,       \
