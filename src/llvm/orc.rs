@@ -34,27 +34,19 @@ impl Jit {
     /// # Errors
     /// LLVM's message when the host is not supported or memory is short.
     pub fn new() -> Result<Self, String> {
-        super::initialise_target();
-        // SAFETY: the builder is consumed by LLVMOrcCreateLLJIT, the out-pointers are locals,
-        // and every error is taken.
+        let this = Jit::closed()?;
+        // SAFETY: the compiler lives, the out-pointer is a local, and the error is taken.
         unsafe {
-            let mut machine = ptr::null_mut();
-            take_error(LLVMOrcJITTargetMachineBuilderDetectHost(&mut machine))?;
-            let builder = LLVMOrcCreateLLJITBuilder();
-            LLVMOrcLLJITBuilderSetJITTargetMachineBuilder(builder, machine);
-            let mut jit = ptr::null_mut();
-            take_error(LLVMOrcCreateLLJIT(&mut jit, builder))?;
-            let this = Jit { jit };
             let mut generator = ptr::null_mut();
             take_error(LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(
                 &mut generator,
-                LLVMOrcLLJITGetGlobalPrefix(jit),
+                LLVMOrcLLJITGetGlobalPrefix(this.jit),
                 None,
                 ptr::null_mut(),
             ))?;
-            LLVMOrcJITDylibAddGenerator(LLVMOrcLLJITGetMainJITDylib(jit), generator);
-            Ok(this)
+            LLVMOrcJITDylibAddGenerator(LLVMOrcLLJITGetMainJITDylib(this.jit), generator);
         }
+        Ok(this)
     }
 
     /// As [`Jit::new`], but what is compiled finds only what [`Jit::define`] names.
@@ -63,7 +55,8 @@ impl Jit {
     /// As for [`Jit::new`].
     pub fn closed() -> Result<Self, String> {
         super::initialise_target();
-        // SAFETY: as in `new`.
+        // SAFETY: the builder is consumed by LLVMOrcCreateLLJIT, the out-pointers are locals,
+        // and every error is taken.
         unsafe {
             let mut machine = ptr::null_mut();
             take_error(LLVMOrcJITTargetMachineBuilderDetectHost(&mut machine))?;
