@@ -34,8 +34,10 @@ pub struct LoopBuffer {
     left: AtomicU32,
     /// The first chunk (or iteration) not handed out. Relaxed: it only numbers work.
     next: CachePadded<AtomicU64>,
-    /// Iterations whose ordered part is over. Release at its end, Acquire at the next's begin.
-    ordered: CachePadded<SyncU64>,
+    /// Whose turn it is in an ordered loop: the number of an iteration with which a chunk begins, in the
+    /// line that it has by its number, so that those who wait do not all look at one. Release where the
+    /// chunk before it ends, Acquire where its own ordered part begins.
+    turns: [CachePadded<SyncU64>; TURNS],
     /// What a doacross nest notes; such a nest has a buffer for this alone.
     posted: Posted,
 }
@@ -47,7 +49,7 @@ impl LoopBuffer {
             turn: AtomicU64::new(turn as u64),
             left: AtomicU32::new(0),
             next: CachePadded::new(AtomicU64::new(0)),
-            ordered: CachePadded::new(SyncU64::new(0)),
+            turns: std::array::from_fn(|_| CachePadded::new(SyncU64::new(0))),
             posted: Posted::default(),
         }
     }
@@ -57,10 +59,24 @@ impl LoopBuffer {
         self.turn.store(turn as u64, Ordering::Relaxed);
         self.left.store(0, Ordering::Relaxed);
         self.next.store(0, Ordering::Relaxed);
-        self.ordered.store(0, Ordering::Relaxed);
+        self.forget_turns();
         self.posted.clear();
     }
+
+    fn forget_turns(&self) {
+        for turn in &self.turns {
+            turn.store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// The line of the iteration with this number.
+    fn turn(&self, first: u64) -> &SyncU64 {
+        &self.turns[first as usize % TURNS]
+    }
 }
+
+/// Lines for the turns of an ordered loop.
+const TURNS: usize = 8;
 
 /// How the chunks of a loop are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,6 +167,9 @@ pub struct LoopState {
     had_last: bool,
     /// First iteration of the current chunk.
     first: u64,
+    /// The iteration behind the current chunk; the one whose ordered part is next, of an ordered loop.
+    end: u64,
+    turn: u64,
     /// The current iteration has executed its ordered region.
     bumped: bool,
     /// Stealing: chunks in the threads' ranges, all but the last (see `take_last`).
@@ -176,6 +195,8 @@ impl Default for LoopState {
             finished: true,
             had_last: false,
             first: 0,
+            end: 0,
+            turn: 0,
             bumped: false,
             ranged_chunks: 0,
             guided: Guided::default(),
@@ -307,6 +328,8 @@ fn init<T: Iteration>(gtid: i32, schedule: i32, lower: T, upper: T, step: i64, c
         finished: false,
         had_last: false,
         first: 0,
+        end: 0,
+        turn: 0,
         bumped: false,
         ranged_chunks,
         guided,
@@ -547,6 +570,8 @@ unsafe fn next<T: Iteration>(
     let first = first * s.unit;
     let count = (count * s.unit).min(s.total - first);
     s.first = first;
+    s.end = first + count;
+    s.turn = first;
     let base = T::narrow(s.lower);
     // SAFETY: the caller's contract.
     unsafe {
@@ -567,10 +592,12 @@ unsafe fn next<T: Iteration>(
 fn leave(team: &Team, s: &mut LoopState) {
     s.finished = true;
     if team.size() == 1 {
-        buffer(team, s.number).ordered.store(0, Ordering::Relaxed);
         return;
     }
     release(team, s.number, || {
+        if s.ordered {
+            buffer(team, s.number).forget_turns();
+        }
         if s.plan == Plan::Stealing {
             for tid in 0..team.size() {
                 // SAFETY: in the team; nobody uses the ranges of this loop any more.
@@ -597,7 +624,6 @@ fn release(team: &Team, number: u32, last: impl FnOnce()) {
         last();
         buffer.left.store(0, Ordering::Relaxed);
         buffer.next.store(0, Ordering::Relaxed);
-        buffer.ordered.store(0, Ordering::Relaxed);
         buffer.posted.clear();
         buffer.turn.store(a_round_later(number), Ordering::Release);
         crate::support::sync::fence(Ordering::SeqCst);
@@ -612,9 +638,18 @@ pub unsafe extern "C-unwind" fn ordered_begin(_ident: *const Ident, gtid: i32) {
     let team = thread.team();
     let s = state(thread);
     if team.size() > 1 && s.ordered {
-        let ordered = &buffer(team, s.number).ordered;
-        let first = s.first;
-        wait(thread, team, || ordered.load(Ordering::Acquire) >= first);
+        await_first(thread, team, s);
+    }
+}
+
+/// Waits until the ordered part of the current chunk's first iteration may begin; those of its others follow
+/// on the same thread.
+#[inline]
+fn await_first(thread: &Thread, team: &Team, s: &LoopState) {
+    let (turn, first) = (buffer(team, s.number).turn(s.first), s.first);
+    let mine = || turn.load(Ordering::Acquire) >= first;
+    if !mine() {
+        wait(thread, team, mine);
     }
 }
 
@@ -625,16 +660,18 @@ pub unsafe extern "C-unwind" fn ordered_end(_ident: *const Ident, gtid: i32) {
     let s = state(thread);
     if team.size() > 1 && s.ordered {
         s.bumped = true;
-        bump(team, s.number);
+        bump(team, s);
     }
 }
 
-fn bump(team: &Team, number: u32) {
-    let ordered = &buffer(team, number).ordered;
-    // Only the thread whose turn it is writes.
-    publish(ordered, ordered.load(Ordering::Relaxed) + 1);
-    // SAFETY: we take part in the region.
-    unsafe { team.gang.wake_all(team.size()) };
+/// An iteration's ordered part is over; with the last one of the chunk the next chunk's may begin.
+fn bump(team: &Team, s: &mut LoopState) {
+    s.turn += 1;
+    if s.turn == s.end {
+        publish(buffer(team, s.number).turn(s.turn), s.turn);
+        // SAFETY: we take part in the region.
+        unsafe { team.gang.wake_all(team.size()) };
+    }
 }
 
 /// Ends one iteration of an ordered loop: passes the turn on if its body did not.
@@ -648,10 +685,8 @@ pub unsafe extern "C-unwind" fn fini(_ident: *const Ident, gtid: i32) {
     if s.bumped {
         s.bumped = false;
     } else {
-        let ordered = &buffer(team, s.number).ordered;
-        let first = s.first;
-        wait(thread, team, || ordered.load(Ordering::Acquire) >= first);
-        bump(team, s.number);
+        await_first(thread, team, s);
+        bump(team, s);
     }
 }
 

@@ -2,11 +2,13 @@
 //! OpenMP 5.2, sections 15.2 (critical), 18.9 (lock routines).
 //!
 //! Every lock is one futex word inside the guest's own object, so nothing is allocated and nothing
-//! can leak. A waiter spins with growing pauses, then sleeps. Hints are accepted and change
+//! can leak. A waiter spins with growing pauses, then sleeps: while there are processors for all it does
+//! not before long, for who sleeps makes the next one who gives the lock back call the system. Hints are accepted and change
 //! nothing. Locks are unfair: a thread that runs may take a lock before one that wakes up.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
 
 use crate::kmpc::icv::settings;
 use crate::kmpc::ident::Ident;
@@ -32,16 +34,26 @@ pub fn acquire(word: &AtomicU32) {
 /// with 16 of them two threads' short sections took half as long again.
 const LONGEST: u32 = 128;
 /// Looks before the processor is offered between them, for who holds the lock may need it; and before
-/// the waiter sleeps.
+/// the waiter sleeps, where the team has more threads than there are processors.
 const SELFISH: u32 = 12;
 const LOOKS: u32 = 60;
+/// Where there are processors for all: how long a waiter keeps its own, and how long it looks at most.
+const KEEPS: Duration = Duration::from_micros(200);
+const LOOKS_FOR: Duration = Duration::from_millis(2);
 
-#[cold]
-fn acquire_slowly(word: &AtomicU32) {
-    let looks = if settings().processors > 1 { LOOKS } else { 1 };
+/// Looks whether `take` succeeds until it does, or it is time to sleep.
+fn look(take: impl Fn() -> bool) -> bool {
+    if settings().processors == 1 {
+        std::thread::yield_now();
+        return take();
+    }
+    let patience = current().team().shape().patience;
+    let longest = Duration::from_micros(patience.micros.into()).min(LOOKS_FOR);
+    let crowded = patience.yields || longest.is_zero();
+    let mut start = None;
     let mut pauses = 1;
-    for look in 0..looks {
-        if look < SELFISH {
+    for look in 0u32.. {
+        if look < SELFISH || !crowded {
             for _ in 0..pauses {
                 std::hint::spin_loop();
             }
@@ -49,20 +61,34 @@ fn acquire_slowly(word: &AtomicU32) {
         } else {
             std::thread::yield_now();
         }
-        let seen = word.load(Ordering::Relaxed);
-        if seen == FREE
-            && word
-                .compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed)
-                .is_ok()
-        {
-            return;
+        if take() {
+            return true;
         }
-        if seen == CONTENDED {
-            break;
+        if crowded {
+            if look >= LOOKS {
+                return false;
+            }
+        } else if look >= SELFISH {
+            let waited = start.get_or_insert_with(Instant::now).elapsed();
+            if waited >= longest {
+                return false;
+            }
+            if waited >= KEEPS {
+                std::thread::yield_now();
+            }
         }
     }
-    while word.swap(CONTENDED, Ordering::Acquire) != FREE {
-        crate::support::sync::futex_wait(word, CONTENDED);
+    false
+}
+
+#[cold]
+fn acquire_slowly(word: &AtomicU32) {
+    // Where somebody sleeps, others go on looking: the one that is woken marks the lock again.
+    let taken = look(|| word.load(Ordering::Relaxed) == FREE && try_acquire(word));
+    if !taken {
+        while word.swap(CONTENDED, Ordering::Acquire) != FREE {
+            crate::support::sync::futex_wait(word, CONTENDED);
+        }
     }
 }
 
@@ -159,11 +185,8 @@ impl NestLock {
             return;
         }
         let me = Self::me();
-        for _ in 0..200 {
-            std::hint::spin_loop();
-            if self.owner.load(Ordering::Relaxed) == 0 && self.try_acquire() > 0 {
-                return;
-            }
+        if look(|| self.owner.load(Ordering::Relaxed) == 0 && self.try_acquire() > 0) {
+            return;
         }
         loop {
             let seen = self.owner.load(Ordering::Relaxed);

@@ -24,10 +24,10 @@ int main(void) {
     w = wide;
     CHECK(w == 0 || w == 0x1p100L || w == -0x1p-100L);
 #pragma omp atomic write
-    s = (short)(i * 257);
+    s = (short)((i & 255) * 257);
 #pragma omp atomic read
     t = s;
-    CHECK((t & 0xff) == (t >> 8 & 0xff) || i > 255);
+    CHECK((t & 0xff) == (t >> 8 & 0xff));
   }
   return DONE();
 }
