@@ -115,10 +115,11 @@ fn bitcode(folder: &str, file: &str, output: &str, flags: &[&str]) -> bool {
     made
 }
 
-/// Compiles `src/llvm/shim.cpp` against the headers of the LLVM that `llvm-sys` found.
+/// Compiles the C++ of `src/llvm` against the headers of the LLVM that `llvm-sys` found.
 #[cfg(feature = "vm")]
 fn compile_shim() {
     println!("cargo::rerun-if-changed=src/llvm/shim.cpp");
+    println!("cargo::rerun-if-changed=src/llvm/speculate.cpp");
     let Ok(config) = std::env::var("DEP_LLVM_22_CONFIG_PATH") else {
         panic!("llvm-sys does not say where llvm-config is");
     };
@@ -140,5 +141,6 @@ fn compile_shim() {
         .flag("-isystem")
         .flag(include)
         .file("src/llvm/shim.cpp")
+        .file("src/llvm/speculate.cpp")
         .compile("ompvm-shim");
 }

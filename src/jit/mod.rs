@@ -15,6 +15,7 @@ use crate::llvm::cache::{self, Shelf};
 use crate::llvm::native::symbol::Symbol;
 use crate::llvm::native::{Bitcode, Function, Object, Request, Session, Variable};
 pub use crate::llvm::native::{Level, LoopEntry, Place, PlaceKind, Unit};
+use crate::memory::heap;
 use crate::memory::image::Image;
 use crate::memory::thread;
 use crate::support::seen::Listed;
@@ -300,6 +301,7 @@ impl Outside<'_> {
             Symbol::MakeBlock => thread::fast_block as *const () as usize,
             Symbol::Threads => crate::kmpc::thread::table_address(),
             Symbol::Image => ptr::from_ref(self.image) as usize,
+            Symbol::Distinct => heap::distinct as *const () as usize,
             _ => return None,
         })
     }

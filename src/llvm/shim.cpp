@@ -15,6 +15,7 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
+#include <llvm/IR/ReplaceConstant.h>
 #include <llvm/Linker/Linker.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 #include <llvm/Transforms/Utils/Local.h>
@@ -365,4 +366,40 @@ extern "C" void ompvm_forget_body(LLVMValueRef function) {
   Function *f = unwrap<Function>(function);
   f->deleteBody();
   f->setComdat(nullptr);
+}
+
+/// What a pointer is derived from by constant offsets, and their sum.
+extern "C" LLVMValueRef ompvm_constant_offset(LLVMModuleRef module, LLVMValueRef pointer,
+                                              int64_t *offset) {
+  const DataLayout &layout = unwrap(module)->getDataLayout();
+  Value *value = unwrap(pointer);
+  APInt sum(layout.getIndexTypeSizeInBits(value->getType()), 0);
+  value = value->stripAndAccumulateConstantOffsets(layout, sum, /*AllowNonInbounds=*/true);
+  *offset = sum.getSExtValue();
+  return wrap(value);
+}
+
+/// Has a function use `instead` where it uses a variable, which dominates all of the uses.
+extern "C" void ompvm_replace_in(LLVMValueRef function, LLVMValueRef variable,
+                                 LLVMValueRef instead) {
+  Function *f = unwrap<Function>(function);
+  Constant *constant = unwrap<Constant>(variable);
+  convertUsersOfConstantsToInstructions({constant}, f);
+  constant->replaceUsesWithIf(unwrap(instead), [f](Use &use) {
+    auto *user = dyn_cast<Instruction>(use.getUser());
+    return user && user->getFunction() == f;
+  });
+}
+
+/// Forgets who handles a function's exceptions, where nothing in it can catch one.
+extern "C" void ompvm_forget_personality(LLVMValueRef function) {
+  Function *f = unwrap<Function>(function);
+  if (f->hasPersonalityFn())
+    f->setPersonalityFn(nullptr);
+}
+
+/// Takes away all that is said of a parameter.
+extern "C" void ompvm_forget_parameter(LLVMValueRef function, unsigned index) {
+  Function *f = unwrap<Function>(function);
+  f->setAttributes(f->getAttributes().removeParamAttributes(f->getContext(), index));
 }

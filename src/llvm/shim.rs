@@ -1,4 +1,4 @@
-//! The functions of `shim.cpp`: what LLVM's C interface lacks.
+//! The functions of `shim.cpp` and `speculate.cpp`: what LLVM's C interface lacks.
 //!
 //! Why C++ at all: lazy reading of bitcode has no C function. What not: no policy; each does what
 //! its name says.
@@ -60,6 +60,15 @@ unsafe extern "C" {
     fn ompvm_forget_body(function: LLVMValueRef);
     fn ompvm_link_needed(module: LLVMModuleRef, library: LLVMModuleRef) -> c_int;
     fn ompvm_forget_flags(module: LLVMModuleRef);
+    fn ompvm_constant_offset(
+        module: LLVMModuleRef,
+        pointer: LLVMValueRef,
+        offset: *mut i64,
+    ) -> LLVMValueRef;
+    fn ompvm_replace_in(function: LLVMValueRef, variable: LLVMValueRef, instead: LLVMValueRef);
+    fn ompvm_forget_personality(function: LLVMValueRef);
+    fn ompvm_forget_parameter(function: LLVMValueRef, index: u32);
+    fn ompvm_speculate(module: LLVMModuleRef) -> c_int;
 }
 
 /// Opens bitcode, which must outlive the module, with its functions unread.
@@ -135,8 +144,40 @@ pub(super) fn link_needed(module: LLVMModuleRef, library: LLVMModuleRef) -> bool
     unsafe { ompvm_link_needed(module, library) == 0 }
 }
 
+/// Gives loops a version that knows their arrays to be apart, see `speculate.cpp`; whether there was one.
+pub(super) fn speculate(module: LLVMModuleRef) -> bool {
+    // SAFETY: a live module, of which nobody holds an analysis.
+    unsafe { ompvm_speculate(module) != 0 }
+}
+
 /// Forgets a module's flags: what its compiler told the passes and the linker.
 pub(super) fn forget_flags(module: LLVMModuleRef) {
     // SAFETY: a live module.
     unsafe { ompvm_forget_flags(module) }
+}
+
+/// What a pointer is derived from by constant offsets, and their sum.
+pub(super) fn constant_offset(module: LLVMModuleRef, pointer: LLVMValueRef) -> (LLVMValueRef, i64) {
+    let mut offset = 0;
+    // SAFETY: a live module and a pointer in it.
+    let base = unsafe { ompvm_constant_offset(module, pointer, &raw mut offset) };
+    (base, offset)
+}
+
+/// Has a function use `instead` where it uses a variable; it dominates all of the uses.
+pub(super) fn replace_in(function: LLVMValueRef, variable: LLVMValueRef, instead: LLVMValueRef) {
+    // SAFETY: a live function, a variable of its module, a value of the function.
+    unsafe { ompvm_replace_in(function, variable, instead) }
+}
+
+/// Forgets who handles a function's exceptions, where nothing in it can catch one.
+pub(super) fn forget_personality(function: LLVMValueRef) {
+    // SAFETY: a live function.
+    unsafe { ompvm_forget_personality(function) }
+}
+
+/// Takes away all that is said of a parameter.
+pub(super) fn forget_parameter(function: LLVMValueRef, index: u32) {
+    // SAFETY: a live function, which has the parameter.
+    unsafe { ompvm_forget_parameter(function, index) }
 }

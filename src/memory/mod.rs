@@ -4,7 +4,8 @@
 //! owns is where a module's data lies ([`image`]), the guest stacks and per-thread blocks
 //! ([`stack`], [`thread`]), the native-callable addresses of guest functions ([`func`]), the
 //! calling convention both ways ([`abi`]), one entry into guest code and its two unusual exits
-//! ([`activation`]), what happens when the guest faults ([`signals`]), and threads for work that must
+//! ([`activation`]), what happens when the guest faults ([`signals`]), which blocks of the heap
+//! the guest has ([`heap`]), and threads for work that must
 //! not leave traces on the guest's ([`own_thread`]).
 //!
 //! What not: nothing here knows an opcode, a tier or OpenMP; those register hooks.
@@ -13,6 +14,8 @@ pub mod abi;
 pub mod activation;
 pub mod altstack;
 pub mod func;
+#[cfg(feature = "vm")]
+pub mod heap;
 mod huge;
 pub mod image;
 pub mod jump;

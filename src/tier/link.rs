@@ -16,6 +16,7 @@ use super::value::ValueKind;
 use crate::interp;
 use crate::ir::visit::{Use, Uses};
 use crate::ir::{Callee, Const, GlobalRef, Linkage, Module, Op};
+use crate::memory::heap;
 use crate::memory::image::{Image, SymbolKind};
 use crate::support::error::{Error, Unsupported};
 use hashbrown::{HashMap, HashSet};
@@ -492,7 +493,7 @@ impl Environment {
             return Runtime::Address(a);
         }
         match self.libraries.find(name) {
-            Some(a) => return Runtime::Address(a),
+            Some(a) => return Runtime::Address(heap::before(name, a).unwrap_or(a)),
             None if kind == SymbolKind::ThreadLocal => return Runtime::Unknown,
             None => {}
         }

@@ -17,6 +17,7 @@ use crate::ir::{Function, GlobalRef, Type};
 use crate::kmpc::{hooks, ompt};
 use crate::llvm::cache::Shelf;
 use crate::memory::activation::{self, Activation, Exit};
+use crate::memory::heap;
 use crate::memory::image::Image;
 use crate::memory::{signals, stack, thread, throws};
 use crate::offload::program;
@@ -277,6 +278,7 @@ impl Process {
 
     /// Runs `f`, which runs guest code; when embedded, exits and faults come back.
     fn guarded(&self, f: impl FnOnce(&Process) -> usize) -> Result<Option<i32>, Error> {
+        heap::keep_from_here();
         if self.native {
             activation::at_bottom(|| {
                 f(self);

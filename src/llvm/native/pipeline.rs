@@ -5,6 +5,8 @@
 //! apart, and above all packs straight-line code and the rest of the loops again with the registers
 //! this processor has. [`Level::Quick`] only inlines.
 //!
+//! In between loops get a second version that knows its arrays to be apart (`speculate.cpp`).
+//!
 //! Nothing may change a result: fused multiplications and permissions to reassociate are gone when
 //! a unit comes here (`prepare`), so a pass can reorder integers and memory only.
 //!
@@ -13,6 +15,7 @@
 use super::Level;
 use crate::llvm::error::take_error;
 use crate::llvm::raw::{llvm, take_buffer, take_message};
+use crate::llvm::shim;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::target_machine::*;
 use std::cell::RefCell;
@@ -27,13 +30,15 @@ use std::sync::OnceLock;
 /// [`FULL`] has run; without that the code is 3% slower for it (class W of the NAS benchmarks).
 pub(in crate::llvm) const OPTIONS: [&CStr; 1] = [c"-disable-lsr"];
 
-/// The passes of [`Level::Full`].
+/// The first passes of [`Level::Full`], before loops get their second versions.
 ///
 /// Propagation of constants and ranges comes first: the loops of SP are unrolled only where it has
 /// found that their remainders are empty, a tenth of SP's time.
-const FULL: &CStr =
-    c"ipsccp,cgscc(inline),function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,\
-    loop-mssa(licm),gvn,memcpyopt,dse,mldst-motion,\
+const FIRST: &CStr =
+    c"ipsccp,cgscc(inline),function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>)";
+
+/// The rest of them.
+const FULL: &CStr = c"function(loop-mssa(licm),gvn,memcpyopt,dse,mldst-motion,\
     loop(indvars,loop-deletion,loop-unroll-full),loop-distribute,loop-vectorize,\
     infer-alignment,loop-unroll<O3>,sroa,instcombine<no-verify-fixpoint>,simplifycfg,sccp,bdce,\
     slp-vectorizer,vector-combine,infer-alignment,instcombine<no-verify-fixpoint>,\
@@ -62,7 +67,11 @@ pub(super) fn run(
     match level {
         Level::Quick if several => machine.run(module, QUICK),
         Level::Quick => Ok(()),
-        Level::Full => machine.run(module, FULL),
+        Level::Full => {
+            machine.run(module, FIRST)?;
+            shim::speculate(module);
+            machine.run(module, FULL)
+        }
     }
 }
 

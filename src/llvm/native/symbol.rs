@@ -29,6 +29,9 @@ pub enum Symbol {
     Threads,
     /// `ompvm.image`: its address is the image's.
     Image,
+    /// `ompvm.distinct`: `i1(ptr, i32, i32)`, whether so many pointers are starts of different blocks of the heap,
+    /// and so many places lie in none of them.
+    Distinct,
 }
 
 const PREFIX: &str = "ompvm.";
@@ -42,6 +45,7 @@ impl Symbol {
             "make_block" => return Some(Symbol::MakeBlock),
             "threads" => return Some(Symbol::Threads),
             "image" => return Some(Symbol::Image),
+            "distinct" => return Some(Symbol::Distinct),
             _ => {}
         }
         let (kind, number) = rest.split_at_checked(1)?;
@@ -69,6 +73,7 @@ impl fmt::Display for Symbol {
             Symbol::MakeBlock => write!(f, "{PREFIX}make_block"),
             Symbol::Threads => write!(f, "{PREFIX}threads"),
             Symbol::Image => write!(f, "{PREFIX}image"),
+            Symbol::Distinct => write!(f, "{PREFIX}distinct"),
         }
     }
 }
@@ -89,6 +94,7 @@ mod tests {
             Symbol::MakeBlock,
             Symbol::Threads,
             Symbol::Image,
+            Symbol::Distinct,
         ] {
             assert_eq!(Symbol::parse(&symbol.to_string()), Some(symbol));
         }

@@ -171,3 +171,48 @@ fn what_would_round_otherwise_is_not_done() {
         .collect();
     assert_eq!(operations, [0x59, 0x58, 0x5e, 0x5c, 0x58]);
 }
+
+/// `a[i] = b[ix[i]] + a[i]` for i below the bound; `end` goes on the loop's last branch.
+fn scatter(bound: &str, end: &str) -> String {
+    format!(
+        "define void @f(ptr %a, ptr %b, ptr %ix, i64 %n) {{
+         entry:
+           br label %loop
+         loop:
+           %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+           %p = getelementptr i32, ptr %ix, i64 %i
+           %k = load i32, ptr %p
+           %j = sext i32 %k to i64
+           %q = getelementptr float, ptr %b, i64 %j
+           %x = load float, ptr %q
+           %r = getelementptr float, ptr %a, i64 %i
+           %y = load float, ptr %r
+           %z = fadd float %x, %y
+           store float %z, ptr %r
+           %next = add nuw i64 %i, 1
+           %more = icmp ult i64 %next, {bound}
+           br i1 %more, label %loop, label %out{end}
+         out:
+           ret void
+         }}
+         !0 = distinct !{{!0, !1}}
+         !1 = !{{!\"llvm.loop.isvectorized\", i32 1}}"
+    )
+}
+
+#[test]
+fn a_loop_asks_whether_its_arrays_are_apart_where_that_may_help() {
+    let asks = |text: &str, level| {
+        let open = open_names(text, &[Function::Compiled], level);
+        open.iter().any(|name| name == "ompvm.distinct")
+    };
+    assert!(asks(&scatter("%n", ""), Level::Full));
+    assert!(asks(&scatter("4000", ""), Level::Full));
+    assert!(!asks(&scatter("%n", ""), Level::Quick));
+    assert!(!asks(&scatter("4", ""), Level::Full), "it is short");
+    let vectorised = scatter("%n", ", !llvm.loop !0");
+    assert!(!asks(&vectorised, Level::Full), "it is vectorised already");
+    let one = scatter("%n", "").replace("ptr %b, i64 %j", "ptr %a, i64 %j");
+    let one = one.replace("ptr %ix, i64 %i", "ptr %a, i64 %i");
+    assert!(!asks(&one, Level::Full), "there is one array");
+}
