@@ -1,10 +1,11 @@
 //! Device code for GPUs, without a GPU: every offload program lowered and assembled.
 //!
-//! What: the programs of `tests/offload` and `tests/ptx` become PTX for several kinds of GPU, which
+//! What: the programs of `tests/offload`, `tests/outlined` and `tests/ptx` become PTX for several kinds of GPU, which
 //! NVIDIA's assembler must take; those of `tests/ptx` also say at their top what must and must not be in
 //! it. Why ignored, not passed, where there is no `ptxas`: nothing was shown then. `cargo xtask setup`
 //! fetches it. What not: no code is run.
 
+use crate::directives::Directives;
 use crate::run::{End, LIMIT, run};
 use crate::{compile, files, ompvm, root};
 use libtest_mimic::Trial;
@@ -38,6 +39,7 @@ pub fn trials() -> Vec<Trial> {
     let assembler = assembler();
     let mut sources = files(&root().join("tests/ptx"), &["c"]);
     sources.extend(files(&root().join("tests/offload"), &["c", "cpp"]));
+    sources.extend(files(&root().join("tests/outlined"), &["c", "cpp"]));
     for (number, source) in sources.into_iter().enumerate() {
         let name = source.strip_prefix(root().join("tests")).unwrap_or(&source);
         let title = format!("ptxas/{}", name.display());
@@ -56,16 +58,17 @@ pub fn trials() -> Vec<Trial> {
 
 /// The PTX of a program, compiled with that level.
 fn ptx(source: &Path, level: &str, kind: &str) -> Result<String, String> {
-    let flags = [
-        level,
-        "-fopenmp",
-        "--offload-arch=sm_90",
-        "-nogpulib",
-        "--cuda-feature=+ptx83",
-    ];
-    let bitcode = compile::bitcode(source, &flags.map(str::to_owned))?;
+    let mut flags = vec![level.to_owned(), "-fopenmp".to_owned()];
+    flags.extend(Directives::read(source, &[])?.flags);
     let mut command = Command::new(ompvm());
-    command.args(["inspect", "--ptx", kind]).arg(bitcode);
+    command.args(["inspect", "--ptx", kind]);
+    if source.starts_with(root().join("tests/outlined")) {
+        command.arg("--offload");
+    } else {
+        let device = ["--offload-arch=sm_90", "-nogpulib", "--cuda-feature=+ptx83"];
+        flags.extend(device.map(str::to_owned));
+    }
+    command.arg(compile::bitcode(source, &flags)?);
     let ran = run(&mut command, "", LIMIT)?;
     if ran.end != End::Exit(0) {
         return Err(ran.summary());
@@ -105,6 +108,14 @@ fn properties(source: &Path) -> Result<(), String> {
         {
             return Err(format!("{level}: there should be a `{word}`:\n{ptx}"));
         }
+        if let [first, second] = &words("* order: ")[..] {
+            let last = code.iter().rposition(|l| l.contains(&**first));
+            if last > code.iter().position(|l| l.contains(&**second)) {
+                return Err(format!(
+                    "{level}: `{first}` should be before `{second}`:\n{ptx}"
+                ));
+            }
+        }
     }
     Ok(())
 }
@@ -114,7 +125,8 @@ fn assembled(source: &Path, number: usize, assembler: &Path) -> Result<(), Strin
     std::fs::create_dir_all(&folder).map_err(|e| e.to_string())?;
     // Each program meets one kind and one level; each kind meets both levels over the programs.
     let kind = KINDS[number % KINDS.len()];
-    let level = ["-O0", "-O2"][number / KINDS.len() % 2];
+    let levels = Directives::read(source, &["O0", "O2"])?.levels;
+    let level = &format!("-{}", levels[number / KINDS.len() % levels.len()]);
     let ptx = ptx(source, level, kind)?;
     if !ptx.contains(".entry") {
         return Ok(());

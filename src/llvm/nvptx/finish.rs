@@ -112,6 +112,59 @@ fn idle_stores(
     stores
 }
 
+/// Bytes of memory that is set to zero by single stores.
+const ZEROS: u64 = 512;
+
+/// Has small pieces of memory be set to zero by words: the code generator's loop goes by bytes.
+pub(super) fn zeros(module: LLVMModuleRef) {
+    let context = llvm!(core::LLVMGetModuleContext(module));
+    let builder = llvm!(core::LLVMCreateBuilderInContext(context));
+    let byte = llvm!(core::LLVMInt8TypeInContext(context));
+    let calls: Vec<LLVMValueRef> = super::functions(module)
+        .flat_map(instructions)
+        .filter(|&i| called(i).is_some_and(|f| name_of(f).starts_with("llvm.memset.")))
+        .collect();
+    for call in calls {
+        let [to, value, size] = [0, 1, 2].map(|i| llvm!(core::LLVMGetOperand(call, i)));
+        if llvm!(core::LLVMIsNull(value)) == 0 || llvm!(core::LLVMIsAConstantInt(size)).is_null() {
+            continue;
+        }
+        let size = llvm!(core::LLVMConstIntGetZExtValue(size));
+        let name = c"align";
+        let kind = llvm!(core::LLVMGetEnumAttributeKindForName(
+            name.as_ptr(),
+            name.count_bytes()
+        ));
+        let known = llvm!(core::LLVMGetCallSiteEnumAttribute(call, 1, kind));
+        let align = match known.is_null() {
+            true => 1,
+            false => llvm!(core::LLVMGetEnumAttributeValue(known)).clamp(1, 8),
+        };
+        if size > ZEROS * align / 8 || !size.is_multiple_of(align) {
+            continue;
+        }
+        let of = llvm!(core::LLVMIntTypeInContext(context, 8 * align as u32));
+        let zero = llvm!(core::LLVMConstNull(of));
+        let word = llvm!(core::LLVMInt64TypeInContext(context));
+        llvm!(core::LLVMPositionBuilderBefore(builder, call));
+        for at in (0..size).step_by(align as usize) {
+            let mut index = [llvm!(core::LLVMConstInt(word, at, 0))];
+            let place = llvm!(core::LLVMBuildGEP2(
+                builder,
+                byte,
+                to,
+                index.as_mut_ptr(),
+                1,
+                c"".as_ptr()
+            ));
+            let store = llvm!(core::LLVMBuildStore(builder, zero, place));
+            llvm!(core::LLVMSetAlignment(store, align as u32));
+        }
+        llvm!(core::LLVMInstructionEraseFromParent(call));
+    }
+    llvm!(core::LLVMDisposeBuilder(builder));
+}
+
 /// Removes barriers after which a kernel ends without touching memory: its end is one.
 pub(super) fn barriers(module: LLVMModuleRef) {
     for kernel in kernels(module) {
@@ -133,7 +186,7 @@ fn is_barrier(instruction: LLVMValueRef) -> bool {
     })
 }
 
-fn nothing_follows(barrier: LLVMValueRef) -> bool {
+pub(in crate::llvm) fn nothing_follows(barrier: LLVMValueRef) -> bool {
     let mut seen = HashSet::new();
     let mut open = vec![llvm!(core::LLVMGetNextInstruction(barrier))];
     while let Some(mut at) = open.pop() {

@@ -13,7 +13,7 @@ const TRIPLE: &CStr = c"nvptx64-nvidia-cuda";
 /// The passes over kernels, their functions and the runtime.
 pub(super) const FULL: &CStr = c"default<O3>";
 
-pub(super) struct Machine {
+pub(in crate::llvm) struct Machine {
     machine: LLVMTargetMachineRef,
     processor: CString,
 }
@@ -26,7 +26,7 @@ impl Drop for Machine {
 
 impl Machine {
     /// For `sm_<architecture>` and PTX `<version>`.
-    pub(super) fn new(architecture: u32, version: u32) -> Result<Machine, String> {
+    pub(in crate::llvm) fn new(architecture: u32, version: u32) -> Result<Machine, String> {
         let mut target = null_mut();
         let mut message = null_mut();
         if llvm!(target_machine::LLVMGetTargetFromTriple(
@@ -56,7 +56,7 @@ impl Machine {
     }
 
     /// Has a module's layout and functions be this machine's.
-    pub(super) fn adopt(&self, module: LLVMModuleRef) {
+    pub(in crate::llvm) fn adopt(&self, module: LLVMModuleRef) {
         llvm!(core::LLVMSetTarget(module, TRIPLE.as_ptr()));
         let layout = llvm!(target_machine::LLVMCreateTargetDataLayout(self.machine));
         llvm!(target::LLVMSetModuleDataLayout(module, layout));
@@ -86,17 +86,15 @@ impl Machine {
 
     /// Runs passes, named as `opt -passes=` does.
     pub(super) fn run(&self, module: LLVMModuleRef, passes: &CStr) -> Result<(), String> {
-        let options = llvm!(transforms::pass_builder::LLVMCreatePassBuilderOptions());
-        let result = take_error(llvm!(transforms::pass_builder::LLVMRunPasses(
-            module,
-            passes.as_ptr(),
-            self.machine,
-            options
-        )));
-        llvm!(transforms::pass_builder::LLVMDisposePassBuilderOptions(
-            options
-        ));
-        result
+        run(module, passes, self.machine)
+    }
+
+    /// Runs passes that decide by what costs as much on every machine.
+    ///
+    /// Counters become as wide as the addresses that are computed from them: told that additions of 64 bits
+    /// cost two, LLVM keeps them narrow, and each address costs a multiplication.
+    pub(super) fn widen_counters(&self, module: LLVMModuleRef) -> Result<(), String> {
+        run(module, c"function(loop(indvars))", null_mut())
     }
 
     /// The module as PTX.
@@ -115,4 +113,18 @@ impl Machine {
         }
         Ok(take_buffer(buffer))
     }
+}
+
+fn run(module: LLVMModuleRef, passes: &CStr, machine: LLVMTargetMachineRef) -> Result<(), String> {
+    let options = llvm!(transforms::pass_builder::LLVMCreatePassBuilderOptions());
+    let result = take_error(llvm!(transforms::pass_builder::LLVMRunPasses(
+        module,
+        passes.as_ptr(),
+        machine,
+        options
+    )));
+    llvm!(transforms::pass_builder::LLVMDisposePassBuilderOptions(
+        options
+    ));
+    result
 }

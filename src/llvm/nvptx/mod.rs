@@ -15,11 +15,12 @@
 //! What not: no driver, no files, no cache (`offload::nvptx`).
 
 mod check;
+mod early;
 mod environment;
-mod finish;
+pub(in crate::llvm) mod finish;
 mod grid;
 mod groups;
-mod machine;
+pub(in crate::llvm) mod machine;
 mod mathematics;
 
 pub use environment::Environment;
@@ -122,11 +123,14 @@ fn lower_here(request: &Request) -> Result<Lowered, String> {
     }
     finish::remove(module, &kernels)?;
     finish::unread(module);
+    machine.widen_counters(module)?;
     machine.run(
         module,
         c"function(instcombine<no-verify-fixpoint>,simplifycfg,adce),globaldce",
     )?;
     finish::barriers(module);
+    finish::zeros(module);
+    early::loads(module);
     let ptx = machine.assembly(module)?;
     Ok(Lowered { ptx, kernels })
 }
@@ -155,19 +159,19 @@ fn own_symbols(module: LLVMModuleRef) -> Vec<Box<str>> {
         .collect()
 }
 
-fn variables(module: LLVMModuleRef) -> impl Iterator<Item = LLVMValueRef> {
+pub(in crate::llvm) fn variables(module: LLVMModuleRef) -> impl Iterator<Item = LLVMValueRef> {
     list(llvm!(core::LLVMGetFirstGlobal(module)), |v| {
         llvm!(core::LLVMGetNextGlobal(v))
     })
 }
 
-fn functions(module: LLVMModuleRef) -> impl Iterator<Item = LLVMValueRef> {
+pub(in crate::llvm) fn functions(module: LLVMModuleRef) -> impl Iterator<Item = LLVMValueRef> {
     list(llvm!(core::LLVMGetFirstFunction(module)), |f| {
         llvm!(core::LLVMGetNextFunction(f))
     })
 }
 
-fn instructions(function: LLVMValueRef) -> impl Iterator<Item = LLVMValueRef> {
+pub(in crate::llvm) fn instructions(function: LLVMValueRef) -> impl Iterator<Item = LLVMValueRef> {
     let mut blocks = Vec::new();
     let mut block = llvm!(core::LLVMGetFirstBasicBlock(function));
     while !block.is_null() {
@@ -182,7 +186,7 @@ fn instructions(function: LLVMValueRef) -> impl Iterator<Item = LLVMValueRef> {
 }
 
 /// The function with that name, defined or declared.
-fn function(module: LLVMModuleRef, name: &str) -> Option<LLVMValueRef> {
+pub(in crate::llvm) fn function(module: LLVMModuleRef, name: &str) -> Option<LLVMValueRef> {
     let found = llvm!(core::LLVMGetNamedFunctionWithLength(
         module,
         name.as_ptr().cast(),
@@ -192,7 +196,7 @@ fn function(module: LLVMModuleRef, name: &str) -> Option<LLVMValueRef> {
 }
 
 /// The function that a call calls by name.
-fn called(instruction: LLVMValueRef) -> Option<LLVMValueRef> {
+pub(in crate::llvm) fn called(instruction: LLVMValueRef) -> Option<LLVMValueRef> {
     if llvm!(core::LLVMIsACallInst(instruction)).is_null() {
         return None;
     }
