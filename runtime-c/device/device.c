@@ -7,6 +7,7 @@
 #include "loops.c"
 #include "dispatch.c"
 #include "reduce.c"
+#include "outlined.c"
 #include "tasks.c"
 #include "api.c"
 #include "library.c"

@@ -84,6 +84,7 @@ pub struct Config {
     pub(super) stats: bool,
     pub(super) devices: Option<Devices>,
     pub(super) offload_report: bool,
+    pub(super) offload: Option<Offload>,
 }
 
 impl Config {
@@ -165,6 +166,14 @@ impl Config {
         self
     }
 
+    /// Whether parallel loops outside of `target` regions run on devices, too. In the whole process, for
+    /// programs that are started from now on. Default: what `OMPVM_OFFLOAD` says (`off`, `auto`,
+    /// `force`), else not.
+    pub fn offload(mut self, offload: Offload) -> Self {
+        self.offload = Some(offload);
+        self
+    }
+
     /// Whether to collect what [`offload_report`] tells. Default: no.
     pub fn offload_report(mut self, report: bool) -> Self {
         self.offload_report = report;
@@ -179,6 +188,7 @@ impl Config {
 }
 
 pub use crate::offload::devices::Choice as Devices;
+pub use crate::offload::outlined::Mode as Offload;
 
 /// What a text such as `emulated`, `emulated:2` or `host` means.
 pub fn devices(text: &str) -> Option<Devices> {

@@ -2,6 +2,8 @@
 
 use super::module::Module;
 use crate::ir::Const;
+use crate::llvm::Input;
+use crate::llvm::outlined::{Outlined, Region, outline};
 use crate::offload::device::Code;
 use crate::offload::{image, nvptx};
 use crate::support::error::Error;
@@ -17,7 +19,51 @@ pub struct DeviceCode {
     pub refused: Vec<(String, String)>,
 }
 
+/// Whether a parallel region of the host can run on a device, see [`super::Config::offload`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RegionVerdict {
+    /// Its function.
+    pub function: String,
+    /// `file.c:12`, when known.
+    pub place: Option<String>,
+    /// Why it stays on the host, with the place of that; `None`: it can.
+    pub reason: Option<String>,
+}
+
 impl Module {
+    /// Which of the module's parallel regions can run on a device.
+    ///
+    /// # Errors
+    /// [`Error::Input`] for damaged files.
+    pub fn offload_regions(&self) -> Result<Vec<RegionVerdict>, Error> {
+        let outlined = self.outlined()?;
+        let verdict = |region: Region| RegionVerdict {
+            function: region.function,
+            place: region.place,
+            reason: region.verdict.err().map(|why| {
+                let at = why.place.map_or(String::new(), |p| format!(" at {p}"));
+                format!("{}{at}", why.reason)
+            }),
+        };
+        Ok(outlined.regions.into_iter().map(verdict).collect())
+    }
+
+    fn outlined(&self) -> Result<Outlined, Error> {
+        let module = &self.ir;
+        let files: Vec<Input> = module
+            .files
+            .iter()
+            .map(|(name, bytes)| Input {
+                name: name.clone(),
+                bytes: bytes.clone(),
+            })
+            .collect();
+        outline(&files).map_err(|cause| Error::Input {
+            file: module.name.clone(),
+            cause,
+        })
+    }
+
     /// Compiles the module's device images for `sm_<architecture>`; `None` when it has none.
     ///
     /// # Errors
@@ -44,6 +90,27 @@ impl Module {
         if units.is_empty() {
             return Ok(None);
         }
+        self.compiled(units, architecture).map(Some)
+    }
+
+    /// As [`Module::device_code`] for the parallel regions that can run on a device without `target`.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn region_code(&self, architecture: u32) -> Result<Option<DeviceCode>, Error> {
+        let outlined = self.outlined()?;
+        if outlined.unit.is_empty() {
+            return Ok(None);
+        }
+        self.compiled(vec![outlined.unit], architecture).map(Some)
+    }
+
+    fn compiled(&self, units: Vec<Vec<u8>>, architecture: u32) -> Result<DeviceCode, Error> {
+        let module = &self.ir;
+        let damaged = |cause: String| Error::Input {
+            file: module.name.clone(),
+            cause,
+        };
         let code = Code {
             units,
             arch: format!("sm_{architecture}"),
@@ -62,10 +129,10 @@ impl Module {
                 }
             }
         }
-        Ok(Some(DeviceCode {
+        Ok(DeviceCode {
             ptx: String::from_utf8_lossy(&compiled.lowered.ptx).into_owned(),
             kernels,
             refused,
-        }))
+        })
     }
 }

@@ -78,6 +78,13 @@ impl Linker {
     }
 }
 
+/// What the environment says about regions of the host.
+fn offload_of_environment() -> offload::outlined::Mode {
+    let text = std::env::var("OMPVM_OFFLOAD").ok();
+    text.and_then(|t| offload::outlined::parse(&t))
+        .unwrap_or_default()
+}
+
 /// What the environment says about devices.
 fn devices_of_environment() -> offload::devices::Choice {
     let names = ["OMPVM_DEVICE", "OMP_DEFAULT_DEVICE"];
@@ -113,6 +120,7 @@ impl Program {
             offload::report::enable();
         }
         offload::devices::choose(config.devices.unwrap_or_else(devices_of_environment));
+        offload::outlined::choose(config.offload.unwrap_or_else(offload_of_environment));
         if config.stack != 0 {
             stack::set_sizes(config.stack, config.stack);
         }
@@ -177,10 +185,12 @@ impl Program {
             archives: self.archives.clone(),
             natives: None,
             late: self.late,
-            overrides: if config.native {
-                HashMap::new()
-            } else {
-                process::embedded_overrides()
+            overrides: {
+                let mut overrides = offload::outlined::overrides();
+                if !config.native {
+                    overrides.extend(process::embedded_overrides());
+                }
+                overrides
             },
         };
         link::link(self.module.clone(), environment)

@@ -53,8 +53,10 @@ pub use crate::llvm::cache::{Cache, Content as CacheContent, Counts as CacheCoun
 pub use crate::support::error::{Error, Trap, TrapKind, Unsupported};
 pub use crate::tier::host::IntoHost;
 pub use crate::tier::value::{GuestPtr, GuestValue, ValueKind};
-pub use config::{Config, Devices, Engine, Tier, Tool, archive_of, devices, offload_report};
-pub use device_code::DeviceCode;
+pub use config::{
+    Config, Devices, Engine, Offload, Tier, Tool, archive_of, devices, offload_report,
+};
+pub use device_code::{DeviceCode, RegionVerdict};
 pub use linker::{Linker, Program};
 pub use module::Module;
 pub use process::{ExitStatus, GuestSlice, Process};

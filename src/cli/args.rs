@@ -92,6 +92,17 @@ pub enum Profile {
     Jitdump,
 }
 
+/// Whether parallel loops outside of `target` regions run on devices.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Offload {
+    /// Never.
+    Off,
+    /// Where that is faster.
+    Auto,
+    /// Wherever they can.
+    Force,
+}
+
 /// Options of `run`.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
@@ -123,6 +134,10 @@ pub struct RunOptions {
     /// Run `target` regions on `emulated` devices (`emulated:2`: two), the `host`, or device N
     #[arg(long, value_name = "DEVICE")]
     pub device: Option<Device>,
+    /// Run parallel loops outside of `target` regions on a device, too [default: `OMPVM_OFFLOAD`, else
+    /// off]
+    #[arg(long, value_enum, value_name = "WHEN")]
+    pub offload: Option<Offload>,
     /// Tell, at the end, where each `target` region ran, what was moved, and how long that took
     #[arg(long)]
     pub offload_report: bool,
@@ -151,6 +166,10 @@ pub struct InspectOptions {
     /// Instead: what the device images become for a GPU, as PTX; say which kind (`sm_90`)
     #[arg(long, value_name = "KIND", value_parser = architecture)]
     pub ptx: Option<u32>,
+    /// Instead: which parallel regions can run on a device without `target`, and why not; with
+    /// `--ptx` their code
+    #[arg(long)]
+    pub offload: bool,
     /// The bitcode or textual IR files, linked together
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,

@@ -2,7 +2,8 @@
 
 use super::args::InspectOptions;
 use super::message;
-use crate::api::{Engine, Module};
+use crate::api::{DeviceCode, Engine, Module};
+use crate::support::error::Error;
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
@@ -14,7 +15,14 @@ pub fn run(options: &InspectOptions) -> ExitCode {
         Err(error) => return message::failed(&error),
     };
     if let Some(architecture) = options.ptx {
-        return ptx(&module, architecture);
+        let code = match options.offload {
+            true => module.region_code(architecture),
+            false => module.device_code(architecture),
+        };
+        return ptx(code);
+    }
+    if options.offload {
+        return offload(&module);
     }
     let inspection = module.inspect();
     let mut text = String::new();
@@ -60,8 +68,8 @@ pub fn run(options: &InspectOptions) -> ExitCode {
 }
 
 /// Prints the PTX, and on the other output what has none.
-fn ptx(module: &Module, architecture: u32) -> ExitCode {
-    match module.device_code(architecture) {
+fn ptx(code: Result<Option<DeviceCode>, Error>) -> ExitCode {
+    match code {
         Ok(Some(code)) => {
             print!("{}", code.ptx);
             for (kernel, why) in &code.refused {
@@ -70,9 +78,25 @@ fn ptx(module: &Module, architecture: u32) -> ExitCode {
             ExitCode::SUCCESS
         }
         Ok(None) => {
-            eprintln!("ompvm: the program has no device images");
+            eprintln!("ompvm: the program has no code for devices");
             ExitCode::SUCCESS
         }
         Err(error) => message::failed(&error),
     }
+}
+
+/// Prints which regions can run on a device.
+fn offload(module: &Module) -> ExitCode {
+    let regions = match module.offload_regions() {
+        Ok(regions) => regions,
+        Err(error) => return message::failed(&error),
+    };
+    for region in &regions {
+        let place = region.place.clone().unwrap_or_else(|| "-".to_owned());
+        match &region.reason {
+            None => println!("{place}: `{}` can run on a device", region.function),
+            Some(why) => println!("{place}: `{}` stays on the host: {why}", region.function),
+        }
+    }
+    ExitCode::SUCCESS
 }

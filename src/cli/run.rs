@@ -6,7 +6,7 @@
 use super::args::{self, RunOptions};
 use super::message;
 use crate::api::{
-    self, Cache, Config, Engine, ExitStatus, Linker, Module, Stats, Tier, Tool, archive_of,
+    self, Cache, Config, Engine, ExitStatus, Linker, Module, Offload, Stats, Tier, Tool, archive_of,
 };
 use crate::support::error::Error;
 use std::path::PathBuf;
@@ -64,6 +64,13 @@ fn start(options: RunOptions) -> Result<ExitStatus, Error> {
         config = config.tier(Tier::Opt);
     }
     config = config.offload_report(options.offload_report);
+    if let Some(offload) = options.offload {
+        config = config.offload(match offload {
+            args::Offload::Off => Offload::Off,
+            args::Offload::Auto => Offload::Auto,
+            args::Offload::Force => Offload::Force,
+        });
+    }
     config = match options.device {
         Some(args::Device::Kind(devices)) => config.devices(devices),
         Some(args::Device::Number(n)) => config.env("OMP_DEFAULT_DEVICE", n.to_string()),

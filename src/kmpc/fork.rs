@@ -27,6 +27,26 @@ pub unsafe extern "C-unwind" fn parallel(
     microtask: *const c_void,
     argv: *const *mut c_void,
 ) {
+    if let Some(run) = super::hooks::elsewhere() {
+        // SAFETY: the caller's contract.
+        if unsafe { offer(run, ident, argc, microtask, argv) } {
+            return;
+        }
+    }
+    // SAFETY: the caller's contract.
+    unsafe { on_team(ident, argc, microtask, argv) };
+}
+
+/// As [`parallel`], on a team of threads in any case.
+///
+/// # Safety
+/// As for [`parallel`].
+pub unsafe fn on_team(
+    ident: *const Ident,
+    argc: i32,
+    microtask: *const c_void,
+    argv: *const *mut c_void,
+) {
     let thread = current();
     let size = team_size(thread);
     // SAFETY: the caller's contract.
@@ -41,6 +61,36 @@ pub unsafe extern "C-unwind" fn parallel(
             Kind::Region,
         )
     };
+}
+
+/// Offers a region to who may run it elsewhere: one that is in no other and may have several threads.
+/// Where it ran there, its clauses are used up.
+#[cold]
+unsafe fn offer(
+    run: super::hooks::Elsewhere,
+    ident: *const Ident,
+    argc: i32,
+    microtask: *const c_void,
+    argv: *const *mut c_void,
+) -> bool {
+    let thread = current();
+    if thread.team().shape().level != 0 || thread.pushed_threads.get() == 1 {
+        return false;
+    }
+    let region = super::hooks::Region {
+        ident,
+        microtask,
+        argc,
+        argv,
+    };
+    // SAFETY: the caller's contract.
+    let done = unsafe { run(&region) };
+    if done {
+        thread.pushed_threads.set(0);
+        thread.pushed_bind.take();
+        thread.pushed_nested.take();
+    }
+    done
 }
 
 /// As [`parallel`] where `condition` is not 0, serialized otherwise; `argument` is the microtask's

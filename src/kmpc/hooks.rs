@@ -38,6 +38,46 @@ pub(crate) fn devices() -> i32 {
     count()
 }
 
+/// A parallel region that is about to start.
+#[derive(Clone, Copy, Debug)]
+pub struct Region {
+    /// The construct.
+    pub ident: *const super::ident::Ident,
+    /// The region's function.
+    pub microtask: *const c_void,
+    /// How many pointers it gets.
+    pub argc: i32,
+    /// These.
+    pub argv: *const *mut c_void,
+}
+
+/// Runs a region elsewhere than on a team of threads, or says that it did not.
+pub type Elsewhere = unsafe fn(region: &Region) -> bool;
+
+static ELSEWHERE: AtomicUsize = AtomicUsize::new(0);
+
+/// Registers a function that is offered each parallel region that is in no other, before a team is
+/// made for it.
+pub fn set_elsewhere(run: Elsewhere) {
+    ELSEWHERE.store(run as usize, Ordering::Release);
+}
+
+/// Takes the function of [`set_elsewhere`] away again.
+pub fn clear_elsewhere() {
+    ELSEWHERE.store(0, Ordering::Release);
+}
+
+/// The function of [`set_elsewhere`].
+#[inline]
+pub(crate) fn elsewhere() -> Option<Elsewhere> {
+    let hook = ELSEWHERE.load(Ordering::Relaxed);
+    if hook == 0 {
+        return None;
+    }
+    // SAFETY: only `set_elsewhere` stores here.
+    Some(unsafe { std::mem::transmute::<usize, Elsewhere>(hook) })
+}
+
 static STACK_SCALE: AtomicUsize = AtomicUsize::new(1);
 
 /// Makes the native stacks of workers `times` as large as `OMP_STACKSIZE` says, from now on: what

@@ -25,13 +25,15 @@ const STACK: usize = 64 << 20;
 /// Room for a signal handler when that stack is used up.
 const SIGNAL_STACK: usize = 64 << 10;
 
-/// Signals that a crash inside LLVM raises on its own thread.
-const SIGNALS: [c_int; 5] = [
+/// Signals that a crash inside LLVM raises on its own thread (a place it took for unreachable may hold
+/// any trap).
+const SIGNALS: [c_int; 6] = [
     libc::SIGSEGV,
     libc::SIGBUS,
     libc::SIGILL,
     libc::SIGFPE,
     libc::SIGABRT,
+    libc::SIGTRAP,
 ];
 
 const FINISHED: i32 = -1;

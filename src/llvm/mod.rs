@@ -21,6 +21,7 @@ mod late;
 pub mod native;
 pub mod nvptx;
 pub mod orc;
+pub mod outlined;
 mod parse;
 mod raw;
 mod reader;

@@ -20,7 +20,7 @@ use cranelift_entity::{EntityRef, SecondaryMap};
 use hashbrown::HashMap;
 use std::ffi::c_void;
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// What kind of symbol is looked up.
@@ -728,6 +728,20 @@ fn is_defined(module: &Module, id: GlobalId) -> bool {
     g.init.is_some() && g.linkage != Linkage::AvailableExternally
 }
 
+/// Bytes of variables that may get pages of their own.
+pub const LARGE: usize = 64 << 10;
+
+static APART: AtomicBool = AtomicBool::new(false);
+
+/// Gives large variables of programs that are placed from now on pages of their own.
+pub fn keep_apart() {
+    APART.store(true, Ordering::Relaxed);
+}
+
+fn apart() -> bool {
+    APART.load(Ordering::Relaxed)
+}
+
 /// Offsets of every variable before there is memory.
 struct DataLayout {
     data: Vec<(GlobalId, usize)>,
@@ -779,6 +793,11 @@ impl DataLayout {
             if g.constant && g.section.is_none() {
                 let at = place(&mut this.const_len);
                 this.constants.push((id, at));
+            } else if size >= LARGE && g.section.is_none() && apart() {
+                this.data_len = this.data_len.next_multiple_of(PAGE);
+                let at = place(&mut this.data_len);
+                this.data_len = this.data_len.next_multiple_of(PAGE);
+                this.data.push((id, at));
             } else {
                 let at = place(&mut this.data_len);
                 this.data.push((id, at));

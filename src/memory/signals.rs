@@ -41,6 +41,53 @@ pub type UncaughtHook = fn(ip: *const u64) -> Option<(usize, *const u64)>;
 /// Writes the type of an exception that nobody caught. Takes no lock of the C library.
 pub type TypeHook = fn(exception: usize, text: &mut dyn Write);
 
+/// Brings memory back that was taken away: gets the address and whether it is written; true when the access
+/// can be made again. Called in the signal handler.
+pub type AbsentHook = fn(address: usize, write: bool) -> bool;
+
+static ABSENT: AtomicUsize = AtomicUsize::new(0);
+
+/// Registers what knows memory that was taken away.
+pub fn set_absent_hook(hook: AbsentHook) {
+    ABSENT.store(hook as usize, Ordering::Release);
+}
+
+/// Whether a fault was one of memory that was taken away, and it is back.
+///
+/// # Safety
+/// What the kernel passes to a handler.
+unsafe fn came_back(
+    signal: i32,
+    info: *mut libc::siginfo_t,
+    context: *mut libc::ucontext_t,
+) -> bool {
+    /// `SEGV_ACCERR`: the memory is there, but may not be accessed so.
+    const REFUSED: i32 = 2;
+    let hook = ABSENT.load(Ordering::Acquire);
+    // SAFETY: the caller's contract.
+    let (code, address, error) = unsafe {
+        let error = (&(*context).uc_mcontext.gregs)[libc::REG_ERR as usize];
+        ((*info).si_code, (*info).si_addr() as usize, error)
+    };
+    if hook == 0 || signal != libc::SIGSEGV || code != REFUSED {
+        return false;
+    }
+    // SAFETY: only set_absent_hook stores here.
+    let hook = unsafe { mem::transmute::<usize, AbsentHook>(hook) };
+    // SAFETY: this thread's variable.
+    let errno = unsafe { *libc::__errno_location() };
+    // Bit 1 of the processor's error code: a write.
+    let back = hook(address, error & 2 != 0);
+    // SAFETY: as above.
+    unsafe { *libc::__errno_location() = errno };
+    back
+}
+
+/// A fault on a thread that executes no code of the guest, at this address. Returns if it is not of
+/// a device's code either.
+pub type DeviceHook = fn(signal: i32, address: usize);
+
+static DEVICE: AtomicUsize = AtomicUsize::new(0);
 static UNCAUGHT: AtomicUsize = AtomicUsize::new(0);
 static TYPE: AtomicUsize = AtomicUsize::new(0);
 static POSITION: AtomicUsize = AtomicUsize::new(0);
@@ -99,6 +146,11 @@ pub fn set_uncaught_hooks(hook: UncaughtHook, named: TypeHook) {
 /// Registers what knows OpenMP thread numbers.
 pub fn set_thread_hook(hook: ThreadHook) {
     NUMBER.store(hook as usize, Ordering::Release);
+}
+
+/// Registers who knows devices that execute their code on threads of this process.
+pub fn set_device_hook(hook: DeviceHook) {
+    DEVICE.store(hook as usize, Ordering::Release);
 }
 
 const FATAL: [i32; 5] = [
@@ -353,6 +405,9 @@ extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, context: *mut c
     // SAFETY: the kernel gives valid pointers; the state is this thread's.
     unsafe {
         let context: *mut libc::ucontext_t = context.cast();
+        if came_back(signal, info, context) {
+            return;
+        }
         let pc = (&(*context).uc_mcontext.gregs)[libc::REG_RIP as usize] as usize;
         let sp = (&(*context).uc_mcontext.gregs)[libc::REG_RSP as usize] as usize;
         let address = (*info).si_addr() as usize;
@@ -366,6 +421,10 @@ extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, context: *mut c
         };
         let interpreting = !state.is_null() && !(*state).activation.is_null();
         if !interpreting && compiled == 0 {
+            let hook = DEVICE.load(Ordering::Acquire);
+            if hook != 0 && (*info).si_code > 0 {
+                mem::transmute::<usize, DeviceHook>(hook)(signal, address);
+            }
             die(signal);
         }
         let registers: [usize; 16] =

@@ -223,8 +223,14 @@ unsafe fn copy(
                 std::ptr::copy(from.0.cast::<u8>(), to.0.cast::<u8>(), len);
                 Ok(())
             }
-            (Who::Device(d), Who::Host) => d.device.upload(Queue::SYNC, at, from.0.cast(), len),
-            (Who::Host, Who::Device(d)) => d.device.download(Queue::SYNC, to.0.cast(), start, len),
+            (Who::Device(d), Who::Host) => {
+                super::outlined::touch(from.0 as usize, len, false);
+                d.device.upload(Queue::SYNC, at, from.0.cast(), len)
+            }
+            (Who::Host, Who::Device(d)) => {
+                super::outlined::touch(to.0 as usize, len, true);
+                d.device.download(Queue::SYNC, to.0.cast(), start, len)
+            }
             (Who::Device(d), Who::Device(s)) if d.number == s.number => {
                 d.device.copy(Queue::SYNC, at, start, len as u64)
             }

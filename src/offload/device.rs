@@ -13,6 +13,7 @@
 //! the program is decided above.
 
 use std::fmt::{self, Debug};
+use std::ptr::NonNull;
 
 /// A stream of operations that follow each other on one device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -203,6 +204,9 @@ pub struct Code {
     pub name: String,
 }
 
+/// Bytes of a buffer for what is copied back behind a kernel.
+pub const FETCHED: usize = 32 << 10;
+
 /// One accelerator.
 ///
 /// All of it may be called from several threads at once.
@@ -288,6 +292,43 @@ pub trait Device: Send + Sync + Debug {
     /// rest at the next synchronisation.
     fn launch(&self, queue: Queue, kernel: &Kernel, launch: &Launch<'_>) -> Result<()>;
 
+    /// Starts a kernel with [`Queue::SYNC`] without waiting for it: [`Device::finish`] does.
+    ///
+    /// # Errors
+    /// What the start alone can find.
+    fn begin(&self, kernel: &Kernel, launch: &Launch<'_>) -> Result<()> {
+        self.launch(Queue::SYNC, kernel, launch)
+    }
+
+    /// Waits for what [`Device::begin`] and [`Device::fetch`] of this thread started.
+    ///
+    /// # Errors
+    /// Everything that can go wrong in the kernel.
+    fn finish(&self, _kernel: &Kernel) -> Result<()> {
+        Ok(())
+    }
+
+    /// Lends a buffer of [`FETCHED`] bytes for [`Device::fetch`]; a device that gains nothing by it has none.
+    fn lend(&self) -> Option<NonNull<u8>> {
+        None
+    }
+
+    /// Takes a buffer of [`Device::lend`] back.
+    fn take_back(&self, _buffer: NonNull<u8>) {}
+
+    /// Copies to a buffer of [`Device::lend`] what the kernel that was begun leaves; it is there after
+    /// [`Device::finish`].
+    ///
+    /// # Safety
+    /// `to` and `len` lie within such a buffer, which is taken back after [`Device::finish`].
+    ///
+    /// # Errors
+    /// As for [`Device::upload`].
+    unsafe fn fetch(&self, to: *mut u8, from: u64, len: usize) -> Result<()> {
+        // SAFETY: the caller's contract.
+        unsafe { self.download(Queue::SYNC, to, from, len) }
+    }
+
     /// A queue of its own; an idle one may be given again.
     ///
     /// # Errors
@@ -331,6 +372,11 @@ pub trait Device: Send + Sync + Debug {
     /// the number of iterations (0: unknown).
     fn shape(&self, kernel: &Kernel, teams: u32, threads: u32, trip: u64) -> (u32, u32) {
         usual_shape(&self.limits(), kernel, teams, threads, trip)
+    }
+
+    /// Whether memory on it outlives a kernel that fails.
+    fn survives(&self) -> bool {
+        false
     }
 
     /// Whether an address is one of this device's, allocated or not; for diagnoses.

@@ -62,7 +62,7 @@ fn one(bytes: &[u8]) -> Result<Option<Image>, String> {
         bytes: image.to_vec(),
     };
     for n in 0..count.min(64) {
-        let pair = part(bytes, strings + 16 * n, 16)?;
+        let pair = part(bytes, strings.saturating_add(16 * n), 16)?;
         let key = text(bytes, number(pair, 0, 8)?)?;
         let value = text(bytes, number(pair, 8, 8)?)?;
         match key.as_str() {
@@ -139,6 +139,24 @@ mod tests {
             // Nothing but an answer is asked for.
             let _ = read(&bad);
             let _ = read(&good[..at]);
+        }
+        // Every number at its ends.
+        for at in [8, 16, 24, 40, 48, 56, 64, 72, 80, 88, 96] {
+            for n in [
+                0,
+                1,
+                143,
+                145,
+                1 << 31,
+                1 << 32,
+                1 << 63,
+                u64::MAX - 7,
+                u64::MAX,
+            ] {
+                let mut bad = good.clone();
+                bad[at..at + 8].copy_from_slice(&n.to_le_bytes());
+                let _ = read(&bad);
+            }
         }
         assert!(read(&good[..100]).is_err());
         let mut bad = good.clone();

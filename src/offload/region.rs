@@ -14,6 +14,7 @@ use super::{program, report};
 use crate::kmpc::icv::TargetOffload;
 use crate::kmpc::ident::{self, Ident};
 use crate::kmpc::{api, task};
+use parking_lot::Mutex;
 use std::ffi::c_void;
 use std::time::Instant;
 
@@ -114,15 +115,19 @@ fn end(site: Site, what: &str) -> ! {
 
 /// What a failure means: it ends the program, or the reason why the host takes over.
 fn failed(site: Site, state: Option<&State>, failure: &Failure) -> String {
-    let device = state.map_or_else(String::new, |s| s.device.name());
+    let device = state.map_or_else(|| "a device".to_owned(), |s| s.device.name());
     if let Failure::Fault(_) = failure {
         end(site, &format!("the program failed on {device}: {failure}"));
     }
     if mandatory() {
+        let whose = state.map_or_else(String::new, |s| format!("{}: ", s.device.name()));
         end(
             site,
-            &format!("{device}: {failure}, and OMP_TARGET_OFFLOAD is `mandatory`"),
+            &format!("{whose}{failure}, and OMP_TARGET_OFFLOAD is `mandatory`"),
         );
+    }
+    if let Failure::Image(_) = failure {
+        tell_once(&failure.to_string());
     }
     // What one program's code cannot do there says nothing about what others can.
     if matches!(failure, Failure::OutOfMemory { .. } | Failure::Lost(_))
@@ -131,6 +136,16 @@ fn failed(site: Site, state: Option<&State>, failure: &Failure) -> String {
         state.take_out();
     }
     failure.to_string()
+}
+
+/// A file that is damaged, which nobody would look for in a report: said the first time.
+fn tell_once(what: &str) {
+    static TOLD: Mutex<Vec<String>> = Mutex::new(Vec::new());
+    let mut told = TOLD.lock();
+    if !told.iter().any(|t| t == what) {
+        eprintln!("ompvm: {what}; target regions that need it run on the host");
+        told.push(what.to_owned());
+    }
 }
 
 fn on_host(site: Site, why: &str) {
@@ -273,14 +288,30 @@ unsafe fn run(
         args: &words,
     };
     let started = Instant::now();
-    device.launch(Queue::SYNC, kernel, &launch)?;
+    device.begin(kernel, &launch)?;
+    // What is small and comes back is copied behind the kernel, so one wait is enough.
+    let back = items.iter().any(|i| i.is(kind::FROM) && !i.is_private());
+    let buffer = if back { device.lend() } else { None };
+    let early = buffer.map(|buffer| {
+        let mut table = state.table.lock();
+        // SAFETY: lent until the items were left.
+        unsafe { Data::new(device, &mut table, Queue::SYNC).fetch(&items, buffer.as_ptr()) }
+    });
+    let finished = device.finish(kernel);
     let kernel_time = started.elapsed().as_nanos() as u64;
-    let mut table = state.table.lock();
-    let mut data = Data::new(device, &mut table, Queue::SYNC);
-    // SAFETY: as above.
-    unsafe { data.leave(&items)? };
-    add(&mut traffic, data.traffic);
-    drop(table);
+    let early = early.transpose().map(Option::unwrap_or_default);
+    let left = finished.and(early).and_then(|early| {
+        let mut table = state.table.lock();
+        let mut data = Data::new(device, &mut table, Queue::SYNC).with(early);
+        // SAFETY: as above.
+        unsafe { data.leave(&items)? };
+        add(&mut traffic, data.traffic);
+        Ok(())
+    });
+    if let Some(buffer) = buffer {
+        device.take_back(buffer);
+    }
+    left?;
     free(state, &own);
     let whole = since.elapsed().as_nanos() as u64;
     let rest = whole.saturating_sub(kernel_time + traffic.time);

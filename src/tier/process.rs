@@ -20,7 +20,7 @@ use crate::memory::activation::{self, Activation, Exit};
 use crate::memory::heap;
 use crate::memory::image::Image;
 use crate::memory::{signals, stack, thread, throws};
-use crate::offload::program;
+use crate::offload::{outlined, program};
 use crate::support::error::{Error, Trap, TrapKind};
 use parking_lot::Mutex;
 use std::cell::Cell;
@@ -66,6 +66,8 @@ pub struct Process {
     _tiers: Tiers,
     /// Forgotten before the image goes.
     _devices: Option<program::Registration>,
+    /// As above.
+    _regions: Option<outlined::Registration>,
     image: Arc<Image>,
     /// Keeps libraries and host functions alive longer than the image.
     linked: Linked,
@@ -146,6 +148,34 @@ fn register(image: &Image) -> Result<Option<program::Registration>, Error> {
     unsafe { program::register(&module.name, &entries, &images) }
 }
 
+/// Registers the regions of a placed program that may run on devices.
+fn register_regions(image: &Image) -> Option<outlined::Registration> {
+    if outlined::mode() == outlined::Mode::Off {
+        return None;
+    }
+    let module = &image.module;
+    let mut contents = outlined::Contents {
+        name: module.name.clone(),
+        files: module.files.to_vec(),
+        ..outlined::Contents::default()
+    };
+    for (id, function) in &module.functions {
+        if let Some(f) = image.func_ref(id) {
+            contents.functions.push((function.name.to_string(), f.stub));
+        }
+    }
+    for (id, global) in &module.globals {
+        let address = image.global_address(id);
+        let hidden = global.name.starts_with("llvm.") || global.thread_local || global.constant;
+        if address != 0 && !hidden && global.init.is_some() {
+            let size = module.layout(global.ty).size as usize;
+            let name = global.name.to_string();
+            contents.variables.push((name, address, size));
+        }
+    }
+    outlined::register(contents)
+}
+
 impl Process {
     /// Places a linked module, resolves its ifuncs and runs its constructors.
     ///
@@ -178,12 +208,17 @@ impl Process {
             natives.stay();
         }
         let registration = register(&image)?;
+        let regions = match linked.traced() {
+            true => None,
+            false => register_regions(&image),
+        };
         let mut argv: Vec<*mut c_char> =
             options.args.iter().map(|a| a.as_ptr().cast_mut()).collect();
         argv.push(ptr::null_mut());
         let tiers = Tiers::start(&image, options.mode, options.native, options.shelf)?;
         let process = Process {
             _devices: registration,
+            _regions: regions,
             image,
             _tiers: tiers,
             linked,

@@ -1,7 +1,7 @@
 /* A CUDA driver without a GPU, for tests of what happens when a driver refuses.
  *
  * Memory of the device is the host's; a launch runs nothing. `MOCK` says what goes wrong: `memory=N` (no
- * more than N bytes at a time), `launch=CODE`, `link=CODE`, `init=CODE`. Built by the harness.
+ * more than N bytes at a time), `launch=CODE`, `kernel=CODE` (told when it is waited for), `link=CODE`, `init=CODE`. Built by the harness.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -55,7 +55,8 @@ Code cuMemcpyDtoHAsync_v2(void *to, Address from, size_t n, void *s) { (void)s; 
 Code cuMemcpyDtoDAsync_v2(Address to, Address from, size_t n, void *s) { (void)s; memcpy((void *)to, (void *)from, n); return 0; }
 Code cuMemsetD8Async(Address to, unsigned char v, size_t n, void *s) { (void)s; memset((void *)to, v, n); return 0; }
 Code cuStreamCreate(void **s, unsigned f) { (void)f; *s = (void *)2; return 0; }
-Code cuStreamSynchronize(void *s) { (void)s; return 0; }
+static int launched;
+Code cuStreamSynchronize(void *s) { (void)s; return launched ? (Code)setting("kernel=", 0) : 0; }
 Code cuStreamQuery(void *s) { (void)s; return 0; }
 Code cuStreamWaitEvent(void *s, void *e, unsigned f) { (void)s, (void)e, (void)f; return 0; }
 Code cuEventCreate(void **e, unsigned f) { (void)f; *e = (void *)3; return 0; }
@@ -70,6 +71,7 @@ Code cuFuncSetAttribute(void *f, int a, int v) { (void)f, (void)a, (void)v; retu
 Code cuFuncGetAttribute(int *v, int a, void *f) { (void)a, (void)f; *v = 1024; return 0; }
 Code cuLaunchKernel(void *f, unsigned a, unsigned b, unsigned c, unsigned d, unsigned e, unsigned g, unsigned s, void *stream, void **p, void **x) {
   (void)f, (void)a, (void)b, (void)c, (void)d, (void)e, (void)g, (void)s, (void)stream, (void)p, (void)x;
+  launched = 1;
   return (Code)setting("launch=", 0);
 }
 Code cuLinkCreate_v2(unsigned n, int *o, void **v, void **l) {

@@ -7,10 +7,19 @@ int main(void) {
   int *x = malloc(sizeof(int) * n);
   for (int i = 0; i < n; i++)
     x[i] = i;
-#pragma omp target teams distribute parallel for map(tofrom : x[ : n])
-  for (int i = 0; i < n; i++)
+  int few[4] = {1, 2, 3, 4};
+#pragma omp target teams distribute parallel for map(tofrom : x[ : n], few)
+  for (int i = 0; i < n; i++) {
     x[i] += 1;
-  puts(x[n - 1] == n ? "computed" : "not computed");
+    if (i < 4)
+      few[i] *= 2;
+  }
+  int right = few[0] == 2 && few[1] == 4 && few[2] == 6 && few[3] == 8;
+  int untouched = few[0] == 1 && few[1] == 2 && few[2] == 3 && few[3] == 4;
+  if (x[n - 1] == n && right)
+    puts("computed");
+  else if (x[n - 1] == n - 1 && untouched)
+    puts("not computed");
   free(x);
   return 0;
 }

@@ -130,5 +130,21 @@ pub fn trials() -> Vec<Trial> {
             "",
             "accessed memory that is not there",
         ),
+        expect(
+            "fault_while_awaited",
+            "kernel=700",
+            "DEFAULT",
+            None,
+            "",
+            "accessed memory that is not there",
+        ),
+        expect(
+            "lost_while_awaited",
+            "kernel=46",
+            "DEFAULT",
+            Some(0),
+            "computed\n",
+            "the device is lost",
+        ),
     ]
 }

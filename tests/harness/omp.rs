@@ -19,6 +19,8 @@ pub enum Outcome {
     Fail,
     /// It is reported at load.
     Unsupported,
+    /// It checks itself, and its regions ran on the device.
+    OnDevice,
 }
 
 /// One trial per program and level, and tier.
@@ -39,6 +41,7 @@ fn in_tier(tier: Option<&str>, one_in: usize) -> Vec<Trial> {
         ("fail", Outcome::Fail),
         ("unsupported", Outcome::Unsupported),
         ("offload", Outcome::Pass),
+        ("outlined", Outcome::OnDevice),
     ] {
         let dir = root().join("tests").join(folder);
         for path in files(&dir, &["c", "cpp", "ll"]) {
@@ -51,13 +54,20 @@ fn in_tier(tier: Option<&str>, one_in: usize) -> Vec<Trial> {
             let (levels, outcome): (&[&str], _) = match folder {
                 // Without optimisation regions are other code.
                 "offload" if name.starts_with("fail/") => (&["O0", "O2"], Outcome::Fail),
-                "offload" => (&["O0", "O2"], outcome),
+                "offload" | "outlined" => (&["O0", "O2"], outcome),
                 _ => (&["O2"], outcome),
             };
             match Directives::read(&path, levels) {
                 Ok(mut d) => {
                     if folder == "offload" {
                         on_emulated_device(&mut d);
+                    }
+                    if outcome == Outcome::OnDevice {
+                        let options = ["--device=emulated", "--offload-report"];
+                        d.options.extend(options.map(str::to_owned));
+                        if !d.options.iter().any(|o| o.starts_with("--offload=")) {
+                            d.options.push("--offload=force".into());
+                        }
                     }
                     for level in d.levels.clone() {
                         number += 1;
@@ -100,6 +110,9 @@ fn check(
     let mut flags = vec![format!("-{level}"), "-fopenmp".to_owned()];
     flags.extend(d.flags.iter().cloned());
     let bitcode = compile::bitcode(source, &flags)?;
+    if outcome == Outcome::OnDevice && level == "O2" {
+        verdicts(source, &bitcode)?;
+    }
     let fixed = d.env.iter().any(|(k, _)| k == "OMP_NUM_THREADS");
     let counts: &[Option<&str>] = match outcome {
         Outcome::Pass if !fixed => &[Some("1"), Some("4")],
@@ -130,6 +143,25 @@ fn check(
     Ok(())
 }
 
+/// What `inspect --offload` says of a program's regions, where a file beside it holds that.
+fn verdicts(source: &Path, bitcode: &Path) -> Result<(), String> {
+    let Ok(expected) = std::fs::read_to_string(source.with_extension("regions")) else {
+        return Ok(());
+    };
+    let mut command = Command::new(ompvm());
+    command.args(["inspect", "--offload"]).arg(bitcode);
+    let ran = run(&mut command, "", LIMIT)?;
+    // As far as the compiler was told the path.
+    let said = ran.stdout.replace(&format!("{}/", root().display()), "");
+    let said = said.replace("tests/outlined/", "");
+    match said == expected {
+        true => Ok(()),
+        false => Err(format!(
+            "says of the regions:\n{said}\ninstead of:\n{expected}"
+        )),
+    }
+}
+
 /// Whether a run did what the program's head says.
 pub fn judge(source: &Path, d: &Directives, outcome: Outcome, ran: &Ran) -> Result<(), String> {
     let expected = match (outcome, d.signal, d.exit) {
@@ -153,6 +185,12 @@ pub fn judge(source: &Path, d: &Directives, outcome: Outcome, ran: &Ran) -> Resu
     }
     if outcome == Outcome::Unsupported && !ran.stdout.is_empty() {
         return Err("should be reported before the program starts".into());
+    }
+    let mut says = d.stderr_has.iter();
+    let told = says.any(|s| s.contains("host") || s.contains("parent"))
+        || d.options.iter().any(|o| o == "--offload=auto");
+    if outcome == Outcome::OnDevice && !told && ran.stderr.contains("on the host") {
+        return Err("all of its regions should run on the device".into());
     }
     match d.stderr_has.iter().find(|s| !ran.stderr.contains(*s)) {
         Some(missing) => Err(format!("the diagnostics should name `{missing}`")),

@@ -1,4 +1,5 @@
-//! Checks put into code: addresses, divisors, and a count of the turns that loops take.
+//! Checks put into code: addresses, divisors, room on the stack, and a count of the turns that loops
+//! take.
 //!
 //! How: before each access stands a call that takes the address, the size and the number of the
 //! place in the source, and gives the address to use. Accesses within a variable of the function's own
@@ -17,6 +18,8 @@ pub const CHECK: &str = "ompvm.check";
 pub const CHECK_WRITE: &str = "ompvm.check_write";
 /// Takes (function, place): a call through a pointer.
 pub const CALL: &str = "ompvm.call";
+/// Takes (place): a function begins.
+pub const ENTER: &str = "ompvm.enter";
 /// Called once for each turn of a loop.
 pub const TICK: &str = "ompvm.tick";
 /// Takes (place): a division by zero.
@@ -30,6 +33,7 @@ struct Checks<'a> {
     numbers: HashMap<Place, u32>,
     read: (LLVMValueRef, LLVMTypeRef),
     write: (LLVMValueRef, LLVMTypeRef),
+    enter: (LLVMValueRef, LLVMTypeRef),
     tick: (LLVMValueRef, LLVMTypeRef),
     division: (LLVMValueRef, LLVMTypeRef),
     call: (LLVMValueRef, LLVMTypeRef),
@@ -66,6 +70,7 @@ pub(super) fn insert(module: LLVMModuleRef, places: &mut Vec<Place>) -> Result<(
         numbers: HashMap::new(),
         read: declare(CHECK, pointer, &mut [pointer, word, word]),
         write: declare(CHECK_WRITE, pointer, &mut [pointer, word, word]),
+        enter: declare(ENTER, nothing, &mut [word]),
         tick: declare(TICK, nothing, &mut []),
         division: declare(DIVISION, word, &mut [word]),
         call: declare(CALL, nothing, &mut [pointer, word]),
@@ -99,6 +104,16 @@ pub(super) fn place_of(instruction: LLVMValueRef) -> Option<Place> {
     Some((file_name(scope)?, line))
 }
 
+/// File and line of a function.
+fn function_place(f: LLVMValueRef) -> Option<Place> {
+    let scope = llvm!(debuginfo::LLVMGetSubprogram(f));
+    if scope.is_null() {
+        return None;
+    }
+    let line = llvm!(debuginfo::LLVMDISubprogramGetLine(scope));
+    (line != 0).then_some((file_name(scope)?, line))
+}
+
 impl Checks<'_> {
     fn function(&mut self, f: LLVMValueRef) -> Result<(), Refusal> {
         let mut blocks = Vec::new();
@@ -129,7 +144,22 @@ impl Checks<'_> {
                 self.call(self.tick, &mut []);
             }
         }
+        self.begin(f, &blocks);
         Ok(())
+    }
+
+    /// A look at the stack behind the variables of a function's frame.
+    fn begin(&mut self, f: LLVMValueRef, blocks: &[LLVMBasicBlockRef]) {
+        let mut first = llvm!(core::LLVMGetFirstInstruction(blocks[0]));
+        while !llvm!(core::LLVMIsAAllocaInst(first)).is_null() {
+            first = llvm!(core::LLVMGetNextInstruction(first));
+        }
+        let place = match function_place(f) {
+            Some(place) => self.numbered(place),
+            None => self.number(0),
+        };
+        llvm!(core::LLVMPositionBuilderBefore(self.builder, first));
+        self.call(self.enter, &mut [place]);
     }
 
     fn instruction(&mut self, i: LLVMValueRef) -> Result<(), Refusal> {
@@ -185,17 +215,18 @@ impl Checks<'_> {
     }
 
     fn place(&mut self, i: LLVMValueRef) -> LLVMValueRef {
-        let number = match place_of(i) {
-            None => 0,
-            Some(place) => {
-                let next = self.places.len() as u32;
-                let number = *self.numbers.entry(place.clone()).or_insert(next);
-                if number == next {
-                    self.places.push(place);
-                }
-                number
-            }
-        };
+        match place_of(i) {
+            None => self.number(0),
+            Some(place) => self.numbered(place),
+        }
+    }
+
+    fn numbered(&mut self, place: Place) -> LLVMValueRef {
+        let next = self.places.len() as u32;
+        let number = *self.numbers.entry(place.clone()).or_insert(next);
+        if number == next {
+            self.places.push(place);
+        }
         self.number(number.into())
     }
 

@@ -11,7 +11,7 @@ use crate::offload::device::{
 };
 use std::cell::Cell;
 use std::ffi::c_void;
-use std::ptr::null_mut;
+use std::ptr::{NonNull, null_mut};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -228,24 +228,33 @@ impl Device for Gpu {
     }
 
     fn launch(&self, queue: Queue, kernel: &Kernel, launch: &Launch<'_>) -> Result<()> {
+        self.enqueue(queue, kernel, launch)?;
+        self.settle(queue, &entry(kernel).doing)
+    }
+
+    fn begin(&self, kernel: &Kernel, launch: &Launch<'_>) -> Result<()> {
+        self.enqueue(Queue::SYNC, kernel, launch)
+    }
+
+    fn finish(&self, kernel: &Kernel) -> Result<()> {
+        self.settle(Queue::SYNC, &entry(kernel).doing)
+    }
+
+    fn lend(&self) -> Option<NonNull<u8>> {
+        self.enter().ok()?;
+        self.staging.lend(self)
+    }
+
+    fn take_back(&self, buffer: NonNull<u8>) {
+        self.staging.take_back(buffer);
+    }
+
+    unsafe fn fetch(&self, to: *mut u8, from: u64, len: usize) -> Result<()> {
         self.enter()?;
-        let entry = entry(kernel);
-        if let Some(refusal) = &entry.refused {
-            return Err(refusal.clone());
-        }
-        let stream = self.queues.stream(self, queue)?;
-        let mut environment = None;
-        if kernel.reduction_size > 0 && launch.args.first() == Some(&0) {
-            let blocks = launch.blocks.iter().map(|&b| u64::from(b)).product::<u64>();
-            let size =
-                u64::from(kernel.reduction_size) * blocks.max(u64::from(kernel.reduction_length));
-            environment = Some(self.queues.environment(self, queue, size)?);
-        }
-        if launch.shared > 0 {
-            self.allow_shared(entry.function, launch.shared)?;
-        }
-        self.start(stream, entry, launch, environment)?;
-        self.settle(queue, &entry.doing)
+        let stream = self.queues.stream(self, Queue::SYNC)?;
+        // SAFETY: the caller's contract; the driver checks the device's address.
+        let code = unsafe { (self.driver.download)(to.cast(), from, len, stream) };
+        self.check(code, "copying from the device", len as u64)
     }
 
     fn queue(&self) -> Result<Queue> {
@@ -306,13 +315,13 @@ impl Device for Gpu {
         let (usual, block) = usual_shape(&self.limits, kernel, teams, threads, trip);
         let entry = entry(kernel);
         let block = match kernel.mode {
-            // The compiler's bounds leave the waiting warp out.
+            // The compiler's bounds leave the waiting warp out, and the device's runtime takes as many
+            // threads for regions as there are beside it.
             Mode::Generic => {
                 let most = u32::try_from(kernel.threads.1).ok().filter(|&n| n > 0);
                 let asked = if threads == 0 { USUAL_THREADS } else { threads };
                 let workers = most.map_or(asked, |most| asked.min(most)).max(1);
-                let warps = workers.div_ceil(self.limits.warp) + 1;
-                (warps * self.limits.warp)
+                (workers + self.limits.warp)
                     .min(entry.threads)
                     .min(self.limits.threads_per_block)
             }
@@ -345,6 +354,27 @@ impl Device for Gpu {
 }
 
 impl Gpu {
+    /// Puts a kernel into a queue.
+    fn enqueue(&self, queue: Queue, kernel: &Kernel, launch: &Launch<'_>) -> Result<()> {
+        self.enter()?;
+        let entry = entry(kernel);
+        if let Some(refusal) = &entry.refused {
+            return Err(refusal.clone());
+        }
+        let stream = self.queues.stream(self, queue)?;
+        let mut environment = None;
+        if kernel.reduction_size > 0 && launch.args.first() == Some(&0) {
+            let blocks = launch.blocks.iter().map(|&b| u64::from(b)).product::<u64>();
+            let size =
+                u64::from(kernel.reduction_size) * blocks.max(u64::from(kernel.reduction_length));
+            environment = Some(self.queues.environment(self, queue, size)?);
+        }
+        if launch.shared > 0 {
+            self.allow_shared(entry.function, launch.shared)?;
+        }
+        self.start(stream, entry, launch, environment)
+    }
+
     /// Calls the driver; the arguments lie as the kernel wants them, word after word.
     fn start(
         &self,

@@ -9,11 +9,11 @@
 use super::driver::{self, Event, Stream};
 use super::gpu::Gpu;
 use crate::memory::own_thread;
-use crate::offload::device::{Failure, Memory, Result};
+use crate::offload::device::{FETCHED, Failure, Memory, Result};
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::ffi::c_void;
-use std::ptr::null_mut;
+use std::ptr::{NonNull, null_mut};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -34,11 +34,20 @@ struct Buffer {
 // SAFETY: plain memory and a handle; who holds the buffer uses it alone.
 unsafe impl Send for Buffer {}
 
+/// A pinned buffer for what is copied back behind a kernel.
+#[derive(Debug)]
+struct Small(NonNull<u8>);
+
+// SAFETY: as above.
+unsafe impl Send for Small {}
+
 /// What copies need.
 #[derive(Debug, Default)]
 pub(super) struct Staging {
     /// Pairs of buffers that nobody uses.
     buffers: Mutex<Vec<[Buffer; 2]>>,
+    /// Pinned buffers of [`FETCHED`] bytes that nobody uses.
+    small: Mutex<Vec<Small>>,
     /// Start and length of what is pinned.
     pinned: Mutex<BTreeMap<usize, usize>>,
 }
@@ -134,6 +143,20 @@ impl Staging {
             Ok(())
         };
         self.in_pieces(gpu, len, issue, finish)
+    }
+
+    /// Lends a small pinned buffer; none when the driver has no more memory of that kind.
+    pub(super) fn lend(&self, gpu: &Gpu) -> Option<NonNull<u8>> {
+        if let Some(Small(buffer)) = self.small.lock().pop() {
+            return Some(buffer);
+        }
+        let memory = gpu.raw_alloc(FETCHED as u64, Memory::Host).ok()?;
+        NonNull::new(memory as *mut u8)
+    }
+
+    /// Takes it back.
+    pub(super) fn take_back(&self, buffer: NonNull<u8>) {
+        self.small.lock().push(Small(buffer));
     }
 
     /// Has threads `issue` each piece with one of two buffers of their own, and `finish` it when the

@@ -23,8 +23,13 @@ use std::time::Instant;
 
 /// Threads of a warp.
 pub const WARP: u32 = 32;
-/// Bytes of a thread's stack, its guard page included.
-const STACK: usize = 256 << 10;
+/// Bytes of a thread's stack, its guard and reserve included.
+const STACK: usize = 384 << 10;
+/// Bytes at its end that nobody can touch: more than a function's variables usually take.
+const GUARD: usize = 64 << 10;
+/// Bytes before them that are left to our own functions: in one of them, which may hold the
+/// allocator's lock, the end of the stack could not be told.
+const RESERVE: usize = 64 << 10;
 /// Turns of loops after which a thread lets others go on.
 const TURNS: u32 = 20_000;
 
@@ -98,6 +103,25 @@ enum Pause {
 
 type Fiber = Coroutine<(), Pause, (), Area>;
 
+/// Threads that wait in the same state.
+#[derive(Clone, Copy)]
+struct Meeting {
+    state: State,
+    /// Their warp, or [`ANY_WARP`].
+    warp: u32,
+    there: u32,
+}
+
+/// Of a meeting of the whole block.
+const ANY_WARP: u32 = u32::MAX;
+
+/// The lanes of each warp of a block with so many threads.
+fn lanes(threads: u32) -> Vec<u32> {
+    let warps = threads.div_ceil(WARP);
+    let of = |w: u32| (threads - w * WARP).min(WARP);
+    (0..warps).map(|w| u32::MAX >> (WARP - of(w))).collect()
+}
+
 struct Thread {
     state: State,
     fiber: Option<Fiber>,
@@ -116,7 +140,7 @@ struct Area {
 
 impl Area {
     fn new() -> Option<Area> {
-        // SAFETY: a new mapping, whose lowest page is then made inaccessible.
+        // SAFETY: a new mapping, whose lowest pages are then made inaccessible.
         unsafe {
             let at = libc::mmap(
                 null_mut(),
@@ -129,7 +153,7 @@ impl Area {
             if at == libc::MAP_FAILED {
                 return None;
             }
-            libc::mprotect(at, 4096, libc::PROT_NONE);
+            libc::mprotect(at, GUARD, libc::PROT_NONE);
             Some(Area { low: at as usize })
         }
     }
@@ -142,7 +166,7 @@ impl Drop for Area {
     }
 }
 
-// SAFETY: the area is this large, with a page without access at its lower end.
+// SAFETY: the area is this large, with pages without access at its lower end.
 unsafe impl Stack for Area {
     fn base(&self) -> StackPointer {
         NonZeroUsize::new(self.low + STACK).unwrap_or(NonZeroUsize::MAX)
@@ -168,8 +192,14 @@ pub struct Block<'a> {
     pub shared: Vec<u128>,
     threads: Vec<Thread>,
     ready: VecDeque<u32>,
+    /// Where threads wait for others.
+    meetings: Vec<Meeting>,
+    /// Room for those whose meeting is over.
+    waiting: Vec<u32>,
     current: u32,
     live: u32,
+    /// The lanes of each warp that have not ended.
+    alive: Vec<u32>,
     turns: u32,
     failed: bool,
 }
@@ -192,8 +222,11 @@ pub fn run(grid: &Grid<'_>, index: [u32; 3]) {
         shared: vec![0; (grid.shared as usize).div_ceil(16)],
         threads: Vec::with_capacity(count as usize),
         ready: (0..count).collect(),
+        meetings: Vec::new(),
+        waiting: Vec::new(),
         current: 0,
         live: count,
+        alive: lanes(count),
         turns: TURNS,
         failed: false,
     };
@@ -287,7 +320,7 @@ impl Block<'_> {
             self.failed = true;
             return None;
         };
-        thread.stack = (area.low + 4096, area.low + STACK);
+        thread.stack = (area.low + GUARD, area.low + STACK);
         let (kernel, args) = (self.grid.kernel, self.grid.args.as_ptr() as usize);
         let run = move |yielder: &Yielder<(), Pause>, ()| {
             // SAFETY: the wrapper that was made for the kernel, with its words.
@@ -310,8 +343,6 @@ impl Block<'_> {
             }
             CoroutineResult::Return(()) => {
                 STACKS.with_borrow_mut(|s| s.push(fiber.into_stack()));
-                self.threads[n as usize].state = State::Done;
-                self.live -= 1;
                 self.ended(n);
             }
         }
@@ -382,59 +413,67 @@ impl Block<'_> {
         Some(unsafe { self.shared.as_mut_ptr().cast::<u8>().add(at as usize) })
     }
 
-    /// Whether everybody is there for whom the threads in `state` wait; then they can go on.
-    fn meet(&mut self, state: State, near: u32) -> bool {
-        let (waiting, wanted): (Vec<u32>, u32) = match state {
-            State::Barrier { count, .. } => {
-                let all = 0..self.threads.len() as u32;
-                let there = all
-                    .filter(|&n| self.threads[n as usize].state == state)
-                    .collect();
-                (there, if count == 0 { self.live } else { count })
-            }
-            State::Warp { mask, .. } => {
-                let first = near / WARP * WARP;
-                let end = (first + WARP).min(self.threads.len() as u32);
-                let of_mask = (first..end).filter(|n| mask & 1 << (n - first) != 0);
-                let live: Vec<u32> = of_mask
-                    .filter(|&n| self.threads[n as usize].state != State::Done)
-                    .collect();
-                let there: Vec<u32> = live
-                    .iter()
-                    .copied()
-                    .filter(|&n| self.threads[n as usize].state == state)
-                    .collect();
-                (there, live.len() as u32)
-            }
+    /// Another thread waits in `state`; when everybody is there, all of them can go on.
+    fn arrive(&mut self, n: u32, state: State) {
+        let warp = match state {
+            State::Warp { .. } => n / WARP,
+            _ => ANY_WARP,
+        };
+        let known = self
+            .meetings
+            .iter()
+            .position(|m| (m.state, m.warp) == (state, warp));
+        let at = known.unwrap_or_else(|| {
+            let (state, there) = (state, 0);
+            self.meetings.push(Meeting { state, warp, there });
+            self.meetings.len() - 1
+        });
+        self.meetings[at].there += 1;
+        self.meet(at);
+    }
+
+    /// Whether everybody is there; then the meeting is over.
+    fn meet(&mut self, at: usize) -> bool {
+        let Meeting { state, warp, there } = self.meetings[at];
+        let wanted = match state {
+            State::Barrier { count: 0, .. } => self.live,
+            State::Barrier { count, .. } => count,
+            State::Warp { mask, .. } => (mask & self.alive[warp as usize]).count_ones(),
             _ => return false,
         };
-        if waiting.is_empty() || (waiting.len() as u32) < wanted {
+        if there < wanted {
             return false;
         }
+        self.meetings.swap_remove(at);
+        let all = self.threads.len() as u32;
+        let range = match state {
+            State::Warp { .. } => warp * WARP..(warp * WARP + WARP).min(all),
+            _ => 0..all,
+        };
+        let mut waiting = std::mem::take(&mut self.waiting);
+        waiting.extend(range.filter(|&n| self.threads[n as usize].state == state));
         if let State::Warp { kind, mask } = state {
             self.compute(&waiting, kind, mask);
         }
-        for n in waiting {
+        for n in waiting.drain(..) {
             self.threads[n as usize].state = State::Ready;
             self.ready.push_back(n);
         }
+        self.waiting = waiting;
         true
     }
 
     /// A thread has ended: those that waited for it too may go on.
     fn ended(&mut self, n: u32) {
-        let mut tried: Vec<State> = Vec::new();
-        for t in 0..self.threads.len() {
-            let state = self.threads[t].state;
-            let near = t as u32;
-            let concerned = match state {
-                State::Barrier { .. } => true,
-                State::Warp { .. } => near / WARP == n / WARP,
-                _ => false,
-            };
-            if concerned && !tried.contains(&state) {
-                tried.push(state);
-                self.meet(state, near);
+        self.threads[n as usize].state = State::Done;
+        self.live -= 1;
+        self.alive[(n / WARP) as usize] &= !(1 << (n % WARP));
+        let mut at = 0;
+        while at < self.meetings.len() {
+            let warp = self.meetings[at].warp;
+            let concerned = warp == ANY_WARP || warp == n / WARP;
+            if !(concerned && self.meet(at)) {
+                at += 1;
             }
         }
     }
@@ -466,7 +505,7 @@ pub unsafe fn wait(state: State, value: u64) -> u64 {
         thread.state = state;
         thread.value = value;
         let yielder = thread.yielder;
-        block.meet(state, n);
+        block.arrive(n, state);
         pause(yielder, Pause::Waits);
         let block = current();
         block.threads[n as usize].result
@@ -496,6 +535,88 @@ pub unsafe fn fail(failure: Failure) {
     }
 }
 
+/// Where signals are handled on a thread that executes blocks, whose own stacks may be used up.
+pub struct SignalStack(*mut libc::c_void);
+
+impl SignalStack {
+    const SIZE: usize = 64 << 10;
+
+    /// For the calling thread; without memory there is none.
+    pub fn new() -> SignalStack {
+        // SAFETY: a new mapping that becomes this thread's.
+        unsafe {
+            let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+            let access = libc::PROT_READ | libc::PROT_WRITE;
+            let at = libc::mmap(null_mut(), Self::SIZE, access, flags, -1, 0);
+            if at == libc::MAP_FAILED {
+                return SignalStack(null_mut());
+            }
+            let mut stack: libc::stack_t = std::mem::zeroed();
+            stack.ss_sp = at;
+            stack.ss_size = Self::SIZE;
+            libc::sigaltstack(&stack, null_mut());
+            SignalStack(at)
+        }
+    }
+}
+
+impl Drop for SignalStack {
+    fn drop(&mut self) {
+        if self.0.is_null() {
+            return;
+        }
+        // SAFETY: the mapping of `new`, of which no handler runs; the thread goes without from here.
+        unsafe {
+            let mut stack: libc::stack_t = std::mem::zeroed();
+            stack.ss_flags = libc::SS_DISABLE;
+            libc::sigaltstack(&stack, null_mut());
+            libc::munmap(self.0, Self::SIZE);
+        }
+    }
+}
+
+/// A signal handler's question: a fault at that address while a block is executed here. Accesses are
+/// checked before they are made, so it is the end of the stack of a thread of the block, in a function
+/// with variables so large that [`enter`] was not reached.
+pub fn fault(signal: i32, address: usize) {
+    if CURRENT.get().is_null() || signal != libc::SIGSEGV {
+        return;
+    }
+    // SAFETY: a block runs here; the fiber that runs has faulted and holds no reference to it.
+    unsafe {
+        let (low, _) = current().stack();
+        if !(low.saturating_sub(GUARD)..low).contains(&address) {
+            return;
+        }
+        // The handler is left by the fiber's last switch.
+        let mut set: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&mut set);
+        libc::sigaddset(&mut set, signal);
+        libc::pthread_sigmask(libc::SIG_UNBLOCK, &set, null_mut());
+        fail(used_up(0));
+    }
+}
+
+fn used_up(place: u64) -> Failure {
+    let help = "a function that calls itself without end, or large variables?";
+    let bytes = STACK - GUARD - RESERVE;
+    let what = format!("the stack of a thread, {bytes} bytes, is used up");
+    check::fault(place, what, Some(help.into()))
+}
+
+/// Called where a function of the device begins.
+pub extern "C" fn enter(place: u64) {
+    let here = 0u8;
+    let at = &raw const here as usize;
+    // SAFETY: called by device code.
+    unsafe {
+        let (low, _) = current().stack();
+        if at < low + RESERVE {
+            fail(used_up(place));
+        }
+    }
+}
+
 /// The calling thread has ended before its kernel returned.
 ///
 /// # Safety
@@ -505,8 +626,6 @@ pub unsafe fn exit() {
     unsafe {
         let block = current();
         let n = block.current;
-        block.threads[n as usize].state = State::Done;
-        block.live -= 1;
         block.ended(n);
         let yielder = block.threads[n as usize].yielder;
         loop {

@@ -28,6 +28,7 @@ functions! {
     "ompvm.check" => check::read;
     "ompvm.check_write" => check::write;
     "ompvm.call" => check::call;
+    "ompvm.enter" => block::enter;
     "ompvm.tick" => block::tick;
     "ompvm.division" => check::division;
     "ompvm.nvvm.read.ptx.sreg.tid.x" => tid_x;

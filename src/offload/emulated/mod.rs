@@ -68,6 +68,7 @@ impl Device {
     pub fn new(number: u32) -> Result<Device> {
         let memory = std::env::var("OMPVM_EMULATED_MEMORY").ok();
         let memory = memory.and_then(|t| bytes(&t)).unwrap_or(MEMORY);
+        crate::memory::signals::set_device_hook(block::fault);
         let timeout = std::env::var("OMPVM_TARGET_TIMEOUT").ok();
         let timeout = timeout.and_then(|t| t.trim().parse::<f64>().ok());
         Ok(Device {
@@ -431,6 +432,10 @@ impl super::device::Device for Device {
         Ok(())
     }
 
+    fn survives(&self) -> bool {
+        true
+    }
+
     fn owns(&self, address: u64) -> bool {
         self.arena.owns(address)
     }
@@ -442,6 +447,7 @@ fn run(grid: &block::Grid<'_>) {
     let total = w.saturating_mul(h).saturating_mul(d);
     let next = AtomicU32::new(0);
     let work = || {
+        let _signals = block::SignalStack::new();
         loop {
             let n = next.fetch_add(1, Ordering::Relaxed);
             if n >= total || grid.stop.load(Ordering::Acquire) {

@@ -7,7 +7,8 @@
 use super::kind;
 use super::plan::Item;
 use super::table::{Attached, Found, Life, Range, Table};
-use crate::offload::device::{Device, Failure, Fault, Memory, Queue, Result};
+use crate::offload::device::{Device, FETCHED, Failure, Fault, Memory, Queue, Result};
+use crate::offload::outlined;
 
 /// What a construct moved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,6 +33,16 @@ pub struct Data<'a> {
     pub traffic: Traffic,
     /// Ranges that this construct made.
     fresh: Vec<usize>,
+    /// What was copied back already.
+    early: Vec<Early>,
+}
+
+/// A piece that was copied to a buffer behind the kernel.
+#[derive(Clone, Copy, Debug)]
+pub struct Early {
+    begin: usize,
+    size: usize,
+    buffer: *const u8,
 }
 
 fn wrong<T>(what: String) -> Result<T> {
@@ -52,7 +63,57 @@ impl<'a> Data<'a> {
             queue,
             traffic: Traffic::default(),
             fresh: Vec::new(),
+            early: Vec::new(),
         }
+    }
+
+    /// Begins to copy back what [`Data::leave`] will want at present, as far as a buffer of [`FETCHED`]
+    /// bytes reaches. Nothing is left yet: another thread's constructs may come between.
+    ///
+    /// # Safety
+    /// The buffer is one of [`Device::lend`] and stays until the device has finished and the items were left.
+    ///
+    /// # Errors
+    /// What the device refuses.
+    pub unsafe fn fetch(&mut self, items: &[Item], buffer: *mut u8) -> Result<Vec<Early>> {
+        let mut early = Vec::new();
+        let mut used = 0;
+        for item in items.iter().rev() {
+            if item.is_private() || item.is(kind::ATTACH) || !item.is(kind::FROM) {
+                continue;
+            }
+            let size = usize::try_from(item.size).unwrap_or(0);
+            let Found::Within(start) = self.table.find(item.begin, size) else {
+                continue;
+            };
+            let Some(range) = self.table.get(start) else {
+                continue;
+            };
+            let last = range.is_last(item.is(kind::HOLD), item.is(kind::DELETE));
+            let wanted = last || item.is(kind::ALWAYS);
+            if !wanted || size == 0 || !range.attached.is_empty() || size > FETCHED - used {
+                continue;
+            }
+            let from = range.device + (item.begin - start) as u64;
+            // SAFETY: within the buffer; the caller's contract.
+            unsafe {
+                let to = buffer.add(used);
+                self.device.fetch(to, from, size)?;
+                early.push(Early {
+                    begin: item.begin,
+                    size,
+                    buffer: to,
+                });
+            }
+            used += size.next_multiple_of(16).min(FETCHED - used);
+        }
+        Ok(early)
+    }
+
+    /// Has [`Data::leave`] take what was fetched from where it is.
+    pub fn with(mut self, early: Vec<Early>) -> Data<'a> {
+        self.early = early;
+        self
     }
 
     /// Enters the items of a construct. `bases` are the compiler's, some of which take addresses
@@ -261,6 +322,7 @@ impl<'a> Data<'a> {
 
     unsafe fn upload(&mut self, to: u64, from: usize, size: usize) -> Result<()> {
         let since = std::time::Instant::now();
+        outlined::touch(from, size, false);
         // SAFETY: the caller's contract.
         unsafe {
             self.device
@@ -284,6 +346,15 @@ impl<'a> Data<'a> {
             .copied()
             .collect();
         let since = std::time::Instant::now();
+        outlined::touch(begin, size, true);
+        let early = self.early.iter();
+        let early = early.copied().find(|e| e.begin == begin && e.size == size);
+        if let (Some(early), true) = (early, inside.is_empty()) {
+            // SAFETY: the caller's contract; the buffer has as much.
+            unsafe { std::ptr::copy_nonoverlapping(early.buffer, begin as *mut u8, size) };
+            self.traffic.from += size as u64;
+            return Ok(());
+        }
         // SAFETY: the caller's contract.
         unsafe {
             self.device
@@ -316,8 +387,9 @@ impl<'a> Data<'a> {
             // SAFETY: the caller's contract.
             unsafe { self.leave_one(item, &mut over)? };
         }
-        // What ends here must have arrived before its place is given back.
-        if !over.is_empty() {
+        // What ends here must have arrived before its place is given back; copies that nobody waits for
+        // were waited for.
+        if !over.is_empty() && self.queue != Queue::SYNC {
             self.device.synchronise(self.queue)?;
         }
         for start in over {
@@ -431,20 +503,49 @@ impl<'a> Data<'a> {
         Ok(())
     }
 
-    /// One piece for each index of all dimensions but the last, which lies in one.
+    /// A section with gaps: what lies in one piece is one copy.
+    ///
+    /// clang gives a dimension's first index, and as its stride the bytes from one element of the
+    /// section to the next. Where the section takes every third element, say, the first index counts
+    /// elements of the array all the same; how many bytes these have is known of the innermost
+    /// dimension, since the one after it is the element itself.
     unsafe fn update_dims(&mut self, item: &Item, dims: &[Dimension], base: usize) -> Result<()> {
-        let Some((dim, inner)) = dims.split_first() else {
-            return Ok(());
-        };
+        let mut begin = base;
+        for (n, dim) in dims.iter().enumerate() {
+            let unit = match dims.get(n + 1) {
+                Some(element) if n + 2 == dims.len() => element.stride,
+                _ => dim.stride,
+            };
+            begin += (dim.offset * unit) as usize;
+        }
+        let mut piece = 1;
+        let mut outer = dims;
+        while let Some((dim, rest)) = outer.split_last()
+            && (piece == dim.stride || outer.len() == dims.len())
+        {
+            piece = dim.count * dim.stride;
+            outer = rest;
+        }
+        // SAFETY: the caller's contract.
+        unsafe { self.update_pieces(item, outer, begin, piece as usize) }
+    }
+
+    /// A piece of so many bytes for each element of all dimensions.
+    unsafe fn update_pieces(
+        &mut self,
+        item: &Item,
+        dims: &[Dimension],
+        begin: usize,
+        piece: usize,
+    ) -> Result<()> {
         // SAFETY: the caller's contract.
         unsafe {
-            if inner.is_empty() {
-                let begin = base + (dim.offset * dim.stride) as usize;
-                return self.update_piece(item, begin, (dim.count * dim.stride) as usize);
-            }
+            let Some((dim, inner)) = dims.split_first() else {
+                return self.update_piece(item, begin, piece);
+            };
             for n in 0..dim.count {
-                let at = base + ((dim.offset + n) * dim.stride) as usize;
-                self.update_dims(item, inner, at)?;
+                let at = begin + (n * dim.stride) as usize;
+                self.update_pieces(item, inner, at, piece)?;
             }
         }
         Ok(())

@@ -21,6 +21,12 @@ pub fn keep(cache: Option<Cache>) {
     *CACHE.lock() = cache;
 }
 
+/// Where something that is made of these pieces is kept, if anywhere.
+pub fn shelf<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> Option<Shelf> {
+    let cache = CACHE.lock().clone();
+    cache.and_then(|c| c.shelf(pieces))
+}
+
 /// A program's device code for one kind of GPU.
 #[derive(Debug)]
 pub struct Compiled {
@@ -54,10 +60,9 @@ fn entry(architecture: u32) -> String {
 /// [`Failure::Image`] for damaged images.
 pub fn compile(code: &Code, architecture: u32) -> Result<Compiled> {
     let mathematics = library::find();
-    let cache = CACHE.lock().clone();
     let digest = library::digest(&mathematics);
     let parts = code.units.iter().map(Vec::as_slice);
-    let shelf = cache.and_then(|c| c.shelf(parts.chain([&b"device"[..], &digest])));
+    let shelf = shelf(parts.chain([&b"device"[..], &digest]));
     let name = entry(architecture);
     if let Some(shelf) = &shelf
         && let Some(bytes) = shelf.bytes(&name)

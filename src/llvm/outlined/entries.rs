@@ -1,0 +1,446 @@
+//! A region's calls of the runtime, replaced by those of `runtime-c/device/outlined.c`; what cannot be
+//! replaced is the reason why the region stays on the host.
+
+use super::{Refusal, constant, names, refuse, users};
+use crate::llvm::nvptx::{called, finish, instructions};
+use crate::llvm::raw::llvm;
+use crate::llvm::reader::name_of;
+use crate::llvm::shim;
+use inkwell::llvm_sys::LLVMOpcode;
+use inkwell::llvm_sys::prelude::*;
+use std::ffi::CString;
+
+/// Bytes of the largest record that a reduction may have; `outlined.c` has room for so many.
+const RECORD: u64 = 256;
+
+/// Ends a loop that is divided beforehand.
+pub(super) const FINI: &str = "__kmpc_for_static_fini";
+/// Begins the names of what replaces the runtime's entries.
+pub(super) const OURS: &str = "__ompvm_outlined_";
+
+/// What was found in a region.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Entries {
+    /// Its reduction.
+    pub reduction: Option<Reduction>,
+}
+
+/// A region's reduction.
+#[derive(Clone, Debug)]
+pub(super) struct Reduction {
+    /// Bytes of each private copy.
+    pub items: Vec<u64>,
+    /// The compiler's function that combines two lists of them.
+    pub combine: LLVMValueRef,
+    /// The name of the function that is called where the reduction begins.
+    pub name: String,
+}
+
+/// Schedules that give each thread one piece.
+const STATIC: i64 = 34;
+const STATIC_BALANCED: i64 = 41;
+/// Schedules whose iterations run in order: refused.
+const ORDERED: std::ops::RangeInclusive<i64> = 64..=72;
+
+struct Rewriting {
+    module: LLVMModuleRef,
+    function: LLVMValueRef,
+    builder: LLVMBuilderRef,
+    entries: Entries,
+    loops: u32,
+}
+
+impl Drop for Rewriting {
+    fn drop(&mut self) {
+        llvm!(core::LLVMDisposeBuilder(self.builder));
+    }
+}
+
+/// Rewrites a region's function.
+pub(super) fn rewrite(module: LLVMModuleRef, function: LLVMValueRef) -> Result<Entries, Refusal> {
+    let context = llvm!(core::LLVMGetModuleContext(module));
+    let mut it = Rewriting {
+        module,
+        function,
+        builder: llvm!(core::LLVMCreateBuilderInContext(context)),
+        entries: Entries::default(),
+        loops: 0,
+    };
+    for index in 0..2 {
+        shim::forget_parameter(function, index);
+    }
+    // First, for a part of the code goes away with it.
+    for instruction in instructions(function).collect::<Vec<_>>() {
+        let begins = |name: &str| matches!(name, "__kmpc_reduce" | "__kmpc_reduce_nowait");
+        if called(instruction).is_some_and(|f| begins(&name_of(f))) {
+            it.reduction(instruction)?;
+        }
+    }
+    if it.entries.reduction.is_some() {
+        super::flatten::simplify(function)?;
+    }
+    for instruction in instructions(function).collect::<Vec<_>>() {
+        it.instruction(instruction)?;
+    }
+    if it.loops != 1 {
+        return Err(refuse(
+            match it.loops {
+                0 => "there is no loop in it that is divided over threads",
+                _ => "there are several loops in it that are divided over threads",
+            },
+            None,
+        ));
+    }
+    for index in 0..2 {
+        it.number(llvm!(core::LLVMGetParam(function, index)))?;
+    }
+    shim::forget_personality(function);
+    let reduction = it.entries.reduction.as_ref();
+    if let Some(combine) = reduction.map(|r| r.combine) {
+        check_combine(combine)?;
+    }
+    Ok(it.entries.clone())
+}
+
+impl Rewriting {
+    fn operand(&self, instruction: LLVMValueRef, index: u32) -> LLVMValueRef {
+        llvm!(core::LLVMGetOperand(instruction, index))
+    }
+
+    fn instruction(&mut self, instruction: LLVMValueRef) -> Result<(), Refusal> {
+        use LLVMOpcode::*;
+        let at = Some(instruction);
+        match llvm!(core::LLVMGetInstructionOpcode(instruction)) {
+            LLVMInvoke | LLVMLandingPad | LLVMResume | LLVMCleanupRet | LLVMCatchSwitch => {
+                return Err(refuse("an exception may pass through it", at));
+            }
+            LLVMIndirectBr | LLVMCallBr => return Err(refuse("a jump to a label's address", at)),
+            LLVMFence => return Err(refuse("a flush: threads may wait for each other", at)),
+            LLVMCall => {}
+            _ => return Ok(()),
+        }
+        let Some(callee) = called(instruction) else {
+            let value = llvm!(core::LLVMGetCalledValue(instruction));
+            return Err(refuse(
+                match llvm!(core::LLVMIsAInlineAsm(value)).is_null() {
+                    true => "a call through a pointer",
+                    false => "assembly",
+                },
+                at,
+            ));
+        };
+        let name = name_of(callee);
+        if let Some(suffix) = name.strip_prefix("__kmpc_for_static_init_") {
+            return self.divided(instruction, suffix);
+        }
+        if let Some(suffix) = name.strip_prefix("__kmpc_dispatch_init_") {
+            return self.fetched(instruction, suffix);
+        }
+        if let Some(suffix) = name.strip_prefix("__kmpc_dispatch_next_") {
+            let arguments = [2, 3, 4, 5].map(|i| self.operand(instruction, i));
+            self.replace(instruction, &format!("{OURS}fetched_{suffix}"), &arguments);
+            return Ok(());
+        }
+        match &*name {
+            FINI => {
+                let context = llvm!(core::LLVMGetModuleContext(self.module));
+                let pointer = llvm!(core::LLVMPointerTypeInContext(context, 0));
+                let number = llvm!(core::LLVMInt32TypeInContext(context));
+                let (pointer, number) = (
+                    llvm!(core::LLVMConstNull(pointer)),
+                    llvm!(core::LLVMConstNull(number)),
+                );
+                llvm!(core::LLVMSetOperand(instruction, 0, pointer));
+                llvm!(core::LLVMSetOperand(instruction, 1, number));
+                Ok(())
+            }
+            "__kmpc_end_reduce" | "__kmpc_end_reduce_nowait" | "__kmpc_dispatch_deinit" => {
+                llvm!(core::LLVMInstructionEraseFromParent(instruction));
+                Ok(())
+            }
+            "__kmpc_barrier" if finish::nothing_follows(instruction) => {
+                llvm!(core::LLVMInstructionEraseFromParent(instruction));
+                Ok(())
+            }
+            // Looked at when all that takes it is replaced.
+            "__kmpc_global_thread_num" => Ok(()),
+            own if own.starts_with(OURS) => Ok(()),
+            _ => self.other(instruction, callee, &name),
+        }
+    }
+
+    /// A call of a function that is none of the runtime's.
+    fn other(
+        &mut self,
+        call: LLVMValueRef,
+        callee: LLVMValueRef,
+        name: &str,
+    ) -> Result<(), Refusal> {
+        if name.starts_with("llvm.fmuladd.") {
+            self.unfused(call);
+            return Ok(());
+        }
+        check_call(callee, name, call)
+    }
+
+    /// Multiplication and addition are two, as in every tier.
+    fn unfused(&self, call: LLVMValueRef) {
+        let [a, b, c] = [0, 1, 2].map(|i| self.operand(call, i));
+        llvm!(core::LLVMPositionBuilderBefore(self.builder, call));
+        let product = llvm!(core::LLVMBuildFMul(self.builder, a, b, c"".as_ptr()));
+        let sum = llvm!(core::LLVMBuildFAdd(self.builder, product, c, c"".as_ptr()));
+        llvm!(core::LLVMReplaceAllUsesWith(call, sum));
+        llvm!(core::LLVMInstructionEraseFromParent(call));
+    }
+
+    /// Replaces a call by one that also gets what stands for the thread's number.
+    fn replace(&self, call: LLVMValueRef, name: &str, arguments: &[LLVMValueRef]) -> LLVMValueRef {
+        let of = llvm!(core::LLVMTypeOf(call));
+        let fresh = self.call(call, name, of, arguments);
+        llvm!(core::LLVMReplaceAllUsesWith(call, fresh));
+        llvm!(core::LLVMInstructionEraseFromParent(call));
+        fresh
+    }
+
+    fn call(
+        &self,
+        before: LLVMValueRef,
+        name: &str,
+        result: LLVMTypeRef,
+        arguments: &[LLVMValueRef],
+    ) -> LLVMValueRef {
+        let mut values = vec![llvm!(core::LLVMGetParam(self.function, 0))];
+        values.extend(arguments);
+        let mut types: Vec<LLVMTypeRef> =
+            values.iter().map(|&v| llvm!(core::LLVMTypeOf(v))).collect();
+        let of = llvm!(core::LLVMFunctionType(
+            result,
+            types.as_mut_ptr(),
+            types.len() as u32,
+            0
+        ));
+        let name = CString::new(name).unwrap_or_default();
+        let mut callee = llvm!(core::LLVMGetNamedFunction(self.module, name.as_ptr()));
+        if callee.is_null() {
+            callee = llvm!(core::LLVMAddFunction(self.module, name.as_ptr(), of));
+        }
+        llvm!(core::LLVMPositionBuilderBefore(self.builder, before));
+        llvm!(core::LLVMBuildCall2(
+            self.builder,
+            of,
+            callee,
+            values.as_mut_ptr(),
+            values.len() as u32,
+            c"".as_ptr()
+        ))
+    }
+
+    /// A loop that is divided beforehand.
+    fn divided(&mut self, call: LLVMValueRef, suffix: &str) -> Result<(), Refusal> {
+        let schedule = constant(self.operand(call, 2)).unwrap_or(0) & 0xffff;
+        if ORDERED.contains(&schedule) {
+            return Err(refuse("an ordered loop", Some(call)));
+        }
+        if constant(self.operand(call, 7)) != Some(1) {
+            return Err(refuse("a loop whose step is not 1", Some(call)));
+        }
+        self.loops += 1;
+        let arguments = [3, 4, 5, 6].map(|i| self.operand(call, i));
+        if matches!(schedule, STATIC | STATIC_BALANCED) {
+            self.within(call, arguments[2]);
+        }
+        self.replace(call, &format!("{OURS}static_{suffix}"), &arguments);
+        Ok(())
+    }
+
+    /// The end of an iteration is not beyond that of the loop: nobody has to compare them.
+    fn within(&self, init: LLVMValueRef, upper: LLVMValueRef) {
+        for load in users(upper) {
+            if llvm!(core::LLVMIsALoadInst(load)).is_null() {
+                continue;
+            }
+            // Not what was there before.
+            let block = |i| llvm!(core::LLVMGetInstructionParent(i));
+            let mut at = init;
+            while !at.is_null() && at != load {
+                at = llvm!(core::LLVMGetNextInstruction(at));
+            }
+            if at.is_null() || block(load) != block(init) {
+                continue;
+            }
+            for user in users(load) {
+                let least = called(user).is_some_and(|f| {
+                    let name = name_of(f);
+                    name.starts_with("llvm.smin.") || name.starts_with("llvm.umin.")
+                });
+                if least {
+                    llvm!(core::LLVMReplaceAllUsesWith(user, load));
+                }
+            }
+        }
+    }
+
+    /// A loop whose iterations are fetched.
+    fn fetched(&mut self, call: LLVMValueRef, suffix: &str) -> Result<(), Refusal> {
+        let schedule = constant(self.operand(call, 2)).unwrap_or(0) & 0xffff;
+        if ORDERED.contains(&schedule) {
+            return Err(refuse("an ordered loop", Some(call)));
+        }
+        if constant(self.operand(call, 5)) != Some(1) {
+            return Err(refuse("a loop whose step is not 1", Some(call)));
+        }
+        self.loops += 1;
+        let arguments = [3, 4].map(|i| self.operand(call, i));
+        self.replace(call, &format!("{OURS}fetch_{suffix}"), &arguments);
+        Ok(())
+    }
+
+    /// The reduction: its result is one of two now, so the code for the third goes away.
+    fn reduction(&mut self, call: LLVMValueRef) -> Result<(), Refusal> {
+        if self.entries.reduction.is_some() {
+            return Err(refuse("several reductions after each other", Some(call)));
+        }
+        let count = constant(self.operand(call, 2)).unwrap_or(0);
+        let list = self.operand(call, 4);
+        let combine = self.operand(call, 5);
+        if llvm!(core::LLVMIsAFunction(combine)).is_null() {
+            return Err(refuse("a reduction by an unknown function", Some(call)));
+        }
+        let mut items = Vec::new();
+        for index in 0..count {
+            let size = self.private_size(list, 8 * index).ok_or_else(|| {
+                refuse("a reduction over an array of variable length", Some(call))
+            })?;
+            items.push(size);
+        }
+        let whole: u64 = items.iter().map(|s| s.next_multiple_of(8)).sum();
+        if whole > RECORD {
+            return Err(refuse(
+                format!("a reduction of {whole} bytes, more than {RECORD}"),
+                Some(call),
+            ));
+        }
+        let name = format!("{OURS}reduce.{}", name_of(self.function));
+        let context = llvm!(core::LLVMGetModuleContext(self.module));
+        let bit = llvm!(core::LLVMInt1TypeInContext(context));
+        let done = self.call(call, &name, bit, &[list]);
+        let of = llvm!(core::LLVMTypeOf(call));
+        let number = llvm!(core::LLVMBuildZExt(self.builder, done, of, c"".as_ptr()));
+        llvm!(core::LLVMReplaceAllUsesWith(call, number));
+        llvm!(core::LLVMInstructionEraseFromParent(call));
+        self.entries.reduction = Some(Reduction {
+            items,
+            combine,
+            name,
+        });
+        Ok(())
+    }
+
+    /// The size of the variable whose address is stored in a list of addresses.
+    fn private_size(&self, list: LLVMValueRef, at: i64) -> Option<u64> {
+        let (list, first) = shim::constant_offset(self.module, list);
+        let mut found = None;
+        for store in instructions(self.function) {
+            if llvm!(core::LLVMIsAStoreInst(store)).is_null() {
+                continue;
+            }
+            let (base, offset) = shim::constant_offset(self.module, self.operand(store, 1));
+            if base != list || offset != first + at {
+                continue;
+            }
+            let value = self.operand(store, 0);
+            let (variable, 0) = shim::constant_offset(self.module, value) else {
+                return None;
+            };
+            if llvm!(core::LLVMIsAAllocaInst(variable)).is_null() {
+                return None;
+            }
+            let count = constant(self.operand(variable, 0))?;
+            let of = llvm!(core::LLVMGetAllocatedType(variable));
+            let layout = llvm!(target::LLVMGetModuleDataLayout(self.module));
+            found = Some(llvm!(target::LLVMABISizeOfType(layout, of)) * count as u64);
+        }
+        found
+    }
+
+    /// The thread's number may only be passed to what was replaced.
+    fn number(&self, parameter: LLVMValueRef) -> Result<(), Refusal> {
+        for user in users(parameter) {
+            if called(user).is_some_and(|f| name_of(f).starts_with(OURS)) {
+                continue;
+            }
+            let load = !llvm!(core::LLVMIsALoadInst(user)).is_null();
+            let used = users(user).into_iter().next();
+            if !load || used.is_some() {
+                return Err(refuse(
+                    "the number of the thread is used",
+                    Some(used.unwrap_or(user)),
+                ));
+            }
+        }
+        for call in instructions(self.function) {
+            let asks = called(call).is_some_and(|f| &*name_of(f) == "__kmpc_global_thread_num");
+            if asks && let Some(user) = users(call).into_iter().next() {
+                return Err(refuse("the number of the thread is used", Some(user)));
+            }
+        }
+        let idle = instructions(self.function)
+            .filter(|&i| called(i).is_some_and(|f| &*name_of(f) == "__kmpc_global_thread_num"));
+        for call in idle.collect::<Vec<_>>() {
+            llvm!(core::LLVMInstructionEraseFromParent(call));
+        }
+        Ok(())
+    }
+}
+
+/// Whether a call can be made on a device.
+fn check_call(callee: LLVMValueRef, name: &str, call: LLVMValueRef) -> Result<(), Refusal> {
+    if let Some(intrinsic) = name.strip_prefix("llvm.") {
+        let own = ["x86.", "aarch64.", "eh.", "stackrestore", "coro."];
+        return match own.iter().any(|o| intrinsic.starts_with(o)) {
+            true => Err(refuse(
+                format!("an instruction of this processor (`{name}`)"),
+                Some(call),
+            )),
+            false => Ok(()),
+        };
+    }
+    if llvm!(core::LLVMIsDeclaration(callee)) == 0 {
+        return Err(refuse(
+            format!("`{name}` cannot be made part of the region: it may call itself"),
+            Some(call),
+        ));
+    }
+    match names::mathematics(name) {
+        Some(_) => Ok(()),
+        None => Err(refuse(names::reason(name), Some(call))),
+    }
+}
+
+/// Whether the function that combines two private copies can run on a device.
+fn check_combine(function: LLVMValueRef) -> Result<(), Refusal> {
+    for instruction in instructions(function) {
+        if llvm!(core::LLVMIsACallInst(instruction)).is_null() {
+            continue;
+        }
+        match called(instruction) {
+            Some(callee) => check_call(callee, &name_of(callee), instruction)?,
+            None => return Err(refuse("a call through a pointer", Some(instruction))),
+        }
+    }
+    for instruction in instructions(function) {
+        for index in 0..llvm!(core::LLVMGetNumOperands(instruction)) as u32 {
+            let operand = llvm!(core::LLVMGetOperand(instruction, index));
+            let variable = !operand.is_null()
+                && !llvm!(core::LLVMIsAGlobalVariable(operand)).is_null()
+                && llvm!(core::LLVMIsGlobalConstant(operand)) == 0;
+            if variable {
+                return Err(refuse(
+                    format!("the reduction uses the variable `{}`", name_of(operand)),
+                    Some(instruction),
+                ));
+            }
+        }
+    }
+    Ok(())
+}

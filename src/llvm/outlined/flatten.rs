@@ -1,0 +1,195 @@
+//! Regions' functions, each made one function with everything that it calls.
+
+use super::{Refusal, place, refuse};
+use crate::llvm::error::take_error;
+use crate::llvm::nvptx::{called, functions, instructions};
+use crate::llvm::raw::llvm;
+use crate::llvm::reader::name_of;
+use hashbrown::{HashMap, HashSet};
+use inkwell::llvm_sys::prelude::*;
+use inkwell::llvm_sys::{LLVMAttributeFunctionIndex, LLVMLinkage};
+use std::ffi::CStr;
+
+/// Instructions that a region may have with all that it calls.
+const LARGEST: usize = 20_000;
+
+/// A function that `__kmpc_fork_call` runs.
+pub(super) struct Candidate {
+    pub function: LLVMValueRef,
+    pub name: String,
+    /// Where the construct is.
+    pub place: Option<String>,
+    /// Why it is none after all.
+    pub refused: Option<Refusal>,
+    /// The functions that it reaches by calls, itself not among them unless it calls itself.
+    reached: HashSet<LLVMValueRef>,
+}
+
+/// The regions of a module, in its order.
+pub(super) fn candidates(module: LLVMModuleRef) -> Vec<Candidate> {
+    let mut found: Vec<Candidate> = Vec::new();
+    let mut known: HashSet<LLVMValueRef> = HashSet::new();
+    for outer in functions(module) {
+        for call in instructions(outer) {
+            let Some(callee) = called(call) else { continue };
+            if &*name_of(callee) != "__kmpc_fork_call" {
+                continue;
+            }
+            let function = llvm!(core::LLVMGetOperand(call, 2));
+            let defined = !llvm!(core::LLVMIsAFunction(function)).is_null()
+                && llvm!(core::LLVMIsDeclaration(function)) == 0;
+            if defined && known.insert(function) {
+                found.push(candidate(function, call));
+            }
+        }
+    }
+    found
+}
+
+fn candidate(function: LLVMValueRef, fork: LLVMValueRef) -> Candidate {
+    let (reached, size) = reached(function);
+    let refused = if reached.contains(&function) {
+        Some(refuse("it calls itself", None))
+    } else if size > LARGEST {
+        Some(refuse(
+            format!("it has {size} instructions with all that it calls, more than {LARGEST}"),
+            None,
+        ))
+    } else {
+        None
+    };
+    Candidate {
+        function,
+        name: super::function_name(function),
+        place: place(fork),
+        refused,
+        reached,
+    }
+}
+
+/// Functions that are reached by calls, or whose address is taken, and the instructions of all.
+fn reached(function: LLVMValueRef) -> (HashSet<LLVMValueRef>, usize) {
+    let mut found = HashSet::new();
+    let mut open = vec![function];
+    let mut size = 0;
+    while let Some(function) = open.pop() {
+        for instruction in instructions(function) {
+            size += 1;
+            for index in 0..llvm!(core::LLVMGetNumOperands(instruction)) as u32 {
+                let operand = llvm!(core::LLVMGetOperand(instruction, index));
+                if operand.is_null() || llvm!(core::LLVMIsAFunction(operand)).is_null() {
+                    continue;
+                }
+                if llvm!(core::LLVMIsDeclaration(operand)) == 0 && found.insert(operand) {
+                    open.push(operand);
+                }
+            }
+        }
+    }
+    (found, size)
+}
+
+fn attribute(name: &CStr) -> u32 {
+    llvm!(core::LLVMGetEnumAttributeKindForName(
+        name.as_ptr(),
+        name.count_bytes()
+    ))
+}
+
+/// Drops what no region reaches, and inlines the rest into the regions.
+pub(super) fn flatten(module: LLVMModuleRef, candidates: &[Candidate]) -> Result<(), String> {
+    let regions: HashMap<LLVMValueRef, &Candidate> =
+        candidates.iter().map(|c| (c.function, c)).collect();
+    let kept: HashSet<LLVMValueRef> = candidates
+        .iter()
+        .filter(|c| c.refused.is_none())
+        .flat_map(|c| c.reached.iter().copied())
+        .collect();
+    for table in [
+        c"llvm.used",
+        c"llvm.compiler.used",
+        c"llvm.global_ctors",
+        c"llvm.global_dtors",
+    ] {
+        let table = llvm!(core::LLVMGetNamedGlobal(module, table.as_ptr()));
+        if !table.is_null() {
+            llvm!(core::LLVMDeleteGlobal(table));
+        }
+    }
+    llvm!(core::LLVMSetModuleInlineAsm2(module, c"".as_ptr(), 0));
+    let context = llvm!(core::LLVMGetModuleContext(module));
+    let always = attribute(c"alwaysinline");
+    let always = llvm!(core::LLVMCreateEnumAttribute(context, always, 0));
+    let index = LLVMAttributeFunctionIndex;
+    for function in functions(module).collect::<Vec<_>>() {
+        if llvm!(core::LLVMIsDeclaration(function)) != 0 {
+            continue;
+        }
+        let region = regions.get(&function);
+        if region.is_none() && !kept.contains(&function) {
+            crate::llvm::shim::forget_body(function);
+            continue;
+        }
+        for name in [
+            c"optnone",
+            c"noinline",
+            c"sspstrong",
+            c"ssp",
+            c"sanitize_address",
+        ] {
+            llvm!(core::LLVMRemoveEnumAttributeAtIndex(
+                function,
+                index,
+                attribute(name)
+            ));
+        }
+        llvm!(comdat::LLVMSetComdat(function, std::ptr::null_mut()));
+        if region.is_some() {
+            llvm!(core::LLVMSetLinkage(
+                function,
+                LLVMLinkage::LLVMExternalLinkage
+            ));
+        } else {
+            llvm!(core::LLVMSetLinkage(
+                function,
+                LLVMLinkage::LLVMInternalLinkage
+            ));
+            llvm!(core::LLVMAddAttributeAtIndex(function, index, always));
+        }
+    }
+    run(
+        module,
+        c"always-inline,function(sroa,early-cse<memssa>,dse,instcombine<no-verify-fixpoint>,simplifycfg,adce)",
+    )
+}
+
+/// What is known after the runtime's calls are others.
+pub(super) fn simplify(function: LLVMValueRef) -> Result<(), Refusal> {
+    let passes = c"sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,adce";
+    let options = llvm!(transforms::pass_builder::LLVMCreatePassBuilderOptions());
+    let result = take_error(llvm!(transforms::pass_builder::LLVMRunPassesOnFunction(
+        function,
+        passes.as_ptr(),
+        std::ptr::null_mut(),
+        options
+    )));
+    llvm!(transforms::pass_builder::LLVMDisposePassBuilderOptions(
+        options
+    ));
+    result.map_err(|e| refuse(e, None))
+}
+
+/// Runs passes without a target.
+pub(super) fn run(module: LLVMModuleRef, passes: &CStr) -> Result<(), String> {
+    let options = llvm!(transforms::pass_builder::LLVMCreatePassBuilderOptions());
+    let result = take_error(llvm!(transforms::pass_builder::LLVMRunPasses(
+        module,
+        passes.as_ptr(),
+        std::ptr::null_mut(),
+        options
+    )));
+    llvm!(transforms::pass_builder::LLVMDisposePassBuilderOptions(
+        options
+    ));
+    result
+}

@@ -1,0 +1,436 @@
+//! The kernels: each calls its region's function for the iterations that fall to a thread.
+//!
+//! Written as text and linked to the regions' functions: what it says is plain to read there. Everything
+//! is inlined into it; then what the functions take for variables of the program becomes what the
+//! kernel was given.
+
+use super::entries::{Entries, OURS, Reduction};
+use super::{Origin, Passing, Plan, names};
+use crate::llvm::nvptx::machine::Machine;
+use crate::llvm::nvptx::{called, functions, instructions, variables};
+use crate::llvm::parse::Parsed;
+use crate::llvm::raw::{copy_cstr, llvm, take_buffer, take_message};
+use crate::llvm::reader::name_of;
+use crate::llvm::shim;
+use inkwell::llvm_sys::LLVMLinkage;
+use inkwell::llvm_sys::prelude::*;
+use std::fmt::Write;
+use std::ptr::null_mut;
+
+/// Words that a kernel's arguments may have beside the launch environment.
+pub(super) const WORDS: u32 = 400;
+
+/// Threads of a block: whole warps.
+const THREADS: u32 = 256;
+/// Blocks whose records a reduction has room for; devices make room for more.
+const BLOCKS: u32 = 1024;
+
+type Made = (LLVMValueRef, Plan, Entries);
+
+/// The unit of all kernels, as bitcode for a device.
+pub(super) fn unit(parsed: &Parsed, made: &[Made]) -> Result<Vec<u8>, String> {
+    let module = parsed.module;
+    for function in functions(module).collect::<Vec<_>>() {
+        if let Some(name) = names::mathematics(&name_of(function))
+            && llvm!(core::LLVMIsDeclaration(function)) != 0
+        {
+            rename(module, function, &name);
+        }
+    }
+    let mut text = String::new();
+    let triple = copy_cstr(llvm!(core::LLVMGetTarget(module)));
+    let layout = copy_cstr(llvm!(core::LLVMGetDataLayoutStr(module)));
+    let _ = writeln!(text, "target datalayout = \"{layout}\"");
+    let _ = writeln!(text, "target triple = \"{triple}\"");
+    text.push_str(COMMON);
+    for (function, plan, entries) in made {
+        always_inline(*function);
+        reveal(module, plan, entries.reduction.as_ref());
+        write_kernel(&mut text, *function, plan, entries);
+    }
+    link_text(parsed, &text)?;
+    super::flatten::run(module, c"always-inline")?;
+    for (_, plan, _) in made {
+        place_globals(module, plan);
+    }
+    let kernels: Vec<&str> = made.iter().map(|(_, p, _)| &*p.kernel).collect();
+    hide(module, &kernels);
+    shim::forget_flags(module);
+    super::flatten::run(
+        module,
+        c"globaldce,function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg)",
+    )?;
+    Machine::new(70, 63)?.adopt(module);
+    let mut message = null_mut();
+    let broken = llvm!(analysis::LLVMVerifyModule(
+        module,
+        inkwell::llvm_sys::analysis::LLVMVerifierFailureAction::LLVMReturnStatusAction,
+        &mut message
+    ));
+    let message = take_message(message);
+    if broken != 0 {
+        return Err(format!("the kernels of its regions are damaged: {message}"));
+    }
+    if let Some(file) = std::env::var_os("OMPVM_DUMP_OUTLINED") {
+        let text = take_message(llvm!(core::LLVMPrintModuleToString(module)));
+        let _ = std::fs::write(file, text);
+    }
+    let buffer = llvm!(bit_writer::LLVMWriteBitcodeToMemoryBuffer(module));
+    Ok(take_buffer(buffer))
+}
+
+/// What all kernels call; the functions are in `runtime-c/device/outlined.c`.
+const COMMON: &str = "
+declare void @__ompvm_outlined_begin(ptr)
+declare void @__ompvm_outlined_phase(ptr, i32)
+declare i1 @__ompvm_outlined_any(ptr)
+declare i1 @__ompvm_outlined_next(ptr)
+declare i1 @__ompvm_outlined_combine(ptr, ptr, ptr, i32, ptr, ptr, ptr)
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+declare void @__ompvm_outlined_global(ptr, ptr)
+";
+
+fn type_of(value: LLVMValueRef) -> String {
+    let of = llvm!(core::LLVMTypeOf(value));
+    take_message(llvm!(core::LLVMPrintTypeToString(of)))
+}
+
+/// A name as the language writes it.
+fn quoted(name: &str) -> String {
+    let mut out = String::from("@\"");
+    for byte in name.bytes() {
+        match byte {
+            b'"' | b'\\' | 0..=31 | 127.. => {
+                let _ = write!(out, "\\{byte:02X}");
+            }
+            _ => out.push(char::from(byte)),
+        }
+    }
+    out + "\""
+}
+
+/// Has what the text refers to be found by its name.
+fn reveal(module: LLVMModuleRef, plan: &Plan, reduction: Option<&Reduction>) {
+    let visible = |value| {
+        llvm!(core::LLVMSetLinkage(
+            value,
+            LLVMLinkage::LLVMExternalLinkage
+        ));
+    };
+    if let Some(reduction) = reduction {
+        visible(reduction.combine);
+    }
+    for root in &plan.roots {
+        let Origin::Global(name) = &root.origin else {
+            continue;
+        };
+        let text = format!("{name}\0");
+        let variable = llvm!(core::LLVMGetNamedGlobal(module, text.as_ptr().cast()));
+        if !variable.is_null() {
+            visible(variable);
+        }
+    }
+}
+
+fn write_kernel(text: &mut String, function: LLVMValueRef, plan: &Plan, entries: &Entries) {
+    let reduction = entries.reduction.as_ref();
+    let name = quoted(&plan.kernel);
+    let region = quoted(&name_of(function));
+    let count = llvm!(core::LLVMCountParams(function));
+    let types: Vec<String> = (0..count)
+        .map(|i| type_of(llvm!(core::LLVMGetParam(function, i))))
+        .collect();
+    let _ = writeln!(text, "declare void {region}({})", types.join(", "));
+    let mut parameters = vec!["ptr %launch".to_owned()];
+    let mut body = String::new();
+    let mut arguments = vec!["ptr %virtual".to_owned(), "ptr %virtual".to_owned()];
+    for (n, root) in plan.roots.iter().enumerate() {
+        let of = match &root.origin {
+            Origin::Captured(i) => types[*i as usize + 2].clone(),
+            Origin::Global(_) => "ptr".to_owned(),
+        };
+        let value = pass(
+            &n.to_string(),
+            &root.passing,
+            &of,
+            &mut parameters,
+            &mut body,
+        );
+        match &root.origin {
+            Origin::Captured(_) => arguments.push(format!("{of} {value}")),
+            Origin::Global(global) => {
+                let global = quoted(global);
+                if !text.contains(&format!("\n{global} = ")) {
+                    let _ = writeln!(text, "\n{global} = external global i8");
+                }
+                let _ = writeln!(
+                    body,
+                    "  call void @__ompvm_outlined_global(ptr {global}, ptr {value})"
+                );
+            }
+        }
+    }
+    let call = format!("  call void {region}({})", arguments.join(", "));
+    let record: u64 = reduction.map_or(0, |r| r.items.iter().map(|s| s.next_multiple_of(8)).sum());
+    let environment = quoted(&format!("{}_kernel_environment", plan.kernel));
+    let _ = writeln!(
+        text,
+        "{environment} = weak_odr protected constant {{ {{ i8, i8, i8, i32, i32, i32, i32, i32, i32 }}, ptr, ptr }} \
+         {{ {{ i8, i8, i8, i32, i32, i32, i32, i32, i32 }} {{ i8 0, i8 0, i8 2, i32 1, i32 {THREADS}, i32 -1, i32 -1, \
+         i32 {record}, i32 {BLOCKS} }}, ptr null, ptr null }}, align 8"
+    );
+    let _ = writeln!(
+        text,
+        "define weak_odr protected ptx_kernel void {name}({}) \"nvvm.maxntid\"=\"{THREADS}\" {{",
+        parameters.join(", ")
+    );
+    let _ = writeln!(text, "entry:\n  %virtual = alloca [64 x i8], align 16");
+    text.push_str(&body);
+    if let Some(reduction) = reduction {
+        place_records(text, reduction, record);
+    }
+    // Once without an iteration: then the number of iterations is known, and the first values of a
+    // reduction.
+    let _ = writeln!(
+        text,
+        "  call void @__ompvm_outlined_begin(ptr %virtual)\n  \
+         call void @__ompvm_outlined_phase(ptr %virtual, i32 0)\n{call}\n  \
+         call void @__ompvm_outlined_phase(ptr %virtual, i32 1)"
+    );
+    if reduction.is_some() {
+        let _ = writeln!(
+            text,
+            "  %kept = getelementptr i8, ptr %other, i64 {record}\n  \
+             call void @llvm.memcpy.p0.p0.i64(ptr align 8 %kept, ptr align 8 %record, i64 {record}, i1 false)"
+        );
+    }
+    let _ = writeln!(
+        text,
+        "  %any = call i1 @__ompvm_outlined_any(ptr %virtual)\n  \
+         br i1 %any, label %loop, label %after\nloop:\n{call}\n  %more = call i1 @__ompvm_outlined_next(ptr %virtual)\n  \
+         br i1 %more, label %loop, label %after\nafter:"
+    );
+    match reduction {
+        None => text.push_str("  ret void\n}\n"),
+        Some(reduction) => {
+            let combine = quoted(&name_of(reduction.combine));
+            let _ = writeln!(
+                text,
+                "  %last = call i1 @__ompvm_outlined_combine(ptr %launch, ptr %record, ptr %other, \
+                 i32 {}, ptr %into, ptr %from, ptr {combine})\n  br i1 %last, label %result, label %end\n\
+                 result:\n  call void @__ompvm_outlined_phase(ptr %virtual, i32 2)\n{call}\n  br label %end\n\
+                 end:\n  ret void\n}}",
+                record / 4
+            );
+            write_reduce(text, reduction);
+        }
+    }
+}
+
+/// How something gets to the function; the value as an operand.
+fn pass(
+    n: &str,
+    passing: &Passing,
+    of: &str,
+    parameters: &mut Vec<String>,
+    body: &mut String,
+) -> String {
+    match passing {
+        Passing::Value => {
+            parameters.push(format!("{of} %w{n}"));
+            format!("%w{n}")
+        }
+        Passing::Object(_) => {
+            parameters.push(format!("ptr %w{n}"));
+            format!("%w{n}")
+        }
+        Passing::Copy { size, pointers } => {
+            let words = size.div_ceil(8);
+            let _ = writeln!(body, "  %c{n} = alloca [{words} x i64], align 16");
+            for word in 0..words {
+                let inner = format!("{n}.{word}");
+                let pointer = pointers.iter().find(|(offset, _)| *offset == 8 * word);
+                let (of, value) = match pointer {
+                    Some((_, passing)) => ("ptr", pass(&inner, passing, "ptr", parameters, body)),
+                    None => {
+                        parameters.push(format!("i64 %w{inner}"));
+                        ("i64", format!("%w{inner}"))
+                    }
+                };
+                let _ = writeln!(
+                    body,
+                    "  %p{inner} = getelementptr i8, ptr %c{n}, i64 {}\n  \
+                     store {of} {value}, ptr %p{inner}, align 8",
+                    8 * word
+                );
+            }
+            format!("%c{n}")
+        }
+    }
+}
+
+/// The record with its two lists of addresses.
+fn place_records(text: &mut String, reduction: &Reduction, record: u64) {
+    let items = reduction.items.len();
+    let _ = writeln!(
+        text,
+        "  %record = alloca [{record} x i8], align 16\n  %other = alloca [{} x i8], align 16\n  \
+         %into = alloca [{items} x ptr], align 16\n  %from = alloca [{items} x ptr], align 16",
+        2 * record
+    );
+    let mut at = 0;
+    for (k, size) in reduction.items.iter().enumerate() {
+        for (list, of) in [("into", "record"), ("from", "other")] {
+            let _ = writeln!(
+                text,
+                "  %{list}.{k} = getelementptr i8, ptr %{of}, i64 {at}\n  \
+                 %{list}.at.{k} = getelementptr i8, ptr %{list}, i64 {}\n  \
+                 store ptr %{list}.{k}, ptr %{list}.at.{k}, align 8",
+                8 * k
+            );
+        }
+        at += size.next_multiple_of(8);
+    }
+    let _ = writeln!(
+        text,
+        "  %into.place = getelementptr i8, ptr %virtual, i64 48\n  store ptr %into, ptr %into.place, align 8"
+    );
+}
+
+/// What a region calls where its reduction begins; true when it has the result in its private copies.
+fn write_reduce(text: &mut String, reduction: &Reduction) {
+    let combine = quoted(&name_of(reduction.combine));
+    let name = quoted(&reduction.name);
+    if !text.contains(&format!("declare void {combine}(")) {
+        let _ = writeln!(text, "declare void {combine}(ptr, ptr)");
+    }
+    let _ = writeln!(
+        text,
+        "define hidden i1 {name}(ptr %virtual, ptr %list) alwaysinline {{\nentry:\n  \
+         %place = getelementptr i8, ptr %virtual, i64 48\n  %into = load ptr, ptr %place, align 8\n  \
+         %at = getelementptr i8, ptr %virtual, i64 4\n  %phase = load i32, ptr %at, align 4\n  \
+         switch i32 %phase, label %iterate [ i32 0, label %identity\n i32 2, label %result ]\n\
+         iterate:\n  call void {combine}(ptr %into, ptr %list)\n  ret i1 false"
+    );
+    for (label, to, from, done) in [
+        ("identity", "i", "p", "false"),
+        ("result", "p", "i", "true"),
+    ] {
+        let _ = writeln!(text, "{label}:");
+        for (k, size) in reduction.items.iter().enumerate() {
+            let _ = writeln!(
+                text,
+                "  %{label}.ia.{k} = getelementptr i8, ptr %into, i64 {at}\n  \
+                 %{label}.pa.{k} = getelementptr i8, ptr %list, i64 {at}\n  \
+                 %{label}.i.{k} = load ptr, ptr %{label}.ia.{k}, align 8\n  \
+                 %{label}.p.{k} = load ptr, ptr %{label}.pa.{k}, align 8\n  \
+                 call void @llvm.memcpy.p0.p0.i64(ptr align {align} %{label}.{to}.{k}, \
+                 ptr align {align} %{label}.{from}.{k}, i64 {size}, i1 false)",
+                at = 8 * k,
+                // A size is a multiple of the alignment.
+                align = (1u64 << size.trailing_zeros().min(3))
+            );
+        }
+        let _ = writeln!(text, "  ret i1 {done}");
+    }
+    text.push_str("}\n");
+}
+
+fn always_inline(function: LLVMValueRef) {
+    let name = c"alwaysinline";
+    let kind = llvm!(core::LLVMGetEnumAttributeKindForName(
+        name.as_ptr(),
+        name.count_bytes()
+    ));
+    let module = llvm!(core::LLVMGetGlobalParent(function));
+    let context = llvm!(core::LLVMGetModuleContext(module));
+    let attribute = llvm!(core::LLVMCreateEnumAttribute(context, kind, 0));
+    let index = inkwell::llvm_sys::LLVMAttributeFunctionIndex;
+    llvm!(core::LLVMAddAttributeAtIndex(function, index, attribute));
+}
+
+/// Gives a declaration another name, or its uses to what has that name.
+fn rename(module: LLVMModuleRef, function: LLVMValueRef, name: &str) {
+    let text = format!("{name}\0");
+    let there = llvm!(core::LLVMGetNamedFunction(module, text.as_ptr().cast()));
+    if there.is_null() {
+        llvm!(core::LLVMSetValueName2(
+            function,
+            name.as_ptr().cast(),
+            name.len()
+        ));
+    } else {
+        llvm!(core::LLVMReplaceAllUsesWith(function, there));
+    }
+}
+
+fn link_text(parsed: &Parsed, text: &str) -> Result<(), String> {
+    let buffer = llvm!(core::LLVMCreateMemoryBufferWithMemoryRangeCopy(
+        text.as_ptr().cast(),
+        text.len(),
+        c"kernels".as_ptr()
+    ));
+    let (mut kernels, mut message) = (null_mut(), null_mut());
+    let failed = llvm!(ir_reader::LLVMParseIRInContext2(
+        parsed.context,
+        buffer,
+        &mut kernels,
+        &mut message
+    )) != 0;
+    llvm!(core::LLVMDisposeMemoryBuffer(buffer));
+    if failed {
+        return Err(format!(
+            "the kernels of its regions are not understood: {}",
+            take_message(message)
+        ));
+    }
+    if llvm!(linker::LLVMLinkModules2(parsed.module, kernels)) != 0 {
+        return Err(format!(
+            "the kernels of its regions cannot be linked: {}",
+            parsed.take_errors()
+        ));
+    }
+    Ok(())
+}
+
+/// Has a kernel use what it was given for the program's variables.
+fn place_globals(module: LLVMModuleRef, plan: &Plan) {
+    let Some(kernel) = crate::llvm::nvptx::function(module, &plan.kernel) else {
+        return;
+    };
+    let marks: Vec<LLVMValueRef> = instructions(kernel)
+        .filter(|&i| called(i).is_some_and(|f| *name_of(f) == *format!("{OURS}global")))
+        .collect();
+    for mark in marks {
+        let variable = llvm!(core::LLVMGetOperand(mark, 0));
+        let instead = llvm!(core::LLVMGetOperand(mark, 1));
+        llvm!(core::LLVMInstructionEraseFromParent(mark));
+        shim::replace_in(kernel, variable, instead);
+    }
+}
+
+/// Leaves the kernels alone visible.
+fn hide(module: LLVMModuleRef, kernels: &[&str]) {
+    for function in functions(module) {
+        if llvm!(core::LLVMIsDeclaration(function)) == 0 && !kernels.contains(&&*name_of(function))
+        {
+            llvm!(core::LLVMSetLinkage(
+                function,
+                LLVMLinkage::LLVMInternalLinkage
+            ));
+        }
+    }
+    for variable in variables(module).collect::<Vec<_>>() {
+        let name = name_of(variable);
+        if llvm!(core::LLVMIsDeclaration(variable)) != 0 {
+            continue;
+        }
+        llvm!(core::LLVMSetSection(variable, c"".as_ptr()));
+        if !name.ends_with("_kernel_environment") {
+            llvm!(core::LLVMSetLinkage(
+                variable,
+                LLVMLinkage::LLVMInternalLinkage
+            ));
+        }
+    }
+}

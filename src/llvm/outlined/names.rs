@@ -1,0 +1,184 @@
+//! Names of functions: which a device has, and what those that it lacks would do.
+
+/// Functions of `math.h` that devices' libraries of mathematics have under `__nv_<name>`, with and without
+/// `f` behind it.
+const MATHEMATICS: [&str; 59] = [
+    "acos",
+    "acosh",
+    "asin",
+    "asinh",
+    "atan",
+    "atan2",
+    "atanh",
+    "cbrt",
+    "ceil",
+    "copysign",
+    "cos",
+    "cosh",
+    "erf",
+    "erfc",
+    "exp",
+    "exp10",
+    "exp2",
+    "expm1",
+    "fabs",
+    "fdim",
+    "floor",
+    "fma",
+    "fmax",
+    "fmin",
+    "fmod",
+    "frexp",
+    "hypot",
+    "ilogb",
+    "j0",
+    "j1",
+    "ldexp",
+    "lgamma",
+    "llrint",
+    "llround",
+    "log",
+    "log10",
+    "log1p",
+    "log2",
+    "logb",
+    "lrint",
+    "lround",
+    "modf",
+    "nearbyint",
+    "nextafter",
+    "pow",
+    "remainder",
+    "rint",
+    "round",
+    "scalbn",
+    "sin",
+    "sincos",
+    "sinh",
+    "sqrt",
+    "tan",
+    "tanh",
+    "tgamma",
+    "trunc",
+    "y0",
+    "y1",
+];
+
+/// A device's name for a function of `math.h`.
+pub(super) fn mathematics(name: &str) -> Option<String> {
+    let plain = match MATHEMATICS.contains(&name) {
+        true => name,
+        false => name.strip_suffix('f').filter(|n| MATHEMATICS.contains(n))?,
+    };
+    let suffix = &name[plain.len()..];
+    // `long` has 64 bits on both sides.
+    let plain = match plain {
+        "lrint" => "llrint",
+        "lround" => "llround",
+        other => other,
+    };
+    Some(format!("__nv_{plain}{suffix}"))
+}
+
+/// Beginnings of names, and what such functions do that a device cannot.
+const REASONS: &[(&str, &str)] = &[
+    (
+        "omp_get_thread_num",
+        "the number of the thread is asked for",
+    ),
+    ("omp_get_num_threads", "the number of threads is asked for"),
+    ("omp_set_lock", "a lock"),
+    ("omp_unset_lock", "a lock"),
+    ("omp_test_lock", "a lock"),
+    ("omp_set_nest_lock", "a lock"),
+    ("omp_unset_nest_lock", "a lock"),
+    (
+        "omp_",
+        "the runtime is asked for something that iterations do not have",
+    ),
+    ("__kmpc_critical", "a critical region"),
+    ("__kmpc_end_critical", "a critical region"),
+    ("__kmpc_ordered", "an ordered region"),
+    (
+        "__kmpc_doacross",
+        "iterations wait for each other (`ordered` with `depend`)",
+    ),
+    ("__kmpc_flush", "a flush: threads may wait for each other"),
+    ("__kmpc_barrier", "a barrier inside the region"),
+    ("__kmpc_cancel", "cancellation"),
+    ("__kmpc_single", "a part that one thread runs"),
+    ("__kmpc_master", "a part that one thread runs"),
+    ("__kmpc_masked", "a part that one thread runs"),
+    ("__kmpc_copyprivate", "a part that one thread runs"),
+    ("__kmpc_fork", "a parallel region inside the region"),
+    ("__kmpc_serialized", "a parallel region inside the region"),
+    ("__kmpc_push", "a parallel region inside the region"),
+    ("__kmpc_omp_task", "tasks"),
+    ("__kmpc_taskloop", "tasks"),
+    ("__kmpc_taskgroup", "tasks"),
+    ("__kmpc_task", "tasks"),
+    ("__kmpc_threadprivate", "a variable of the thread's own"),
+    ("__kmpc_atomic", "an atomic update that needs the runtime"),
+    ("__kmpc_alloc", "memory is allocated"),
+    ("__kmpc_", "the runtime's entry"),
+    ("__tgt_", "a `target` region inside the region"),
+    ("printf", "output"),
+    ("fprintf", "output"),
+    ("vprintf", "output"),
+    ("puts", "output"),
+    ("putchar", "output"),
+    ("fputs", "output"),
+    ("fputc", "output"),
+    ("putc", "output"),
+    ("fwrite", "output"),
+    ("write", "output"),
+    ("_ZNSo", "output"),
+    ("_ZSt", "the C++ library"),
+    ("_ZNS", "the C++ library"),
+    ("fread", "input"),
+    ("read", "input"),
+    ("fgets", "input"),
+    ("scanf", "input"),
+    ("fscanf", "input"),
+    ("malloc", "memory is allocated"),
+    ("calloc", "memory is allocated"),
+    ("realloc", "memory is allocated"),
+    ("free", "memory is freed"),
+    ("_Znw", "memory is allocated"),
+    ("_Zna", "memory is allocated"),
+    ("_Zd", "memory is freed"),
+    ("rand", "a generator whose state all threads share"),
+    ("random", "a generator whose state all threads share"),
+    ("drand48", "a generator whose state all threads share"),
+    ("exit", "the program may end there"),
+    ("abort", "the program may end there"),
+    ("__assert_fail", "an assertion"),
+    ("__cxa_", "an exception"),
+    ("_Unwind", "an exception"),
+    ("__clang_call_terminate", "an exception"),
+];
+
+/// Why a function cannot be called on a device.
+pub(super) fn reason(name: &str) -> String {
+    match REASONS.iter().find(|(start, _)| name.starts_with(start)) {
+        Some((_, what)) => format!("{what} (`{name}`)"),
+        None => format!("`{name}` is called, which is not part of the program"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outlined_functions_of_mathematics_have_the_devices_names() {
+        assert_eq!(mathematics("exp").as_deref(), Some("__nv_exp"));
+        assert_eq!(mathematics("expf").as_deref(), Some("__nv_expf"));
+        assert_eq!(mathematics("erf").as_deref(), Some("__nv_erf"));
+        assert_eq!(mathematics("erff").as_deref(), Some("__nv_erff"));
+        assert_eq!(mathematics("modf").as_deref(), Some("__nv_modf"));
+        assert_eq!(mathematics("lround").as_deref(), Some("__nv_llround"));
+        assert_eq!(mathematics("printf"), None);
+        assert!(reason("omp_get_thread_num").starts_with("the number of the thread"));
+    }
+}

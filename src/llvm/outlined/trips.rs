@@ -1,0 +1,357 @@
+//! How many iterations a region's loop has: an expression over what it gets, for the host to compute.
+
+use super::entries::OURS;
+use super::{Origin, Passing, Root, constant};
+use crate::llvm::nvptx::{called, instructions};
+use crate::llvm::raw::llvm;
+use crate::llvm::reader::name_of;
+use inkwell::llvm_sys::prelude::*;
+use inkwell::llvm_sys::{LLVMIntPredicate, LLVMOpcode, LLVMTypeKind};
+use serde::{Deserialize, Serialize};
+
+/// A number, computed with the words that a kernel gets. Its type has so many bits; what it is beyond
+/// them means nothing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Expression {
+    /// A constant.
+    Constant(i64),
+    /// So many bytes of what a root's copy holds, or of its word.
+    Word {
+        /// The number of the root.
+        root: u32,
+        /// The pointers that lead there, by their offsets.
+        path: Vec<u32>,
+        /// Bytes from its start.
+        offset: u32,
+        /// Bytes.
+        bytes: u32,
+    },
+    /// An operation on numbers of so many bits.
+    Operation(Operation, u32, Vec<Expression>),
+}
+
+/// Gives so many bytes of a root, or of what pointers at these offsets lead to from there.
+pub type Words<'a> = dyn Fn(u32, &[u32], u32, u32) -> Option<u64> + 'a;
+
+/// What is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "they are named as in the language")]
+pub enum Operation {
+    Add,
+    Sub,
+    Mul,
+    SDiv,
+    UDiv,
+    Shl,
+    LShr,
+    AShr,
+    And,
+    Or,
+    Xor,
+    SMin,
+    SMax,
+    UMin,
+    UMax,
+    SignExtend,
+    ZeroExtend,
+    Truncate,
+    Select,
+    Equal,
+    Unequal,
+    SLess,
+    SLessEqual,
+    ULess,
+    ULessEqual,
+}
+
+/// Expressions are not larger than this.
+const DEPTH: u32 = 24;
+
+/// The numbers of the first and the last iteration.
+pub(super) fn bounds(
+    roots: &[Root],
+    function: LLVMValueRef,
+    module: LLVMModuleRef,
+) -> Option<(Expression, Expression)> {
+    let reading = Reading {
+        module,
+        function,
+        roots,
+    };
+    let operand = |call, index| llvm!(core::LLVMGetOperand(call, index));
+    for call in instructions(function) {
+        let Some(callee) = called(call) else { continue };
+        let name = name_of(callee);
+        let Some(entry) = name.strip_prefix(OURS) else {
+            continue;
+        };
+        if entry.starts_with("fetch_") {
+            let lower = reading.value(operand(call, 1), 0)?;
+            return Some((lower, reading.value(operand(call, 2), 0)?));
+        }
+        if entry.starts_with("static_") {
+            let lower = reading.stored(call, operand(call, 2))?;
+            return Some((lower, reading.stored(call, operand(call, 3))?));
+        }
+    }
+    None
+}
+
+struct Reading<'a> {
+    module: LLVMModuleRef,
+    function: LLVMValueRef,
+    roots: &'a [Root],
+}
+
+impl Reading<'_> {
+    /// What was stored in a variable before a call, in its block.
+    fn stored(&self, call: LLVMValueRef, variable: LLVMValueRef) -> Option<Expression> {
+        let mut at = llvm!(core::LLVMGetPreviousInstruction(call));
+        while !at.is_null() {
+            let store = !llvm!(core::LLVMIsAStoreInst(at)).is_null();
+            if store && llvm!(core::LLVMGetOperand(at, 1)) == variable {
+                return self.value(llvm!(core::LLVMGetOperand(at, 0)), 0);
+            }
+            at = llvm!(core::LLVMGetPreviousInstruction(at));
+        }
+        None
+    }
+
+    fn value(&self, value: LLVMValueRef, depth: u32) -> Option<Expression> {
+        use LLVMOpcode::*;
+        if depth > DEPTH {
+            return None;
+        }
+        if let Some(number) = constant(value) {
+            return Some(Expression::Constant(number));
+        }
+        let of = llvm!(core::LLVMTypeOf(value));
+        if llvm!(core::LLVMGetTypeKind(of)) != LLVMTypeKind::LLVMIntegerTypeKind {
+            return None;
+        }
+        let bits = llvm!(core::LLVMGetIntTypeWidth(of));
+        if bits > 64 {
+            return None;
+        }
+        if !llvm!(core::LLVMIsAArgument(value)).is_null() {
+            let origin = super::accesses::origin(self.function, value)?;
+            return self.word(&origin, Vec::new(), 0, 8, true);
+        }
+        if llvm!(core::LLVMIsAInstruction(value)).is_null() {
+            return None;
+        }
+        let operand = |index| llvm!(core::LLVMGetOperand(value, index));
+        let made = |operation, count: u32| {
+            let parts: Option<Vec<Expression>> = (0..count)
+                .map(|i| self.value(operand(i), depth + 1))
+                .collect();
+            Some(Expression::Operation(operation, bits, parts?))
+        };
+        let narrow = |operation| {
+            let from = llvm!(core::LLVMTypeOf(operand(0)));
+            let from = llvm!(core::LLVMGetIntTypeWidth(from));
+            let part = self.value(operand(0), depth + 1)?;
+            Some(Expression::Operation(operation, from, vec![part]))
+        };
+        match llvm!(core::LLVMGetInstructionOpcode(value)) {
+            LLVMAdd => made(Operation::Add, 2),
+            LLVMSub => made(Operation::Sub, 2),
+            LLVMMul => made(Operation::Mul, 2),
+            LLVMSDiv => made(Operation::SDiv, 2),
+            LLVMUDiv => made(Operation::UDiv, 2),
+            LLVMShl => made(Operation::Shl, 2),
+            LLVMLShr => made(Operation::LShr, 2),
+            LLVMAShr => made(Operation::AShr, 2),
+            LLVMAnd => made(Operation::And, 2),
+            LLVMOr => made(Operation::Or, 2),
+            LLVMXor => made(Operation::Xor, 2),
+            LLVMSelect => made(Operation::Select, 3),
+            LLVMSExt => narrow(Operation::SignExtend),
+            LLVMZExt => narrow(Operation::ZeroExtend),
+            LLVMTrunc => narrow(Operation::Truncate),
+            // The host has both addresses of a difference.
+            LLVMPtrToInt if opcode_of(operand(0)) == Some(LLVMLoad) => {
+                let address = llvm!(core::LLVMGetOperand(operand(0), 0));
+                let (origin, path, offset) =
+                    super::accesses::path(self.module, self.function, address)?;
+                self.word(&origin, path, offset, 8, false)
+            }
+            LLVMFreeze => self.value(operand(0), depth + 1),
+            LLVMICmp => self.comparison(value, depth),
+            LLVMCall => {
+                let name = name_of(called(value)?);
+                let operation = match name.strip_prefix("llvm.")?.split('.').next()? {
+                    "smin" => Operation::SMin,
+                    "smax" => Operation::SMax,
+                    "umin" => Operation::UMin,
+                    "umax" => Operation::UMax,
+                    _ => return None,
+                };
+                made(operation, 2)
+            }
+            LLVMLoad => {
+                let (origin, path, offset) =
+                    super::accesses::path(self.module, self.function, operand(0))?;
+                self.word(&origin, path, offset, bits.div_ceil(8), false)
+            }
+            _ => None,
+        }
+    }
+
+    fn comparison(&self, value: LLVMValueRef, depth: u32) -> Option<Expression> {
+        use LLVMIntPredicate::*;
+        let operand = |index| llvm!(core::LLVMGetOperand(value, index));
+        let of = llvm!(core::LLVMTypeOf(operand(0)));
+        if llvm!(core::LLVMGetTypeKind(of)) != LLVMTypeKind::LLVMIntegerTypeKind {
+            return None;
+        }
+        let bits = llvm!(core::LLVMGetIntTypeWidth(of));
+        let a = self.value(operand(0), depth + 1)?;
+        let b = self.value(operand(1), depth + 1)?;
+        let (operation, parts) = match llvm!(core::LLVMGetICmpPredicate(value)) {
+            LLVMIntEQ => (Operation::Equal, vec![a, b]),
+            LLVMIntNE => (Operation::Unequal, vec![a, b]),
+            LLVMIntSLT => (Operation::SLess, vec![a, b]),
+            LLVMIntSLE => (Operation::SLessEqual, vec![a, b]),
+            LLVMIntSGT => (Operation::SLess, vec![b, a]),
+            LLVMIntSGE => (Operation::SLessEqual, vec![b, a]),
+            LLVMIntULT => (Operation::ULess, vec![a, b]),
+            LLVMIntULE => (Operation::ULessEqual, vec![a, b]),
+            LLVMIntUGT => (Operation::ULess, vec![b, a]),
+            LLVMIntUGE => (Operation::ULessEqual, vec![b, a]),
+        };
+        Some(Expression::Operation(operation, bits, parts))
+    }
+
+    /// Bytes of a root that is passed as words, or (`own`) of an argument itself.
+    fn word(
+        &self,
+        origin: &Origin,
+        path: Vec<u32>,
+        offset: u32,
+        bytes: u32,
+        own: bool,
+    ) -> Option<Expression> {
+        let root = self.roots.iter().position(|r| r.origin == *origin)?;
+        let mut passing = &self.roots[root].passing;
+        for step in &path {
+            let Passing::Copy { pointers, .. } = passing else {
+                return None;
+            };
+            passing = &pointers.iter().find(|(at, _)| at == step)?.1;
+        }
+        let fits = match passing {
+            Passing::Value => own,
+            Passing::Copy { size, .. } => !own && offset + bytes <= *size,
+            Passing::Object(_) => false,
+        };
+        fits.then_some(Expression::Word {
+            root: root as u32,
+            path,
+            offset,
+            bytes,
+        })
+    }
+}
+
+fn opcode_of(value: LLVMValueRef) -> Option<LLVMOpcode> {
+    let instruction = !llvm!(core::LLVMIsAInstruction(value)).is_null();
+    instruction.then(|| llvm!(core::LLVMGetInstructionOpcode(value)))
+}
+
+impl Expression {
+    /// Its value; `word` gives bytes of a root.
+    pub fn evaluate(&self, word: &Words<'_>) -> Option<i64> {
+        match self {
+            Expression::Constant(number) => Some(*number),
+            Expression::Word {
+                root,
+                path,
+                offset,
+                bytes,
+            } => {
+                let raw = word(*root, path, *offset, *bytes)?;
+                Some(signed(raw as i64, 8 * bytes))
+            }
+            Expression::Operation(operation, bits, parts) => {
+                let values: Option<Vec<i64>> = parts.iter().map(|p| p.evaluate(word)).collect();
+                operation.apply(*bits, &values?)
+            }
+        }
+    }
+}
+
+fn signed(value: i64, bits: u32) -> i64 {
+    let away = 64 - bits.clamp(1, 64);
+    value << away >> away
+}
+
+fn unsigned(value: i64, bits: u32) -> u64 {
+    let away = 64 - bits.clamp(1, 64);
+    (value as u64) << away >> away
+}
+
+impl Operation {
+    fn apply(self, bits: u32, values: &[i64]) -> Option<i64> {
+        use Operation::*;
+        let s = |i: usize| values.get(i).map(|&v| signed(v, bits));
+        let u = |i: usize| values.get(i).map(|&v| unsigned(v, bits));
+        let result = match self {
+            Add => s(0)?.wrapping_add(s(1)?),
+            Sub => s(0)?.wrapping_sub(s(1)?),
+            Mul => s(0)?.wrapping_mul(s(1)?),
+            SDiv => s(0)?.checked_div(s(1)?)?,
+            UDiv => u(0)?.checked_div(u(1)?)? as i64,
+            Shl => s(0)?.checked_shl(u32::try_from(u(1)?).ok()?)?,
+            LShr => u(0)?.checked_shr(u32::try_from(u(1)?).ok()?)? as i64,
+            AShr => s(0)?.checked_shr(u32::try_from(u(1)?).ok()?)?,
+            And => s(0)? & s(1)?,
+            Or => s(0)? | s(1)?,
+            Xor => s(0)? ^ s(1)?,
+            SMin => s(0)?.min(s(1)?),
+            SMax => s(0)?.max(s(1)?),
+            UMin => u(0)?.min(u(1)?) as i64,
+            UMax => u(0)?.max(u(1)?) as i64,
+            // The bits are those of what is made wider or narrower.
+            SignExtend => return s(0),
+            ZeroExtend => return u(0).map(|v| v as i64),
+            Truncate => return s(0),
+            Select => {
+                let chosen = if values.first()? & 1 != 0 { 1 } else { 2 };
+                return values.get(chosen).copied();
+            }
+            Equal => return Some((u(0)? == u(1)?).into()),
+            Unequal => return Some((u(0)? != u(1)?).into()),
+            SLess => return Some((s(0)? < s(1)?).into()),
+            SLessEqual => return Some((s(0)? <= s(1)?).into()),
+            ULess => return Some((u(0)? < u(1)?).into()),
+            ULessEqual => return Some((u(0)? <= u(1)?).into()),
+        };
+        Some(signed(result, bits))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outlined_bounds_are_computed_in_their_types() {
+        let word = |root: u32, _: &[u32], _: u32, _: u32| Some([0xffff_fff0u64, 5][root as usize]);
+        let load = |root| Expression::Word {
+            root,
+            path: Vec::new(),
+            offset: 0,
+            bytes: 4,
+        };
+        let of = |operation, parts| Expression::Operation(operation, 32, parts);
+        let sum = of(Operation::Add, vec![load(0), load(1)]);
+        assert_eq!(sum.evaluate(&word), Some(-11));
+        let wide = of(Operation::ZeroExtend, vec![sum.clone()]);
+        assert_eq!(wide.evaluate(&word), Some(0xffff_fff5));
+        let least = of(Operation::UMin, vec![sum.clone(), load(1)]);
+        assert_eq!(least.evaluate(&word), Some(5));
+        let none = of(Operation::SDiv, vec![sum, Expression::Constant(0)]);
+        assert_eq!(none.evaluate(&word), None);
+    }
+}

@@ -1,0 +1,288 @@
+//! The functions of the C library that a program calls through us: those that allocate, so that blocks are
+//! known, and those that have the system read or write memory, which must be there then.
+//!
+//! What not: strings, which the library reads itself first; libraries' own calls.
+
+use super::{Mode, heap, mode, residency};
+use hashbrown::HashMap;
+use libc::{c_int, c_void, iovec, msghdr, size_t, ssize_t};
+
+macro_rules! rows {
+    ($($name:literal => $f:expr;)*) => {
+        /// What the program's names mean while regions may run on devices.
+        pub fn overrides() -> HashMap<&'static str, usize> {
+            let mut rows = HashMap::new();
+            if mode() != Mode::Off {
+                $(rows.insert($name, $f as *const () as usize);)*
+            }
+            rows
+        }
+    };
+}
+
+rows! {
+    "malloc" => malloc;
+    "calloc" => calloc;
+    "realloc" => realloc;
+    "reallocarray" => reallocarray;
+    "free" => free;
+    "aligned_alloc" => aligned_alloc;
+    "memalign" => aligned_alloc;
+    "posix_memalign" => posix_memalign;
+    "_Znwm" => new;
+    "_Znam" => new;
+    "_ZdlPv" => free;
+    "_ZdaPv" => free;
+    "_ZdlPvm" => delete_sized;
+    "_ZdaPvm" => delete_sized;
+    "sigaction" => sigaction;
+    "signal" => signal;
+    "read" => read;
+    "write" => write;
+    "pread" => pread;
+    "pread64" => pread;
+    "pwrite" => pwrite;
+    "pwrite64" => pwrite;
+    "fread" => fread;
+    "fwrite" => fwrite;
+    "recv" => recv;
+    "recvfrom" => recvfrom;
+    "send" => send;
+    "sendto" => sendto;
+    "readv" => readv;
+    "writev" => writev;
+    "recvmsg" => recvmsg;
+    "sendmsg" => sendmsg;
+    "getrandom" => getrandom;
+}
+
+unsafe extern "C" fn malloc(size: size_t) -> *mut c_void {
+    heap::allocate(size, false)
+}
+
+unsafe extern "C" fn calloc(count: size_t, size: size_t) -> *mut c_void {
+    match count.checked_mul(size) {
+        Some(whole) => heap::allocate(whole, true),
+        // SAFETY: fails as it does natively.
+        None => unsafe { libc::calloc(count, size) },
+    }
+}
+
+/// `operator new`; where there is no memory, the library's own says so.
+unsafe extern "C-unwind" fn new(size: size_t) -> *mut c_void {
+    let p = heap::allocate(size.max(1), false);
+    if !p.is_null() {
+        return p;
+    }
+    // SAFETY: the name is text; a function of that type has it.
+    unsafe {
+        let own = libc::dlsym(libc::RTLD_DEFAULT, c"_Znwm".as_ptr());
+        if own.is_null() {
+            libc::abort();
+        }
+        std::mem::transmute::<*mut c_void, unsafe extern "C-unwind" fn(size_t) -> *mut c_void>(own)(
+            size,
+        )
+    }
+}
+
+unsafe extern "C" fn delete_sized(p: *mut c_void, _size: size_t) {
+    // SAFETY: the caller's block.
+    unsafe { free(p) };
+}
+
+unsafe extern "C" fn free(p: *mut c_void) {
+    if p.is_null() {
+        return;
+    }
+    // SAFETY: the caller's block.
+    let noted = unsafe { libc::malloc_usable_size(p) } >= heap::least();
+    if noted && heap::remove(p as usize).is_some_and(|b| b.alone()) {
+        residency::forget(p as usize);
+    }
+    // SAFETY: the caller's block, the C library's.
+    unsafe { libc::free(p) };
+}
+
+unsafe extern "C" fn realloc(p: *mut c_void, size: size_t) -> *mut c_void {
+    if p.is_null() {
+        return heap::allocate(size, false);
+    }
+    // SAFETY: the caller's block.
+    if size < heap::least() && unsafe { libc::malloc_usable_size(p) } < heap::least() {
+        // SAFETY: as above.
+        return unsafe { libc::realloc(p, size) };
+    }
+    let known = heap::find(p as usize).filter(|b| b.start == p as usize);
+    let large = known.is_some_and(|b| b.kind == heap::Kind::Large);
+    // SAFETY: the caller's block.
+    unsafe {
+        if size == 0 {
+            free(p);
+            return std::ptr::null_mut();
+        }
+        if !large && size < heap::LARGE {
+            let fresh = libc::realloc(p, size);
+            if !fresh.is_null() {
+                heap::remove(p as usize);
+                if size >= heap::least() {
+                    heap::add(fresh as usize, size, heap::Kind::Small);
+                }
+            }
+            return fresh;
+        }
+        let old = known.map_or_else(|| libc::malloc_usable_size(p), |b| b.size);
+        let fresh = heap::allocate(size, false);
+        if !fresh.is_null() {
+            let kept = old.min(size);
+            // Read without a fault, which would hold more than is wanted.
+            residency::touch(p as usize, kept, false);
+            std::ptr::copy_nonoverlapping(p.cast::<u8>(), fresh.cast::<u8>(), kept);
+            free(p);
+        }
+        fresh
+    }
+}
+
+unsafe extern "C" fn reallocarray(p: *mut c_void, count: size_t, size: size_t) -> *mut c_void {
+    match count.checked_mul(size) {
+        // SAFETY: as `realloc`.
+        Some(whole) => unsafe { realloc(p, whole) },
+        None => {
+            // SAFETY: this thread's variable.
+            unsafe { *libc::__errno_location() = libc::ENOMEM };
+            std::ptr::null_mut()
+        }
+    }
+}
+
+unsafe extern "C" fn aligned_alloc(align: size_t, size: size_t) -> *mut c_void {
+    let mut p = std::ptr::null_mut();
+    // SAFETY: a local.
+    match unsafe { posix_memalign(&raw mut p, align.max(size_of::<usize>()), size) } {
+        0 => p,
+        error => {
+            // SAFETY: this thread's variable.
+            unsafe { *libc::__errno_location() = error };
+            std::ptr::null_mut()
+        }
+    }
+}
+
+unsafe extern "C" fn posix_memalign(to: *mut *mut c_void, align: size_t, size: size_t) -> c_int {
+    let large = size >= heap::LARGE;
+    let (wide, whole, kind) = match large {
+        true => (
+            align.max(heap::PAGE),
+            size.next_multiple_of(heap::PAGE),
+            heap::Kind::Large,
+        ),
+        false => (align, size, heap::Kind::Small),
+    };
+    // SAFETY: the caller's place for the address.
+    unsafe {
+        let error = libc::posix_memalign(to, wide, whole);
+        if error == 0 && size >= heap::least() {
+            heap::add(*to as usize, size, kind);
+        }
+        error
+    }
+}
+
+/// A program that handles bad accesses itself gets all of them: its memory stays on the host.
+fn handles(signal: c_int) {
+    if signal == libc::SIGSEGV {
+        super::choose(Mode::Off);
+        crate::kmpc::hooks::clear_elsewhere();
+        residency::bring_all_back();
+    }
+}
+
+unsafe extern "C" fn sigaction(
+    number: c_int,
+    new: *const libc::sigaction,
+    old: *mut libc::sigaction,
+) -> c_int {
+    if !new.is_null() {
+        handles(number);
+    }
+    // SAFETY: the caller's contract.
+    unsafe { libc::sigaction(number, new, old) }
+}
+
+unsafe extern "C" fn signal(number: c_int, handler: usize) -> usize {
+    handles(number);
+    // SAFETY: the caller's contract.
+    unsafe { libc::signal(number, handler) }
+}
+
+/// Functions that have the system read or write `len` bytes at an address.
+macro_rules! touching {
+    ($($name:ident($($p:ident: $t:ty),*) -> $r:ty, $at:ident, $len:expr, $write:literal;)*) => {$(
+        unsafe extern "C-unwind" fn $name($($p: $t),*) -> $r {
+            residency::touch($at as usize, $len, $write);
+            // SAFETY: the caller's contract.
+            unsafe { libc::$name($($p),*) }
+        }
+    )*};
+}
+
+touching! {
+    read(fd: c_int, to: *mut c_void, n: size_t) -> ssize_t, to, n, true;
+    write(fd: c_int, from: *const c_void, n: size_t) -> ssize_t, from, n, false;
+    pread(fd: c_int, to: *mut c_void, n: size_t, at: i64) -> ssize_t, to, n, true;
+    pwrite(fd: c_int, from: *const c_void, n: size_t, at: i64) -> ssize_t, from, n, false;
+    fread(to: *mut c_void, size: size_t, n: size_t, file: *mut libc::FILE) -> size_t,
+        to, size.saturating_mul(n), true;
+    fwrite(from: *const c_void, size: size_t, n: size_t, file: *mut libc::FILE) -> size_t,
+        from, size.saturating_mul(n), false;
+    recv(fd: c_int, to: *mut c_void, n: size_t, flags: c_int) -> ssize_t, to, n, true;
+    send(fd: c_int, from: *const c_void, n: size_t, flags: c_int) -> ssize_t, from, n, false;
+    recvfrom(fd: c_int, to: *mut c_void, n: size_t, flags: c_int, who: *mut libc::sockaddr,
+        size: *mut libc::socklen_t) -> ssize_t, to, n, true;
+    sendto(fd: c_int, from: *const c_void, n: size_t, flags: c_int, who: *const libc::sockaddr,
+        size: libc::socklen_t) -> ssize_t, from, n, false;
+    getrandom(to: *mut c_void, n: size_t, flags: libc::c_uint) -> ssize_t, to, n, true;
+}
+
+/// # Safety
+/// `count` live entries.
+unsafe fn touch_all(list: *const iovec, count: usize, write: bool) {
+    for index in 0..count {
+        // SAFETY: the caller's contract.
+        let part = unsafe { &*list.add(index) };
+        residency::touch(part.iov_base as usize, part.iov_len, write);
+    }
+}
+
+unsafe extern "C-unwind" fn readv(fd: c_int, list: *const iovec, count: c_int) -> ssize_t {
+    // SAFETY: the caller's contract.
+    unsafe {
+        touch_all(list, count.max(0) as usize, true);
+        libc::readv(fd, list, count)
+    }
+}
+
+unsafe extern "C-unwind" fn writev(fd: c_int, list: *const iovec, count: c_int) -> ssize_t {
+    // SAFETY: the caller's contract.
+    unsafe {
+        touch_all(list, count.max(0) as usize, false);
+        libc::writev(fd, list, count)
+    }
+}
+
+unsafe extern "C-unwind" fn recvmsg(fd: c_int, message: *mut msghdr, flags: c_int) -> ssize_t {
+    // SAFETY: the caller's contract.
+    unsafe {
+        touch_all((*message).msg_iov, (*message).msg_iovlen, true);
+        libc::recvmsg(fd, message, flags)
+    }
+}
+
+unsafe extern "C-unwind" fn sendmsg(fd: c_int, message: *const msghdr, flags: c_int) -> ssize_t {
+    // SAFETY: the caller's contract.
+    unsafe {
+        touch_all((*message).msg_iov, (*message).msg_iovlen, false);
+        libc::sendmsg(fd, message, flags)
+    }
+}
