@@ -3,7 +3,7 @@
 //! What: differential tests (`tests/diff`: the virtual machine must print and exit as the native
 //! build of the same bitcode does), OpenMP programs by construct (`tests/pass`), guest faults
 //! (`tests/fail`), constructs that must be reported at load (`tests/unsupported`), the command
-//! line's own errors, the drop-in library and native libraries with a runtime of their own, the cache of compiled programs, comparisons with native executables, listings of the bytecode, device code and a GPU's driver, the NAS benchmarks, the examples and the layering rule.
+//! line's own errors, the drop-in library and native libraries with a runtime of their own, the cache of compiled programs, comparisons with native executables, listings of the bytecode, device code, damaged device images and a GPU's driver, the NAS benchmarks, the examples and the layering rule.
 //! Why one binary: each one that links LLVM costs seconds and 50 MB. What not: nothing is timed.
 //!
 //! Compiled guests are kept under `target/guests`, named by a hash of source, flags and compiler.
@@ -24,6 +24,7 @@ mod fortran;
 mod generate;
 mod golden;
 mod house;
+mod images;
 mod neighbours;
 mod npb;
 mod omp;
@@ -132,6 +133,7 @@ fn main() {
         trials.extend(compare::trials());
         trials.extend(driver::trials());
         trials.extend(dropin::trials());
+        trials.extend(images::trials());
         trials.extend(ompt::trials());
         trials.extend(ptx::trials());
         trials.extend(tools::trials());

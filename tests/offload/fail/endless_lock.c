@@ -1,0 +1,15 @@
+// A region that takes a lock twice never ends: it is ended when its time is over.
+// env: OMPVM_TARGET_TIMEOUT=0.3
+// signal: 6
+// stderr-has: the region did not end in the time that OMPVM_TARGET_TIMEOUT gives
+#include <omp.h>
+int main(void) {
+#pragma omp target
+  {
+    omp_lock_t l;
+    omp_init_lock(&l);
+    omp_set_lock(&l);
+    omp_set_lock(&l);
+  }
+  return 0;
+}
