@@ -5,7 +5,8 @@
  *
  * A grid of 2^k points a side is stored with one more layer all around that
  * repeats the opposite side, so that no stencil asks where it is. All grids of
- * a hierarchy lie one after the other in one static array.
+ * a hierarchy lie one after the other in one static array. Where v is not zero
+ * is found by common/charges.h.
  *
  * The 27-point stencils weigh neighbours by distance alone. For a line of
  * points, the sums over the four nearest and the four diagonal lines are made
@@ -16,6 +17,7 @@
  * Timed: the first residual and the V-cycles with their residuals. Not timed:
  * making v, one V-cycle for warm-up. Checked: the L2 norm of the last residual.
  */
+#include "common/charges.h"
 #include "common/npb.h"
 #include "reference/mg.h"
 
@@ -24,15 +26,11 @@
 #include <string.h>
 
 enum {
-    SIDE = NPB_PICK(NPB_MG_NX_),
     ITERATIONS = NPB_PICK(NPB_MG_ITERATIONS_),
     TOP = SIDE == 32 ? 5 : SIDE == 128 ? 7 : SIDE == 256 ? 8 : 9,
-    WIDE = SIDE + 2, /* with the repeated layers */
-    CHARGES = 10     /* of each sign */
+    WIDE = SIDE + 2 /* with the repeated layers */
 };
 _Static_assert(SIDE == 1 << TOP, "the side is a known power of two");
-_Static_assert(SIDE == NPB_PICK(NPB_MG_NY_) && SIDE == NPB_PICK(NPB_MG_NZ_),
-               "the grid is a cube");
 
 /* The points of levels 1 to k: the sum of (2^i + 2)^3, term by term. */
 #define LEVELS_SIZE(k)                                                        \
@@ -245,69 +243,15 @@ static double norm(int n, void *grid)
     return sqrt(sum / ((double)SIDE * SIDE * SIDE));
 }
 
-/* The CHARGES largest numbers seen, the smallest of them first, and where. To
- * keep the smallest numbers, store them with the sign turned. */
-struct extremes {
-    double value[CHARGES];
-    int at[CHARGES][3];
-};
-
-static inline void keep(struct extremes *e, double number, int k, int j, int i)
-{
-    if (number <= e->value[0])
-        return;
-    int slot = 0;
-    for (; slot + 1 < CHARGES && e->value[slot + 1] < number; slot++) {
-        e->value[slot] = e->value[slot + 1];
-        memcpy(e->at[slot], e->at[slot + 1], sizeof e->at[slot]);
-    }
-    e->value[slot] = number;
-    e->at[slot][0] = k;
-    e->at[slot][1] = j;
-    e->at[slot][2] = i;
-}
-
-static void keep_all(struct extremes *into, const struct extremes *from)
-{
-    for (int s = 0; s < CHARGES; s++)
-        keep(into, from->value[s], from->at[s][0], from->at[s][1],
-             from->at[s][2]);
-}
-
-/* Fills the grid with random numbers in the order of storage, then sets +1 at
- * the ten largest, -1 at the ten smallest, 0 elsewhere. */
+/* Sets v: +1 and -1 at the places that find_charges names, 0 elsewhere. */
 static void make_right_side(void)
 {
-    struct extremes high = {{0.0}, {{0}}}, low = high;
-    for (int s = 0; s < CHARGES; s++)
-        high.value[s] = low.value[s] = -2.0;
-#pragma omp parallel
-    {
-        struct extremes my_high = high, my_low = low;
-        double line[SIDE];
-#pragma omp for
-        for (int k = 0; k < SIDE; k++) {
-            double state = NPB_LCG_SEED;
-            npb_randlc(&state,
-                       npb_lcg_power(NPB_LCG_A, (int64_t)k * SIDE * SIDE));
-            for (int j = 0; j < SIDE; j++) {
-                npb_vranlc(SIDE, &state, NPB_LCG_A, line);
-                for (int i = 0; i < SIDE; i++) {
-                    keep(&my_high, line[i], k + 1, j + 1, i + 1);
-                    keep(&my_low, -line[i], k + 1, j + 1, i + 1);
-                }
-            }
-        }
-#pragma omp critical
-        {
-            keep_all(&high, &my_high);
-            keep_all(&low, &my_low);
-        }
-    }
+    struct extremes high, low;
+    find_charges(&high, &low);
     set_zero(WIDE, v);
     for (int s = 0; s < CHARGES; s++) {
-        v[high.at[s][0]][high.at[s][1]][high.at[s][2]] = 1.0;
-        v[low.at[s][0]][low.at[s][1]][low.at[s][2]] = -1.0;
+        v[high.at[s][0] + 1][high.at[s][1] + 1][high.at[s][2] + 1] = 1.0;
+        v[low.at[s][0] + 1][low.at[s][1] + 1][low.at[s][2] + 1] = -1.0;
     }
     repeat_sides(WIDE, v);
 }

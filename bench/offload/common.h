@@ -21,6 +21,41 @@ static const long SAMPLES = 1L << 30;
 static const int BODIES = 1 << 16;
 static const int MATRIX = 2048;
 
+static const long POINTS = 32L << 20;
+static const long BODIES_OF_MASS = 16L << 20;
+enum { CENTRES = 8 };
+
+typedef struct {
+  float x, y;
+} Point;
+
+/* Not every one of the programs uses all of this. */
+#pragma GCC diagnostic ignored "-Wunused-function"
+static Point point(long i) {
+  Point p = {(float)(i * 7919L % 1009), (float)(i * 104729L % 997)};
+  return p;
+}
+static Point first_centre(int c) {
+  Point p = {(float)(c * 120 + 60), (float)((c * 370) % 1000)};
+  return p;
+}
+static void new_centres(Point *centres, const double *sums) {
+  for (int c = 0; c < CENTRES; c++)
+    if (sums[3 * c + 2] > 0)
+      centres[c].x = (float)(sums[3 * c] / sums[3 * c + 2]),
+      centres[c].y = (float)(sums[3 * c + 1] / sums[3 * c + 2]);
+}
+
+typedef struct {
+  double x[3], v[3], mass;
+  long id;
+} Body;
+
+static Body body(long i) {
+  Body b = {{(double)i, 0, 0}, {0.5, 0.5, 0.5}, 1, i};
+  return b;
+}
+
 static double now(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);

@@ -31,6 +31,12 @@ __global__ void fill(double *x, long n, double v) {
   if (i < n)
     x[i] = v;
 }
+/* x[i] = i % m, as the OpenMP version has it. */
+template <class T> __global__ void pattern(T *x, long n, int m) {
+  long i = INDEX;
+  if (i < n)
+    x[i] = (T)(i % m);
+}
 __global__ void daxpy(double *y, const double *x, long n) {
   long i = INDEX;
   if (i < n)
@@ -129,6 +135,54 @@ __global__ void nbody(const float *x, float *f, int n) {
   }
   f[4 * i] = ax, f[4 * i + 1] = ay, f[4 * i + 2] = az;
 }
+struct Centres {
+  Point at[CENTRES];
+};
+__global__ void start_points(Point *points, long n) {
+  long i = INDEX;
+  if (i < n)
+    points[i].x = (float)(i * 7919L % 1009), points[i].y = (float)(i * 104729L % 997);
+}
+__global__ void kmeans(const Point *points, Centres centres, long n, double *sums) {
+  double mine[CENTRES * 3] = {0};
+  for (long i = INDEX; i < n; i += (long)gridDim.x * blockDim.x) {
+    Point p = points[i];
+    int best = 0;
+    float least = 1e30f;
+    for (int c = 0; c < CENTRES; c++) {
+      float dx = p.x - centres.at[c].x, dy = p.y - centres.at[c].y, d = dx * dx + dy * dy;
+      if (d < least)
+        least = d, best = c;
+    }
+#pragma unroll
+    for (int c = 0; c < CENTRES; c++)
+      if (c == best)
+        mine[3 * c] += p.x, mine[3 * c + 1] += p.y, mine[3 * c + 2] += 1;
+  }
+#pragma unroll
+  for (int c = 0; c < CENTRES * 3; c++) {
+    double v = block_sum(mine[c]);
+    if (threadIdx.x == 0)
+      atomicAdd(&sums[c], v);
+    __syncthreads();
+  }
+}
+__global__ void start_bodies(Body *bodies, long n) {
+  long i = INDEX;
+  if (i < n)
+    for (int d = 0; d < 3; d++)
+      bodies[i].v[d] = 0.5, bodies[i].mass = 1;
+}
+__global__ void structs(const Body *bodies, long n, double *sum) {
+  double v = 0;
+  for (long i = INDEX; i < n; i += (long)gridDim.x * blockDim.x) {
+    const Body *b = &bodies[i];
+    v += b->mass * (b->v[0] * b->v[0] + b->v[1] * b->v[1] + b->v[2] * b->v[2]);
+  }
+  v = block_sum(v);
+  if (threadIdx.x == 0)
+    atomicAdd(sum, v);
+}
 __global__ void matmul(const float *a, const float *b, float *c, int n) {
   int j = blockIdx.x * blockDim.x + threadIdx.x, i = blockIdx.y;
   if (j >= n)
@@ -183,6 +237,8 @@ int main(void) {
   tell("daxpy", 10.0 * 24 * (double)n / time / 1e9, "GB/s", "more");
 
   dim3 grid(BLOCKS(GRID - 2), GRID - 2);
+  pattern<<<BLOCKS(n), BLOCK>>>(x, (long)GRID * GRID, 7);
+  CHECK(cudaDeviceSynchronize());
   BEST(time) for (int r = 0; r < 10; r++) { stencil<<<grid, BLOCK>>>(y, x, GRID); cudaDeviceSynchronize(); }
   tell("stencil", 10.0 * 16 * (double)GRID * GRID / time / 1e9, "GB/s", "more");
 
@@ -231,10 +287,39 @@ int main(void) {
   BEST(time) { nbody<<<BLOCKS(BODIES), BLOCK>>>(b, f, BODIES); cudaDeviceSynchronize(); }
   tell("nbody", (double)BODIES * BODIES / time / 1e9, "Ginter/s", "more");
 
+  Point *points = device<Point>(POINTS);
+  start_points<<<BLOCKS(POINTS), BLOCK>>>(points, POINTS);
+  double sums[CENTRES * 3], *dsums = device<double>(CENTRES * 3);
+  Centres centres;
+  BEST(time) {
+    for (int c = 0; c < CENTRES; c++)
+      centres.at[c] = first_centre(c);
+    for (int r = 0; r < 10; r++) {
+      cudaMemset(dsums, 0, sizeof sums);
+      kmeans<<<132 * 8, BLOCK>>>(points, centres, POINTS, dsums);
+      cudaMemcpy(sums, dsums, sizeof sums, cudaMemcpyDeviceToHost);
+      new_centres(centres.at, sums);
+    }
+  }
+  tell("kmeans", 10.0 * (double)POINTS / time / 1e9, "Gpoints/s", "more");
+
+  Body *bodies = device<Body>(BODIES_OF_MASS);
+  start_bodies<<<BLOCKS(BODIES_OF_MASS), BLOCK>>>(bodies, BODIES_OF_MASS);
+  BEST(time) for (int r = 0; r < 10; r++) {
+    sum = 0;
+    cudaMemcpy(dsum, &sum, 8, cudaMemcpyHostToDevice);
+    structs<<<132 * 8, BLOCK>>>(bodies, BODIES_OF_MASS, dsum);
+    cudaMemcpy(&sum, dsum, 8, cudaMemcpyDeviceToHost);
+  }
+  expect("structs", sum, 0.75 * (double)BODIES_OF_MASS, 1e-9);
+  tell("structs", 10.0 * sizeof(Body) * (double)BODIES_OF_MASS / time / 1e9, "GB/s", "more");
+
   long all = (long)MATRIX * MATRIX;
   dim3 blocks(BLOCKS(MATRIX), MATRIX);
   float *ma = s, *mb = k, *mc = t;
-  CHECK(cudaMemset(ma, 0, sizeof(float) * (size_t)all));
+  pattern<<<BLOCKS(all), BLOCK>>>(ma, all, 3);
+  pattern<<<BLOCKS(all), BLOCK>>>(mb, all, 5);
+  CHECK(cudaDeviceSynchronize());
   BEST(time) { matmul<<<blocks, BLOCK>>>(ma, mb, mc, MATRIX); cudaDeviceSynchronize(); }
   tell("matmul", 2.0 * MATRIX * (double)all / time / 1e9, "GFLOP/s", "more");
 

@@ -19,10 +19,11 @@ export OMPVM_CACHE_DIR=$work/cache device
 
 # A program passes when it ends as it should and ran on the device: what falls back says so.
 one() {
-  local file=$1 name verdict=FAIL fails=0
+  local file=$1 name verdict=FAIL fails=0 regions=off settings=()
   name=$(basename "$file" .bc)
-  case $name in fail_*) fails=1 ;; esac
-  timeout -s KILL 20 ./ompvm --device "$device" "$file" >"$name.out" 2>"$name.err"
+  case $name in fail_*) fails=1 ;; outlined_*) regions=force ;; esac
+  [ -e "${file%.bc}.env" ] && mapfile -t settings <"${file%.bc}.env"
+  timeout -s KILL 20 env "${settings[@]}" ./ompvm --device "$device" --offload "$regions" "$file" >"$name.out" 2>"$name.err"
   local status=$?
   if [ $fails = 1 ]; then
     [ $status != 0 ] && [ $status != 137 ] && verdict=pass
@@ -55,3 +56,17 @@ awk 'NR == FNR { cuda[$1] = $2; next }
        printf "%-14s %10s %10s %-10s %.2f\n", $1, $2, cuda[$1], $3, ratio }' "$out/cuda.txt" "$out/omp.txt"
 grep -h 'WRONG\|^ompvm' "$out/omp.txt" "$out/cuda.txt" | head -n 20
 cat "$out/warm.txt"
+
+# The same without `target`. The first run compiles; where regions run is in the report.
+for when in force auto; do
+  timeout 200 ./ompvm --device "$device" --offload "$when" --offload-report "$here/outlined.bc" >"$out/outlined-$when.txt" 2>&1
+  echo "without target, --offload=$when:"
+  awk 'NR == FNR { cuda[$1] = $2; next }
+       NF == 4 && ($4 == "more" || $4 == "less") { ratio = "-"
+         if ($1 in cuda) ratio = sprintf("%.2f", $4 == "less" ? $2 / cuda[$1] : cuda[$1] / $2)
+         printf "%-14s %10s %10s %-10s %s\n", $1, $2, cuda[$1], $3, ratio }' "$out/cuda.txt" "$out/outlined-$when.txt"
+  grep -h 'WRONG\|^ompvm' "$out/outlined-$when.txt" | head -n 20
+done
+timeout 200 ./ompvm --device host "$here/outlined.bc" >"$out/outlined-host.txt" 2>&1
+echo "on the host:"
+cat "$out/outlined-host.txt"

@@ -1,8 +1,9 @@
 //! The NAS benchmarks at class S verify with 1, 2 and 4 threads (`cargo xtask npb` builds them),
-//! and each refuses a figure that is off by one part in a million.
+//! and each refuses a figure that is off by one part in a million. The versions for devices verify on
+//! the emulated device, on the host, and as native programs that know no device.
 
 use crate::compile::llvm_bin;
-use crate::run::{End, LIMIT, run};
+use crate::run::{End, LIMIT, Ran, run};
 use crate::{files, ompvm, root};
 use libtest_mimic::Trial;
 use std::process::Command;
@@ -22,10 +23,54 @@ pub fn trials() -> Vec<Trial> {
     for name in ["is", "ep", "mg", "ft", "cg", "lu", "bt", "sp"] {
         trials.push(Trial::test(
             format!("npb/{name}.S/wrong_figure"),
-            move || Ok(wrong_figure(name)?),
+            move || Ok(native(&format!("{name}.c"), true)?),
         ));
     }
+    for name in ["ep", "cg", "mg", "ft"] {
+        for device in ["emulated", "host"] {
+            trials.push(Trial::test(
+                format!("npb/target/{name}.S/{device}"),
+                move || Ok(on_device(name, device)?),
+            ));
+        }
+        for (title, spoiled) in [("native", false), ("wrong_figure", true)] {
+            trials.push(Trial::test(
+                format!("npb/target/{name}.S/{title}"),
+                move || Ok(native(&format!("target/{name}.c"), spoiled)?),
+            ));
+        }
+    }
     trials
+}
+
+/// The version for devices; what ran elsewhere than it should would be said.
+fn on_device(name: &str, device: &str) -> Result<(), String> {
+    let bitcode = root().join(format!("npb/bc/{name}.S.target.bc"));
+    if !bitcode.exists() {
+        return Err("not built: run `cargo xtask npb`".into());
+    }
+    let mut command = Command::new(ompvm());
+    command.arg("run").args(["--device", device]).arg(bitcode);
+    let mandatory = if device == "host" {
+        "disabled"
+    } else {
+        "mandatory"
+    };
+    command
+        .env("OMP_NUM_THREADS", "2")
+        .env("OMP_TARGET_OFFLOAD", mandatory);
+    let ran = run(&mut command, "", Duration::from_secs(600))?;
+    if ran.end == End::Exit(0) && verified(&ran, "SUCCESSFUL") {
+        Ok(())
+    } else {
+        Err(ran.summary())
+    }
+}
+
+fn verified(ran: &Ran, verdict: &str) -> bool {
+    ran.stdout
+        .lines()
+        .any(|l| l.contains("Verification") && l.trim_end().ends_with(&format!(" {verdict}")))
 }
 
 fn in_tier(tier: Option<&str>, counts: &[&'static str]) -> Vec<Trial> {
@@ -46,11 +91,7 @@ fn in_tier(tier: Option<&str>, counts: &[&'static str]) -> Vec<Trial> {
                     .arg(bitcode)
                     .env("OMP_NUM_THREADS", threads);
                 let ran = run(&mut command, "", Duration::from_secs(600))?;
-                let verified = ran
-                    .stdout
-                    .lines()
-                    .any(|l| l.contains("Verification") && l.trim_end().ends_with(" SUCCESSFUL"));
-                if ran.end == End::Exit(0) && verified {
+                if ran.end == End::Exit(0) && verified(&ran, "SUCCESSFUL") {
                     Ok(())
                 } else {
                     Err(ran.summary().into())
@@ -61,26 +102,21 @@ fn in_tier(tier: Option<&str>, counts: &[&'static str]) -> Vec<Trial> {
     trials
 }
 
-/// Built with `NPB_PERTURB`, which spoils one figure just before it is verified.
-fn wrong_figure(name: &str) -> Result<(), String> {
-    let executable = root().join(format!("target/guests/{name}.S.perturbed"));
+/// A source of `npb/` as a native program; `spoiled` is built with `NPB_PERTURB`, which spoils one
+/// figure just before it is verified.
+fn native(source: &str, spoiled: bool) -> Result<(), String> {
+    let suffix = if spoiled { ".perturbed" } else { "" };
+    let stem = source.trim_end_matches(".c").replace('/', ".");
+    let executable = root().join(format!("target/guests/{stem}.S{suffix}"));
     std::fs::create_dir_all(root().join("target/guests")).map_err(|e| e.to_string())?;
-    let prefix = format!("{name}_");
-    let sources = files(&root().join("npb"), &["c"]).into_iter().filter(|f| {
-        let stem = f.file_stem().unwrap_or_default().to_string_lossy();
-        f.parent().is_some_and(|p| p.ends_with("common"))
-            || *stem == *name
-            || stem.starts_with(&prefix)
-    });
+    let npb = root().join("npb");
     let mut clang = Command::new(llvm_bin().join("clang"));
-    clang.args([
-        "-std=c11",
-        "-O2",
-        "-fopenmp",
-        "-DNPB_CLASS=S",
-        "-DNPB_PERTURB",
-    ]);
-    clang.args(sources).arg("-o").arg(&executable).arg("-lm");
+    clang.args(["-std=c11", "-O2", "-fopenmp", "-DNPB_CLASS=S"]);
+    clang.args(spoiled.then_some("-DNPB_PERTURB"));
+    clang
+        .arg(npb.join(source))
+        .args(files(&npb.join("common"), &["c"]));
+    clang.arg("-o").arg(&executable).arg("-lm");
     clang.arg(format!(
         "-Wl,-rpath,{}",
         llvm_bin().join("../lib").display()
@@ -94,11 +130,11 @@ fn wrong_figure(name: &str) -> Result<(), String> {
         "",
         LIMIT,
     )?;
-    let refused = ran
-        .stdout
-        .lines()
-        .any(|l| l.trim_end().ends_with(" UNSUCCESSFUL"));
-    if ran.end == End::Exit(1) && refused {
+    let (end, verdict) = match spoiled {
+        true => (1, "UNSUCCESSFUL"),
+        false => (0, "SUCCESSFUL"),
+    };
+    if ran.end == End::Exit(end) && verified(&ran, verdict) {
         Ok(())
     } else {
         Err(ran.summary())

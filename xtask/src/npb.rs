@@ -1,6 +1,7 @@
 //! Building the NAS Parallel Benchmarks: linked bitcode for ompvm, native executables as peers.
 //!
-//! Why linked bitcode: `common/` is shared by all. What not: nothing is run.
+//! Why linked bitcode: `common/` is shared by all. Four have a version for devices in `target/`, whose
+//! bitcode carries the device's code too. What not: nothing is run.
 
 use crate::process::{root, run};
 use crate::setup::{self, Tools};
@@ -65,6 +66,9 @@ impl Name {
         Name::Sp,
     ];
 
+    /// Those with a version for devices.
+    pub const TARGET: [Name; 4] = [Name::Ep, Name::Cg, Name::Mg, Name::Ft];
+
     /// Lower-case name, as in file names.
     pub fn lower(self) -> &'static str {
         match self {
@@ -95,7 +99,12 @@ pub enum Form {
     SteadyBitcode,
     /// The native executable of that.
     SteadyNative,
+    /// Linked bitcode of the version for devices, with code for NVIDIA's GPUs.
+    Target,
 }
+
+/// What compiles for a device, without a CUDA installation.
+pub const OFFLOAD: [&str; 3] = ["--offload-arch=sm_90", "-nogpulib", "--cuda-feature=+ptx83"];
 
 impl Form {
     /// Where it is kept, relative to the root.
@@ -108,12 +117,13 @@ impl Form {
             Form::Sequential => format!("npb/bin/{stem}.seq"),
             Form::SteadyBitcode => format!("npb/bc/{stem}.steady.bc"),
             Form::SteadyNative => format!("npb/bin/{stem}.steady"),
+            Form::Target => format!("npb/bc/{stem}.target.bc"),
         })
     }
 
     fn flags(self) -> &'static [&'static str] {
         match self {
-            Form::Bitcode | Form::Native => &["-O2", "-fopenmp"],
+            Form::Bitcode | Form::Native | Form::Target => &["-O2", "-fopenmp"],
             Form::Tuned => &["-O3", "-march=native", "-fopenmp"],
             Form::Sequential => &["-O2"],
             Form::SteadyBitcode | Form::SteadyNative => &["-O2", "-fopenmp", "-Dmain=npb_main"],
@@ -123,14 +133,14 @@ impl Form {
     /// A source beside the benchmark's own.
     fn more(self) -> Option<&'static Path> {
         match self {
-            Form::Bitcode | Form::Native | Form::Tuned => None,
+            Form::Bitcode | Form::Native | Form::Tuned | Form::Target => None,
             Form::Sequential => Some(Path::new("bench/npb/sequential.c")),
             Form::SteadyBitcode | Form::SteadyNative => Some(Path::new("bench/npb/steady.c")),
         }
     }
 
     fn is_bitcode(self) -> bool {
-        matches!(self, Form::Bitcode | Form::SteadyBitcode)
+        matches!(self, Form::Bitcode | Form::SteadyBitcode | Form::Target)
     }
 }
 
@@ -155,6 +165,10 @@ pub fn build_all(classes: &[Class], names: &[Name]) -> Result<(), String> {
         for &name in names {
             let built = build(&tools, name, class)?;
             println!("{}", built.bitcode.display());
+            if Name::TARGET.contains(&name) {
+                let built = build_form(&tools, name, class, Form::Target)?;
+                println!("{}", built.display());
+            }
         }
     }
     Ok(())
@@ -179,8 +193,16 @@ pub fn build_form(tools: &Tools, name: Name, class: Class, form: Form) -> Result
     }
     let mut sources = sources(&npb, name)?;
     sources.extend(form.more().map(Path::to_owned));
+    let own = PathBuf::from(format!("npb/{}.c", name.lower()));
+    let for_device = PathBuf::from(format!("npb/target/{}.c", name.lower()));
+    if form == Form::Target {
+        sources.retain(|s| *s != own);
+        sources.push(for_device.clone());
+    }
     if !form.is_bitcode() {
+        let large = class == Class::C && matches!(name, Name::Mg | Name::Ft);
         run(clang(tools, class, form)
+            .args(large.then_some("-mcmodel=medium"))
             .arg("-o")
             .arg(&out)
             .args(&sources)
@@ -195,7 +217,10 @@ pub fn build_form(tools: &Tools, name: Name, class: Class, form: Form) -> Result
         let part = objects
             .join(source.file_stem().expect("a source file"))
             .with_extension("bc");
+        // The shared files have nothing for a device but what headers define.
+        let offload = (*source == for_device).then_some(OFFLOAD);
         run(clang(tools, class, form)
+            .args(offload.into_iter().flatten())
             .args(["-c", "-emit-llvm", "-o"])
             .arg(&part)
             .arg(source))?;
@@ -249,7 +274,7 @@ fn modified(file: &Path) -> Option<SystemTime> {
 }
 
 fn newest_source(npb: &Path) -> SystemTime {
-    ["", "common", "cfd", "reference", "../bench/npb"]
+    ["", "common", "reference", "target", "../bench/npb"]
         .iter()
         .filter_map(|dir| std::fs::read_dir(npb.join(dir)).ok())
         .flatten()

@@ -5,7 +5,7 @@
 //! takes a loop, runs under the optimised harness: in the ordinary run what the handlers execute
 //! (`pass`, `fail`, `diff`), with `--dispatch=loop` everything, in the harness's mixture of tiers.
 
-use crate::npb::{self, Class, Name};
+use crate::npb::{self, Class, Form, Name};
 use crate::process::{self, root};
 use crate::setup::{self, Tools};
 
@@ -37,6 +37,9 @@ pub fn run(filter: Option<&str>, dispatch: Option<Dispatch>) -> Result<(), Strin
     let tools = setup::ensure()?;
     for name in Name::ALL {
         npb::build(&tools, name, Class::S)?;
+    }
+    for name in Name::TARGET {
+        npb::build_form(&tools, name, Class::S, Form::Target)?;
     }
     if dispatch == Some(Dispatch::Loop) {
         return with_a_loop(&tools, filter, true);

@@ -1,11 +1,13 @@
-//! Offload beside CUDA: the programs of `bench/offload/` and every test of `tests/offload/`.
+//! Offload beside CUDA: the programs of `bench/offload/`, the NAS benchmarks that have a version for
+//! devices (beside the host's), and every test of `tests/offload/`.
 //!
 //! A machine with a GPU often has nvcc and no LLVM, so all is prepared here: `--pack DIR` gathers our
 //! program, the programs as bitcode, the CUDA sources and `run.sh`, which does the rest there. Without
 //! `--pack` the pack is made in `target/` and its script started on this machine.
 
-use super::pack::copy;
+use super::pack::{copy, needed};
 use super::place::Place;
+use crate::npb::{Class, Form, Name, OFFLOAD};
 use crate::process::run;
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -20,21 +22,16 @@ pub struct OffloadOptions {
     /// The device that the programs run on, when they run here
     #[arg(long, default_value = "0")]
     device: String,
+    /// Classes of the NAS benchmarks that are gathered
+    #[arg(long, default_value = "A,B,C", value_delimiter = ',')]
+    class: Vec<Class>,
     /// The folder for results, when they run here
     #[arg(long, default_value = "target/offload-results")]
     out: PathBuf,
 }
 
-/// Images as bitcode, without a CUDA installation.
-const FLAGS: [&str; 7] = [
-    "-fopenmp",
-    "--offload-arch=sm_90",
-    "-nogpulib",
-    "--cuda-feature=+ptx83",
-    "-g1",
-    "-c",
-    "-emit-llvm",
-];
+/// Of the programs of `bench/offload/` and of the tests.
+const FLAGS: [&str; 4] = ["-fopenmp", "-g1", "-c", "-emit-llvm"];
 
 /// Packs, or packs and runs.
 pub fn start(options: &OffloadOptions) -> Result<(), String> {
@@ -44,8 +41,12 @@ pub fn start(options: &OffloadOptions) -> Result<(), String> {
         None => place.path("target/offload-pack"),
     };
     gather(&place, &folder)?;
+    gather_npb(&place, &options.class, &folder.join("npb"))?;
     if options.pack.is_some() {
-        println!("start {}/run.sh OUT there", folder.display());
+        println!(
+            "start {0}/run.sh OUT and {0}/npb.sh OUT there",
+            folder.display()
+        );
         return Ok(());
     }
     run(Command::new(folder.join("run.sh"))
@@ -64,6 +65,8 @@ fn gather(place: &Place, folder: &Path) -> Result<(), String> {
             Command::new(tools.llvm(if cxx { "clang++" } else { "clang" }))
                 .arg(level)
                 .args(FLAGS)
+                .args(OFFLOAD)
+                .args(said(source, "// flags:"))
                 .arg("-I")
                 .arg(tests)
                 .arg("-o")
@@ -72,12 +75,36 @@ fn gather(place: &Place, folder: &Path) -> Result<(), String> {
         )
     };
     let bench = place.path("bench/offload");
-    for file in ["cuda.cu", "common.h", "run.sh"] {
+    for file in ["cuda.cu", "common.h", "run.sh", "npb.sh"] {
         copy(&bench.join(file), &folder.join(file))?;
     }
     compile(&bench.join("omp.c"), "-O3", &folder.join("omp.bc"))?;
+    // For processors alone, as every program is compiled that knows nothing of devices.
+    let plain = |source: &Path, level: &str, to: &Path| {
+        run(Command::new(tools.llvm("clang"))
+            .arg(level)
+            .args(FLAGS)
+            .arg("-o")
+            .arg(to)
+            .arg(source))
+    };
+    plain(
+        &bench.join("outlined.c"),
+        "-O2",
+        &folder.join("outlined.bc"),
+    )?;
     let programs = folder.join("tests");
     std::fs::create_dir_all(&programs).map_err(|e| format!("{}: {e}", programs.display()))?;
+    for source in entries(&place.path("tests/outlined"))? {
+        let known = source.extension().is_some_and(|e| e == "c");
+        let Some(stem) = source.file_stem().filter(|_| known) else {
+            continue;
+        };
+        for level in ["-O0", "-O2"] {
+            let name = format!("outlined_{}{level}.bc", stem.to_string_lossy());
+            plain(&source, level, &programs.join(name))?;
+        }
+    }
     let tests = place.path("tests/offload");
     for topic in entries(&tests)? {
         for source in entries(&topic)? {
@@ -92,7 +119,14 @@ fn gather(place: &Place, folder: &Path) -> Result<(), String> {
                         topic.to_string_lossy(),
                         stem.to_string_lossy()
                     );
-                    compile(&source, level, &programs.join(name))?;
+                    compile(&source, level, &programs.join(&name))?;
+                    let settings = said(&source, "// env:");
+                    if !settings.is_empty() {
+                        let file = programs.join(name).with_extension("env");
+                        let text = settings.join("\n") + "\n";
+                        std::fs::write(&file, text)
+                            .map_err(|e| format!("{}: {e}", file.display()))?;
+                    }
                 }
             }
         }
@@ -101,6 +135,39 @@ fn gather(place: &Place, folder: &Path) -> Result<(), String> {
     copy(&place.ompvm_path(), &program)?;
     run(Command::new(tools.llvm("llvm-strip")).arg(&program))?;
     run(Command::new("xz").args(["-f", "-T0", "-3"]).arg(&program))
+}
+
+/// The NAS benchmarks in three forms: for devices, for the host, natively with libomp beside them.
+fn gather_npb(place: &Place, classes: &[Class], folder: &Path) -> Result<(), String> {
+    let Some(tools) = &place.tools else {
+        return Err("a folder that was packed cannot be packed again".into());
+    };
+    for &class in classes {
+        for name in Name::TARGET {
+            for form in [Form::Target, Form::Bitcode, Form::Native] {
+                let from = place.form(name, class, form)?;
+                let file = from.file_name().expect("a file");
+                copy(&from, &folder.join(file))?;
+                if form == Form::Native {
+                    run(Command::new(tools.llvm("llvm-strip")).arg(folder.join(file)))?;
+                    for library in needed(&from)? {
+                        let name = library.file_name().expect("a library");
+                        copy(&library, &folder.join("lib").join(name))?;
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The words behind a key in the comments at the head of a test's source.
+fn said(source: &Path, key: &str) -> Vec<String> {
+    let text = std::fs::read_to_string(source).unwrap_or_default();
+    let head = text.lines().take_while(|l| l.starts_with("//"));
+    head.filter_map(|l| l.strip_prefix(key))
+        .flat_map(|words| words.split_whitespace().map(str::to_owned))
+        .collect()
 }
 
 /// What lies in a folder; nothing where there is none. Files give nothing either.

@@ -121,7 +121,7 @@ pub(super) fn copy(from: &Path, to: &Path) -> Result<(), String> {
 }
 
 /// The shared libraries of an executable that do not belong to the C library.
-fn needed(executable: &Path) -> Result<Vec<PathBuf>, String> {
+pub(super) fn needed(executable: &Path) -> Result<Vec<PathBuf>, String> {
     const EVERYWHERE: [&str; 7] = [
         "linux-vdso",
         "ld-linux",
