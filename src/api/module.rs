@@ -66,10 +66,12 @@ impl Module {
         inputs: Vec<crate::llvm::Input>,
         archives: Vec<Arc<Archive>>,
     ) -> Result<Module, Error> {
+        let mode: &[u8] = if engine.contract { b"contract" } else { b"" };
         let files = inputs.iter().map(|i| &i.bytes[..]);
+        let files = files.chain((!mode.is_empty()).then_some(mode));
         let shelf = engine.cache.as_ref().and_then(|c| c.shelf(files));
         let kept = shelf.as_ref().and_then(Shelf::module);
-        let ir = match kept {
+        let mut ir = match kept {
             Some(mut module) => {
                 module.name = inputs.first().map_or("", |i| &i.name).to_owned();
                 module.files = inputs.into_iter().map(|i| (i.name, i.bytes)).collect();
@@ -77,6 +79,9 @@ impl Module {
             }
             None => crate::llvm::read(&inputs)?,
         };
+        if engine.contract {
+            ir.contract();
+        }
         Ok(Module {
             ir: Arc::new(ir),
             shelf: shelf.map(Arc::new),

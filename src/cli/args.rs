@@ -103,6 +103,16 @@ pub enum Offload {
     Force,
 }
 
+/// Whether `a * b + c` rounds once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
+pub enum Contract {
+    /// As a native program for any x86-64 does.
+    #[default]
+    Off,
+    /// Where the source allows it and the processor has it, as one for this processor does.
+    On,
+}
+
 /// Options of `run`.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
@@ -122,6 +132,9 @@ pub struct RunOptions {
     /// Neither take compiled code from the cache nor keep it there
     #[arg(long)]
     pub no_cache: bool,
+    /// Round `a * b + c` once where the source allows it, as `clang -march=native` does
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
+    pub fp_contract: Contract,
     /// Describe compiled code to perf
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub profile: Option<Profile>,
@@ -191,6 +204,9 @@ pub struct CompileOptions {
     /// Look for libraries in this folder first
     #[arg(short = 'L', value_name = "DIR")]
     pub library_paths: Vec<PathBuf>,
+    /// Round `a * b + c` once where the source allows it, as for `run`
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
+    pub fp_contract: Contract,
     /// Print what was compiled
     #[arg(long)]
     pub stats: bool,

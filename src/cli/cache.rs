@@ -1,7 +1,7 @@
 //! `ompvm compile` and `ompvm cache`: the cache of compiled programs, filled ahead of time, looked
 //! at, emptied.
 
-use super::args::{CacheOptions, CacheWhat, CompileOptions};
+use super::args::{CacheOptions, CacheWhat, CompileOptions, Contract};
 use super::message;
 use crate::api::{Cache, Config, Engine, Linker, Module, Stats, Tier};
 use crate::support::error::Error;
@@ -16,7 +16,9 @@ pub fn compile(options: CompileOptions) -> ExitCode {
 }
 
 fn fill(options: CompileOptions) -> Result<(), Error> {
-    let engine = Engine::default().cache(Cache::of_user());
+    let engine = Engine::default()
+        .cache(Cache::of_user())
+        .contract(options.fp_contract == Contract::On);
     let module = Module::from_files(&engine, &options.files)?;
     let mut config = Config::new()
         .native(true)

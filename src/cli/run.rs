@@ -41,7 +41,9 @@ fn start(options: RunOptions) -> Result<ExitStatus, Error> {
     });
 
     let cached = (options.gdb || options.tier != args::Tier::Interp) && !options.no_cache;
-    let engine = Engine::default().cache(cached.then(Cache::of_user).flatten());
+    let engine = Engine::default()
+        .cache(cached.then(Cache::of_user).flatten())
+        .contract(options.fp_contract == args::Contract::On);
     let profile = options.profile.map(|format| match format {
         args::Profile::Perfmap => Tool::PerfMap,
         args::Profile::Jitdump => Tool::JitDump,

@@ -506,6 +506,7 @@ isa! {
     Dabc "dst = a in both lanes * b + c, two doubles": v2scaleadd;
     Quad "dst = {a, b, c, d}": quad64;
     Dabcn "dst = a * b + c, n words of lanes, rounded twice": vmuladd32 vmuladd64;
+    Dabcn "dst = a * b + c, n words of lanes, rounded once": vfma32 vfma64;
     Dan "dst = -a, n words": vfneg32 vfneg64;
     Dan "dst = |a|, n words": vfabs32 vfabs64;
     Dan "dst = sqrt(a), n words": vsqrt32 vsqrt64;

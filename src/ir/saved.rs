@@ -250,6 +250,7 @@ pub fn load(bytes: Vec<u8>) -> Option<Module> {
             }),
         },
         linked_before: Some(head.uses),
+        contracted: false,
         ..Module::default()
     };
     for (id, ty) in module.consts.keys().zip(head.const_types) {

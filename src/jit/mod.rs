@@ -223,6 +223,7 @@ fn request(outside: &Outside<'_>, thread_cell: bool) -> Request {
         variables,
         thread_cell,
         debug: tools::debug(),
+        contracted: module.contracted,
     }
 }
 

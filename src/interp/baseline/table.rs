@@ -866,6 +866,7 @@ fn vectors(r: &mut [Row]) {
         Dabn [def dst M lanes_of!(Dabn 1), from a M lanes_of!(Dabn 8), from b M lanes_of!(Dabn 8)]:
             veq64 vne64 vult64 vule64 vslt64 vsle64
             vfoeq64 vfolt64 vfole64 vfone64 vford64 vfune64 vfuge64 vfugt64 vfueq64 vfuno64;
+        Dabcn [def dst M n_of!(Dabcn), from a M n_of!(Dabcn), from b M n_of!(Dabcn), from c M n_of!(Dabcn)]: vfma32 vfma64;
         Dabcn [def dst M lanes_of!(Dabcn 1), from a M lanes_of!(Dabcn 1), from b M lanes_of!(Dabcn 1), from c M lanes_of!(Dabcn 1)]: vselect8;
         Dabcn [def dst M lanes_of!(Dabcn 2), from a M lanes_of!(Dabcn 1), from b M lanes_of!(Dabcn 2), from c M lanes_of!(Dabcn 2)]: vselect16;
         Dabcn [def dst M lanes_of!(Dabcn 4), from a M lanes_of!(Dabcn 1), from b M lanes_of!(Dabcn 4), from c M lanes_of!(Dabcn 4)]: vselect32;

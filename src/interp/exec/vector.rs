@@ -140,6 +140,20 @@ macro_rules! muladd {
     )* };
 }
 muladd! { vmuladd32: f32; vmuladd64: f64; }
+macro_rules! fma {
+    ($($name:ident: $t:ty;)*) => { $(
+        h!($name(o: Dabcn, r) {
+            let lanes = o.n as usize * (8 / size_of::<$t>());
+            let at = |slot| r.at(slot).cast::<$t>();
+            let (d, a, b, c) = (at(o.dst), at(o.a), at(o.b), at(o.c));
+            for l in 0..lanes {
+                let (x, y, z) = (a.add(l).read(), b.add(l).read(), c.add(l).read());
+                d.add(l).write(x.mul_add(y, z));
+            }
+        });
+    )* };
+}
+fma! { vfma32: f32; vfma64: f64; }
 macro_rules! unary {
     ($($n32:ident $n64:ident |$a:ident| $e:expr;)*) => { $(
         unary!(@ $n32 f32, |$a| $e; $n64 f64, |$a| $e;);

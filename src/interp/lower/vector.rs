@@ -483,6 +483,15 @@ impl Lower<'_> {
                 );
                 true
             }
+            ("fma", Lane::Float(w)) => {
+                let (a, b, c) = (
+                    self.operand(args[0]),
+                    self.operand(args[1]),
+                    self.operand(args[2]),
+                );
+                self.emit([op::vfma32, op::vfma64][w - 2], Dabcn { dst, a, b, c, n });
+                true
+            }
             ("fabs", Lane::Float(w)) => {
                 self.one(dst, args[0], n, [op::vfabs32, op::vfabs64][w - 2])
             }

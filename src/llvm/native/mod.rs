@@ -65,6 +65,8 @@ pub struct Request {
     pub thread_cell: bool,
     /// What describes the code.
     pub debug: Debug,
+    /// Whether `llvm.fmuladd` rounds once.
+    pub contracted: bool,
 }
 
 /// What one object file is made of.

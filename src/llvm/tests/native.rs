@@ -27,6 +27,7 @@ fn open_names(text: &str, functions: &[Function], level: Level) -> Vec<String> {
         variables: Vec::new(),
         thread_cell: false,
         debug: Debug::Lines,
+        contracted: false,
     };
     let unit = Unit {
         level,
@@ -156,6 +157,7 @@ fn what_would_round_otherwise_is_not_done() {
         variables: Vec::new(),
         thread_cell: false,
         debug: Debug::Lines,
+        contracted: false,
     };
     let object = Session::open(&request, &bitcode(text))
         .compile(&Unit::default())

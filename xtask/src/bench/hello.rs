@@ -75,7 +75,7 @@ pub fn run(options: &HelloOptions) -> Result<(), String> {
     let [bitcode, native] = build(&place)?;
     let cold = CacheFolder::new(Cache::Empty, &place.ompvm_path());
     let warm = CacheFolder::new(Cache::Warm, &place.ompvm_path());
-    let ours = |cache| place.ompvm(&options.tier, &bitcode, options.threads, cache);
+    let ours = |cache| place.ompvm(&options.tier, &[], &bitcode, options.threads, cache);
     let mut sides: Vec<Side> = vec![
         (
             "native",

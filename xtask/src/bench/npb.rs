@@ -50,6 +50,10 @@ pub struct NpbOptions {
     /// One thread, against the program built without OpenMP
     #[arg(long)]
     sequential: bool,
+    /// Give ompvm what the control has: loops without vectors that are made for any processor
+    /// (-fno-vectorize -fno-slp-vectorize), and --fp-contract=on
+    #[arg(long, conflicts_with = "sequential")]
+    plain: bool,
     /// Leave the control (-O3 -march=native) out
     #[arg(long)]
     no_control: bool,
@@ -133,11 +137,15 @@ fn new_table(options: &NpbOptions, class: Class, threads: usize) -> Table {
     let peer = peer(options);
     let binding: Vec<String> = BINDING.map(|(n, v)| format!("{n}={v}")).to_vec();
     let title = format!(
-        "NPB class {}, {threads} thread{}, whole process against {peer}, --tier={}, {} cache, \
+        "NPB class {}, {threads} thread{}, whole process against {peer}, --tier={}{}, {} cache, \
          median of {}, {} for both sides",
         class.letter(),
         if threads == 1 { "" } else { "s" },
         options.tier,
+        match options.plain {
+            true => " --fp-contract=on, bitcode without vectors",
+            false => "",
+        },
         options.cache.name(),
         options.runs,
         binding.join(" ")
@@ -184,7 +192,10 @@ impl Bench<'_> {
     fn row(&mut self, name: Name) -> Result<(), String> {
         let (class, threads) = (self.class, self.threads);
         let form = |form: Form| self.place.form(name, class, form);
-        let bitcode = form(Form::Bitcode)?;
+        let (bitcode, more): (_, &[&str]) = match self.options.plain {
+            true => (form(Form::Plain)?, &["--fp-contract=on"]),
+            false => (form(Form::Bitcode)?, &[]),
+        };
         let native = form(if self.options.sequential {
             Form::Sequential
         } else {
@@ -200,7 +211,7 @@ impl Bench<'_> {
             match side {
                 0 => {
                     let tier = &self.options.tier;
-                    let mut command = self.place.ompvm(tier, &bitcode, threads, &cache)?;
+                    let mut command = self.place.ompvm(tier, more, &bitcode, threads, &cache)?;
                     measure_ok(&mut command).map(Some)
                 }
                 1 => measure_ok(&mut self.place.command(&native, threads)).map(Some),

@@ -90,12 +90,14 @@ impl Place {
     pub fn ompvm(
         &self,
         tier: &str,
+        options: &[&str],
         file: &Path,
         threads: usize,
         cache: &CacheFolder,
     ) -> Result<Command, String> {
         let mut command = self.command(&self.ompvm_path(), threads);
         command.arg("run").arg(format!("--tier={tier}"));
+        command.args(options);
         cache.apply(&mut command)?;
         command.arg(file);
         Ok(command)

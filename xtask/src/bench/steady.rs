@@ -76,7 +76,7 @@ pub fn run(options: &SteadyOptions) -> Result<(), String> {
         for _ in 0..options.runs {
             for (side, calls) in calls.iter_mut().enumerate() {
                 let mut command = if side == 0 {
-                    place.ompvm(&options.tier, &bitcode, options.threads, &cache)?
+                    place.ompvm(&options.tier, &[], &bitcode, options.threads, &cache)?
                 } else {
                     place.command(&native, options.threads)
                 };
