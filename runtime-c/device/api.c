@@ -73,6 +73,9 @@ ENTRY void omp_set_default_device(int32_t device) { (void)device; }
 ENTRY int32_t omp_get_initial_device(void) { return -1; }
 __attribute__((weak)) const int32_t __ompvm_device_number = 0;
 ENTRY int32_t omp_get_device_num(void) { return __ompvm_device_number; }
+/* Nor their identifiers: no string, and so the number of no device (`omp_invalid_device`). */
+ENTRY const char *omp_get_uid_from_device(int32_t device) { (void)device; return (const char *)0; }
+ENTRY int32_t omp_get_device_from_uid(const char *uid) { (void)uid; return -2; }
 
 ENTRY double omp_get_wtime(void) { return (double)__nvvm_read_ptx_sreg_globaltimer() * 1e-9; }
 ENTRY double omp_get_wtick(void) { return 1e-6; }

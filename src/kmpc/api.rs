@@ -3,14 +3,15 @@
 //! The Fortran forms, which take arguments by reference, are in `fortran.rs`; locks in `lock.rs`;
 //! allocators in `alloc.rs`.
 
-use std::ffi::c_void;
+use std::ffi::{CStr, c_char, c_void};
 use std::sync::atomic::{AtomicI32, Ordering};
 
 use crate::kmpc::affinity::DISPLAY;
-use crate::kmpc::env;
+use crate::kmpc::alloc::spaces::is_host;
 use crate::kmpc::icv::{self, RunSchedule, SCHEDULE_MONOTONIC, TRAPEZOIDAL, settings};
 use crate::kmpc::team::{Shape, Team};
 use crate::kmpc::thread::{Thread, current, known_threads};
+use crate::kmpc::{env, hooks};
 use crate::support::topology;
 
 fn set_icv(change: impl FnOnce(&mut icv::Icvs)) {
@@ -194,12 +195,43 @@ pub unsafe extern "C-unwind" fn is_initial_device() -> i32 {
 
 /// `omp_get_num_devices`.
 pub unsafe extern "C-unwind" fn get_num_devices() -> i32 {
-    crate::kmpc::hooks::devices()
+    hooks::devices()
 }
 
 /// `omp_get_initial_device`, `omp_get_device_num`: the host's number, which follows the devices'.
 pub unsafe extern "C-unwind" fn get_initial_device() -> i32 {
-    crate::kmpc::hooks::devices()
+    hooks::devices()
+}
+
+/// What `omp_get_device_from_uid` answers where there is no such device.
+const INVALID_DEVICE: i32 = -2;
+/// The host's identifier, libomp's.
+const HOST_UID: &CStr = c"HOST";
+
+fn uid(device: i32) -> Option<&'static CStr> {
+    match is_host(device) {
+        true => Some(HOST_UID),
+        false => hooks::device_uid(device),
+    }
+}
+
+/// `omp_get_uid_from_device`; null where there is no such device.
+pub unsafe extern "C-unwind" fn device_uid(device: i32) -> *const c_char {
+    uid(device).map_or(std::ptr::null(), CStr::as_ptr)
+}
+
+/// `omp_get_device_from_uid`.
+///
+/// # Safety
+/// `name` is a string, or null.
+pub unsafe extern "C-unwind" fn device_of_uid(name: *const c_char) -> i32 {
+    if name.is_null() {
+        return INVALID_DEVICE;
+    }
+    // SAFETY: the caller's contract.
+    let name = unsafe { CStr::from_ptr(name) };
+    let found = (0..=hooks::devices()).find(|&d| uid(d) == Some(name));
+    found.unwrap_or(INVALID_DEVICE)
 }
 
 /// `omp_get_num_teams`.

@@ -37,6 +37,11 @@ by_reference! {
     kmp_calloc(n: usize, size: usize) -> *mut c_void = alloc::plain_calloc;
     kmp_realloc(block: *mut c_void, size: usize) -> *mut c_void = alloc::plain_realloc;
     kmp_free(block: *mut c_void) = alloc::plain_free;
+    space_of_device(device: i32, space: usize) -> usize = alloc::spaces::of_device;
+    space_of_all(space: usize) -> usize = alloc::spaces::of_all;
+    allocator_of_device(device: i32, space: usize) -> usize = alloc::spaces::allocator_of_device;
+    allocator_of_all(space: usize) -> usize = alloc::spaces::allocator_of_all;
+    space_resources(space: usize) -> i32 = alloc::spaces::resources;
     ignore_i32(value: i32) = api::ignore_i32;
     ignore_usize(value: usize) = api::ignore_usize;
     set_blocktime(ms: i32) = api::set_blocktime;
@@ -101,4 +106,43 @@ pub unsafe extern "C-unwind" fn init_allocator(
 ) -> usize {
     // SAFETY: the caller's contract.
     unsafe { alloc::init(*space, *count, traits) }
+}
+
+/// `omp_get_devices_memspace_`, `omp_get_devices_and_host_memspace_`.
+///
+/// # Safety
+/// The pointers are valid, `devices` has as many elements as `count` says.
+pub unsafe extern "C-unwind" fn space_of_devices(
+    count: *const i32,
+    devices: *const i32,
+    space: *const usize,
+) -> usize {
+    // SAFETY: the caller's contract.
+    unsafe { alloc::spaces::of_devices(*count, devices, *space) }
+}
+
+/// `omp_get_devices_allocator_`, `omp_get_devices_and_host_allocator_`.
+///
+/// # Safety
+/// As for [`space_of_devices`].
+pub unsafe extern "C-unwind" fn allocator_of_devices(
+    count: *const i32,
+    devices: *const i32,
+    space: *const usize,
+) -> usize {
+    // SAFETY: the caller's contract.
+    unsafe { alloc::spaces::allocator_of_devices(*count, devices, *space) }
+}
+
+/// `omp_get_submemspace_`.
+///
+/// # Safety
+/// The pointers are valid.
+pub unsafe extern "C-unwind" fn space_part(
+    space: *const usize,
+    count: *const i32,
+    resources: *const i32,
+) -> usize {
+    // SAFETY: the caller's contract.
+    unsafe { alloc::spaces::part(*space, *count, resources) }
 }

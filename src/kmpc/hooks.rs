@@ -3,10 +3,10 @@
 //! The runtime knows no tier; a tier that needs something per worker thread (a guest stack, a
 //! name for messages) registers functions here before the first region.
 
-use std::ffi::c_void;
+use std::ffi::{CStr, c_void};
 use std::ptr::null_mut;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 /// Functions called on worker threads.
 #[derive(Clone, Copy, Debug)]
@@ -20,22 +20,35 @@ static HOOKS: OnceLock<Hooks> = OnceLock::new();
 
 static REGION: AtomicUsize = AtomicUsize::new(0);
 
-static DEVICES: AtomicUsize = AtomicUsize::new(0);
+/// What is asked about the devices besides the host.
+#[derive(Debug)]
+pub struct Devices {
+    /// How many there are.
+    pub count: fn() -> i32,
+    /// The identifier of one, which no other has.
+    pub uid: fn(device: i32) -> Option<&'static CStr>,
+}
 
-/// Registers a function that says how many devices there are.
-pub fn set_devices(count: fn() -> i32) {
-    DEVICES.store(count as usize, Ordering::Release);
+static DEVICES: AtomicPtr<Devices> = AtomicPtr::new(null_mut());
+
+/// Registers what answers questions about devices.
+pub fn set_devices(devices: &'static Devices) {
+    DEVICES.store(std::ptr::from_ref(devices).cast_mut(), Ordering::Release);
+}
+
+fn registered() -> Option<&'static Devices> {
+    // SAFETY: only `set_devices` stores here.
+    unsafe { DEVICES.load(Ordering::Acquire).as_ref() }
 }
 
 /// How many devices there are besides the host.
 pub(crate) fn devices() -> i32 {
-    let count = DEVICES.load(Ordering::Acquire);
-    if count == 0 {
-        return 0;
-    }
-    // SAFETY: only `set_devices` stores here.
-    let count = unsafe { std::mem::transmute::<usize, fn() -> i32>(count) };
-    count()
+    registered().map_or(0, |devices| (devices.count)())
+}
+
+/// The identifier of a device besides the host.
+pub(crate) fn device_uid(device: i32) -> Option<&'static CStr> {
+    (registered()?.uid)(device)
 }
 
 /// A parallel region that is about to start.

@@ -422,6 +422,34 @@ macro_rules! for_each_runtime_entry {
                 "__kmpc_set_default_allocator" (i32, usize) = alloc::set_default_at, "18.13";
                 "__kmpc_get_default_allocator" (i32) -> usize = alloc::get_default_at, "18.13";
                 "omp_init_allocator_" (pusizec, pi32c, ptraits) -> usize = fortran::init_allocator, "18.13";
+                "omp_get_devices_memspace" (i32, pi32c, usize) -> usize = alloc::spaces::of_devices, "6.0, 27.1";
+                "omp_get_devices_memspace_" (pi32c, pi32c, pusizec) -> usize = fortran::space_of_devices, "6.0, 27.1";
+                "omp_get_devices_and_host_memspace" (i32, pi32c, usize) -> usize = alloc::spaces::of_devices, "6.0, 27.1";
+                "omp_get_devices_and_host_memspace_" (pi32c, pi32c, pusizec) -> usize = fortran::space_of_devices, "6.0, 27.1";
+                "omp_get_device_memspace" (i32, usize) -> usize = alloc::spaces::of_device, "6.0, 27.1";
+                "omp_get_device_memspace_" (pi32c, pusizec) -> usize = fortran::space_of_device, "6.0, 27.1";
+                "omp_get_device_and_host_memspace" (i32, usize) -> usize = alloc::spaces::of_device, "6.0, 27.1";
+                "omp_get_device_and_host_memspace_" (pi32c, pusizec) -> usize = fortran::space_of_device, "6.0, 27.1";
+                "omp_get_devices_all_memspace" (usize) -> usize = alloc::spaces::of_all, "6.0, 27.1";
+                "omp_get_devices_all_memspace_" (pusizec) -> usize = fortran::space_of_all, "6.0, 27.1";
+                "omp_get_devices_allocator" (i32, pi32c, usize) -> usize = alloc::spaces::allocator_of_devices, "6.0, 27.2";
+                "omp_get_devices_allocator_" (pi32c, pi32c, pusizec) -> usize = fortran::allocator_of_devices, "6.0, 27.2";
+                "omp_get_devices_and_host_allocator" (i32, pi32c, usize) -> usize = alloc::spaces::allocator_of_devices, "6.0, 27.2";
+                "omp_get_devices_and_host_allocator_" (pi32c, pi32c, pusizec) -> usize = fortran::allocator_of_devices, "6.0, 27.2";
+                "omp_get_device_allocator" (i32, usize) -> usize = alloc::spaces::allocator_of_device, "6.0, 27.2";
+                "omp_get_device_allocator_" (pi32c, pusizec) -> usize = fortran::allocator_of_device, "6.0, 27.2";
+                "omp_get_device_and_host_allocator" (i32, usize) -> usize = alloc::spaces::allocator_of_device, "6.0, 27.2";
+                "omp_get_device_and_host_allocator_" (pi32c, pusizec) -> usize = fortran::allocator_of_device, "6.0, 27.2";
+                "omp_get_devices_all_allocator" (usize) -> usize = alloc::spaces::allocator_of_all, "6.0, 27.2";
+                "omp_get_devices_all_allocator_" (pusizec) -> usize = fortran::allocator_of_all, "6.0, 27.2";
+                "omp_get_memspace_num_resources" (usize) -> i32 = alloc::spaces::resources, "6.0, 27.1";
+                "omp_get_memspace_num_resources_" (pusizec) -> i32 = fortran::space_resources, "6.0, 27.1";
+                "omp_get_submemspace" (usize, i32, pi32c) -> usize = alloc::spaces::part, "6.0, 27.1";
+                "omp_get_submemspace_" (pusizec, pi32c, pi32c) -> usize = fortran::space_part, "6.0, 27.1";
+                "omp_get_uid_from_device" (i32) -> cstr = api::device_uid, "6.0, 24.8";
+                "omp_get_device_from_uid" (cstr) -> i32 = api::device_of_uid, "6.0, 24.7";
+                "omp_get_uid_from_device_" (i32) -> cstr = api::device_uid, "6.0, 24.8";
+                "omp_get_device_from_uid_" (cstr) -> i32 = api::device_of_uid, "6.0, 24.7";
                 "kmp_malloc_" (pusizec) -> ptr = fortran::kmp_malloc, "libomp";
                 "kmp_aligned_malloc_" (pusizec, pusizec) -> ptr = fortran::kmp_aligned_malloc, "libomp";
                 "kmp_calloc_" (pusizec, pusizec) -> ptr = fortran::kmp_calloc, "libomp";
@@ -832,29 +860,11 @@ macro_rules! for_each_runtime_entry {
                 "launches that a task asks after", "libomp": [
                     "__kmpc_omp_get_target_async_handle_ptr",
                 ];
-                "memory spaces and names of devices", "18.13": [
-                    "omp_get_device_allocator", "omp_get_device_allocator_",
-                    "omp_get_device_and_host_allocator", "omp_get_device_and_host_allocator_",
-                    "omp_get_device_and_host_memspace", "omp_get_device_and_host_memspace_",
-                    "omp_get_device_from_uid", "omp_get_device_from_uid_",
-                    "omp_get_device_memspace", "omp_get_device_memspace_",
-                    "omp_get_devices_all_allocator", "omp_get_devices_all_allocator_",
-                    "omp_get_devices_all_memspace", "omp_get_devices_all_memspace_",
-                    "omp_get_devices_allocator", "omp_get_devices_allocator_",
-                    "omp_get_devices_and_host_allocator", "omp_get_devices_and_host_allocator_",
-                    "omp_get_devices_and_host_memspace", "omp_get_devices_and_host_memspace_",
-                    "omp_get_devices_memspace", "omp_get_devices_memspace_",
-                    "omp_get_uid_from_device", "omp_get_uid_from_device_",
-                ];
                 "an entry of libomp that no compiler emits today", "libomp": [
                     "__kmpc_pause_resource", "omp_control_tool_",
                 ];
                 "threadprivate arrays with constructors", "5.2": [
                     "__kmpc_threadprivate_register_vec",
-                ];
-                "parts of memory spaces", "18.13": [
-                    "omp_get_memspace_num_resources", "omp_get_memspace_num_resources_",
-                    "omp_get_submemspace", "omp_get_submemspace_",
                 ];
                 "interoperability with foreign runtimes", "14.1": [
                     "omp_get_interop_int", "omp_get_interop_int_", "omp_get_interop_name",

@@ -11,6 +11,7 @@ use super::{cuda, emulated};
 use crate::kmpc::hooks;
 use hashbrown::HashMap;
 use parking_lot::{Mutex, RwLock};
+use std::ffi::CString;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -40,6 +41,8 @@ pub struct State {
     pub number: i32,
     /// The device.
     pub device: Arc<dyn Device>,
+    /// What `omp_get_uid_from_device` says.
+    uid: CString,
     /// What is mapped.
     pub table: Mutex<Table>,
     programs: RwLock<HashMap<u64, std::result::Result<Arc<Loaded>, Failure>>>,
@@ -53,7 +56,10 @@ static DEVICES: OnceLock<Vec<State>> = OnceLock::new();
 /// asked for devices it is too late.
 pub fn choose(choice: Choice) {
     *CHOICE.lock() = choice;
-    hooks::set_devices(|| count() as i32);
+    hooks::set_devices(&hooks::Devices {
+        count: || count() as i32,
+        uid: |number| get(number).map(|state| state.uid.as_c_str()),
+    });
 }
 
 /// What a text such as `emulated`, `emulated:2` or `host` means.
@@ -87,8 +93,10 @@ pub fn all() -> &'static [State] {
                 }
             }
         }
-        let state = |(n, device)| State {
+        let state = |(n, device): (usize, Arc<dyn Device>)| State {
             number: n as i32,
+            // Without a name where that has a zero in it.
+            uid: CString::new(format!("{n}: {}", device.name())).unwrap_or_default(),
             device,
             table: Mutex::default(),
             programs: RwLock::default(),

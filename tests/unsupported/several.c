@@ -2,7 +2,7 @@
 // exit: 125
 // stderr-has: omp_get_num_interop_properties
 // stderr-has: several.c:12
-// stderr-has: omp_get_submemspace
+// stderr-has: omp_get_interop_int
 // stderr-has: several.c:15
 // stderr-has: __tgt_interop_init
 // stderr-has: several.c:22
@@ -12,7 +12,7 @@ static int properties(void *v) {
   return omp_get_num_interop_properties(v);
 }
 static void spaces(void) {
-  int n = 0; (void)omp_get_submemspace(omp_default_mem_space, 1, &n);
+  int n = 0; (void)omp_get_interop_int(omp_interop_none, omp_ipr_fr_id, &n);
 }
 int main(void) {
   int v[10];

@@ -6,8 +6,10 @@
 //! once there is one. High-bandwidth memory cannot be told from other memory, so that its memory
 //! space makes no allocator, as in libomp without its helper library.
 //!
-//! [`traits`] reads what an allocator is to be, from a program or from `OMP_ALLOCATOR`.
+//! [`traits`] reads what an allocator is to be, from a program or from `OMP_ALLOCATOR`; [`spaces`] answers
+//! which memory some devices have in common.
 
+pub mod spaces;
 pub mod special;
 pub mod traits;
 
