@@ -84,6 +84,7 @@ pub fn trials() -> Vec<Trial> {
     trials.push(Trial::test("ompt/disabled", || Ok(disabled()?)));
     trials.push(Trial::test("ompt/refused", || Ok(refused()?)));
     trials.push(Trial::test("ompt/bad_value", || Ok(bad_value()?)));
+    trials.push(Trial::test("ompt/none", || Ok(none()?)));
     trials
 }
 
@@ -187,6 +188,20 @@ fn refused() -> Result<(), String> {
     match with(&bitcode, &tool, "enabled")? {
         (out, err) if out == "sum\n" && err.is_empty() => Ok(()),
         (out, err) => Err(format!("should run without a tool:\n{out}{err}")),
+    }
+}
+
+/// Where there is no tool, the log says so in libomp's words.
+fn none() -> Result<(), String> {
+    let (_, bitcode) = guest("none")?;
+    let mut command = Command::new(ompvm());
+    command.arg("run").arg(bitcode);
+    command.env("OMP_TOOL_VERBOSE_INIT", "stderr");
+    let ran = run(&mut command, "", LIMIT)?;
+    let said = "No OMP_TOOL_LIBRARIES defined.\n...searching tool libraries failed.\nNo OMP tool loaded.\n";
+    match ran.stderr.contains(said) {
+        true => Ok(()),
+        false => Err(format!("should say `{said}`: {}", ran.summary())),
     }
 }
 

@@ -50,7 +50,7 @@ const JOIN: i32 = 9;
 
 /// `ompt_frame_t`.
 #[repr(C)]
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Frame {
     pub exit: usize,
     pub enter: usize,
@@ -58,9 +58,19 @@ pub struct Frame {
     pub enter_flags: i32,
 }
 
-/// `ompt_frame_runtime | ompt_frame_framepointer`.
-const FRAME_POINTER: i32 = 0x20;
-/// `ompt_frame_runtime | ompt_frame_cfa`.
+impl Default for Frame {
+    fn default() -> Self {
+        Self {
+            exit: 0,
+            enter: 0,
+            exit_flags: CANONICAL,
+            enter_flags: CANONICAL,
+        }
+    }
+}
+
+/// `ompt_frame_runtime | ompt_frame_cfa`. libomp says so of every frame since release 22, frame pointers
+/// included, and LLVM's tools require it.
 const CANONICAL: i32 = 0x10;
 
 /// A parallel region.
@@ -168,10 +178,7 @@ impl Task {
     /// The place where the frame pointer of the frame that calls the task's code is noted.
     pub fn exit_slot(&self) -> *mut usize {
         // SAFETY: only this thread writes frames of the task.
-        unsafe {
-            (*self.frame.get()).exit_flags = FRAME_POINTER;
-            &raw mut (*self.frame.get()).exit
-        }
+        unsafe { &raw mut (*self.frame.get()).exit }
     }
 
     /// The task's code runs under this frame; 0 for none.
@@ -408,7 +415,6 @@ pub fn inside(state: Option<u32>) -> Inside {
         let marked = (*frame).enter == 0;
         if marked {
             (*frame).enter = me.cfa.get();
-            (*frame).enter_flags = CANONICAL;
         }
         marked
     };

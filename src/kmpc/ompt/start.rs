@@ -225,6 +225,7 @@ fn search(log: &mut Log) -> Option<*mut Tool> {
         }
     };
     if found.is_none() {
+        log.say("...searching tool libraries failed.\n");
         log.say("No OMP tool loaded.\n");
     }
     log.say(LAST);

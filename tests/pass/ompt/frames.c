@@ -1,0 +1,33 @@
+// OpenMP 5.2, section 19.4.4.29: a task's frames and their flags, as LLVM's tools of release 22 take them: always ompt_frame_cfa,
+// in initial, implicit and explicit tasks, before a frame is known too.
+// native: skip (libomp before release 22 says ompt_frame_framepointer)
+// stdout: ok
+// levels: O0 O2
+#include "tool.inc"
+static void at_the_end(void) {}
+
+static void check(int levels) {
+  for (int level = 0; level < levels; level++) {
+    ompt_frame_t *frame = NULL;
+    int flags = 0;
+    CHECK(get_task_info(level, &flags, NULL, &frame, NULL, NULL) == 2 && frame);
+    int enter = frame->enter_frame_flags, exit = frame->exit_frame_flags;
+    CHECK((enter & ~ompt_frame_application) == ompt_frame_cfa && (exit & ~ompt_frame_application) == ompt_frame_cfa);
+    CHECK((flags & ompt_task_initial) ? !frame->exit_frame.ptr : level > 0 || frame->exit_frame.ptr);
+  }
+}
+int main(void) {
+  check(1);
+#pragma omp parallel num_threads(2)
+  {
+    check(2);
+#pragma omp task
+    check(3);
+#pragma omp task if (0)
+    check(3);
+#pragma omp parallel num_threads(1)
+    check(3);
+  }
+  check(1);
+  return DONE();
+}
