@@ -93,8 +93,6 @@ pub enum Form {
     Native,
     /// The same for this processor: -O3 -march=native.
     Tuned,
-    /// Bitcode whose loops are left as they are: how wide vectors are is for who compiles it.
-    Plain,
     /// Native executable without OpenMP: clang -O2.
     Sequential,
     /// Bitcode that calls the benchmark several times (`bench/npb/steady.c`).
@@ -116,7 +114,6 @@ impl Form {
             Form::Bitcode => format!("npb/bc/{stem}.bc"),
             Form::Native => format!("npb/bin/{stem}"),
             Form::Tuned => format!("npb/bin/{stem}.O3"),
-            Form::Plain => format!("npb/bc/{stem}.plain.bc"),
             Form::Sequential => format!("npb/bin/{stem}.seq"),
             Form::SteadyBitcode => format!("npb/bc/{stem}.steady.bc"),
             Form::SteadyNative => format!("npb/bin/{stem}.steady"),
@@ -128,7 +125,6 @@ impl Form {
         match self {
             Form::Bitcode | Form::Native | Form::Target => &["-O2", "-fopenmp"],
             Form::Tuned => &["-O3", "-march=native", "-fopenmp"],
-            Form::Plain => &["-O2", "-fopenmp", "-fno-vectorize", "-fno-slp-vectorize"],
             Form::Sequential => &["-O2"],
             Form::SteadyBitcode | Form::SteadyNative => &["-O2", "-fopenmp", "-Dmain=npb_main"],
         }
@@ -137,17 +133,14 @@ impl Form {
     /// A source beside the benchmark's own.
     fn more(self) -> Option<&'static Path> {
         match self {
-            Form::Bitcode | Form::Native | Form::Tuned | Form::Plain | Form::Target => None,
+            Form::Bitcode | Form::Native | Form::Tuned | Form::Target => None,
             Form::Sequential => Some(Path::new("bench/npb/sequential.c")),
             Form::SteadyBitcode | Form::SteadyNative => Some(Path::new("bench/npb/steady.c")),
         }
     }
 
     fn is_bitcode(self) -> bool {
-        matches!(
-            self,
-            Form::Bitcode | Form::Plain | Form::SteadyBitcode | Form::Target
-        )
+        matches!(self, Form::Bitcode | Form::SteadyBitcode | Form::Target)
     }
 }
 

@@ -50,10 +50,9 @@ pub struct NpbOptions {
     /// One thread, against the program built without OpenMP
     #[arg(long)]
     sequential: bool,
-    /// Give ompvm what the control has: loops without vectors that are made for any processor
-    /// (-fno-vectorize -fno-slp-vectorize), and --fp-contract=on
-    #[arg(long, conflicts_with = "sequential")]
-    plain: bool,
+    /// Let ompvm contract, as the control does (--fp-contract=on)
+    #[arg(long)]
+    contract: bool,
     /// Leave the control (-O3 -march=native) out
     #[arg(long)]
     no_control: bool,
@@ -142,8 +141,8 @@ fn new_table(options: &NpbOptions, class: Class, threads: usize) -> Table {
         class.letter(),
         if threads == 1 { "" } else { "s" },
         options.tier,
-        match options.plain {
-            true => " --fp-contract=on, bitcode without vectors",
+        match options.contract {
+            true => " --fp-contract=on",
             false => "",
         },
         options.cache.name(),
@@ -192,9 +191,10 @@ impl Bench<'_> {
     fn row(&mut self, name: Name) -> Result<(), String> {
         let (class, threads) = (self.class, self.threads);
         let form = |form: Form| self.place.form(name, class, form);
-        let (bitcode, more): (_, &[&str]) = match self.options.plain {
-            true => (form(Form::Plain)?, &["--fp-contract=on"]),
-            false => (form(Form::Bitcode)?, &[]),
+        let bitcode = form(Form::Bitcode)?;
+        let more: &[&str] = match self.options.contract {
+            true => &["--fp-contract=on"],
+            false => &[],
         };
         let native = form(if self.options.sequential {
             Form::Sequential

@@ -40,7 +40,6 @@ pub fn gather(place: &Place, options: &NpbOptions, dir: &Path) -> Result<(), Str
     copy(&own, &dir.join("xtask"))?;
     let mut libraries = needed(&ompvm)?;
     let forms = [
-        Form::Plain,
         Form::Bitcode,
         Form::Native,
         Form::Tuned,
