@@ -4,6 +4,7 @@ pub mod cgroup;
 pub mod error;
 pub mod fault_alloc;
 pub mod machine;
+pub mod mathematics;
 pub mod seen;
 pub mod sync;
 pub mod topology;

@@ -1,75 +1,13 @@
-//! Names of functions: which a device has, and what those that it lacks would do.
+//! Names of functions: what a device calls those that it has, and what those that it lacks would do.
 
-/// Functions of `math.h` that devices' libraries of mathematics have under `__nv_<name>`, with and without
-/// `f` behind it.
-const MATHEMATICS: [&str; 59] = [
-    "acos",
-    "acosh",
-    "asin",
-    "asinh",
-    "atan",
-    "atan2",
-    "atanh",
-    "cbrt",
-    "ceil",
-    "copysign",
-    "cos",
-    "cosh",
-    "erf",
-    "erfc",
-    "exp",
-    "exp10",
-    "exp2",
-    "expm1",
-    "fabs",
-    "fdim",
-    "floor",
-    "fma",
-    "fmax",
-    "fmin",
-    "fmod",
-    "frexp",
-    "hypot",
-    "ilogb",
-    "j0",
-    "j1",
-    "ldexp",
-    "lgamma",
-    "llrint",
-    "llround",
-    "log",
-    "log10",
-    "log1p",
-    "log2",
-    "logb",
-    "lrint",
-    "lround",
-    "modf",
-    "nearbyint",
-    "nextafter",
-    "pow",
-    "remainder",
-    "rint",
-    "round",
-    "scalbn",
-    "sin",
-    "sincos",
-    "sinh",
-    "sqrt",
-    "tan",
-    "tanh",
-    "tgamma",
-    "trunc",
-    "y0",
-    "y1",
-];
+use crate::support::mathematics::{Kind, function};
 
 /// A device's name for a function of `math.h`.
 pub(super) fn mathematics(name: &str) -> Option<String> {
-    let plain = match MATHEMATICS.contains(&name) {
-        true => name,
-        false => name.strip_suffix('f').filter(|n| MATHEMATICS.contains(n))?,
-    };
+    let (plain, kind) = function(name)?;
+    if kind == Kind::Host {
+        return None;
+    }
     let suffix = &name[plain.len()..];
     // `long` has 64 bits on both sides.
     let plain = match plain {

@@ -8,6 +8,7 @@ use super::block::{self, State};
 use super::warp::{Op, shuffle_value};
 use super::{check, printf};
 use crate::offload::device::{Failure, Fault};
+use crate::support::mathematics::{Kind, function as known};
 use std::ffi::CString;
 use std::sync::atomic::{Ordering, fence};
 
@@ -204,68 +205,6 @@ pub fn address(name: &str) -> usize {
     }
 }
 
-/// Mathematics by its name in libm.
-const LIBM: [&str; 58] = [
-    "acos",
-    "acosh",
-    "asin",
-    "asinh",
-    "atan",
-    "atan2",
-    "atanh",
-    "cbrt",
-    "ceil",
-    "copysign",
-    "cos",
-    "cosh",
-    "erf",
-    "erfc",
-    "exp",
-    "exp10",
-    "exp2",
-    "expm1",
-    "fabs",
-    "fdim",
-    "floor",
-    "fma",
-    "fmax",
-    "fmin",
-    "fmod",
-    "hypot",
-    "ilogb",
-    "ldexp",
-    "lgamma",
-    "llrint",
-    "llround",
-    "log",
-    "log10",
-    "log1p",
-    "log2",
-    "logb",
-    "lrint",
-    "lround",
-    "nearbyint",
-    "nextafter",
-    "pow",
-    "remainder",
-    "rint",
-    "round",
-    "roundeven",
-    "scalbln",
-    "scalbn",
-    "sin",
-    "sinh",
-    "sqrt",
-    "tan",
-    "tanh",
-    "tgamma",
-    "trunc",
-    "j0",
-    "j1",
-    "y0",
-    "y1",
-];
-
 fn mathematics(name: &str) -> usize {
     let own = name.strip_prefix("__nv_").unwrap_or(name);
     let own = own.strip_prefix("fast_").unwrap_or(own);
@@ -278,15 +217,16 @@ fn mathematics(name: &str) -> usize {
         "ddiv_rn" | "fdiv_rn" => return 0,
         other => other,
     };
-    let known = |n: &str| LIBM.contains(&n);
-    if !known(plain) && !plain.strip_suffix('f').is_some_and(known) {
-        return match plain {
+    match known(plain) {
+        // What a pointer leads to is the device's, which this process's functions do not reach.
+        Some((_, Kind::Plain | Kind::Host)) => process(plain),
+        Some((_, Kind::Pointer)) => 0,
+        None => match plain {
             // What code generation makes of wide integers.
             "__udivti3" | "__umodti3" | "__divti3" | "__modti3" => process(plain),
             _ => 0,
-        };
+        },
     }
-    process(plain)
 }
 
 fn process(name: &str) -> usize {

@@ -1,0 +1,109 @@
+//! The functions of `math.h`, as far as devices have them.
+//!
+//! One table for who lowers code to devices and who runs it there: what the one takes for a function of a device's
+//! library of mathematics, the other finds in this process's. What not: what the functions do.
+
+/// What is special about a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Nothing: numbers go in, a number comes out.
+    Plain,
+    /// A part of the result goes where a pointer leads: in the memory of who calls.
+    Pointer,
+    /// Devices' libraries lack it.
+    Host,
+}
+
+use Kind::{Host, Plain, Pointer};
+
+/// Names, in order; each also stands for the one with `f` behind it. Devices' libraries have them as `__nv_<name>`.
+const FUNCTIONS: &[(&str, Kind)] = &[
+    ("acos", Plain),
+    ("acosh", Plain),
+    ("asin", Plain),
+    ("asinh", Plain),
+    ("atan", Plain),
+    ("atan2", Plain),
+    ("atanh", Plain),
+    ("cbrt", Plain),
+    ("ceil", Plain),
+    ("copysign", Plain),
+    ("cos", Plain),
+    ("cosh", Plain),
+    ("erf", Plain),
+    ("erfc", Plain),
+    ("exp", Plain),
+    ("exp10", Plain),
+    ("exp2", Plain),
+    ("expm1", Plain),
+    ("fabs", Plain),
+    ("fdim", Plain),
+    ("floor", Plain),
+    ("fma", Plain),
+    ("fmax", Plain),
+    ("fmin", Plain),
+    ("fmod", Plain),
+    ("frexp", Pointer),
+    ("hypot", Plain),
+    ("ilogb", Plain),
+    ("j0", Plain),
+    ("j1", Plain),
+    ("ldexp", Plain),
+    ("lgamma", Plain),
+    ("llrint", Plain),
+    ("llround", Plain),
+    ("log", Plain),
+    ("log10", Plain),
+    ("log1p", Plain),
+    ("log2", Plain),
+    ("logb", Plain),
+    ("lrint", Plain),
+    ("lround", Plain),
+    ("modf", Pointer),
+    ("nearbyint", Plain),
+    ("nextafter", Plain),
+    ("pow", Plain),
+    ("remainder", Plain),
+    ("rint", Plain),
+    ("round", Plain),
+    ("roundeven", Host),
+    ("scalbln", Host),
+    ("scalbn", Plain),
+    ("sin", Plain),
+    ("sincos", Pointer),
+    ("sinh", Plain),
+    ("sqrt", Plain),
+    ("tan", Plain),
+    ("tanh", Plain),
+    ("tgamma", Plain),
+    ("trunc", Plain),
+    ("y0", Plain),
+    ("y1", Plain),
+];
+
+/// The function that a name stands for, without `f` behind it, and its kind.
+pub fn function(name: &str) -> Option<(&'static str, Kind)> {
+    let known = |name: &str| {
+        let at = FUNCTIONS.binary_search_by_key(&name, |f| f.0);
+        at.ok().map(|at| FUNCTIONS[at])
+    };
+    known(name).or_else(|| known(name.strip_suffix('f')?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mathematics_is_found_by_name() {
+        assert!(FUNCTIONS.is_sorted_by_key(|f| f.0));
+        assert_eq!(function("exp"), Some(("exp", Plain)));
+        assert_eq!(function("expf"), Some(("exp", Plain)));
+        assert_eq!(function("erf"), Some(("erf", Plain)));
+        assert_eq!(function("erff"), Some(("erf", Plain)));
+        assert_eq!(function("modff"), Some(("modf", Pointer)));
+        assert_eq!(function("roundeven"), Some(("roundeven", Host)));
+        assert_eq!(function("expff"), None);
+        assert_eq!(function("printf"), None);
+    }
+}
