@@ -3,8 +3,9 @@
  * The lowering (llvm/outlined) has the region's function called for one iteration at a time. What the
  * function takes for the number of its thread is a `Virtual`; entries that divide loops became calls of
  * those below, which give it just that iteration, and those that begin a reduction became calls of a
- * function made for the region, which adds to the thread's record. Everything here is inlined, so
- * nothing of it is left but the iteration's number.
+ * function made for the region, which adds to the thread's record. The threads' records are combined
+ * as trees over warps, blocks and the grid. Everything here is inlined, so nothing of it is left but
+ * the iteration's number.
  */
 #include "device.h"
 
@@ -21,17 +22,23 @@ typedef struct {
   uint64_t iteration, distance, trips;
   int64_t lower;
   bool fetched;
+  int16_t loop; /* the loop whose iterations are to run: others have none */
+  int16_t at;   /* the one that began last */
 } Virtual;
 
-SHORT_ENTRY void __ompvm_outlined_begin(Virtual *v) {
+SHORT_ENTRY void __ompvm_outlined_begin(Virtual *v, int32_t loop) {
   v->number = 0;
-  v->phase = ITERATE;
+  v->phase = LOOK;
+  v->loop = v->at = (int16_t)loop;
   v->iteration = (uint64_t)team_number() * hardware_threads() + hardware_thread();
   v->distance = (uint64_t)team_count() * hardware_threads();
   v->trips = 0;
   v->fetched = false;
 }
 SHORT_ENTRY void __ompvm_outlined_phase(Virtual *v, int32_t phase) { v->phase = phase; }
+
+/* A loop begins. */
+SHORT_ENTRY void __ompvm_outlined_at(Virtual *v, int32_t loop) { v->at = (int16_t)loop; }
 
 /* Whether the thread has an iteration at all. */
 SHORT_ENTRY bool __ompvm_outlined_any(Virtual *v) { return v->iteration < v->trips; }
@@ -47,8 +54,9 @@ SHORT_ENTRY bool __ompvm_outlined_next(Virtual *v) {
   /* The step is 1, and the first iteration's number not negative: so compilers emit it. */        \
   SHORT_ENTRY void __ompvm_outlined_static_##SUFFIX(Virtual *v, int32_t *last, T *lower, T *upper, \
                                                     S *stride) {                                   \
-    v->trips = *upper < *lower ? 0 : (uint64_t)((U)*upper - (U)*lower) + 1;                        \
-    if (v->phase != ITERATE) {                                                                     \
+    if (v->at == v->loop)                                                                          \
+      v->trips = *upper < *lower ? 0 : (uint64_t)((U)*upper - (U)*lower) + 1;                      \
+    if (v->phase != ITERATE || v->at != v->loop) {                                                 \
       *last = 0;                                                                                   \
       *lower = 1;                                                                                  \
       *upper = 0;                                                                                  \
@@ -63,13 +71,15 @@ SHORT_ENTRY bool __ompvm_outlined_next(Virtual *v) {
     *upper = here;                                                                                 \
   }                                                                                                \
   SHORT_ENTRY void __ompvm_outlined_fetch_##SUFFIX(Virtual *v, T lower, T upper) {                 \
+    if (v->at != v->loop)                                                                          \
+      return;                                                                                      \
     v->trips = upper < lower ? 0 : (uint64_t)((U)upper - (U)lower) + 1;                            \
     v->lower = (int64_t)lower;                                                                     \
     v->fetched = false;                                                                            \
   }                                                                                                \
   SHORT_ENTRY int32_t __ompvm_outlined_fetched_##SUFFIX(Virtual *v, int32_t *last, T *lower,       \
                                                         T *upper, S *step) {                       \
-    if (v->phase != ITERATE || v->fetched)                                                         \
+    if (v->phase != ITERATE || v->at != v->loop || v->fetched)                                     \
       return 0;                                                                                    \
     v->fetched = true;                                                                             \
     if (last)                                                                                      \
@@ -85,50 +95,75 @@ OUTLINED(4u, uint32_t, uint32_t, int32_t)
 OUTLINED(8, int64_t, uint64_t, int64_t)
 OUTLINED(8u, uint64_t, uint64_t, int64_t)
 
-/* Words of the largest record that a reduction may have. */
-enum { RECORD = 64 };
-static SHARED uint32_t exchange[WARP][RECORD];
+enum {
+  WARPS = 8,  /* of the largest block (llvm/outlined/kernel.rs) */
+  RECORD = 64 /* words of the largest record that warps exchange in the block's memory; larger ones
+               * go through the launch's buffer, which then has one for each warp */
+};
+static SHARED uint32_t exchange[WARPS][RECORD];
 
 typedef void (*Combine)(void *, void *);
 
-/* The first thread's record becomes that of all threads of the block. */
-INLINE void combine_block(uint32_t *mine, uint32_t *other, uint32_t words, void **into, void **from,
-                          Combine combine) {
-  uint32_t thread = hardware_thread(), threads = hardware_threads();
-  for (uint32_t offset = WARP / 2; offset > 0; offset /= 2) {
+/* Their words from the lane `offset` away; small records stay in registers. */
+INLINE void shuffle(uint32_t *to, const uint32_t *from, uint32_t words, uint32_t offset) {
+  if (words > RECORD) {
     for (uint32_t i = 0; i < words; i++)
-      other[i] = (uint32_t)__nvvm_shfl_sync_down_i32(~0u, (int32_t)mine[i], offset, WARP - 1);
-    combine(into, from);
-  }
-  if (threads <= WARP)
+      to[i] = (uint32_t)__nvvm_shfl_sync_down_i32(~0u, (int32_t)from[i], offset, WARP - 1);
     return;
-  if (thread % WARP == 0)
+  }
+#pragma clang loop unroll(full)
+  for (uint32_t i = 0; i < words; i++)
+    to[i] = (uint32_t)__nvvm_shfl_sync_down_i32(~0u, (int32_t)from[i], offset, WARP - 1);
+}
+INLINE void copy(uint32_t *to, const uint32_t *from, uint32_t words) {
+  if (words > RECORD) {
     for (uint32_t i = 0; i < words; i++)
-      exchange[thread / WARP][i] = mine[i];
+      to[i] = from[i];
+    return;
+  }
+#pragma clang loop unroll(full)
+  for (uint32_t i = 0; i < words; i++)
+    to[i] = from[i];
+}
+
+/* The first lane's record becomes that of the first `count` lanes. The lists point into the two
+ * records, which have `words` words. */
+INLINE void combine_warp(uint32_t *mine, uint32_t *other, uint32_t words, void **into, void **from,
+                         Combine combine, uint32_t count) {
+  uint32_t lane = hardware_thread() % WARP;
+#pragma clang loop unroll(disable)
+  for (uint32_t offset = WARP / 2; offset > 0; offset /= 2) {
+    shuffle(other, mine, words, offset);
+    if (lane + offset < count)
+      combine(into, from);
+  }
+}
+
+/* The first thread's record becomes that of the block's first `count` threads. Blocks have whole warps,
+ * and all threads call. `slots` has room for each warp's record where they are too large for
+ * `exchange`. */
+INLINE void combine_block(uint32_t *mine, uint32_t *other, uint32_t words, void **into, void **from,
+                          Combine combine, uint32_t count, uint32_t *slots) {
+  uint32_t thread = hardware_thread(), warp = thread / WARP, first = warp * WARP;
+  combine_warp(mine, other, words, into, from, combine, count > first ? count - first : 0);
+  if (hardware_threads() <= WARP)
+    return;
+  uint32_t *slot = words <= RECORD ? exchange[warp] : slots + (uint64_t)warp * words;
+  if (thread % WARP == 0)
+    copy(slot, mine, words);
   aligned_barrier();
-  uint32_t warps = threads / WARP;
   if (thread == 0)
-    for (uint32_t w = 1; w < warps; w++) {
-      for (uint32_t i = 0; i < words; i++)
-        other[i] = exchange[w][i];
+    for (uint32_t w = 1; w * WARP < count; w++) {
+      uint32_t *theirs = words <= RECORD ? exchange[w] : slots + (uint64_t)w * words;
+      copy(other, theirs, words);
       combine(into, from);
     }
   aligned_barrier();
 }
 
-/* Combines all threads' records; true on the one thread that then has the result. The lists point
- * into the two records, which have `words` words; blocks have whole warps. */
-SHORT_ENTRY bool __ompvm_outlined_combine(LaunchEnvironment *launch, uint32_t *mine,
-                                          uint32_t *other, uint32_t words, void **into, void **from,
-                                          Combine combine) {
-  uint32_t thread = hardware_thread(), threads = hardware_threads(), teams = team_count();
-  combine_block(mine, other, words, into, from, combine);
-  if (teams == 1)
-    return thread == 0;
-  uint32_t *records = launch->buffer;
-  if (thread == 0) {
-    for (uint32_t i = 0; i < words; i++)
-      records[(uint64_t)team_number() * words + i] = mine[i];
+/* Whether this block is the last of all that call. */
+INLINE bool last_block(LaunchEnvironment *launch, uint32_t teams) {
+  if (hardware_thread() == 0) {
     bool last =
         __scoped_atomic_fetch_add(&launch->arrived, 1, __ATOMIC_ACQ_REL, DEVICE) == teams - 1;
     if (last)
@@ -140,15 +175,87 @@ SHORT_ENTRY bool __ompvm_outlined_combine(LaunchEnvironment *launch, uint32_t *m
   if (!team.flag)
     return false;
   __scoped_atomic_thread_fence(__ATOMIC_ACQUIRE, DEVICE);
-  /* In the order of the blocks; a thread without one of its own keeps its record out of it by
-   * taking the identity, which it kept behind `other`. */
-  for (uint32_t i = 0; i < words; i++)
-    mine[i] = other[words + i];
-  for (uint32_t t = thread; t < teams; t += threads) {
-    for (uint32_t i = 0; i < words; i++)
-      other[i] = records[(uint64_t)t * words + i];
-    combine(into, from);
+  return true;
+}
+
+/* Combines all threads' records; true on the one thread that then has the result. */
+SHORT_ENTRY bool __ompvm_outlined_combine(LaunchEnvironment *launch, uint32_t *mine,
+                                          uint32_t *other, uint32_t words, void **into, void **from,
+                                          Combine combine) {
+  uint32_t thread = hardware_thread(), threads = hardware_threads(), teams = team_count();
+  uint64_t apart = words <= RECORD ? words : (uint64_t)words * (threads / WARP);
+  uint32_t *records = launch->buffer, *own = records + team_number() * apart;
+  combine_block(mine, other, words, into, from, combine, threads, own);
+  if (teams == 1)
+    return thread == 0;
+  if (thread == 0)
+    copy(own, mine, words);
+  if (!last_block(launch, teams))
+    return false;
+  /* In the order of the blocks. */
+  uint32_t count = teams < threads ? teams : threads;
+  if (thread < count) {
+    copy(mine, records + thread * apart, words);
+    for (uint32_t t = thread + threads; t < teams; t += threads) {
+      copy(other, records + t * apart, words);
+      combine(into, from);
+    }
   }
-  combine_block(mine, other, words, into, from, combine);
+  /* The first records of the buffer are read by then. */
+  aligned_barrier();
+  combine_block(mine, other, words, into, from, combine, count, records);
+  return thread == 0;
+}
+
+/* Combines the thread's record with another one, which is laid out as it is. */
+INLINE void combine_with(char *own, char *other, void **into, void **from, uint32_t items,
+                         Combine combine) {
+  for (uint32_t k = 0; k < items; k++)
+    from[k] = other + ((char *)into[k] - own);
+  combine(into, from);
+}
+
+/* The first thread's record becomes that of the block's first `count` threads, whose records are
+ * `slot` bytes apart. All threads call. */
+INLINE void combine_tree(char *own, uint32_t slot, uint32_t count, void **into, void **from,
+                         uint32_t items, Combine combine) {
+  uint32_t thread = hardware_thread();
+#pragma clang loop unroll(disable)
+  while (count > 1) {
+    uint32_t half = (count + 1) / 2;
+    aligned_barrier();
+    if (thread < count / 2)
+      combine_with(own, own + (uint64_t)half * slot, into, from, items, combine);
+    count = half;
+  }
+}
+
+/* The same for records in the block's memory: the list `into` points into the thread's own, and the
+ * list `from` is filled in here. */
+SHORT_ENTRY bool __ompvm_outlined_combine_slots(LaunchEnvironment *launch, char *own, uint32_t slot,
+                                                uint32_t words, void **into, void **from,
+                                                uint32_t items, Combine combine) {
+  uint32_t thread = hardware_thread(), threads = hardware_threads(), teams = team_count();
+  combine_tree(own, slot, threads, into, from, items, combine);
+  if (teams == 1)
+    return thread == 0;
+  uint32_t *records = launch->buffer, *first = (uint32_t *)(own - (uint64_t)thread * slot);
+  aligned_barrier();
+  for (uint32_t i = thread; i < words; i += threads)
+    records[(uint64_t)team_number() * words + i] = first[i];
+  /* All of the block's words are there before the one thread that says so. */
+  __scoped_atomic_thread_fence(__ATOMIC_RELEASE, DEVICE);
+  aligned_barrier();
+  if (!last_block(launch, teams))
+    return false;
+  /* In the order of the blocks. */
+  uint32_t count = teams < threads ? teams : threads;
+  if (thread < count) {
+    for (uint32_t i = 0; i < words; i++)
+      ((uint32_t *)own)[i] = records[(uint64_t)thread * words + i];
+    for (uint32_t t = thread + threads; t < teams; t += threads)
+      combine_with(own, (char *)(records + (uint64_t)t * words), into, from, items, combine);
+  }
+  combine_tree(own, slot, count, into, from, items, combine);
   return thread == 0;
 }

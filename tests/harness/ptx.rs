@@ -1,7 +1,7 @@
 //! Device code for GPUs, without a GPU: every offload program lowered and assembled.
 //!
 //! What: the programs of `tests/offload`, `tests/outlined` and `tests/ptx` become PTX for several kinds of GPU, which
-//! NVIDIA's assembler must take; those of `tests/ptx` also say at their top what must and must not be in
+//! NVIDIA's assembler must take; those of `tests/ptx`, and some others, also say at their top what must and must not be in
 //! it. Why ignored, not passed, where there is no `ptxas`: nothing was shown then. `cargo xtask setup`
 //! fetches it. What not: no code is run.
 
@@ -26,7 +26,13 @@ fn assembler() -> Option<PathBuf> {
 /// One trial per program for what its PTX holds, one for the assembler.
 pub fn trials() -> Vec<Trial> {
     let mut trials = Vec::new();
-    for source in files(&root().join("tests/ptx"), &["c"]) {
+    let asks = |path: &PathBuf| std::fs::read_to_string(path).is_ok_and(|t| t.contains("* with: "));
+    let outlined = files(&root().join("tests/outlined"), &["c"]);
+    let asking = outlined.into_iter().filter(asks);
+    for source in files(&root().join("tests/ptx"), &["c"])
+        .into_iter()
+        .chain(asking)
+    {
         let name = source
             .file_stem()
             .unwrap_or_default()

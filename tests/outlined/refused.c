@@ -8,7 +8,7 @@ typedef struct Node {
   struct Node *next;
   int value;
 } Node;
-static int x[N], count;
+static int x[N], y[N], count;
 static int (*volatile pointer)(int);
 __thread int own;
 static int twice(int v) { return 2 * v; }
@@ -17,6 +17,7 @@ int main(void) {
   Node nodes[2] = {{&nodes[1], 1}, {&nodes[0], 2}}, *head = nodes;
   int **rows = malloc(sizeof(int *) * N);
   unsigned order = 0;
+  long total = 0;
   for (int i = 0; i < N; i++) rows[i] = &x[i];
   pointer = twice;
   omp_lock_t lock;
@@ -67,10 +68,35 @@ int main(void) {
   count++;
 #pragma omp parallel
   {
+    int mine = 0;
 #pragma omp for
-    for (int i = 0; i < N; i++) x[i] += 1;
+    for (int i = 0; i < N; i++) x[i] += 1, mine = 1;
 #pragma omp for
-    for (int i = 0; i < N; i++) x[N - 1 - i] += 1;
+    for (int i = 0; i < N; i++) x[N - 1 - i] += mine;
+  }
+#pragma omp parallel
+  {
+#pragma omp for
+    for (int i = 0; i < N; i++) y[i] = x[i];
+#pragma omp atomic write
+    order = 7;
+#pragma omp for
+    for (int i = 0; i < N; i++) y[i] += x[i];
+  }
+#pragma omp parallel
+  {
+#pragma omp for
+    for (int i = 0; i < N; i++) y[i] = N - i;
+    int most = y[0];
+#pragma omp for
+    for (int i = 0; i < N; i++) x[i] += most - N;
+  }
+#pragma omp parallel
+  {
+#pragma omp for
+    for (int i = 0; i < N; i++) y[i] = x[i];
+#pragma omp for reduction(+ : total)
+    for (int i = 0; i < N; i++) total += y[i];
   }
 #pragma omp parallel
   {
@@ -80,7 +106,7 @@ int main(void) {
     for (int i = 0; i < N; i++) x[i] += 1;
   }
   CHECK(x[0] == 5 && x[1] == 9);
-  CHECK(count > 2 * N && order != 0);
+  CHECK(count > 2 * N && order != 0 && total > 0);
   omp_destroy_lock(&lock);
   free(rows);
   return DONE();

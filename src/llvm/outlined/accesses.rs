@@ -5,12 +5,14 @@
 //! any other access stays on the host: nobody could say what to bring to the device.
 
 use super::entries::{FINI, OURS};
+use super::loops::{self, Loop};
+use super::phases;
 use super::{Access, Origin, Passing, Refusal, Root, constant, refuse, users};
 use crate::llvm::nvptx::{called, instructions};
 use crate::llvm::raw::llvm;
 use crate::llvm::reader::name_of;
 use crate::llvm::shim;
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashSet;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMOpcode, LLVMTypeKind};
 use std::collections::BTreeMap;
@@ -20,7 +22,7 @@ const COPIED: u64 = 256;
 
 /// What an address is derived from.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-enum Source {
+pub(super) enum Source {
     /// The memory that an argument or a name stands for, or to which a pointer leads that lies there, at
     /// the first of these offsets, and so on.
     Of(Origin, Vec<u32>),
@@ -39,7 +41,7 @@ struct Touched {
     end: u64,
 }
 
-struct Look {
+pub(super) struct Look {
     module: LLVMModuleRef,
     function: LLVMValueRef,
     touched: BTreeMap<Source, Touched>,
@@ -77,8 +79,12 @@ pub(super) fn path(
     Some((origin, offsets, offset))
 }
 
-/// What a region needs of the host: all arguments, then variables.
-pub(super) fn roots(module: LLVMModuleRef, function: LLVMValueRef) -> Result<Vec<Root>, Refusal> {
+/// What a region with these loops needs of the host: all arguments, then variables.
+pub(super) fn roots(
+    module: LLVMModuleRef,
+    function: LLVMValueRef,
+    loops: &[Loop],
+) -> Result<Vec<Root>, Refusal> {
     let mut look = Look {
         module,
         function,
@@ -87,43 +93,20 @@ pub(super) fn roots(module: LLVMModuleRef, function: LLVMValueRef) -> Result<Vec
     for instruction in instructions(function) {
         look.instruction(instruction)?;
     }
-    around(module, function)?;
+    match loops {
+        [] => return Err(refuse("its loop is never reached", None)),
+        [only] => around(module, function, only)?,
+        several => phases::check(&look, function, several)?,
+    }
     look.passing()
 }
 
 /// Refuses what tells how often the code around the loop runs.
-fn around(module: LLVMModuleRef, function: LLVMValueRef) -> Result<(), Refusal> {
-    let named = |start: &str| {
-        let calls = instructions(function)
-            .filter(|&i| called(i).is_some_and(|f| name_of(f).starts_with(start)));
-        calls.collect::<Vec<_>>()
-    };
-    let mut begins = named(&format!("{OURS}static_"));
-    begins.extend(named(&format!("{OURS}fetch_")));
-    let mut ends = named(FINI);
-    ends.extend(named(&format!("{OURS}fetched_")));
-    let Some(&begin) = begins.first() else {
-        return Err(refuse("its loop is never reached", None));
-    };
-    if begins.len() > 1 {
-        return Err(refuse("its loop is there several times", Some(begins[1])));
-    }
+fn around(module: LLVMModuleRef, function: LLVMValueRef, only: &Loop) -> Result<(), Refusal> {
     let block = |i| llvm!(core::LLVMGetInstructionParent(i));
-    let before = reaching(function, &[block(begin)]);
-    if before.contains(&block(begin)) {
-        return Err(refuse(
-            "its loop runs several times in one region",
-            Some(begin),
-        ));
-    }
-    let inside = {
-        let mut inside = reaching(
-            function,
-            &ends.iter().map(|&e| block(e)).collect::<Vec<_>>(),
-        );
-        inside.extend(ends.iter().map(|&e| block(e)));
-        inside
-    };
+    let begin = only.begin;
+    let before = loops::reaching(function, &[block(begin)]);
+    let inside = only.blocks();
     let mut begun = false;
     for instruction in instructions(function) {
         begun |= instruction == begin;
@@ -155,7 +138,7 @@ fn shared_store(module: LLVMModuleRef, function: LLVMValueRef, instruction: LLVM
     if llvm!(core::LLVMIsAStoreInst(instruction)).is_null() {
         return false;
     }
-    let mut look = Look {
+    let look = Look {
         module,
         function,
         touched: BTreeMap::new(),
@@ -165,31 +148,12 @@ fn shared_store(module: LLVMModuleRef, function: LLVMValueRef, instruction: LLVM
     found.is_ok_and(|list| list.iter().any(|(s, _)| *s != Source::Own))
 }
 
-/// Blocks from which one of these can be reached by at least one jump.
-fn reaching(function: LLVMValueRef, goals: &[LLVMBasicBlockRef]) -> HashSet<LLVMBasicBlockRef> {
-    let mut before: HashMap<LLVMBasicBlockRef, Vec<LLVMBasicBlockRef>> = HashMap::new();
-    let mut block = llvm!(core::LLVMGetFirstBasicBlock(function));
-    while !block.is_null() {
-        let end = llvm!(core::LLVMGetBasicBlockTerminator(block));
-        for index in 0..llvm!(core::LLVMGetNumSuccessors(end)) {
-            let next = llvm!(core::LLVMGetSuccessor(end, index));
-            before.entry(next).or_default().push(block);
-        }
-        block = llvm!(core::LLVMGetNextBasicBlock(block));
-    }
-    let mut found = HashSet::new();
-    let mut open = goals.to_vec();
-    while let Some(block) = open.pop() {
-        for &from in before.get(&block).into_iter().flatten() {
-            if found.insert(from) {
-                open.push(from);
-            }
-        }
-    }
-    found
-}
-
 impl Look {
+    /// Whether the region writes what a source leads to.
+    pub(super) fn changes(&self, source: &Source) -> bool {
+        self.touched.get(source).is_some_and(|t| t.write)
+    }
+
     fn operand(&self, instruction: LLVMValueRef, index: u32) -> LLVMValueRef {
         llvm!(core::LLVMGetOperand(instruction, index))
     }
@@ -350,8 +314,8 @@ impl Look {
     }
 
     /// What an address is derived from, each with the distance from there where that is known.
-    fn sources(
-        &mut self,
+    pub(super) fn sources(
+        &self,
         address: LLVMValueRef,
         at: LLVMValueRef,
     ) -> Result<Vec<(Source, Option<i64>)>, Refusal> {

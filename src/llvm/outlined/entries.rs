@@ -10,8 +10,8 @@ use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::llvm_sys::prelude::*;
 use std::ffi::CString;
 
-/// Bytes of the largest record that a reduction may have; `outlined.c` has room for so many.
-const RECORD: u64 = 256;
+/// Bytes of the largest record that a reduction may have: each thread has several on its stack.
+const RECORD: u64 = 2048;
 
 /// Ends a loop that is divided beforehand.
 pub(super) const FINI: &str = "__kmpc_for_static_fini";
@@ -47,7 +47,10 @@ struct Rewriting {
     function: LLVMValueRef,
     builder: LLVMBuilderRef,
     entries: Entries,
+    /// Loops so far.
     loops: u32,
+    /// There are more than one.
+    several: bool,
 }
 
 impl Drop for Rewriting {
@@ -65,6 +68,7 @@ pub(super) fn rewrite(module: LLVMModuleRef, function: LLVMValueRef) -> Result<E
         builder: llvm!(core::LLVMCreateBuilderInContext(context)),
         entries: Entries::default(),
         loops: 0,
+        several: false,
     };
     for index in 0..2 {
         shim::forget_parameter(function, index);
@@ -79,17 +83,24 @@ pub(super) fn rewrite(module: LLVMModuleRef, function: LLVMValueRef) -> Result<E
     if it.entries.reduction.is_some() {
         super::flatten::simplify(function)?;
     }
+    let begins = |name: &str| {
+        name.starts_with("__kmpc_for_static_init_") || name.starts_with("__kmpc_dispatch_init_")
+    };
+    let loops = instructions(function)
+        .filter(|&i| called(i).is_some_and(|f| begins(&name_of(f))))
+        .count();
+    it.several = loops > 1;
     for instruction in instructions(function).collect::<Vec<_>>() {
         it.instruction(instruction)?;
     }
-    if it.loops != 1 {
+    if it.loops == 0 {
         return Err(refuse(
-            match it.loops {
-                0 => "there is no loop in it that is divided over threads",
-                _ => "there are several loops in it that are divided over threads",
-            },
+            "there is no loop in it that is divided over threads",
             None,
         ));
+    }
+    if it.loops > 1 && it.entries.reduction.is_some() {
+        return Err(refuse("several loops, one with a reduction", None));
     }
     for index in 0..2 {
         it.number(llvm!(core::LLVMGetParam(function, index)))?;
@@ -158,7 +169,8 @@ impl Rewriting {
                 llvm!(core::LLVMInstructionEraseFromParent(instruction));
                 Ok(())
             }
-            "__kmpc_barrier" if finish::nothing_follows(instruction) => {
+            // Each of several loops is a kernel, whose end is more than a barrier.
+            "__kmpc_barrier" if self.several || finish::nothing_follows(instruction) => {
                 llvm!(core::LLVMInstructionEraseFromParent(instruction));
                 Ok(())
             }
@@ -244,13 +256,23 @@ impl Rewriting {
         if constant(self.operand(call, 7)) != Some(1) {
             return Err(refuse("a loop whose step is not 1", Some(call)));
         }
-        self.loops += 1;
+        self.count(call);
         let arguments = [3, 4, 5, 6].map(|i| self.operand(call, i));
         if matches!(schedule, STATIC | STATIC_BALANCED) {
             self.within(call, arguments[2]);
         }
         self.replace(call, &format!("{OURS}static_{suffix}"), &arguments);
         Ok(())
+    }
+
+    /// Says which loop begins.
+    fn count(&mut self, begin: LLVMValueRef) {
+        let context = llvm!(core::LLVMGetModuleContext(self.module));
+        let number = llvm!(core::LLVMInt32TypeInContext(context));
+        let nothing = llvm!(core::LLVMVoidTypeInContext(context));
+        let which = llvm!(core::LLVMConstInt(number, self.loops.into(), 0));
+        self.call(begin, &format!("{OURS}at"), nothing, &[which]);
+        self.loops += 1;
     }
 
     /// The end of an iteration is not beyond that of the loop: nobody has to compare them.
@@ -289,7 +311,7 @@ impl Rewriting {
         if constant(self.operand(call, 5)) != Some(1) {
             return Err(refuse("a loop whose step is not 1", Some(call)));
         }
-        self.loops += 1;
+        self.count(call);
         let arguments = [3, 4].map(|i| self.operand(call, i));
         self.replace(call, &format!("{OURS}fetch_{suffix}"), &arguments);
         Ok(())
@@ -338,29 +360,8 @@ impl Rewriting {
 
     /// The size of the variable whose address is stored in a list of addresses.
     fn private_size(&self, list: LLVMValueRef, at: i64) -> Option<u64> {
-        let (list, first) = shim::constant_offset(self.module, list);
-        let mut found = None;
-        for store in instructions(self.function) {
-            if llvm!(core::LLVMIsAStoreInst(store)).is_null() {
-                continue;
-            }
-            let (base, offset) = shim::constant_offset(self.module, self.operand(store, 1));
-            if base != list || offset != first + at {
-                continue;
-            }
-            let value = self.operand(store, 0);
-            let (variable, 0) = shim::constant_offset(self.module, value) else {
-                return None;
-            };
-            if llvm!(core::LLVMIsAAllocaInst(variable)).is_null() {
-                return None;
-            }
-            let count = constant(self.operand(variable, 0))?;
-            let of = llvm!(core::LLVMGetAllocatedType(variable));
-            let layout = llvm!(target::LLVMGetModuleDataLayout(self.module));
-            found = Some(llvm!(target::LLVMABISizeOfType(layout, of)) * count as u64);
-        }
-        found
+        let (_, size) = private(self.module, self.function, list, at)?;
+        Some(size)
     }
 
     /// The thread's number may only be passed to what was replaced.
@@ -391,6 +392,39 @@ impl Rewriting {
         }
         Ok(())
     }
+}
+
+/// The variable whose address is stored in a list of addresses, so many bytes from its start; its size.
+pub(super) fn private(
+    module: LLVMModuleRef,
+    function: LLVMValueRef,
+    list: LLVMValueRef,
+    at: i64,
+) -> Option<(LLVMValueRef, u64)> {
+    let operand = |value, index| llvm!(core::LLVMGetOperand(value, index));
+    let (list, first) = shim::constant_offset(module, list);
+    let mut found = None;
+    for store in instructions(function) {
+        if llvm!(core::LLVMIsAStoreInst(store)).is_null() {
+            continue;
+        }
+        let (base, offset) = shim::constant_offset(module, operand(store, 1));
+        if base != list || offset != first + at {
+            continue;
+        }
+        let (variable, 0) = shim::constant_offset(module, operand(store, 0)) else {
+            return None;
+        };
+        if llvm!(core::LLVMIsAAllocaInst(variable)).is_null() {
+            return None;
+        }
+        let count = constant(operand(variable, 0))?;
+        let of = llvm!(core::LLVMGetAllocatedType(variable));
+        let layout = llvm!(target::LLVMGetModuleDataLayout(module));
+        let size = llvm!(target::LLVMABISizeOfType(layout, of)) * count as u64;
+        found = Some((variable, size));
+    }
+    found
 }
 
 /// Whether a call can be made on a device.

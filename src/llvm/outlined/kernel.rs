@@ -4,8 +4,9 @@
 //! is inlined into it; then what the functions take for variables of the program becomes what the
 //! kernel was given.
 
+use super::copies::{self, Records};
 use super::entries::{Entries, OURS, Reduction};
-use super::{Origin, Passing, Plan, names};
+use super::{Origin, Passing, Phase, Plan, names};
 use crate::llvm::nvptx::machine::Machine;
 use crate::llvm::nvptx::{called, functions, instructions, variables};
 use crate::llvm::parse::Parsed;
@@ -20,8 +21,12 @@ use std::ptr::null_mut;
 /// Words that a kernel's arguments may have beside the launch environment.
 pub(super) const WORDS: u32 = 400;
 
-/// Threads of a block: whole warps.
+/// Threads of a block, at most: whole warps, of which `outlined.c` knows how many there are.
 const THREADS: u32 = 256;
+/// Threads of a warp.
+pub(super) const WARP: u32 = 32;
+/// Bytes of the largest record for which `outlined.c` does not use a buffer within a block.
+const EXCHANGED: u64 = 256;
 /// Blocks whose records a reduction has room for; devices make room for more.
 const BLOCKS: u32 = 1024;
 
@@ -44,16 +49,28 @@ pub(super) fn unit(parsed: &Parsed, made: &[Made]) -> Result<Vec<u8>, String> {
     let _ = writeln!(text, "target triple = \"{triple}\"");
     text.push_str(COMMON);
     for (function, plan, entries) in made {
+        let records = entries.reduction.as_ref().map(|reduction| {
+            copies::place(
+                module,
+                *function,
+                &plan.phases[0].kernel,
+                reduction,
+                THREADS,
+            )
+        });
         always_inline(*function);
         reveal(module, plan, entries.reduction.as_ref());
-        write_kernel(&mut text, *function, plan, entries);
+        for phase in &plan.phases {
+            write_kernel(&mut text, *function, plan, phase, entries, records.as_ref());
+        }
     }
     link_text(parsed, &text)?;
     super::flatten::run(module, c"always-inline")?;
-    for (_, plan, _) in made {
-        place_globals(module, plan);
+    for phase in made.iter().flat_map(|(_, p, _)| &p.phases) {
+        place_globals(module, &phase.kernel);
     }
-    let kernels: Vec<&str> = made.iter().map(|(_, p, _)| &*p.kernel).collect();
+    let phases = made.iter().flat_map(|(_, p, _)| &p.phases);
+    let kernels: Vec<&str> = phases.map(|p| &*p.kernel).collect();
     hide(module, &kernels);
     shim::forget_flags(module);
     super::flatten::run(
@@ -81,12 +98,14 @@ pub(super) fn unit(parsed: &Parsed, made: &[Made]) -> Result<Vec<u8>, String> {
 
 /// What all kernels call; the functions are in `runtime-c/device/outlined.c`.
 const COMMON: &str = "
-declare void @__ompvm_outlined_begin(ptr)
+declare void @__ompvm_outlined_begin(ptr, i32)
 declare void @__ompvm_outlined_phase(ptr, i32)
 declare i1 @__ompvm_outlined_any(ptr)
 declare i1 @__ompvm_outlined_next(ptr)
 declare i1 @__ompvm_outlined_combine(ptr, ptr, ptr, i32, ptr, ptr, ptr)
+declare i1 @__ompvm_outlined_combine_slots(ptr, ptr, i32, i32, ptr, ptr, i32, ptr)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
 declare void @__ompvm_outlined_global(ptr, ptr)
 ";
 
@@ -96,7 +115,7 @@ fn type_of(value: LLVMValueRef) -> String {
 }
 
 /// A name as the language writes it.
-fn quoted(name: &str) -> String {
+pub(super) fn quoted(name: &str) -> String {
     let mut out = String::from("@\"");
     for byte in name.bytes() {
         match byte {
@@ -132,15 +151,24 @@ fn reveal(module: LLVMModuleRef, plan: &Plan, reduction: Option<&Reduction>) {
     }
 }
 
-fn write_kernel(text: &mut String, function: LLVMValueRef, plan: &Plan, entries: &Entries) {
+fn write_kernel(
+    text: &mut String,
+    function: LLVMValueRef,
+    plan: &Plan,
+    phase: &Phase,
+    entries: &Entries,
+    records: Option<&Records>,
+) {
     let reduction = entries.reduction.as_ref();
-    let name = quoted(&plan.kernel);
+    let name = quoted(&phase.kernel);
     let region = quoted(&name_of(function));
     let count = llvm!(core::LLVMCountParams(function));
     let types: Vec<String> = (0..count)
         .map(|i| type_of(llvm!(core::LLVMGetParam(function, i))))
         .collect();
-    let _ = writeln!(text, "declare void {region}({})", types.join(", "));
+    if phase.kernel == plan.phases[0].kernel {
+        let _ = writeln!(text, "declare void {region}({})", types.join(", "));
+    }
     let mut parameters = vec!["ptr %launch".to_owned()];
     let mut body = String::new();
     let mut arguments = vec!["ptr %virtual".to_owned(), "ptr %virtual".to_owned()];
@@ -171,60 +199,57 @@ fn write_kernel(text: &mut String, function: LLVMValueRef, plan: &Plan, entries:
         }
     }
     let call = format!("  call void {region}({})", arguments.join(", "));
-    let record: u64 = reduction.map_or(0, |r| r.items.iter().map(|s| s.next_multiple_of(8)).sum());
-    let environment = quoted(&format!("{}_kernel_environment", plan.kernel));
+    let threads = records.map_or(THREADS, |r| r.threads);
+    // Room in the launch's buffer for each block, or for each of its warps.
+    let room = records.map_or(0, |r| match r.slot.is_none() && r.size > EXCHANGED {
+        true => r.size * u64::from(threads / WARP),
+        false => r.size,
+    });
+    let environment = quoted(&format!("{}_kernel_environment", phase.kernel));
     let _ = writeln!(
         text,
         "{environment} = weak_odr protected constant {{ {{ i8, i8, i8, i32, i32, i32, i32, i32, i32 }}, ptr, ptr }} \
-         {{ {{ i8, i8, i8, i32, i32, i32, i32, i32, i32 }} {{ i8 0, i8 0, i8 2, i32 1, i32 {THREADS}, i32 -1, i32 -1, \
-         i32 {record}, i32 {BLOCKS} }}, ptr null, ptr null }}, align 8"
+         {{ {{ i8, i8, i8, i32, i32, i32, i32, i32, i32 }} {{ i8 0, i8 0, i8 2, i32 1, i32 {threads}, i32 -1, i32 -1, \
+         i32 {room}, i32 {BLOCKS} }}, ptr null, ptr null }}, align 8"
     );
     let _ = writeln!(
         text,
-        "define weak_odr protected ptx_kernel void {name}({}) \"nvvm.maxntid\"=\"{THREADS}\" {{",
+        "define weak_odr protected ptx_kernel void {name}({}) \"nvvm.maxntid\"=\"{threads}\" {{",
         parameters.join(", ")
     );
     let _ = writeln!(text, "entry:\n  %virtual = alloca [64 x i8], align 16");
     text.push_str(&body);
-    if let Some(reduction) = reduction {
-        place_records(text, reduction, record);
+    if let Some(records) = records {
+        records.declare(text);
     }
     // Once without an iteration: then the number of iterations is known, and the first values of a
     // reduction.
     let _ = writeln!(
         text,
-        "  call void @__ompvm_outlined_begin(ptr %virtual)\n  \
-         call void @__ompvm_outlined_phase(ptr %virtual, i32 0)\n{call}\n  \
-         call void @__ompvm_outlined_phase(ptr %virtual, i32 1)"
+        "  call void @__ompvm_outlined_begin(ptr %virtual, i32 {})\n{call}\n  \
+         call void @__ompvm_outlined_phase(ptr %virtual, i32 1)\n  \
+         %any = call i1 @__ompvm_outlined_any(ptr %virtual)\n  \
+         br i1 %any, label %loop, label %after\nloop:\n{call}\n  \
+         %more = call i1 @__ompvm_outlined_next(ptr %virtual)\n  \
+         br i1 %more, label %loop, label %after\nafter:",
+        phase.number
     );
-    if reduction.is_some() {
-        let _ = writeln!(
-            text,
-            "  %kept = getelementptr i8, ptr %other, i64 {record}\n  \
-             call void @llvm.memcpy.p0.p0.i64(ptr align 8 %kept, ptr align 8 %record, i64 {record}, i1 false)"
-        );
-    }
+    let (Some(reduction), Some(records)) = (reduction, records) else {
+        text.push_str("  ret void\n}\n");
+        return;
+    };
+    let combine = quoted(&name_of(reduction.combine));
+    records.combine(text, &combine);
     let _ = writeln!(
         text,
-        "  %any = call i1 @__ompvm_outlined_any(ptr %virtual)\n  \
-         br i1 %any, label %loop, label %after\nloop:\n{call}\n  %more = call i1 @__ompvm_outlined_next(ptr %virtual)\n  \
-         br i1 %more, label %loop, label %after\nafter:"
+        "  call void @__ompvm_outlined_phase(ptr %virtual, i32 2)\n{call}\n  br label %end\n\
+         end:\n  ret void\n}}"
     );
-    match reduction {
-        None => text.push_str("  ret void\n}\n"),
-        Some(reduction) => {
-            let combine = quoted(&name_of(reduction.combine));
-            let _ = writeln!(
-                text,
-                "  %last = call i1 @__ompvm_outlined_combine(ptr %launch, ptr %record, ptr %other, \
-                 i32 {}, ptr %into, ptr %from, ptr {combine})\n  br i1 %last, label %result, label %end\n\
-                 result:\n  call void @__ompvm_outlined_phase(ptr %virtual, i32 2)\n{call}\n  br label %end\n\
-                 end:\n  ret void\n}}",
-                record / 4
-            );
-            write_reduce(text, reduction);
-        }
+    if !text.contains(&format!("declare void {combine}(")) {
+        let _ = writeln!(text, "declare void {combine}(ptr, ptr)");
     }
+    records.define_slots(text, &phase.kernel);
+    records.define_reduce(text, &reduction.name, &combine);
 }
 
 /// How something gets to the function; the value as an operand.
@@ -267,73 +292,6 @@ fn pass(
             format!("%c{n}")
         }
     }
-}
-
-/// The record with its two lists of addresses.
-fn place_records(text: &mut String, reduction: &Reduction, record: u64) {
-    let items = reduction.items.len();
-    let _ = writeln!(
-        text,
-        "  %record = alloca [{record} x i8], align 16\n  %other = alloca [{} x i8], align 16\n  \
-         %into = alloca [{items} x ptr], align 16\n  %from = alloca [{items} x ptr], align 16",
-        2 * record
-    );
-    let mut at = 0;
-    for (k, size) in reduction.items.iter().enumerate() {
-        for (list, of) in [("into", "record"), ("from", "other")] {
-            let _ = writeln!(
-                text,
-                "  %{list}.{k} = getelementptr i8, ptr %{of}, i64 {at}\n  \
-                 %{list}.at.{k} = getelementptr i8, ptr %{list}, i64 {}\n  \
-                 store ptr %{list}.{k}, ptr %{list}.at.{k}, align 8",
-                8 * k
-            );
-        }
-        at += size.next_multiple_of(8);
-    }
-    let _ = writeln!(
-        text,
-        "  %into.place = getelementptr i8, ptr %virtual, i64 48\n  store ptr %into, ptr %into.place, align 8"
-    );
-}
-
-/// What a region calls where its reduction begins; true when it has the result in its private copies.
-fn write_reduce(text: &mut String, reduction: &Reduction) {
-    let combine = quoted(&name_of(reduction.combine));
-    let name = quoted(&reduction.name);
-    if !text.contains(&format!("declare void {combine}(")) {
-        let _ = writeln!(text, "declare void {combine}(ptr, ptr)");
-    }
-    let _ = writeln!(
-        text,
-        "define hidden i1 {name}(ptr %virtual, ptr %list) alwaysinline {{\nentry:\n  \
-         %place = getelementptr i8, ptr %virtual, i64 48\n  %into = load ptr, ptr %place, align 8\n  \
-         %at = getelementptr i8, ptr %virtual, i64 4\n  %phase = load i32, ptr %at, align 4\n  \
-         switch i32 %phase, label %iterate [ i32 0, label %identity\n i32 2, label %result ]\n\
-         iterate:\n  call void {combine}(ptr %into, ptr %list)\n  ret i1 false"
-    );
-    for (label, to, from, done) in [
-        ("identity", "i", "p", "false"),
-        ("result", "p", "i", "true"),
-    ] {
-        let _ = writeln!(text, "{label}:");
-        for (k, size) in reduction.items.iter().enumerate() {
-            let _ = writeln!(
-                text,
-                "  %{label}.ia.{k} = getelementptr i8, ptr %into, i64 {at}\n  \
-                 %{label}.pa.{k} = getelementptr i8, ptr %list, i64 {at}\n  \
-                 %{label}.i.{k} = load ptr, ptr %{label}.ia.{k}, align 8\n  \
-                 %{label}.p.{k} = load ptr, ptr %{label}.pa.{k}, align 8\n  \
-                 call void @llvm.memcpy.p0.p0.i64(ptr align {align} %{label}.{to}.{k}, \
-                 ptr align {align} %{label}.{from}.{k}, i64 {size}, i1 false)",
-                at = 8 * k,
-                // A size is a multiple of the alignment.
-                align = (1u64 << size.trailing_zeros().min(3))
-            );
-        }
-        let _ = writeln!(text, "  ret i1 {done}");
-    }
-    text.push_str("}\n");
 }
 
 fn always_inline(function: LLVMValueRef) {
@@ -394,8 +352,8 @@ fn link_text(parsed: &Parsed, text: &str) -> Result<(), String> {
 }
 
 /// Has a kernel use what it was given for the program's variables.
-fn place_globals(module: LLVMModuleRef, plan: &Plan) {
-    let Some(kernel) = crate::llvm::nvptx::function(module, &plan.kernel) else {
+fn place_globals(module: LLVMModuleRef, kernel: &str) {
+    let Some(kernel) = crate::llvm::nvptx::function(module, kernel) else {
         return;
     };
     let marks: Vec<LLVMValueRef> = instructions(kernel)

@@ -1,12 +1,12 @@
 //! Regions of the host as kernels: `parallel for` of a program that says nothing of devices.
 //!
-//! What: [`outline`] looks at each function that `__kmpc_fork_call` runs, says of each whether its
+//! What: [`outline`] looks at each function that `__kmpc_fork_call` runs, or `__kmpc_fork_call_if`, says of each whether its
 //! iterations can run on a device and if not why not, and makes one unit of device code, like those that
 //! compilers make of `target` regions, with a kernel for each that can. How: a region's function and what
 //! it calls become one function ([`flatten`]); its calls of the runtime become calls of
 //! `runtime-c/device/outlined.c`, which have it run one iteration ([`entries`]); its accesses say what is
 //! to be where ([`accesses`]); and [`kernel`] calls it for each iteration that falls to a thread.
-//!
+//! Several loops are as many kernels ([`phases`]). [`copies`] says where the private copies of a reduction are.
 //!
 //! Why that is right: a loop that is divided over threads may be divided over any number of them, where
 //! nothing in it asks for their number; and a private variable of a thread that runs one iteration is
@@ -16,10 +16,13 @@
 //! What not: nothing is known here of devices or addresses (`offload::outlined`).
 
 mod accesses;
+mod copies;
 mod entries;
 mod flatten;
 mod kernel;
+mod loops;
 mod names;
+mod phases;
 mod trips;
 
 use super::nvptx::Refusal;
@@ -44,14 +47,23 @@ pub struct Region {
 /// How a region runs on a device.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
-    /// Its kernel. Its first argument is the launch environment; then come those of `roots`.
-    pub kernel: String,
+    /// Its loops, in their order.
+    pub phases: Vec<Phase>,
     /// What it uses of the host.
     pub roots: Vec<Root>,
-    /// The first iteration's number, and the last's, where the host can tell.
-    pub bounds: Option<(Expression, Expression)>,
     /// Whether it has a reduction.
     pub reduction: bool,
+}
+
+/// A loop of a region.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Phase {
+    /// Its kernel. Its first argument is the launch environment; then come those of the plan's `roots`.
+    pub kernel: String,
+    /// Its number in the region's function.
+    pub number: u32,
+    /// The first iteration's number, and the last's, where the host can tell.
+    pub bounds: Option<(Expression, Expression)>,
 }
 
 /// Something that a region gets from outside.
@@ -150,8 +162,8 @@ fn outline_here(files: &[Input]) -> Result<Outlined, String> {
             .and_then(|()| {
                 let entries = entries::rewrite(module, candidate.function)?;
                 flatten::simplify(candidate.function)?;
-                let roots = accesses::roots(module, candidate.function)?;
-                let bounds = trips::bounds(&roots, candidate.function, module);
+                let loops = loops::find(candidate.function)?;
+                let roots = accesses::roots(module, candidate.function, &loops)?;
                 let words: u32 = roots.iter().map(|r| r.passing.words()).sum();
                 if words > kernel::WORDS {
                     return Err(refuse(
@@ -159,10 +171,18 @@ fn outline_here(files: &[Input]) -> Result<Outlined, String> {
                         None,
                     ));
                 }
+                let phase = |(n, at): (usize, &loops::Loop)| Phase {
+                    kernel: match n {
+                        0 => format!("__ompvm_outlined_{index}"),
+                        _ => format!("__ompvm_outlined_{index}_{n}"),
+                    },
+                    number: at.number,
+                    bounds: trips::bounds(&roots, candidate.function, module, at.begin),
+                };
+                let phases = loops.iter().enumerate().map(phase).collect();
                 let plan = Plan {
-                    kernel: format!("__ompvm_outlined_{index}"),
+                    phases,
                     roots,
-                    bounds,
                     reduction: entries.reduction.is_some(),
                 };
                 Ok((plan, entries))

@@ -2,7 +2,7 @@
 
 use super::entries::OURS;
 use super::{Origin, Passing, Root, constant};
-use crate::llvm::nvptx::{called, instructions};
+use crate::llvm::nvptx::called;
 use crate::llvm::raw::llvm;
 use crate::llvm::reader::name_of;
 use inkwell::llvm_sys::prelude::*;
@@ -67,34 +67,27 @@ pub enum Operation {
 /// Expressions are not larger than this.
 const DEPTH: u32 = 24;
 
-/// The numbers of the first and the last iteration.
+/// The numbers of the first and the last iteration of the loop that a call begins.
 pub(super) fn bounds(
     roots: &[Root],
     function: LLVMValueRef,
     module: LLVMModuleRef,
+    begin: LLVMValueRef,
 ) -> Option<(Expression, Expression)> {
     let reading = Reading {
         module,
         function,
         roots,
     };
-    let operand = |call, index| llvm!(core::LLVMGetOperand(call, index));
-    for call in instructions(function) {
-        let Some(callee) = called(call) else { continue };
-        let name = name_of(callee);
-        let Some(entry) = name.strip_prefix(OURS) else {
-            continue;
-        };
-        if entry.starts_with("fetch_") {
-            let lower = reading.value(operand(call, 1), 0)?;
-            return Some((lower, reading.value(operand(call, 2), 0)?));
-        }
-        if entry.starts_with("static_") {
-            let lower = reading.stored(call, operand(call, 2))?;
-            return Some((lower, reading.stored(call, operand(call, 3))?));
-        }
+    let operand = |index| llvm!(core::LLVMGetOperand(begin, index));
+    let name = called(begin).map(name_of)?;
+    let entry = name.strip_prefix(OURS)?;
+    if entry.starts_with("fetch_") {
+        let lower = reading.value(operand(1), 0)?;
+        return Some((lower, reading.value(operand(2), 0)?));
     }
-    None
+    let lower = reading.stored(begin, operand(2))?;
+    Some((lower, reading.stored(begin, operand(3))?))
 }
 
 struct Reading<'a> {

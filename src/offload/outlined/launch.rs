@@ -8,8 +8,8 @@ use super::heap;
 use super::residency::{self, Objects, Traffic};
 use super::{Plan, Region};
 use crate::kmpc::hooks;
-use crate::llvm::outlined::{Access, Expression, Origin, Passing};
-use crate::offload::device::{Failure, Launch, Memory, Queue};
+use crate::llvm::outlined::{Access, Expression, Origin, Passing, Phase};
+use crate::offload::device::{Failure, Kernel, Launch, Memory, Queue};
 use crate::offload::devices::State;
 use hashbrown::HashMap;
 use parking_lot::Mutex;
@@ -89,7 +89,8 @@ struct Needs {
     copied: Vec<(usize, usize)>,
     /// These contents.
     contents: HashMap<Place, Vec<u8>>,
-    bounds: Option<(i64, i64)>,
+    /// Of its loops, where that can be told.
+    bounds: Vec<Option<(i64, i64)>>,
 }
 
 /// The device's memory for frames, by device.
@@ -113,7 +114,9 @@ pub(super) unsafe fn launch(
     }
     let since = Instant::now();
     let loaded = region.program.load(state)?;
-    let Some(kernel) = loaded.kernel(&plan.kernel) else {
+    let kernel = |phase: &Phase| loaded.kernel(&phase.kernel);
+    let kernels: Option<Vec<Kernel>> = plan.phases.iter().map(kernel).collect();
+    let Some(kernels) = kernels else {
         return Err(Problem::Device(Failure::Image(
             "it lacks the kernel".into(),
         )));
@@ -122,13 +125,10 @@ pub(super) unsafe fn launch(
     let before = objects.traffic;
     // SAFETY: the caller's contract.
     let mut needs = unsafe { needs(region, plan, start, &mut objects) }.map_err(Problem::Memory)?;
-    let trips = match needs.bounds {
-        Some((first, last)) if last < first => {
-            return Err(Problem::Memory("it has no iterations".into()));
-        }
-        Some((first, last)) => Some(last.wrapping_sub(first) as u64 + 1),
-        None => None,
-    };
+    let trips: Vec<Option<u64>> = needs.bounds.iter().map(count).collect();
+    if trips.iter().all(|&n| n == Some(0)) {
+        return Err(Problem::Memory("it has no iterations".into()));
+    }
     let used: Vec<usize> = needs.residents.iter().map(|r| r.block.start).collect();
     for resident in &needs.residents {
         let object = objects.on_device(state, &resident.block, &used)?;
@@ -170,19 +170,22 @@ pub(super) unsafe fn launch(
                 .ok_or_else(|| Problem::Memory("an address leads nowhere".into()))?,
         });
     }
-    let shape = device.shape(&kernel, 0, 0, trips.unwrap_or(0));
-    let run = Launch {
-        blocks: [shape.0, 1, 1],
-        threads: [shape.1, 1, 1],
-        shared: 0,
-        args: &words,
-    };
     let snapshots = snapshots(state, &needs, &mut objects)?;
     for resident in needs.residents.iter().filter(|r| r.write) {
         objects.take_away(resident.block.start);
     }
     let began = Instant::now();
-    let ended = device.launch(Queue::SYNC, &kernel, &run);
+    let mut ended = Ok(());
+    for (kernel, trips) in kernels.iter().zip(trips).filter(|(_, n)| *n != Some(0)) {
+        let shape = device.shape(kernel, 0, 0, trips.unwrap_or(0));
+        let run = Launch {
+            blocks: [shape.0, 1, 1],
+            threads: [shape.1, 1, 1],
+            shared: 0,
+            args: &words,
+        };
+        ended = ended.and_then(|()| device.launch(Queue::SYNC, kernel, &run));
+    }
     let kernel_time = began.elapsed().as_nanos() as u64;
     if let Err(failure) = ended {
         for (start, copy, size) in &snapshots {
@@ -238,7 +241,7 @@ pub(super) unsafe fn launch(
     })
 }
 
-/// How many iterations a region that starts has, when that can be told.
+/// How many iterations the loops of a region that starts have, when that can be told.
 ///
 /// # Safety
 /// As for [`launch`].
@@ -272,9 +275,16 @@ pub(super) unsafe fn trips(region: &Region, plan: &Plan, start: &hooks::Region) 
         }
         Some(u64::from_le_bytes(value))
     };
-    let (first, last) = plan.bounds.as_ref()?;
-    let (first, last) = (first.evaluate(&word)?, last.evaluate(&word)?);
-    Some(match last < first {
+    let bounds = |phase: &Phase| {
+        let (first, last) = phase.bounds.as_ref()?;
+        Some((first.evaluate(&word)?, last.evaluate(&word)?))
+    };
+    plan.phases.iter().map(|phase| count(&bounds(phase))).sum()
+}
+
+/// How many iterations a loop has with a first one and a last one.
+fn count(bounds: &Option<(i64, i64)>) -> Option<u64> {
+    bounds.map(|(first, last)| match last < first {
         true => 0,
         false => last.wrapping_sub(first) as u64 + 1,
     })
@@ -469,10 +479,11 @@ unsafe fn needs(
         Some(u64::from_le_bytes(word))
     };
     let evaluate = |e: &Expression| e.evaluate(&word);
-    let bounds = plan
-        .bounds
-        .as_ref()
-        .and_then(|(first, last)| Some((evaluate(first)?, evaluate(last)?)));
+    let bounds = |phase: &Phase| {
+        let (first, last) = phase.bounds.as_ref()?;
+        Some((evaluate(first)?, evaluate(last)?))
+    };
+    let bounds = plan.phases.iter().map(bounds).collect();
     needs.bounds = bounds;
     for &(start, size) in &needs.copied {
         let changed = |from: usize, len: usize| from < start + size && start < from + len;

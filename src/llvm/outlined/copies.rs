@@ -1,0 +1,600 @@
+//! Where the private copies of a reduction are, and the records that they leave.
+//!
+//! What: each iteration has its own private copies, as said in [`super`]: they are given their first value,
+//! and after the iteration they are combined with the thread's record. For a number that costs one operation, and both
+//! are in registers. For an array of which an iteration picks some elements by an index it costs all of
+//! them, in memory. So such a copy becomes a part of the record itself: it gets its first value once, and iterations add
+//! to it in place ([`stays`]).
+//!
+//! Why that is right: iterations then see what earlier ones of the thread left there, as on a thread of the host. But
+//! the compiler knew the first value where it made the loop, and may have computed with it instead of reading it. So
+//! each write in the loop must follow a read of the same address: the compiler did not know what was there.
+//!
+//! How: records with such copies are in the block's memory, where an access takes a few cycles; on the stack
+//! all threads' copies together would be larger than what is cached near them. One variable per kernel has a slot for each
+//! thread. Slots are an odd multiple of [`ALIGN`] apart, so that the
+//! same part of different threads' records is in different banks. A block has as many threads as find room in [`ROOM`];
+//! records that are too large for those of one warp are on the stack.
+
+use super::constant;
+use super::entries::{self, OURS, Reduction};
+use super::kernel::{WARP, quoted};
+use crate::llvm::nvptx::{called, instructions};
+use crate::llvm::raw::llvm;
+use crate::llvm::reader::name_of;
+use crate::llvm::shim;
+use hashbrown::HashSet;
+use inkwell::llvm_sys::prelude::*;
+use std::fmt::Write;
+
+/// Bytes of a block's memory for records; what is left of 48 KiB is the runtime's.
+const ROOM: u64 = 44 << 10;
+/// Alignment of what a record consists of, as much as compilers rely on.
+const ALIGN: u64 = 16;
+/// Where `outlined.c` has the phase; where the thread's record is, and what is kept at the end, is behind its part.
+const PHASE: u64 = 4;
+const RECORD: u64 = 48;
+const KEPT: u64 = 56;
+/// Loads and stores that copy a part of a record; a larger one is copied by a loop.
+const WORDS: u64 = 64;
+
+/// What a private copy leaves in a record.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    /// Bytes from the record's start.
+    at: u64,
+    size: u64,
+    /// The copy itself is there.
+    stays: bool,
+}
+
+/// How the records of a reduction are kept.
+#[derive(Debug)]
+pub(super) struct Records {
+    /// Threads of a block.
+    pub threads: u32,
+    /// Bytes of one.
+    pub size: u64,
+    /// Bytes from one to the next in the block's memory, if they are there.
+    pub slot: Option<u64>,
+    /// The name of the function that gives a thread's slot.
+    name: String,
+    parts: Vec<Part>,
+}
+
+/// Decides that for a region's function, and has it use what is decided.
+pub(super) fn place(
+    module: LLVMModuleRef,
+    function: LLVMValueRef,
+    kernel: &str,
+    reduction: &Reduction,
+    most: u32,
+) -> Records {
+    let mut parts = Vec::new();
+    let mut size = 0;
+    for bytes in &reduction.items {
+        parts.push(Part {
+            at: size,
+            size: *bytes,
+            stays: false,
+        });
+        size += bytes.next_multiple_of(ALIGN);
+    }
+    let mut records = Records {
+        threads: most,
+        size,
+        slot: None,
+        name: format!("{OURS}slot.{kernel}"),
+        parts,
+    };
+    let begin =
+        instructions(function).find(|&i| called(i).is_some_and(|f| *name_of(f) == *reduction.name));
+    let Some(begin) = begin else { return records };
+    let list = llvm!(core::LLVMGetOperand(begin, 1));
+    let Some(order) = Order::of(function) else {
+        return records;
+    };
+    let mut copies = Vec::new();
+    for (k, part) in records.parts.iter_mut().enumerate() {
+        let copy = entries::private(module, function, list, 8 * k as i64);
+        let Some((copy, _)) = copy.filter(|&(copy, _)| stays(module, &order, copy)) else {
+            continue;
+        };
+        if u64::from(llvm!(core::LLVMGetAlignment(copy))) <= ALIGN {
+            part.stays = true;
+            copies.push((copy, *part));
+        }
+    }
+    if copies.is_empty() {
+        return records;
+    }
+    if let Some((slot, threads)) = fit(size, most) {
+        records.slot = Some(slot);
+        records.threads = threads;
+    }
+    put(module, function, &order, &copies);
+    records
+}
+
+/// What is before a loop, and what is in it or behind it.
+struct Order {
+    begin: LLVMValueRef,
+    late: HashSet<LLVMBasicBlockRef>,
+}
+
+impl Order {
+    fn of(function: LLVMValueRef) -> Option<Order> {
+        let (divided, fetched) = (format!("{OURS}static_"), format!("{OURS}fetch_"));
+        let begin = instructions(function).find(|&i| {
+            called(i).is_some_and(|f| {
+                let name = name_of(f);
+                name.starts_with(&*divided) || name.starts_with(&*fetched)
+            })
+        })?;
+        let mut late = HashSet::new();
+        let mut open = vec![llvm!(core::LLVMGetInstructionParent(begin))];
+        while let Some(block) = open.pop() {
+            let end = llvm!(core::LLVMGetBasicBlockTerminator(block));
+            for index in 0..llvm!(core::LLVMGetNumSuccessors(end)) {
+                let next = llvm!(core::LLVMGetSuccessor(end, index));
+                if late.insert(next) {
+                    open.push(next);
+                }
+            }
+        }
+        Some(Order { begin, late })
+    }
+
+    /// Whether an instruction is before the loop.
+    fn early(&self, instruction: LLVMValueRef) -> bool {
+        let block = llvm!(core::LLVMGetInstructionParent(instruction));
+        if block != llvm!(core::LLVMGetInstructionParent(self.begin)) {
+            return !self.late.contains(&block);
+        }
+        let mut at = instruction;
+        while !at.is_null() {
+            if at == self.begin {
+                return true;
+            }
+            at = llvm!(core::LLVMGetNextInstruction(at));
+        }
+        false
+    }
+}
+
+/// Whether a copy can be part of the record: parts of it are picked by an index, and each write in the loop follows a
+/// read of the same address.
+fn stays(module: LLVMModuleRef, order: &Order, copy: LLVMValueRef) -> bool {
+    let mut open = vec![copy];
+    let mut seen = HashSet::new();
+    let mut indexed = false;
+    while let Some(pointer) = open.pop() {
+        for user in super::users(pointer) {
+            let early = order.early(user);
+            if !llvm!(core::LLVMIsAGetElementPtrInst(user)).is_null() {
+                let count = llvm!(core::LLVMGetNumOperands(user)) as u32;
+                let mut indices = (1..count).map(|i| llvm!(core::LLVMGetOperand(user, i)));
+                indexed |= !early && indices.any(|i| constant(i).is_none());
+                open.push(user);
+            } else if !llvm!(core::LLVMIsAPHINode(user)).is_null()
+                || !llvm!(core::LLVMIsASelectInst(user)).is_null()
+            {
+                indexed |= !early;
+                if seen.insert(user) {
+                    open.push(user);
+                }
+            } else if !llvm!(core::LLVMIsAStoreInst(user)).is_null() {
+                let into = llvm!(core::LLVMGetOperand(user, 1)) == pointer;
+                if into && !early && !follows_read(module, order, user) {
+                    return false;
+                }
+                // Besides, the list of the copies has its address.
+                let whole = llvm!(core::LLVMGetOperand(user, 0)) == pointer;
+                if whole && pointer != copy {
+                    return false;
+                }
+            } else if !llvm!(core::LLVMIsACallInst(user)).is_null() {
+                let Some(callee) = called(user) else {
+                    return false;
+                };
+                let name = name_of(callee);
+                let written = name.starts_with("llvm.mem");
+                if !early && written && llvm!(core::LLVMGetOperand(user, 0)) == pointer {
+                    return false;
+                }
+                if !written && !name.starts_with("llvm.lifetime.") {
+                    return false;
+                }
+            } else if llvm!(core::LLVMIsALoadInst(user)).is_null()
+                && llvm!(core::LLVMIsAICmpInst(user)).is_null()
+            {
+                return false;
+            }
+        }
+    }
+    indexed
+}
+
+/// Whether, in the loop, whatever leads to a store has read what is there.
+fn follows_read(module: LLVMModuleRef, order: &Order, store: LLVMValueRef) -> bool {
+    let loads = |at| !llvm!(core::LLVMIsALoadInst(at)).is_null();
+    let place = |at| {
+        let address = llvm!(core::LLVMGetOperand(at, u32::from(!loads(at))));
+        shim::constant_offset(module, address)
+    };
+    let size = |at| {
+        let value = match loads(at) {
+            true => at,
+            false => llvm!(core::LLVMGetOperand(at, 0)),
+        };
+        let of = llvm!(core::LLVMTypeOf(value));
+        let layout = llvm!(target::LLVMGetModuleDataLayout(module));
+        llvm!(target::LLVMStoreSizeOfType(layout, of)) as i64
+    };
+    let (base, first) = place(store);
+    let end = first + size(store);
+    // Bytes of it that were read.
+    let mut read: Vec<(i64, i64)> = Vec::new();
+    let mut at = llvm!(core::LLVMGetPreviousInstruction(store));
+    let mut block = llvm!(core::LLVMGetInstructionParent(store));
+    loop {
+        while !at.is_null() {
+            if at == order.begin {
+                return false;
+            }
+            if loads(at) {
+                let (from, offset) = place(at);
+                if from == base {
+                    read.push((offset, offset + size(at)));
+                    read.sort_unstable();
+                    let covered = read.iter().fold(first, |to, &(a, b)| match a <= to {
+                        true => to.max(b),
+                        false => to,
+                    });
+                    if covered >= end {
+                        return true;
+                    }
+                }
+            }
+            at = llvm!(core::LLVMGetPreviousInstruction(at));
+        }
+        let Some(before) = only_predecessor(block) else {
+            return false;
+        };
+        block = before;
+        at = llvm!(core::LLVMGetBasicBlockTerminator(block));
+    }
+}
+
+fn only_predecessor(block: LLVMBasicBlockRef) -> Option<LLVMBasicBlockRef> {
+    let jumps = super::users(llvm!(core::LLVMBasicBlockAsValue(block)));
+    let mut from = jumps
+        .into_iter()
+        .filter(|&u| !llvm!(core::LLVMIsATerminatorInst(u)).is_null())
+        .map(|u| llvm!(core::LLVMGetInstructionParent(u)));
+    let first = from.next()?;
+    from.all(|other| other == first).then_some(first)
+}
+
+/// Bytes from one thread's record to the next, and threads of a block; none when there is no room.
+fn fit(size: u64, most: u32) -> Option<(u64, u32)> {
+    let slot = (size.div_ceil(ALIGN) | 1) * ALIGN;
+    let mut threads = most;
+    while slot * u64::from(threads) > ROOM {
+        threads /= 2;
+    }
+    (threads >= WARP).then_some((slot, threads))
+}
+
+/// Has copies be in the thread's record, at their places; what is written before the loop goes there once.
+fn put(
+    module: LLVMModuleRef,
+    function: LLVMValueRef,
+    order: &Order,
+    copies: &[(LLVMValueRef, Part)],
+) {
+    let context = llvm!(core::LLVMGetModuleContext(module));
+    let byte = llvm!(core::LLVMInt8TypeInContext(context));
+    let number = llvm!(core::LLVMInt32TypeInContext(context));
+    let word = llvm!(core::LLVMInt64TypeInContext(context));
+    let pointer = llvm!(core::LLVMPointerTypeInContext(context, 0));
+    let it = Placing {
+        byte,
+        builder: llvm!(core::LLVMCreateBuilderInContext(context)),
+        order,
+    };
+    let entry = llvm!(core::LLVMGetEntryBasicBlock(function));
+    let first = llvm!(core::LLVMGetFirstInstruction(entry));
+    llvm!(core::LLVMPositionBuilderBefore(it.builder, first));
+    let place = llvm!(core::LLVMGetParam(function, 0));
+    let none = c"".as_ptr();
+    let at = it.offset(place, llvm!(core::LLVMConstInt(word, PHASE, 0)));
+    let phase = llvm!(core::LLVMBuildLoad2(it.builder, number, at, none));
+    let one = llvm!(core::LLVMConstInt(number, 1, 0));
+    let equal = inkwell::llvm_sys::LLVMIntPredicate::LLVMIntEQ;
+    let iterates = llvm!(core::LLVMBuildICmp(it.builder, equal, phase, one, none));
+    let at = it.offset(place, llvm!(core::LLVMConstInt(word, RECORD, 0)));
+    let record = llvm!(core::LLVMBuildLoad2(it.builder, pointer, at, none));
+    let mut places = Vec::new();
+    for (copy, part) in copies {
+        let there = it.offset(record, llvm!(core::LLVMConstInt(word, part.at, 0)));
+        let of = llvm!(core::LLVMArrayType2(byte, part.size));
+        let aside = llvm!(core::LLVMBuildAlloca(it.builder, of, none));
+        llvm!(core::LLVMSetAlignment(aside, ALIGN as u32));
+        let early = llvm!(core::LLVMBuildSelect(
+            it.builder, iterates, aside, there, none
+        ));
+        places.push((*copy, early, there));
+    }
+    for (copy, early, there) in places {
+        it.redirect(copy, early, there);
+        llvm!(core::LLVMInstructionEraseFromParent(copy));
+    }
+    llvm!(core::LLVMDisposeBuilder(it.builder));
+}
+
+struct Placing<'a> {
+    byte: LLVMTypeRef,
+    builder: LLVMBuilderRef,
+    order: &'a Order,
+}
+
+impl Placing<'_> {
+    fn offset(&self, pointer: LLVMValueRef, by: LLVMValueRef) -> LLVMValueRef {
+        let mut index = [by];
+        let index = index.as_mut_ptr();
+        let none = c"".as_ptr();
+        llvm!(core::LLVMBuildGEP2(
+            self.builder,
+            self.byte,
+            pointer,
+            index,
+            1,
+            none
+        ))
+    }
+
+    /// Has uses of a pointer before the loop use one, and the others another.
+    fn redirect(&self, pointer: LLVMValueRef, early: LLVMValueRef, late: LLVMValueRef) {
+        let mut users = super::users(pointer);
+        users.sort_unstable();
+        users.dedup();
+        for user in users {
+            if called(user).is_some_and(|f| name_of(f).starts_with("llvm.lifetime.")) {
+                llvm!(core::LLVMInstructionEraseFromParent(user));
+                continue;
+            }
+            if !llvm!(core::LLVMIsAGetElementPtrInst(user)).is_null() {
+                // One that is made before the loop may be used in it.
+                let [first, second] = [early, late].map(|base| {
+                    let copy = llvm!(core::LLVMInstructionClone(user));
+                    llvm!(core::LLVMSetOperand(copy, 0, base));
+                    llvm!(core::LLVMPositionBuilderBefore(self.builder, user));
+                    llvm!(core::LLVMInsertIntoBuilder(self.builder, copy));
+                    copy
+                });
+                self.redirect(user, first, second);
+                llvm!(core::LLVMInstructionEraseFromParent(user));
+                continue;
+            }
+            let instead = match self.order.early(user) {
+                true => early,
+                false => late,
+            };
+            for index in 0..llvm!(core::LLVMGetNumOperands(user)) as u32 {
+                if llvm!(core::LLVMGetOperand(user, index)) == pointer {
+                    llvm!(core::LLVMSetOperand(user, index, instead));
+                }
+            }
+        }
+    }
+}
+
+impl Records {
+    /// The function that gives a thread's slot, as text.
+    pub fn define_slots(&self, text: &mut String, kernel: &str) {
+        let Some(slot) = self.slot else { return };
+        let memory = quoted(&format!("{kernel}_records"));
+        let name = quoted(&self.name);
+        let bytes = slot * u64::from(self.threads);
+        let _ = writeln!(
+            text,
+            "{memory} = internal addrspace(3) global [{bytes} x i8] undef, align {ALIGN}\n\
+             define hidden ptr {name}() alwaysinline {{\n  \
+             %thread = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()\n  \
+             %number = zext i32 %thread to i64\n  %at = mul i64 %number, {slot}\n  \
+             %place = getelementptr i8, ptr addrspace(3) {memory}, i64 %at\n  \
+             %slot = addrspacecast ptr addrspace(3) %place to ptr\n  ret ptr %slot\n}}"
+        );
+    }
+
+    /// In a kernel: the thread's record, another one or what is kept of it, and lists of the addresses in both.
+    pub fn declare(&self, text: &mut String) {
+        let (size, items) = (self.size, self.parts.len());
+        let _ = match self.slot {
+            Some(_) => writeln!(text, "  %record = call ptr {}()", quoted(&self.name)),
+            None => writeln!(text, "  %record = alloca [{size} x i8], align {ALIGN}"),
+        };
+        let _ = writeln!(
+            text,
+            "  %other = alloca [{size} x i8], align {ALIGN}\n  \
+             %into = alloca [{items} x ptr], align 16\n  %from = alloca [{items} x ptr], align 16"
+        );
+        for (k, Part { at, .. }) in self.parts.iter().enumerate() {
+            for (list, of) in [("into", "record"), ("from", "other")] {
+                let _ = writeln!(
+                    text,
+                    "  %{list}.{k} = getelementptr i8, ptr %{of}, i64 {at}\n  \
+                     %{list}.at.{k} = getelementptr i8, ptr %{list}, i64 {}\n  \
+                     store ptr %{list}.{k}, ptr %{list}.at.{k}, align 8",
+                    8 * k
+                );
+            }
+        }
+        let kept = if self.has_copies() { "other" } else { "record" };
+        let _ = writeln!(
+            text,
+            "  %record.place = getelementptr i8, ptr %virtual, i64 {RECORD}\n  \
+             store ptr %record, ptr %record.place, align 8\n  \
+             %kept.place = getelementptr i8, ptr %virtual, i64 {KEPT}\n  \
+             store ptr %{kept}, ptr %kept.place, align 8"
+        );
+    }
+
+    /// Whether private copies are parts of the record.
+    fn has_copies(&self) -> bool {
+        self.parts.iter().any(|p| p.stays)
+    }
+
+    /// Combines the records; `result:` begins what the thread does that has the result, which is kept.
+    pub fn combine(&self, text: &mut String, combine: &str) {
+        let words = self.size / 4;
+        let _ = match self.slot {
+            None => writeln!(
+                text,
+                "  %last = call i1 @__ompvm_outlined_combine(ptr %launch, ptr %record, ptr %other, \
+                 i32 {words}, ptr %into, ptr %from, ptr {combine})"
+            ),
+            Some(slot) => writeln!(
+                text,
+                "  %last = call i1 @__ompvm_outlined_combine_slots(ptr %launch, ptr %record, i32 {slot}, \
+                 i32 {words}, ptr %into, ptr %from, i32 {}, ptr {combine})",
+                self.parts.len()
+            ),
+        };
+        text.push_str("  br i1 %last, label %result, label %end\nresult:\n");
+        if self.has_copies() {
+            let _ = writeln!(
+                text,
+                "  call void @llvm.memcpy.p0.p0.i64(ptr align {ALIGN} %other, ptr align {ALIGN} %record, \
+                 i64 {}, i1 false)",
+                self.size
+            );
+        }
+    }
+
+    /// What a region calls where its reduction begins. First its private copies become the record, then they are
+    /// combined with it, and at the end they get what was kept, and it is true.
+    pub fn define_reduce(&self, text: &mut String, name: &str, combine: &str) {
+        let name = quoted(name);
+        let items = self.parts.len();
+        let _ = writeln!(
+            text,
+            "define hidden i1 {name}(ptr %virtual, ptr %list) alwaysinline {{\nentry:\n  \
+             %into = alloca [{items} x ptr], align 16\n  %from = alloca [{items} x ptr], align 16"
+        );
+        for (k, part) in self.parts.iter().enumerate().filter(|(_, p)| p.stays) {
+            let _ = writeln!(
+                text,
+                "  %unused.{k} = alloca [{0} x i8], align {ALIGN}\n  \
+                 %nothing.{k} = alloca [{0} x i8], align {ALIGN}",
+                part.size
+            );
+        }
+        let _ = writeln!(
+            text,
+            "  %at = getelementptr i8, ptr %virtual, i64 {PHASE}\n  %phase = load i32, ptr %at, align 4\n  \
+             %record.at = getelementptr i8, ptr %virtual, i64 {RECORD}\n  \
+             %record = load ptr, ptr %record.at, align 8\n  \
+             %kept.at = getelementptr i8, ptr %virtual, i64 {KEPT}\n  \
+             %kept = load ptr, ptr %kept.at, align 8\n  \
+             switch i32 %phase, label %begin [ i32 1, label %iterate\n i32 2, label %result ]"
+        );
+        for label in ["begin", "iterate", "result"] {
+            let _ = writeln!(text, "{label}:");
+            // What is there already needs no more.
+            let combines = label == "iterate" && self.parts.iter().any(|p| !p.stays);
+            if combines || label != "iterate" {
+                for (k, part) in self.parts.iter().enumerate() {
+                    self.write_part(text, label, k, *part);
+                }
+            }
+            if combines {
+                let _ = writeln!(text, "  call void {combine}(ptr %into, ptr %from)");
+            }
+            let _ = writeln!(text, "  ret i1 {}", label == "result");
+        }
+        text.push_str("}\n");
+    }
+
+    fn write_part(&self, text: &mut String, label: &str, k: usize, part: Part) {
+        let from = if label == "result" { "kept" } else { "record" };
+        let (record, copy) = (format!("%{label}.r.{k}"), format!("%{label}.p.{k}"));
+        let _ = writeln!(
+            text,
+            "  {record} = getelementptr i8, ptr %{from}, i64 {}\n  \
+             {copy}.at = getelementptr i8, ptr %list, i64 {}\n  \
+             {copy} = load ptr, ptr {copy}.at, align 8",
+            part.at,
+            8 * k
+        );
+        match label {
+            "begin" if part.stays => {}
+            "begin" => write_copy(text, &record, &copy, part.size),
+            "result" => write_copy(text, &copy, &record, part.size),
+            _ => {
+                let (into, other) = match part.stays {
+                    // What has no use, with values that the program could have there.
+                    true => {
+                        let aside = [format!("%unused.{k}"), format!("%nothing.{k}")];
+                        for to in &aside {
+                            write_copy(text, to, &record, part.size);
+                        }
+                        aside.into()
+                    }
+                    false => (record, copy),
+                };
+                for (list, what) in [("into", into), ("from", other)] {
+                    let _ = writeln!(
+                        text,
+                        "  %{list}.{k} = getelementptr i8, ptr %{list}, i64 {}\n  \
+                         store ptr {what}, ptr %{list}.{k}, align 8",
+                        8 * k
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// Copies a part by words: code generation would go by bytes.
+fn write_copy(text: &mut String, to: &str, from: &str, size: u64) {
+    // A size is a multiple of the alignment.
+    let width = 1u64 << size.trailing_zeros().min(3);
+    if size / width > WORDS {
+        let _ = writeln!(
+            text,
+            "  call void @llvm.memcpy.p0.p0.i64(ptr align {width} {to}, ptr align {width} {from}, i64 {size}, i1 false)"
+        );
+        return;
+    }
+    for at in (0..size).step_by(width as usize) {
+        let bits = 8 * width;
+        let _ = writeln!(
+            text,
+            "  {to}.f.{at} = getelementptr i8, ptr {from}, i64 {at}\n  \
+             {to}.w.{at} = load i{bits}, ptr {to}.f.{at}, align {width}\n  \
+             {to}.{at} = getelementptr i8, ptr {to}, i64 {at}\n  \
+             store i{bits} {to}.w.{at}, ptr {to}.{at}, align {width}"
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outlined_records_have_room_in_a_block() {
+        assert_eq!(fit(48, 256), Some((48, 256)));
+        // 24 doubles: slots of 13 times 16 bytes.
+        assert_eq!(fit(192, 256), Some((208, 128)));
+        assert_eq!(fit(1392, 256), Some((1392, 32)));
+        assert_eq!(fit(1424, 256), None);
+        for size in (16..1400).step_by(16) {
+            let (slot, threads) = fit(size, 256).unwrap();
+            assert!(slot >= size && slot * u64::from(threads) <= ROOM);
+            assert!(!(slot / ALIGN).is_multiple_of(2));
+        }
+    }
+}
