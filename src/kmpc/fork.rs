@@ -105,19 +105,24 @@ pub unsafe extern "C-unwind" fn parallel_if(
     condition: i32,
     argument: *mut c_void,
 ) {
+    let (argc, argv) = (argc.min(1), [argument]);
+    if condition != 0 {
+        // SAFETY: the caller's contract.
+        unsafe { parallel(ident, argc, microtask, argv.as_ptr()) };
+        return;
+    }
     let thread = current();
-    let size = team_size(thread);
-    let size = if condition != 0 { size } else { 1 };
-    let argv = [argument];
+    // It consumes the pushed clauses.
+    team_size(thread);
     // SAFETY: the caller's contract.
     unsafe {
         run_region(
             thread,
             ident,
-            argc.min(1) as u32,
+            argc as u32,
             microtask,
             argv.as_ptr(),
-            size,
+            1,
             Kind::Region,
         )
     };

@@ -13,7 +13,7 @@ use std::ffi::CStr;
 /// Instructions that a region may have with all that it calls.
 const LARGEST: usize = 20_000;
 
-/// A function that `__kmpc_fork_call` runs.
+/// A function that `__kmpc_fork_call` or `__kmpc_fork_call_if` runs.
 pub(super) struct Candidate {
     pub function: LLVMValueRef,
     pub name: String,
@@ -32,7 +32,10 @@ pub(super) fn candidates(module: LLVMModuleRef) -> Vec<Candidate> {
     for outer in functions(module) {
         for call in instructions(outer) {
             let Some(callee) = called(call) else { continue };
-            if &*name_of(callee) != "__kmpc_fork_call" {
+            if !matches!(
+                &*name_of(callee),
+                "__kmpc_fork_call" | "__kmpc_fork_call_if"
+            ) {
                 continue;
             }
             let function = llvm!(core::LLVMGetOperand(call, 2));
