@@ -4,6 +4,7 @@
 //! gathered in one piece, the frame, which goes there before the kernel and back after it. What a
 //! kernel writes is the host's only when it has ended well.
 
+use super::choice::Moves;
 use super::heap;
 use super::residency::{self, Objects, Traffic};
 use super::{Plan, Region};
@@ -290,25 +291,34 @@ fn count(bounds: &Option<(i64, i64)>) -> Option<u64> {
     })
 }
 
-/// Bytes that a region needs on the device and that are not there; none when it cannot run there.
+/// Bytes that a run of a region moves; none when it cannot run on the device.
 ///
 /// # Safety
 /// As for [`launch`].
-pub(super) unsafe fn missing(region: &Region, plan: &Plan, start: &hooks::Region) -> Option<u64> {
+pub(super) unsafe fn moves(region: &Region, plan: &Plan, start: &hooks::Region) -> Option<Moves> {
     if !residency::usable() {
         return None;
     }
     let mut objects = residency::hold();
     // SAFETY: the caller's contract.
     let needs = unsafe { needs(region, plan, start, &mut objects) }.ok()?;
-    let mut bytes: usize = needs.pieces.iter().map(|p| p.size).sum();
-    for resident in &needs.residents {
-        let there = objects
-            .get(resident.block.start)
-            .is_some_and(|o| o.on_device);
-        bytes += if there { 0 } else { resident.block.size };
+    let mut moves = Moves::default();
+    let of = |applies: bool, size: usize| if applies { size as u64 } else { 0 };
+    for piece in &needs.pieces {
+        moves.to += piece.size as u64;
+        moves.from += of(piece.write, piece.size);
     }
-    Some(bytes as u64)
+    for resident in &needs.residents {
+        let size = resident.block.size;
+        let (here, there) = match objects.get(resident.block.start) {
+            Some(object) => (object.on_host, object.on_device),
+            None => (true, false),
+        };
+        moves.to += of(!there, size);
+        moves.from += of(resident.write, size);
+        moves.away += of(!here, size);
+    }
+    Some(moves)
 }
 
 /// Copies of what a kernel changes and the host does not have, where a device outlives failing kernels.

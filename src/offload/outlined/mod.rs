@@ -5,12 +5,14 @@
 //! [`launch`] finds the memory that a region uses in the tables of [`heap`], has [`residency`] bring it
 //! to the device, and starts the kernel. What is there stays there; the host's pages of it cannot be
 //! accessed meanwhile, and come back when they are. [`library`] is what a program's calls of the C
-//! library go through for that. [`policy`] decides where a region runs when it is left to us.
+//! library go through for that. [`policy`] decides where a region runs when it is left to us,
+//! by the rules of [`choice`].
 //!
 //! A kernel that fails leaves nothing behind: the region then runs on the host.
 //!
 //! What not: pointers in memory that lead on; more than one device at a time.
 
+mod choice;
 pub mod heap;
 mod launch;
 mod library;

@@ -1,16 +1,44 @@
 //! Where a region runs when it is left to us.
 //!
-//! How: a region runs on the host until its time there has come to [`SHARE`] times what a trial on the
-//! device is expected to take; so a trial that fails costs no more than a twentieth. Kernels are made
-//! meanwhile, on another thread. From then on it runs where it was faster, with all that belongs to it:
-//! copies to the device, and what the host waits for when it looks at the results. A region that was slower there is
-//! tried again, each time later. Runs of very different length are kept apart.
+//! How: [`choice`] decides from times; here they are taken, the data is looked at that a run would move, and the run
+//! is made. Kernels are made on another thread meanwhile. Times on the device have all that belongs to them: copies
+//! to it, and what the host waits for when it looks at the results. Runs of very different length are kept
+//! apart.
 
+use super::choice::{Choice, Ledger, Measured, SHORT};
 use super::{attempt, launch, note_host};
 use crate::kmpc::{fork, hooks};
 use parking_lot::Mutex;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Instant;
+
+/// What all regions took.
+static LEDGER: Mutex<Ledger> = Mutex::new(Ledger { host: 0, lost: 0 });
+
+/// Bytes that are copied in a microsecond; a guess until some were.
+static SPEED: AtomicU64 = AtomicU64::new(16_000);
+
+/// Runs after a short one that are not looked at: looking takes a part of a microsecond.
+const SKIPPED: u32 = 30;
+/// Bytes whose copy tells the speed.
+const TELLING: u64 = 1 << 20;
+
+/// Notes how long a copy took.
+pub(super) fn copied(bytes: u64, nanoseconds: u64) {
+    if bytes >= TELLING && nanoseconds > 0 {
+        let new = bytes.saturating_mul(1000) / nanoseconds;
+        let old = SPEED.load(Ordering::Relaxed);
+        // Threads that do this at once lose one another's.
+        SPEED.store((3 * old + new) / 4, Ordering::Relaxed);
+    }
+}
+
+/// Threads of the host.
+fn threads() -> u64 {
+    static THREADS: OnceLock<u64> = OnceLock::new();
+    *THREADS.get_or_init(|| std::thread::available_parallelism().map_or(1, |n| n.get() as u64))
+}
 
 /// What is known of a region.
 #[derive(Debug)]
@@ -37,38 +65,6 @@ impl Default for Region {
     }
 }
 
-/// Times of a region, in nanoseconds.
-#[derive(Clone, Copy, Debug, Default)]
-struct Measured {
-    /// Runs on the host, and their time; of late.
-    host: (u64, u64),
-    /// The host's time since the device was tried last.
-    since: u64,
-    /// Whether the region runs on the device now.
-    there: bool,
-    /// Runs there, and their time; of late.
-    device: (u64, u64),
-    /// What they may take longer than on the host.
-    budget: u64,
-    /// How often the device was found slower.
-    lost: u32,
-}
-
-/// Runs on the host before anything else is thought of.
-const FIRST: u64 = 2;
-/// A region that is shorter, in nanoseconds, stays on the host.
-const SHORT: u64 = 40_000;
-/// Runs after a short one that are not looked at: looking takes a part of a microsecond.
-const SKIPPED: u32 = 30;
-/// A trial may take this part of the time that the host took since the last one.
-const SHARE: u64 = 20;
-/// What a trial is expected to take beside copies, in nanoseconds.
-const TRIAL: u64 = 1_000_000;
-/// Bytes that are copied in a nanosecond, as a guess.
-const SPEED: u64 = 16;
-/// Runs after which older ones are forgotten.
-const WINDOW: u64 = 64;
-
 impl Region {
     /// Whether the next run is so likely a short one that it is not looked at.
     pub fn skips(&self) -> bool {
@@ -94,61 +90,6 @@ impl Region {
     }
 }
 
-impl Measured {
-    fn mean((runs, time): (u64, u64)) -> u64 {
-        time / runs.max(1)
-    }
-
-    /// Whether a trial that takes so long may be made.
-    fn affords(&self, trial: u64) -> bool {
-        let enough = self.host.0 >= FIRST && Self::mean(self.host) >= SHORT;
-        // Each time that the device was slower it waits longer.
-        enough && self.since >= (trial * SHARE) << self.lost.min(10)
-    }
-
-    /// Why a run is on the host.
-    fn reason(&self) -> &'static str {
-        if self.lost > 0 {
-            "the device was slower"
-        } else if self.host.0 >= FIRST && Self::mean(self.host) < SHORT {
-            "it is too short for a device"
-        } else {
-            "it has not taken long enough for a trial on the device"
-        }
-    }
-
-    fn on_host(&mut self, time: u64) {
-        if self.host.0 >= WINDOW {
-            self.host = (WINDOW / 2, Self::mean(self.host) * WINDOW / 2);
-        }
-        self.host = (self.host.0 + 1, self.host.1 + time);
-        self.since += time;
-    }
-
-    fn on_device(&mut self, time: u64) {
-        if !self.there {
-            self.there = true;
-            self.device = (0, 0);
-            self.budget = self.since / SHARE;
-        }
-        self.device = (self.device.0 + 1, self.device.1 + time);
-        let expected = Self::mean(self.host) * self.device.0;
-        if self.device.1 > expected + self.budget {
-            self.back();
-        } else if self.device.0 >= WINDOW {
-            self.budget = expected / SHARE;
-            self.device = (0, 0);
-        }
-    }
-
-    /// To the host again.
-    fn back(&mut self) {
-        self.there = false;
-        self.lost += 1;
-        self.since = 0;
-    }
-}
-
 /// Runs a region where it is faster; false when the host is to run it, unmeasured.
 ///
 /// # Safety
@@ -170,20 +111,55 @@ pub(super) unsafe fn run(region: &super::Region, start: &hooks::Region) -> bool 
     let class = trips.map_or(32, |n| (64 - n.leading_zeros()) as usize / 2);
     let state = &region.policy;
     let known = state.measured.lock()[class];
-    let there = known.there
-        || known.affords(TRIAL)
-            && region.program.ready()
-            // SAFETY: the caller's contract.
-            && unsafe { launch::missing(region, plan, start) }
-                .is_some_and(|bytes| known.affords(TRIAL + 2 * bytes / SPEED));
-    if there {
+    let ledger = *LEDGER.lock();
+    let speed = SPEED.load(Ordering::Relaxed);
+    // SAFETY: the caller's contract.
+    let moves = || unsafe { launch::moves(region, plan, start) };
+    let choice = match known.choose(&ledger) {
+        // Nothing is known of the data before there are kernels.
+        Choice::Trial if !region.program.ready() => known.waits(),
+        Choice::Trial => {
+            let cost = moves().map(|m| known.trial(m, speed, trips, threads()));
+            let mut measured = state.measured.lock();
+            match cost {
+                Some(cost) if known.may_try(&ledger, cost) => {
+                    measured[class].begin(cost);
+                    Choice::Device
+                }
+                cost => {
+                    // What cannot run there now is not looked at for a while.
+                    measured[class].refuse(cost.unwrap_or(2 * known.time()));
+                    known.waits()
+                }
+            }
+        }
+        Choice::Again => {
+            let cost = moves().map(|m| known.measuring(m, speed));
+            let mut measured = state.measured.lock();
+            match cost {
+                Some(cost) if known.may_measure(cost) => {
+                    measured[class].measure();
+                    Choice::Host("the host is measured again")
+                }
+                cost => {
+                    measured[class].refuse(cost.unwrap_or(2 * known.time()));
+                    Choice::Device
+                }
+            }
+        }
+        other => other,
+    };
+    if let Choice::Host(why) = choice {
+        note_host(start, why);
+    } else {
         let began = Instant::now();
         // SAFETY: the caller's contract.
         match unsafe { attempt(region, start) } {
-            Ok(_) => {
+            Ok(done) => {
                 let returned = state.returns.swap(0, Ordering::Relaxed);
                 let time = began.elapsed().as_nanos() as u64 + returned;
-                state.measured.lock()[class].on_device(time);
+                copied(done.to + done.from, done.transfer);
+                state.measured.lock()[class].on_device(time, &mut LEDGER.lock());
                 return true;
             }
             Err(why) => {
@@ -191,71 +167,15 @@ pub(super) unsafe fn run(region: &super::Region, start: &hooks::Region) -> bool 
                 state.measured.lock()[class].back();
             }
         }
-    } else {
-        note_host(start, known.reason());
     }
     let began = Instant::now();
     // SAFETY: the caller's contract.
     unsafe { fork::on_team(start.ident, start.argc, start.microtask, start.argv) };
     let time = began.elapsed().as_nanos() as u64;
-    state.measured.lock()[class].on_host(time);
-    if time < SHORT {
+    let mut measured = state.measured.lock();
+    measured[class].on_host(time, &mut LEDGER.lock());
+    if time < SHORT && !measured[class].there {
         state.skip.store(SKIPPED, Ordering::Relaxed);
     }
     true
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const EACH: u64 = 1_000_000;
-
-    #[test]
-    fn outlined_short_regions_stay_on_the_host() {
-        let mut m = Measured::default();
-        for _ in 0..100_000 {
-            m.on_host(SHORT / 2);
-        }
-        assert!(!m.affords(1));
-    }
-
-    #[test]
-    fn outlined_a_slower_device_costs_a_twentieth() {
-        let mut m = Measured::default();
-        let (mut host, mut lost) = (0, 0);
-        while host < 2_000_000 * EACH / 1000 {
-            if m.there || m.affords(TRIAL) {
-                m.on_device(3 * EACH);
-                lost += 2 * EACH;
-                host += EACH;
-            } else {
-                m.on_host(EACH);
-                host += EACH;
-            }
-        }
-        // One run more than the budget is known to be too many.
-        assert!(lost * SHARE <= host * 5 / 4, "{lost} of {host}");
-    }
-
-    #[test]
-    fn outlined_a_faster_device_is_kept() {
-        let mut m = Measured::default();
-        let mut runs = 0;
-        while !m.affords(5 * EACH) {
-            m.on_host(EACH);
-            runs += 1;
-        }
-        assert_eq!(runs, 5 * SHARE);
-        // The first one brings the data there.
-        m.on_device(5 * EACH);
-        for _ in 0..1000 {
-            m.on_device(EACH / 100);
-            assert!(m.there);
-        }
-        for _ in 0..2 * WINDOW {
-            m.on_device(2 * EACH);
-        }
-        assert!(!m.there);
-    }
 }
