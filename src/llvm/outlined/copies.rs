@@ -1,20 +1,21 @@
 //! Where the private copies of a reduction are, and the records that they leave.
 //!
 //! What: each iteration has its own private copies, as said in [`super`]: they are given their first value,
-//! and after the iteration they are combined with the thread's record. For a number that costs one operation, and both
-//! are in registers. For an array of which an iteration picks some elements by an index it costs all of
-//! them, in memory. So such a copy becomes a part of the record itself: it gets its first value once, and iterations add
-//! to it in place ([`stays`]).
+//! and after the iteration they are combined with the thread's record. For a number that costs one
+//! operation, and both are in registers. For an array of which an iteration picks some elements by an index
+//! it costs all of them, in memory. So such a copy becomes a part of the record itself: it gets its first
+//! value once, and iterations add to it in place ([`stays`]).
 //!
-//! Why that is right: iterations then see what earlier ones of the thread left there, as on a thread of the host. But
-//! the compiler knew the first value where it made the loop, and may have computed with it instead of reading it. So
-//! each write in the loop must follow a read of the same address: the compiler did not know what was there.
+//! Why that is right: iterations then see what earlier ones of the thread left there, as on a thread of the
+//! host. But the compiler knew the first value where it made the loop, and may have computed with it instead
+//! of reading it. So each write in the loop must follow a read of the same address: the compiler did not
+//! know what was there.
 //!
 //! How: records with such copies are in the block's memory, where an access takes a few cycles; on the stack
-//! all threads' copies together would be larger than what is cached near them. One variable per kernel has a slot for each
-//! thread. Slots are an odd multiple of [`ALIGN`] apart, so that the
-//! same part of different threads' records is in different banks. A block has as many threads as find room in [`ROOM`];
-//! records that are too large for those of one warp are on the stack.
+//! all threads' copies together would be larger than what is cached near them. One variable per kernel has a
+//! slot for each thread. Slots are an odd multiple of [`ALIGN`] apart, so that the same part of different
+//! threads' records is in different banks. A block has as many threads as find room in [`ROOM`]; records
+//! that are too large for those of one warp are on the stack.
 
 use super::constant;
 use super::entries::{self, OURS, Reduction};
@@ -31,7 +32,8 @@ use std::fmt::Write;
 const ROOM: u64 = 44 << 10;
 /// Alignment of what a record consists of, as much as compilers rely on.
 const ALIGN: u64 = 16;
-/// Where `outlined.c` has the phase; where the thread's record is, and what is kept at the end, is behind its part.
+/// Where `outlined.c` has the phase; where the thread's record is, and what is kept at the end, is behind
+/// its part.
 const PHASE: u64 = 4;
 const RECORD: u64 = 48;
 const KEPT: u64 = 56;
@@ -162,8 +164,8 @@ impl Order {
     }
 }
 
-/// Whether a copy can be part of the record: parts of it are picked by an index, and each write in the loop follows a
-/// read of the same address.
+/// Whether a copy can be part of the record: parts of it are picked by an index, and each write in the loop
+/// follows a read of the same address.
 fn stays(module: LLVMModuleRef, order: &Order, copy: LLVMValueRef) -> bool {
     let mut open = vec![copy];
     let mut seen = HashSet::new();
@@ -473,8 +475,8 @@ impl Records {
         }
     }
 
-    /// What a region calls where its reduction begins. First its private copies become the record, then they are
-    /// combined with it, and at the end they get what was kept, and it is true.
+    /// What a region calls where its reduction begins. First its private copies become the record, then they
+    /// are combined with it, and at the end they get what was kept, and it is true.
     pub fn define_reduce(&self, text: &mut String, name: &str, combine: &str) {
         let name = quoted(name);
         let items = self.parts.len();

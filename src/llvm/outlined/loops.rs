@@ -1,7 +1,7 @@
 //! The loops of a region that are divided over threads.
 //!
-//! What: where each begins and ends, in the order in which threads come by them. What not: what lies around them
-//! ([`super::accesses`]), or between several ([`super::phases`]).
+//! What: where each begins and ends, in the order in which threads come by them. What not: what lies around
+//! them ([`super::accesses`]), or between several ([`super::phases`]).
 
 use super::entries::{FINI, OURS};
 use super::{Refusal, refuse};

@@ -1,12 +1,12 @@
 //! Regions of the host as kernels: `parallel for` of a program that says nothing of devices.
 //!
-//! What: [`outline`] looks at each function that `__kmpc_fork_call` runs, or `__kmpc_fork_call_if`, says of each whether its
-//! iterations can run on a device and if not why not, and makes one unit of device code, like those that
-//! compilers make of `target` regions, with a kernel for each that can. How: a region's function and what
-//! it calls become one function ([`flatten`]); its calls of the runtime become calls of
-//! `runtime-c/device/outlined.c`, which have it run one iteration ([`entries`]); its accesses say what is
-//! to be where ([`accesses`]); and [`kernel`] calls it for each iteration that falls to a thread.
-//! Several loops are as many kernels ([`phases`]). [`copies`] says where the private copies of a reduction are.
+//! What: [`outline`] looks at each function that `__kmpc_fork_call` runs, or `__kmpc_fork_call_if`, says of
+//! each whether its iterations can run on a device and if not why not, and makes one unit of device code,
+//! like those that compilers make of `target` regions, with a kernel for each that can. How: a region's
+//! function and what it calls become one function ([`flatten`]); its calls of the runtime become calls of
+//! `runtime-c/device/outlined.c`, which have it run one iteration ([`entries`]); its accesses say what is to
+//! be where ([`accesses`]); and [`kernel`] calls it for each iteration that falls to a thread. Several loops
+//! are as many kernels ([`phases`]). [`copies`] says where the private copies of a reduction are.
 //!
 //! Why that is right: a loop that is divided over threads may be divided over any number of them, where
 //! nothing in it asks for their number; and a private variable of a thread that runs one iteration is

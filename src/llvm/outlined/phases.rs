@@ -1,10 +1,10 @@
 //! Several loops in one region, as kernels one after the other.
 //!
-//! What: each kernel runs the region for the iterations of one of its loops, while the others have none. Whatever
-//! is around the loops is done by all of them, for each iteration. Why that is right: the end of a kernel is more than the
-//! barrier between two loops, and what threads do outside of the loops comes to the same however often they do it. So these
-//! are refused: memory is written outside of the loops, or read there although a loop changes it, and what a thread
-//! computed in one loop is used in another.
+//! What: each kernel runs the region for the iterations of one of its loops, while the others have none.
+//! Whatever is around the loops is done by all of them, for each iteration. Why that is right: the end of a
+//! kernel is more than the barrier between two loops, and what threads do outside of the loops comes to the
+//! same however often they do it. So these are refused: memory is written outside of the loops, or read
+//! there although a loop changes it, and what a thread computed in one loop is used in another.
 
 use super::accesses::{Look, Source};
 use super::entries::OURS;

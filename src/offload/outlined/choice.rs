@@ -1,15 +1,17 @@
 //! Host or device, from times alone: no clock, no device, no program.
 //!
-//! The promise: what is lost by trying is at most a [`SHARE`]th of what the host would have taken. So all regions of a
-//! program share a [`Ledger`], which holds the host's time and what was lost, and a trial must fit into
-//! what is left. How a region is decided ([`Measured`]):
+//! The promise: what is lost by trying is at most a [`SHARE`]th of what the host would have taken. So all
+//! regions of a program share a [`Ledger`], which holds the host's time and what was lost, and a trial must
+//! fit into what is left. How a region is decided ([`Measured`]):
 //!
-//! - It runs on the host until a trial is affordable: copies of what the device lacks and of what is to come back, at the
-//!   speed that was measured, the start of a kernel, and, with few iterations, what a GPU's slow threads cost.
+//! - It runs on the host until a trial is affordable: copies of what the device lacks and of what is to come
+//!   back, at the speed that was measured, the start of a kernel, and, with few iterations, what a GPU's
+//!   slow threads cost.
 //! - It stays on the device while its runs, with all that belongs to them, are not slower than on the host.
-//! - What the host took is trusted less the longer ago that was: at first its code may not have been compiled. So the
-//!   host is measured again now and then, each time with some runs, of which the fastest counts: the first has data to fetch. Each
-//!   time that confirms the device it is twice as long until the next.
+//! - What the host took is trusted less the longer ago that was: at first its code may not have been
+//!   compiled. So the host is measured again now and then, each time with some runs, of which the fastest
+//!   counts: the first has data to fetch. Each time that confirms the device it is twice as long until the
+//!   next.
 //! - A region that was slower on the device is tried again, each time later.
 //!
 //! What not: gains are not booked. They rest on what the host is believed to take, which may be wrong.
@@ -98,7 +100,8 @@ pub(super) struct Measured {
     confirmed: u32,
     /// How often the device was found slower.
     lost: u32,
-    /// What a trial, or measuring the host again, was last found to cost: to look at the data costs something, too.
+    /// What a trial, or measuring the host again, was last found to cost: to look at the data costs
+    /// something, too.
     dear: u64,
 }
 

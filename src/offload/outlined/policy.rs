@@ -1,9 +1,9 @@
 //! Where a region runs when it is left to us.
 //!
-//! How: [`choice`] decides from times; here they are taken, the data is looked at that a run would move, and the run
-//! is made. Kernels are made on another thread meanwhile. Times on the device have all that belongs to them: copies
-//! to it, and what the host waits for when it looks at the results. Runs of very different length are kept
-//! apart.
+//! How: [`super::choice`] decides from times; here they are taken, the data is looked at that a run would move, and
+//! the run is made. Kernels are made on another thread meanwhile. Times on the device have all that belongs
+//! to them: copies to it, and what the host waits for when it looks at the results. Runs of very different
+//! length are kept apart.
 
 use super::choice::{Choice, Ledger, Measured, SHORT};
 use super::{attempt, launch, note_host};
