@@ -11,7 +11,7 @@ use crate::kmpc::alloc::spaces::is_host;
 use crate::kmpc::icv::{self, RunSchedule, SCHEDULE_MONOTONIC, TRAPEZOIDAL, settings};
 use crate::kmpc::team::{Shape, Team};
 use crate::kmpc::thread::{Thread, current, known_threads};
-use crate::kmpc::{env, hooks};
+use crate::kmpc::{env, hooks, ompt};
 use crate::support::topology;
 
 fn set_icv(change: impl FnOnce(&mut icv::Icvs)) {
@@ -294,14 +294,23 @@ pub unsafe extern "C-unwind" fn display_env(verbose: i32) {
 }
 
 /// `omp_pause_resource`: workers hold nothing that can be freed; done.
-pub unsafe extern "C-unwind" fn pause_resource(_kind: i32, _device: i32) -> i32 {
-    0
+pub unsafe extern "C-unwind" fn pause_resource(kind: i32, _device: i32) -> i32 {
+    i32::from(!PAUSES.contains(&kind))
 }
 
-/// `omp_pause_resource_all`.
-pub unsafe extern "C-unwind" fn pause_resource_all(_kind: i32) -> i32 {
-    0
+/// `omp_pause_resource_all`, which may end the tool, too.
+pub unsafe extern "C-unwind" fn pause_resource_all(kind: i32) -> i32 {
+    if kind == STOP_TOOL {
+        ompt::finish();
+        return 0;
+    }
+    i32::from(!PAUSES.contains(&kind))
 }
+
+/// `omp_pause_resume` to `omp_pause_hard`.
+const PAUSES: std::ops::RangeInclusive<i32> = 0..=2;
+/// `omp_pause_stop_tool`.
+const STOP_TOOL: i32 = 3;
 
 /// `omp_control_tool`: there is no tool.
 pub unsafe extern "C-unwind" fn control_tool(_command: i32, _modifier: i32, _: *mut c_void) -> i32 {

@@ -1,5 +1,6 @@
 //! What a tool may ask, and finding these functions by name. OpenMP 5.2, section 19.6.
 
+use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr::null_mut;
 use std::sync::Arc;
@@ -288,9 +289,22 @@ unsafe extern "C-unwind" fn get_task_memory(
     0
 }
 
+/// Bits of an identifier that count within a thread; those above are the thread's, as in libomp.
+const WITHIN_THREAD: u32 = 48;
+
 unsafe extern "C-unwind" fn get_unique_id() -> u64 {
-    static LAST: AtomicU64 = AtomicU64::new(0);
-    LAST.fetch_add(1, Ordering::Relaxed) + 1
+    static THREADS: AtomicU64 = AtomicU64::new(1);
+    thread_local! {
+        static LAST: Cell<u64> = const { Cell::new(0) };
+    }
+    LAST.with(|last| {
+        let before = match last.get() {
+            0 => THREADS.fetch_add(1, Ordering::Relaxed) << WITHIN_THREAD,
+            before => before,
+        };
+        last.set(before + 1);
+        before + 1
+    })
 }
 
 unsafe extern "C-unwind" fn get_num_procs() -> i32 {
