@@ -241,6 +241,7 @@ impl Program {
             drop(own_thread::spawn(c"ompvm offload", move || {
                 if let Ok(state) = super::region::device_for(-1) {
                     let _ = program.load(state);
+                    policy::probe(state);
                 }
             }));
         }

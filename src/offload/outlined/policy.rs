@@ -8,6 +8,8 @@
 use super::choice::{Choice, Ledger, Measured, SHORT};
 use super::{attempt, launch, note_host};
 use crate::kmpc::{fork, hooks};
+use crate::offload::device::{Memory, Queue};
+use crate::offload::devices::State;
 use parking_lot::Mutex;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -21,6 +23,8 @@ static SPEED: AtomicU64 = AtomicU64::new(16_000);
 
 /// Runs after a short one that are not looked at: looking takes a part of a microsecond.
 const SKIPPED: u32 = 30;
+/// Bytes that are copied to find out how fast copies are.
+const PROBE: usize = 32 << 20;
 /// Bytes whose copy tells the speed.
 const TELLING: u64 = 1 << 20;
 
@@ -32,6 +36,34 @@ pub(super) fn copied(bytes: u64, nanoseconds: u64) {
         // Threads that do this at once lose one another's.
         SPEED.store((3 * old + new) / 4, Ordering::Relaxed);
     }
+}
+
+/// Finds out how fast copies are, before the first of a region's data; takes about a millisecond.
+pub(super) fn probe(state: &State) {
+    static DONE: AtomicBool = AtomicBool::new(false);
+    if DONE.swap(true, Ordering::Relaxed) {
+        return;
+    }
+    let Ok(there) = state.device.alloc(PROBE as u64, 256, Memory::Device) else {
+        return;
+    };
+    let bytes = vec![1; PROBE];
+    // The first copy may have to make its way.
+    for _ in 0..2 {
+        let began = Instant::now();
+        // SAFETY: the bytes live until the call returns.
+        let done = unsafe {
+            state
+                .device
+                .upload(Queue::SYNC, there, bytes.as_ptr(), PROBE)
+        };
+        let time = began.elapsed().as_nanos() as u64;
+        if done.is_ok() {
+            SPEED.store(PROBE as u64 * 1000 / time.max(1), Ordering::Relaxed);
+        }
+    }
+    // It is as well to lose it.
+    let _ = state.device.free(there, Memory::Device);
 }
 
 /// Threads of the host.
