@@ -1037,6 +1037,8 @@ macro_rules! entries {
         ];
     };
 }
+// For the table of what `offload` offers.
+#[cfg(feature = "vm")]
 pub(crate) use {entries, kind, rust_type};
 for_each_runtime_entry!(entries);
 
