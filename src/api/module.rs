@@ -66,9 +66,9 @@ impl Module {
         inputs: Vec<crate::llvm::Input>,
         archives: Vec<Arc<Archive>>,
     ) -> Result<Module, Error> {
-        let mode: &[u8] = if engine.contract { b"contract" } else { b"" };
-        let files = inputs.iter().map(|i| &i.bytes[..]);
-        let files = files.chain((!mode.is_empty()).then_some(mode));
+        // A contracted module is another one, and so is its code.
+        let mode = engine.contract.then_some(&b"contract"[..]);
+        let files = inputs.iter().map(|i| &i.bytes[..]).chain(mode);
         let shelf = engine.cache.as_ref().and_then(|c| c.shelf(files));
         let kept = shelf.as_ref().and_then(Shelf::module);
         let mut ir = match kept {
