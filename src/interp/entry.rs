@@ -15,7 +15,7 @@ use crate::memory::activation::{self, Activation, Exit};
 use crate::memory::altstack;
 use crate::memory::func::FuncRef;
 use crate::memory::thread::{self, ThreadState};
-use crate::memory::{image::Image, signals, throws};
+use crate::memory::{image::Image, signals, throws, walk};
 use crate::support::error::{Error, TrapKind, Unsupported};
 use parking_lot::{Condvar, Mutex};
 use std::ffi::c_void;
@@ -198,6 +198,27 @@ pub fn lower_function(func: &FuncRef) -> &'static Lowered {
 pub fn locate(ip: *const u64) -> Option<(&'static Image, FuncId, Option<LocId>)> {
     let code = find_code(ip)?;
     Some((code.image(), code.func, code.loc(ip)))
+}
+
+/// The address behind the call that interpreted code makes, when native code that it called returns
+/// to `returns`, a position in a handler or a shim of ours.
+pub fn behind_call(returns: usize) -> Option<usize> {
+    static OURS: LazyLock<std::ops::Range<usize>> =
+        LazyLock::new(|| walk::object(behind_call as *const () as usize));
+    if !OURS.contains(&returns) {
+        return None;
+    }
+    // SAFETY: this thread's state; a live activation's frame has a header, and its handler saved
+    // both before it called.
+    unsafe {
+        let state = thread::current_or_null().as_ref()?;
+        let frame = state.activation.as_ref()?.frame;
+        if frame.is_null() {
+            return None;
+        }
+        let code = frame::lowered(frame.cast()).as_ref()?;
+        code.behind(state.ip).filter(|_| code.contains(state.ip))
+    }
 }
 
 fn position(state: &ThreadState, pc: usize, registers: &[usize; 16]) -> *const u64 {

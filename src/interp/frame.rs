@@ -47,6 +47,8 @@ pub struct Lowered {
     pub ret_words: u16,
     /// Byte offsets where a new source location starts.
     pub lines: Vec<(u32, Option<LocId>)>,
+    /// The end of each call's code and the address behind the call, where tools are told of calls.
+    pub told: Box<[(u32, usize)]>,
     /// What happens to exceptions thrown at calls.
     pub pads: Vec<Pad>,
     /// Data of call sites, thunks and messages, kept alive for the code.
@@ -170,6 +172,13 @@ impl Lowered {
     /// Whether a bytecode position lies in this function's code.
     pub fn contains(&self, ip: *const u64) -> bool {
         self.code.as_ptr_range().contains(&ip)
+    }
+
+    /// The address behind the call at a bytecode position, where tools are told of calls.
+    pub fn behind(&self, ip: *const u64) -> Option<usize> {
+        let off = (ip as usize).wrapping_sub(self.code.as_ptr() as usize) as u32;
+        let i = self.told.partition_point(|&(end, _)| end <= off);
+        self.told.get(i).map(|&(_, address)| address)
     }
 
     /// The source location of a bytecode position inside this function.

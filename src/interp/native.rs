@@ -91,6 +91,7 @@ pub fn enter_compiled(func: &FuncRef, address: usize) -> Result<(), String> {
         params: starts.into(),
         ret_words,
         lines: Vec::new(),
+        told: Box::default(),
         pads: Vec::new(),
         sites: vec![Kept::Call(site)],
         heads: Box::default(),

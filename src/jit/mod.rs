@@ -5,12 +5,13 @@
 //! not: when to compile, what is a unit and who switches over is decided in `tier`; the
 //! interpreter is not known here.
 
+mod labels;
 mod lines;
 pub mod link;
 mod map;
 pub mod tools;
 
-use crate::ir::{Const, FuncId, GlobalId, GlobalRef, IFuncId, Module};
+use crate::ir::{FuncId, GlobalId, GlobalRef, IFuncId, Module};
 use crate::llvm::cache::{self, Shelf};
 use crate::llvm::native::symbol::Symbol;
 use crate::llvm::native::{Bitcode, Function, Object, Request, Session, Variable};
@@ -56,40 +57,46 @@ pub struct Program {
     instead: HashMap<&'static str, usize>,
     cell: Option<isize>,
     shelf: Option<Arc<Shelf>>,
+    left_out: HashMap<FuncId, &'static str>,
 }
 
 impl Program {
     /// The program of an image.
     ///
     /// `instead` gives other addresses for functions of the C library that must know the
-    /// interpreter; `shelf` is the program's place in a cache.
+    /// interpreter; `shelf` is the program's place in a cache; `whole` says that everything is compiled
+    /// before it runs.
     pub fn new(
         image: &Image,
         instead: HashMap<&'static str, usize>,
         shelf: Option<Arc<Shelf>>,
+        whole: bool,
     ) -> Program {
         let cell = image.fast_tls().and_then(thread::fast_cell_offset);
         let outside = Outside {
             image,
             instead: &instead,
         };
+        let left_out = kept(image, whole);
         Program {
-            request: request(&outside, cell.is_some()),
+            request: request(&outside, cell.is_some(), &left_out),
             bitcode: OnceLock::new(),
             instead,
             cell,
             shelf,
+            left_out,
         }
     }
 
-    /// Whether units may hold a function: it is the guest's, and its labels' addresses are not taken.
+    /// Whether units may hold a function: it is the guest's, and does not stay interpreted for the
+    /// addresses of its labels.
     pub fn can_compile(&self, id: FuncId) -> bool {
         self.request.functions[id.index()] == Function::Compiled
     }
 
     /// Functions that no unit may hold though they are the guest's, and why.
-    pub fn left_out(&self, image: &Image) -> HashMap<FuncId, &'static str> {
-        kept(image)
+    pub fn left_out(&self) -> &HashMap<FuncId, &'static str> {
+        &self.left_out
     }
 
     /// Whether what is compiled is kept for later runs.
@@ -182,10 +189,13 @@ impl Program {
 }
 
 /// What is asked of LLVM for an image.
-fn request(outside: &Outside<'_>, thread_cell: bool) -> Request {
+fn request(
+    outside: &Outside<'_>,
+    thread_cell: bool,
+    kept: &HashMap<FuncId, &'static str>,
+) -> Request {
     let image = outside.image;
     let module = &image.module;
-    let kept = kept(image);
     let functions = module
         .functions
         .iter()
@@ -257,13 +267,12 @@ fn announce(module: &Module, object: &[u8], code: &Code, lines: &Lines) -> tools
 ///
 /// `OMPVM_INTERPRET`, a list of names with commas between, keeps functions whose names contain one
 /// of them interpreted: for tests that mix the tiers on purpose.
-fn kept(image: &Image) -> HashMap<FuncId, &'static str> {
+fn kept(image: &Image, whole: bool) -> HashMap<FuncId, &'static str> {
     let module = &image.module;
-    let labels = module.consts.values().filter_map(|c| match c {
-        Const::BlockAddress(f, _) => Some((*f, "addresses of its labels are taken")),
-        _ => None,
-    });
-    let mut kept: HashMap<FuncId, &'static str> = labels.collect();
+    let labels = labels::kept(module, whole).into_iter();
+    let mut kept: HashMap<FuncId, &'static str> = labels
+        .map(|f| (f, "addresses of its labels are taken"))
+        .collect();
     let names = std::env::var("OMPVM_INTERPRET").unwrap_or_default();
     for (id, f) in &module.functions {
         let mut words = names.split(',').filter(|w| !w.is_empty());

@@ -391,6 +391,16 @@ extern "C" void ompvm_replace_in(LLVMValueRef function, LLVMValueRef variable,
   });
 }
 
+/// Puts another function in a function's place everywhere but in the addresses of its labels.
+extern "C" void ompvm_replace_function(LLVMValueRef function, LLVMValueRef instead) {
+  Value *from = unwrap(function), *to = unwrap(instead);
+  auto label = [](User *user) { return isa<BlockAddress>(user); };
+  if (none_of(from->users(), label))
+    from->replaceAllUsesWith(to);
+  else
+    from->replaceUsesWithIf(to, [&](Use &use) { return !label(use.getUser()); });
+}
+
 /// Forgets who handles a function's exceptions, where nothing in it can catch one.
 extern "C" void ompvm_forget_personality(LLVMValueRef function) {
   Function *f = unwrap<Function>(function);

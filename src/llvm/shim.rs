@@ -66,6 +66,7 @@ unsafe extern "C" {
         offset: *mut i64,
     ) -> LLVMValueRef;
     fn ompvm_replace_in(function: LLVMValueRef, variable: LLVMValueRef, instead: LLVMValueRef);
+    fn ompvm_replace_function(function: LLVMValueRef, instead: LLVMValueRef);
     fn ompvm_forget_personality(function: LLVMValueRef);
     fn ompvm_forget_parameter(function: LLVMValueRef, index: u32);
     fn ompvm_speculate(module: LLVMModuleRef) -> c_int;
@@ -168,6 +169,12 @@ pub(super) fn constant_offset(module: LLVMModuleRef, pointer: LLVMValueRef) -> (
 pub(super) fn replace_in(function: LLVMValueRef, variable: LLVMValueRef, instead: LLVMValueRef) {
     // SAFETY: a live function, a variable of its module, a value of the function.
     unsafe { ompvm_replace_in(function, variable, instead) }
+}
+
+/// Puts another function in a function's place everywhere but in the addresses of its labels.
+pub(super) fn replace_function(function: LLVMValueRef, instead: LLVMValueRef) {
+    // SAFETY: live functions of one module.
+    unsafe { ompvm_replace_function(function, instead) }
 }
 
 /// Forgets who handles a function's exceptions, where nothing in it can catch one.

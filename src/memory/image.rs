@@ -10,10 +10,11 @@
 
 use super::func::{FuncRef, StubKind, Stubs};
 use super::huge;
+use super::places::Places;
 use super::thread;
 use crate::ir::{
-    AliasId, BinOp, BlockId, CastOp, Const, ConstExpr, ConstId, FuncId, GlobalId, GlobalRef,
-    IFuncId, Linkage, Module, Type, TypeId,
+    AliasId, BinOp, CastOp, Const, ConstExpr, ConstId, FuncId, GlobalId, GlobalRef, IFuncId,
+    Linkage, Module, Type, TypeId,
 };
 use crate::support::error::Error;
 use cranelift_entity::{EntityRef, SecondaryMap};
@@ -36,13 +37,13 @@ pub enum SymbolKind {
 
 /// One mapping, unmapped when dropped.
 #[derive(Debug)]
-struct Mapping {
-    base: usize,
-    len: usize,
+pub(super) struct Mapping {
+    pub base: usize,
+    pub len: usize,
 }
 
 impl Mapping {
-    fn new(len: usize, prot: i32) -> Result<Mapping, Error> {
+    pub fn new(len: usize, prot: i32) -> Result<Mapping, Error> {
         if len == 0 {
             return Ok(Mapping { base: 0, len: 0 });
         }
@@ -99,9 +100,8 @@ pub struct Image {
     tls_align: usize,
     stubs: Stubs,
     ifunc_cells: Box<[AtomicUsize]>,
-    block_index: HashMap<(FuncId, BlockId), usize>,
-    blocks: Vec<(FuncId, BlockId)>,
-    block_area: Mapping,
+    /// Addresses for labels and, where tools are told of calls, for these.
+    pub places: Places,
     _data: Mapping,
     _constants: Mapping,
     serial: u64,
@@ -115,8 +115,6 @@ unsafe impl Send for Image {}
 // SAFETY: as above.
 unsafe impl Sync for Image {}
 
-/// Distance between two block addresses.
-const BLOCK_STEP: usize = 16;
 const PAGE: usize = 4096;
 /// The largest data placed in the low gigabyte, which compiled code shares.
 const LOW: usize = 768 << 20;
@@ -135,12 +133,14 @@ fn is_zero(module: &Module, id: ConstId) -> bool {
 }
 
 impl Image {
-    /// Places a module; `resolve` gives addresses of what it does not define.
+    /// Places a module; `resolve` gives addresses of what it does not define. `told` says whether
+    /// tools are told of calls, which need addresses then.
     ///
     /// # Errors
     /// All unresolved symbols at once, or what the host refused.
     pub fn place(
         module: Arc<Module>,
+        told: bool,
         resolve: &mut dyn FnMut(&str, SymbolKind) -> Option<usize>,
     ) -> Result<Arc<Image>, Error> {
         let mut unresolved = Vec::new();
@@ -204,18 +204,7 @@ impl Image {
             unresolved.sort();
             return Err(Error::Unresolved(unresolved));
         }
-        let mut block_index = HashMap::new();
-        let mut blocks = Vec::new();
-        for c in module.consts.values() {
-            if let Const::BlockAddress(f, b) = c {
-                block_index.entry((*f, *b)).or_insert_with(|| {
-                    blocks.push((*f, *b));
-                    blocks.len() - 1
-                });
-            }
-        }
-        let block_bytes = (blocks.len() * BLOCK_STEP).next_multiple_of(PAGE);
-        let block_area = Mapping::new(block_bytes, libc::PROT_NONE)?;
+        let places = Places::new(&module, told)?;
         let stubs = Stubs::new(defined.len() + module.ifuncs.len()).map_err(Error::Host)?;
         let funcs: Box<[FuncRef]> = defined
             .iter()
@@ -240,9 +229,7 @@ impl Image {
             tls_align: layout.tls_align,
             stubs,
             ifunc_cells: module.ifuncs.keys().map(|_| AtomicUsize::new(0)).collect(),
-            block_index,
-            blocks,
-            block_area,
+            places,
             _data: data,
             _constants: constants,
             serial: SERIAL.fetch_add(1, Ordering::Relaxed),
@@ -400,23 +387,6 @@ impl Image {
     /// What an ifunc's resolver returned, 0 before.
     pub fn ifunc_target(&self, id: IFuncId) -> usize {
         self.ifunc_cells[id.index()].load(Ordering::Acquire)
-    }
-
-    /// The address that stands for a block; 0 when the module never takes it.
-    pub fn block_address(&self, func: FuncId, block: BlockId) -> usize {
-        match self.block_index.get(&(func, block)) {
-            Some(i) => self.block_area.base + i * BLOCK_STEP,
-            None => 0,
-        }
-    }
-
-    /// The block an address stands for.
-    pub fn block_of(&self, address: usize) -> Option<(FuncId, BlockId)> {
-        let offset = address.wrapping_sub(self.block_area.base);
-        if !offset.is_multiple_of(BLOCK_STEP) {
-            return None;
-        }
-        self.blocks.get(offset / BLOCK_STEP).copied()
     }
 
     /// The function or alias at the end of a chain of aliases, when it is a symbol itself.
@@ -588,7 +558,7 @@ impl Image {
         let v = match &self.module.consts[id] {
             Const::Int(v) | Const::Float(v) => *v,
             Const::Global(symbol) => self.symbol_address(*symbol) as u128,
-            Const::BlockAddress(f, b) => self.block_address(*f, *b) as u128,
+            Const::BlockAddress(f, b) => self.places.label(*f, *b) as u128,
             Const::Expr(e) => self.eval_expr(e, bits),
             Const::Data(_) | Const::Aggregate(_) => {
                 let mut bytes = [0u8; 16];

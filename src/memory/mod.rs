@@ -5,7 +5,7 @@
 //! ([`stack`], [`thread`]), the native-callable addresses of guest functions ([`func`]), the
 //! calling convention both ways ([`abi`]), one entry into guest code and its two unusual exits
 //! ([`activation`]), what happens when the guest faults ([`signals`]), which blocks of the heap
-//! the guest has ([`heap`]), and threads for work that must
+//! the guest has ([`heap`]), addresses for what has no code ([`places`]), and threads for work that must
 //! not leave traces on the guest's ([`own_thread`]).
 //!
 //! What not: nothing here knows an opcode, a tier or OpenMP; those register hooks.
@@ -21,6 +21,7 @@ pub mod image;
 pub mod jump;
 #[cfg(feature = "vm")]
 pub mod own_thread;
+pub mod places;
 #[cfg(feature = "vm")]
 pub mod signals;
 pub mod stack;

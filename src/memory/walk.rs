@@ -208,6 +208,36 @@ fn loaded(address: usize) -> Option<(usize, usize)> {
     }
 }
 
+/// Where the file lies that is loaded at an address; empty for none.
+pub fn object(address: usize) -> std::ops::Range<usize> {
+    unsafe extern "C" fn look(
+        info: *mut libc::dl_phdr_info,
+        _: libc::size_t,
+        search: *mut c_void,
+    ) -> i32 {
+        // SAFETY: the library gives a live entry; `search` is the local below.
+        unsafe {
+            let (info, search) = (&*info, &mut *search.cast::<std::ops::Range<usize>>());
+            let headers = std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum));
+            let base = info.dlpi_addr as usize;
+            let loads = || headers.iter().filter(|h| h.p_type == libc::PT_LOAD);
+            let start = |h: &libc::Elf64_Phdr| base + h.p_vaddr as usize;
+            let found = loads().map(start).min();
+            let found = found.zip(loads().map(|h| start(h) + h.p_memsz as usize).max());
+            let (from, to) = found.unwrap_or_default();
+            if !(from..to).contains(&search.start) {
+                return 0;
+            }
+            *search = from..to;
+            1
+        }
+    }
+    let mut found = address..address;
+    // SAFETY: the callback fits.
+    unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut found).cast()) };
+    found
+}
+
 /// As [`loaded`] with an older C library: its list has a lock, but not the allocator's.
 fn listed(address: usize) -> Option<(usize, usize)> {
     struct Search {

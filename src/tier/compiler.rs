@@ -76,14 +76,15 @@ pub struct Compiler {
 }
 
 impl Compiler {
-    /// For the program of an image.
-    pub fn new(image: &Image, shelf: Option<Arc<Shelf>>) -> Compiler {
+    /// For the program of an image; `whole` says that everything is compiled before it runs.
+    pub fn new(image: &Image, shelf: Option<Arc<Shelf>>, whole: bool) -> Compiler {
         Compiler {
             image: std::ptr::from_ref(image) as usize,
             program: Program::new(
                 image,
                 interp::instead().into_iter().collect::<HashMap<_, _>>(),
                 shelf,
+                whole,
             ),
             started: Instant::now(),
             units: Mutex::default(),

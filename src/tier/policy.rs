@@ -79,7 +79,11 @@ impl Tiers {
         hooks::install(hooks::Hooks {
             worker_start: |_| thread::current().cast(),
         });
-        let compiler = Arc::new(Compiler::new(image, shelf));
+        let compiler = Arc::new(Compiler::new(
+            image,
+            shelf,
+            mode == Mode::Opt && chaos.is_none(),
+        ));
         COMPILERS.lock().push(compiler.clone());
         let mut tiers = Tiers::default();
         let kept = match chaos {
@@ -132,7 +136,7 @@ fn compile_all(
         .keys()
         .filter(|&f| compiler.program().can_compile(f) && !kept.contains(&f))
         .collect();
-    for (function, why) in compiler.program().left_out(image) {
+    for (&function, &why) in compiler.program().left_out() {
         compiler.note(function, What::Skipped(why.to_owned()));
     }
     if functions.is_empty() {

@@ -14,6 +14,7 @@ use super::link::Linked;
 use super::policy::{Mode, Tiers};
 use super::value::ValueKind;
 use crate::ir::{Function, GlobalRef, Type};
+use crate::jit::tools;
 use crate::kmpc::{hooks, ompt};
 use crate::llvm::cache::Shelf;
 use crate::memory::activation::{self, Activation, Exit};
@@ -115,7 +116,7 @@ pub fn start_tool(module: &crate::ir::Module) -> Option<crate::ir::FuncId> {
 /// # Errors
 /// What the host refused; why nothing could be compiled.
 pub fn compile(linked: &Linked, shelf: Arc<Shelf>) -> Result<(), Error> {
-    let image = Image::place(linked.module.clone(), &mut |name, kind| {
+    let image = Image::place(linked.module.clone(), false, &mut |name, kind| {
         linked.resolve(name, kind)
     })?;
     Tiers::start(&image, Mode::Opt, false, Some(shelf)).map(drop)
@@ -191,7 +192,7 @@ impl Process {
         if options.native {
             stack::grow_first();
         }
-        let image = Image::place(linked.module.clone(), &mut |name, kind| {
+        let image = Image::place(linked.module.clone(), linked.traced(), &mut |name, kind| {
             linked.resolve(name, kind)
         })?;
         linked.environment.bind_members(&image)?;
@@ -200,6 +201,7 @@ impl Process {
             crate::llvm::native::leave_entries_out();
             let own = start_tool(&linked.module).and_then(|f| image.func_ref(f));
             ompt::set_guest_tool(own.map_or(0, |f| f.stub));
+            tools::announce_places(&image);
         }
         if options.native
             && let Some(natives) = &mut linked.environment.natives

@@ -30,10 +30,10 @@ pub fn lookup(name: &str) -> Runtime {
     }
 }
 
-/// As [`lookup`] where there may be a tool: entries that it is told of are reached through gates.
+/// As [`lookup`] where there may be a tool: entries are reached through gates.
 pub fn lookup_traced(name: &str) -> Runtime {
-    match ompt::entries::traced(name) {
-        Some(row) => Runtime::Address(row.gate.0 as usize),
+    match ompt::gates::gate(name) {
+        Some(gate) => Runtime::Address(gate.0 as usize),
         None => lookup(name),
     }
 }
@@ -53,6 +53,7 @@ pub fn init() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         interp::init();
+        ompt::gate::set_callers(interp::behind_call);
         signals::set_thread_hook(|| kmpc::current().map(|c| c.thread_num));
     });
 }

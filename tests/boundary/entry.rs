@@ -66,7 +66,7 @@ pub fn hooks() {
 
 /// The built module in memory.
 pub fn place(b: Build) -> Arc<Image> {
-    Image::place(Arc::new(b.m), &mut |_, _| None).unwrap()
+    Image::place(Arc::new(b.m), false, &mut |_, _| None).unwrap()
 }
 
 #[test]

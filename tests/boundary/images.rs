@@ -12,6 +12,11 @@ fn constants_are_placed_with_their_relocations() {
     let mut b = Build::default();
     let (p, i32_, i8_, i64_) = (b.ptr(), b.int(32), b.int(8), b.int(64));
     let f = b.function("compare", i32_, &[p, p], true);
+    let body = Body {
+        blocks: vec![Block { start: 0, end: 0 }; 4],
+        ..Body::default()
+    };
+    b.m.functions[f].body = Some(body.into());
     let arr = b.array(i8_, 6);
     let text = b.konst(arr, Const::Data((*b"hello\0").into()));
     let hello = b.global("hello", arr, Some(text));
@@ -61,7 +66,7 @@ fn constants_are_placed_with_their_relocations() {
     let (t, z) = (b.konst(i1, Const::Int(1)), b.konst(i1, Const::Int(0)));
     let mask = b.konst(bools, Const::Aggregate([t, z, t, t].into()));
     let block = b.konst(p, Const::BlockAddress(f, BlockId::from_u32(3)));
-    let image = Image::place(Arc::new(b.m), &mut |name, _| match name {
+    let image = Image::place(Arc::new(b.m), false, &mut |name, _| match name {
         "environ" | "getpid" => Some(sym(name)),
         _ => None,
     })
@@ -103,7 +108,10 @@ fn constants_are_placed_with_their_relocations() {
     image.const_to_memory(mask, &mut byte);
     assert_eq!(byte, [0b1101]);
     let address = image.eval(block) as usize;
-    assert_eq!(image.block_of(address), Some((f, BlockId::from_u32(3))));
+    assert_eq!(
+        image.places.label_at(address),
+        Some((f, BlockId::from_u32(3)))
+    );
 }
 
 #[test]
@@ -112,7 +120,7 @@ fn all_unresolved_symbols_are_named_at_once() {
     let (p, i32_) = (b.ptr(), b.int(32));
     b.function("no_such_function", i32_, &[p], false);
     b.global("no_such_variable", p, None);
-    let e = Image::place(Arc::new(b.m), &mut |_, _| None).unwrap_err();
+    let e = Image::place(Arc::new(b.m), false, &mut |_, _| None).unwrap_err();
     assert_eq!(
         e.to_string(),
         "unresolved symbols: no_such_function, no_such_variable"

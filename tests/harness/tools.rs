@@ -37,6 +37,7 @@ pub fn trials() -> Vec<Trial> {
     };
     vec![
         Trial::test("tools/perf_map", || Ok(perf_map()?)),
+        Trial::test("tools/perf_map/interpreted", || Ok(interpreted()?)),
         Trial::test("tools/jitdump", || Ok(jitdump()?)),
         Trial::test(title, || Ok(debugger()?)).with_ignored_flag(!gdb),
     ]
@@ -54,9 +55,19 @@ fn guest(test: &str) -> Result<(PathBuf, PathBuf), String> {
 
 /// Runs the guest with a profile; gives its process number, which it prints.
 fn profiled(dir: &Path, bitcode: &Path, format: &str) -> Result<String, String> {
-    let profile = format!("--profile={format}");
     let mut command = Command::new(ompvm());
-    command.args(["run", "--tier=opt", &profile]).arg(bitcode);
+    command.args(["run", "--tier=opt"]);
+    profiled_as(command, dir, bitcode, format)
+}
+
+/// As [`profiled`], with a tier and an environment.
+fn profiled_as(
+    mut command: Command,
+    dir: &Path,
+    bitcode: &Path,
+    format: &str,
+) -> Result<String, String> {
+    command.arg(format!("--profile={format}")).arg(bitcode);
     let ran: Ran = run(command.current_dir(dir), "", LIMIT)?;
     match ran.stdout.split_once(' ') {
         Some((pid, "2083\n")) if ran.end == End::Exit(0) => Ok(pid.to_owned()),
@@ -89,6 +100,27 @@ fn perf_map() -> Result<(), String> {
         Some(w) => Err(format!("functions overlap: {w:x?}")),
         None => Ok(()),
     }
+}
+
+/// Where there may be a tool of OpenMP, the addresses that it is told for calls in interpreted functions
+/// are listed too.
+fn interpreted() -> Result<(), String> {
+    let (dir, bitcode) = guest("interpreted")?;
+    let mut command = Command::new(ompvm());
+    command
+        .args(["run", "--tier=interp"])
+        .env("OMP_TOOL_VERBOSE_INIT", "stderr");
+    let pid = profiled_as(command, &dir, &bitcode, "perfmap")?;
+    let path = format!("/tmp/perf-{pid}.map");
+    let text = std::fs::read_to_string(&path).map_err(|e| format!("{path}: {e}"))?;
+    let _ = std::fs::remove_file(&path);
+    for name in ["kernel", "main", "main.omp_outlined"] {
+        let end = format!(" {name} (interpreted)");
+        if !text.lines().any(|line| line.ends_with(&end)) {
+            return Err(format!("should name `{name}`:\n{text}"));
+        }
+    }
+    Ok(())
 }
 
 /// A reader of little-endian fields.

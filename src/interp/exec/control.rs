@@ -259,7 +259,7 @@ hc!(indirect(o: A, r, ip, cx) {
 fn block_at(code: *const Lowered, address: usize) -> Option<usize> {
     // SAFETY: a frame's code and its image are alive while it runs.
     let (code, image) = unsafe { (&*code, &*((*code).image as *const Image)) };
-    let (func, block) = image.block_of(address)?;
+    let (func, block) = image.places.label_at(address)?;
     (func == code.func).then(|| code.blocks[block.as_u32() as usize] as usize)
 }
 

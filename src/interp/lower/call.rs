@@ -31,6 +31,9 @@ impl<'a> Lower<'a> {
     pub(super) fn call(&mut self, i: usize, call: &'a Call, dst: u16, invoke: Invoke) {
         let before = self.here();
         self.call_only(i, call, dst);
+        if let Some(behind) = &self.behind {
+            self.told.push((self.here(), behind[i]));
+        }
         if let Some((normal, unwind)) = invoke {
             // The instruction that can throw is the last one emitted.
             let at = self.ops.iter().rev().find(|o| o.0 >= before).map(|o| o.0);

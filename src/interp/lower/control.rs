@@ -217,7 +217,7 @@ impl Lower<'_> {
     fn indirect_with_moves(&mut self, address: Operand, targets: &[crate::ir::BlockId]) {
         let a = self.operand(address);
         for &t in targets {
-            let at = self.image.block_address(self.id, t);
+            let at = self.image.places.label(self.id, t);
             if at == 0 {
                 continue;
             }

@@ -150,6 +150,10 @@ pub(super) struct Lower<'a> {
     /// Whether blocks count themselves.
     count: bool,
     lines: Vec<(u32, Option<LocId>)>,
+    /// Where tools are told of calls: the address behind each instruction.
+    behind: Option<Vec<usize>>,
+    /// The end of each call's code, and the address behind it.
+    told: Vec<(u32, usize)>,
     pads: Vec<Pad>,
     sites: Vec<Kept>,
     ops: Vec<(u32, u16)>,
@@ -248,6 +252,8 @@ impl<'a> Lower<'a> {
             dynamic: false,
             count: false,
             lines: Vec::new(),
+            behind: image.places.behind(id, body),
+            told: Vec::new(),
             pads: Vec::new(),
             sites: Vec::new(),
             ops: Vec::new(),
@@ -313,6 +319,7 @@ impl<'a> Lower<'a> {
             self.frame_fixups.clear();
             self.pads.clear();
             self.calls.clear();
+            self.told.clear();
             self.loop_heads.clear();
             self.emit(
                 op::enter,
@@ -398,6 +405,7 @@ impl<'a> Lower<'a> {
             params: starts.into(),
             ret_words,
             lines: self.lines,
+            told: self.told.into(),
             pads: self.pads,
             sites: self.sites,
             heads,

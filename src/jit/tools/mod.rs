@@ -4,7 +4,8 @@
 //! switched on for the whole process, before anything is compiled, as the processes that look at
 //! it see only one. Why agents: what perf and gdb want to know has nothing in common.
 //!
-//! What not: interpreted code; there is no machine code that could stand for it.
+//! What not: interpreted code, of which there is no machine code; but where addresses stand for places
+//! in it ([`crate::memory::places`]), whoever keeps names only is told whose they are.
 
 mod gdb;
 mod jitdump;
@@ -12,7 +13,9 @@ mod perf_map;
 
 use super::lines::Lines;
 use super::link;
+use crate::ir::FuncId;
 use crate::llvm::native::Debug;
+use crate::memory::image::Image;
 use parking_lot::RwLock;
 use std::any::Any;
 use std::fmt;
@@ -66,6 +69,14 @@ pub trait Agent: Send + Sync {
     /// # Errors
     /// What the system refused.
     fn loaded(&self, what: &Loaded<'_>) -> io::Result<Option<Kept>>;
+
+    /// Addresses stand for places in functions that are interpreted; there is no code at them.
+    ///
+    /// # Errors
+    /// What the system refused.
+    fn placed(&self, _functions: &[Named<'_>]) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 static AGENTS: RwLock<Vec<Box<dyn Agent>>> = RwLock::new(Vec::new());
@@ -115,16 +126,35 @@ impl fmt::Debug for Announced {
 
 /// Tells every tool of an object; one that fails is left out, and says so once.
 pub fn announce(what: &Loaded<'_>) -> Announced {
-    static FAILED: AtomicBool = AtomicBool::new(false);
     let mut kept = Vec::new();
     for agent in AGENTS.read().iter() {
-        match agent.loaded(what) {
-            Ok(one) => kept.extend(one),
-            Err(why) if !FAILED.swap(true, Ordering::Relaxed) => {
-                eprintln!("ompvm: a tool cannot be told of compiled code: {why}");
-            }
-            Err(_) => {}
-        }
+        kept.extend(complaining(agent.loaded(what)).flatten());
     }
     Announced { _kept: kept }
+}
+
+/// Tells every tool which addresses stand for places in interpreted functions.
+pub fn announce_places(image: &Image) {
+    let named = |(id, address, size): (FuncId, usize, usize)| Named {
+        name: &image.module.functions[id].name,
+        number: id.as_u32(),
+        address,
+        size,
+    };
+    for agent in AGENTS.read().iter() {
+        let functions: Vec<Named<'_>> = image.places.stretches().map(named).collect();
+        complaining(agent.placed(&functions));
+    }
+}
+
+/// Says once that a tool could not be told.
+fn complaining<T>(result: io::Result<T>) -> Option<T> {
+    static FAILED: AtomicBool = AtomicBool::new(false);
+    result
+        .inspect_err(|why| {
+            if !FAILED.swap(true, Ordering::Relaxed) {
+                eprintln!("ompvm: a tool cannot be told of the program's functions: {why}");
+            }
+        })
+        .ok()
 }

@@ -4,7 +4,7 @@
 //!
 //! What not: no lines, no code: `perf annotate` needs a jitdump.
 
-use super::{Agent, Kept, Loaded};
+use super::{Agent, Kept, Loaded, Named};
 use parking_lot::Mutex;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -25,12 +25,22 @@ impl PerfMap {
     }
 }
 
+impl PerfMap {
+    fn write(&self, functions: &[Named<'_>], mark: &str) -> io::Result<()> {
+        let line = |f: &Named<'_>| format!("{:x} {:x} {}{mark}\n", f.address, f.size, f.name);
+        let text: String = functions.iter().map(line).collect();
+        // One write, so that a reader never sees half a line.
+        self.file.lock().write_all(text.as_bytes())
+    }
+}
+
 impl Agent for PerfMap {
     fn loaded(&self, what: &Loaded<'_>) -> io::Result<Option<Kept>> {
-        let line = |f: &super::Named<'_>| format!("{:x} {:x} {}\n", f.address, f.size, f.name);
-        let text: String = what.functions.iter().map(line).collect();
-        // One write, so that a reader never sees half a line.
-        self.file.lock().write_all(text.as_bytes())?;
+        self.write(what.functions, "")?;
         Ok(None)
+    }
+
+    fn placed(&self, functions: &[Named<'_>]) -> io::Result<()> {
+        self.write(functions, " (interpreted)")
     }
 }

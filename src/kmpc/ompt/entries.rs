@@ -1,15 +1,12 @@
 //! The entries that have a traced form, by name.
 //!
-//! A row is the ABI's name and the function that tells the tool and calls the runtime's own. From it
-//! expand the gates, through which a virtual machine reaches the entry (the shared library has one of
-//! its own for every entry), and the look-up.
+//! A row is the ABI's name and the function that tells the tool and calls the runtime's own.
 
-use std::arch::naked_asm;
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::sync::OnceLock;
 
-use super::{gate, loops, mutex, region, sync, tasks};
+use super::{loops, mutex, region, sync, tasks};
 use crate::kmpc::abi;
 use crate::kmpc::table::Address;
 
@@ -20,8 +17,6 @@ pub struct Traced {
     pub name: &'static str,
     /// The traced form, to be called as the ABI says.
     pub address: Address,
-    /// The gate to it, to be called so as well.
-    pub gate: Address,
 }
 
 macro_rules! traced {
@@ -29,19 +24,6 @@ macro_rules! traced {
         static TRACED: &[Traced] = &[$(Traced {
             name: $name,
             address: Address($path as *const c_void),
-            gate: {
-                #[unsafe(naked)]
-                unsafe extern "C-unwind" fn through() {
-                    naked_asm!(
-                        "lea r11, [rip + 2f]",
-                        "jmp {gate}",
-                        "2:",
-                        concat!(".asciz \"", $name, "\""),
-                        gate = sym gate::enter,
-                    )
-                }
-                Address(through as *const c_void)
-            },
         }),*];
     };
 }

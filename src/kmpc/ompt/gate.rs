@@ -5,11 +5,13 @@
 //! any signature, and the return address is the caller's own.
 //!
 //! In compiled code, native or a guest's, the address lies behind the call; where a guest is
-//! interpreted it lies in the shim that calls native functions of this signature, the same each time.
+//! interpreted it lies in a shim that calls native functions, and whoever interprets says which address
+//! stands for what follows the call ([`set_callers`]).
 
 use std::arch::naked_asm;
 use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_void};
+use std::sync::atomic::{AtomicPtr, Ordering};
 
 use super::{entries, on, record, start};
 use crate::kmpc::{misc, table};
@@ -70,6 +72,27 @@ pub unsafe extern "C-unwind" fn enter() {
     )
 }
 
+/// Says for an address that a call returns to which other one stands for it, if any.
+pub type Callers = fn(returns: usize) -> Option<usize>;
+
+static CALLERS: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
+
+/// Registers who interprets guests.
+pub fn set_callers(callers: Callers) {
+    CALLERS.store(callers as *mut c_void, Ordering::Release);
+}
+
+/// The address that a tool is told for a call that returns to `code`.
+fn caller(code: usize) -> usize {
+    let callers = CALLERS.load(Ordering::Acquire);
+    if callers.is_null() {
+        return code;
+    }
+    // SAFETY: only `set_callers` stores there.
+    let callers = unsafe { std::mem::transmute::<*mut c_void, Callers>(callers) };
+    callers(code).unwrap_or(code)
+}
+
 thread_local! {
     /// The thread is in the tool's own start or end, where nothing is told.
     static SILENT: Cell<bool> = const { Cell::new(false) };
@@ -96,7 +119,7 @@ unsafe extern "C-unwind" fn find(name: *const c_char, code: usize, cfa: usize) -
         start::decide();
         if on() {
             let me = record::me();
-            me.code.set(code);
+            me.code.set(caller(code));
             me.cfa.set(cfa);
             if let Some(row) = entries::traced(name) {
                 return row.address.0;

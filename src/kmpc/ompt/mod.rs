@@ -13,6 +13,8 @@
 mod calls;
 pub mod entries;
 pub mod gate;
+#[cfg(feature = "vm")]
+pub mod gates;
 mod inquiry;
 mod loops;
 mod mutex;

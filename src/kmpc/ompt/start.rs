@@ -124,7 +124,8 @@ pub fn wanted(guest: bool) -> bool {
 /// The tool, between its start and its end.
 static TOOL: Mutex<usize> = Mutex::new(0);
 
-/// Looks for a tool and starts it, once.
+/// Looks for a tool and starts it, once. The tool is told of the calling thread, as of every other,
+/// when it first comes to an entry.
 #[inline]
 pub fn decide() {
     if STATE.load(Ordering::Relaxed) == UNDECIDED {
@@ -143,7 +144,6 @@ fn decide_slowly() {
     // Release: what the tool set up; the others have come by the lock, or by this.
     STATE.store(if started { ACTIVE } else { NONE }, Ordering::SeqCst);
     if started {
-        record::me();
         extern "C" fn at_exit() {
             finish();
         }

@@ -19,6 +19,7 @@ use super::{Function, Level, Request, Variable};
 use crate::llvm::parse::Parsed;
 use crate::llvm::raw::{llvm, take_message};
 use crate::llvm::reader::{is_bookkeeping, list, name_of, section_of};
+use crate::llvm::shim::replace_function;
 use hashbrown::HashMap;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{
@@ -334,7 +335,11 @@ impl Work<'_> {
                 let last = llvm!(core::LLVMGetBasicBlockTerminator(block));
                 match llvm!(core::LLVMGetInstructionOpcode(last)) {
                     LLVMOpcode::LLVMIndirectBr => {
-                        out.insert(n, "it jumps to addresses of labels");
+                        let address = llvm!(core::LLVMGetOperand(last, 0));
+                        // clang leaves one without an address where nothing jumps.
+                        if llvm!(core::LLVMIsUndef(address)) == 0 {
+                            out.insert(n, "it jumps to addresses of labels");
+                        }
                     }
                     LLVMOpcode::LLVMCallBr => {
                         out.insert(n, "its assembly jumps");
@@ -412,7 +417,7 @@ impl Work<'_> {
             }
             let ty = llvm!(core::LLVMGlobalGetValueType(f));
             let symbol = self.declare(address, ty)?;
-            llvm!(core::LLVMReplaceAllUsesWith(f, symbol));
+            replace_function(f, symbol);
             if compiled {
                 callees.insert(symbol, f);
             } else if body || elsewhere {

@@ -17,6 +17,8 @@ static void check(int levels) {
   }
 }
 int main(void) {
+  // The tool knows a thread from its first call of the runtime on.
+#pragma omp flush
   check(1);
 #pragma omp parallel num_threads(2)
   {

@@ -1,0 +1,55 @@
+//! A gate for every entry of the runtime, through which a virtual machine's guests come to it where
+//! there may be a tool: entries without a traced form too, as a thread becomes known to the tool when it
+//! first calls any. The shared library has jumps of its own for that.
+
+use std::arch::naked_asm;
+use std::collections::HashMap;
+use std::ffi::c_void;
+use std::sync::OnceLock;
+
+use super::gate;
+use crate::for_each_runtime_entry;
+use crate::kmpc::table::Address;
+
+macro_rules! through {
+    ($name:literal) => {{
+        #[unsafe(naked)]
+        unsafe extern "C-unwind" fn through() {
+            naked_asm!(
+                "lea r11, [rip + 2f]",
+                "jmp {gate}",
+                "2:",
+                concat!(".asciz \"", $name, "\""),
+                gate = sym gate::enter,
+            )
+        }
+        ($name, Address(through as *const c_void))
+    }};
+}
+
+macro_rules! gates {
+    (
+        supported {
+            $($name:literal ($($arg:ident),*) $(-> $ret:ident)? = $path:path, $spec:literal;)*
+        }
+        variadic {
+            $($v_name:literal ($($v_arg:ident),*)
+                = $v_path:path, $v_entry:path, $v_spec:literal;)*
+        }
+        unsupported {
+            $($reason:literal, $u_spec:literal: [$($u_name:literal,)*];)*
+        }
+    ) => {
+        static GATES: &[(&str, Address)] = &[$(through!($name),)* $(through!($v_name),)*];
+    };
+}
+for_each_runtime_entry!(gates);
+
+/// The gate to an entry, to be called as the entry.
+pub fn gate(name: &str) -> Option<Address> {
+    static INDEX: OnceLock<HashMap<&'static str, Address>> = OnceLock::new();
+    INDEX
+        .get_or_init(|| GATES.iter().copied().collect())
+        .get(name)
+        .copied()
+}
