@@ -128,6 +128,12 @@ pub unsafe extern "C-unwind" fn parallel_if(
     };
 }
 
+/// The number of threads that a region of the calling thread has where nothing else is said.
+pub fn usual_team() -> usize {
+    let icvs = current().icvs.get();
+    icvs.nthreads.min(icvs.thread_limit) as usize
+}
+
 /// The number of threads of the next region, which consumes the pushed clauses.
 fn team_size(thread: &Thread) -> u32 {
     let icvs = thread.icvs.get();

@@ -1,6 +1,7 @@
 //! Errors, synchronisation facade and small utilities that every layer may use.
 
 pub mod cgroup;
+pub mod clock;
 pub mod error;
 pub mod fault_alloc;
 pub mod machine;

@@ -5,13 +5,13 @@
 //! several threads at once. What happened is kept for `--stats` and `--explain`. What not: what
 //! is compiled and when is decided in [`super::policy`].
 
-use super::queue::own_time;
 use crate::interp;
 use crate::ir::FuncId;
 use crate::jit::{Compiled, Level, Program, Unit};
 use crate::llvm::cache::Shelf;
 use crate::memory::image::Image;
 use crate::memory::thread;
+use crate::support::clock::own_time;
 use cranelift_entity::EntityRef;
 use hashbrown::HashMap;
 use parking_lot::Mutex;

@@ -21,6 +21,7 @@ use crate::ir::FuncId;
 use crate::jit::{Level, LoopEntry, Unit};
 use crate::memory::image::Image;
 use crate::memory::own_thread::{self, OwnThread};
+use crate::support::clock::own_time;
 use crate::support::topology;
 use cranelift_entity::EntityRef;
 use parking_lot::{Condvar, Mutex};
@@ -333,26 +334,6 @@ impl Queue {
         };
         (unit, size)
     }
-}
-
-/// What the calling thread has had of a processor.
-pub fn own_time() -> Duration {
-    time_of(libc::CLOCK_THREAD_CPUTIME_ID)
-}
-
-/// What the process has had of all processors.
-pub fn all_time() -> Duration {
-    time_of(libc::CLOCK_PROCESS_CPUTIME_ID)
-}
-
-fn time_of(clock: libc::clockid_t) -> Duration {
-    let mut time = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
-    // SAFETY: writes to the value passed. The clocks of the process and its threads are always there.
-    unsafe { libc::clock_gettime(clock, &mut time) };
-    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
 #[cfg(test)]

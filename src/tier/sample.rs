@@ -18,7 +18,7 @@
 
 use super::ahead;
 use super::compiler::{Compiler, Kept, What};
-use super::queue::{Better, Job, Queue, all_time};
+use super::queue::{Better, Job, Queue};
 use crate::interp::frame::Lowered;
 use crate::interp::watch;
 use crate::ir::FuncId;
@@ -26,6 +26,7 @@ use crate::jit::Level;
 use crate::memory::image::Image;
 use crate::memory::own_thread::{self, OwnThread};
 use crate::memory::thread;
+use crate::support::clock::all_time;
 use crate::tier::units;
 use cranelift_entity::EntityRef;
 use hashbrown::{HashMap, HashSet};

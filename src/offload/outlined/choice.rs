@@ -32,8 +32,11 @@ const LEAST: u64 = 8;
 const AGAIN: u32 = 3;
 /// How many times what that costs the device ran, before the first time.
 const EARLY: u64 = 4;
-/// How much slower a thread of a GPU is than one of the host, and how many of them run at once.
-const SLOWER: u64 = 16;
+/// How often the device counts as slower where an earlier run of the program found it so.
+const DOUBTS: u32 = 4;
+/// How much slower a thread of a GPU is than one of the host, and how many of them run at once. An H200 took 44
+/// to 225 times as long as a core for the iterations of the solvers of NAS BT and SP, a hundred of them.
+const SLOWER: u64 = 128;
 const AT_ONCE: u64 = 1 << 16;
 
 /// What all regions took together, in nanoseconds.
@@ -46,7 +49,7 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
-    fn affords(&self, cost: u64) -> bool {
+    pub fn affords(&self, cost: u64) -> bool {
         (self.lost + cost).saturating_mul(SHARE) <= self.host
     }
 }
@@ -100,12 +103,47 @@ pub(super) struct Measured {
     confirmed: u32,
     /// How often the device was found slower.
     lost: u32,
+    /// What a run on the device took in an earlier run of the program, until it is tried; else 0.
+    hope: u64,
+    /// Runs on either side.
+    runs: u64,
     /// What a trial, or measuring the host again, was last found to cost: to look at the data costs
     /// something, too.
     dear: u64,
 }
 
 impl Measured {
+    /// What earlier runs of the program found: what a run takes on the host and, unless 0, on the device.
+    pub fn known(host: u64, device: u64) -> Measured {
+        Measured {
+            host: (FIRST, host),
+            hope: device,
+            lost: if device > host { DOUBTS } else { 0 },
+            ..Measured::default()
+        }
+    }
+
+    /// Whether earlier runs of the program say that the device is faster, and it was not tried since.
+    pub fn hopes(&self) -> bool {
+        self.hope > 0 && self.hope < self.host.1 / 5 * 4
+    }
+
+    /// What a run takes on the host and on the device, where that is known, and what all runs of this
+    /// process take less on the device, wherever they were.
+    pub fn outcome(&self) -> Option<(u64, u64, u64)> {
+        let host = self.host.1;
+        let device = match self.device.1 {
+            0 => self.hope,
+            measured => measured,
+        };
+        let gain = if device > 0 {
+            host.saturating_sub(device)
+        } else {
+            0
+        };
+        (self.host.0 > 0).then_some((host, device, gain.saturating_mul(self.runs)))
+    }
+
     /// What to do next, as far as that can be said without looking at the data.
     pub fn choose(&self, ledger: &Ledger) -> Choice {
         if self.there {
@@ -120,6 +158,9 @@ impl Measured {
         }
         if self.host.0 >= FIRST && self.host.1 < SHORT {
             return Choice::Host("it is too short for a device");
+        }
+        if self.hopes() {
+            return Choice::Trial;
         }
         if self.host.0 >= FIRST && self.may_try(ledger, self.dear.max(TRIAL)) {
             return Choice::Trial;
@@ -152,11 +193,14 @@ impl Measured {
             let alone = self.host.1.saturating_mul(threads * SLOWER);
             (alone / trips.clamp(1, AT_ONCE)).saturating_sub(self.host.1)
         });
-        TRIAL + copies + slow
+        TRIAL + copies + slow.max(self.hope.saturating_sub(self.host.1))
     }
 
     /// Whether a trial that may lose so much can be made.
     pub fn may_try(&self, ledger: &Ledger, cost: u64) -> bool {
+        if self.hopes() {
+            return true;
+        }
         // Each time that the device was slower it waits longer.
         self.since >= cost.saturating_mul(1 << self.lost.min(20)) && ledger.affords(cost)
     }
@@ -184,6 +228,7 @@ impl Measured {
     /// A run on the host took so long.
     pub fn on_host(&mut self, time: u64, ledger: &mut Ledger) {
         ledger.host += time;
+        self.runs += 1;
         if !self.there {
             self.since += time;
             let (runs, believed) = self.host;
@@ -226,20 +271,23 @@ impl Measured {
 
     /// The device is tried: it may lose so much.
     pub fn begin(&mut self, cost: u64) {
+        let known = self.hopes();
         self.there = true;
         self.dear = 0;
         self.moving = true;
         self.device = (0, 0);
         self.excess = 0;
-        self.allowance = cost;
+        self.allowance = if known { cost.max(self.window()) } else { cost };
+        self.hope = 0;
         self.away = (0, 0);
         self.confirmed = 0;
     }
 
-    /// A run on the device took so long.
-    pub fn on_device(&mut self, time: u64, ledger: &mut Ledger) {
+    /// A run on the device took so long, `kernel` of it in the kernel.
+    pub fn on_device(&mut self, time: u64, kernel: u64, ledger: &mut Ledger) {
         let host = self.host.1;
         ledger.host += time.min(host);
+        self.runs += 1;
         self.away = (self.away.0 + 1, self.away.1 + time);
         if !std::mem::take(&mut self.moving) {
             let (runs, mean) = self.device;
@@ -255,12 +303,22 @@ impl Measured {
         // What it gains makes good for its own losses alone.
         ledger.lost = (ledger.lost + self.excess).saturating_sub(before);
         let ends = self.device.0 > 0 && self.device.0.is_multiple_of(WINDOW);
-        if self.excess > self.allowance || ends && self.device.1 > host {
+        // Copies may have been the last, kernels never are.
+        let hopeless = self.device.0 <= 1 && kernel / 2 > host;
+        if hopeless && self.device.0 == 0 {
+            self.device = (1, kernel);
+        }
+        if hopeless || self.excess > self.allowance || ends && self.device.1 > host {
             self.back();
         } else if ends {
             self.excess = 0;
-            self.allowance = host.saturating_mul(WINDOW) / SHARE;
+            self.allowance = self.window();
         }
+    }
+
+    /// What a window of runs on the device may take longer than on the host.
+    fn window(&self) -> u64 {
+        self.host.1.saturating_mul(WINDOW) / SHARE
     }
 
     /// To the host again.
@@ -363,9 +421,10 @@ mod tests {
                     time += Self::copy(self.data.to);
                 }
                 self.resident = true;
-                time += (self.device)(self.device_runs);
+                let kernel = (self.device)(self.device_runs);
+                time += kernel;
                 self.device_runs += 1;
-                self.measured.on_device(time, &mut self.ledger);
+                self.measured.on_device(time, kernel, &mut self.ledger);
             } else {
                 if self.resident {
                     time += Self::copy(self.data.from);
@@ -513,6 +572,34 @@ mod tests {
     }
 
     #[test]
+    fn outlined_what_earlier_runs_found_is_believed_until_it_is_measured() {
+        // Much faster there: at once, whatever may be lost.
+        let mut m = Machine::new(&|_, _| 10 * MS, &|_| MS, Moves::default());
+        m.measured = Measured::known(10 * MS, MS);
+        for _ in 0..100 {
+            m.run();
+        }
+        assert!(m.host_runs <= 6, "{}", m.host_runs);
+        assert_eq!(m.measured.outcome(), Some((10 * MS, MS, 900 * MS)));
+        // It is slow today: that is found out within a window's losses.
+        let mut m = Machine::new(&|_, _| 10 * MS, &|_| 100 * MS, Moves::default());
+        m.measured = Measured::known(10 * MS, MS);
+        for _ in 0..100 {
+            m.run();
+        }
+        assert_eq!((m.device_runs, m.measured.there), (1, false));
+        // It was slower: later than without that knowledge.
+        let mut m = Machine::new(&|_, _| 10 * MS, &|_| 20 * MS, Moves::default());
+        m.measured = Measured::known(10 * MS, 20 * MS);
+        assert!(!m.measured.hopes());
+        while m.device_runs == 0 {
+            m.run();
+        }
+        assert!(m.host_runs >= 22, "{}", m.host_runs);
+        assert_eq!(m.measured.outcome().map(|o| o.2), Some(0));
+    }
+
+    #[test]
     fn outlined_few_iterations_make_a_trial_dear() {
         let mut m = Measured::default();
         let mut ledger = Ledger::default();
@@ -522,6 +609,6 @@ mod tests {
         assert_eq!(many, TRIAL);
         assert_eq!(m.trial(none, SPEED, None, 16), TRIAL);
         let few = m.trial(none, SPEED, Some(16), 16);
-        assert_eq!(few, TRIAL + 15 * MS);
+        assert_eq!(few, TRIAL + (SLOWER - 1) * MS);
     }
 }

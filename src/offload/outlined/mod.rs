@@ -6,7 +6,7 @@
 //! to the device, and starts the kernel. What is there stays there; the host's pages of it cannot be
 //! accessed meanwhile, and come back when they are. [`library`] is what a program's calls of the C
 //! library go through for that. [`policy`] decides where a region runs when it is left to us,
-//! by the rules of [`choice`].
+//! by the rules of [`choice`], and [`preparation`] when kernels are made for that.
 //!
 //! A kernel that fails leaves nothing behind: the region then runs on the host.
 //!
@@ -17,6 +17,7 @@ pub mod heap;
 mod launch;
 mod library;
 mod policy;
+mod preparation;
 mod residency;
 
 use super::device::{Code, Failure, Image, Kernel};
@@ -25,8 +26,9 @@ use super::{nvptx, report};
 use crate::kmpc::hooks;
 use crate::kmpc::ident;
 use crate::llvm::Input;
+use crate::llvm::cache::Shelf;
 use crate::llvm::outlined::{Outlined, Plan, outline};
-use crate::memory::{image, own_thread, signals};
+use crate::memory::{image, signals};
 use hashbrown::HashMap;
 pub use library::overrides;
 use parking_lot::{Mutex, RwLock};
@@ -78,6 +80,8 @@ pub fn parse(text: &str) -> Option<Mode> {
 #[derive(Debug)]
 struct Region {
     program: Arc<Program>,
+    /// Its function.
+    name: String,
     plan: Result<Plan, String>,
     policy: policy::Region,
     /// Why the device does not take it after all.
@@ -96,7 +100,8 @@ struct Program {
     variables: HashMap<String, (usize, usize)>,
     outlined: OnceLock<Result<Outlined, String>>,
     loaded: OnceLock<Result<Loaded, Failure>>,
-    loading: AtomicBool,
+    /// Whether the device and the kernels are ready, where it is left to us.
+    prepared: AtomicBool,
 }
 
 /// A program's kernels on the device.
@@ -145,7 +150,7 @@ pub fn register(contents: Contents) -> Option<Registration> {
             .collect(),
         outlined: OnceLock::new(),
         loaded: OnceLock::new(),
-        loading: AtomicBool::new(false),
+        prepared: AtomicBool::new(false),
     });
     for &(start, size) in program.variables.values() {
         heap::add(start, size, heap::Kind::Variable);
@@ -153,16 +158,9 @@ pub fn register(contents: Contents) -> Option<Registration> {
     signals::set_absent_hook(residency::absent);
     hooks::set_elsewhere(offered);
     if mode() == Mode::Auto {
-        let prepared = program.clone();
-        // Without a thread the regions stay on the host.
-        drop(own_thread::spawn(c"ompvm offload", move || {
-            // Nothing is to be made where nothing can run it.
-            if super::region::device_for(-1).is_ok() {
-                prepared.prepare();
-            }
-        }));
+        preparation::begin(&program);
     } else {
-        program.prepare();
+        program.prepare(&|_| policy::Region::default());
     }
     Some(Registration(program))
 }
@@ -170,6 +168,9 @@ pub fn register(contents: Contents) -> Option<Registration> {
 impl Drop for Registration {
     fn drop(&mut self) {
         residency::bring_all_back();
+        if mode() == Mode::Auto {
+            preparation::end(&self.0);
+        }
         for &(start, _) in self.0.variables.values() {
             heap::remove(start);
         }
@@ -179,11 +180,18 @@ impl Drop for Registration {
     }
 }
 
+/// The name of the kernels in the cache.
+const NAME: &str = "outlined";
+
+/// Where what is made of these files is kept, if anywhere.
+fn shelf(files: &[Input]) -> Option<Shelf> {
+    let pieces = files.iter().map(|f| &*f.bytes);
+    nvptx::shelf(pieces.chain([NAME.as_bytes()]))
+}
+
 /// The kernels of a program's regions, from the cache where they are there.
 fn outlined(files: &[Input]) -> Result<Outlined, String> {
-    const NAME: &str = "outlined";
-    let pieces = files.iter().map(|f| &*f.bytes);
-    let shelf = nvptx::shelf(pieces.chain([NAME.as_bytes()]));
+    let shelf = shelf(files);
     if let Some(shelf) = &shelf
         && let Some(bytes) = shelf.bytes(NAME)
         && let Ok(outlined) = postcard::from_bytes(&bytes)
@@ -200,8 +208,13 @@ fn outlined(files: &[Input]) -> Result<Outlined, String> {
 }
 
 impl Program {
-    /// Makes its kernels, and notes its regions.
-    fn prepare(self: &Arc<Program>) {
+    /// Where what is made of it is kept, if anywhere.
+    fn shelf(&self) -> Option<Shelf> {
+        shelf(&self.files)
+    }
+
+    /// Makes its kernels, and notes its regions, with what is `known` of each function.
+    fn prepare(self: &Arc<Program>, known: &dyn Fn(&str) -> policy::Region) {
         let outlined = self.outlined.get_or_init(|| outlined(&self.files));
         let regions = match outlined {
             Ok(outlined) => &outlined.regions,
@@ -223,29 +236,22 @@ impl Program {
             let region = Region {
                 program: self.clone(),
                 plan,
-                policy: policy::Region::default(),
+                policy: known(&region.function),
+                name: region.function.clone(),
                 refused: Mutex::default(),
             };
             table.insert(address, Arc::new(region));
         }
     }
 
-    /// Whether its kernels are on the device; has them made on another thread, when they are not.
-    fn ready(self: &Arc<Program>) -> bool {
-        if self.loaded.get().is_some() {
-            return true;
-        }
-        if !self.loading.swap(true, Ordering::Relaxed) {
-            let program = self.clone();
-            // Without a thread the regions stay on the host.
-            drop(own_thread::spawn(c"ompvm offload", move || {
-                if let Ok(state) = super::region::device_for(-1) {
-                    let _ = program.load(state);
-                    policy::probe(state);
-                }
-            }));
-        }
-        false
+    /// Whether its kernels are on the device.
+    fn is_prepared(&self) -> bool {
+        self.prepared.load(Ordering::Acquire)
+    }
+
+    /// Bytes of its bitcode.
+    fn bytes(&self) -> usize {
+        self.files.iter().map(|f| f.bytes.len()).sum()
     }
 
     /// Its kernels on a device, made when they are first needed.
@@ -296,7 +302,12 @@ fn region_of(function: usize) -> Option<Arc<Region>> {
 /// A region of the runtime's.
 unsafe fn offered(start: &hooks::Region) -> bool {
     let Some(region) = region_of(start.microtask as usize) else {
-        return false;
+        let watches = preparation::watches();
+        if watches {
+            // SAFETY: the caller's contract.
+            unsafe { preparation::observe(start) };
+        }
+        return watches;
     };
     if mode() == Mode::Auto {
         // SAFETY: the caller's contract.
@@ -341,6 +352,16 @@ unsafe fn attempt(region: &Region, start: &hooks::Region) -> Result<launch::Done
             Err(why)
         }
     }
+}
+
+/// A program's regions that were found, and their functions.
+fn regions_of(program: &Arc<Program>) -> Vec<(String, Arc<Region>)> {
+    let table = REGIONS.read();
+    let regions = table.iter().flat_map(HashMap::values);
+    regions
+        .filter(|r| Arc::ptr_eq(&r.program, program))
+        .map(|r| (r.name.clone(), r.clone()))
+        .collect()
 }
 
 fn place(start: &hooks::Region) -> String {

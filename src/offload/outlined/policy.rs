@@ -18,6 +18,32 @@ use std::time::Instant;
 /// What all regions took.
 static LEDGER: Mutex<Ledger> = Mutex::new(Ledger { host: 0, lost: 0 });
 
+/// What regions took in this process, in nanoseconds.
+static HERE: AtomicU64 = AtomicU64::new(0);
+
+/// What all regions took, with what earlier runs left.
+pub(super) fn ledger() -> Ledger {
+    *LEDGER.lock()
+}
+
+/// Adds what earlier runs of a program left.
+pub(super) fn credit(earlier: Ledger) {
+    let mut ledger = LEDGER.lock();
+    ledger.host += earlier.host;
+    ledger.lost += earlier.lost;
+}
+
+/// Adds a run on the host of a region of which no more is known; what all of this process took.
+pub(super) fn add(time: u64) -> u64 {
+    LEDGER.lock().host += time;
+    HERE.fetch_add(time, Ordering::Relaxed) + time
+}
+
+/// Puts down a loss.
+pub(super) fn charge(cost: u64) {
+    LEDGER.lock().lost += cost;
+}
+
 /// Bytes that are copied in a microsecond; a guess until some were.
 static SPEED: AtomicU64 = AtomicU64::new(16_000);
 
@@ -72,6 +98,19 @@ fn threads() -> u64 {
     *THREADS.get_or_init(|| std::thread::available_parallelism().map_or(1, |n| n.get() as u64))
 }
 
+/// What was found out of a region: nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Outcome {
+    /// The length of its runs.
+    pub class: u8,
+    /// What one takes on the host.
+    pub host: u64,
+    /// What one takes on the device, where that is known.
+    pub device: u64,
+    /// What all runs of this process take less on the device.
+    pub won: u64,
+}
+
 /// What is known of a region.
 #[derive(Debug)]
 pub(super) struct Region {
@@ -98,6 +137,31 @@ impl Default for Region {
 }
 
 impl Region {
+    /// With what earlier runs of the program measured.
+    pub fn known(measured: [Measured; 33]) -> Region {
+        Region {
+            measured: Mutex::new(measured),
+            ..Region::default()
+        }
+    }
+
+    /// What was found out, by the length of runs.
+    pub fn outcome(&self) -> Vec<Outcome> {
+        let measured = self.measured.lock();
+        let known = measured.iter().enumerate();
+        known
+            .filter_map(|(class, m)| {
+                let (host, device, won) = m.outcome()?;
+                Some(Outcome {
+                    class: class as u8,
+                    host,
+                    device,
+                    won,
+                })
+            })
+            .collect()
+    }
+
     /// Whether the next run is so likely a short one that it is not looked at.
     pub fn skips(&self) -> bool {
         let left = self.skip.load(Ordering::Relaxed);
@@ -149,7 +213,7 @@ pub(super) unsafe fn run(region: &super::Region, start: &hooks::Region) -> bool 
     let moves = || unsafe { launch::moves(region, plan, start) };
     let choice = match known.choose(&ledger) {
         // Nothing is known of the data before there are kernels.
-        Choice::Trial if !region.program.ready() => known.waits(),
+        Choice::Trial if !region.program.is_prepared() => known.waits(),
         Choice::Trial => {
             let cost = moves().map(|m| known.trial(m, speed, trips, threads()));
             let mut measured = state.measured.lock();
@@ -191,7 +255,7 @@ pub(super) unsafe fn run(region: &super::Region, start: &hooks::Region) -> bool 
                 let returned = state.returns.swap(0, Ordering::Relaxed);
                 let time = began.elapsed().as_nanos() as u64 + returned;
                 copied(done.to + done.from, done.transfer);
-                state.measured.lock()[class].on_device(time, &mut LEDGER.lock());
+                state.measured.lock()[class].on_device(time, done.kernel, &mut LEDGER.lock());
                 return true;
             }
             Err(why) => {
