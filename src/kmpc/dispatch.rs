@@ -22,7 +22,7 @@ use crate::kmpc::static_loop::kind;
 use crate::kmpc::task;
 use crate::kmpc::team::{LOOP_BUFFERS, Team};
 use crate::kmpc::thread::{Thread, by_number};
-use crate::support::sync::{AtomicU64 as SyncU64, publish};
+use crate::kmpc::turns::{Turns, View};
 
 /// What the threads of a team share about one loop.
 #[derive(Debug)]
@@ -34,10 +34,8 @@ pub struct LoopBuffer {
     left: AtomicU32,
     /// The first chunk (or iteration) not handed out. Relaxed: it only numbers work.
     next: CachePadded<AtomicU64>,
-    /// Whose turn it is in an ordered loop: the number of an iteration with which a chunk begins, in the
-    /// line that it has by its number, so that those who wait do not all look at one. Release where the
-    /// chunk before it ends, Acquire where its own ordered part begins.
-    turns: [CachePadded<SyncU64>; TURNS],
+    /// Whose turn it is in an ordered loop.
+    turns: Turns,
     /// What a doacross nest notes; such a nest has a buffer for this alone.
     posted: Posted,
 }
@@ -49,7 +47,7 @@ impl LoopBuffer {
             turn: AtomicU64::new(turn as u64),
             left: AtomicU32::new(0),
             next: CachePadded::new(AtomicU64::new(0)),
-            turns: std::array::from_fn(|_| CachePadded::new(SyncU64::new(0))),
+            turns: Turns::default(),
             posted: Posted::default(),
         }
     }
@@ -59,24 +57,14 @@ impl LoopBuffer {
         self.turn.store(turn as u64, Ordering::Relaxed);
         self.left.store(0, Ordering::Relaxed);
         self.next.store(0, Ordering::Relaxed);
-        self.forget_turns();
         self.posted.clear();
     }
 
-    fn forget_turns(&self) {
-        for turn in &self.turns {
-            turn.store(0, Ordering::Relaxed);
-        }
-    }
-
-    /// The line of the iteration with this number.
-    fn turn(&self, first: u64) -> &SyncU64 {
-        &self.turns[first as usize % TURNS]
+    /// Forgets the turns of a loop that was left before its end.
+    pub fn forget_turns(&self) {
+        self.turns.forget();
     }
 }
-
-/// Lines for the turns of an ordered loop.
-const TURNS: usize = 8;
 
 /// How the chunks of a loop are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -170,6 +158,7 @@ pub struct LoopState {
     /// The iteration behind the current chunk; the one whose ordered part is next, of an ordered loop.
     end: u64,
     turn: u64,
+    turns: View,
     /// The current iteration has executed its ordered region.
     bumped: bool,
     /// Stealing: chunks in the threads' ranges, all but the last (see `take_last`).
@@ -197,6 +186,7 @@ impl Default for LoopState {
             first: 0,
             end: 0,
             turn: 0,
+            turns: View::default(),
             bumped: false,
             ranged_chunks: 0,
             guided: Guided::default(),
@@ -330,13 +320,25 @@ fn init<T: Iteration>(gtid: i32, schedule: i32, lower: T, upper: T, step: i64, c
         first: 0,
         end: 0,
         turn: 0,
+        turns: View::default(),
         bumped: false,
         ranged_chunks,
         guided,
         slope,
     };
-    if size > 1 && await_turn(thread, team, number).is_none() {
-        state(thread).finished = true;
+    if size > 1 {
+        match await_turn(thread, team, number) {
+            Some(buffer) if ordered => {
+                let length = match plan {
+                    Plan::Balanced => total / size,
+                    Plan::RoundRobin | Plan::Dynamic => chunk.saturating_mul(unit),
+                    _ => 1,
+                };
+                state(thread).turns = buffer.turns.begin(team.size(), length);
+            }
+            Some(_) => {}
+            None => state(thread).finished = true,
+        }
     }
 }
 
@@ -596,7 +598,7 @@ fn leave(team: &Team, s: &mut LoopState) {
     }
     release(team, s.number, || {
         if s.ordered {
-            buffer(team, s.number).forget_turns();
+            buffer(team, s.number).turns.end(s.total);
         }
         if s.plan == Plan::Stealing {
             for tid in 0..team.size() {
@@ -646,8 +648,11 @@ pub unsafe extern "C-unwind" fn ordered_begin(_ident: *const Ident, gtid: i32) {
 /// on the same thread.
 #[inline]
 fn await_first(thread: &Thread, team: &Team, s: &LoopState) {
-    let (turn, first) = (buffer(team, s.number).turn(s.first), s.first);
-    let mine = || turn.load(Ordering::Acquire) >= first;
+    if s.turn != s.first {
+        return;
+    }
+    let (turns, view, first) = (&buffer(team, s.number).turns, s.turns, s.first);
+    let mine = || turns.is_at(view, first);
     if !mine() {
         wait(thread, team, mine);
     }
@@ -668,7 +673,7 @@ pub unsafe extern "C-unwind" fn ordered_end(_ident: *const Ident, gtid: i32) {
 fn bump(team: &Team, s: &mut LoopState) {
     s.turn += 1;
     if s.turn == s.end {
-        publish(buffer(team, s.number).turn(s.turn), s.turn);
+        buffer(team, s.number).turns.pass(s.turns, s.turn);
         // SAFETY: we take part in the region.
         unsafe { team.gang.wake_all(team.size()) };
     }

@@ -47,6 +47,7 @@ pub mod team;
 pub mod teams;
 pub mod thread;
 pub mod threadprivate;
+pub mod turns;
 
 use ident::Ident;
 

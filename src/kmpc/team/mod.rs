@@ -356,6 +356,9 @@ impl Team {
         self.singles.store(0, Ordering::Relaxed);
         // SAFETY: the caller's contract.
         unsafe { self.reset_worksharing() };
+        for buffer in &self.buffers {
+            buffer.forget_turns();
+        }
         for tid in 0..size {
             // SAFETY: the caller's contract.
             for range in unsafe { self.slot(tid) }.local.ranges.iter() {
