@@ -176,6 +176,34 @@ fn differs() -> Result<(), String> {
     says(&ran, 0, &["1 lines left out"])
 }
 
+/// `a * b + c` rounded once differs from the native program's, and both ways come from the cache that was
+/// filled ahead of time.
+fn compiled() -> Result<(), String> {
+    let text = "#include <stdio.h>\nstatic volatile double one = 1.0 + 0x1p-30;\n\
+        int main(void) { double a = one, b = one, c = -(1.0 + 0x1p-29);\n\
+        printf(\"%.17g\\n\", a * b + c); return 0; }\n";
+    let bitcode = guest("compiled", text)?;
+    let other = compile::native(
+        scratch()?.join("compiled.c").as_ref(),
+        &["-O1".to_owned(), "-ffp-contract=off".to_owned()],
+    )?;
+    let other = other.to_string_lossy();
+    let with =
+        |contract: &str| compare(&["--cache=compiled", contract, "--native", &other, &bitcode]);
+    says(&with("--fp-contract=off")?, 0, &["cache compiled", "agree"])?;
+    let once = std::arch::is_x86_feature_detected!("fma");
+    let (status, word) = if once {
+        (1, "first in line 1")
+    } else {
+        (0, "agree")
+    };
+    says(
+        &with("--fp-contract=on")?,
+        status,
+        &["cache compiled", word],
+    )
+}
+
 /// Native executables that cannot be had, each with what to do.
 fn no_native() -> Result<(), String> {
     let bitcode = guest("sum", SUM)?;
@@ -246,10 +274,11 @@ fn page() -> Result<(), String> {
 /// The trials.
 pub fn trials() -> Vec<Trial> {
     type Check = fn() -> Result<(), String>;
-    let checks: [(&str, Check); 7] = [
+    let checks: [(&str, Check); 8] = [
         ("agrees", agrees),
         ("timeline", timeline),
         ("differs", differs),
+        ("compiled", compiled),
         ("no_native", no_native),
         ("ends", ends),
         ("usage", usage),

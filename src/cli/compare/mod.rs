@@ -13,7 +13,7 @@ mod report;
 mod timeline;
 
 use super::FAILED;
-use super::args::Tier;
+use super::args::{Contract, Tier};
 use clap::{Args, ValueEnum};
 use native::Native;
 use ompvm_measure::{End, Run};
@@ -63,7 +63,10 @@ pub struct CompareOptions {
     /// Team sizes, one series each (default: as the environment says)
     #[arg(long, value_name = "N,N...", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
     pub threads: Vec<u32>,
-    /// The code cache of our side: filled by the warm-up, empty before every run, or none
+    /// Let our side round `a * b + c` once where the source allows it, as for `run`
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
+    pub fp_contract: Contract,
+    /// The code cache of our side: filled by the warm-up or by `ompvm compile`, empty before every run, or none
     #[arg(long, value_enum, default_value_t = Cache::Warm)]
     pub cache: Cache,
     /// Leave lines of standard output that match this regular expression out of the comparison
@@ -109,6 +112,8 @@ pub struct CompareOptions {
 pub enum Cache {
     /// What the runs before it left there, in a cache of this comparison's own.
     Warm,
+    /// What `ompvm compile` made of the whole program before them.
+    Compiled,
     /// Nothing: every run has a new one.
     Empty,
     /// The cache is off.
@@ -239,6 +244,9 @@ struct Bench<'a> {
 
 impl Bench<'_> {
     fn series(&self, threads: Option<u32>) -> Result<Series, String> {
+        if self.options.cache == Cache::Compiled {
+            self.fill()?;
+        }
         let mut pairs = Vec::new();
         let mut outputs: [Vec<String>; 2] = Default::default();
         let (warmup, counted) = (self.options.warmup, self.options.runs);
@@ -303,24 +311,60 @@ impl Bench<'_> {
         self.start(self.with_program(command), threads)
     }
 
-    /// Our side's command up to its program.
-    fn our_command(&self) -> Result<Command, String> {
+    /// Compiles the program into the comparison's cache.
+    fn fill(&self) -> Result<(), String> {
+        let mut command = self.own("compile")?;
+        command.arg(self.file).args(&self.options.with);
+        self.with_cache(&mut command)?;
+        let run = ompvm_measure::run(&mut command)?;
+        match run.success() {
+            true => Ok(()),
+            false => Err(format!(
+                "`ompvm compile` failed:\n{}",
+                native::tail(&run.stderr, 8)
+            )),
+        }
+    }
+
+    /// One of our commands, with what all that link the program have in common.
+    fn own(&self, name: &str) -> Result<Command, String> {
         let own = std::env::current_exe().map_err(|e| format!("cannot find ompvm itself: {e}"))?;
         let mut command = Command::new(own);
-        let tier = self.options.tier.to_possible_value();
-        let tier = tier.as_ref().map_or("auto", |t| t.get_name());
-        command.arg("run").arg(format!("--tier={tier}"));
-        if self.options.cache == Cache::Off {
-            command.arg("--no-cache");
-        }
-        for file in &self.options.with {
-            command.arg("--with").arg(file);
-        }
+        command.arg(name);
+        let contract = self.options.fp_contract.to_possible_value();
+        let contract = contract.as_ref().map_or("off", |c| c.get_name());
+        command.arg(format!("--fp-contract={contract}"));
         for dir in &self.options.library_paths {
             command.arg("-L").arg(dir);
         }
         for name in &self.options.libraries {
             command.arg("-l").arg(name);
+        }
+        Ok(command)
+    }
+
+    /// The variable is ours alone: the program finds its own caches where it always does.
+    fn with_cache(&self, command: &mut Command) -> Result<(), String> {
+        let cache = self.dir.join("cache");
+        if !matches!(self.options.cache, Cache::Warm | Cache::Compiled) {
+            let _ = std::fs::remove_dir_all(&cache);
+        }
+        std::fs::create_dir_all(&cache).map_err(|e| format!("{}: {e}", cache.display()))?;
+        command.env("OMPVM_CACHE_DIR", &cache);
+        Ok(())
+    }
+
+    /// Our side's command up to its program.
+    fn our_command(&self) -> Result<Command, String> {
+        let mut command = self.own("run")?;
+        let tier = self.options.tier.to_possible_value();
+        let tier = tier.as_ref().map_or("auto", |t| t.get_name());
+        command.arg(format!("--tier={tier}"));
+        if self.options.cache == Cache::Off {
+            command.arg("--no-cache");
+        }
+        for file in &self.options.with {
+            command.arg("--with").arg(file);
         }
         Ok(command)
     }
@@ -337,13 +381,7 @@ impl Bench<'_> {
     }
 
     fn start(&self, mut command: Command, threads: Option<u32>) -> Result<Run, String> {
-        let cache = self.dir.join("cache");
-        if self.options.cache != Cache::Warm {
-            let _ = std::fs::remove_dir_all(&cache);
-        }
-        std::fs::create_dir_all(&cache).map_err(|e| format!("{}: {e}", cache.display()))?;
-        // The variable is ours alone: the program finds its own caches where it always does.
-        command.env("OMPVM_CACHE_DIR", &cache);
+        self.with_cache(&mut command)?;
         if let Some(threads) = threads {
             command.env("OMP_NUM_THREADS", threads.to_string());
         }

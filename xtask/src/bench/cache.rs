@@ -2,7 +2,7 @@
 //! what the user has cached nor an earlier bench plays a part.
 
 use clap::ValueEnum;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What a run finds in the cache.
@@ -12,6 +12,8 @@ pub enum Cache {
     Empty,
     /// What the warm-up left there.
     Warm,
+    /// What `ompvm compile` made of the whole program before them.
+    Compiled,
     /// It is turned off.
     Off,
 }
@@ -22,6 +24,7 @@ impl Cache {
         match self {
             Cache::Empty => "empty",
             Cache::Warm => "warm",
+            Cache::Compiled => "compiled",
             Cache::Off => "off",
         }
     }
@@ -37,7 +40,7 @@ pub struct CacheFolder {
 
 impl CacheFolder {
     /// A new one; `ompvm` is asked whether it knows `--no-cache`.
-    pub fn new(state: Cache, ompvm: &std::path::Path) -> CacheFolder {
+    pub fn new(state: Cache, ompvm: &Path) -> CacheFolder {
         use std::sync::atomic::{AtomicUsize, Ordering};
         static COUNT: AtomicUsize = AtomicUsize::new(0);
         let name = format!(
@@ -55,9 +58,20 @@ impl CacheFolder {
         }
     }
 
+    /// Has `ompvm compile` fill it, where that is asked for.
+    pub fn fill(&self, ompvm: &Path, options: &[&str], file: &Path) -> Result<(), String> {
+        if self.state != Cache::Compiled {
+            return Ok(());
+        }
+        let mut command = Command::new(ompvm);
+        command.arg("compile").args(options);
+        self.apply(&mut command)?;
+        crate::process::run(command.arg(file))
+    }
+
     /// Prepares the folder for one run and tells the command of it.
     pub fn apply(&self, command: &mut Command) -> Result<(), String> {
-        if self.state != Cache::Warm {
+        if !matches!(self.state, Cache::Warm | Cache::Compiled) {
             let _ = std::fs::remove_dir_all(&self.path);
         }
         std::fs::create_dir_all(&self.path).map_err(|e| format!("{}: {e}", self.path.display()))?;

@@ -207,6 +207,7 @@ impl Bench<'_> {
             Some(form(Form::Tuned)?)
         };
         let cache = CacheFolder::new(self.options.cache, &self.place.ompvm_path());
+        cache.fill(&self.place.ompvm_path(), more, &bitcode)?;
         let run_side = |side: usize| -> Result<Option<Run>, String> {
             match side {
                 0 => {
