@@ -46,6 +46,7 @@ pub unsafe extern "C-unwind" fn enter() {
         "mov rdi, r11",
         "mov rsi, [rbp + 8]",
         "lea rdx, [rbp + 16]",
+        "mov rcx, [rbp]",
         "call {find}",
         "mov r11, rax",
         "mov rax, [rsp]",
@@ -111,16 +112,37 @@ pub fn silent() -> bool {
     SILENT.get()
 }
 
-/// Where the entry of this name goes on, called from `code` with the canonical frame `cfa`.
-unsafe extern "C-unwind" fn find(name: *const c_char, code: usize, cfa: usize) -> *const c_void {
+/// The frame of code that calls an entry: its frame pointer, where the register can be one, else the
+/// canonical frame address of the entry.
+fn frame_of_caller(cfa: usize, register: usize) -> usize {
+    /// No frame is larger.
+    const LARGEST: usize = 16 << 20;
+    let inside = register >= cfa && register - cfa < LARGEST && register.is_multiple_of(8);
+    if inside { register } else { cfa }
+}
+
+/// Where the entry of this name goes on, called from `code` with the canonical frame `cfa` and this
+/// contents of the register of frame pointers.
+unsafe extern "C-unwind" fn find(
+    name: *const c_char,
+    code: usize,
+    cfa: usize,
+    register: usize,
+) -> *const c_void {
     // SAFETY: the gates name rows of the table.
     let name = unsafe { CStr::from_ptr(name) }.to_str().unwrap_or_default();
     if !silent() {
         start::decide();
         if on() {
             let me = record::me();
-            me.code.set(caller(code));
+            let shown = caller(code);
+            me.code.set(shown);
             me.cfa.set(cfa);
+            // The register is the interpreter's own where the call is interpreted.
+            me.frame.set(match shown == code {
+                true => frame_of_caller(cfa, register),
+                false => cfa,
+            });
             if let Some(row) = entries::traced(name) {
                 return row.address.0;
             }
@@ -130,5 +152,20 @@ unsafe extern "C-unwind" fn find(name: *const c_char, code: usize, cfa: usize) -
         "__kmpc_fork_call" => crate::kmpc::abi::fork_call_variadic as *const c_void,
         "__kmpc_fork_teams" => crate::kmpc::abi::fork_teams_variadic as *const c_void,
         _ => table::lookup(name).map_or(misc::unsupported as *const c_void, |e| e.address.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::frame_of_caller;
+
+    #[test]
+    fn kmpc_ompt_frames_of_callers_lie_above_the_call() {
+        let cfa = 0x7fff_0000_1000;
+        assert_eq!(frame_of_caller(cfa, cfa + 64), cfa + 64);
+        assert_eq!(frame_of_caller(cfa, cfa), cfa);
+        for register in [0, 7, cfa - 8, cfa + 12, cfa + (1 << 30), usize::MAX] {
+            assert_eq!(frame_of_caller(cfa, register), cfa);
+        }
     }
 }

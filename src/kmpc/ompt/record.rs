@@ -194,9 +194,11 @@ pub struct Me {
     pub initial: bool,
     pub state: Cell<u32>,
     pub wait: Cell<u64>,
-    /// Where the last entry returns to, and the canonical address of its frame.
+    /// Where the last entry returns to, the canonical address of its frame, and the frame of the code
+    /// that called it.
     pub code: Cell<usize>,
     pub cfa: Cell<usize>,
+    pub frame: Cell<usize>,
     task: UnsafeCell<Option<Arc<Task>>>,
     /// A worker's part of a region is over, and nobody has said so.
     pending: Cell<bool>,
@@ -250,6 +252,7 @@ fn make(initial: bool, state: u32) -> &'static Me {
         wait: Cell::new(0),
         code: Cell::new(0),
         cfa: Cell::new(0),
+        frame: Cell::new(0),
         task: UnsafeCell::new(None),
         pending: Cell::new(false),
         yields: Cell::new(false),

@@ -263,6 +263,7 @@ pub unsafe extern "C-unwind" fn fork_teams(
 /// `__kmpc_serialized_parallel`.
 pub unsafe extern "C-unwind" fn begin_serialized(ident: *const Ident, gtid: i32) {
     let at = inside(None);
+    let frame = at.me.frame.get();
     let outer = at.task.clone();
     let parallel = Parallel::new(1, Some(outer.parallel.clone()));
     calls::parallel_begin(
@@ -275,7 +276,7 @@ pub unsafe extern "C-unwind" fn begin_serialized(ident: *const Ident, gtid: i32)
     );
     // SAFETY: the caller's contract.
     unsafe { untraced::begin_serialized(ident, gtid) };
-    let (me, cfa) = (at.me, at.me.cfa.get());
+    let me = at.me;
     // The task stays where it is until the region's end.
     std::mem::forget(at);
     let task = Arc::new(Task::new(
@@ -285,7 +286,7 @@ pub unsafe extern "C-unwind" fn begin_serialized(ident: *const Ident, gtid: i32)
     ));
     let words = (task.parallel.data(), task.data());
     calls::implicit_task(BEGIN, words.0, words.1, 1, 0, flag::IMPLICIT);
-    task.set_exit(cfa);
+    task.set_exit(frame);
     me.set_task(Some(task));
     me.state.set(state::PARALLEL);
 }

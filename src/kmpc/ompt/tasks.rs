@@ -420,6 +420,7 @@ pub unsafe extern "C-unwind" fn begin_undeferred(
     payload: *mut Payload,
 ) {
     let at = inside(None);
+    let frame = at.me.frame.get();
     // SAFETY: the caller's contract.
     let task = unsafe { &*Task::of(payload) };
     let own = record(task).map(|own| {
@@ -431,13 +432,13 @@ pub unsafe extern "C-unwind" fn begin_undeferred(
     // SAFETY: the caller's contract.
     unsafe { create::begin_undeferred(ident, gtid, payload) };
     if let Some(own) = own {
-        let (me, outer, cfa) = (at.me, at.task.clone(), at.me.cfa.get());
+        let (me, outer) = (at.me, at.task.clone());
         // The task that made it stays where it is until the end of this one.
         std::mem::forget(at);
         calls::task_schedule(outer.data(), status::SWITCH, own.data());
         own.number.set(crate::kmpc::thread::by_number(gtid).tid());
         own.set_outer(Some(outer));
-        own.set_exit(cfa);
+        own.set_exit(frame);
         me.set_task(Some(own));
     }
 }

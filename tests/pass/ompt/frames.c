@@ -26,7 +26,13 @@ int main(void) {
 #pragma omp task
     check(3);
 #pragma omp task if (0)
-    check(3);
+    {
+      check(3);
+      // Its code is called by the program; its frame lies within the one around it.
+      ompt_frame_t *own = NULL, *outer = NULL;
+      CHECK(get_task_info(0, NULL, NULL, &own, NULL, NULL) == 2 && get_task_info(1, NULL, NULL, &outer, NULL, NULL) == 2);
+      CHECK(own->exit_frame.ptr >= outer->enter_frame.ptr && own->exit_frame.ptr <= outer->exit_frame.ptr);
+    }
 #pragma omp parallel num_threads(1)
     check(3);
   }
