@@ -7,6 +7,7 @@
 
 #include <llvm-c/Core.h>
 #include <llvm/ADT/StringSet.h>
+#include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Bitcode/BitcodeReader.h>
 #include <llvm/IR/AttributeMask.h>
 #include <llvm/IR/Dominators.h>
@@ -17,8 +18,11 @@
 #include <llvm/IR/Module.h>
 #include <llvm/IR/ReplaceConstant.h>
 #include <llvm/Linker/Linker.h>
+#include <llvm/Transforms/Utils/BasicBlockUtils.h>
 #include <llvm/Transforms/Utils/Cloning.h>
+#include <llvm/Transforms/Utils/CodeExtractor.h>
 #include <llvm/Transforms/Utils/Local.h>
+#include <llvm/Transforms/Utils/LoopUtils.h>
 #include <llvm/Transforms/Utils/SSAUpdater.h>
 
 using namespace llvm;
@@ -412,4 +416,66 @@ extern "C" void ompvm_forget_personality(LLVMValueRef function) {
 extern "C" void ompvm_forget_parameter(LLVMValueRef function, unsigned index) {
   Function *f = unwrap<Function>(function);
   f->setAttributes(f->getAttributes().removeParamAttributes(f->getContext(), index));
+}
+
+/// A copy of a function.
+extern "C" LLVMValueRef ompvm_clone(LLVMValueRef function) {
+  ValueToValueMapTy map;
+  return wrap(CloneFunction(unwrap<Function>(function), map));
+}
+
+/// Has a block begin with an instruction.
+extern "C" LLVMBasicBlockRef ompvm_split_before(LLVMValueRef instruction) {
+  auto *at = unwrap<Instruction>(instruction);
+  return wrap(at->getParent()->splitBasicBlock(at->getIterator()));
+}
+
+/// A block through which these go to one that they all lead to.
+extern "C" LLVMBasicBlockRef ompvm_gather(LLVMBasicBlockRef to, const LLVMBasicBlockRef *from,
+                                          size_t count) {
+  SmallVector<BasicBlock *, 8> blocks;
+  for (size_t i = 0; i < count; i++)
+    blocks.push_back(unwrap(from[i]));
+  return wrap(SplitBlockPredecessors(unwrap(to), blocks, ".gathered"));
+}
+
+/// Makes a function of blocks, of which the first alone is entered; null when that cannot be.
+extern "C" LLVMValueRef ompvm_extract(const LLVMBasicBlockRef *list, size_t count) {
+  SmallVector<BasicBlock *, 16> blocks;
+  for (size_t i = 0; i < count; i++)
+    blocks.push_back(unwrap(list[i]));
+  CodeExtractorAnalysisCache cache(*blocks.front()->getParent());
+  CodeExtractor extractor(blocks, nullptr, false, nullptr, nullptr, nullptr, false, true);
+  if (!extractor.isEligible())
+    return nullptr;
+  return wrap(extractor.extractCodeRegion(cache));
+}
+
+/// Puts the body of a function in the place of a call.
+extern "C" LLVMBool ompvm_inline(LLVMValueRef call) {
+  InlineFunctionInfo info;
+  return InlineFunction(*unwrap<CallBase>(call), info).isSuccess();
+}
+
+/// Has nobody unroll innermost loops that carry a floating-point number from one iteration to the next and
+/// make whole numbers of some.
+extern "C" void ompvm_keep_rolled(LLVMModuleRef module) {
+  auto carries = [](const Loop &loop) {
+    return any_of(loop.getHeader()->phis(),
+                  [](const PHINode &phi) { return phi.getType()->isFloatingPointTy(); });
+  };
+  auto rounds = [](const Loop &loop) {
+    return any_of(loop.blocks(), [](const BasicBlock *block) {
+      return any_of(*block, [](const Instruction &i) { return isa<FPToSIInst, FPToUIInst>(i); });
+    });
+  };
+  for (Function &function : *unwrap(module)) {
+    if (function.isDeclaration())
+      continue;
+    DominatorTree tree(function);
+    LoopInfo loops(tree);
+    for (Loop *loop : loops.getLoopsInPreorder())
+      if (loop->isInnermost() && carries(*loop) && rounds(*loop))
+        loop->setLoopAlreadyUnrolled();
+  }
 }

@@ -70,6 +70,16 @@ unsafe extern "C" {
     fn ompvm_forget_personality(function: LLVMValueRef);
     fn ompvm_forget_parameter(function: LLVMValueRef, index: u32);
     fn ompvm_speculate(module: LLVMModuleRef) -> c_int;
+    fn ompvm_clone(function: LLVMValueRef) -> LLVMValueRef;
+    fn ompvm_split_before(instruction: LLVMValueRef) -> LLVMBasicBlockRef;
+    fn ompvm_gather(
+        to: LLVMBasicBlockRef,
+        from: *const LLVMBasicBlockRef,
+        count: usize,
+    ) -> LLVMBasicBlockRef;
+    fn ompvm_extract(blocks: *const LLVMBasicBlockRef, count: usize) -> LLVMValueRef;
+    fn ompvm_inline(call: LLVMValueRef) -> c_int;
+    fn ompvm_keep_rolled(module: LLVMModuleRef);
 }
 
 /// Opens bitcode, which must outlive the module, with its functions unread.
@@ -175,6 +185,43 @@ pub(super) fn replace_in(function: LLVMValueRef, variable: LLVMValueRef, instead
 pub(super) fn replace_function(function: LLVMValueRef, instead: LLVMValueRef) {
     // SAFETY: live functions of one module.
     unsafe { ompvm_replace_function(function, instead) }
+}
+
+/// A copy of a function.
+pub(super) fn clone(function: LLVMValueRef) -> LLVMValueRef {
+    // SAFETY: a live function with a body.
+    unsafe { ompvm_clone(function) }
+}
+
+/// Has a block begin with an instruction.
+pub(super) fn split_before(instruction: LLVMValueRef) -> LLVMBasicBlockRef {
+    // SAFETY: a live instruction in a block.
+    unsafe { ompvm_split_before(instruction) }
+}
+
+/// A block through which these go to one that they all lead to.
+pub(super) fn gather(to: LLVMBasicBlockRef, from: &[LLVMBasicBlockRef]) -> LLVMBasicBlockRef {
+    // SAFETY: live blocks of one function; the list is as long as said.
+    unsafe { ompvm_gather(to, from.as_ptr(), from.len()) }
+}
+
+/// Makes a function of blocks, of which the first alone is entered.
+pub(super) fn extract(blocks: &[LLVMBasicBlockRef]) -> Option<LLVMValueRef> {
+    // SAFETY: live blocks of one function; the list is as long as said.
+    let made = unsafe { ompvm_extract(blocks.as_ptr(), blocks.len()) };
+    (!made.is_null()).then_some(made)
+}
+
+/// Puts the body of a function in the place of a call.
+pub(super) fn inline(call: LLVMValueRef) -> bool {
+    // SAFETY: a live call of a function with a body.
+    unsafe { ompvm_inline(call) != 0 }
+}
+
+/// Has nobody unroll loops that gain nothing by it and take NVIDIA's assembler long; see `shim.cpp`.
+pub(super) fn keep_rolled(module: LLVMModuleRef) {
+    // SAFETY: a live module.
+    unsafe { ompvm_keep_rolled(module) }
 }
 
 /// Forgets who handles a function's exceptions, where nothing in it can catch one.

@@ -167,10 +167,15 @@ fn register_regions(image: &Image) -> Option<outlined::Registration> {
     }
     for (id, global) in &module.globals {
         let address = image.global_address(id);
-        let hidden = global.name.starts_with("llvm.") || global.thread_local || global.constant;
-        if address != 0 && !hidden && global.init.is_some() {
+        let hidden = global.name.starts_with("llvm.") || global.thread_local;
+        if address == 0 || hidden || global.init.is_none() {
+            continue;
+        }
+        let name = global.name.to_string();
+        if global.constant {
+            contents.constants.push((name, address));
+        } else {
             let size = module.layout(global.ty).size as usize;
-            let name = global.name.to_string();
             contents.variables.push((name, address, size));
         }
     }

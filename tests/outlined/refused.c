@@ -9,6 +9,7 @@ typedef struct Node {
   int value;
 } Node;
 static int x[N], y[N], count;
+static volatile int seen;
 static int (*volatile pointer)(int);
 __thread int own;
 static int twice(int v) { return 2 * v; }
@@ -18,6 +19,7 @@ int main(void) {
   int **rows = malloc(sizeof(int *) * N);
   unsigned order = 0;
   long total = 0;
+  int last = 0;
   for (int i = 0; i < N; i++) rows[i] = &x[i];
   pointer = twice;
   omp_lock_t lock;
@@ -78,25 +80,24 @@ int main(void) {
   {
 #pragma omp for
     for (int i = 0; i < N; i++) y[i] = x[i];
-#pragma omp atomic write
-    order = 7;
+#pragma omp atomic
+    order += 7;
 #pragma omp for
     for (int i = 0; i < N; i++) y[i] += x[i];
   }
 #pragma omp parallel
   {
+    int kept[4] = {0};
+    for (int k = 0; k < 2; k++)
 #pragma omp for
-    for (int i = 0; i < N; i++) y[i] = N - i;
-    int most = y[0];
-#pragma omp for
-    for (int i = 0; i < N; i++) x[i] += most - N;
+      for (int i = 0; i < N; i++) kept[i % 4] += k + i, y[i] = kept[(i + k) % 4];
   }
 #pragma omp parallel
   {
-#pragma omp for
-    for (int i = 0; i < N; i++) y[i] = x[i];
 #pragma omp for reduction(+ : total)
-    for (int i = 0; i < N; i++) total += y[i];
+    for (int i = 0; i < N; i++) total += x[i];
+#pragma omp single
+    printf("%d\n", total > 0);
   }
 #pragma omp parallel
   {
@@ -104,6 +105,42 @@ int main(void) {
     count++;
 #pragma omp for
     for (int i = 0; i < N; i++) x[i] += 1;
+  }
+#pragma omp parallel
+  {
+#pragma omp single
+    for (int i = 0; i < N; i++) order = order * 3 + (unsigned)y[i];
+#pragma omp for
+    for (int i = 0; i < N; i++) y[i] += (int)order;
+  }
+#pragma omp parallel
+  {
+    double part = 0;
+    for (int k = 0; k < 2; k++) {
+#pragma omp for
+      for (int i = 0; i < N; i++) part += x[i];
+    }
+#pragma omp critical
+    total += (long)part;
+  }
+#pragma omp parallel reduction(+ : total)
+  for (int k = 0; k < 2; k++) {
+#pragma omp for
+    for (int i = 0; i < N; i++) total += x[i] * (k + 1);
+  }
+#pragma omp parallel
+  {
+#pragma omp for lastprivate(last)
+    for (int i = 0; i < N; i++) y[i] = last = i;
+#pragma omp for
+    for (int i = 0; i < N; i++) y[i] += last;
+  }
+#pragma omp parallel
+  {
+#pragma omp single
+    seen = 1;
+#pragma omp for
+    for (int i = 0; i < N; i++) y[i] += 1;
   }
   CHECK(x[0] == 5 && x[1] == 9);
   CHECK(count > 2 * N && order != 0 && total > 0);

@@ -85,20 +85,45 @@ pub(super) fn roots(
     function: LLVMValueRef,
     loops: &[Loop],
 ) -> Result<Vec<Root>, Refusal> {
-    let mut look = Look {
-        module,
-        function,
-        touched: BTreeMap::new(),
-    };
-    for instruction in instructions(function) {
-        look.instruction(instruction)?;
-    }
+    let look = Look::at(module, function)?;
     match loops {
         [] => return Err(refuse("its loop is never reached", None)),
         [only] => around(module, function, only)?,
         several => phases::check(&look, function, several)?,
     }
     look.passing()
+}
+
+/// The same, whatever is around its loops.
+pub(super) fn all_roots(
+    module: LLVMModuleRef,
+    function: LLVMValueRef,
+) -> Result<Vec<Root>, Refusal> {
+    Look::at(module, function)?.passing()
+}
+
+/// Which of the roots that a region has a part of it writes, by their numbers.
+pub(super) fn written(
+    module: LLVMModuleRef,
+    part: LLVMValueRef,
+    roots: &[Root],
+) -> Result<Vec<u32>, Refusal> {
+    let look = Look::at(module, part)?;
+    let writes = |origin: &Origin| {
+        let of = |s: &Source| matches!(s, Source::Of(o, _) if o == origin);
+        look.touched.iter().any(|(s, t)| t.write && of(s))
+    };
+    // What the part gets beside them are addresses in some of them.
+    let beside = |s: &Source| match s {
+        Source::Of(origin, _) => roots.iter().all(|r| r.origin != *origin),
+        Source::Own => false,
+    };
+    let any = look.touched.iter().any(|(s, t)| t.write && beside(s));
+    let numbers = (0u32..).zip(roots);
+    Ok(numbers
+        .filter(|(_, r)| any || writes(&r.origin))
+        .map(|(n, _)| n)
+        .collect())
 }
 
 /// Refuses what tells how often the code around the loop runs.
@@ -149,6 +174,19 @@ fn shared_store(module: LLVMModuleRef, function: LLVMValueRef, instruction: LLVM
 }
 
 impl Look {
+    /// Looks at all that a function does.
+    fn at(module: LLVMModuleRef, function: LLVMValueRef) -> Result<Look, Refusal> {
+        let mut look = Look {
+            module,
+            function,
+            touched: BTreeMap::new(),
+        };
+        for instruction in instructions(function) {
+            look.instruction(instruction)?;
+        }
+        Ok(look)
+    }
+
     /// Whether the region writes what a source leads to.
     pub(super) fn changes(&self, source: &Source) -> bool {
         self.touched.get(source).is_some_and(|t| t.write)

@@ -18,11 +18,13 @@ pub(super) const FINI: &str = "__kmpc_for_static_fini";
 /// Begins the names of what replaces the runtime's entries.
 pub(super) const OURS: &str = "__ompvm_outlined_";
 
-/// What was found in a region.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Entries {
-    /// Its reduction.
-    pub reduction: Option<Reduction>,
+/// How a region is to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// Its loops are kernels that do what is around them, too.
+    Whole,
+    /// The host walks through what is around them ([`super::walk`]).
+    Walk,
 }
 
 /// A region's reduction.
@@ -46,7 +48,8 @@ struct Rewriting {
     module: LLVMModuleRef,
     function: LLVMValueRef,
     builder: LLVMBuilderRef,
-    entries: Entries,
+    way: Way,
+    reductions: Vec<Reduction>,
     /// Loops so far.
     loops: u32,
     /// There are more than one.
@@ -59,14 +62,19 @@ impl Drop for Rewriting {
     }
 }
 
-/// Rewrites a region's function.
-pub(super) fn rewrite(module: LLVMModuleRef, function: LLVMValueRef) -> Result<Entries, Refusal> {
+/// Rewrites a region's function; its reductions.
+pub(super) fn rewrite(
+    module: LLVMModuleRef,
+    function: LLVMValueRef,
+    way: Way,
+) -> Result<Vec<Reduction>, Refusal> {
     let context = llvm!(core::LLVMGetModuleContext(module));
     let mut it = Rewriting {
         module,
         function,
         builder: llvm!(core::LLVMCreateBuilderInContext(context)),
-        entries: Entries::default(),
+        way,
+        reductions: Vec::new(),
         loops: 0,
         several: false,
     };
@@ -80,7 +88,7 @@ pub(super) fn rewrite(module: LLVMModuleRef, function: LLVMValueRef) -> Result<E
             it.reduction(instruction)?;
         }
     }
-    if it.entries.reduction.is_some() {
+    if !it.reductions.is_empty() {
         super::flatten::simplify(function)?;
     }
     let begins = |name: &str| {
@@ -89,7 +97,7 @@ pub(super) fn rewrite(module: LLVMModuleRef, function: LLVMValueRef) -> Result<E
     let loops = instructions(function)
         .filter(|&i| called(i).is_some_and(|f| begins(&name_of(f))))
         .count();
-    it.several = loops > 1;
+    it.several = loops > 1 || way == Way::Walk;
     for instruction in instructions(function).collect::<Vec<_>>() {
         it.instruction(instruction)?;
     }
@@ -99,18 +107,17 @@ pub(super) fn rewrite(module: LLVMModuleRef, function: LLVMValueRef) -> Result<E
             None,
         ));
     }
-    if it.loops > 1 && it.entries.reduction.is_some() {
+    if way == Way::Whole && it.loops > 1 && !it.reductions.is_empty() {
         return Err(refuse("several loops, one with a reduction", None));
     }
     for index in 0..2 {
         it.number(llvm!(core::LLVMGetParam(function, index)))?;
     }
     shim::forget_personality(function);
-    let reduction = it.entries.reduction.as_ref();
-    if let Some(combine) = reduction.map(|r| r.combine) {
-        check_combine(combine)?;
+    for reduction in &it.reductions {
+        check_combine(reduction.combine)?;
     }
-    Ok(it.entries.clone())
+    Ok(std::mem::take(&mut it.reductions))
 }
 
 impl Rewriting {
@@ -171,6 +178,24 @@ impl Rewriting {
             }
             // Each of several loops is a kernel, whose end is more than a barrier.
             "__kmpc_barrier" if self.several || finish::nothing_follows(instruction) => {
+                llvm!(core::LLVMInstructionEraseFromParent(instruction));
+                Ok(())
+            }
+            "__kmpc_single" | "__kmpc_master" if self.way == Way::Walk => {
+                self.replace(instruction, super::walk::ONE, &[]);
+                Ok(())
+            }
+            "__kmpc_masked"
+                if self.way == Way::Walk && constant(self.operand(instruction, 2)) == Some(0) =>
+            {
+                self.replace(instruction, super::walk::ONE, &[]);
+                Ok(())
+            }
+            // One walks, so who ran the part has the values already.
+            "__kmpc_end_single" | "__kmpc_end_master" | "__kmpc_end_masked"
+            | "__kmpc_copyprivate"
+                if self.way == Way::Walk =>
+            {
                 llvm!(core::LLVMInstructionEraseFromParent(instruction));
                 Ok(())
             }
@@ -317,9 +342,9 @@ impl Rewriting {
         Ok(())
     }
 
-    /// The reduction: its result is one of two now, so the code for the third goes away.
+    /// A reduction: its result is one of two now, so the code for the third goes away.
     fn reduction(&mut self, call: LLVMValueRef) -> Result<(), Refusal> {
-        if self.entries.reduction.is_some() {
+        if self.way == Way::Whole && !self.reductions.is_empty() {
             return Err(refuse("several reductions after each other", Some(call)));
         }
         let count = constant(self.operand(call, 2)).unwrap_or(0);
@@ -342,7 +367,11 @@ impl Rewriting {
                 Some(call),
             ));
         }
-        let name = format!("{OURS}reduce.{}", name_of(self.function));
+        let name = format!(
+            "{OURS}reduce.{}.{}",
+            name_of(self.function),
+            self.reductions.len()
+        );
         let context = llvm!(core::LLVMGetModuleContext(self.module));
         let bit = llvm!(core::LLVMInt1TypeInContext(context));
         let done = self.call(call, &name, bit, &[list]);
@@ -350,7 +379,7 @@ impl Rewriting {
         let number = llvm!(core::LLVMBuildZExt(self.builder, done, of, c"".as_ptr()));
         llvm!(core::LLVMReplaceAllUsesWith(call, number));
         llvm!(core::LLVMInstructionEraseFromParent(call));
-        self.entries.reduction = Some(Reduction {
+        self.reductions.push(Reduction {
             items,
             combine,
             name,

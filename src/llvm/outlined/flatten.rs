@@ -168,7 +168,14 @@ pub(super) fn flatten(module: LLVMModuleRef, candidates: &[Candidate]) -> Result
 
 /// What is known after the runtime's calls are others.
 pub(super) fn simplify(function: LLVMValueRef) -> Result<(), Refusal> {
-    let passes = c"sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,adce";
+    passes(
+        function,
+        c"sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,adce",
+    )
+}
+
+/// Runs passes over one function, without a target.
+pub(super) fn passes(function: LLVMValueRef, passes: &CStr) -> Result<(), Refusal> {
     let options = llvm!(transforms::pass_builder::LLVMCreatePassBuilderOptions());
     let result = take_error(llvm!(transforms::pass_builder::LLVMRunPassesOnFunction(
         function,

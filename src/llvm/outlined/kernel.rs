@@ -5,14 +5,15 @@
 //! kernel was given.
 
 use super::copies::{self, Records};
-use super::entries::{Entries, OURS, Reduction};
-use super::{Origin, Passing, Phase, Plan, names};
+use super::entries::{OURS, Reduction};
+use super::{Origin, Passing, Root, names};
 use crate::llvm::nvptx::machine::Machine;
 use crate::llvm::nvptx::{called, functions, instructions, variables};
 use crate::llvm::parse::Parsed;
 use crate::llvm::raw::{copy_cstr, llvm, take_buffer, take_message};
 use crate::llvm::reader::name_of;
 use crate::llvm::shim;
+use hashbrown::HashMap;
 use inkwell::llvm_sys::LLVMLinkage;
 use inkwell::llvm_sys::prelude::*;
 use std::fmt::Write;
@@ -30,10 +31,28 @@ const EXCHANGED: u64 = 256;
 /// Blocks whose records a reduction has room for; devices make room for more.
 const BLOCKS: u32 = 1024;
 
-type Made = (LLVMValueRef, Plan, Entries);
+/// A kernel that is to be made.
+#[derive(Debug)]
+pub(super) struct Kernel {
+    pub name: String,
+    /// Its loop's.
+    pub number: u32,
+    /// The function that it calls: it gets what the region's gets, and then words.
+    pub function: LLVMValueRef,
+    pub reduction: Option<Reduction>,
+}
 
-/// The unit of all kernels, as bitcode for a device.
-pub(super) fn unit(parsed: &Parsed, made: &[Made]) -> Result<Vec<u8>, String> {
+/// All kernels of a program.
+#[derive(Debug, Default)]
+pub(super) struct Unit {
+    /// The code for a device.
+    pub bitcode: Vec<u8>,
+    /// Bytes of the variables that an iteration has for itself, by kernel.
+    pub private: HashMap<String, u64>,
+}
+
+/// The unit of kernels for regions that have these roots.
+pub(super) fn unit(parsed: &Parsed, made: &[(&Kernel, &[Root])]) -> Result<Unit, String> {
     let module = parsed.module;
     for function in functions(module).collect::<Vec<_>>() {
         if let Some(name) = names::mathematics(&name_of(function))
@@ -48,35 +67,36 @@ pub(super) fn unit(parsed: &Parsed, made: &[Made]) -> Result<Vec<u8>, String> {
     let _ = writeln!(text, "target datalayout = \"{layout}\"");
     let _ = writeln!(text, "target triple = \"{triple}\"");
     text.push_str(COMMON);
-    for (function, plan, entries) in made {
-        let records = entries.reduction.as_ref().map(|reduction| {
-            copies::place(
-                module,
-                *function,
-                &plan.phases[0].kernel,
-                reduction,
-                THREADS,
-            )
+    let mut known: HashMap<LLVMValueRef, Option<Records>> = HashMap::new();
+    for (kernel, roots) in made {
+        let fresh = !known.contains_key(&kernel.function);
+        let records = known.entry(kernel.function).or_insert_with(|| {
+            let reduction = kernel.reduction.as_ref()?;
+            let function = kernel.function;
+            let name = &kernel.name;
+            Some(copies::place(module, function, name, reduction, THREADS))
         });
-        always_inline(*function);
-        reveal(module, plan, entries.reduction.as_ref());
-        for phase in &plan.phases {
-            write_kernel(&mut text, *function, plan, phase, entries, records.as_ref());
+        if fresh {
+            always_inline(kernel.function);
+            reveal(module, roots, kernel.reduction.as_ref());
+            declare(&mut text, kernel.function);
         }
+        write_kernel(&mut text, kernel, roots, records.as_ref());
     }
     link_text(parsed, &text)?;
     super::flatten::run(module, c"always-inline")?;
-    for phase in made.iter().flat_map(|(_, p, _)| &p.phases) {
-        place_globals(module, &phase.kernel);
+    let kernels: Vec<&str> = made.iter().map(|(k, _)| &*k.name).collect();
+    for kernel in &kernels {
+        place_globals(module, kernel);
     }
-    let phases = made.iter().flat_map(|(_, p, _)| &p.phases);
-    let kernels: Vec<&str> = phases.map(|p| &*p.kernel).collect();
     hide(module, &kernels);
     shim::forget_flags(module);
     super::flatten::run(
         module,
         c"globaldce,function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg)",
     )?;
+    let private = kernels.iter().map(|k| (k.to_string(), private(module, k)));
+    let private = private.collect();
     Machine::new(70, 63)?.adopt(module);
     let mut message = null_mut();
     let broken = llvm!(analysis::LLVMVerifyModule(
@@ -93,7 +113,26 @@ pub(super) fn unit(parsed: &Parsed, made: &[Made]) -> Result<Vec<u8>, String> {
         let _ = std::fs::write(file, text);
     }
     let buffer = llvm!(bit_writer::LLVMWriteBitcodeToMemoryBuffer(module));
-    Ok(take_buffer(buffer))
+    Ok(Unit {
+        bitcode: take_buffer(buffer),
+        private,
+    })
+}
+
+/// Bytes of a kernel's variables.
+fn private(module: LLVMModuleRef, kernel: &str) -> u64 {
+    let Some(kernel) = crate::llvm::nvptx::function(module, kernel) else {
+        return 0;
+    };
+    let layout = llvm!(target::LLVMGetModuleDataLayout(module));
+    instructions(kernel)
+        .filter(|&i| !llvm!(core::LLVMIsAAllocaInst(i)).is_null())
+        .map(|variable| {
+            let of = llvm!(core::LLVMGetAllocatedType(variable));
+            let count = super::constant(llvm!(core::LLVMGetOperand(variable, 0)));
+            llvm!(target::LLVMABISizeOfType(layout, of)) * count.unwrap_or(1) as u64
+        })
+        .sum()
 }
 
 /// What all kernels call; the functions are in `runtime-c/device/outlined.c`.
@@ -129,7 +168,7 @@ pub(super) fn quoted(name: &str) -> String {
 }
 
 /// Has what the text refers to be found by its name.
-fn reveal(module: LLVMModuleRef, plan: &Plan, reduction: Option<&Reduction>) {
+fn reveal(module: LLVMModuleRef, roots: &[Root], reduction: Option<&Reduction>) {
     let visible = |value| {
         llvm!(core::LLVMSetLinkage(
             value,
@@ -139,7 +178,7 @@ fn reveal(module: LLVMModuleRef, plan: &Plan, reduction: Option<&Reduction>) {
     if let Some(reduction) = reduction {
         visible(reduction.combine);
     }
-    for root in &plan.roots {
+    for root in roots {
         let Origin::Global(name) = &root.origin else {
             continue;
         };
@@ -151,28 +190,26 @@ fn reveal(module: LLVMModuleRef, plan: &Plan, reduction: Option<&Reduction>) {
     }
 }
 
-fn write_kernel(
-    text: &mut String,
-    function: LLVMValueRef,
-    plan: &Plan,
-    phase: &Phase,
-    entries: &Entries,
-    records: Option<&Records>,
-) {
-    let reduction = entries.reduction.as_ref();
-    let name = quoted(&phase.kernel);
-    let region = quoted(&name_of(function));
+fn types(function: LLVMValueRef) -> Vec<String> {
     let count = llvm!(core::LLVMCountParams(function));
-    let types: Vec<String> = (0..count)
+    (0..count)
         .map(|i| type_of(llvm!(core::LLVMGetParam(function, i))))
-        .collect();
-    if phase.kernel == plan.phases[0].kernel {
-        let _ = writeln!(text, "declare void {region}({})", types.join(", "));
-    }
+        .collect()
+}
+
+fn declare(text: &mut String, function: LLVMValueRef) {
+    let name = quoted(&name_of(function));
+    let _ = writeln!(text, "declare void {name}({})", types(function).join(", "));
+}
+
+fn write_kernel(text: &mut String, kernel: &Kernel, roots: &[Root], records: Option<&Records>) {
+    let name = quoted(&kernel.name);
+    let region = quoted(&name_of(kernel.function));
+    let types = types(kernel.function);
     let mut parameters = vec!["ptr %launch".to_owned()];
     let mut body = String::new();
     let mut arguments = vec!["ptr %virtual".to_owned(), "ptr %virtual".to_owned()];
-    for (n, root) in plan.roots.iter().enumerate() {
+    for (n, root) in roots.iter().enumerate() {
         let of = match &root.origin {
             Origin::Captured(i) => types[*i as usize + 2].clone(),
             Origin::Global(_) => "ptr".to_owned(),
@@ -198,6 +235,10 @@ fn write_kernel(
             }
         }
     }
+    for (n, of) in types.iter().enumerate().skip(arguments.len()) {
+        parameters.push(format!("{of} %more{n}"));
+        arguments.push(format!("{of} %more{n}"));
+    }
     let call = format!("  call void {region}({})", arguments.join(", "));
     let threads = records.map_or(THREADS, |r| r.threads);
     // Room in the launch's buffer for each block, or for each of its warps.
@@ -205,7 +246,7 @@ fn write_kernel(
         true => r.size * u64::from(threads / WARP),
         false => r.size,
     });
-    let environment = quoted(&format!("{}_kernel_environment", phase.kernel));
+    let environment = quoted(&format!("{}_kernel_environment", kernel.name));
     let _ = writeln!(
         text,
         "{environment} = weak_odr protected constant {{ {{ i8, i8, i8, i32, i32, i32, i32, i32, i32 }}, ptr, ptr }} \
@@ -232,9 +273,9 @@ fn write_kernel(
          br i1 %any, label %loop, label %after\nloop:\n{call}\n  \
          %more = call i1 @__ompvm_outlined_next(ptr %virtual)\n  \
          br i1 %more, label %loop, label %after\nafter:",
-        phase.number
+        kernel.number
     );
-    let (Some(reduction), Some(records)) = (reduction, records) else {
+    let (Some(reduction), Some(records)) = (&kernel.reduction, records) else {
         text.push_str("  ret void\n}\n");
         return;
     };
@@ -248,7 +289,7 @@ fn write_kernel(
     if !text.contains(&format!("declare void {combine}(")) {
         let _ = writeln!(text, "declare void {combine}(ptr, ptr)");
     }
-    records.define_slots(text, &phase.kernel);
+    records.define_slots(text, &kernel.name);
     records.define_reduce(text, &reduction.name, &combine);
 }
 

@@ -24,7 +24,7 @@ pub(super) struct Loop {
     before: HashSet<LLVMBasicBlockRef>,
 }
 
-fn block(instruction: LLVMValueRef) -> LLVMBasicBlockRef {
+pub(super) fn block(instruction: LLVMValueRef) -> LLVMBasicBlockRef {
     llvm!(core::LLVMGetInstructionParent(instruction))
 }
 
@@ -134,7 +134,7 @@ fn number(begin: LLVMValueRef) -> u32 {
     u32::MAX
 }
 
-fn successors(block: LLVMBasicBlockRef) -> Vec<LLVMBasicBlockRef> {
+pub(super) fn successors(block: LLVMBasicBlockRef) -> Vec<LLVMBasicBlockRef> {
     let end = llvm!(core::LLVMGetBasicBlockTerminator(block));
     (0..llvm!(core::LLVMGetNumSuccessors(end)))
         .map(|index| llvm!(core::LLVMGetSuccessor(end, index)))

@@ -6,7 +6,8 @@
 //! function and what it calls become one function ([`flatten`]); its calls of the runtime become calls of
 //! `runtime-c/device/outlined.c`, which have it run one iteration ([`entries`]); its accesses say what is to
 //! be where ([`accesses`]); and [`kernel`] calls it for each iteration that falls to a thread. Several loops
-//! are as many kernels ([`phases`]). [`copies`] says where the private copies of a reduction are.
+//! are as many kernels ([`phases`]); where what is around them cannot be done by each, the host does it between
+//! the kernels ([`walk`]). [`copies`] says where the private copies of a reduction are.
 //!
 //! Why that is right: a loop that is divided over threads may be divided over any number of them, where
 //! nothing in it asks for their number; and a private variable of a thread that runs one iteration is
@@ -16,6 +17,7 @@
 //! What not: nothing is known here of devices or addresses (`offload::outlined`).
 
 mod accesses;
+mod control;
 mod copies;
 mod entries;
 mod flatten;
@@ -23,13 +25,18 @@ mod kernel;
 mod loops;
 mod names;
 mod phases;
+mod script;
 mod trips;
+mod walk;
 
 use super::nvptx::Refusal;
-use super::{Input, guard, parse};
+use super::{Input, guard, parse, shim};
 use crate::llvm::raw::{copy_text, llvm};
 use crate::llvm::reader::name_of;
+use entries::Way;
 use inkwell::llvm_sys::prelude::*;
+use kernel::Kernel;
+pub use script::{Conversion, Operand, Real, Run, Script, Step};
 use serde::{Deserialize, Serialize};
 pub use trips::{Expression, Operation, Words};
 
@@ -53,6 +60,8 @@ pub struct Plan {
     pub roots: Vec<Root>,
     /// Whether it has a reduction.
     pub reduction: bool,
+    /// What the host does between its loops; none where the kernels do that, one after the other.
+    pub script: Option<Script>,
 }
 
 /// A loop of a region.
@@ -64,6 +73,11 @@ pub struct Phase {
     pub number: u32,
     /// The first iteration's number, and the last's, where the host can tell.
     pub bounds: Option<(Expression, Expression)>,
+    /// Which of the plan's roots it writes, by their numbers; of a script's alone.
+    pub writes: Vec<u32>,
+    /// Bytes of memory that each iteration has for itself. A GPU has them for each of the threads that it may
+    /// run at once, ten thousands and more, so from some KiB on they are far from the processors.
+    pub private: u64,
 }
 
 /// Something that a region gets from outside.
@@ -155,48 +169,17 @@ fn outline_here(files: &[Input]) -> Result<Outlined, String> {
     let mut regions = Vec::new();
     let mut made = Vec::new();
     for (index, candidate) in found.iter().enumerate() {
-        let verdict = candidate
-            .refused
-            .clone()
-            .map_or(Ok(()), Err)
-            .and_then(|()| {
-                let entries = entries::rewrite(module, candidate.function)?;
-                flatten::simplify(candidate.function)?;
-                let loops = loops::find(candidate.function)?;
-                let roots = accesses::roots(module, candidate.function, &loops)?;
-                let words: u32 = roots.iter().map(|r| r.passing.words()).sum();
-                if words > kernel::WORDS {
-                    return Err(refuse(
-                        "it captures more than a kernel's arguments hold",
-                        None,
-                    ));
-                }
-                let phase = |(n, at): (usize, &loops::Loop)| Phase {
-                    kernel: match n {
-                        0 => format!("__ompvm_outlined_{index}"),
-                        _ => format!("__ompvm_outlined_{index}_{n}"),
-                    },
-                    number: at.number,
-                    bounds: trips::bounds(&roots, candidate.function, module, at.begin),
-                };
-                let phases = loops.iter().enumerate().map(phase).collect();
-                let plan = Plan {
-                    phases,
-                    roots,
-                    reduction: entries.reduction.is_some(),
-                };
-                Ok((plan, entries))
-            });
-        let verdict = match verdict {
-            Ok((plan, entries)) => {
-                made.push((candidate.function, plan.clone(), entries));
-                Ok(plan)
-            }
-            Err(refusal) => {
-                super::shim::forget_body(candidate.function);
-                Err(refusal)
-            }
+        let verdict = match candidate.refused.clone() {
+            Some(refusal) => Err(refusal),
+            None => plan(module, candidate.function, index),
         };
+        let verdict = verdict.map(|(plan, kernels)| {
+            made.push((plan.roots.clone(), kernels));
+            plan
+        });
+        if candidate.refused.is_some() {
+            shim::forget_body(candidate.function);
+        }
         regions.push(Region {
             function: candidate.name.clone(),
             place: candidate.place.clone(),
@@ -204,11 +187,134 @@ fn outline_here(files: &[Input]) -> Result<Outlined, String> {
         });
     }
     let unit = if made.is_empty() {
-        Vec::new()
+        kernel::Unit::default()
     } else {
-        kernel::unit(&parsed, &made)?
+        let kernels: Vec<_> = made
+            .iter()
+            .flat_map(|(roots, list)| list.iter().map(move |made| (made, roots.as_slice())))
+            .collect();
+        kernel::unit(&parsed, &kernels)?
     };
-    Ok(Outlined { unit, regions })
+    for region in &mut regions {
+        let Ok(plan) = &mut region.verdict else {
+            continue;
+        };
+        for phase in &mut plan.phases {
+            phase.private = unit.private.get(&phase.kernel).copied().unwrap_or(0);
+        }
+    }
+    Ok(Outlined {
+        unit: unit.bitcode,
+        regions,
+    })
+}
+
+/// Decides how a region runs: as kernels alone, else with a walk between them.
+fn plan(
+    module: LLVMModuleRef,
+    function: LLVMValueRef,
+    index: usize,
+) -> Result<(Plan, Vec<Kernel>), Refusal> {
+    let copy = shim::clone(function);
+    if let Ok(made) = whole(module, function, index) {
+        shim::forget_body(copy);
+        return Ok(made);
+    }
+    shim::forget_body(function);
+    // What it says is the narrower reason: it takes more.
+    walked(module, copy, index).inspect_err(|_| shim::forget_body(copy))
+}
+
+fn kernel_name(index: usize, phase: usize) -> String {
+    match phase {
+        0 => format!("__ompvm_outlined_{index}"),
+        _ => format!("__ompvm_outlined_{index}_{phase}"),
+    }
+}
+
+fn check_words(roots: &[Root], more: usize) -> Result<(), Refusal> {
+    let words: u32 = roots.iter().map(|r| r.passing.words()).sum();
+    match words as usize + more > kernel::WORDS as usize {
+        true => Err(refuse(
+            "it captures more than a kernel's arguments hold",
+            None,
+        )),
+        false => Ok(()),
+    }
+}
+
+/// A region whose kernels do what is around its loops, too.
+fn whole(
+    module: LLVMModuleRef,
+    function: LLVMValueRef,
+    index: usize,
+) -> Result<(Plan, Vec<Kernel>), Refusal> {
+    let reductions = entries::rewrite(module, function, Way::Whole)?;
+    flatten::simplify(function)?;
+    let loops = loops::find(function)?;
+    let roots = accesses::roots(module, function, &loops)?;
+    check_words(&roots, 0)?;
+    let phase = |(n, at): (usize, &loops::Loop)| Phase {
+        kernel: kernel_name(index, n),
+        number: at.number,
+        bounds: trips::bounds(&roots, function, module, at.begin),
+        writes: Vec::new(),
+        private: 0,
+    };
+    let phases: Vec<Phase> = loops.iter().enumerate().map(phase).collect();
+    let kernel = |phase: &Phase| Kernel {
+        name: phase.kernel.clone(),
+        number: phase.number,
+        function,
+        reduction: reductions.first().cloned(),
+    };
+    let kernels = phases.iter().map(kernel).collect();
+    let plan = Plan {
+        phases,
+        reduction: !reductions.is_empty(),
+        roots,
+        script: None,
+    };
+    Ok((plan, kernels))
+}
+
+/// A region with kernels between which the host walks.
+fn walked(
+    module: LLVMModuleRef,
+    function: LLVMValueRef,
+    index: usize,
+) -> Result<(Plan, Vec<Kernel>), Refusal> {
+    let reductions = entries::rewrite(module, function, Way::Walk)?;
+    flatten::simplify(function)?;
+    let roots = accesses::all_roots(module, function)?;
+    let (parts, script) = walk::apart(module, function, &reductions)?;
+    let mut phases = Vec::new();
+    let mut kernels = Vec::new();
+    for (n, part) in parts.into_iter().enumerate() {
+        let captured = llvm!(core::LLVMCountParams(function)) as usize;
+        let words = llvm!(core::LLVMCountParams(part.function)) as usize - captured;
+        check_words(&roots, words)?;
+        phases.push(Phase {
+            kernel: kernel_name(index, n),
+            number: part.number,
+            bounds: None,
+            writes: accesses::written(module, part.function, &roots)?,
+            private: 0,
+        });
+        kernels.push(Kernel {
+            name: kernel_name(index, n),
+            number: part.number,
+            function: part.function,
+            reduction: part.reduction,
+        });
+    }
+    let plan = Plan {
+        phases,
+        roots,
+        reduction: !reductions.is_empty(),
+        script: Some(script),
+    };
+    Ok((plan, kernels))
 }
 
 fn refuse(reason: impl Into<String>, at: Option<LLVMValueRef>) -> Refusal {

@@ -18,7 +18,7 @@ use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::llvm_sys::prelude::*;
 
 /// An access: whose address it has, and whether it writes.
-type Access = (LLVMValueRef, bool);
+pub(super) type Access = (LLVMValueRef, bool);
 
 /// Refuses what kernels one after the other would do otherwise.
 pub(super) fn check(look: &Look, function: LLVMValueRef, loops: &[Loop]) -> Result<(), Refusal> {
@@ -131,7 +131,7 @@ fn computed(
 }
 
 /// The memory that an instruction accesses; what begins and ends loops aside.
-fn accesses(instruction: LLVMValueRef) -> Vec<Access> {
+pub(super) fn accesses(instruction: LLVMValueRef) -> Vec<Access> {
     use LLVMOpcode::*;
     let operand = |index| llvm!(core::LLVMGetOperand(instruction, index));
     match llvm!(core::LLVMGetInstructionOpcode(instruction)) {
@@ -169,7 +169,7 @@ fn accesses(instruction: LLVMValueRef) -> Vec<Access> {
 }
 
 /// The function's own variables that an address may be in.
-fn variables(address: LLVMValueRef) -> Vec<LLVMValueRef> {
+pub(super) fn variables(address: LLVMValueRef) -> Vec<LLVMValueRef> {
     let mut found = Vec::new();
     let mut seen = HashSet::new();
     let mut open = vec![address];

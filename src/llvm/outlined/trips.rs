@@ -42,6 +42,8 @@ pub enum Operation {
     Mul,
     SDiv,
     UDiv,
+    SRem,
+    URem,
     Shl,
     LShr,
     AShr,
@@ -62,6 +64,10 @@ pub enum Operation {
     SLessEqual,
     ULess,
     ULessEqual,
+    SGreater,
+    SGreaterEqual,
+    UGreater,
+    UGreaterEqual,
 }
 
 /// Expressions are not larger than this.
@@ -206,12 +212,12 @@ impl Reading<'_> {
             LLVMIntNE => (Operation::Unequal, vec![a, b]),
             LLVMIntSLT => (Operation::SLess, vec![a, b]),
             LLVMIntSLE => (Operation::SLessEqual, vec![a, b]),
-            LLVMIntSGT => (Operation::SLess, vec![b, a]),
-            LLVMIntSGE => (Operation::SLessEqual, vec![b, a]),
+            LLVMIntSGT => (Operation::SGreater, vec![a, b]),
+            LLVMIntSGE => (Operation::SGreaterEqual, vec![a, b]),
             LLVMIntULT => (Operation::ULess, vec![a, b]),
             LLVMIntULE => (Operation::ULessEqual, vec![a, b]),
-            LLVMIntUGT => (Operation::ULess, vec![b, a]),
-            LLVMIntUGE => (Operation::ULessEqual, vec![b, a]),
+            LLVMIntUGT => (Operation::UGreater, vec![a, b]),
+            LLVMIntUGE => (Operation::UGreaterEqual, vec![a, b]),
         };
         Some(Expression::Operation(operation, bits, parts))
     }
@@ -285,7 +291,8 @@ fn unsigned(value: i64, bits: u32) -> u64 {
 }
 
 impl Operation {
-    fn apply(self, bits: u32, values: &[i64]) -> Option<i64> {
+    /// Its result, of numbers of so many bits; none when it has none.
+    pub fn apply(self, bits: u32, values: &[i64]) -> Option<i64> {
         use Operation::*;
         let s = |i: usize| values.get(i).map(|&v| signed(v, bits));
         let u = |i: usize| values.get(i).map(|&v| unsigned(v, bits));
@@ -295,6 +302,8 @@ impl Operation {
             Mul => s(0)?.wrapping_mul(s(1)?),
             SDiv => s(0)?.checked_div(s(1)?)?,
             UDiv => u(0)?.checked_div(u(1)?)? as i64,
+            SRem => s(0)?.checked_rem(s(1)?)?,
+            URem => u(0)?.checked_rem(u(1)?)? as i64,
             Shl => s(0)?.checked_shl(u32::try_from(u(1)?).ok()?)?,
             LShr => u(0)?.checked_shr(u32::try_from(u(1)?).ok()?)? as i64,
             AShr => s(0)?.checked_shr(u32::try_from(u(1)?).ok()?)?,
@@ -319,6 +328,10 @@ impl Operation {
             SLessEqual => return Some((s(0)? <= s(1)?).into()),
             ULess => return Some((u(0)? < u(1)?).into()),
             ULessEqual => return Some((u(0)? <= u(1)?).into()),
+            SGreater => return Some((s(0)? > s(1)?).into()),
+            SGreaterEqual => return Some((s(0)? >= s(1)?).into()),
+            UGreater => return Some((u(0)? > u(1)?).into()),
+            UGreaterEqual => return Some((u(0)? >= u(1)?).into()),
         };
         Some(signed(result, bits))
     }

@@ -7,6 +7,7 @@
 use super::choice::Moves;
 use super::heap;
 use super::residency::{self, Objects, Traffic};
+use super::walk::{self, Frame, Walk};
 use super::{Plan, Region};
 use crate::kmpc::hooks;
 use crate::llvm::outlined::{Access, Expression, Origin, Passing, Phase};
@@ -48,12 +49,12 @@ impl From<Failure> for Problem {
 
 /// A piece of memory that goes with the launch.
 #[derive(Clone, Copy, Debug)]
-struct Piece {
-    start: usize,
-    size: usize,
-    write: bool,
+pub(super) struct Piece {
+    pub start: usize,
+    pub size: usize,
+    pub write: bool,
     /// Where it is in the frame.
-    at: usize,
+    pub at: usize,
 }
 
 /// A word of the arguments.
@@ -68,9 +69,9 @@ enum Word {
 
 /// A block that a region uses on the device.
 #[derive(Clone, Copy, Debug)]
-struct Resident {
-    block: heap::Block,
-    write: bool,
+pub(super) struct Resident {
+    pub block: heap::Block,
+    pub write: bool,
 }
 
 /// A root, or where pointers at these offsets lead from there.
@@ -82,10 +83,10 @@ struct Place {
 
 /// What a run needs.
 #[derive(Debug, Default)]
-struct Needs {
+pub(super) struct Needs {
     words: Vec<Word>,
-    residents: Vec<Resident>,
-    pieces: Vec<Piece>,
+    pub residents: Vec<Resident>,
+    pub pieces: Vec<Piece>,
     /// Memory whose contents were passed as words.
     copied: Vec<(usize, usize)>,
     /// These contents.
@@ -127,7 +128,7 @@ pub(super) unsafe fn launch(
     // SAFETY: the caller's contract.
     let mut needs = unsafe { needs(region, plan, start, &mut objects) }.map_err(Problem::Memory)?;
     let trips: Vec<Option<u64>> = needs.bounds.iter().map(count).collect();
-    if trips.iter().all(|&n| n == Some(0)) {
+    if plan.script.is_none() && trips.iter().all(|&n| n == Some(0)) {
         return Err(Problem::Memory("it has no iterations".into()));
     }
     let used: Vec<usize> = needs.residents.iter().map(|r| r.block.start).collect();
@@ -175,19 +176,47 @@ pub(super) unsafe fn launch(
     for resident in needs.residents.iter().filter(|r| r.write) {
         objects.take_away(resident.block.start);
     }
+    // What is written lies in front.
+    let written = needs.pieces.iter().filter(|p| p.write);
+    let front = written.map(|p| p.at + p.size).max().unwrap_or(0);
     let began = Instant::now();
+    let moved = traffic.time;
     let mut ended = Ok(());
-    for (kernel, trips) in kernels.iter().zip(trips).filter(|(_, n)| *n != Some(0)) {
-        let shape = device.shape(kernel, 0, 0, trips.unwrap_or(0));
-        let run = Launch {
-            blocks: [shape.0, 1, 1],
-            threads: [shape.1, 1, 1],
-            shared: 0,
-            args: &words,
+    if let Some(script) = &plan.script {
+        let walk = Walk {
+            device,
+            program: &region.program,
+            plan,
+            script,
+            kernels: &kernels,
+            words: &words,
+            needs: &needs,
+            objects: &mut objects,
+            frame: Frame {
+                device: frame,
+                bytes: &mut bytes,
+                front,
+            },
+            traffic,
         };
-        ended = ended.and_then(|()| device.launch(Queue::SYNC, kernel, &run));
+        // SAFETY: the caller's contract.
+        match unsafe { walk::run(walk, start) } {
+            Ok(done) => traffic = done,
+            Err(failure) => ended = Err(failure),
+        }
+    } else {
+        for (kernel, trips) in kernels.iter().zip(trips).filter(|(_, n)| *n != Some(0)) {
+            let shape = device.shape(kernel, 0, 0, trips.unwrap_or(0));
+            let run = Launch {
+                blocks: [shape.0, 1, 1],
+                threads: [shape.1, 1, 1],
+                shared: 0,
+                args: &words,
+            };
+            ended = ended.and_then(|()| device.launch(Queue::SYNC, kernel, &run));
+        }
     }
-    let kernel_time = began.elapsed().as_nanos() as u64;
+    let kernel_time = began.elapsed().as_nanos() as u64 - (traffic.time - moved);
     if let Err(failure) = ended {
         for (start, copy, size) in &snapshots {
             if let Some(object) = objects.get(*start) {
@@ -208,15 +237,14 @@ pub(super) unsafe fn launch(
     for resident in needs.residents.iter().filter(|r| r.write) {
         objects.written(resident.block.start, region.policy.returns());
     }
-    if needs.pieces.iter().any(|p| p.write) {
-        // What is written lies in front.
-        let end = needs.pieces.iter().filter(|p| p.write);
-        let end = end.map(|p| p.at + p.size).max().unwrap_or(0);
-        let began = Instant::now();
-        // SAFETY: a buffer of that size.
-        unsafe { device.download(Queue::SYNC, bytes.as_mut_ptr(), frame, end)? };
-        traffic.from += end as u64;
-        traffic.time += began.elapsed().as_nanos() as u64;
+    if front > 0 {
+        if plan.script.is_none() {
+            let began = Instant::now();
+            // SAFETY: a buffer of that size.
+            unsafe { device.download(Queue::SYNC, bytes.as_mut_ptr(), frame, front)? };
+            traffic.from += front as u64;
+            traffic.time += began.elapsed().as_nanos() as u64;
+        }
         for piece in needs.pieces.iter().filter(|p| p.write) {
             // SAFETY: live memory of the program, which it may write.
             unsafe {
@@ -381,7 +409,7 @@ fn there(address: usize) -> bool {
 }
 
 /// Reads memory that may not be there.
-fn read_carefully(address: usize, to: &mut [u8]) -> bool {
+pub(super) fn read_carefully(address: usize, to: &mut [u8]) -> bool {
     let local = libc::iovec {
         iov_base: to.as_mut_ptr().cast(),
         iov_len: to.len(),

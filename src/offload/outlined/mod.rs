@@ -5,8 +5,9 @@
 //! [`launch`] finds the memory that a region uses in the tables of [`heap`], has [`residency`] bring it
 //! to the device, and starts the kernel. What is there stays there; the host's pages of it cannot be
 //! accessed meanwhile, and come back when they are. [`library`] is what a program's calls of the C
-//! library go through for that. [`policy`] decides where a region runs when it is left to us,
-//! by the rules of [`choice`], and [`preparation`] when kernels are made for that.
+//! library go through for that. [`walk`] does what is around several loops. [`policy`] decides where a
+//! region runs when it is left to us, by the rules of [`choice`], and [`preparation`] when kernels are made
+//! for that.
 //!
 //! A kernel that fails leaves nothing behind: the region then runs on the host.
 //!
@@ -19,6 +20,7 @@ mod library;
 mod policy;
 mod preparation;
 mod residency;
+mod walk;
 
 use super::device::{Code, Failure, Image, Kernel};
 use super::devices::State;
@@ -98,6 +100,8 @@ struct Program {
     functions: HashMap<String, usize>,
     /// Addresses and sizes of variables, by name.
     variables: HashMap<String, (usize, usize)>,
+    /// Addresses of constants, by name.
+    constants: HashMap<String, usize>,
     outlined: OnceLock<Result<Outlined, String>>,
     loaded: OnceLock<Result<Loaded, Failure>>,
     /// Whether the device and the kernels are ready, where it is left to us.
@@ -125,6 +129,8 @@ pub struct Contents {
     pub functions: Vec<(String, usize)>,
     /// Addresses and sizes of variables, by name.
     pub variables: Vec<(String, usize, usize)>,
+    /// Addresses of constants, by name.
+    pub constants: Vec<(String, usize)>,
 }
 
 /// Keeps a program's regions registered.
@@ -148,6 +154,7 @@ pub fn register(contents: Contents) -> Option<Registration> {
             .into_iter()
             .map(|(name, at, size)| (name, (at, size)))
             .collect(),
+        constants: contents.constants.into_iter().collect(),
         outlined: OnceLock::new(),
         loaded: OnceLock::new(),
         prepared: AtomicBool::new(false),

@@ -1,0 +1,431 @@
+//! The walk through what is around a region's loops, with the loops on the device.
+//!
+//! What: the steps of a [`Script`] one after the other, on the host, in the place of all threads. Kernels are
+//! started and not waited for; the walk waits only where it reads memory that one of them may have changed, as
+//! behind a reduction. Where memory is: variables of the thread's own are here; what goes along with the
+//! launch, the frame, is here in a copy, of which the pieces that are read are fetched when a kernel may have
+//! changed them, and what the walk changes goes there before the next kernel; blocks with pages of their own are on the device, and the
+//! walk's few accesses go there.
+//!
+//! What not: nothing of the program's memory is changed here; what the frame holds at the end is the host's
+//! when all has ended well ([`super::launch`]).
+
+use super::launch::{Needs, Piece, read_carefully};
+use super::residency::{Objects, Traffic};
+use super::{Plan, Program};
+use crate::kmpc::hooks;
+use crate::llvm::outlined::{Operand, Origin, Passing, Run, Script, Step};
+use crate::offload::device::{Device, Failure, Kernel, Launch, Queue};
+use std::ops::Range;
+use std::time::Instant;
+
+type Result<T> = std::result::Result<T, Failure>;
+
+/// The part of the memory that goes along with the launch.
+pub(super) struct Frame<'a> {
+    /// Where it is on the device.
+    pub device: u64,
+    /// Its contents here.
+    pub bytes: &'a mut [u8],
+    /// Bytes from its start that may be written.
+    pub front: usize,
+}
+
+/// What a walk is about.
+pub(super) struct Walk<'a> {
+    pub device: &'a dyn Device,
+    pub program: &'a Program,
+    pub plan: &'a Plan,
+    pub script: &'a Script,
+    pub kernels: &'a [Kernel],
+    /// The words that all kernels get.
+    pub words: &'a [u64],
+    pub needs: &'a Needs,
+    pub objects: &'a mut Objects,
+    pub frame: Frame<'a>,
+    pub traffic: Traffic,
+}
+
+fn odd(why: &str) -> Failure {
+    Failure::Unsupported {
+        reason: why.into(),
+        place: None,
+    }
+}
+
+/// A region's state.
+struct State<'a> {
+    walk: Walk<'a>,
+    /// What the steps computed.
+    words: Vec<u64>,
+    /// The thread's own variables.
+    own: Vec<u64>,
+    captured: Vec<u64>,
+    variables: Vec<u64>,
+    /// Which pieces of the frame each phase may change; none stands for all.
+    changes: Vec<Option<Vec<usize>>>,
+    /// The pieces of which the last contents are not here.
+    absent: Vec<bool>,
+    /// Bytes of the frame that the device does not have.
+    fresh: Vec<Range<usize>>,
+    last: Option<usize>,
+}
+
+/// Walks; all kernels have ended then, and the frame's contents are here.
+///
+/// # Safety
+/// A region of the runtime's, with the arguments that its plan is about.
+pub(super) unsafe fn run(walk: Walk<'_>, start: &hooks::Region) -> Result<Traffic> {
+    let captured: Vec<u64> = (0..start.argc as usize)
+        // SAFETY: one of `argc` pointers.
+        .map(|i| unsafe { *start.argv.add(i) as u64 })
+        .collect();
+    let variable = |name: &String| {
+        let known = walk.program.variables.get(name).map(|v| v.0);
+        let known = known.or_else(|| walk.program.constants.get(name).copied());
+        known
+            .map(|address| address as u64)
+            .ok_or_else(|| odd("a variable is not the program's"))
+    };
+    let variables = walk.script.variables.iter().map(variable);
+    let variables = variables.collect::<Result<Vec<u64>>>()?;
+    // The piece that a root leads to, which is none when that is not known.
+    let piece = |&root: &u32| -> Option<Option<usize>> {
+        let root = walk.plan.roots.get(root as usize)?;
+        let address = match &root.origin {
+            Origin::Captured(index) => *captured.get(*index as usize)?,
+            Origin::Global(name) => walk.program.variables.get(name)?.0 as u64,
+        };
+        // Pointers lead on from a copy.
+        let copy = matches!(root.passing, Passing::Copy { .. });
+        (!copy).then(|| walk.needs.pieces.iter().position(|p| p.holds(address, 1)))
+    };
+    let phases = walk.plan.phases.iter();
+    let changes = phases.map(|phase| {
+        let pieces: Option<Vec<Option<usize>>> = phase.writes.iter().map(piece).collect();
+        Some(pieces?.into_iter().flatten().collect())
+    });
+    let changes = changes.collect();
+    let mut state = State {
+        words: vec![0; walk.script.words as usize],
+        own: vec![0; walk.script.own.div_ceil(8) as usize + 1],
+        captured,
+        variables,
+        changes,
+        absent: vec![false; walk.needs.pieces.len()],
+        fresh: Vec::new(),
+        last: None,
+        walk,
+    };
+    let mut ended = state.steps();
+    // Nothing goes on that uses the memory, whatever happened.
+    if let Some(last) = state.last {
+        ended = ended.and(state.walk.device.finish(&state.walk.kernels[last]));
+    }
+    ended.and_then(|()| state.gather())?;
+    Ok(state.walk.traffic)
+}
+
+impl Piece {
+    fn holds(&self, address: u64, len: usize) -> bool {
+        let start = self.start as u64;
+        start <= address && address + len as u64 <= start + self.size as u64
+    }
+}
+
+/// Where an address leads.
+enum There {
+    Own(usize),
+    /// A place in a piece of the frame.
+    Frame(usize, usize),
+    Device(u64, bool),
+    Host,
+}
+
+impl State<'_> {
+    fn value(&self, operand: Operand) -> u64 {
+        let at = |list: &[u64], index: u32| list.get(index as usize).copied().unwrap_or(0);
+        match operand {
+            Operand::Word(word) => at(&self.words, word),
+            Operand::Constant(bits) => bits,
+            Operand::Captured(index) => at(&self.captured, index),
+            Operand::Variable(number, offset) => {
+                at(&self.variables, number).wrapping_add_signed(offset)
+            }
+            Operand::Own(offset) => self.own.as_ptr() as u64 + u64::from(offset),
+        }
+    }
+
+    fn values(&self, list: &[Operand]) -> Vec<u64> {
+        list.iter().map(|&o| self.value(o)).collect()
+    }
+
+    fn set(&mut self, word: u32, value: u64) {
+        if let Some(place) = self.words.get_mut(word as usize) {
+            *place = value;
+        }
+    }
+
+    fn steps(&mut self) -> Result<()> {
+        let script = self.walk.script;
+        let mut next = 0;
+        while let Some(step) = script.steps.get(next) {
+            next += 1;
+            match step {
+                Step::Move(moves) => {
+                    let values: Vec<u64> = moves.iter().map(|&(_, o)| self.value(o)).collect();
+                    for (&(word, _), value) in moves.iter().zip(values) {
+                        self.set(word, value);
+                    }
+                }
+                Step::Whole(word, operation, bits, parts) => {
+                    let parts: Vec<i64> = parts.iter().map(|&o| self.value(o) as i64).collect();
+                    let result = operation.apply(*bits, &parts);
+                    let result =
+                        result.ok_or_else(|| odd("a division by zero around its loops"))?;
+                    self.set(*word, result as u64);
+                }
+                Step::Real(word, operation, bits, parts) => {
+                    let parts = self.values(parts);
+                    let result = operation.apply(*bits, &parts);
+                    self.set(*word, result.unwrap_or(0));
+                }
+                Step::Convert(word, conversion, sizes, from) => {
+                    let from = self.value(*from);
+                    self.set(*word, conversion.apply(*sizes, from));
+                }
+                Step::Load(word, from, bytes) => {
+                    let mut value = [0; 8];
+                    let part = value.get_mut(..*bytes as usize);
+                    let part = part.ok_or_else(|| odd("a read of more than a word"))?;
+                    self.read(self.value(*from), part)?;
+                    self.set(*word, u64::from_le_bytes(value));
+                }
+                Step::Store(to, value, bytes) => {
+                    let value = self.value(*value).to_le_bytes();
+                    let part = value.get(..*bytes as usize);
+                    let part = part.ok_or_else(|| odd("a write of more than a word"))?;
+                    self.write(self.value(*to), part)?;
+                }
+                Step::Fill(to, value, count) => {
+                    let bytes = vec![self.value(*value) as u8; *count as usize];
+                    self.write(self.value(*to), &bytes)?;
+                }
+                Step::Copy(to, from, count) => {
+                    let mut bytes = vec![0; *count as usize];
+                    self.read(self.value(*from), &mut bytes)?;
+                    self.write(self.value(*to), &bytes)?;
+                }
+                Step::Jump(to) => next = *to as usize,
+                Step::Branch(condition, then, other) => {
+                    let chosen = match self.value(*condition) & 1 {
+                        0 => other,
+                        _ => then,
+                    };
+                    next = *chosen as usize;
+                }
+                Step::Launch(run) => self.launch(run)?,
+                Step::End => return Ok(()),
+            }
+        }
+        Ok(())
+    }
+
+    fn find(&mut self, address: u64, len: usize) -> There {
+        let own = self.own.as_ptr() as u64;
+        let size = 8 * self.own.len() as u64;
+        if own <= address && address + len as u64 <= own + size {
+            return There::Own((address - own) as usize);
+        }
+        let needs = self.walk.needs;
+        let pieces = &needs.pieces;
+        if let Some(number) = pieces.iter().position(|p| p.holds(address, len)) {
+            let piece = &pieces[number];
+            let at = piece.at + (address - piece.start as u64) as usize;
+            return There::Frame(at, number);
+        }
+        for resident in &needs.residents {
+            let (start, size) = (resident.block.start as u64, resident.block.size as u64);
+            if start <= address
+                && address + len as u64 <= start + size
+                && let Some(object) = self.walk.objects.get(resident.block.start)
+            {
+                return There::Device(object.device + (address - start), resident.write);
+            }
+        }
+        There::Host
+    }
+
+    /// Where the device has what an address leads to.
+    fn there(&mut self, address: u64) -> Result<u64> {
+        if address == 0 {
+            return Ok(0);
+        }
+        match self.find(address, 1) {
+            There::Frame(at, _) => Ok(self.walk.frame.device + at as u64),
+            There::Device(at, _) => Ok(at),
+            There::Own(_) | There::Host => Err(odd("an address leads nowhere")),
+        }
+    }
+
+    fn read(&mut self, address: u64, to: &mut [u8]) -> Result<()> {
+        match self.find(address, to.len()) {
+            There::Own(at) => {
+                // SAFETY: `find` says that the bytes lie in the variables.
+                unsafe {
+                    let from = self.own.as_ptr().cast::<u8>().add(at);
+                    std::ptr::copy_nonoverlapping(from, to.as_mut_ptr(), to.len());
+                }
+            }
+            There::Frame(at, piece) => {
+                self.fetch(piece)?;
+                to.copy_from_slice(&self.walk.frame.bytes[at..at + to.len()]);
+            }
+            There::Device(at, _) => {
+                let device = self.walk.device;
+                // SAFETY: a buffer of that size.
+                unsafe { device.download(Queue::SYNC, to.as_mut_ptr(), at, to.len())? };
+                self.walk.traffic.from += to.len() as u64;
+            }
+            There::Host => {
+                if !read_carefully(address as usize, to) {
+                    return Err(odd("it uses memory that is not there"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, address: u64, from: &[u8]) -> Result<()> {
+        match self.find(address, from.len()) {
+            There::Own(at) => {
+                // SAFETY: `find` says that the bytes lie in the variables.
+                unsafe {
+                    let to = self.own.as_mut_ptr().cast::<u8>().add(at);
+                    std::ptr::copy_nonoverlapping(from.as_ptr(), to, from.len());
+                }
+                Ok(())
+            }
+            There::Frame(at, piece) if self.walk.needs.pieces[piece].write => {
+                self.fetch(piece)?;
+                let end = at + from.len();
+                self.walk.frame.bytes[at..end].copy_from_slice(from);
+                self.fresh.push(at..end);
+                Ok(())
+            }
+            There::Device(at, true) => {
+                let device = self.walk.device;
+                self.walk.traffic.to += from.len() as u64;
+                // SAFETY: the bytes live until all is done: the call waits, or they are copied before it returns.
+                unsafe { device.upload(Queue::SYNC, at, from.as_ptr(), from.len()) }
+            }
+            _ => Err(odd("it writes memory of which nothing is known")),
+        }
+    }
+
+    /// Has the contents of a piece here.
+    fn fetch(&mut self, piece: usize) -> Result<()> {
+        if std::mem::take(&mut self.absent[piece]) {
+            let piece = &self.walk.needs.pieces[piece];
+            self.download(piece.at..piece.at + piece.size)?;
+        }
+        Ok(())
+    }
+
+    /// Has the contents of all pieces here.
+    fn gather(&mut self) -> Result<()> {
+        if self.absent.contains(&true) {
+            self.send()?;
+            self.download(0..self.walk.frame.front)?;
+        }
+        Ok(())
+    }
+
+    fn download(&mut self, range: Range<usize>) -> Result<()> {
+        let began = Instant::now();
+        let frame = &mut self.walk.frame;
+        let from = frame.device + range.start as u64;
+        let to = &mut frame.bytes[range];
+        self.walk.traffic.from += to.len() as u64;
+        // SAFETY: a buffer of that size.
+        unsafe {
+            self.walk
+                .device
+                .download(Queue::SYNC, to.as_mut_ptr(), from, to.len())?;
+        }
+        self.walk.traffic.time += began.elapsed().as_nanos() as u64;
+        Ok(())
+    }
+
+    /// Has the device have what the walk wrote.
+    fn send(&mut self) -> Result<()> {
+        let mut ranges = std::mem::take(&mut self.fresh);
+        let Some(start) = ranges.iter().map(|r| r.start).min() else {
+            return Ok(());
+        };
+        let end = ranges.iter().map(|r| r.end).max().unwrap_or(start);
+        let pieces = self.walk.needs.pieces.iter().zip(&self.absent);
+        let stale = |(piece, absent): (&Piece, &bool)| {
+            *absent && piece.at < end && start < piece.at + piece.size
+        };
+        if !pieces.into_iter().any(stale) {
+            ranges.clear();
+            ranges.push(start..end);
+        }
+        for range in ranges {
+            let to = self.walk.frame.device + range.start as u64;
+            let bytes = &self.walk.frame.bytes[range];
+            self.walk.traffic.to += bytes.len() as u64;
+            // SAFETY: the bytes live until the call returns, which copies them or waits.
+            unsafe {
+                self.walk
+                    .device
+                    .upload(Queue::SYNC, to, bytes.as_ptr(), bytes.len())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn launch(&mut self, run: &Run) -> Result<()> {
+        let trips = run.trips(self.value(run.first), self.value(run.last));
+        if trips == 0 {
+            return Ok(());
+        }
+        let device = self.walk.device;
+        self.send()?;
+        let phase = run.phase as usize;
+        let kernel = self.walk.kernels.get(phase);
+        let kernel = kernel.ok_or_else(|| odd("it lacks the kernel"))?;
+        let mut words = self.walk.words.to_vec();
+        for (n, &operand) in (0u32..).zip(&run.words) {
+            let value = self.value(operand);
+            words.push(match run.addresses.contains(&n) {
+                true => self.there(value)?,
+                false => value,
+            });
+        }
+        let shape = device.shape(kernel, 0, 0, trips);
+        let launch = Launch {
+            blocks: [shape.0, 1, 1],
+            threads: [shape.1, 1, 1],
+            shared: 0,
+            args: &words,
+        };
+        device.begin(kernel, &launch)?;
+        self.last = Some(phase);
+        let pieces = &self.walk.needs.pieces;
+        match self.changes.get(phase) {
+            Some(Some(changes)) => {
+                for &piece in changes {
+                    self.absent[piece] = true;
+                }
+            }
+            _ => {
+                for (absent, piece) in self.absent.iter_mut().zip(pieces) {
+                    *absent |= piece.write;
+                }
+            }
+        }
+        Ok(())
+    }
+}
