@@ -98,7 +98,8 @@ fn properties(source: &Path) -> Result<(), String> {
             .lines()
             .map(str::trim)
             // Parameters are not memory that the kernel works on.
-            .filter(|l| !l.starts_with("//") && !l.starts_with('.') && !l.starts_with("ld.param"))
+            .filter(|l| !l.starts_with("//") && !l.starts_with("ld.param"))
+            .filter(|l| !l.starts_with('.') || l.starts_with(".pragma"))
             .collect();
         // Without optimisation the compiler leaves more than its second pass removes.
         if level == "-O2"
