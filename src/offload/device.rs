@@ -214,6 +214,11 @@ pub trait Device: Send + Sync + Debug {
     /// Its name, for messages and reports.
     fn name(&self) -> String;
 
+    /// What names it and no other device of the world, if anything does.
+    fn uid(&self) -> Option<String> {
+        None
+    }
+
     /// Which code it runs.
     fn target(&self) -> Target;
 

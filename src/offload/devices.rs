@@ -96,7 +96,12 @@ pub fn all() -> &'static [State] {
         let state = |(n, device): (usize, Arc<dyn Device>)| State {
             number: n as i32,
             // Without a name where that has a zero in it.
-            uid: CString::new(format!("{n}: {}", device.name())).unwrap_or_default(),
+            uid: CString::new(
+                device
+                    .uid()
+                    .unwrap_or_else(|| format!("{n}: {}", device.name())),
+            )
+            .unwrap_or_default(),
             device,
             table: Mutex::default(),
             programs: RwLock::default(),

@@ -21,6 +21,11 @@ Code cuDriverGetVersion(int *v) { *v = 13000; return 0; }
 Code cuDeviceGetCount(int *n) { *n = 1; return 0; }
 Code cuDeviceGet(int *d, int n) { *d = n; return 0; }
 Code cuDeviceGetName(char *name, int size, int d) { (void)d; snprintf(name, (size_t)size, "mock"); return 0; }
+Code cuDeviceGetUuid(unsigned char *uuid, int d) {
+  (void)d;
+  for (int i = 0; i < 16; i++) uuid[i] = (unsigned char)(17 * i);
+  return 0;
+}
 Code cuDeviceGetAttribute(int *v, int what, int d) {
   (void)d;
   switch (what) {

@@ -1,8 +1,12 @@
 /* One region; what it computes says where it ran. */
+#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 int main(void) {
+  const char *uid = omp_get_num_devices() ? omp_get_uid_from_device(0) : NULL;
+  if (uid)
+    printf("%s %d\n", uid, omp_get_device_from_uid(uid));
   int n = 1 << 20;
   int *x = malloc(sizeof(int) * n);
   for (int i = 0; i < n; i++)

@@ -31,6 +31,7 @@ fn start(mock: &str, policy: &str) -> Result<Ran, String> {
     let flags = [
         "-O2",
         "-fopenmp",
+        "-fopenmp-version=60",
         "--offload-arch=sm_90",
         "-nogpulib",
         "--cuda-feature=+ptx83",
@@ -74,6 +75,14 @@ pub fn trials() -> Vec<Trial> {
     };
     vec![
         expect("launches", "", "DEFAULT", Some(0), "not computed", ""),
+        expect(
+            "uid",
+            "",
+            "DEFAULT",
+            Some(0),
+            "GPU-00112233-4455-6677-8899-aabbccddeeff 0\n",
+            "",
+        ),
         expect(
             "no_device",
             "init=100",

@@ -61,6 +61,7 @@ driver! {
     count = "cuDeviceGetCount" (*mut c_int);
     device = "cuDeviceGet" (*mut DeviceNumber, c_int);
     name = "cuDeviceGetName" (*mut c_char, c_int, DeviceNumber);
+    uuid = "cuDeviceGetUuid" (*mut [u8; 16], DeviceNumber);
     attribute = "cuDeviceGetAttribute" (*mut c_int, c_int, DeviceNumber);
     memory = "cuDeviceTotalMem_v2" (*mut usize, DeviceNumber);
     retain_context = "cuDevicePrimaryCtxRetain" (*mut Context, DeviceNumber);

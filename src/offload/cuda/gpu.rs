@@ -26,6 +26,8 @@ pub struct Gpu {
     pub(super) driver: Arc<Driver>,
     pub(super) context: Context,
     name: String,
+    /// `GPU-` and a number that no other has.
+    uid: String,
     architecture: u32,
     limits: Limits,
     multiprocessors: u32,
@@ -50,6 +52,7 @@ impl Gpu {
         let mut device = 0;
         let mut name = [0; 256];
         let mut total = 0;
+        let mut uuid = [0; 16];
         let mut context = Context(null_mut());
         // SAFETY: results have their places; the name ends with a zero byte.
         let name = unsafe {
@@ -59,6 +62,7 @@ impl Gpu {
                 name.len() as i32 - 1,
                 device,
             ))?;
+            check((driver.uuid)(&mut uuid, device))?;
             check((driver.memory)(&mut total, device))?;
             check((driver.retain_context)(&mut context, device))?;
             std::ffi::CStr::from_ptr(name.as_ptr())
@@ -86,6 +90,7 @@ impl Gpu {
             driver: Arc::clone(driver),
             context,
             name,
+            uid: uid(&uuid),
             architecture: ask(attribute::MAJOR)? * 10 + ask(attribute::MINOR)?,
             limits,
             multiprocessors,
@@ -157,9 +162,25 @@ fn entry(kernel: &Kernel) -> &'static Entry {
     unsafe { &*(kernel.handle as *const Entry) }
 }
 
+/// An identifier as NVIDIA's tools write it.
+fn uid(bytes: &[u8; 16]) -> String {
+    let mut text = String::from("GPU");
+    for (n, byte) in bytes.iter().enumerate() {
+        if matches!(n, 0 | 4 | 6 | 8 | 10) {
+            text.push('-');
+        }
+        text.push_str(&format!("{byte:02x}"));
+    }
+    text
+}
+
 impl Device for Gpu {
     fn name(&self) -> String {
         self.name.clone()
+    }
+
+    fn uid(&self) -> Option<String> {
+        Some(self.uid.clone())
     }
 
     fn target(&self) -> Target {
