@@ -49,6 +49,9 @@ static SPEED: AtomicU64 = AtomicU64::new(16_000);
 
 /// Runs after a short one that are not looked at: looking takes a part of a microsecond.
 const SKIPPED: u32 = 30;
+/// Bytes of private memory of an iteration from which on the host keeps it: on a device they are in its memory, for
+/// as many threads as it runs at once, and each access waits for that.
+const PRIVATE: u64 = 16 << 10;
 /// Bytes that are copied to find out how fast copies are.
 const PROBE: usize = 32 << 20;
 /// Bytes whose copy tells the speed.
@@ -200,6 +203,10 @@ pub(super) unsafe fn run(region: &super::Region, start: &hooks::Region) -> bool 
     };
     if let Some(why) = &*region.refused.lock() {
         note_host(start, why);
+        return false;
+    }
+    if plan.phases.iter().any(|p| p.private >= PRIVATE) {
+        note_host(start, "its iterations need much memory of their own");
         return false;
     }
     // SAFETY: the caller's contract.

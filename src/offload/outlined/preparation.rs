@@ -28,9 +28,9 @@ use std::time::{Duration, Instant};
 const WORTH: u64 = 500_000_000;
 /// What starting a GPU with kernels of the cache takes of a processor, in nanoseconds.
 const STARTING: u64 = 350_000_000;
-/// What kernels take besides where there are none yet, for each byte of bitcode (NAS SP and BT: 150 KB, 2.1 s
-/// in LLVM and the driver's compiler).
-const MAKING: u64 = 14_000;
+/// What kernels take besides where there are none yet, for each byte of bitcode (NAS SP and BT: 150 KB, 2 s
+/// in LLVM and the driver's compiler; FT: 54 KB, .5 s).
+const MAKING: u64 = 12_000;
 /// After so many times in vain it is no longer waited twice as long.
 const MOST_VAIN: u32 = 16;
 /// Nanoseconds of earlier runs that count.
