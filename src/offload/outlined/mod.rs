@@ -309,7 +309,7 @@ fn region_of(function: usize) -> Option<Arc<Region>> {
 /// A region of the runtime's.
 unsafe fn offered(start: &hooks::Region) -> bool {
     let Some(region) = region_of(start.microtask as usize) else {
-        let watches = preparation::watches();
+        let watches = preparation::watches(start);
         if watches {
             // SAFETY: the caller's contract.
             unsafe { preparation::observe(start) };

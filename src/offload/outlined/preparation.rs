@@ -124,8 +124,8 @@ struct Waiting {
 static WAITING: Mutex<Vec<Waiting>> = Mutex::new(Vec::new());
 /// How many they are.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
-/// Regions that are not timed, after a short one.
-static SKIP: AtomicU32 = AtomicU32::new(0);
+/// How often a region is not timed, after it was short; regions that share a place are skipped together.
+static SKIP: [AtomicU32; 64] = [const { AtomicU32::new(0) }; 64];
 /// Programs whose profile is stored in the end.
 static RUNNING: Mutex<Vec<Arc<Program>>> = Mutex::new(Vec::new());
 
@@ -208,14 +208,19 @@ fn store(program: &Arc<Program>) {
     }
 }
 
-/// Whether programs wait for their kernels, and the next region is timed for that.
-pub(super) fn watches() -> bool {
+fn skip(start: &hooks::Region) -> &'static AtomicU32 {
+    &SKIP[(start.microtask as usize >> 4) % SKIP.len()]
+}
+
+/// Whether programs wait for their kernels, and this run of a region is timed for that.
+pub(super) fn watches(start: &hooks::Region) -> bool {
     if COUNT.load(Ordering::Acquire) == 0 {
         return false;
     }
-    let left = SKIP.load(Ordering::Relaxed);
+    let skip = skip(start);
+    let left = skip.load(Ordering::Relaxed);
     // Threads that do this at once skip one less or more.
-    SKIP.store(left.saturating_sub(1), Ordering::Relaxed);
+    skip.store(left.saturating_sub(1), Ordering::Relaxed);
     left == 0
 }
 
@@ -229,7 +234,7 @@ pub(super) unsafe fn observe(start: &hooks::Region) {
     unsafe { fork::on_team(start.ident, start.argc, start.microtask, start.argv) };
     let time = began.elapsed();
     if time < SHORT {
-        SKIP.store(SKIPPED, Ordering::Relaxed);
+        skip(start).store(SKIPPED, Ordering::Relaxed);
     }
     let here = policy::add(time.as_nanos() as u64);
     // A team that has all of them waits for the one that is taken away, whatever the system thinks of niceness.
