@@ -9,7 +9,7 @@
 //! - else when a twentieth of what regions took pays for it ([`Ledger`]).
 //!
 //! Of all runs of a program a [`Profile`] is kept with its kernels: what regions took on either side, what may be
-//! lost, and what preparation took. So what one run finds out the next one knows.
+//! lost, and how often preparation was in vain. So what one run finds out the next one knows.
 //!
 //! What not: what was kept is believed until it is measured otherwise.
 
