@@ -118,8 +118,14 @@ fn bitcode(folder: &str, file: &str, output: &str, flags: &[&str]) -> bool {
 /// Compiles the C++ of `src/llvm` against the headers of the LLVM that `llvm-sys` found.
 #[cfg(feature = "vm")]
 fn compile_shim() {
-    println!("cargo::rerun-if-changed=src/llvm/shim.cpp");
-    println!("cargo::rerun-if-changed=src/llvm/speculate.cpp");
+    const SOURCES: [&str; 3] = [
+        "src/llvm/shim.cpp",
+        "src/llvm/speculate.cpp",
+        "src/llvm/narrow.cpp",
+    ];
+    for file in SOURCES.iter().chain(&["src/llvm/versions.h"]) {
+        println!("cargo::rerun-if-changed={file}");
+    }
     let Ok(config) = std::env::var("DEP_LLVM_22_CONFIG_PATH") else {
         panic!("llvm-sys does not say where llvm-config is");
     };
@@ -140,7 +146,6 @@ fn compile_shim() {
         .flag("-fno-exceptions")
         .flag("-isystem")
         .flag(include)
-        .file("src/llvm/shim.cpp")
-        .file("src/llvm/speculate.cpp")
+        .files(SOURCES)
         .compile("ompvm-shim");
 }

@@ -1,4 +1,4 @@
-//! The functions of `shim.cpp` and `speculate.cpp`: what LLVM's C interface lacks.
+//! The functions of the C++ files of this folder: what LLVM's C interface lacks.
 //!
 //! Why C++ at all: lazy reading of bitcode has no C function. What not: no policy; each does what
 //! its name says.
@@ -80,6 +80,7 @@ unsafe extern "C" {
     fn ompvm_extract(blocks: *const LLVMBasicBlockRef, count: usize) -> LLVMValueRef;
     fn ompvm_inline(call: LLVMValueRef) -> c_int;
     fn ompvm_keep_rolled(module: LLVMModuleRef);
+    fn ompvm_narrow(module: LLVMModuleRef);
 }
 
 /// Opens bitcode, which must outlive the module, with its functions unread.
@@ -222,6 +223,12 @@ pub(super) fn inline(call: LLVMValueRef) -> bool {
 pub(super) fn keep_rolled(module: LLVMModuleRef) {
     // SAFETY: a live module.
     unsafe { ompvm_keep_rolled(module) }
+}
+
+/// Gives loops that divide what they count a version with 32 bits, see `narrow.cpp`.
+pub(super) fn narrow(module: LLVMModuleRef) {
+    // SAFETY: a live module, of which nobody holds an analysis.
+    unsafe { ompvm_narrow(module) }
 }
 
 /// Forgets who handles a function's exceptions, where nothing in it can catch one.

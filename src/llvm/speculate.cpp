@@ -15,6 +15,8 @@
 // What not: pointers that are computed inside the nest (rows of an array of pointers) are left as they
 // are; a loop that is entered often for a short time is left alone, for its guard would cost more.
 
+#include "versions.h"
+
 #include <llvm-c/Core.h>
 #include <llvm/Analysis/AliasAnalysis.h>
 #include <llvm/Analysis/DomTreeUpdater.h>
@@ -29,7 +31,6 @@
 #include <llvm/IR/Module.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
-#include <llvm/Transforms/Utils/Cloning.h>
 #include <llvm/Transforms/Utils/LCSSA.h>
 #include <llvm/Transforms/Utils/LoopSimplify.h>
 #include <llvm/Transforms/Utils/LoopUtils.h>
@@ -271,8 +272,7 @@ private:
     if (found.heap.empty())
       return;
     Value *guard = ask(loop, check, found, evolution, tree, loops);
-    BasicBlock *before = copy(loop, guard, tree, loops);
-    mark(found, before);
+    mark(found, ompvm::version(loop, guard, ".apart", tree, loops).chosen);
     PreservedAnalyses none = PreservedAnalyses::none();
     analyses.invalidate(f, none);
   }
@@ -332,36 +332,6 @@ private:
     for (BasicBlock *from : predecessors(join))
       both->addIncoming(from == at->getParent() ? cast<Value>(call) : build.getFalse(), from);
     return both;
-  }
-
-  /// Copies the nest; the copy is what runs where the guard does not hold. Gives the block before the
-  /// other version.
-  BasicBlock *copy(Loop *loop, Value *guard, DominatorTree &tree, LoopInfo &loops) {
-    BasicBlock *check = loop->getLoopPreheader(); // the guard may have split it
-    BasicBlock *before =
-        SplitBlock(check, check->getTerminator(), &tree, &loops, nullptr, "apart.ph");
-    ValueToValueMapTy map;
-    SmallVector<BasicBlock *, 16> blocks;
-    SmallVector<BasicBlock *, 4> exits;
-    loop->getUniqueExitBlocks(exits);
-    Loop *other = cloneLoopWithPreheader(before, check, loop, map, ".apart", &loops, &tree, blocks);
-    remapInstructionsInBlocks(blocks, map);
-    Instruction *end = check->getTerminator();
-    IRBuilder<> build(end);
-    build.CreateCondBr(guard, before, other->getLoopPreheader());
-    end->eraseFromParent();
-    for (BasicBlock *exit : exits)
-      for (PHINode &phi : exit->phis())
-        for (unsigned i = 0, n = phi.getNumIncomingValues(); i < n; i++) {
-          BasicBlock *from = phi.getIncomingBlock(i);
-          if (!loop->contains(from))
-            continue;
-          Value *value = phi.getIncomingValue(i);
-          auto mapped = map.find(value);
-          phi.addIncoming(mapped == map.end() ? value : cast<Value>(mapped->second),
-                          cast<BasicBlock>(map[from]));
-        }
-    return before;
   }
 
   /// Says of each access what it is not the same memory as.

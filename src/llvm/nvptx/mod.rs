@@ -5,7 +5,8 @@
 //! more, and generates code. How it gets short: everything is known here, so nothing is left
 //! general. Which of the two kinds of kernels there are becomes a constant of the runtime ([`groups`]);
 //! a construct that is a loop over teams and threads at once becomes one loop over the grid
-//! ([`grid`]); barriers after which nothing is read go ([`finish`]). The rest LLVM's passes do, since
+//! ([`grid`]); barriers after which nothing is read go ([`finish`]); what a collapsed loop divides has 32
+//! bits where that is enough (`narrow.cpp`). The rest LLVM's passes do, since
 //! the runtime is inlined.
 //!
 //! What LLVM's code generator cannot do ends the process there, so [`check`] looks before: a kernel
@@ -124,6 +125,7 @@ fn lower_here(request: &Request) -> Result<Lowered, String> {
     finish::remove(module, &kernels)?;
     finish::unread(module);
     machine.widen_counters(module)?;
+    super::shim::narrow(module);
     machine.run(
         module,
         c"function(instcombine<no-verify-fixpoint>,simplifycfg,adce),globaldce",

@@ -1,0 +1,349 @@
+// Loops in two versions: one whose divisions have 32 bits.
+//
+// A collapsed loop counts in 64 bits, and each iteration finds its indices by dividing. A GPU divides 64
+// bits by a hundred instructions; asked whether 32 would do, which LLVM's code generator asks at each
+// division, what follows the question has to wait. Here it is asked once, before the loop: whether its
+// first and last number, its step and the divisors are small. Then all numbers in it that are quotients
+// and remainders of the counter are, and so is the counter. Neither do indices that they become by adding
+// a constant overflow, so that what is computed from them in 64 bits can be shared: the places of a row,
+// of the one before and of the one behind it.
+//
+// Why that is right: the loop goes on while the next number is at most the last one; small numbers add up
+// without overflow, and whether they are compared as signed or not is the same.
+//
+// What not: loops whose iterations wait for each other, or that are large; counters that start below zero.
+
+#include "versions.h"
+
+#include <llvm-c/Core.h>
+#include <llvm/Analysis/AssumptionCache.h>
+#include <llvm/Analysis/ScalarEvolution.h>
+#include <llvm/Analysis/TargetLibraryInfo.h>
+#include <llvm/IR/Module.h>
+#include <llvm/IR/PatternMatch.h>
+#include <llvm/Transforms/Utils/LCSSA.h>
+#include <llvm/Transforms/Utils/LoopSimplify.h>
+#include <llvm/Transforms/Utils/LoopUtils.h>
+
+using namespace llvm;
+using namespace llvm::PatternMatch;
+
+namespace {
+
+/// The largest loop that is copied, in instructions.
+constexpr unsigned LARGEST = 600;
+/// Numbers below are small: the sum of two is one of 32 bits, of either sign.
+constexpr uint64_t SMALL = 1ull << 30;
+
+/// A loop that counts.
+struct Counting {
+  PHINode *counter = nullptr;
+  Instruction *next = nullptr;
+  Value *first = nullptr, *step = nullptr;
+  // Where passes found out more on some ways through an iteration, there are several names for it.
+  SmallVector<Value *, 2> last;
+};
+
+/// What is known before a loop that a value may be; nothing where it may be something else.
+SmallVector<Value *, 2> choices(const Loop *loop, Value *value) {
+  SmallVector<Value *, 2> found;
+  SmallVector<Value *, 4> open{value};
+  SmallPtrSet<Value *, 8> seen;
+  while (!open.empty()) {
+    Value *one = open.pop_back_val();
+    if (!seen.insert(one).second)
+      continue;
+    auto *phi = dyn_cast<PHINode>(one);
+    if (loop->isLoopInvariant(one))
+      found.push_back(one);
+    else if (phi)
+      append_range(open, phi->incoming_values());
+    else
+      return {};
+  }
+  return found;
+}
+
+bool wide(const Value *value) { return value->getType()->isIntegerTy(64); }
+
+bool divides(const Instruction &i) {
+  switch (i.getOpcode()) {
+  case Instruction::UDiv:
+  case Instruction::SDiv:
+  case Instruction::URem:
+  case Instruction::SRem:
+    return wide(&i);
+  default:
+    return false;
+  }
+}
+
+/// How it counts, if it does in 64 bits up to a number that is known before.
+Counting counting(const Loop *loop) {
+  BasicBlock *before = loop->getLoopPreheader(), *latch = loop->getLoopLatch();
+  auto *end = latch ? dyn_cast<BranchInst>(latch->getTerminator()) : nullptr;
+  auto *test = end && end->isConditional() ? dyn_cast<ICmpInst>(end->getCondition()) : nullptr;
+  if (!before || !test || !wide(test->getOperand(0)))
+    return {};
+  auto predicate = test->getPredicate();
+  if (!loop->contains(end->getSuccessor(0)))
+    predicate = CmpInst::getInversePredicate(predicate);
+  Value *left = test->getOperand(0), *right = test->getOperand(1);
+  if (!isa<BinaryOperator>(left)) {
+    std::swap(left, right);
+    predicate = CmpInst::getSwappedPredicate(predicate);
+  }
+  bool below = predicate == CmpInst::ICMP_ULT || predicate == CmpInst::ICMP_ULE ||
+               predicate == CmpInst::ICMP_SLT || predicate == CmpInst::ICMP_SLE;
+  auto *next = dyn_cast<Instruction>(left);
+  auto last = choices(loop, right);
+  if (!below || !next || last.empty())
+    return {};
+  for (PHINode &phi : loop->getHeader()->phis()) {
+    Value *step = nullptr;
+    if (phi.getIncomingValueForBlock(latch) == next && match(next, m_c_Add(m_Specific(&phi), m_Value(step))) &&
+        loop->isLoopInvariant(step))
+      return {&phi, next, phi.getIncomingValueForBlock(before), step, last};
+  }
+  return {};
+}
+
+/// What of a loop is computed from its counter by division, in order of the computation.
+SmallVector<Instruction *, 8> parts(const Loop *loop, const Counting &counting, const DominatorTree &tree) {
+  SmallVector<Instruction *, 8> found;
+  SmallPtrSet<Value *, 8> small;
+  small.insert(counting.counter);
+  SmallVector<Instruction *, 16> open{counting.counter};
+  while (!open.empty()) {
+    Value *of = open.pop_back_val();
+    for (User *user : of->users()) {
+      auto *i = dyn_cast<Instruction>(user);
+      if (!i || !loop->contains(i) || small.contains(i))
+        continue;
+      Value *whole = nullptr, *by = nullptr;
+      bool quotient = divides(*i) && small.contains(i->getOperand(0)) && loop->isLoopInvariant(i->getOperand(1));
+      // What compilers make of a remainder whose quotient is there.
+      bool remainder = match(i, m_Sub(m_Value(whole), m_c_Mul(m_Value(by), m_Value()))) && small.contains(whole) &&
+                       wide(i) && [&] {
+                         auto *product = cast<Instruction>(i->getOperand(1));
+                         for (unsigned n : {0u, 1u}) {
+                           auto *divided = dyn_cast<Instruction>(product->getOperand(n));
+                           if (divided && small.contains(divided) && divides(*divided) &&
+                               (divided->getOpcode() == Instruction::UDiv ||
+                                divided->getOpcode() == Instruction::SDiv) &&
+                               divided->getOperand(0) == whole &&
+                               divided->getOperand(1) == product->getOperand(1 - n))
+                             return true;
+                         }
+                         return false;
+                       }();
+      // The way into the loop has asked for its number already: it is one.
+      bool same = isa<FreezeInst>(i) && wide(i);
+      if (quotient || remainder || same) {
+        small.insert(i);
+        found.push_back(i);
+        open.push_back(i);
+        // A remainder may have been looked at before its quotient was known.
+        if (auto *again = dyn_cast<Instruction>(of))
+          open.push_back(again);
+      }
+    }
+  }
+  llvm::sort(found, [&](Instruction *a, Instruction *b) { return a != b && tree.dominates(a, b); });
+  return found;
+}
+
+class Narrowing {
+  Function &f;
+  DominatorTree tree;
+  LoopInfo loops;
+  AssumptionCache assumptions;
+  TargetLibraryInfoImpl names;
+  TargetLibraryInfo library;
+  ScalarEvolution evolution;
+
+public:
+  explicit Narrowing(Function &f)
+      : f(f), tree(f), loops(tree), assumptions(f), names(f.getParent()->getTargetTriple()), library(names),
+        evolution(f, library, assumptions, tree, loops) {}
+
+  void run() {
+    SmallVector<Loop *, 8> chosen;
+    for (Loop *loop : loops) {
+      simplifyLoop(loop, &tree, &loops, &evolution, &assumptions, nullptr, /*PreserveLCSSA=*/false);
+      for (Loop *inner : loop->getLoopsInPreorder())
+        hoist(inner);
+      collect(loop, chosen);
+    }
+    for (Loop *loop : chosen)
+      version(loop);
+  }
+
+private:
+  /// Has divisors that do not change be out of the loop, if they were only told to be some number there.
+  static void hoist(Loop *loop) {
+    Instruction *end = loop->getLoopPreheader() ? loop->getLoopPreheader()->getTerminator() : nullptr;
+    for (BasicBlock *block : loop->blocks())
+      for (Instruction &i : make_early_inc_range(*block))
+        if (end && isa<FreezeInst>(i) && loop->isLoopInvariant(i.getOperand(0)))
+          i.moveBefore(end->getIterator());
+  }
+
+  /// The outermost loops that qualify.
+  void collect(Loop *loop, SmallVectorImpl<Loop *> &chosen) {
+    if (qualifies(loop))
+      chosen.push_back(loop);
+    else
+      for (Loop *inner : *loop)
+        collect(inner, chosen);
+  }
+
+  bool qualifies(Loop *loop) {
+    unsigned size = 0;
+    bool some = false;
+    for (BasicBlock *block : loop->blocks()) {
+      size += block->size();
+      if (size > LARGEST)
+        return false;
+      for (Instruction &i : *block) {
+        auto *call = dyn_cast<CallBase>(&i);
+        if (i.getType()->isTokenTy() || (call && (call->cannotDuplicate() || call->isConvergent())))
+          return false;
+        some |= divides(i) && !isa<Constant>(i.getOperand(1));
+      }
+    }
+    if (!some)
+      return false;
+    Counting how = counting(loop);
+    return how.counter && any_of(parts(loop, how, tree), [](Instruction *i) {
+             return divides(*i) && !isa<Constant>(i->getOperand(1));
+           });
+  }
+
+  void version(Loop *loop) {
+    formLCSSARecursively(*loop, tree, &loops, &evolution);
+    BasicBlock *check = loop->getLoopPreheader();
+    Counting how = counting(loop);
+    if (!check || !loop->hasDedicatedExits() || !how.counter)
+      return;
+    auto small = parts(loop, how, tree);
+    SmallSetVector<Value *, 8> asked;
+    asked.insert_range(how.last);
+    asked.insert(how.step);
+    // The first number is each thread's own: asking for it where it is known would part threads.
+    if (none_of(how.last, [&](Value *last) {
+          return evolution.isLoopEntryGuardedByCond(loop, CmpInst::ICMP_ULE, evolution.getSCEV(how.first),
+                                                    evolution.getSCEV(last));
+        }))
+      asked.insert(how.first);
+    for (Instruction *i : small)
+      if (divides(*i))
+        asked.insert(i->getOperand(1));
+    IRBuilder<> build(check->getTerminator());
+    Value *all = build.getInt64(0);
+    for (Value *value : asked)
+      all = build.CreateOr(all, value);
+    Value *guard = build.CreateICmpULT(all, build.getInt64(SMALL));
+    ompvm::version(loop, guard, ".small", tree, loops);
+    narrow(how, small);
+    evolution.forgetAllLoops();
+  }
+
+  /// Has the version that runs where the guard holds compute in 32 bits.
+  void narrow(const Counting &how, ArrayRef<Instruction *> small) {
+    Type *word = Type::getInt32Ty(f.getContext());
+    IRBuilder<> build(&*how.counter->getParent()->getFirstInsertionPt());
+    auto half = [&](Value *value) { return build.CreateTrunc(value, word); };
+    auto *low = cast<Instruction>(half(how.counter));
+    Value *counter = build.CreateZExt(low, how.counter->getType(), "", /*IsNonNeg=*/true);
+    how.counter->replaceUsesWithIf(
+        counter, [&](Use &use) { return use.getUser() != low && use.getUser() != how.next; });
+    for (Instruction *i : small) {
+      build.SetInsertPoint(i);
+      Value *result = nullptr;
+      switch (i->getOpcode()) {
+      case Instruction::Freeze:
+        result = half(i->getOperand(0));
+        break;
+      case Instruction::UDiv:
+      case Instruction::SDiv:
+        result = build.CreateUDiv(half(i->getOperand(0)), half(i->getOperand(1)));
+        break;
+      case Instruction::URem:
+      case Instruction::SRem:
+        result = build.CreateURem(half(i->getOperand(0)), half(i->getOperand(1)));
+        break;
+      default: {
+        auto *product = cast<Instruction>(i->getOperand(1));
+        Value *less = build.CreateMul(half(product->getOperand(0)), half(product->getOperand(1)));
+        result = build.CreateSub(half(i->getOperand(0)), less);
+      }
+      }
+      Value *widened = build.CreateZExt(result, i->getType(), "", /*IsNonNeg=*/true);
+      i->replaceAllUsesWith(widened);
+      indices(widened);
+    }
+    indices(counter);
+  }
+
+  /// Has numbers of 32 bits that are a small number and a constant, made 64 bits wide, be computed so.
+  void indices(Value *small) {
+    SmallVector<std::pair<Instruction *, Value *>, 8> made;
+    for (User *user : small->users()) {
+      // The number in the upper half, and shifted back, or less far to be multiplied.
+      if (match(user, m_Shl(m_Specific(small), m_SpecificInt(32)))) {
+        back(user, small, 0, made);
+        const APInt *more;
+        for (User *sum : user->users())
+          if (match(sum, m_Add(m_Specific(user), m_APInt(more))) && more->countr_zero() >= 32)
+            back(sum, small, more->getSExtValue() / (1ll << 32), made);
+      }
+      if (match(user, m_Trunc(m_Specific(small))) && user->getType()->isIntegerTy(32)) {
+        extended(user, small, 0, made);
+        const APInt *more;
+        for (User *sum : user->users())
+          if (match(sum, m_Add(m_Specific(user), m_APInt(more))))
+            extended(sum, small, more->getSExtValue(), made);
+      }
+    }
+    for (auto [old, instead] : made)
+      old->replaceAllUsesWith(instead);
+  }
+
+  static Value *sum(IRBuilder<> &build, Value *small, int64_t more) {
+    return build.CreateAdd(small, build.getInt64(more), "", /*HasNUW=*/more >= 0, /*HasNSW=*/true);
+  }
+
+  static bool harmless(int64_t more) { return more < (int64_t)SMALL && more > -(int64_t)SMALL; }
+
+  static void back(User *upper, Value *small, int64_t more,
+                   SmallVectorImpl<std::pair<Instruction *, Value *>> &made) {
+    const APInt *by;
+    for (User *user : upper->users())
+      if (match(user, m_AShr(m_Specific(upper), m_APInt(by))) && by->ule(32) && harmless(more)) {
+        auto *old = cast<Instruction>(user);
+        IRBuilder<> build(old);
+        Value *whole = sum(build, small, more);
+        made.push_back({old, build.CreateShl(whole, 32 - by->getZExtValue())});
+      }
+  }
+
+  static void extended(User *narrow, Value *small, int64_t more,
+                       SmallVectorImpl<std::pair<Instruction *, Value *>> &made) {
+    for (User *user : narrow->users())
+      if (isa<SExtInst>(user) && wide(user) && harmless(more)) {
+        auto *old = cast<Instruction>(user);
+        IRBuilder<> build(old);
+        made.push_back({old, sum(build, small, more)});
+      }
+  }
+};
+
+} // namespace
+
+/// Gives loops of a module that divide what they count a version that does so in 32 bits.
+extern "C" void ompvm_narrow(LLVMModuleRef module) {
+  for (Function &f : *unwrap(module))
+    if (!f.isDeclaration())
+      Narrowing(f).run();
+}
