@@ -96,6 +96,8 @@ pub fn run(filter: Option<&str>, dispatch: Option<Dispatch>) -> Result<(), Strin
             .current_dir(root())
             .env("RUSTFLAGS", "--cfg loom")
             .env("CARGO_TARGET_DIR", root().join("target/loom"))
+            // Every dependency is compiled once more for it, which takes longer than the models do.
+            .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1")
             .args([
                 "test",
                 "--release",
