@@ -50,6 +50,11 @@ SHORT_ENTRY bool __ompvm_outlined_next(Virtual *v) {
   return v->iteration < v->trips;
 }
 
+/* Where the thread's slice is of memory that the launch brings along. */
+SHORT_ENTRY void *__ompvm_outlined_slice(char *slices, uint64_t size) {
+  return slices + ((uint64_t)team_number() * hardware_threads() + hardware_thread()) * size;
+}
+
 #define OUTLINED(SUFFIX, T, U, S)                                                                  \
   /* The step is 1, and the first iteration's number not negative: so compilers emit it. */        \
   SHORT_ENTRY void __ompvm_outlined_static_##SUFFIX(Virtual *v, int32_t *last, T *lower, T *upper, \

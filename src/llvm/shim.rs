@@ -57,6 +57,13 @@ unsafe extern "C" {
         count: usize,
         error: *mut *mut c_char,
     ) -> LLVMValueRef;
+    fn ompvm_written_first(
+        address: LLVMValueRef,
+        size: u64,
+        outside: c_int,
+        odd: *mut LLVMValueRef,
+    ) -> c_int;
+    fn ompvm_trips(block: LLVMBasicBlockRef) -> u64;
     fn ompvm_forget_body(function: LLVMValueRef);
     fn ompvm_link_needed(module: LLVMModuleRef, library: LLVMModuleRef) -> c_int;
     fn ompvm_forget_flags(module: LLVMModuleRef);
@@ -174,6 +181,41 @@ pub(super) fn constant_offset(module: LLVMModuleRef, pointer: LLVMValueRef) -> (
     // SAFETY: a live module and a pointer in it.
     let base = unsafe { ompvm_constant_offset(module, pointer, &raw mut offset) };
     (base, offset)
+}
+
+/// What is wrong with the uses of a variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Misuse {
+    /// It may be read before it is written.
+    Stale,
+    /// Its address goes where nobody sees what becomes of it.
+    Kept,
+}
+
+/// Whether a variable of so many bytes, whose address is an instruction's result, is written before it is read; else
+/// where not. `outside`: no read counts as behind a write.
+pub(super) fn written_first(
+    address: LLVMValueRef,
+    size: u64,
+    outside: bool,
+) -> Result<(), (Misuse, Option<LLVMValueRef>)> {
+    let mut odd = null_mut();
+    // SAFETY: a live instruction of a function with a body.
+    let found = unsafe { ompvm_written_first(address, size, outside.into(), &raw mut odd) };
+    let odd = (!odd.is_null()).then_some(odd);
+    match found {
+        0 => Ok(()),
+        1 => Err((Misuse::Stale, odd)),
+        _ => Err((Misuse::Kept, odd)),
+    }
+}
+
+/// How often a block runs at most for the loops around it together, up to one in which functions of the module are
+/// called, where that is known.
+pub(super) fn trips(block: LLVMBasicBlockRef) -> Option<u64> {
+    // SAFETY: a live block of a function.
+    let trips = unsafe { ompvm_trips(block) };
+    (trips > 0).then_some(trips)
 }
 
 /// Has a function use `instead` where it uses a variable; it dominates all of the uses.

@@ -131,7 +131,6 @@ fn around(module: LLVMModuleRef, function: LLVMValueRef, only: &Loop) -> Result<
     let block = |i| llvm!(core::LLVMGetInstructionParent(i));
     let begin = only.begin;
     let before = loops::reaching(function, &[block(begin)]);
-    let inside = only.blocks();
     let mut begun = false;
     for instruction in instructions(function) {
         begun |= instruction == begin;
@@ -148,7 +147,8 @@ fn around(module: LLVMModuleRef, function: LLVMValueRef, only: &Loop) -> Result<
                 Some(instruction),
             ));
         }
-        if atomic && !inside.contains(&here) {
+        // What follows the loop's end may be in its block.
+        if atomic && !only.contains(instruction) {
             return Err(refuse(
                 "an atomic update outside of the loop, once for each thread",
                 Some(instruction),

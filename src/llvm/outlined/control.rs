@@ -5,7 +5,7 @@
 //! memory for itself, as counting: one walks through the script for all of them.
 
 use super::script::{Conversion, Operand, Real, Run, Script, Step};
-use super::{Operation, Refusal, constant, loops, phases, refuse, walk};
+use super::{Operation, Refusal, constant, loops, phases, refuse, users, walk};
 use crate::llvm::nvptx::{called, instructions};
 use crate::llvm::raw::llvm;
 use crate::llvm::reader::name_of;
@@ -18,6 +18,8 @@ type Blocks = HashSet<LLVMBasicBlockRef>;
 
 /// Bytes of variables that the host keeps for the thread.
 const OWN: u64 = 64 << 10;
+/// How often the walk may look at the program's memory in a block of sequential loops.
+const IDLE: u64 = 128;
 /// Steps of a script.
 const STEPS: usize = 20_000;
 
@@ -58,6 +60,7 @@ pub(super) fn script(
     module: LLVMModuleRef,
     function: LLVMValueRef,
     launched: &[Launched],
+    shared: &HashSet<LLVMValueRef>,
 ) -> Result<Script, Refusal> {
     let mut it = Writing {
         module,
@@ -68,8 +71,17 @@ pub(super) fn script(
         open: Vec::new(),
     };
     for variable in instructions(function) {
-        if !llvm!(core::LLVMIsAAllocaInst(variable)).is_null() {
+        if llvm!(core::LLVMIsAAllocaInst(variable)).is_null() {
+            continue;
+        }
+        if shared.contains(&variable) || !of_loops(variable, launched) {
             it.place(variable)?;
+        }
+        if shared.contains(&variable)
+            && let Some(Operand::Own(at)) = it.places.get(&variable)
+        {
+            let size = it.size(llvm!(core::LLVMGetAllocatedType(variable)));
+            it.script.shared.push((*at, size as u32));
         }
     }
     let mut block = llvm!(core::LLVMGetFirstBasicBlock(function));
@@ -101,6 +113,24 @@ pub(super) fn script(
         return Err(refuse("there is too much code around its loops", None));
     }
     Ok(it.script)
+}
+
+/// Whether loops alone use a variable: each of their iterations has its own.
+fn of_loops(variable: LLVMValueRef, launched: &[Launched]) -> bool {
+    let limits = |l: &Launched| {
+        [l.first, l.last]
+            .iter()
+            .any(|l| matches!(l, Limit::In(v) if *v == variable))
+    };
+    let gets = |g: &Given| matches!(g, Given::Part(v, _) if *v == variable);
+    let idle = |user: LLVMValueRef| {
+        launched.iter().any(|l| l.call == user)
+            || called(user).is_some_and(|f| name_of(f).starts_with("llvm.lifetime."))
+    };
+    users(variable).into_iter().all(idle)
+        && !launched
+            .iter()
+            .any(|l| limits(l) || l.words.iter().any(gets))
 }
 
 /// Finds the loops among blocks of a function in which nothing is launched.
@@ -311,22 +341,26 @@ impl Writing {
         Ok(())
     }
 
-    /// Refuses a block of a sequential loop that runs none on the device and looks at the program's memory:
-    /// here that is slow, and there may be much of it.
+    /// Refuses a block of a sequential loop that runs none on the device and looks at the program's memory
+    /// often: here that is slow.
     fn idles(&self, block: LLVMBasicBlockRef) -> Result<(), Refusal> {
+        let mut looks = Vec::new();
         let mut at = llvm!(core::LLVMGetFirstInstruction(block));
         while !at.is_null() {
-            for (address, _) in phases::accesses(at) {
-                if !is_own(address) {
-                    return Err(refuse(
-                        "a sequential loop around its loops uses memory",
-                        Some(at),
-                    ));
-                }
-            }
+            let accesses = phases::accesses(at).into_iter();
+            looks.extend(accesses.filter(|a| !is_own(a.0)).map(|_| at));
             at = llvm!(core::LLVMGetNextInstruction(at));
         }
-        Ok(())
+        let Some(&first) = looks.first() else {
+            return Ok(());
+        };
+        match shim::trips(block).map(|n| n.saturating_mul(looks.len() as u64)) {
+            Some(count) if count <= IDLE => Ok(()),
+            _ => Err(refuse(
+                "a sequential loop around its loops uses memory",
+                Some(first),
+            )),
+        }
     }
 
     fn launch(&mut self, run: &Launched) -> Result<(), Refusal> {
@@ -648,7 +682,7 @@ impl Writing {
 }
 
 /// Whether an address is in the thread's own variables, whichever way it came about.
-fn is_own(address: LLVMValueRef) -> bool {
+pub(super) fn is_own(address: LLVMValueRef) -> bool {
     use LLVMOpcode::*;
     let mut seen = HashSet::new();
     let mut open = vec![address];

@@ -11,7 +11,7 @@ use inkwell::llvm_sys::prelude::*;
 use std::ffi::CString;
 
 /// Bytes of the largest record that a reduction may have: each thread has several on its stack.
-const RECORD: u64 = 2048;
+pub(super) const RECORD: u64 = 2048;
 
 /// Ends a loop that is divided beforehand.
 pub(super) const FINI: &str = "__kmpc_for_static_fini";
@@ -161,15 +161,7 @@ impl Rewriting {
         }
         match &*name {
             FINI => {
-                let context = llvm!(core::LLVMGetModuleContext(self.module));
-                let pointer = llvm!(core::LLVMPointerTypeInContext(context, 0));
-                let number = llvm!(core::LLVMInt32TypeInContext(context));
-                let (pointer, number) = (
-                    llvm!(core::LLVMConstNull(pointer)),
-                    llvm!(core::LLVMConstNull(number)),
-                );
-                llvm!(core::LLVMSetOperand(instruction, 0, pointer));
-                llvm!(core::LLVMSetOperand(instruction, 1, number));
+                self.forget_thread(instruction);
                 Ok(())
             }
             "__kmpc_end_reduce" | "__kmpc_end_reduce_nowait" | "__kmpc_dispatch_deinit" => {
@@ -191,6 +183,13 @@ impl Rewriting {
                 self.replace(instruction, super::walk::ONE, &[]);
                 Ok(())
             }
+            // Looked at when it is known where the loops are.
+            "__kmpc_critical" | "__kmpc_critical_with_hint" | "__kmpc_end_critical"
+                if self.way == Way::Walk =>
+            {
+                self.forget_thread(instruction);
+                Ok(())
+            }
             // One walks, so who ran the part has the values already.
             "__kmpc_end_single" | "__kmpc_end_master" | "__kmpc_end_masked"
             | "__kmpc_copyprivate"
@@ -203,6 +202,17 @@ impl Rewriting {
             "__kmpc_global_thread_num" => Ok(()),
             own if own.starts_with(OURS) => Ok(()),
             _ => self.other(instruction, callee, &name),
+        }
+    }
+
+    /// Has a call that stays get neither a place nor the thread's number.
+    fn forget_thread(&self, call: LLVMValueRef) {
+        let context = llvm!(core::LLVMGetModuleContext(self.module));
+        let pointer = llvm!(core::LLVMPointerTypeInContext(context, 0));
+        let number = llvm!(core::LLVMInt32TypeInContext(context));
+        for (index, of) in [(0, pointer), (1, number)] {
+            let nothing = llvm!(core::LLVMConstNull(of));
+            llvm!(core::LLVMSetOperand(call, index, nothing));
         }
     }
 

@@ -22,7 +22,7 @@ pub(super) struct Candidate {
     /// Why it is none after all.
     pub refused: Option<Refusal>,
     /// The functions that it reaches by calls, itself not among them unless it calls itself.
-    reached: HashSet<LLVMValueRef>,
+    pub reached: HashSet<LLVMValueRef>,
 }
 
 /// The regions of a module, in its order.

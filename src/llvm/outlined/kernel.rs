@@ -28,6 +28,11 @@ const THREADS: u32 = 256;
 pub(super) const WARP: u32 = 32;
 /// Bytes of the largest record for which `outlined.c` does not use a buffer within a block.
 const EXCHANGED: u64 = 256;
+/// Bytes of a variable from which on it is in memory that the launch brings along: a GPU has its own for a thread
+/// there for all threads that it may run at once, and no more than 512 KiB.
+const LARGE: u64 = 16 << 10;
+/// What the size of a thread's slice is a multiple of.
+const SLICE: u64 = 256;
 /// Blocks whose records a reduction has room for; devices make room for more.
 const BLOCKS: u32 = 1024;
 
@@ -47,8 +52,17 @@ pub(super) struct Kernel {
 pub(super) struct Unit {
     /// The code for a device.
     pub bitcode: Vec<u8>,
-    /// Bytes of the variables that an iteration has for itself, by kernel.
-    pub private: HashMap<String, u64>,
+    /// What memory an iteration has for itself, by kernel.
+    pub memory: HashMap<String, Memory>,
+}
+
+/// Bytes of the variables that an iteration has for itself.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Memory {
+    /// In what a device has for each of its threads.
+    pub private: u64,
+    /// In slices of what the launch brings along.
+    pub scratch: u64,
 }
 
 /// The unit of kernels for regions that have these roots.
@@ -95,8 +109,8 @@ pub(super) fn unit(parsed: &Parsed, made: &[(&Kernel, &[Root])]) -> Result<Unit,
         module,
         c"globaldce,function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg)",
     )?;
-    let private = kernels.iter().map(|k| (k.to_string(), private(module, k)));
-    let private = private.collect();
+    let memory = kernels.iter().map(|k| (k.to_string(), memory(module, k)));
+    let memory = memory.collect();
     Machine::new(70, 63)?.adopt(module);
     let mut message = null_mut();
     let broken = llvm!(analysis::LLVMVerifyModule(
@@ -115,24 +129,87 @@ pub(super) fn unit(parsed: &Parsed, made: &[(&Kernel, &[Root])]) -> Result<Unit,
     let buffer = llvm!(bit_writer::LLVMWriteBitcodeToMemoryBuffer(module));
     Ok(Unit {
         bitcode: take_buffer(buffer),
-        private,
+        memory,
     })
 }
 
-/// Bytes of a kernel's variables.
-fn private(module: LLVMModuleRef, kernel: &str) -> u64 {
+/// Bytes of a kernel's variables; those that are too large for a thread's own memory get their places in the
+/// thread's slice of memory that the launch brings along.
+fn memory(module: LLVMModuleRef, kernel: &str) -> Memory {
+    let mut memory = Memory::default();
     let Some(kernel) = crate::llvm::nvptx::function(module, kernel) else {
-        return 0;
+        return memory;
     };
     let layout = llvm!(target::LLVMGetModuleDataLayout(module));
-    instructions(kernel)
-        .filter(|&i| !llvm!(core::LLVMIsAAllocaInst(i)).is_null())
-        .map(|variable| {
-            let of = llvm!(core::LLVMGetAllocatedType(variable));
-            let count = super::constant(llvm!(core::LLVMGetOperand(variable, 0)));
-            llvm!(target::LLVMABISizeOfType(layout, of)) * count.unwrap_or(1) as u64
-        })
-        .sum()
+    let mut large = Vec::new();
+    for variable in instructions(kernel) {
+        if llvm!(core::LLVMIsAAllocaInst(variable)).is_null() {
+            continue;
+        }
+        let of = llvm!(core::LLVMGetAllocatedType(variable));
+        let count = super::constant(llvm!(core::LLVMGetOperand(variable, 0)));
+        let size = llvm!(target::LLVMABISizeOfType(layout, of)) * count.unwrap_or(1) as u64;
+        if size < LARGE || count.is_none() {
+            memory.private += size;
+            continue;
+        }
+        large.push((variable, memory.scratch));
+        memory.scratch += size.next_multiple_of(SLICE);
+    }
+    if !large.is_empty() {
+        slice(module, kernel, &large, memory.scratch);
+    }
+    memory
+}
+
+/// Has variables be in the thread's slice, each so far from its start.
+fn slice(module: LLVMModuleRef, kernel: LLVMValueRef, large: &[(LLVMValueRef, u64)], size: u64) {
+    let context = llvm!(core::LLVMGetModuleContext(module));
+    let byte = llvm!(core::LLVMInt8TypeInContext(context));
+    let word = llvm!(core::LLVMInt64TypeInContext(context));
+    let pointer = llvm!(core::LLVMPointerTypeInContext(context, 0));
+    let none = c"".as_ptr();
+    let mut types = [pointer, word];
+    let of = llvm!(core::LLVMFunctionType(pointer, types.as_mut_ptr(), 2, 0));
+    let name = format!("{OURS}slice");
+    let gives = crate::llvm::nvptx::function(module, &name).unwrap_or_else(|| {
+        let name = format!("{name}\0");
+        llvm!(core::LLVMAddFunction(module, name.as_ptr().cast(), of))
+    });
+    let builder = llvm!(core::LLVMCreateBuilderInContext(context));
+    let entry = llvm!(core::LLVMGetEntryBasicBlock(kernel));
+    let first = llvm!(core::LLVMGetFirstInstruction(entry));
+    llvm!(core::LLVMPositionBuilderBefore(builder, first));
+    let slices = llvm!(core::LLVMGetParam(kernel, 1));
+    let mut arguments = [slices, llvm!(core::LLVMConstInt(word, size, 0))];
+    let start = llvm!(core::LLVMBuildCall2(
+        builder,
+        of,
+        gives,
+        arguments.as_mut_ptr(),
+        2,
+        none
+    ));
+    for &(variable, at) in large {
+        let mut index = [llvm!(core::LLVMConstInt(word, at, 0))];
+        llvm!(core::LLVMPositionBuilderBefore(builder, variable));
+        let place = llvm!(core::LLVMBuildGEP2(
+            builder,
+            byte,
+            start,
+            index.as_mut_ptr(),
+            1,
+            none
+        ));
+        for user in super::users(variable) {
+            if called(user).is_some_and(|f| name_of(f).starts_with("llvm.lifetime.")) {
+                llvm!(core::LLVMInstructionEraseFromParent(user));
+            }
+        }
+        llvm!(core::LLVMReplaceAllUsesWith(variable, place));
+        llvm!(core::LLVMInstructionEraseFromParent(variable));
+    }
+    llvm!(core::LLVMDisposeBuilder(builder));
 }
 
 /// What all kernels call; the functions are in `runtime-c/device/outlined.c`.
@@ -206,7 +283,7 @@ fn write_kernel(text: &mut String, kernel: &Kernel, roots: &[Root], records: Opt
     let name = quoted(&kernel.name);
     let region = quoted(&name_of(kernel.function));
     let types = types(kernel.function);
-    let mut parameters = vec!["ptr %launch".to_owned()];
+    let mut parameters = vec!["ptr %launch".to_owned(), "ptr %slices".to_owned()];
     let mut body = String::new();
     let mut arguments = vec!["ptr %virtual".to_owned(), "ptr %virtual".to_owned()];
     for (n, root) in roots.iter().enumerate() {
@@ -335,7 +412,7 @@ fn pass(
     }
 }
 
-fn always_inline(function: LLVMValueRef) {
+pub(super) fn always_inline(function: LLVMValueRef) {
     let name = c"alwaysinline";
     let kind = llvm!(core::LLVMGetEnumAttributeKindForName(
         name.as_ptr(),

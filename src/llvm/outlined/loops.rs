@@ -50,12 +50,6 @@ impl Loop {
         begun && (self.before.contains(&here) || self.ends.iter().any(ends))
     }
 
-    /// Blocks that lead to its end, and those that have it.
-    pub fn blocks(&self) -> HashSet<LLVMBasicBlockRef> {
-        let ends = self.ends.iter().map(|&e| block(e));
-        self.before.iter().copied().chain(ends).collect()
-    }
-
     /// Whether an instruction can run after it began.
     pub fn leads_to(&self, instruction: LLVMValueRef) -> bool {
         let here = block(instruction);

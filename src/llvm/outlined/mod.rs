@@ -17,6 +17,7 @@
 //! What not: nothing is known here of devices or addresses (`offload::outlined`).
 
 mod accesses;
+mod around;
 mod control;
 mod copies;
 mod entries;
@@ -24,8 +25,10 @@ mod flatten;
 mod kernel;
 mod loops;
 mod names;
+mod own;
 mod phases;
 mod script;
+mod sums;
 mod trips;
 mod walk;
 
@@ -78,6 +81,8 @@ pub struct Phase {
     /// Bytes of memory that each iteration has for itself. A GPU has them for each of the threads that it may
     /// run at once, ten thousands and more, so from some KiB on they are far from the processors.
     pub private: u64,
+    /// Bytes of memory of the device that each of its threads has for what is too large for that.
+    pub scratch: u64,
 }
 
 /// Something that a region gets from outside.
@@ -161,11 +166,13 @@ fn outline_here(files: &[Input]) -> Result<Outlined, String> {
     super::initialise_nvptx();
     let parsed = parse::parse(files).map_err(|e| e.to_string())?;
     let module = parsed.module;
-    let found = flatten::candidates(module);
+    let mut found = flatten::candidates(module);
     if found.is_empty() {
         return Ok(Outlined::default());
     }
+    let mut owns = own::survey(module, &found);
     flatten::flatten(module, &found)?;
+    own::replace(&mut owns, &mut found);
     let mut regions = Vec::new();
     let mut made = Vec::new();
     for (index, candidate) in found.iter().enumerate() {
@@ -200,7 +207,8 @@ fn outline_here(files: &[Input]) -> Result<Outlined, String> {
             continue;
         };
         for phase in &mut plan.phases {
-            phase.private = unit.private.get(&phase.kernel).copied().unwrap_or(0);
+            let of = unit.memory.get(&phase.kernel).copied().unwrap_or_default();
+            (phase.private, phase.scratch) = (of.private, of.scratch);
         }
     }
     Ok(Outlined {
@@ -260,6 +268,7 @@ fn whole(
         bounds: trips::bounds(&roots, function, module, at.begin),
         writes: Vec::new(),
         private: 0,
+        scratch: 0,
     };
     let phases: Vec<Phase> = loops.iter().enumerate().map(phase).collect();
     let kernel = |phase: &Phase| Kernel {
@@ -284,10 +293,11 @@ fn walked(
     function: LLVMValueRef,
     index: usize,
 ) -> Result<(Plan, Vec<Kernel>), Refusal> {
-    let reductions = entries::rewrite(module, function, Way::Walk)?;
+    let mut reductions = entries::rewrite(module, function, Way::Walk)?;
     flatten::simplify(function)?;
     let roots = accesses::all_roots(module, function)?;
-    let (parts, script) = walk::apart(module, function, &reductions)?;
+    let mut bounds = trips::once(&roots, function, module);
+    let (parts, script) = walk::apart(module, function, &mut reductions)?;
     let mut phases = Vec::new();
     let mut kernels = Vec::new();
     for (n, part) in parts.into_iter().enumerate() {
@@ -297,9 +307,10 @@ fn walked(
         phases.push(Phase {
             kernel: kernel_name(index, n),
             number: part.number,
-            bounds: None,
+            bounds: bounds.remove(&part.number),
             writes: accesses::written(module, part.function, &roots)?,
             private: 0,
+            scratch: 0,
         });
         kernels.push(Kernel {
             name: kernel_name(index, n),

@@ -17,6 +17,8 @@ pub struct Script {
     pub words: u32,
     /// Bytes of the thread's own variables.
     pub own: u32,
+    /// Where in these variables are that loops add to, and their bytes: the device has them, too.
+    pub shared: Vec<(u32, u32)>,
     /// The program's variables that operands are about.
     pub variables: Vec<String>,
 }

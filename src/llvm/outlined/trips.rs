@@ -1,10 +1,11 @@
 //! How many iterations a region's loop has: an expression over what it gets, for the host to compute.
 
 use super::entries::OURS;
-use super::{Origin, Passing, Root, constant};
+use super::{Origin, Passing, Root, constant, loops};
 use crate::llvm::nvptx::called;
 use crate::llvm::raw::llvm;
 use crate::llvm::reader::name_of;
+use hashbrown::HashMap;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMIntPredicate, LLVMOpcode, LLVMTypeKind};
 use serde::{Deserialize, Serialize};
@@ -94,6 +95,19 @@ pub(super) fn bounds(
     }
     let lower = reading.stored(begin, operand(2))?;
     Some((lower, reading.stored(begin, operand(3))?))
+}
+
+/// The same for each loop that a region comes by once, by their numbers.
+pub(super) fn once(
+    roots: &[Root],
+    function: LLVMValueRef,
+    module: LLVMModuleRef,
+) -> HashMap<u32, (Expression, Expression)> {
+    let found = loops::find(function).unwrap_or_default();
+    let known = found
+        .iter()
+        .filter_map(|at| Some((at.number, bounds(roots, function, module, at.begin)?)));
+    known.collect()
 }
 
 struct Reading<'a> {

@@ -5,7 +5,8 @@
 //! thread computes alike, parts for one thread, barriers. Why that is right: a team of one thread would do
 //! just this, and a program may get that. So every thread's own values must be the same: a value that a loop
 //! computes is not used behind it, and a private variable that a loop writes is not read there, nor in the
-//! loop's next run. What a loop gets of values that were computed before goes with the launch.
+//! loop's next run; but arrays to which loops only add are ([`super::sums`]), and may be added to memory
+//! ([`super::around`]). What a loop gets of values that were computed before goes with the launch.
 //!
 //! What not: what one loop needs of another on the same thread without a barrier is satisfied by kernels'
 //! order; regions of one loop with nothing around need none of this ([`super::kernel`]).
@@ -14,7 +15,7 @@ use super::control::{self, Given, Launched, Limit};
 use super::entries::{FINI, OURS, Reduction};
 use super::loops::{block, successors};
 use super::script::Script;
-use super::{Refusal, accesses, phases, refuse, users};
+use super::{Refusal, accesses, around, phases, refuse, sums, users};
 use crate::llvm::nvptx::{called, instructions};
 use crate::llvm::raw::llvm;
 use crate::llvm::reader::name_of;
@@ -39,24 +40,51 @@ pub(super) struct Part {
 pub(super) const ONE: &str = "__ompvm_outlined_one";
 
 /// Where a loop is.
-struct Section {
-    entry: LLVMBasicBlockRef,
+pub(super) struct Section {
+    pub entry: LLVMBasicBlockRef,
     blocks: Blocks,
     /// Where the walk goes on.
-    after: LLVMBasicBlockRef,
+    pub after: LLVMBasicBlockRef,
+}
+
+impl Section {
+    pub fn contains(&self, instruction: LLVMValueRef) -> bool {
+        self.blocks.contains(&block(instruction))
+    }
+
+    /// The call that begins its reduction.
+    pub fn reduction(&self) -> Option<LLVMValueRef> {
+        let begins = format!("{OURS}reduce.");
+        let function = llvm!(core::LLVMGetBasicBlockParent(self.entry));
+        instructions(function)
+            .filter(|&i| self.contains(i))
+            .find(|&i| called(i).is_some_and(|f| name_of(f).starts_with(&*begins)))
+    }
 }
 
 /// Takes a region's function apart.
 pub(super) fn apart(
     module: LLVMModuleRef,
     function: LLVMValueRef,
-    reductions: &[Reduction],
+    reductions: &mut Vec<Reduction>,
 ) -> Result<(Vec<Part>, Script), Refusal> {
-    let sections = sections(function)?;
+    sums::read_behind(module, function);
+    super::flatten::passes(function, c"adce")?;
+    let mut sections = sections_of(function)?;
     for section in &sections {
         values(section)?;
     }
-    variables(module, function, &sections)?;
+    let placed = sums::place(module, function, &sections, reductions);
+    let shared = placed.shared;
+    if !shared.is_empty() {
+        sections = sections_of(function)?;
+        for section in &sections {
+            values(section)?;
+        }
+    }
+    around::plain(function, &sections, &shared)?;
+    variables(module, function, &sections, &shared)
+        .map_err(|refusal| placed.hint.unwrap_or(refusal))?;
     let mut parts = Vec::new();
     let mut launched = Vec::new();
     for section in &sections {
@@ -65,7 +93,7 @@ pub(super) fn apart(
         let inner = shim::extract(&list)
             .ok_or_else(|| refuse("its loop cannot be made a function", None))?;
         let phase = parts.len() as u32;
-        let (part, launch) = part(module, function, inner, phase, reductions)?;
+        let (part, launch) = part(module, function, inner, phase, reductions, &shared)?;
         parts.push(part);
         launched.push(launch);
     }
@@ -76,7 +104,7 @@ pub(super) fn apart(
         llvm!(core::LLVMInstructionEraseFromParent(mark));
     }
     super::flatten::passes(function, c"scalarizer<load-store>,simplifycfg,adce")?;
-    let script = control::script(module, function, &launched)?;
+    let script = control::script(module, function, &launched, &shared)?;
     for launch in &launched {
         let used = called(launch.call);
         llvm!(core::LLVMInstructionEraseFromParent(launch.call));
@@ -95,7 +123,7 @@ fn marks(function: LLVMValueRef, name: &str) -> Vec<LLVMValueRef> {
 }
 
 /// Finds the loops; each begins a block then, and goes on at a block of its own.
-fn sections(function: LLVMValueRef) -> Result<Vec<Section>, Refusal> {
+fn sections_of(function: LLVMValueRef) -> Result<Vec<Section>, Refusal> {
     let begins = marks(function, &format!("{OURS}at"));
     let mut numbers: Vec<_> = begins
         .iter()
@@ -346,6 +374,11 @@ fn touches(module: LLVMModuleRef, variable: LLVMValueRef) -> Option<Vec<Touch>> 
     Some(found)
 }
 
+/// Whether all that is done with a private variable is seen.
+pub(super) fn is_seen(module: LLVMModuleRef, variable: LLVMValueRef) -> bool {
+    touches(module, variable).is_some()
+}
+
 /// Whether something is the list of a reduction's copies, which is filled in before each use.
 fn is_list(variable: LLVMValueRef) -> bool {
     users(variable).into_iter().any(|u| {
@@ -359,10 +392,11 @@ fn variables(
     module: LLVMModuleRef,
     function: LLVMValueRef,
     sections: &[Section],
+    shared: &HashSet<LLVMValueRef>,
 ) -> Result<(), Refusal> {
     let owner = |i| sections.iter().position(|s| s.blocks.contains(&block(i)));
     for variable in instructions(function) {
-        if llvm!(core::LLVMIsAAllocaInst(variable)).is_null() {
+        if llvm!(core::LLVMIsAAllocaInst(variable)).is_null() || shared.contains(&variable) {
             continue;
         }
         let inside = users(variable).into_iter().any(|u| owner(u).is_some());
@@ -448,7 +482,7 @@ fn comes_before(first: LLVMValueRef, second: LLVMValueRef) -> bool {
     false
 }
 
-fn predecessors(of: LLVMBasicBlockRef) -> Vec<LLVMBasicBlockRef> {
+pub(super) fn predecessors(of: LLVMBasicBlockRef) -> Vec<LLVMBasicBlockRef> {
     users(llvm!(core::LLVMBasicBlockAsValue(of)))
         .into_iter()
         .filter(|&u| !llvm!(core::LLVMIsATerminatorInst(u)).is_null())
@@ -463,6 +497,7 @@ fn part(
     inner: LLVMValueRef,
     phase: u32,
     reductions: &[Reduction],
+    shared: &HashSet<LLVMValueRef>,
 ) -> Result<(Part, Launched), Refusal> {
     let call = users(inner).into_iter().next();
     let call = call.ok_or_else(|| refuse("its loop is never reached", None))?;
@@ -474,6 +509,7 @@ fn part(
     let mut it = Making {
         module,
         function,
+        shared,
         words: Vec::new(),
         parts: HashMap::new(),
     };
@@ -547,10 +583,12 @@ fn launched(
     })
 }
 
-struct Making {
+struct Making<'a> {
     module: LLVMModuleRef,
     /// The region's.
     function: LLVMValueRef,
+    /// Variables that are on the device, too.
+    shared: &'a HashSet<LLVMValueRef>,
     words: Vec<Given>,
     /// The first words of values and variables.
     parts: HashMap<LLVMValueRef, usize>,
@@ -566,7 +604,7 @@ fn operands(value: LLVMValueRef) -> impl Iterator<Item = LLVMValueRef> {
     (0..count).map(move |i| llvm!(core::LLVMGetOperand(value, i)))
 }
 
-impl Making {
+impl Making<'_> {
     fn size(&self, variable: LLVMValueRef) -> Option<u64> {
         let layout = llvm!(target::LLVMGetModuleDataLayout(self.module));
         let of = llvm!(core::LLVMGetAllocatedType(variable));
@@ -581,6 +619,11 @@ impl Making {
             return Ok(());
         };
         if self.parts.contains_key(&value) {
+            return Ok(());
+        }
+        if self.shared.contains(&value) {
+            self.parts.insert(value, self.words.len());
+            self.words.push(Given::Address(value));
             return Ok(());
         }
         if opcode == LLVMAlloca {
@@ -712,7 +755,7 @@ fn is_memory(at: LLVMValueRef) -> bool {
 }
 
 struct Body<'a> {
-    making: &'a Making,
+    making: &'a Making<'a>,
     made: LLVMValueRef,
     builder: LLVMBuilderRef,
     /// The parameter with the first word.
@@ -733,7 +776,11 @@ impl Body<'_> {
             return value;
         };
         let made = match self.making.parts.get(&value) {
-            Some(&first) if opcode == LLVMOpcode::LLVMAlloca => self.variable(value, first),
+            Some(&first)
+                if opcode == LLVMOpcode::LLVMAlloca && !self.making.shared.contains(&value) =>
+            {
+                self.variable(value, first)
+            }
             Some(&first) => self.number(value, first),
             None => {
                 let parts: Vec<LLVMValueRef> = operands(value).map(|o| self.value(o)).collect();

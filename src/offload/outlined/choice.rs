@@ -91,6 +91,8 @@ pub(super) struct Measured {
     device: (u64, u64),
     /// The next run there brings data.
     moving: bool,
+    /// What the first run there took, with all that it brought.
+    first: u64,
     /// What runs there took longer than on the host, and how much of that may be.
     excess: u64,
     allowance: u64,
@@ -117,6 +119,8 @@ impl Measured {
     pub fn known(host: u64, device: u64) -> Measured {
         Measured {
             host: (FIRST, host),
+            // That may pay for a trial where the region runs only once.
+            since: if device == 0 { host } else { 0 },
             hope: device,
             lost: if device > host { DOUBTS } else { 0 },
             ..Measured::default()
@@ -132,10 +136,8 @@ impl Measured {
     /// process take less on the device, wherever they were.
     pub fn outcome(&self) -> Option<(u64, u64, u64)> {
         let host = self.host.1;
-        let device = match self.device.1 {
-            0 => self.hope,
-            measured => measured,
-        };
+        let known = [self.device.1, self.first, self.hope];
+        let device = known.into_iter().find(|&d| d > 0).unwrap_or(0);
         let gain = if device > 0 {
             host.saturating_sub(device)
         } else {
@@ -276,6 +278,7 @@ impl Measured {
         self.dear = 0;
         self.moving = true;
         self.device = (0, 0);
+        self.first = 0;
         self.excess = 0;
         self.allowance = if known { cost.max(self.window()) } else { cost };
         self.hope = 0;
@@ -289,7 +292,11 @@ impl Measured {
         ledger.host += time.min(host);
         self.runs += 1;
         self.away = (self.away.0 + 1, self.away.1 + time);
-        if !std::mem::take(&mut self.moving) {
+        if std::mem::take(&mut self.moving) {
+            if self.first == 0 {
+                self.first = time;
+            }
+        } else {
             let (runs, mean) = self.device;
             let value = match runs {
                 0 => time,
@@ -597,6 +604,29 @@ mod tests {
         }
         assert!(m.host_runs >= 22, "{}", m.host_runs);
         assert_eq!(m.measured.outcome().map(|o| o.2), Some(0));
+    }
+
+    #[test]
+    fn outlined_a_region_that_runs_once_is_tried_and_known_in_the_next_run() {
+        let mut ledger = Ledger::default();
+        // It was timed before there were kernels.
+        let mut m = Measured::known(2700 * MS, 0);
+        ledger.host = 2700 * MS;
+        assert_eq!(m.choose(&ledger), Choice::Trial);
+        assert!(m.may_try(&ledger, m.trial(Moves::default(), SPEED, Some(16384), 16)));
+        m.begin(TRIAL);
+        m.on_device(100 * MS, 90 * MS, &mut ledger);
+        let (host, device, won) = m.outcome().unwrap();
+        assert_eq!((host, device, won), (2700 * MS, 100 * MS, 2600 * MS));
+        let next = Measured::known(host, device);
+        assert!(next.hopes());
+        assert_eq!(next.choose(&Ledger::default()), Choice::Trial);
+        // Slower than the host, it is not.
+        let mut m = Measured::known(200 * MS, 0);
+        m.begin(TRIAL);
+        m.on_device(500 * MS, 490 * MS, &mut ledger);
+        let (host, device, _) = m.outcome().unwrap();
+        assert!(!Measured::known(host, device).hopes());
     }
 
     #[test]

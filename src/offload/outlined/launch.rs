@@ -8,7 +8,7 @@ use super::choice::Moves;
 use super::heap;
 use super::residency::{self, Objects, Traffic};
 use super::walk::{self, Frame, Walk};
-use super::{Plan, Region};
+use super::{Plan, Region, slices};
 use crate::kmpc::hooks;
 use crate::llvm::outlined::{Access, Expression, Origin, Passing, Phase};
 use crate::offload::device::{Failure, Kernel, Launch, Memory, Queue};
@@ -127,13 +127,34 @@ pub(super) unsafe fn launch(
     let before = objects.traffic;
     // SAFETY: the caller's contract.
     let mut needs = unsafe { needs(region, plan, start, &mut objects) }.map_err(Problem::Memory)?;
+    // The variables of the one who walks; loops add to some of them.
+    let mut own = vec![
+        0u64;
+        plan.script
+            .as_ref()
+            .map_or(0, |s| s.own.div_ceil(8) as usize + 1)
+    ];
+    for &(at, size) in plan.script.iter().flat_map(|s| &s.shared) {
+        needs.pieces.push(Piece {
+            start: own.as_mut_ptr() as usize + at as usize,
+            size: size as usize,
+            write: true,
+            at: 0,
+        });
+    }
     let trips: Vec<Option<u64>> = needs.bounds.iter().map(count).collect();
     if plan.script.is_none() && trips.iter().all(|&n| n == Some(0)) {
         return Err(Problem::Memory("it has no iterations".into()));
     }
     let used: Vec<usize> = needs.residents.iter().map(|r| r.block.start).collect();
     for resident in &needs.residents {
-        let object = objects.on_device(state, &resident.block, &used)?;
+        let mut object = objects.on_device(state, &resident.block, &used);
+        if let Err(Failure::OutOfMemory { .. }) = object
+            && slices::release(state.number, &*state.device)
+        {
+            object = objects.on_device(state, &resident.block, &used);
+        }
+        let object = object?;
         let first = !region.policy.proved();
         if resident.write && first && !object.on_host {
             // The first run of a kernel may fail, and then the device may lose all.
@@ -157,7 +178,8 @@ pub(super) unsafe fn launch(
         traffic.to += size as u64;
         traffic.time += began.elapsed().as_nanos() as u64;
     }
-    let mut words = vec![0];
+    // The launch's environment, and where slices are.
+    let mut words = vec![0, 0];
     for word in &needs.words {
         words.push(match *word {
             Word::Number(number) => number,
@@ -184,12 +206,13 @@ pub(super) unsafe fn launch(
     let mut ended = Ok(());
     if let Some(script) = &plan.script {
         let walk = Walk {
-            device,
+            state,
             program: &region.program,
             plan,
             script,
             kernels: &kernels,
             words: &words,
+            own: &mut own,
             needs: &needs,
             objects: &mut objects,
             frame: Frame {
@@ -205,15 +228,19 @@ pub(super) unsafe fn launch(
             Err(failure) => ended = Err(failure),
         }
     } else {
-        for (kernel, trips) in kernels.iter().zip(trips).filter(|(_, n)| *n != Some(0)) {
-            let shape = device.shape(kernel, 0, 0, trips.unwrap_or(0));
-            let run = Launch {
-                blocks: [shape.0, 1, 1],
-                threads: [shape.1, 1, 1],
-                shared: 0,
-                args: &words,
-            };
-            ended = ended.and_then(|()| device.launch(Queue::SYNC, kernel, &run));
+        let all = kernels.iter().zip(trips).zip(&plan.phases);
+        for ((kernel, trips), phase) in all.filter(|((_, n), _)| *n != Some(0)) {
+            ended = ended.and_then(|()| {
+                let shape = slices::shape(state, kernel, trips.unwrap_or(0), phase.scratch)?;
+                words[1] = shape.slices;
+                let run = Launch {
+                    blocks: [shape.blocks, 1, 1],
+                    threads: [shape.threads, 1, 1],
+                    shared: 0,
+                    args: &words,
+                };
+                device.launch(Queue::SYNC, kernel, &run)
+            });
         }
     }
     let kernel_time = began.elapsed().as_nanos() as u64 - (traffic.time - moved);
@@ -246,7 +273,7 @@ pub(super) unsafe fn launch(
             traffic.time += began.elapsed().as_nanos() as u64;
         }
         for piece in needs.pieces.iter().filter(|p| p.write) {
-            // SAFETY: live memory of the program, which it may write.
+            // SAFETY: live memory of the program, which it may write, or of the walk's variables.
             unsafe {
                 std::ptr::copy_nonoverlapping(
                     bytes.as_ptr().add(piece.at),

@@ -20,6 +20,7 @@ mod library;
 mod policy;
 mod preparation;
 mod residency;
+mod slices;
 mod walk;
 
 use super::device::{Code, Failure, Image, Kernel};
@@ -308,6 +309,7 @@ fn region_of(function: usize) -> Option<Arc<Region>> {
 /// # Safety
 /// A region of the runtime's.
 unsafe fn offered(start: &hooks::Region) -> bool {
+    preparation::wait(start);
     let Some(region) = region_of(start.microtask as usize) else {
         let watches = preparation::watches(start);
         if watches {

@@ -49,9 +49,12 @@ static SPEED: AtomicU64 = AtomicU64::new(16_000);
 
 /// Runs after a short one that are not looked at: looking takes a part of a microsecond.
 const SKIPPED: u32 = 30;
-/// Bytes of private memory of an iteration from which on the host keeps it: on a device they are in its memory, for
-/// as many threads as it runs at once, and each access waits for that.
+/// Bytes of a thread's memory for an iteration from which on the host keeps it: on a device they are in its memory,
+/// for as many threads as it could run at once, and each access waits for that.
 const PRIVATE: u64 = 16 << 10;
+/// Iterations from which on they may have memory that the launch brings along: with fewer a GPU has too little to do
+/// while they wait for that.
+const MANY: u64 = 2048;
 /// Bytes that are copied to find out how fast copies are.
 const PROBE: usize = 32 << 20;
 /// Bytes whose copy tells the speed.
@@ -125,6 +128,8 @@ pub(super) struct Region {
     measured: Mutex<[Measured; 33]>,
     /// Runs that are not looked at, after a short one.
     skip: AtomicU32,
+    /// It has been decided about.
+    seen: AtomicBool,
 }
 
 impl Default for Region {
@@ -135,6 +140,7 @@ impl Default for Region {
             returns: Box::leak(Box::default()),
             measured: Mutex::new([Measured::default(); 33]),
             skip: AtomicU32::new(0),
+            seen: AtomicBool::new(false),
         }
     }
 }
@@ -171,6 +177,11 @@ impl Region {
         // Threads that do this at once skip one less or more.
         self.skip.store(left.saturating_sub(1), Ordering::Relaxed);
         left > 0
+    }
+
+    /// Whether a run of it could be on the device.
+    pub fn seen(&self) -> bool {
+        self.seen.load(Ordering::Relaxed)
     }
 
     /// Whether its kernel has ended well before.
@@ -211,8 +222,18 @@ pub(super) unsafe fn run(region: &super::Region, start: &hooks::Region) -> bool 
     }
     // SAFETY: the caller's contract.
     let trips = unsafe { launch::trips(region, plan, start) };
+    if plan.phases.iter().any(|p| p.scratch > 0) && trips.is_none_or(|n| n < MANY) {
+        note_host(
+            start,
+            "its iterations need much memory of their own, and are few",
+        );
+        return false;
+    }
     let class = trips.map_or(32, |n| (64 - n.leading_zeros()) as usize / 2);
     let state = &region.policy;
+    if region.program.is_prepared() {
+        state.seen.store(true, Ordering::Relaxed);
+    }
     let known = state.measured.lock()[class];
     let ledger = *LEDGER.lock();
     let speed = SPEED.load(Ordering::Relaxed);

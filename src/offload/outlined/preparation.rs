@@ -8,15 +8,20 @@
 //! - as soon as regions took [`WORTH`], on a thread of lowest priority, while processors are idle;
 //! - else when a twentieth of what regions took pays for it ([`Ledger`]).
 //!
+//! A region that takes long by itself, as the only one of a program, waits for kernels that are being made where it
+//! wins by that, as far as earlier runs tell, or where a twentieth of what regions took pays for finding out
+//! ([`patience`]).
+//!
 //! Of all runs of a program a [`Profile`] is kept with its kernels: what regions took on either side, what may be
 //! lost, and how often preparation was in vain. So what one run finds out the next one knows.
 //!
 //! What not: what was kept is believed until it is measured otherwise.
 
-use super::choice::{Ledger, Measured};
+use super::choice::{Ledger, Measured, TRIAL};
 use super::{Program, policy};
 use crate::kmpc::{fork, hooks};
 use crate::support::{clock, topology};
+use hashbrown::HashMap;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -37,6 +42,10 @@ const MOST_VAIN: u32 = 16;
 const CREDIT: u64 = 100_000_000_000;
 /// Over so long is measured whether processors are idle.
 const SPAN: Duration = Duration::from_millis(50);
+/// A region that takes longer, in nanoseconds, may wait for kernels.
+const LONG: u64 = 100_000_000;
+/// How often one that waits looks.
+const LOOKS: Duration = Duration::from_millis(1);
 /// A region that is shorter is not timed the next [`SKIPPED`] times.
 const SHORT: Duration = Duration::from_micros(40);
 const SKIPPED: u32 = 30;
@@ -55,6 +64,8 @@ pub(super) struct Profile {
     vain: u32,
     /// What the device won in the last run.
     won: u64,
+    /// By function: what a run of a region takes that is worth waiting for, on the host.
+    long: BTreeMap<String, u64>,
     /// By function and length of runs: what one takes on the host and on the device.
     regions: BTreeMap<String, BTreeMap<u8, (u64, u64)>>,
 }
@@ -82,12 +93,41 @@ impl Profile {
     /// What earlier runs measured of a region, by the length of its runs.
     fn measured(&self, function: &str) -> [Measured; 33] {
         let known = self.regions.get(function);
+        let long = self.long.get(function).map(|&host| (host, 0));
         std::array::from_fn(|class| {
-            let times = known.and_then(|k| k.get(&(class as u8)));
-            times.map_or_else(Measured::default, |&(host, device)| {
-                Measured::known(host, device)
-            })
+            let times = known.and_then(|k| k.get(&(class as u8)).copied());
+            times
+                .or(long)
+                .map_or_else(Measured::default, |(host, device)| {
+                    Measured::known(host, device)
+                })
         })
+    }
+
+    /// What a long run of a region takes on the host and, unless 0, on the device.
+    fn long(&self, function: &str) -> Option<(u64, u64)> {
+        let known = self
+            .regions
+            .get(function)
+            .into_iter()
+            .flat_map(|k| k.values());
+        let known = known.copied().max_by_key(|t| t.0);
+        let timed = self.long.get(function).map(|&host| (host, 0));
+        known.or(timed).filter(|t| t.0 >= LONG)
+    }
+}
+
+/// How long a region that takes so long on either side waits for kernels that cost so much; 0 on the device: not
+/// known. `paid`: what they cost is lost already.
+fn patience(host: u64, device: u64, cost: u64, ledger: &Ledger, paid: bool) -> u64 {
+    if device > 0 {
+        let gain = host.saturating_sub(device);
+        return if gain > cost { gain } else { 0 };
+    }
+    let more = if paid { 0 } else { cost };
+    match host >= 2 * cost && ledger.affords(more + TRIAL) {
+        true => host.min(4 * cost),
+        false => 0,
     }
 }
 
@@ -119,7 +159,45 @@ fn due(profile: &Profile, bytes: usize, ledger: &Ledger, here: u64, idle: bool) 
 struct Waiting {
     program: Arc<Program>,
     profile: Profile,
+    /// Whether they are being made, and whether their cost counts as lost.
+    begun: Option<bool>,
+    /// Functions of regions that take long, on the host and, unless 0, on the device.
+    long: HashMap<usize, (u64, u64)>,
 }
+
+impl Waiting {
+    fn new(program: &Arc<Program>, profile: Profile) -> Waiting {
+        let names = profile.long.keys().chain(profile.regions.keys());
+        let known = names.filter_map(|name| {
+            let &address = program.functions.get(name)?;
+            Some((address, profile.long(name)?))
+        });
+        let long = known.collect();
+        Waiting {
+            program: program.clone(),
+            profile,
+            begun: None,
+            long,
+        }
+    }
+
+    /// Has kernels be made; what that costs counts as lost unless processors are idle, or earlier runs won more.
+    fn start(&mut self, start: Start, idle: bool) {
+        let paid = start == Start::Now && !idle;
+        if paid {
+            policy::charge(self.profile.cost(self.program.bytes()));
+        }
+        self.begun = Some(paid);
+        prepare(
+            self.program.clone(),
+            self.profile.clone(),
+            start == Start::Nice,
+        );
+    }
+}
+
+/// What long regions of programs that wait took, by their functions.
+static TIMED: Mutex<Option<HashMap<usize, u64>>> = Mutex::new(None);
 
 static WAITING: Mutex<Vec<Waiting>> = Mutex::new(Vec::new());
 /// How many they are.
@@ -139,19 +217,17 @@ pub(super) fn begin(program: &Arc<Program>) {
     policy::credit(profile.ledger());
     keep(program);
     let nothing = Ledger::default();
-    if due(&profile, program.bytes(), &nothing, 0, false) == Start::Now {
-        prepare(program.clone(), profile, false);
-        return;
+    let mut waiting = Waiting::new(program, profile);
+    if due(&waiting.profile, program.bytes(), &nothing, 0, false) == Start::Now {
+        // Earlier runs won it.
+        waiting.start(Start::Now, true);
     }
-    WAITING.lock().push(Waiting {
-        program: program.clone(),
-        profile,
-    });
+    WAITING.lock().push(waiting);
     COUNT.fetch_add(1, Ordering::Release);
 }
 
-/// A program ends: what was found out is stored.
-pub(super) fn end(program: &Arc<Program>) {
+/// No more is waited for a program's kernels.
+fn done(program: &Arc<Program>) {
     WAITING.lock().retain(|w| {
         let goes = Arc::ptr_eq(&w.program, program);
         if goes {
@@ -159,6 +235,11 @@ pub(super) fn end(program: &Arc<Program>) {
         }
         !goes
     });
+}
+
+/// A program ends: what was found out is stored.
+pub(super) fn end(program: &Arc<Program>) {
+    done(program);
     RUNNING.lock().retain(|p| !Arc::ptr_eq(p, program));
     store(program);
 }
@@ -191,17 +272,33 @@ fn store(program: &Arc<Program>) {
         made: old.made || program.is_prepared(),
         vain: old.vain,
         won: old.won,
+        long: old.long,
         regions: old.regions,
     };
+    let timed = TIMED.lock();
+    for (name, address) in &program.functions {
+        if let Some(&time) = timed.as_ref().and_then(|t| t.get(address)) {
+            new.long.insert(name.clone(), time);
+        }
+    }
+    drop(timed);
     if program.is_prepared() {
         new.won = 0;
+        let mut seen = false;
         for (function, region) in super::regions_of(program) {
+            seen |= region.policy.seen();
             let known = region.policy.outcome();
             new.won += known.iter().map(|k| k.won).sum::<u64>();
             let times = new.regions.entry(function).or_default();
             times.extend(known.iter().map(|k| (k.class, (k.host, k.device))));
         }
-        new.vain = if new.won > 0 { 0 } else { old.vain + 1 };
+        // Kernels that came too late were in vain, but a region may wait for them the next time.
+        let late = !new.long.is_empty() && !seen;
+        new.vain = match new.won {
+            0 if late => old.vain,
+            0 => old.vain + 1,
+            _ => 0,
+        };
     }
     if let Ok(bytes) = postcard::to_allocvec(&new) {
         shelf.put_bytes(NAME, &bytes);
@@ -224,6 +321,53 @@ pub(super) fn watches(start: &hooks::Region) -> bool {
     left == 0
 }
 
+/// Has a region that takes long wait for kernels, where it wins by that.
+pub(super) fn wait(start: &hooks::Region) {
+    if COUNT.load(Ordering::Acquire) == 0 {
+        return;
+    }
+    let function = start.microtask as usize;
+    let Some(mut waiting) = WAITING.try_lock() else {
+        return;
+    };
+    let Some(it) = waiting.iter_mut().find(|w| w.long.contains_key(&function)) else {
+        return;
+    };
+    let bytes = it.program.bytes();
+    let cost = it.profile.cost(bytes);
+    if it.begun.is_none() {
+        let cpus = topology::usable_cpus();
+        let idle = fork::usual_team() < cpus && topology::running_threads() <= cpus;
+        match due(&it.profile, bytes, &policy::ledger(), 0, false) {
+            Start::Later if idle => it.start(Start::Nice, true),
+            Start::Later => return,
+            start => it.start(start, idle),
+        }
+    }
+    let (host, device) = it.long.get(&function).copied().unwrap_or_default();
+    let paid = it.begun == Some(true);
+    let patience = patience(host, device, cost, &policy::ledger(), paid);
+    let program = it.program.clone();
+    drop(waiting);
+    let began = Instant::now();
+    let waits = || {
+        WAITING
+            .lock()
+            .iter()
+            .any(|w| Arc::ptr_eq(&w.program, &program))
+    };
+    while (began.elapsed().as_nanos() as u64) < patience && waits() {
+        std::thread::sleep(LOOKS);
+    }
+    // Once is enough.
+    for it in WAITING.lock().iter_mut() {
+        it.long.remove(&function);
+    }
+    if patience > 0 && device == 0 && !paid {
+        policy::charge(began.elapsed().as_nanos() as u64);
+    }
+}
+
 /// Runs a region of a program that waits for its kernels, on the host.
 ///
 /// # Safety
@@ -239,22 +383,21 @@ pub(super) unsafe fn observe(start: &hooks::Region) {
     let here = policy::add(time.as_nanos() as u64);
     // A team that has all of them waits for the one that is taken away, whatever the system thinks of niceness.
     let idle = fork::usual_team() < topology::usable_cpus() && idle();
+    if time.as_nanos() as u64 >= LONG {
+        let mut timed = TIMED.lock();
+        let timed = timed.get_or_insert_default();
+        timed.insert(start.microtask as usize, time.as_nanos() as u64);
+    }
     let Some(mut waiting) = WAITING.try_lock() else {
         return;
     };
     let ledger = policy::ledger();
-    waiting.retain(|w| {
-        let bytes = w.program.bytes();
-        let start = due(&w.profile, bytes, &ledger, here, idle);
+    for it in waiting.iter_mut().filter(|w| w.begun.is_none()) {
+        let start = due(&it.profile, it.program.bytes(), &ledger, here, idle);
         if start != Start::Later {
-            if start == Start::Now && !idle {
-                policy::charge(w.profile.cost(bytes));
-            }
-            COUNT.fetch_sub(1, Ordering::Relaxed);
-            prepare(w.program.clone(), w.profile.clone(), start == Start::Nice);
+            it.start(start, idle);
         }
-        start == Start::Later
-    });
+    }
 }
 
 /// Whether of late a processor had nothing to do, as far as this process can tell.
@@ -278,7 +421,7 @@ fn idle() -> bool {
 
 /// Makes a program's kernels on a thread of its own.
 fn prepare(program: Arc<Program>, profile: Profile, nice: bool) {
-    // Without a thread the regions stay on the host.
+    // Without a thread the regions stay on the host; those that take long wait once.
     drop(crate::memory::own_thread::spawn(
         c"ompvm offload",
         move || {
@@ -288,6 +431,7 @@ fn prepare(program: Arc<Program>, profile: Profile, nice: bool) {
             }
             // Nothing is to be made where nothing can run it.
             let Ok(state) = crate::offload::region::device_for(-1) else {
+                done(&program);
                 return;
             };
             let known = |function: &str| policy::Region::known(profile.measured(function));
@@ -296,6 +440,7 @@ fn prepare(program: Arc<Program>, profile: Profile, nice: bool) {
                 policy::probe(state);
                 program.prepared.store(true, Ordering::Release);
             }
+            done(&program);
         },
     ));
 }
@@ -344,6 +489,47 @@ mod tests {
         assert_eq!(profile.cost(150_000), STARTING);
         profile.vain = 3;
         assert_eq!(profile.cost(150_000), 8 * STARTING);
+    }
+
+    #[test]
+    fn outlined_a_long_region_waits_for_kernels_where_that_pays() {
+        let rich = Ledger {
+            host: 100 * S,
+            lost: 0,
+        };
+        let poor = Ledger { host: S, lost: S };
+        // Known to be faster there.
+        assert_eq!(patience(3 * S, S / 10, S / 3, &poor, false), 3 * S - S / 10);
+        assert_eq!(patience(S / 4, S / 10, S / 3, &rich, false), 0);
+        assert_eq!(patience(S, 2 * S, S / 3, &rich, false), 0);
+        // Not known: when it is paid for, and not where kernels take longer than the region.
+        assert_eq!(patience(3 * S, 0, S / 3, &rich, false), 4 * (S / 3));
+        assert_eq!(patience(3 * S, 0, S / 3, &poor, true), 0);
+        assert_eq!(patience(S / 2, 0, S / 3, &rich, false), 0);
+        // One region of 2.7 s, 16 threads on 16 processors, the only long one: which run tries it?
+        let mut profile = Profile::default();
+        let (mut lost, bytes, region) = (0, 30_000, 2_700_000_000);
+        let mut tried = 0;
+        for run in 1..20 {
+            let ledger = Ledger {
+                host: (run - 1) * region,
+                lost,
+            };
+            if due(&profile, bytes, &ledger, 0, false) == Start::Now {
+                let cost = profile.cost(bytes);
+                lost += cost;
+                let ledger = Ledger {
+                    host: (run - 1) * region,
+                    lost,
+                };
+                profile.made = true;
+                if patience(region, 0, cost, &ledger, true) > cost {
+                    tried = run;
+                    break;
+                }
+            }
+        }
+        assert!((5..12).contains(&tried), "{tried}");
     }
 
     #[test]

@@ -12,10 +12,11 @@
 
 use super::launch::{Needs, Piece, read_carefully};
 use super::residency::{Objects, Traffic};
-use super::{Plan, Program};
+use super::{Plan, Program, slices};
 use crate::kmpc::hooks;
 use crate::llvm::outlined::{Operand, Origin, Passing, Run, Script, Step};
 use crate::offload::device::{Device, Failure, Kernel, Launch, Queue};
+use crate::offload::devices;
 use std::ops::Range;
 use std::time::Instant;
 
@@ -33,13 +34,15 @@ pub(super) struct Frame<'a> {
 
 /// What a walk is about.
 pub(super) struct Walk<'a> {
-    pub device: &'a dyn Device,
+    pub state: &'static devices::State,
     pub program: &'a Program,
     pub plan: &'a Plan,
     pub script: &'a Script,
     pub kernels: &'a [Kernel],
     /// The words that all kernels get.
     pub words: &'a [u64],
+    /// The thread's own variables.
+    pub own: &'a mut [u64],
     pub needs: &'a Needs,
     pub objects: &'a mut Objects,
     pub frame: Frame<'a>,
@@ -58,8 +61,6 @@ struct State<'a> {
     walk: Walk<'a>,
     /// What the steps computed.
     words: Vec<u64>,
-    /// The thread's own variables.
-    own: Vec<u64>,
     captured: Vec<u64>,
     variables: Vec<u64>,
     /// Which pieces of the frame each phase may change; none stands for all.
@@ -108,7 +109,6 @@ pub(super) unsafe fn run(walk: Walk<'_>, start: &hooks::Region) -> Result<Traffi
     let changes = changes.collect();
     let mut state = State {
         words: vec![0; walk.script.words as usize],
-        own: vec![0; walk.script.own.div_ceil(8) as usize + 1],
         captured,
         variables,
         changes,
@@ -120,7 +120,7 @@ pub(super) unsafe fn run(walk: Walk<'_>, start: &hooks::Region) -> Result<Traffi
     let mut ended = state.steps();
     // Nothing goes on that uses the memory, whatever happened.
     if let Some(last) = state.last {
-        ended = ended.and(state.walk.device.finish(&state.walk.kernels[last]));
+        ended = ended.and(state.walk.state.device.finish(&state.walk.kernels[last]));
     }
     ended.and_then(|()| state.gather())?;
     Ok(state.walk.traffic)
@@ -143,6 +143,10 @@ enum There {
 }
 
 impl State<'_> {
+    fn device(&self) -> &'static dyn Device {
+        &*self.walk.state.device
+    }
+
     fn value(&self, operand: Operand) -> u64 {
         let at = |list: &[u64], index: u32| list.get(index as usize).copied().unwrap_or(0);
         match operand {
@@ -152,7 +156,7 @@ impl State<'_> {
             Operand::Variable(number, offset) => {
                 at(&self.variables, number).wrapping_add_signed(offset)
             }
-            Operand::Own(offset) => self.own.as_ptr() as u64 + u64::from(offset),
+            Operand::Own(offset) => self.walk.own.as_ptr() as u64 + u64::from(offset),
         }
     }
 
@@ -232,17 +236,18 @@ impl State<'_> {
     }
 
     fn find(&mut self, address: u64, len: usize) -> There {
-        let own = self.own.as_ptr() as u64;
-        let size = 8 * self.own.len() as u64;
-        if own <= address && address + len as u64 <= own + size {
-            return There::Own((address - own) as usize);
-        }
         let needs = self.walk.needs;
         let pieces = &needs.pieces;
+        // Some of the thread's own variables, too.
         if let Some(number) = pieces.iter().position(|p| p.holds(address, len)) {
             let piece = &pieces[number];
             let at = piece.at + (address - piece.start as u64) as usize;
             return There::Frame(at, number);
+        }
+        let own = self.walk.own.as_ptr() as u64;
+        let size = 8 * self.walk.own.len() as u64;
+        if own <= address && address + len as u64 <= own + size {
+            return There::Own((address - own) as usize);
         }
         for resident in &needs.residents {
             let (start, size) = (resident.block.start as u64, resident.block.size as u64);
@@ -273,7 +278,7 @@ impl State<'_> {
             There::Own(at) => {
                 // SAFETY: `find` says that the bytes lie in the variables.
                 unsafe {
-                    let from = self.own.as_ptr().cast::<u8>().add(at);
+                    let from = self.walk.own.as_ptr().cast::<u8>().add(at);
                     std::ptr::copy_nonoverlapping(from, to.as_mut_ptr(), to.len());
                 }
             }
@@ -282,7 +287,7 @@ impl State<'_> {
                 to.copy_from_slice(&self.walk.frame.bytes[at..at + to.len()]);
             }
             There::Device(at, _) => {
-                let device = self.walk.device;
+                let device = self.device();
                 // SAFETY: a buffer of that size.
                 unsafe { device.download(Queue::SYNC, to.as_mut_ptr(), at, to.len())? };
                 self.walk.traffic.from += to.len() as u64;
@@ -301,7 +306,7 @@ impl State<'_> {
             There::Own(at) => {
                 // SAFETY: `find` says that the bytes lie in the variables.
                 unsafe {
-                    let to = self.own.as_mut_ptr().cast::<u8>().add(at);
+                    let to = self.walk.own.as_mut_ptr().cast::<u8>().add(at);
                     std::ptr::copy_nonoverlapping(from.as_ptr(), to, from.len());
                 }
                 Ok(())
@@ -314,7 +319,7 @@ impl State<'_> {
                 Ok(())
             }
             There::Device(at, true) => {
-                let device = self.walk.device;
+                let device = self.device();
                 self.walk.traffic.to += from.len() as u64;
                 // SAFETY: the bytes live until all is done: the call waits, or they are copied before it returns.
                 unsafe { device.upload(Queue::SYNC, at, from.as_ptr(), from.len()) }
@@ -343,15 +348,14 @@ impl State<'_> {
 
     fn download(&mut self, range: Range<usize>) -> Result<()> {
         let began = Instant::now();
+        let device = self.device();
         let frame = &mut self.walk.frame;
         let from = frame.device + range.start as u64;
         let to = &mut frame.bytes[range];
         self.walk.traffic.from += to.len() as u64;
         // SAFETY: a buffer of that size.
         unsafe {
-            self.walk
-                .device
-                .download(Queue::SYNC, to.as_mut_ptr(), from, to.len())?;
+            device.download(Queue::SYNC, to.as_mut_ptr(), from, to.len())?;
         }
         self.walk.traffic.time += began.elapsed().as_nanos() as u64;
         Ok(())
@@ -378,8 +382,7 @@ impl State<'_> {
             self.walk.traffic.to += bytes.len() as u64;
             // SAFETY: the bytes live until the call returns, which copies them or waits.
             unsafe {
-                self.walk
-                    .device
+                self.device()
                     .upload(Queue::SYNC, to, bytes.as_ptr(), bytes.len())?;
             }
         }
@@ -391,28 +394,38 @@ impl State<'_> {
         if trips == 0 {
             return Ok(());
         }
-        let device = self.walk.device;
+        let device = self.device();
         self.send()?;
         let phase = run.phase as usize;
         let kernel = self.walk.kernels.get(phase);
         let kernel = kernel.ok_or_else(|| odd("it lacks the kernel"))?;
         let mut words = self.walk.words.to_vec();
+        let mut added = Vec::new();
         for (n, &operand) in (0u32..).zip(&run.words) {
             let value = self.value(operand);
             words.push(match run.addresses.contains(&n) {
                 true => self.there(value)?,
                 false => value,
             });
+            // The loop adds to it.
+            if let (Operand::Own(_), There::Frame(_, piece)) = (operand, self.find(value, 1)) {
+                added.push(piece);
+            }
         }
-        let shape = device.shape(kernel, 0, 0, trips);
+        let slice = self.walk.plan.phases.get(phase).map_or(0, |p| p.scratch);
+        let shape = slices::shape(self.walk.state, kernel, trips, slice)?;
+        words[1] = shape.slices;
         let launch = Launch {
-            blocks: [shape.0, 1, 1],
-            threads: [shape.1, 1, 1],
+            blocks: [shape.blocks, 1, 1],
+            threads: [shape.threads, 1, 1],
             shared: 0,
             args: &words,
         };
         device.begin(kernel, &launch)?;
         self.last = Some(phase);
+        for piece in added {
+            self.absent[piece] = true;
+        }
         let pieces = &self.walk.needs.pieces;
         match self.changes.get(phase) {
             Some(Some(changes)) => {

@@ -1,0 +1,217 @@
+//! Variables of the threads' own (`threadprivate`, `thread_local`), as private variables of a region.
+//!
+//! What: [`survey`] looks at each such variable of the program before regions are flattened, [`replace`] has
+//! regions' functions use a private variable in its place. Why that may be: what such a variable holds outlives
+//! a region, on each thread for itself. But where every read of the program comes after writes to all that is
+//! read, in the same run of a region's function, nobody can tell whether it did. What is only added to itself is read by
+//! nobody. So that is what is looked for, in all functions of the program: those of regions with all that they
+//! call, where a read may follow a write, and the others, where none may, for a region may have run between
+//! the two.
+//!
+//! What is taken for granted: native code does not know the program's internal variables, nor does it call the program's
+//! functions that only regions call.
+//!
+//! What not: how a loop gets the memory that it has for each iteration then ([`super::kernel`]); what
+//! iterations leave there together ([`super::sums`]).
+
+use super::flatten::Candidate;
+use super::{Refusal, refuse, users};
+use crate::llvm::nvptx::{called, functions, instructions};
+use crate::llvm::raw::llvm;
+use crate::llvm::reader::name_of;
+use crate::llvm::shim::{self, Misuse};
+use hashbrown::HashSet;
+use inkwell::llvm_sys::LLVMLinkage;
+use inkwell::llvm_sys::prelude::*;
+
+/// Gives the address of a thread's copy: what compilers call for thread-local storage, and where there is none.
+const ADDRESS: &str = "llvm.threadlocal.address.p0";
+const CACHED: &str = "__kmpc_threadprivate_cached";
+
+/// A variable of the threads' own.
+#[derive(Debug)]
+pub(super) struct Own {
+    variable: LLVMValueRef,
+    name: String,
+    size: u64,
+    refused: Option<Refusal>,
+}
+
+/// The variable whose copy's address a call gives.
+fn given(call: LLVMValueRef) -> Option<LLVMValueRef> {
+    let index = match &*name_of(called(call)?) {
+        ADDRESS => 0,
+        CACHED => 2,
+        _ => return None,
+    };
+    Some(llvm!(core::LLVMGetOperand(call, index)))
+}
+
+fn owner(instruction: LLVMValueRef) -> LLVMValueRef {
+    let block = llvm!(core::LLVMGetInstructionParent(instruction));
+    llvm!(core::LLVMGetBasicBlockParent(block))
+}
+
+/// Functions that regions' functions call, and nobody else.
+fn inside(candidates: &[Candidate]) -> HashSet<LLVMValueRef> {
+    let kept = candidates.iter().filter(|c| c.refused.is_none());
+    let regions: HashSet<LLVMValueRef> = kept.clone().map(|c| c.function).collect();
+    let mut found: HashSet<LLVMValueRef> = kept.flat_map(|c| c.reached.iter().copied()).collect();
+    loop {
+        let called_there = |function: LLVMValueRef| {
+            users(function).into_iter().all(|user| {
+                called(user) == Some(function) && {
+                    let from = owner(user);
+                    found.contains(&from) || regions.contains(&from)
+                }
+            })
+        };
+        let odd: Vec<LLVMValueRef> = found
+            .iter()
+            .copied()
+            .filter(|&f| !regions.contains(&f) && !called_there(f))
+            .collect();
+        if odd.is_empty() {
+            found.extend(regions);
+            return found;
+        }
+        for function in odd {
+            found.remove(&function);
+        }
+    }
+}
+
+/// The program's variables of the threads' own, each with a reason why regions cannot use it, if there is one.
+pub(super) fn survey(module: LLVMModuleRef, candidates: &[Candidate]) -> Vec<Own> {
+    let mut found: Vec<Own> = Vec::new();
+    let mut calls: Vec<(usize, LLVMValueRef)> = Vec::new();
+    for function in functions(module) {
+        for call in instructions(function) {
+            let Some(variable) = given(call) else {
+                continue;
+            };
+            let known = found.iter().position(|o| o.variable == variable);
+            let number = known.unwrap_or_else(|| {
+                found.push(own(module, variable));
+                found.len() - 1
+            });
+            calls.push((number, call));
+        }
+    }
+    if found.is_empty() {
+        return found;
+    }
+    let inside = inside(candidates);
+    for (number, call) in calls {
+        let own = &mut found[number];
+        if own.refused.is_none() && !inside.contains(&owner(call)) {
+            own.check(call, true);
+        }
+    }
+    found
+}
+
+fn own(module: LLVMModuleRef, variable: LLVMValueRef) -> Own {
+    let layout = llvm!(target::LLVMGetModuleDataLayout(module));
+    let mut own = Own {
+        variable,
+        name: name_of(variable).into_string(),
+        size: 0,
+        refused: None,
+    };
+    if llvm!(core::LLVMIsAGlobalVariable(variable)).is_null()
+        || llvm!(core::LLVMIsDeclaration(variable)) != 0
+        || !matches!(
+            llvm!(core::LLVMGetLinkage(variable)),
+            LLVMLinkage::LLVMInternalLinkage | LLVMLinkage::LLVMPrivateLinkage
+        )
+    {
+        own.refused = Some(own.refusal("which others than this file may use", None));
+        return own;
+    }
+    let of = llvm!(core::LLVMGlobalGetValueType(variable));
+    own.size = llvm!(target::LLVMABISizeOfType(layout, of));
+    if users(variable)
+        .into_iter()
+        .any(|u| given(u) != Some(variable))
+    {
+        own.refused = Some(own.refusal("whose address is kept", None));
+    }
+    own
+}
+
+impl Own {
+    fn refusal(&self, why: &str, at: Option<LLVMValueRef>) -> Refusal {
+        refuse(
+            format!("a variable of the thread's own, `{}`, {why}", self.name),
+            at,
+        )
+    }
+
+    /// Follows what becomes of an address of a copy.
+    fn check(&mut self, address: LLVMValueRef, outside: bool) {
+        if let Err((misuse, at)) = shim::written_first(address, self.size, outside) {
+            let why = match misuse {
+                Misuse::Stale if outside => "which is read where no region writes it before",
+                Misuse::Stale => "which is read before all of it is written",
+                Misuse::Kept => "whose address is kept",
+            };
+            self.refused = Some(self.refusal(why, at));
+        }
+    }
+}
+
+/// Has regions' functions use private variables; those that cannot are refused.
+pub(super) fn replace(owns: &mut [Own], candidates: &mut [Candidate]) {
+    let mut used: Vec<(usize, usize)> = Vec::new();
+    for (index, candidate) in candidates.iter().enumerate() {
+        if candidate.refused.is_some() {
+            continue;
+        }
+        for (number, own) in owns.iter_mut().enumerate() {
+            let calls: Vec<LLVMValueRef> = instructions(candidate.function)
+                .filter(|&i| given(i) == Some(own.variable))
+                .collect();
+            if calls.is_empty() {
+                continue;
+            }
+            used.push((index, number));
+            if own.refused.is_some() {
+                continue;
+            }
+            let copy = own.copy(candidate.function);
+            for call in calls {
+                llvm!(core::LLVMReplaceAllUsesWith(call, copy));
+                llvm!(core::LLVMInstructionEraseFromParent(call));
+            }
+            // Which may change the host's copy, or not.
+            let forks = instructions(candidate.function)
+                .any(|i| called(i).is_some_and(|f| name_of(f).starts_with("__kmpc_fork")));
+            own.check(copy, forks);
+        }
+    }
+    for (index, number) in used {
+        let candidate = &mut candidates[index];
+        candidate.refused = candidate.refused.take().or(owns[number].refused.clone());
+    }
+}
+
+impl Own {
+    /// A private variable like it.
+    fn copy(&self, function: LLVMValueRef) -> LLVMValueRef {
+        let module = llvm!(core::LLVMGetGlobalParent(function));
+        let context = llvm!(core::LLVMGetModuleContext(module));
+        let builder = llvm!(core::LLVMCreateBuilderInContext(context));
+        let entry = llvm!(core::LLVMGetEntryBasicBlock(function));
+        let first = llvm!(core::LLVMGetFirstInstruction(entry));
+        llvm!(core::LLVMPositionBuilderBefore(builder, first));
+        let of = llvm!(core::LLVMGlobalGetValueType(self.variable));
+        let copy = llvm!(core::LLVMBuildAlloca(builder, of, c"".as_ptr()));
+        let align = llvm!(core::LLVMGetAlignment(self.variable));
+        if align > 0 {
+            llvm!(core::LLVMSetAlignment(copy, align));
+        }
+        llvm!(core::LLVMDisposeBuilder(builder));
+        copy
+    }
+}
