@@ -95,9 +95,7 @@ private:
 
   Finding collect(unsigned depth, Instruction *&odd);
   bool returns(Value *value);
-  void write(Instruction *at, Value *address, uint64_t bytes) {
-    steps.push_back({of.evolution.getSCEV(address), int64_t(bytes), at->getParent(), at, nullptr});
-  }
+  void write(Instruction *at, Value *address, uint64_t bytes);
   void follow(Step next);
   std::optional<int64_t> place(const SCEV *address);
   std::optional<uint64_t> runs(const Loop *loop, const BasicBlock *block);
@@ -155,6 +153,45 @@ std::optional<uint64_t> Variable::runs(const Loop *loop, const BasicBlock *block
     return std::nullopt;
   uint64_t back = times->getAPInt().getZExtValue();
   return of.tree.dominates(block, leaves) ? back + 1 : back;
+}
+
+/// Makes of indices that are not negative while a block runs, and are extended as if they had no sign, ones that are
+/// extended with it: those run through a loop in the wide type.
+class Widening : public SCEVRewriteVisitor<Widening> {
+public:
+  using Runs = function_ref<std::optional<uint64_t>(const Loop *)>;
+  Widening(ScalarEvolution &evolution, Runs runs) : SCEVRewriteVisitor(evolution), runs(runs) {}
+  const SCEV *visitZeroExtendExpr(const SCEVZeroExtendExpr *wide) {
+    auto *moves = dyn_cast<SCEVAddRecExpr>(wide->getOperand());
+    if (!moves || !moves->isAffine() || SE.getTypeSizeInBits(moves->getType()) > 32)
+      return wide;
+    auto *start = dyn_cast<SCEVConstant>(moves->getStart());
+    auto *step = dyn_cast<SCEVConstant>(moves->getStepRecurrence(SE));
+    auto times = runs(moves->getLoop());
+    if (!start || !step || !times || *times == 0 || *times > UINT32_MAX)
+      return wide;
+    int64_t first = start->getAPInt().getSExtValue(), by = step->getAPInt().getSExtValue();
+    int64_t last = first + by * int64_t(*times - 1);
+    if (first < 0 || last < 0 || last > INT32_MAX)
+      return wide;
+    Type *type = wide->getType();
+    return SE.getAddRecExpr(SE.getConstant(type, uint64_t(first)),
+                            SE.getConstant(type, uint64_t(by), /*isSigned=*/true), moves->getLoop(),
+                            SCEV::FlagAnyWrap);
+  }
+
+private:
+  Runs runs;
+};
+
+void Variable::write(Instruction *at, Value *address, uint64_t bytes) {
+  const BasicBlock *block = at->getParent();
+  auto times = [&](const Loop *loop) {
+    return loop->contains(block) ? runs(loop, block) : std::nullopt;
+  };
+  Widening widening(of.evolution, times);
+  const SCEV *where = widening.visit(of.evolution.getSCEV(address));
+  steps.push_back({where, int64_t(bytes), block, at, nullptr});
 }
 
 /// Follows what is written through the loops around it.
