@@ -118,14 +118,13 @@ impl Profile {
 }
 
 /// How long a region that takes so long on either side waits for kernels that cost so much; 0 on the device: not
-/// known. `paid`: what they cost is lost already.
-fn patience(host: u64, device: u64, cost: u64, ledger: &Ledger, paid: bool) -> u64 {
+/// known.
+fn patience(host: u64, device: u64, cost: u64, ledger: &Ledger) -> u64 {
     if device > 0 {
         let gain = host.saturating_sub(device);
         return if gain > cost { gain } else { 0 };
     }
-    let more = if paid { 0 } else { cost };
-    match host >= 2 * cost && ledger.affords(more + TRIAL) {
+    match host >= 2 * cost && ledger.affords(cost + TRIAL) {
         true => host.min(4 * cost),
         false => 0,
     }
@@ -181,18 +180,17 @@ impl Waiting {
         }
     }
 
-    /// Has kernels be made; what that costs counts as lost unless processors are idle, or earlier runs won more.
+    /// Has kernels be made; what that costs counts as lost in the end, unless processors are idle, or earlier runs won
+    /// more.
     fn start(&mut self, start: Start, idle: bool) {
         let paid = start == Start::Now && !idle;
-        if paid {
-            policy::charge(self.profile.cost(self.program.bytes()));
-        }
+        let cost = match paid {
+            true => self.profile.cost(self.program.bytes()),
+            false => 0,
+        };
         self.begun = Some(paid);
-        prepare(
-            self.program.clone(),
-            self.profile.clone(),
-            start == Start::Nice,
-        );
+        let nice = start == Start::Nice;
+        prepare(self.program.clone(), self.profile.clone(), nice, cost);
     }
 }
 
@@ -346,7 +344,7 @@ pub(super) fn wait(start: &hooks::Region) {
     }
     let (host, device) = it.long.get(&function).copied().unwrap_or_default();
     let paid = it.begun == Some(true);
-    let patience = patience(host, device, cost, &policy::ledger(), paid);
+    let patience = patience(host, device, cost, &policy::ledger());
     let program = it.program.clone();
     drop(waiting);
     let began = Instant::now();
@@ -419,8 +417,8 @@ fn idle() -> bool {
     idle
 }
 
-/// Makes a program's kernels on a thread of its own.
-fn prepare(program: Arc<Program>, profile: Profile, nice: bool) {
+/// Makes a program's kernels on a thread of its own; then so much is lost.
+fn prepare(program: Arc<Program>, profile: Profile, nice: bool, cost: u64) {
     // Without a thread the regions stay on the host; those that take long wait once.
     drop(crate::memory::own_thread::spawn(
         c"ompvm offload",
@@ -440,6 +438,8 @@ fn prepare(program: Arc<Program>, profile: Profile, nice: bool) {
                 policy::probe(state);
                 program.prepared.store(true, Ordering::Release);
             }
+            // A program that ended meanwhile lost nothing.
+            policy::charge(cost);
             done(&program);
         },
     ));
@@ -499,13 +499,13 @@ mod tests {
         };
         let poor = Ledger { host: S, lost: S };
         // Known to be faster there.
-        assert_eq!(patience(3 * S, S / 10, S / 3, &poor, false), 3 * S - S / 10);
-        assert_eq!(patience(S / 4, S / 10, S / 3, &rich, false), 0);
-        assert_eq!(patience(S, 2 * S, S / 3, &rich, false), 0);
+        assert_eq!(patience(3 * S, S / 10, S / 3, &poor), 3 * S - S / 10);
+        assert_eq!(patience(S / 4, S / 10, S / 3, &rich), 0);
+        assert_eq!(patience(S, 2 * S, S / 3, &rich), 0);
         // Not known: when it is paid for, and not where kernels take longer than the region.
-        assert_eq!(patience(3 * S, 0, S / 3, &rich, false), 4 * (S / 3));
-        assert_eq!(patience(3 * S, 0, S / 3, &poor, true), 0);
-        assert_eq!(patience(S / 2, 0, S / 3, &rich, false), 0);
+        assert_eq!(patience(3 * S, 0, S / 3, &rich), 4 * (S / 3));
+        assert_eq!(patience(3 * S, 0, S / 3, &poor), 0);
+        assert_eq!(patience(S / 2, 0, S / 3, &rich), 0);
         // One region of 2.7 s, 16 threads on 16 processors, the only long one: which run tries it?
         let mut profile = Profile::default();
         let (mut lost, bytes, region) = (0, 30_000, 2_700_000_000);
@@ -515,19 +515,17 @@ mod tests {
                 host: (run - 1) * region,
                 lost,
             };
-            if due(&profile, bytes, &ledger, 0, false) == Start::Now {
-                let cost = profile.cost(bytes);
-                lost += cost;
-                let ledger = Ledger {
-                    host: (run - 1) * region,
-                    lost,
-                };
-                profile.made = true;
-                if patience(region, 0, cost, &ledger, true) > cost {
-                    tried = run;
-                    break;
-                }
+            let cost = profile.cost(bytes);
+            if due(&profile, bytes, &ledger, 0, false) != Start::Now {
+                continue;
             }
+            // Else they are ready too late.
+            if patience(region, 0, cost, &ledger) > cost {
+                tried = run;
+                break;
+            }
+            profile.made = true;
+            lost += cost;
         }
         assert!((5..12).contains(&tried), "{tried}");
     }
