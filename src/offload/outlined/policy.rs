@@ -52,9 +52,9 @@ const SKIPPED: u32 = 30;
 /// Bytes of a thread's memory for an iteration from which on the host keeps it: on a device they are in its memory,
 /// for as many threads as it could run at once, and each access waits for that.
 const PRIVATE: u64 = 16 << 10;
-/// Iterations from which on they may have memory that the launch brings along: with fewer a GPU has too little to do
-/// while they wait for that.
-const MANY: u64 = 2048;
+/// Iterations from which on they may have memory that the launch brings along: a warp of them for each of a large
+/// GPU's schedulers. With fewer it has too little to do while they wait for that memory.
+const MANY: u64 = 16384;
 /// Bytes that are copied to find out how fast copies are.
 const PROBE: usize = 32 << 20;
 /// Bytes whose copy tells the speed.
