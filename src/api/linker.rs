@@ -187,9 +187,10 @@ impl Program {
             late: self.late,
             overrides: {
                 let mut overrides = offload::outlined::overrides();
-                if !config.native {
-                    overrides.extend(process::embedded_overrides());
-                }
+                overrides.extend(match config.native {
+                    true => process::native_overrides(),
+                    false => process::embedded_overrides(),
+                });
                 overrides
             },
         };

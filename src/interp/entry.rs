@@ -398,7 +398,12 @@ extern "C-unwind" fn enter(func: &FuncRef, native: &mut NativeFrame) {
             cx,
         };
         loop {
-            match activation::enter(&mut act, go, (&raw mut place).cast(), 0) {
+            let exit = activation::enter(&mut act, go, (&raw mut place).cast(), 0);
+            if !matches!(exit, Exit::Returned(_)) {
+                // The call that ended so will not come back.
+                (*cx).away = ptr::null_mut();
+            }
+            match exit {
                 Exit::Returned(_) => break,
                 Exit::Unwound(exception) => {
                     (*cx).activation = &raw mut act;

@@ -217,7 +217,9 @@ unsafe extern "sysv64-unwind" fn go_on(ip: *const u64, regs: *mut u64, cx: *mut 
         save(code.entry, regs, cx);
         let mut out = [0u64; MAX_RESULT];
         let run: unsafe extern "C-unwind" fn(*mut u64, *mut u64) = std::mem::transmute(target);
+        let outer = std::mem::replace(&mut (*cx).away, regs);
         run(regs, out.as_mut_ptr());
+        (*cx).away = outer;
         let dst = frame::dst(regs);
         let n = code.ret_words.min((dst >> 16) as u16);
         let to = frame::caller(regs).add(usize::from(dst as u16));

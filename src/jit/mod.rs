@@ -99,9 +99,9 @@ impl Program {
         &self.left_out
     }
 
-    /// Whether what is compiled is kept for later runs.
-    pub fn keeps(&self) -> bool {
-        self.shelf.is_some()
+    /// Where what is compiled is kept for later runs.
+    pub fn shelf(&self) -> Option<&Arc<Shelf>> {
+        self.shelf.as_ref()
     }
 
     /// What earlier runs compiled, linked: the code with most effort last, and what took less only

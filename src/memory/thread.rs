@@ -34,6 +34,8 @@ pub struct ThreadState {
     pub activation: *mut Activation,
     /// Free for the interpreter.
     pub interp: [usize; 6],
+    /// Slot 0 of the frame whose native call is being made.
+    pub away: *mut u64,
     stack: Stack,
     blocks: Vec<TlsBlock>,
     rounds: u32,
@@ -153,8 +155,8 @@ fn leave_seat(state: *mut ThreadState) -> bool {
     false
 }
 
-/// Calls `look` for each thread in guest code, with the word of the frame's header that names its
-/// code (the third below slot 0). The thread goes on meanwhile, so the word may be anything.
+/// Calls `look` for each thread in guest code that is in no native call, with the word of the frame's header
+/// that names its code (the third below slot 0). The thread goes on meanwhile, so the word may be anything.
 pub fn look_at_frames(look: &mut dyn FnMut(usize)) {
     for seat in seats() {
         seat.readers.fetch_add(1, Ordering::SeqCst);
@@ -172,7 +174,8 @@ pub fn look_at_frames(look: &mut dyn FnMut(usize)) {
                 let inside = |a: usize| a >= base + 128 && a <= limit && a.is_multiple_of(8);
                 if running && inside(sp) {
                     let regs = (sp as *const usize).sub(1).read_volatile();
-                    if inside(regs) {
+                    let away = (&raw const (*state).away).read_volatile() as usize;
+                    if inside(regs) && regs != away {
                         look((regs as *const usize).sub(3).read_volatile());
                     }
                 }
@@ -354,6 +357,7 @@ fn make() -> *mut ThreadState {
         ip: ptr::null(),
         activation: ptr::null_mut(),
         interp: [0; 6],
+        away: ptr::null_mut(),
         stack,
         blocks: Vec::new(),
         rounds: 0,

@@ -201,16 +201,17 @@ pub fn threads() -> Option<usize> {
     (idle >= usable / 2).then_some(idle.min(MOST_THREADS))
 }
 
-/// Starts to compile what is expected to be hot; names the functions.
+/// Starts to compile what is expected to be hot and not among `known`; names the functions.
 pub fn compile(
     image: &Image,
     compiler: &Compiler,
     queue: &Arc<Queue>,
     threads: usize,
+    known: &HashSet<FuncId>,
 ) -> HashSet<FuncId> {
     let module = &image.module;
     let mut hot = expected(module);
-    hot.retain(|h| compiler.program().can_compile(h.function));
+    hot.retain(|h| compiler.program().can_compile(h.function) && !known.contains(&h.function));
     let called: HashSet<FuncId> = hot
         .iter()
         .flat_map(|h| units::called(module, h.function).filter(move |&f| f != h.function))
@@ -244,6 +245,7 @@ pub fn compile(
             level,
             better: None,
             ahead: threads,
+            awaited: false,
         });
     }
     let chosen = jobs.iter().map(|j| j.function).collect();

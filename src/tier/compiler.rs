@@ -36,6 +36,10 @@ pub struct Event {
 pub enum What {
     /// It is to be compiled, and why.
     Queued(String),
+    /// Earlier runs were in it below compiled code for so long; compiling it quickly is expected to take so long.
+    Before(Duration, Duration),
+    /// It is to be compiled at once, and what earlier runs have shown.
+    Recalled(String),
     /// It was compiled, alone or with others of its unit, which took this long in all.
     Compiled {
         /// From the start of the compilation to the switch.
@@ -111,7 +115,7 @@ impl Compiler {
     /// Switches to what earlier runs compiled, with less than all effort too when `early` says so.
     pub fn take_kept(&self, image: &Image, early: bool) -> Kept {
         let mut kept = Kept::default();
-        if !self.program.keeps() {
+        if self.program.shelf().is_none() {
             return kept;
         }
         for compiled in self.program.kept(image, early) {
@@ -204,6 +208,23 @@ impl Compiler {
         }
     }
 
+    /// How long the program has run.
+    pub fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// The functions that were compiled for their callers in this run, in this order.
+    pub fn outcomes(&self) -> Vec<(FuncId, Level)> {
+        let log = self.log.lock();
+        let of = |event: &Event| match event.what {
+            What::Compiled {
+                level, head: None, ..
+            } => Some((event.function, level)),
+            _ => None,
+        };
+        log.iter().filter_map(of).collect()
+    }
+
     /// Writes down what happened.
     pub fn note(&self, function: FuncId, what: What) {
         let at = self.started.elapsed();
@@ -240,8 +261,14 @@ impl Compiler {
                 continue;
             }
             let what = match &event.what {
-                What::Queued(_) if explain.is_none() => continue,
+                What::Queued(_) | What::Before(..) if explain.is_none() => continue,
+                What::Before(below, price) => format!(
+                    "earlier runs were in it for {:.1} ms; compiling it quickly takes {:.1}",
+                    below.as_secs_f64() * 1e3,
+                    price.as_secs_f64() * 1e3
+                ),
                 What::Queued(why) => format!("to be compiled: {why}"),
+                What::Recalled(why) => format!("to be compiled at once: {why}"),
                 What::Compiled {
                     took,
                     worked,

@@ -9,7 +9,7 @@
 //! What not: how units are compiled and callers switched ([`super::compiler`]).
 
 use super::compiler::{Compiler, Kept, What};
-use super::sample::Sampler;
+use super::sample::{self, Sampler};
 use super::units;
 use crate::interp;
 use crate::ir::FuncId;
@@ -173,12 +173,14 @@ fn leave_quickly() {
             f: extern "C" fn(libc::c_int, *mut libc::c_void),
             arg: *mut libc::c_void,
         ) -> libc::c_int;
+        fn at_quick_exit(f: extern "C" fn()) -> libc::c_int;
         #[link_name = "_ZNSo5flushEv"]
         fn flush(stream: *mut libc::c_void) -> *mut libc::c_void;
         #[link_name = "_ZSt4cout"]
         static mut COUT: usize;
     }
     extern "C" fn leave(status: libc::c_int, _: *mut libc::c_void) {
+        sample::end();
         let busy = COMPILERS
             .try_lock()
             .is_none_or(|c| c.iter().any(|c| c.is_busy()));
@@ -194,6 +196,9 @@ fn leave_quickly() {
             }
         }
     }
-    // SAFETY: the handler has the type that is asked for.
-    unsafe { on_exit(leave, std::ptr::null_mut()) };
+    // SAFETY: the handlers have the types that are asked for.
+    unsafe {
+        on_exit(leave, std::ptr::null_mut());
+        at_quick_exit(sample::end);
+    }
 }

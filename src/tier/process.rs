@@ -12,6 +12,7 @@
 
 use super::link::Linked;
 use super::policy::{Mode, Tiers};
+use super::sample;
 use super::value::ValueKind;
 use crate::ir::{Function, GlobalRef, Type};
 use crate::jit::tools;
@@ -566,6 +567,19 @@ extern "C-unwind" fn embedded_cxa_atexit(
 
 extern "C-unwind" fn embedded_atexit(run: extern "C-unwind" fn(*mut c_void)) -> c_int {
     embedded_cxa_atexit(run, ptr::null_mut(), ptr::null_mut())
+}
+
+extern "C-unwind" fn native_quick_exit(status: c_int) -> ! {
+    sample::end();
+    // SAFETY: as the guest asked.
+    unsafe { libc::_exit(status) }
+}
+
+/// The names that mean something else for a native guest: the end without exit handlers is an end of
+/// the run, too.
+pub fn native_overrides() -> hashbrown::HashMap<&'static str, usize> {
+    let address = native_quick_exit as *const () as usize;
+    ["_exit", "_Exit"].map(|name| (name, address)).into()
 }
 
 /// The names that mean something else for an embedded guest.

@@ -33,6 +33,8 @@ use std::time::{Duration, Instant};
 const PER_UNIT: Duration = Duration::from_millis(2);
 /// Expected cost of an instruction in nanoseconds, until compilations were seen, by level.
 const PER_INSTRUCTION: [u32; 2] = [22_000, 50_000];
+/// It is never taken to be more.
+const MOST_PER_INSTRUCTION: u32 = 1 << 20;
 /// Instructions that callees compiled with their caller may add.
 const ADDED: usize = 200;
 /// Niceness of the threads that improve code.
@@ -61,6 +63,8 @@ pub struct Job {
     pub better: Option<Better>,
     /// Threads that may work on what was not seen to be hot, but is expected to be; 0 for other jobs.
     pub ahead: usize,
+    /// Whether the program waits for it ([`Queue::wait`]).
+    pub awaited: bool,
 }
 
 /// When better code is made.
@@ -101,6 +105,12 @@ struct State {
     started: [usize; 2],
     /// How many of them wait for a job.
     free: [usize; 2],
+    /// Jobs that the program waits for.
+    awaited: usize,
+    /// When those under way whose code is kept are expected to be done.
+    ends: Vec<Instant>,
+    /// Functions that could not be compiled.
+    refused: Vec<FuncId>,
     stop: bool,
 }
 
@@ -111,6 +121,8 @@ pub struct Queue {
     compiler: Arc<Compiler>,
     state: Mutex<State>,
     wake: Condvar,
+    /// Told when a job is done.
+    done: Condvar,
     /// Processors that this process uses.
     busy: AtomicUsize,
     /// Measured cost of an instruction, in nanoseconds, by level.
@@ -118,16 +130,29 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// Without jobs and threads.
-    pub fn new(image: Arc<Image>, compiler: Arc<Compiler>) -> Queue {
+    /// Without jobs and threads; `known` is what earlier runs measured of the cost of an instruction.
+    pub fn new(image: Arc<Image>, compiler: Arc<Compiler>, known: [u32; 2]) -> Queue {
+        let cost = |level: usize| match known[level] {
+            0 => PER_INSTRUCTION[level],
+            cost => cost.min(MOST_PER_INSTRUCTION),
+        };
         Queue {
             image,
             compiler,
             state: Mutex::default(),
             wake: Condvar::new(),
+            done: Condvar::new(),
             busy: AtomicUsize::new(usize::MAX),
-            cost: PER_INSTRUCTION.map(AtomicU32::new),
+            cost: [0, 1].map(|level| AtomicU32::new(cost(level))),
         }
+    }
+
+    /// What was measured of the cost of an instruction, by level; 0 where nothing was.
+    pub fn measured(&self) -> [u32; 2] {
+        [0, 1].map(|level| match self.cost[level].load(Ordering::Relaxed) {
+            cost if cost == PER_INSTRUCTION[level] => 0,
+            cost => cost,
+        })
     }
 
     /// What compiling a function is expected to take of a processor.
@@ -194,6 +219,7 @@ impl Queue {
             } => MOST_NICE,
             Job { better: None, .. } => MOST,
         };
+        state.awaited += usize::from(job.awaited);
         state.jobs.push(job);
         let most = topology::usable_cpus().min(most);
         let kind = usize::from(nice);
@@ -209,6 +235,32 @@ impl Queue {
         self.wake.notify_all();
     }
 
+    /// The functions that could not be compiled.
+    pub fn refused(&self) -> Vec<FuncId> {
+        self.state.lock().refused.clone()
+    }
+
+    /// Waits until the jobs are done that the program waits for, `limit` at most.
+    pub fn wait(&self, limit: Duration) {
+        let end = Instant::now() + limit;
+        let mut state = self.state.lock();
+        while state.awaited > 0 && !self.done.wait_until(&mut state, end).timed_out() {}
+    }
+
+    /// Begins nothing more. Waits for the compilations under way if they are expected to end within
+    /// `allowed`, and no longer than that; for how long it was.
+    pub fn finish(&self, allowed: Duration) -> Duration {
+        let start = Instant::now();
+        let end = start + allowed;
+        let mut state = self.state.lock();
+        state.stop = true;
+        self.wake.notify_all();
+        if state.ends.iter().all(|&at| at <= end) {
+            while !state.ends.is_empty() && !self.done.wait_until(&mut state, end).timed_out() {}
+        }
+        start.elapsed()
+    }
+
     /// Stops the threads, after the compilations under way.
     pub fn stop(&self) {
         let threads = {
@@ -220,7 +272,8 @@ impl Queue {
         threads.into_iter().for_each(OwnThread::join);
     }
 
-    fn next(&self, nice: bool) -> Option<Job> {
+    /// What this thread does next, and when that is expected to be done if its code is kept.
+    fn next(&self, nice: bool) -> Option<(Job, Option<Instant>)> {
         let mut state = self.state.lock();
         loop {
             if state.stop {
@@ -233,9 +286,18 @@ impl Queue {
             let mine = |j: &Job| j.is_for(nice, idle, due, now);
             let best = (0..state.jobs.len())
                 .filter(|&i| mine(&state.jobs[i]))
-                .max_by_key(|&i| (state.jobs[i].better.is_none(), state.jobs[i].score));
+                .max_by_key(|&i| {
+                    let job = &state.jobs[i];
+                    (job.awaited, job.better.is_none(), job.score)
+                });
             if let Some(best) = best {
-                return Some(state.jobs.swap_remove(best));
+                let job = state.jobs.swap_remove(best);
+                if job.head.is_none() {
+                    let end = now + self.expected(job.function, job.level);
+                    state.ends.push(end);
+                    return Some((job, Some(end)));
+                }
+                return Some((job, None));
             }
             state.free[usize::from(nice)] += 1;
             if state.jobs.is_empty() {
@@ -252,7 +314,7 @@ impl Queue {
             // SAFETY: makes this thread nicer; a failure changes nothing.
             unsafe { libc::setpriority(libc::PRIO_PROCESS, libc::gettid() as u32, NICE) };
         }
-        while let Some(job) = self.next(nice) {
+        while let Some((job, end)) = self.next(nice) {
             let (mut unit, size) = self.unit(&job);
             let start = own_time();
             let whole = closed::complete(&self.image, self.compiler.program(), &mut unit);
@@ -268,15 +330,29 @@ impl Queue {
                     self.learn(job.level, took.saturating_sub(PER_UNIT), size);
                 }
                 // What cannot be compiled goes on as it is.
-                Err(why) => self.compiler.note(job.function, What::Skipped(why)),
+                Err(why) => {
+                    self.compiler.note(job.function, What::Skipped(why));
+                    if job.head.is_none() {
+                        self.state.lock().refused.push(job.function);
+                    }
+                }
             }
+            let mut state = self.state.lock();
+            state.awaited -= usize::from(job.awaited);
+            if let Some(i) = state.ends.iter().position(|&at| Some(at) == end) {
+                state.ends.swap_remove(i);
+            }
+            drop(state);
+            self.done.notify_all();
         }
     }
 
     /// A compilation of so many instructions took so long.
     fn learn(&self, level: Level, took: Duration, size: usize) {
         let cost = &self.cost[level as usize];
-        let per = (took / size.max(1) as u32).as_nanos().min(1 << 20) as u32;
+        let per = (took / size.max(1) as u32)
+            .as_nanos()
+            .min(u128::from(MOST_PER_INSTRUCTION)) as u32;
         let old = cost.load(Ordering::Relaxed);
         cost.store((old * 3 + per) / 4, Ordering::Relaxed);
     }
@@ -351,6 +427,7 @@ mod tests {
             level: Level::Full,
             better,
             ahead: 0,
+            awaited: false,
         }
     }
 

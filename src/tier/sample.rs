@@ -9,7 +9,8 @@
 //! native call, and is left alone for longer. Why sampling: it costs the program nothing, weighs
 //! loops by their time rather than by their trips, and does not depend on which tier below runs the frame.
 //!
-//! On a first run the thread begins with what needs no observation ([`ahead`]). Later
+//! On a first run the thread begins with what needs no observation ([`ahead`]), on a later one with what earlier
+//! ones have paid for ([`recall`]). Later
 //! it takes little to be compiled while a processor is idle. Where a team occupies all of them, hot
 //! functions are gathered and compiled together.
 //!
@@ -19,6 +20,7 @@
 use super::ahead;
 use super::compiler::{Compiler, Kept, What};
 use super::queue::{Better, Job, Queue};
+use super::recall::{self, Before};
 use crate::interp::frame::Lowered;
 use crate::interp::watch;
 use crate::ir::FuncId;
@@ -30,7 +32,8 @@ use crate::support::clock::all_time;
 use crate::tier::units;
 use cranelift_entity::EntityRef;
 use hashbrown::{HashMap, HashSet};
-use std::sync::atomic::{AtomicBool, Ordering};
+use parking_lot::{Condvar, Mutex};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -84,12 +87,25 @@ pub struct Sampler {
     thread: Option<OwnThread>,
 }
 
+/// How the observation ends.
+#[derive(Debug, Default)]
+struct End {
+    /// It shall; the program has waited so long for compilations.
+    asked: Option<Duration>,
+    /// What was seen is written down.
+    done: bool,
+}
+
 #[derive(Debug)]
 struct Shared {
     image: Arc<Image>,
     compiler: Arc<Compiler>,
     queue: Arc<Queue>,
-    stop: AtomicBool,
+    ends: Mutex<End>,
+    /// Told when `ends` changes.
+    changed: Condvar,
+    /// What earlier runs left.
+    before: Before,
     /// Functions that need no compiling for their callers.
     kept: Vec<bool>,
     /// Whether nothing of the program was compiled in an earlier run.
@@ -105,15 +121,19 @@ impl Sampler {
         let done = functions
             .map(|f| !compiler.program().can_compile(f) || kept.all.contains(&f))
             .collect();
-        let queue = Arc::new(Queue::new(image.clone(), compiler.clone()));
+        let before = Before::of(&image, &compiler, kept);
+        let known = before.profile().per_instruction;
+        let queue = Arc::new(Queue::new(image.clone(), compiler.clone(), known));
+        before.recall(&image, &compiler, &queue);
         let now = Instant::now();
-        for &function in &kept.early {
+        for &function in kept.early.iter().filter(|f| !before.recalls(**f)) {
             queue.push(Job {
                 score: Duration::ZERO,
                 function,
                 head: None,
                 level: Level::Full,
                 ahead: 0,
+                awaited: false,
                 better: Some(queue.better(function, now, 1.0)),
             });
         }
@@ -121,7 +141,9 @@ impl Sampler {
             image,
             compiler,
             queue,
-            stop: AtomicBool::new(false),
+            ends: Mutex::default(),
+            changed: Condvar::new(),
+            before,
             kept: done,
             first: kept.all.is_empty(),
             ahead: OnceLock::new(),
@@ -132,59 +154,126 @@ impl Sampler {
         Sampler { shared, thread }
     }
 
-    /// Lets it run until the process ends.
-    pub fn detach(self) {}
+    /// Lets it run until the process ends: see [`end`].
+    pub fn detach(self) {
+        RUNNING.lock().push(self.shared.clone());
+    }
 
     /// Stops it, after the compilations under way.
     pub fn stop(self) {
-        self.shared.stop.store(true, Ordering::Release);
+        self.shared.ask(Duration::ZERO);
         self.thread.into_iter().for_each(OwnThread::join);
         self.shared.queue.stop();
     }
 }
 
+/// Those that run until the process ends, and the process.
+static RUNNING: Mutex<Vec<Arc<Shared>>> = Mutex::new(Vec::new());
+
+/// The process ends: waits for a compilation that is nearly done, if there is time to give, and has what was
+/// seen written down. Not in a child of `fork`, which has none of these threads.
+///
+/// It may be called anywhere, in a handler of signals, too: so another thread does the work, and is not
+/// waited for if it cannot.
+pub extern "C" fn end() {
+    let Some(running) = RUNNING.try_lock() else {
+        return;
+    };
+    for shared in running.iter() {
+        shared.end();
+    }
+}
+
 impl Shared {
+    fn ask(&self, waited: Duration) {
+        self.ends.lock().asked = Some(waited);
+        self.changed.notify_all();
+    }
+
+    fn end(&self) {
+        if !self.before.is_of_this_process() {
+            return;
+        }
+        let allowed = self.before.profile().allowance(self.compiler.elapsed());
+        let waited = self.queue.finish(allowed);
+        self.ask(waited);
+        let end = Instant::now() + recall::PATIENCE;
+        let mut ends = self.ends.lock();
+        while !ends.done && !self.changed.wait_until(&mut ends, end).timed_out() {}
+    }
+
+    /// Waits for the next look; whether the observation has ended, and what was waited then.
+    fn rest(&self, tick: Duration) -> Option<Duration> {
+        let mut ends = self.ends.lock();
+        if ends.asked.is_none() {
+            self.changed.wait_for(&mut ends, tick);
+        }
+        ends.asked
+    }
+
     /// Whether a function's callers have compiled code of it or soon will.
     fn is_compiled(&self, function: FuncId) -> bool {
         let ahead = self.ahead.get();
-        self.kept[function.index()] || ahead.is_some_and(|a| a.contains(&function))
+        self.kept[function.index()]
+            || self.before.recalls(function)
+            || ahead.is_some_and(|a| a.contains(&function))
     }
 
+    /// Observes until the end, then writes down what was seen.
     fn observe(&self) {
+        let mut seen = HashMap::new();
+        let waited = self.look(&mut seen);
+        self.store(&seen, waited);
+        self.ends.lock().done = true;
+        self.changed.notify_all();
+    }
+
+    fn store(&self, seen: &HashMap<usize, Seen>, waited: Duration) {
+        let called = |s: &Seen| s.called.is_some();
+        let seen = seen.values().map(|s| (s.code.func, s.all, called(s)));
+        self.before
+            .store(&self.image, &self.compiler, &self.queue, seen, waited);
+    }
+
+    fn look(&self, seen: &mut HashMap<usize, Seen>) -> Duration {
         if self.first
             && let Some(threads) = ahead::threads()
         {
-            let chosen = ahead::compile(&self.image, &self.compiler, &self.queue, threads);
+            let known = self.before.recalled();
+            let chosen = ahead::compile(&self.image, &self.compiler, &self.queue, threads, known);
             let _ = self.ahead.set(chosen);
         }
-        let mut seen: HashMap<usize, Seen> = HashMap::new();
         let mut tick = TICK;
-        let mut last = Instant::now();
-        let mut used = (last, all_time());
-        let mut threads = 1;
-        while !self.stop.load(Ordering::Acquire) {
-            std::thread::sleep(tick);
+        let mut last = (Instant::now(), all_time());
+        let mut used = last;
+        let mut threads: u32 = 1;
+        let mut inside: Vec<&'static Lowered> = Vec::new();
+        loop {
+            if let Some(waited) = self.rest(tick) {
+                return waited;
+            }
             let now = Instant::now();
-            let passed = (now - last).min(tick * 4);
-            last = now;
+            let time = all_time();
+            // While others had the processors, nothing was to be seen.
+            let passed = (now - last.0).min(time.saturating_sub(last.1));
+            last = (now, time);
             if now - used.0 >= IDLE_SPAN {
-                let time = all_time();
                 let busy = processors(now - used.0, time.saturating_sub(used.1));
                 self.queue.set_busy(busy);
-                threads = busy.max(1) as u32;
+                let had = time.saturating_sub(used.1).as_secs_f64();
+                threads = (had / (now - used.0).as_secs_f64()).round() as u32;
                 used = (now, time);
             }
             let image = Arc::as_ptr(&self.image) as usize;
             let mut fresh = false;
-            // Of a team's time each thread in a function is a part.
-            let passed = passed / threads;
+            inside.clear();
             thread::look_at_frames(&mut |word| {
-                let Some(code) = watch::code_named(word) else {
-                    return;
-                };
-                if code.image != image || code.heads.is_empty() {
-                    return;
-                }
+                let code = watch::code_named(word);
+                inside.extend(code.filter(|c| c.image == image && !c.heads.is_empty()));
+            });
+            // Of a team's time each thread in a function is a part.
+            let passed = passed / threads.max(inside.len() as u32).max(1);
+            for &code in &inside {
                 let key = std::ptr::from_ref(code) as usize;
                 let s = seen.entry(key).or_insert_with(|| {
                     fresh = true;
@@ -192,13 +281,15 @@ impl Shared {
                 });
                 s.score += passed;
                 s.all += passed;
-            });
+            }
             let mut busy = fresh || self.queue.waiting() > 0;
             for s in seen.values_mut() {
                 busy |= self.consider(s, tick, now);
             }
             busy |= self.choose(seen.values_mut(), now);
             if !busy && tick == LONG_TICK && self.is_alone() {
+                self.store(seen, Duration::ZERO);
+                self.ends.lock().done = true;
                 // SAFETY: what ends a process when its last thread ends.
                 unsafe { libc::exit(0) }
             }
@@ -356,6 +447,7 @@ impl Shared {
             level,
             better,
             ahead: 0,
+            awaited: false,
         });
     }
 

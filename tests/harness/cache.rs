@@ -397,11 +397,174 @@ fn others_may_write() -> Result<(), String> {
     }
 }
 
+/// A function of many instructions that one run spends less time in than compiling it takes.
+fn short_runs(end: &str) -> Result<PathBuf, String> {
+    let step = |i: usize| format!("z = (z ^ n) * {} + (z >> {});\n", 2 * i + 3, 1 + i % 7);
+    let steps: String = (0..150).map(step).collect();
+    let text = format!(
+        "#include <stdio.h>\n#include <stdlib.h>\n#include <unistd.h>
+static volatile unsigned long result;
+__attribute__((noinline)) static unsigned long work(unsigned long z, unsigned long n) {{
+{steps}  return z;
+}}
+int main(void) {{
+  unsigned long n = 0;
+  for (; n < 10000; n++) result = work(result, n);
+  printf(\"%lu\\n\", n);
+  fflush(stdout);
+  {end}
+}}
+"
+    );
+    let name: String = end.chars().filter(char::is_ascii_alphanumeric).collect();
+    source(&format!("short-{name}.c"), &text)
+}
+
+impl Folder {
+    /// Runs a guest on one processor, so that nothing is compiled in passing, and has what became of a function
+    /// explained.
+    fn short(&self, guest: &Path) -> Result<Ran, String> {
+        use std::os::unix::process::CommandExt;
+        let mut command = self.command();
+        command.env("OMPVM_AHEAD", "never");
+        command.args(["run", "--explain", "work"]).arg(guest);
+        let bind = || {
+            // SAFETY: sets on this stack; 0 is the process itself, which may run on the processor it runs on.
+            unsafe {
+                let mut one: libc::cpu_set_t = std::mem::zeroed();
+                libc::CPU_SET(libc::sched_getcpu() as usize, &mut one);
+                libc::sched_setaffinity(0, size_of_val(&one), &one);
+            }
+            Ok(())
+        };
+        // SAFETY: system calls alone.
+        unsafe { command.pre_exec(bind) };
+        let ran = run(&mut command, "", LIMIT)?;
+        says(&ran, "10000\n", End::Exit(0))?;
+        Ok(ran)
+    }
+
+    /// The profile of the only program.
+    fn profile(&self) -> Option<PathBuf> {
+        let mut files = all(&self.path()).into_iter();
+        files.find(|f| f.ends_with("tier-profile"))
+    }
+}
+
+/// Most short runs until what they are in has been compiled.
+const SHORT_RUNS: usize = 40;
+
+fn short_runs_add_up() -> Result<(), String> {
+    let (folder, guest) = (Folder::new()?, short_runs("return 0;")?);
+    let first = folder.short(&guest)?;
+    if first.stderr.contains("compiled quickly") || folder.profile().is_none() {
+        return Err(format!("should only observe: {}", first.summary()));
+    }
+    for _ in 0..SHORT_RUNS {
+        let ran = folder.short(&guest)?;
+        if ran
+            .stderr
+            .contains("to be compiled at once: earlier runs were in it for")
+        {
+            let next = folder.short(&guest)?;
+            return match next.stderr.contains("compiled by an earlier run") {
+                true => Ok(()),
+                false => Err(format!("should have kept it: {}", next.summary())),
+            };
+        }
+    }
+    Err("never compiled".into())
+}
+
+fn every_end_counts() -> Result<(), String> {
+    for end in ["exit(0);", "_exit(0);", "quick_exit(0);"] {
+        let (folder, guest) = (Folder::new()?, short_runs(end)?);
+        // A run that was hardly given a processor may have seen nothing.
+        let seen = |_| folder.short(&guest).map(|_| folder.profile().is_some());
+        if !(0..5)
+            .map(seen)
+            .collect::<Result<Vec<_>, _>>()?
+            .contains(&true)
+        {
+            return Err(format!("{end} leaves no profile"));
+        }
+    }
+    // A child's end is not that of the run.
+    let child = "if (fork() == 0) _exit(0); abort();";
+    let (folder, guest) = (Folder::new()?, short_runs(child)?);
+    let mut command = folder.command();
+    let ran = run(command.arg("run").arg(&guest), "", LIMIT)?;
+    says(&ran, "10000\n", End::Signal(libc::SIGABRT))?;
+    match folder.profile() {
+        None => Ok(()),
+        Some(_) => Err("the child of a fork left a profile".into()),
+    }
+}
+
+fn damaged_profile() -> Result<(), String> {
+    let (folder, guest) = (Folder::new()?, short_runs("return 0;")?);
+    folder.short(&guest)?;
+    let profile = folder.profile().ok_or("no profile")?;
+    let good = std::fs::read(&profile).map_err(|e| e.to_string())?;
+    let half = good[..good.len() / 2].to_vec();
+    let mut flipped = good.clone();
+    *flipped.last_mut().ok_or("empty")? ^= 1;
+    for bad in [Vec::new(), half, flipped, b"another program".to_vec()] {
+        std::fs::write(&profile, bad).map_err(|e| e.to_string())?;
+        let mut command = folder.command();
+        let ran = run(command.args(["run", "--stats"]).arg(&guest), "", LIMIT)?;
+        says(&ran, "10000\n", End::Exit(0))?;
+        if did(&ran)?[4] != 1 {
+            return Err(format!("should notice damage: {}", ran.summary()));
+        }
+    }
+    Ok(())
+}
+
+fn profiles_race() -> Result<(), String> {
+    let (folder, guest) = (Folder::new()?, short_runs("return 0;")?);
+    for _ in 0..3 {
+        let results: Vec<Result<Ran, String>> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..4)
+                .map(|_| scope.spawn(|| folder.short(&guest)))
+                .collect();
+            let failed = |_| Err("panicked".into());
+            threads
+                .into_iter()
+                .map(|t| t.join().unwrap_or_else(failed))
+                .collect()
+        });
+        results.into_iter().collect::<Result<Vec<_>, _>>()?;
+    }
+    if all(&folder.path()).iter().any(|f| is_unfinished(f)) {
+        return Err("an unfinished file is left".into());
+    }
+    let mut command = folder.command();
+    let ran = run(command.args(["run", "--stats"]).arg(&guest), "", LIMIT)?;
+    match did(&ran)?[4] {
+        0 => Ok(()),
+        _ => Err(format!("damaged: {}", ran.summary())),
+    }
+}
+
+fn unwanted_profile() -> Result<(), String> {
+    let (folder, guest) = (Folder::new()?, short_runs("return 0;")?);
+    for options in [&["--no-cache"][..], &["--tier=interp"]] {
+        let mut command = folder.command();
+        let ran = run(command.arg("run").args(options).arg(&guest), "", LIMIT)?;
+        says(&ran, "10000\n", End::Exit(0))?;
+    }
+    match folder.path().exists() {
+        true => Err("something was kept".into()),
+        false => Ok(()),
+    }
+}
+
 type Test = fn() -> Result<(), String>;
 
 /// One trial per way a cache can be used, or can fail.
 pub fn trials() -> Vec<Trial> {
-    let all: [(&str, Test); 12] = [
+    let all: [(&str, Test); 17] = [
         ("second_run", second_run),
         ("interpreted_rest", interpreted_rest),
         ("exceptions", exceptions),
@@ -414,6 +577,11 @@ pub fn trials() -> Vec<Trial> {
         ("nowhere", nowhere),
         ("unwanted", unwanted),
         ("others_may_write", others_may_write),
+        ("short_runs_add_up", short_runs_add_up),
+        ("every_end_counts", every_end_counts),
+        ("damaged_profile", damaged_profile),
+        ("profiles_race", profiles_race),
+        ("unwanted_profile", unwanted_profile),
     ];
     let trial =
         |(name, test): (&str, Test)| Trial::test(format!("cache/{name}"), move || Ok(test()?));

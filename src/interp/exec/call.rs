@@ -327,7 +327,9 @@ unsafe extern "sysv64-unwind" fn by_plan(
             args.add(i).write(regs.add(slot as usize));
         }
         let args = std::slice::from_raw_parts(args, site.args.len());
+        let outer = std::mem::replace(&mut (*cx).away, regs);
         site.plan.call(target, args, regs.add(dst as usize));
+        (*cx).away = outer;
     }
 }
 h!(native_plan(o: Site, r, ip, cx) {
@@ -380,7 +382,9 @@ pub const MAX_DIRECT: usize = 12;
 hc!(native(o: Native, r, ip, cx) {
     save(ip, r.0, cx);
     let slots = ip.byte_add(size_of::<Enc<isa::Native>>());
+    let outer = std::mem::replace(&mut (*cx).away, r.0);
     let value = integers(o.target, o.n, slots.cast(), r.0);
+    (*cx).away = outer;
     r.put(o.dst, value & o.mask);
     next(slots.byte_add(tail_bytes(o.n as usize)), r.0, cx)
 });

@@ -1,8 +1,8 @@
 //! What earlier runs compiled, on disk: a program's second run neither parses nor compiles.
 //!
 //! What: a [`Cache`] is a folder with one folder per program, named by the hash of everything its
-//! code depends on ([`key`]); in it lie the module ([`crate::ir::saved`]) and one object per unit
-//! ([`Shelf`]). Why files and no database: a file that is written beside its place and renamed is
+//! code depends on ([`key`]); in it lie the module ([`crate::ir::saved`]), one object per unit
+//! ([`Shelf`]), and what runs found out about the program, a few kilobytes. Why files and no database: a file that is written beside its place and renamed is
 //! there whole or not at all, so any number of processes may use the folder at once without a lock
 //! and the loser of a race wrote the same bytes. An entry says whose it is and carries a checksum
 //! ([`entry`]); what is damaged is removed and made again. The least recently used programs go
@@ -44,7 +44,7 @@ pub struct Content {
     pub folder: PathBuf,
     /// Programs in it.
     pub programs: usize,
-    /// Modules and objects of them.
+    /// Modules, objects and profiles of them.
     pub entries: usize,
     /// Their size.
     pub bytes: u64,

@@ -137,9 +137,12 @@ impl Shelf {
         bytes
     }
 
-    /// Stores something else of the program.
+    /// Stores something else of the program, a few kilobytes in place of what it was.
     pub fn put_bytes(&self, name: &str, bytes: &[u8]) {
-        self.put(name, bytes);
+        let first = !self.folder.join(name).exists();
+        if self.write(name, bytes) && first {
+            self.trim();
+        }
     }
 
     fn get(&self, name: &str) -> Option<Vec<u8>> {
@@ -159,6 +162,17 @@ impl Shelf {
     }
 
     fn put(&self, name: &str, bytes: &[u8]) {
+        if self.write(name, bytes) {
+            self.trim();
+        }
+    }
+
+    fn trim(&self) {
+        trim::keep_below(&self.cache.root, self.cache.limit, &self.folder);
+    }
+
+    /// Writes an entry; whether it is there.
+    fn write(&self, name: &str, bytes: &[u8]) -> bool {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let me = std::process::id();
@@ -172,7 +186,7 @@ impl Shelf {
         match done {
             Ok(()) => {
                 count(&STORED);
-                trim::keep_below(&self.cache.root, self.cache.limit, &self.folder);
+                true
             }
             Err(why) => {
                 let _ = fs::remove_file(&unfinished);
@@ -180,6 +194,7 @@ impl Shelf {
                     "{} cannot be written: {why}",
                     self.folder.display()
                 ));
+                false
             }
         }
     }

@@ -4,13 +4,14 @@
 use clap::ValueEnum;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::SystemTime;
 
 /// What a run finds in the cache.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Cache {
     /// Nothing: emptied before every run.
     Empty,
-    /// What the warm-up left there.
+    /// What plain runs left there, as many as it takes until one keeps nothing new.
     Warm,
     /// What `ompvm compile` made of the whole program before them.
     Compiled,
@@ -29,6 +30,9 @@ impl Cache {
         }
     }
 }
+
+/// Most plain runs that fill a cache.
+const MOST_RUNS: usize = 10;
 
 /// A folder for `OMPVM_CACHE_DIR`, removed when dropped.
 #[derive(Debug)]
@@ -69,6 +73,23 @@ impl CacheFolder {
         crate::process::run(command.arg(file))
     }
 
+    /// Has plain runs fill it until one keeps nothing new, where it is to be warm; how many that were.
+    pub fn warm(&self, run: impl Fn() -> Result<(), String>) -> Result<usize, String> {
+        if self.state != Cache::Warm {
+            return Ok(0);
+        }
+        let mut kept = Vec::new();
+        for n in 1..=MOST_RUNS {
+            run()?;
+            let now = content(&self.path);
+            if now == kept {
+                return Ok(n);
+            }
+            kept = now;
+        }
+        Ok(MOST_RUNS)
+    }
+
     /// Prepares the folder for one run and tells the command of it.
     pub fn apply(&self, command: &mut Command) -> Result<(), String> {
         if !matches!(self.state, Cache::Warm | Cache::Compiled) {
@@ -81,6 +102,20 @@ impl CacheFolder {
         }
         Ok(())
     }
+}
+
+/// The files below a folder, their sizes and times.
+fn content(folder: &Path) -> Vec<(PathBuf, u64, Option<SystemTime>)> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        match entry.metadata() {
+            Ok(meta) if meta.is_dir() => files.extend(content(&entry.path())),
+            Ok(meta) => files.push((entry.path(), meta.len(), meta.modified().ok())),
+            Err(_) => {}
+        }
+    }
+    files.sort();
+    files
 }
 
 impl Drop for CacheFolder {

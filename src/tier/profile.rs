@@ -1,0 +1,628 @@
+//! What a program's runs have cost below compiled code, kept beside its code over runs.
+//!
+//! What: a run of 50 ms is over before it has shown that any compilation pays for itself, and so is the next
+//! one, and the next. A [`Profile`] adds up what all of them spent in a function below compiled code. What has
+//! cost half of its compilation is compiled as soon as a run begins. It is the rule of whoever rents
+//! until the rent has come to the price (Karlin, Manasse, Rudolph and Sleator, "Competitive snoopy
+//! caching", 1988), which never costs more than twice what knowing the future would; with half the price
+//! it is three times at worst, and less for what is run again. While a processor is idle
+//! it takes a part of that. Where none is, the program waits: what it would gain meanwhile from its
+//! processors it loses to the compilations anyway, and a team waits for the slowest of its members.
+//!
+//! In the end a compilation under way may be waited for, since otherwise its work is lost; over all runs
+//! that takes at most a twentieth of their time ([`Profile::allowance`]).
+//!
+//! What not: nothing here looks at a clock, a file or a thread; [`super::sample`] does.
+
+use crate::jit::Level;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// The name of the profile in a program's folder of the cache.
+pub const NAME: &str = "tier-profile";
+/// Most functions in it.
+const MOST: usize = 2000;
+/// After so many compilations in vain the next is not expected to take twice as long.
+const MOST_VAIN: u32 = 10;
+/// Nanoseconds of earlier runs that count: what is older fades.
+const CREDIT: u64 = 20_000_000_000;
+/// The part of all runs' time that waiting in the end may take.
+const WAITED_PART: u64 = 20;
+/// What starting LLVM takes of each processor.
+const STARTING: Duration = Duration::from_millis(5);
+/// A run that could gain less than this part of its time stores nothing.
+const WORTH_PART: u32 = 50;
+/// Most processors that compile at once.
+const MOST_AT_ONCE: usize = 16;
+/// What has cost this part of its compilation is compiled: who has come again will do so once more.
+const PAID_PART: u32 = 2;
+/// While a processor is idle, a function is compiled for this part of what it takes.
+const IDLE_PART: u32 = 12;
+/// For so long each idle processor works at most on what is not paid for.
+const MOST_TIME: Duration = Duration::from_millis(60);
+/// What takes longer with all effort is compiled quickly first, while a processor is idle.
+const LATENCY: Duration = Duration::from_millis(25);
+/// Code made quickly takes this part of the time of code below it, and all effort gains that part of this.
+const QUICK_PART: u64 = 2;
+const FULL_GAINS: u64 = 10;
+
+/// What runs have shown of a function; nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Past {
+    /// Time below compiled code, and in how many runs it was.
+    below: u64,
+    runs: u32,
+    /// Time in code that was made quickly, as expected.
+    quick: u64,
+    /// Whether it was called more than once while it was looked at.
+    called: bool,
+    /// It cannot be compiled.
+    refused: bool,
+    /// How often its compilation was begun and lost as the run ended: each time it is expected to take twice as
+    /// long.
+    vain: u32,
+}
+
+impl Past {
+    /// Time below compiled code in one run.
+    fn each(&self) -> u64 {
+        self.below / u64::from(self.runs.max(1))
+    }
+}
+
+/// What all runs have shown.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Profile {
+    /// How many functions the module has.
+    module: u32,
+    /// How many runs, nanoseconds that they took, their threads had of processors, and waited in the end.
+    runs: u64,
+    wall: u64,
+    cpu: u64,
+    waited: u64,
+    /// Measured cost of compiling an instruction, in nanoseconds, by level; 0 is not known.
+    pub per_instruction: [u32; 2],
+    functions: BTreeMap<u32, Past>,
+}
+
+/// The code that a function begins a run with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Code {
+    /// None.
+    None,
+    /// Made quickly.
+    Quick,
+    /// The best there is.
+    Full,
+}
+
+/// What one run has shown of a function.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Seen {
+    /// Time below compiled code.
+    pub below: Duration,
+    /// Whether it was called while it was looked at.
+    pub called: bool,
+    /// Whether it proved not to be for compilers.
+    pub refused: bool,
+    /// Whether it was to be compiled as the run began, and was not done in its end.
+    pub lost: bool,
+}
+
+/// What one run has shown.
+#[derive(Clone, Debug, Default)]
+pub struct Run {
+    /// How long it took.
+    pub wall: Duration,
+    /// What its threads had of processors.
+    pub cpu: Duration,
+    /// How long it waited in the end.
+    pub waited: Duration,
+    /// Measured cost of an instruction, by level.
+    pub per_instruction: [u32; 2],
+    /// What was seen, by function.
+    pub seen: BTreeMap<u32, Seen>,
+}
+
+/// A compilation that a run begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Start {
+    /// The function's number.
+    pub function: u32,
+    /// With how much effort.
+    pub level: Level,
+    /// What it has cost so far.
+    pub cost: Duration,
+    /// What compiling it is expected to take.
+    pub price: Duration,
+    /// Whether the program waits for it.
+    pub wait: bool,
+}
+
+/// What a plan is made for.
+pub struct Situation<'a> {
+    /// Processors that the program may use.
+    pub cpus: usize,
+    /// Processors that other programs use.
+    pub others: &'a dyn Fn() -> usize,
+    /// What compiling a function takes of a processor.
+    pub expected: &'a dyn Fn(u32, Level) -> Duration,
+    /// The code that there is; [`Code::Full`] also of what cannot be compiled.
+    pub code: &'a dyn Fn(u32) -> Code,
+}
+
+fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+impl Profile {
+    /// Reads what was stored for a module with so many functions; nothing is known where that is damaged
+    /// or was made of another one.
+    pub fn read(bytes: Option<Vec<u8>>, module: usize) -> Profile {
+        let profile = bytes.and_then(|b| postcard::from_bytes::<Profile>(&b).ok());
+        let fits = |p: &Profile| {
+            p.module as usize == module && p.functions.keys().all(|&f| (f as usize) < module)
+        };
+        profile.filter(fits).unwrap_or_else(|| Profile {
+            module: module as u32,
+            ..Profile::default()
+        })
+    }
+
+    /// The bytes to store.
+    pub fn bytes(&self) -> Option<Vec<u8>> {
+        postcard::to_allocvec(self).ok()
+    }
+
+    /// How long a run that has taken `wall` may wait in the end.
+    pub fn allowance(&self, wall: Duration) -> Duration {
+        let all = self.wall.saturating_add(nanoseconds(wall));
+        Duration::from_nanos((all / WAITED_PART).saturating_sub(self.waited))
+    }
+
+    /// Processors that the program leaves idle, as far as its runs tell; none before the first.
+    fn idle(&self, cpus: usize) -> usize {
+        if self.wall == 0 {
+            return 0;
+        }
+        let busy = self.cpu as f64 / self.wall as f64;
+        cpus.saturating_sub((busy + 0.25).ceil() as usize)
+    }
+
+    /// How long runs were in functions below compiled code.
+    pub fn below(&self) -> impl Iterator<Item = (u32, Duration)> {
+        let functions = self.functions.iter();
+        functions.map(|(&f, past)| (f, Duration::from_nanos(past.below)))
+    }
+
+    /// What a run begins with, what has cost most first, and on how many processors.
+    pub fn plan(&self, at: &Situation<'_>) -> (Vec<Start>, usize) {
+        if self.functions.is_empty() {
+            return (Vec::new(), 0);
+        }
+        let idle = match self.idle(at.cpus) {
+            0 => 0,
+            idle => idle.saturating_sub((at.others)()),
+        };
+        // Where the program waits, it waits for all processors together.
+        let (threads, at_once) = match (idle, at.cpus.clamp(1, MOST_AT_ONCE)) {
+            (0, all) => (all, all),
+            (idle, _) => (idle.min(MOST_AT_ONCE), 1),
+        };
+        let mut starts: Vec<Start> = Vec::new();
+        for (&function, past) in &self.functions {
+            if past.refused {
+                continue;
+            }
+            let expected = |level| (at.expected)(function, level) * (1 << past.vain.min(MOST_VAIN));
+            let (quick, full) = (expected(Level::Quick), expected(Level::Full));
+            let below = Duration::from_nanos(past.below);
+            let code = (at.code)(function);
+            let (cost, level) = match code {
+                Code::Full => continue,
+                Code::Quick => (Duration::from_nanos(past.quick / FULL_GAINS), Level::Full),
+                Code::None if below >= full * 2 || idle > 0 && full <= LATENCY => {
+                    (below, Level::Full)
+                }
+                Code::None => (below, Level::Quick),
+            };
+            let price = if level == Level::Full { full } else { quick };
+            let paid = cost * PAID_PART >= price / at_once as u32;
+            if !paid && (idle == 0 || cost < price / IDLE_PART) {
+                continue;
+            }
+            // One long call has no use for code that comes later.
+            let alone = !past.called && past.each() >= nanoseconds(price) * 2;
+            starts.push(Start {
+                function,
+                level,
+                cost,
+                price,
+                wait: paid && (idle == 0 || alone && code == Code::None),
+            });
+        }
+        starts.sort_by_key(|s| (std::cmp::Reverse(s.cost), s.function));
+        if idle == 0 {
+            // No run becomes twice as long, unless a single function takes more.
+            let most = Duration::from_nanos(self.wall / self.runs.max(1));
+            let mut processors = vec![STARTING; at_once];
+            let mut all = Duration::ZERO;
+            let mut taken = 0;
+            for (n, start) in starts.iter().enumerate() {
+                if let Some(least) = processors.iter_mut().min() {
+                    *least += start.price;
+                }
+                all += start.cost;
+                let longest = processors.iter().max().copied().unwrap_or_default();
+                if longest > most && n >= at_once {
+                    break;
+                }
+                // LLVM's own start has to be paid for, too.
+                if all * PAID_PART >= longest {
+                    taken = n + 1;
+                }
+            }
+            starts.truncate(taken);
+        } else {
+            let mut left = MOST_TIME * idle as u32;
+            starts.retain(|s| {
+                let fits = s.wait || s.price <= left;
+                if fits {
+                    left = left.saturating_sub(s.price);
+                }
+                fits
+            });
+        }
+        (starts, threads)
+    }
+
+    /// Adds what a run has shown; whether that is worth storing. `code` is what functions had in the end
+    /// of the run, `before` in its beginning.
+    pub fn add(
+        &mut self,
+        run: &Run,
+        before: &dyn Fn(u32) -> Code,
+        code: &dyn Fn(u32) -> Code,
+    ) -> bool {
+        let mut gain = Duration::ZERO;
+        for (&function, seen) in &run.seen {
+            if seen.lost {
+                self.functions.entry(function).or_default().vain += 1;
+            }
+            if code(function) != Code::None && before(function) != Code::None {
+                continue;
+            }
+            let past = self.functions.entry(function).or_default();
+            past.called |= seen.called;
+            if !past.refused {
+                gain += seen.below;
+            }
+            past.refused |= seen.refused;
+            past.below = past.below.saturating_add(nanoseconds(seen.below));
+            past.runs = past.runs.saturating_add(1);
+        }
+        for (&function, past) in &mut self.functions {
+            if before(function) == Code::Quick {
+                let time = past.each() / QUICK_PART;
+                past.quick = past.quick.saturating_add(time);
+                gain += Duration::from_nanos(time / FULL_GAINS);
+            }
+        }
+        self.functions.retain(|&f, _| before(f) != Code::Full);
+        while self.functions.len() > MOST {
+            let least = self.functions.iter().min_by_key(|(_, p)| p.below);
+            let Some((&least, _)) = least else { break };
+            self.functions.remove(&least);
+        }
+        for (known, &new) in self.per_instruction.iter_mut().zip(&run.per_instruction) {
+            if new > 0 {
+                *known = new;
+            }
+        }
+        self.runs += 1;
+        self.wall = self.wall.saturating_add(nanoseconds(run.wall));
+        self.cpu = self.cpu.saturating_add(nanoseconds(run.cpu));
+        self.waited = self.waited.saturating_add(nanoseconds(run.waited));
+        while self.wall > CREDIT {
+            for sum in [
+                &mut self.runs,
+                &mut self.wall,
+                &mut self.cpu,
+                &mut self.waited,
+            ] {
+                *sum /= 2;
+            }
+        }
+        let lost = run.seen.values().any(|s| s.lost);
+        gain >= run.wall / WORTH_PART || !run.waited.is_zero() || lost
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    /// A program whose runs take 40 ms on two processors; the functions' times below compiled code and sizes
+    /// are given.
+    struct Script {
+        profile: Profile,
+        cpus: usize,
+        threads: u32,
+        functions: Vec<(Duration, u32)>,
+        code: Vec<Code>,
+    }
+
+    /// 2 ms and 20 us an instruction, twice as much with all effort.
+    fn expected(size: u32, level: Level) -> Duration {
+        let per = Duration::from_micros(20) * size;
+        MS * 2 + if level == Level::Full { per * 2 } else { per }
+    }
+
+    impl Script {
+        fn new(cpus: usize, functions: &[(Duration, u32)]) -> Script {
+            Script {
+                profile: Profile::read(None, functions.len()),
+                cpus,
+                threads: 2,
+                functions: functions.to_vec(),
+                code: vec![Code::None; functions.len()],
+            }
+        }
+
+        fn plan(&self) -> Vec<Start> {
+            let plan = self.profile.plan(&Situation {
+                cpus: self.cpus,
+                others: &|| 0,
+                expected: &|f, level| expected(self.functions[f as usize].1, level),
+                code: &|f| self.code[f as usize],
+            });
+            plan.0
+        }
+
+        /// One run, which compiles what it begins with; what that was, and whether it stored something.
+        fn run(&mut self) -> (Vec<Start>, bool) {
+            let plan = self.plan();
+            let before = self.code.clone();
+            for start in &plan {
+                self.code[start.function as usize] = match start.level {
+                    Level::Quick => Code::Quick,
+                    Level::Full => Code::Full,
+                };
+            }
+            let wall = MS * 40;
+            let mut run = Run {
+                wall,
+                cpu: wall * self.threads,
+                ..Run::default()
+            };
+            for (i, &(below, _)) in self.functions.iter().enumerate() {
+                let seen = Seen {
+                    below,
+                    called: true,
+                    ..Seen::default()
+                };
+                if self.code[i] == Code::None {
+                    run.seen.insert(i as u32, seen);
+                }
+            }
+            let code = self.code.clone();
+            let mut next = self.profile.clone();
+            let stores = next.add(&run, &|f| before[f as usize], &|f| code[f as usize]);
+            if stores {
+                self.profile = Profile::read(next.bytes(), self.functions.len());
+                assert_eq!(self.profile, next);
+            }
+            (plan, stores)
+        }
+    }
+
+    #[test]
+    fn runs_too_short_to_decide_add_up() {
+        // Takes 12 ms to compile, and LLVM's start 5; each run spends 3 in it.
+        let mut script = Script::new(2, &[(MS * 3, 500), (MS / 10, 500)]);
+        for _ in 0..3 {
+            assert_eq!(script.run(), (vec![], true));
+        }
+        let start = Start {
+            function: 0,
+            level: Level::Quick,
+            cost: MS * 9,
+            price: MS * 12,
+            wait: true,
+        };
+        assert_eq!(script.run().0, [start]);
+        // What is left is not worth anything.
+        let (plan, stores) = script.run();
+        assert!(plan.is_empty());
+        assert!(!stores);
+    }
+
+    #[test]
+    fn what_was_dear_gets_all_effort_at_once() {
+        let mut script = Script::new(2, &[(MS * 100, 500)]);
+        script.run();
+        let (plan, _) = script.run();
+        assert_eq!(plan[0].level, Level::Full);
+        assert!(plan[0].wait);
+        // Nothing is left to gain.
+        let (plan, stores) = script.run();
+        assert!(plan.is_empty() && !stores);
+    }
+
+    #[test]
+    fn compilations_never_cost_more_than_twice_what_their_lack_did() {
+        let sizes = [(MS * 10, 500), (MS * 3, 300), (MS / 2, 60), (MS / 50, 2000)];
+        let mut script = Script::new(2, &sizes);
+        let (mut below, mut compiling) = (Duration::ZERO, Duration::ZERO);
+        for _ in 0..200 {
+            let (plan, _) = script.run();
+            let mut processors = [Duration::ZERO; 2];
+            for s in &plan {
+                let least = processors.iter_mut().min().unwrap();
+                *least += expected(script.functions[s.function as usize].1, s.level);
+            }
+            compiling += processors[0].max(processors[1]);
+            for (&(time, _), &code) in script.functions.iter().zip(&script.code) {
+                below += if code == Code::None {
+                    time
+                } else {
+                    Duration::ZERO
+                };
+                // What would be gained by all effort counts as a cost of having less.
+                below += if code == Code::Quick {
+                    time / 20
+                } else {
+                    Duration::ZERO
+                };
+            }
+            assert!(compiling <= below * PAID_PART, "{compiling:?} {below:?}");
+        }
+        assert!(!script.code[..3].contains(&Code::None));
+        assert_eq!(script.code[3], Code::None);
+    }
+
+    #[test]
+    fn no_run_becomes_twice_as_long() {
+        // Each takes 22 ms, runs 40: two processors make two of them in 27 ms, three in 49.
+        let mut script = Script::new(2, &[(MS * 12, 1000); 5]);
+        script.run();
+        assert_eq!(script.run().0.len(), 2);
+        assert_eq!(script.run().0.len(), 2);
+        assert_eq!(script.run().0.len(), 1);
+        // One function may take as long as it has taken.
+        let mut script = Script::new(2, &[(MS * 30, 4000)]);
+        script.run();
+        assert_eq!(script.run().0.len(), 0);
+        assert_eq!(script.run().0.len(), 1);
+    }
+
+    #[test]
+    fn idle_processors_begin_sooner_and_nobody_waits() {
+        let mut script = Script::new(16, &[(MS * 10, 2000), (MS * 2, 300), (MS / 10, 2000)]);
+        script.run();
+        let (plan, _) = script.run();
+        let what: Vec<_> = plan.iter().map(|s| (s.function, s.level, s.wait)).collect();
+        // The second takes 14 ms with all effort.
+        assert_eq!(what, [(0, Level::Quick, false), (1, Level::Full, false)]);
+        // Others may have taken them.
+        script.code = vec![Code::None; 3];
+        let at = Situation {
+            cpus: 16,
+            others: &|| 14,
+            expected: &|f, level| expected(script.functions[f as usize].1, level),
+            code: &|_| Code::None,
+        };
+        assert!(script.profile.plan(&at).0.is_empty());
+    }
+
+    #[test]
+    fn one_long_call_is_waited_for() {
+        let mut script = Script::new(16, &[(MS * 100, 500)]);
+        script.run();
+        script.profile.functions.get_mut(&0).unwrap().called = false;
+        assert!(script.plan()[0].wait);
+        script.profile.functions.get_mut(&0).unwrap().below /= 5;
+        assert!(!script.plan()[0].wait);
+    }
+
+    #[test]
+    fn what_cannot_be_compiled_is_not_tried_again() {
+        let mut script = Script::new(2, &[(MS * 100, 500)]);
+        script.run();
+        script.profile.functions.get_mut(&0).unwrap().refused = true;
+        assert!(script.plan().is_empty());
+        let (_, stores) = script.run();
+        assert!(!stores);
+    }
+
+    #[test]
+    fn what_was_begun_in_vain_has_to_pay_twice_as_much() {
+        let mut script = Script::new(1, &[(MS * 10, 500)]);
+        script.run();
+        let price = |s: &Script| s.plan().first().map(|s| s.price);
+        let lost = |function| {
+            let seen = Seen {
+                below: MS * 10,
+                lost: true,
+                ..Seen::default()
+            };
+            BTreeMap::from([(function, seen)])
+        };
+        let run = |seen| Run {
+            wall: MS * 40,
+            cpu: MS * 40,
+            seen,
+            ..Run::default()
+        };
+        let none = |_: u32| Code::None;
+        for expected in [Some(MS * 12), Some(MS * 24), Some(MS * 48), None] {
+            assert_eq!(price(&script), expected);
+            assert!(script.profile.add(&run(lost(0)), &none, &none));
+        }
+    }
+
+    #[test]
+    fn waiting_in_the_end_takes_a_twentieth_of_all_runs() {
+        let mut profile = Profile::read(None, 0);
+        let mut run = Run {
+            wall: MS * 100,
+            ..Run::default()
+        };
+        let none = |_: u32| Code::None;
+        assert_eq!(profile.allowance(run.wall), MS * 5);
+        profile.add(&run, &none, &none);
+        assert_eq!(profile.allowance(run.wall), MS * 10);
+        run.waited = MS * 8;
+        assert!(profile.add(&run, &none, &none));
+        assert_eq!(profile.allowance(run.wall), MS * 7);
+        // Long ago does not count for ever.
+        run = Run {
+            wall: MS * 1_000_000,
+            ..Run::default()
+        };
+        profile.add(&run, &none, &none);
+        assert!(profile.allowance(Duration::ZERO) <= Duration::from_secs(1));
+    }
+
+    #[test]
+    fn damaged_and_foreign_profiles_are_dropped() {
+        let mut script = Script::new(2, &[(MS * 10, 500), (MS, 10)]);
+        script.run();
+        let good = script.profile.bytes().unwrap();
+        assert_ne!(Profile::read(Some(good.clone()), 2), Profile::read(None, 2));
+        // Made of a module with another number of functions.
+        assert_eq!(Profile::read(Some(good.clone()), 3), Profile::read(None, 3));
+        for len in 0..good.len() {
+            let cut = good[..len].to_vec();
+            assert_eq!(Profile::read(Some(cut), 2), Profile::read(None, 2), "{len}");
+        }
+        assert_eq!(
+            Profile::read(Some(b"something else".to_vec()), 2),
+            Profile::read(None, 2)
+        );
+    }
+
+    #[test]
+    fn a_profile_does_not_grow_without_end() {
+        let mut profile = Profile::read(None, MOST * 2);
+        let mut run = Run::default();
+        for f in 0..MOST as u32 + 10 {
+            let below = MS * (f + 1);
+            run.seen.insert(
+                f,
+                Seen {
+                    below,
+                    ..Seen::default()
+                },
+            );
+        }
+        let none = |_: u32| Code::None;
+        profile.add(&run, &none, &none);
+        assert_eq!(profile.functions.len(), MOST);
+        assert!(!profile.functions.contains_key(&9) && profile.functions.contains_key(&10));
+        assert!(profile.bytes().unwrap().len() < 64 << 10);
+    }
+}

@@ -1,0 +1,206 @@
+//! What earlier runs of a program tell this one, and what this one tells the next.
+//!
+//! What: [`Before`] reads the [`Profile`] that lies with the program's code in the cache, has compiled what it says is
+//! paid for before anything was seen, and adds what this run has seen in its end. Why read again before it is
+//! written: other processes may have ended meanwhile. Of two that end at the same moment one is forgotten, which
+//! costs a little time later; the file itself is whole at any time.
+//!
+//! What not: what is paid for is decided in [`super::profile`].
+
+use super::compiler::{Compiler, Kept, What};
+use super::profile::{self, Code, Profile, Run, Situation};
+use super::queue::{Job, Queue};
+use super::units::{self, SMALL};
+use crate::interp;
+use crate::ir::FuncId;
+use crate::jit::Level;
+use crate::llvm::cache::Shelf;
+use crate::memory::image::Image;
+use crate::support::clock::all_time;
+use crate::support::topology;
+use cranelift_entity::EntityRef;
+use hashbrown::HashSet;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+/// So long the end of the process waits at most for what was seen to be written down.
+pub const PATIENCE: Duration = Duration::from_millis(20);
+/// A program waits for what it begins with for so many times what that is expected to take.
+const LATE: u32 = 2;
+/// What a function that is called at all costs below compiled code for each of its instructions: to be lowered and
+/// compiled by the baseline tier.
+const LOWERING: Duration = Duration::from_nanos(800);
+
+/// What earlier runs left.
+#[derive(Debug)]
+pub struct Before {
+    profile: Profile,
+    shelf: Option<Arc<Shelf>>,
+    /// The code that functions began with.
+    code: Vec<Code>,
+    recalled: OnceLock<HashSet<FuncId>>,
+    process: libc::pid_t,
+}
+
+impl Before {
+    /// What there is of a program whose kept code is taken.
+    pub fn of(image: &Image, compiler: &Compiler, kept: &Kept) -> Before {
+        let functions = image.module.functions.len();
+        let shelf = compiler.program().shelf().cloned();
+        let bytes = shelf.as_ref().and_then(|s| s.bytes(profile::NAME));
+        let mut code = vec![Code::None; functions];
+        for f in image.module.functions.keys() {
+            if !compiler.program().can_compile(f) {
+                code[f.index()] = Code::Full;
+            }
+        }
+        for f in &kept.all {
+            code[f.index()] = Code::Full;
+        }
+        for f in &kept.early {
+            code[f.index()] = Code::Quick;
+        }
+        Before {
+            profile: Profile::read(bytes, functions),
+            shelf,
+            code,
+            recalled: OnceLock::new(),
+            // SAFETY: asks for a number.
+            process: unsafe { libc::getpid() },
+        }
+    }
+
+    /// What all runs before have shown.
+    pub fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
+    /// Whether this is the process that began the run, not a child of it.
+    pub fn is_of_this_process(&self) -> bool {
+        // SAFETY: asks for a number.
+        self.process == unsafe { libc::getpid() }
+    }
+
+    /// What is compiled because of earlier runs.
+    pub fn recalled(&self) -> &HashSet<FuncId> {
+        self.recalled.get_or_init(HashSet::new)
+    }
+
+    /// Whether a function is.
+    pub fn recalls(&self, function: FuncId) -> bool {
+        self.recalled().contains(&function)
+    }
+
+    /// Has compiled what is paid for; comes back when what the program waits for is done.
+    pub fn recall(&self, image: &Image, compiler: &Compiler, queue: &Arc<Queue>) {
+        let module = &image.module;
+        let cpus = topology::usable_cpus();
+        let expected = |f: u32, level| queue.expected(FuncId::new(f as usize), level);
+        let (mut starts, threads) = self.profile.plan(&Situation {
+            cpus,
+            others: &|| topology::running_threads().saturating_sub(1),
+            expected: &expected,
+            code: &|f| self.code[f as usize],
+        });
+        let id = |f: u32| FuncId::new(f as usize);
+        for (f, below) in self.profile.below() {
+            if self.code[f as usize] == Code::None {
+                compiler.note(id(f), What::Before(below, expected(f, Level::Quick)));
+            }
+        }
+        if starts.is_empty() {
+            return;
+        }
+        let callers = starts.iter().map(|s| id(s.function));
+        let called: HashSet<FuncId> = callers
+            .flat_map(|f| units::called(module, f).filter(move |&callee| callee != f))
+            .collect();
+        // It comes with its callers.
+        starts.retain(|s| {
+            units::size(module, id(s.function)) > SMALL || !called.contains(&id(s.function))
+        });
+        let _ = self
+            .recalled
+            .set(starts.iter().map(|s| id(s.function)).collect());
+        let mut waiting = Duration::ZERO;
+        for start in &starts {
+            let ms = start.cost.as_secs_f64() * 1e3;
+            let text = match self.code[start.function as usize] {
+                Code::Quick => format!("better code would have saved earlier runs {ms:.1} ms"),
+                _ => format!("earlier runs were in it for {ms:.1} ms"),
+            };
+            compiler.note(id(start.function), What::Recalled(text));
+            if start.wait {
+                waiting += start.price;
+            }
+            queue.push(Job {
+                score: start.cost,
+                function: id(start.function),
+                head: None,
+                level: start.level,
+                better: None,
+                ahead: threads,
+                awaited: start.wait,
+            });
+        }
+        if !waiting.is_zero() {
+            queue.wait(waiting * LATE);
+        }
+    }
+
+    /// Adds what was seen (a function, how long it was below compiled code, whether it was called) to what is
+    /// stored, when that is worth it; the program waited so long in its end.
+    pub fn store(
+        &self,
+        image: &Image,
+        compiler: &Compiler,
+        queue: &Queue,
+        seen: impl Iterator<Item = (FuncId, Duration, bool)>,
+        waited: Duration,
+    ) {
+        let Some(shelf) = &self.shelf else { return };
+        let mut run = Run {
+            wall: compiler.elapsed(),
+            cpu: all_time(),
+            waited,
+            per_instruction: queue.measured(),
+            ..Run::default()
+        };
+        let number = |f: FuncId| f.index() as u32;
+        let this = std::ptr::from_ref(image) as usize;
+        for code in interp::all().filter(|c| c.image == this && !c.heads.is_empty()) {
+            if self.code[code.func.index()] == Code::None {
+                let size = units::size(&image.module, code.func) as u32;
+                run.seen.entry(number(code.func)).or_default().below += LOWERING * size;
+            }
+        }
+        for (function, below, called) in seen {
+            let of = run.seen.entry(number(function)).or_default();
+            of.below += below;
+            of.called |= called;
+        }
+        for function in queue.refused() {
+            run.seen.entry(number(function)).or_default().refused = true;
+        }
+        let mut code = self.code.clone();
+        for (function, level) in compiler.outcomes() {
+            code[function.index()] = match level {
+                Level::Quick => Code::Quick,
+                Level::Full => Code::Full,
+            };
+        }
+        for &function in self.recalled() {
+            if code[function.index()] == self.code[function.index()] {
+                run.seen.entry(number(function)).or_default().lost = true;
+            }
+        }
+        let bytes = shelf.bytes(profile::NAME);
+        let mut all = Profile::read(bytes, image.module.functions.len());
+        let before = |f: u32| self.code[f as usize];
+        if all.add(&run, &before, &|f| code[f as usize])
+            && let Some(bytes) = all.bytes()
+        {
+            shelf.put_bytes(profile::NAME, &bytes);
+        }
+    }
+}
