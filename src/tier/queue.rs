@@ -21,7 +21,7 @@ use crate::ir::FuncId;
 use crate::jit::{Level, LoopEntry, Unit};
 use crate::memory::image::Image;
 use crate::memory::own_thread::{self, OwnThread};
-use crate::support::clock::own_time;
+use crate::support::clock::{all_time, own_time};
 use crate::support::topology;
 use cranelift_entity::EntityRef;
 use parking_lot::{Condvar, Mutex};
@@ -47,6 +47,9 @@ const MOST_NICE: usize = 4;
 const BETTER_TIMES: f64 = 10.0;
 /// How long a job that can wait does so at most until it is looked at again.
 const LOOK: Duration = Duration::from_millis(10);
+
+/// A program waits for so many times what a compilation takes of a processor, where others have that.
+const OTHERS: u32 = 8;
 
 /// What is to be compiled.
 #[derive(Debug)]
@@ -240,11 +243,17 @@ impl Queue {
         self.state.lock().refused.clone()
     }
 
-    /// Waits until the jobs are done that the program waits for, `limit` at most.
+    /// Waits until the jobs are done that the program waits for, while that takes at most `limit` of the
+    /// processors, and a multiple of it where others have them.
     pub fn wait(&self, limit: Duration) {
-        let end = Instant::now() + limit;
+        let (start, used) = (Instant::now(), all_time());
         let mut state = self.state.lock();
-        while state.awaited > 0 && !self.done.wait_until(&mut state, end).timed_out() {}
+        while state.awaited > 0
+            && all_time().saturating_sub(used) < limit
+            && start.elapsed() < limit * OTHERS
+        {
+            self.done.wait_for(&mut state, LOOK);
+        }
     }
 
     /// Begins nothing more. Waits for the compilations under way if they are expected to end within
@@ -255,6 +264,9 @@ impl Queue {
         let mut state = self.state.lock();
         state.stop = true;
         self.wake.notify_all();
+        if state.ends.is_empty() {
+            return Duration::ZERO;
+        }
         if state.ends.iter().all(|&at| at <= end) {
             while !state.ends.is_empty() && !self.done.wait_until(&mut state, end).timed_out() {}
         }

@@ -33,7 +33,7 @@ use crate::tier::units;
 use cranelift_entity::EntityRef;
 use hashbrown::{HashMap, HashSet};
 use parking_lot::{Condvar, Mutex};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -104,6 +104,8 @@ struct Shared {
     ends: Mutex<End>,
     /// Told when `ends` changes.
     changed: Condvar,
+    /// Whether a function was seen at all.
+    saw: AtomicBool,
     /// What earlier runs left.
     before: Before,
     /// Functions that need no compiling for their callers.
@@ -143,6 +145,7 @@ impl Sampler {
             queue,
             ends: Mutex::default(),
             changed: Condvar::new(),
+            saw: AtomicBool::new(false),
             before,
             kept: done,
             first: kept.all.is_empty(),
@@ -196,6 +199,9 @@ impl Shared {
         }
         let allowed = self.before.profile().allowance(self.compiler.elapsed());
         let waited = self.queue.finish(allowed);
+        if !self.saw.load(Ordering::Relaxed) && self.before.recalled().is_empty() {
+            return;
+        }
         self.ask(waited);
         let end = Instant::now() + recall::PATIENCE;
         let mut ends = self.ends.lock();
@@ -273,6 +279,7 @@ impl Shared {
             });
             // Of a team's time each thread in a function is a part.
             let passed = passed / threads.max(inside.len() as u32).max(1);
+            self.saw.fetch_or(!inside.is_empty(), Ordering::Relaxed);
             for &code in &inside {
                 let key = std::ptr::from_ref(code) as usize;
                 let s = seen.entry(key).or_insert_with(|| {
