@@ -111,7 +111,8 @@ impl Profile {
             .get(function)
             .into_iter()
             .flat_map(|k| k.values());
-        let known = known.copied().max_by_key(|t| t.0);
+        // Lengths that never ran there tell nothing against the one that did.
+        let known = known.copied().max_by_key(|t| (t.1 > 0, t.0));
         let timed = self.long.get(function).map(|&host| (host, 0));
         known.or(timed).filter(|t| t.0 >= LONG)
     }
@@ -489,6 +490,15 @@ mod tests {
         assert_eq!(profile.cost(150_000), STARTING);
         profile.vain = 3;
         assert_eq!(profile.cost(150_000), 8 * STARTING);
+    }
+
+    #[test]
+    fn outlined_lengths_that_never_ran_on_a_device_hide_none_that_did() {
+        let mut profile = Profile::default();
+        let times = BTreeMap::from([(6, (5 * S, 0)), (7, (5 * S, S / 3)), (32, (5 * S, 0))]);
+        profile.regions.insert("main.omp_outlined".into(), times);
+        profile.long.insert("main.omp_outlined".into(), 5 * S);
+        assert_eq!(profile.long("main.omp_outlined"), Some((5 * S, S / 3)));
     }
 
     #[test]
