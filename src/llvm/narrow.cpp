@@ -108,8 +108,8 @@ Counting counting(const Loop *loop) {
   return {};
 }
 
-/// What of a loop is computed from its counter by division, in order of the computation.
-SmallVector<Instruction *, 8> parts(const Loop *loop, const Counting &counting, const DominatorTree &tree) {
+/// What of a loop is computed from its counter by division.
+SmallVector<Instruction *, 8> parts(const Loop *loop, const Counting &counting) {
   SmallVector<Instruction *, 8> found;
   SmallPtrSet<Value *, 8> small;
   small.insert(counting.counter);
@@ -149,7 +149,6 @@ SmallVector<Instruction *, 8> parts(const Loop *loop, const Counting &counting, 
       }
     }
   }
-  llvm::sort(found, [&](Instruction *a, Instruction *b) { return a != b && tree.dominates(a, b); });
   return found;
 }
 
@@ -215,7 +214,7 @@ private:
     if (!some)
       return false;
     Counting how = counting(loop);
-    return how.counter && any_of(parts(loop, how, tree), [](Instruction *i) {
+    return how.counter && any_of(parts(loop, how), [](Instruction *i) {
              return divides(*i) && !isa<Constant>(i->getOperand(1));
            });
   }
@@ -226,7 +225,7 @@ private:
     Counting how = counting(loop);
     if (!check || !loop->hasDedicatedExits() || !how.counter)
       return;
-    auto small = parts(loop, how, tree);
+    auto small = parts(loop, how);
     SmallSetVector<Value *, 8> asked;
     asked.insert_range(how.last);
     asked.insert(how.step);

@@ -46,6 +46,14 @@ inline Versions version(llvm::Loop *loop, llvm::Value *guard, const char *suffix
         phi.addIncoming(mapped == map.end() ? value : cast<Value>(mapped->second),
                         cast<BasicBlock>(map[from]));
       }
+  // What is behind the nest is reached from both, so from the guard on; another loop there may be next.
+  SmallVector<BasicBlock *, 4> behind;
+  for (BasicBlock *block : loop->blocks())
+    for (DomTreeNode *child : *tree.getNode(block))
+      if (!loop->contains(child->getBlock()))
+        behind.push_back(child->getBlock());
+  for (BasicBlock *block : behind)
+    tree.changeImmediateDominator(block, check);
   return {before, other};
 }
 
