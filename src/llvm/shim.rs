@@ -5,6 +5,7 @@
 
 use super::raw::take_message;
 use inkwell::llvm_sys::prelude::*;
+use inkwell::llvm_sys::target_machine::LLVMTargetMachineRef;
 use std::ffi::{c_char, c_int};
 use std::ptr::null_mut;
 
@@ -88,6 +89,7 @@ unsafe extern "C" {
     fn ompvm_inline(call: LLVMValueRef) -> c_int;
     fn ompvm_keep_rolled(module: LLVMModuleRef);
     fn ompvm_narrow(module: LLVMModuleRef);
+    fn ompvm_pairs(module: LLVMModuleRef, machine: LLVMTargetMachineRef) -> c_int;
 }
 
 /// Opens bitcode, which must outlive the module, with its functions unread.
@@ -283,4 +285,10 @@ pub(super) fn forget_personality(function: LLVMValueRef) {
 pub(super) fn forget_parameter(function: LLVMValueRef, index: u32) {
     // SAFETY: a live function, which has the parameter.
     unsafe { ompvm_forget_parameter(function, index) }
+}
+
+/// Packs pairs of vectors as far as a register of the machine has room, see `pairs.cpp`; whether there were any.
+pub(super) fn pairs(module: LLVMModuleRef, machine: LLVMTargetMachineRef) -> bool {
+    // SAFETY: a live module, of which nobody holds an analysis, and a live machine.
+    unsafe { ompvm_pairs(module, machine) != 0 }
 }

@@ -5,7 +5,8 @@
 //! apart, and above all packs straight-line code and the rest of the loops again with the registers
 //! this processor has. [`Level::Quick`] only inlines.
 //!
-//! In between loops get a second version that knows its arrays to be apart (`speculate.cpp`).
+//! In between loops get a second version that knows its arrays to be apart (`speculate.cpp`), and what clang
+//! packed for registers of 128 bits is packed once more (`pairs.cpp`).
 //!
 //! Nothing may change a result: fused multiplications and permissions to reassociate are gone when
 //! a unit comes here (`prepare`), so a pass can reorder integers and memory only.
@@ -37,11 +38,14 @@ pub(in crate::llvm) const OPTIONS: [&CStr; 1] = [c"-disable-lsr"];
 const FIRST: &CStr =
     c"ipsccp,cgscc(inline),function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>)";
 
-/// The rest of them.
+/// Those that vectorise.
 const FULL: &CStr = c"function(loop-mssa(licm),gvn,memcpyopt,dse,mldst-motion,\
     loop(indvars,loop-deletion,loop-unroll-full),loop-distribute,loop-vectorize,\
     infer-alignment,loop-unroll<O3>,sroa,instcombine<no-verify-fixpoint>,simplifycfg,sccp,bdce,\
-    slp-vectorizer,vector-combine,infer-alignment,instcombine<no-verify-fixpoint>,\
+    slp-vectorizer,vector-combine)";
+
+/// The last of them, behind the packing of vectors in pairs.
+const LAST: &CStr = c"function(infer-alignment,instcombine<no-verify-fixpoint>,\
     loop-mssa(licm),alignment-from-assumptions,jump-threading,\
     loop-sink,div-rem-pairs,simplifycfg)";
 
@@ -70,7 +74,9 @@ pub(super) fn run(
         Level::Full => {
             machine.run(module, FIRST)?;
             shim::speculate(module);
-            machine.run(module, FULL)
+            machine.run(module, FULL)?;
+            shim::pairs(module, machine.0.0);
+            machine.run(module, LAST)
         }
     }
 }
@@ -206,4 +212,81 @@ fn generator(host: &Host, position_independent: bool) -> Result<Generator, Strin
         return Err("LLVM has no code generator for this processor".into());
     }
     Ok(Generator(machine))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use inkwell::context::Context;
+    use inkwell::memory_buffer::MemoryBuffer;
+
+    /// What the packing of pairs makes of the lines between `at` and the end of a function of two pointers.
+    fn packed(lines: &str) -> String {
+        let text = format!(
+            "define void @f(ptr %to, ptr %from) {{\n{lines}  ret void\n}}\ndeclare void @g()\n"
+        );
+        crate::llvm::initialise_target();
+        let context = Context::create();
+        let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "pairs");
+        let module = context.create_module_from_ir(buffer).unwrap();
+        let machine = Machine::host(module.as_mut_ptr(), true).unwrap();
+        shim::pairs(module.as_mut_ptr(), machine.0.0);
+        module.verify().unwrap();
+        module.print_to_string().to_string()
+    }
+
+    /// Two lines of a sum; `between` comes before the second, whose numbers are added the other way around.
+    fn lines(between: &str) -> String {
+        format!(
+            "  %a = load <2 x double>, ptr %from, align 8, !alias.scope !1
+  %b = fadd <2 x double> %a, splat (double 3.0)
+  store <2 x double> %b, ptr %to, align 8, !noalias !1
+{between}  %q = getelementptr i8, ptr %from, i64 16
+  %c = load <2 x double>, ptr %q, align 8, !alias.scope !1
+  %d = fadd <2 x double> splat (double 4.0), %c
+  %p = getelementptr i8, ptr %to, i64 16
+  store <2 x double> %d, ptr %p, align 8, !noalias !1
+"
+        )
+    }
+
+    fn with_scopes(lines: &str) -> String {
+        let scopes = "!0 = distinct !{!0}\n!1 = !{!2}\n!2 = distinct !{!2, !0}\n";
+        packed(&format!(
+            "{lines}  ret void\n}}\n{scopes}define void @h() {{\n"
+        ))
+    }
+
+    #[test]
+    fn pairs_of_vectors_become_one() {
+        if !std::arch::is_x86_feature_detected!("avx") {
+            return;
+        }
+        let one = with_scopes(&lines(""));
+        assert!(one.contains("fadd <4 x double>"), "{one}");
+        assert!(!one.contains("store <2 x double>"), "{one}");
+        // The sum's first half is stored elsewhere, too.
+        let used = with_scopes(&lines(
+            "  store <2 x double> %b, ptr null, align 8, !noalias !1\n",
+        ));
+        assert!(used.contains("store <2 x double>"), "{used}");
+    }
+
+    #[test]
+    fn pairs_stay_apart_where_the_order_can_be_told() {
+        // A call may end the thread, or read what was stored; a fence orders; without scopes the second load
+        // may read what the first line stored.
+        for between in ["  call void @g()\n", "  fence seq_cst\n"] {
+            let both = with_scopes(&lines(between));
+            assert!(
+                both.contains("store <2 x double>") && !both.contains("store <4 x"),
+                "{both}"
+            );
+        }
+        let open = lines("")
+            .replace(", !alias.scope !1", "")
+            .replace(", !noalias !1", "");
+        let both = packed(&open);
+        assert!(!both.contains("store <4 x double>"), "{both}");
+    }
 }

@@ -1,0 +1,506 @@
+// Packs pairs of vectors into vectors of twice the length.
+//
+// What comes in was vectorised by clang for registers of 128 bits, and LLVM's passes take such code as it
+// is: they pack scalars only (their own repacking, `-slp-revec`, is an experiment that ends the process
+// on some input). Straight-line code over the lines of a block, which is what solvers have after all small
+// loops are unrolled, then executes two instructions where this processor needs one.
+//
+// How: two stores of vectors to adjacent places are the root of a tree, its nodes pairs of like
+// instructions, its leaves pairs of adjacent loads, or what is put together from two vectors. Where
+// that saves instructions, each pair becomes one instruction at the place of the later of the two, so that
+// the operands of both are there. An access to memory moves to the other of its pair only where nothing between
+// them can tell.
+//
+// What not: no reordering of arithmetic, each element is computed as it was; nothing across blocks; no load
+// that would have to wait for two smaller stores right before it; no sums of vectors kept over iterations.
+
+#include <llvm-c/Core.h>
+#include <llvm-c/TargetMachine.h>
+#include <llvm/Analysis/AliasAnalysis.h>
+#include <llvm/Analysis/MemoryLocation.h>
+#include <llvm/Analysis/TargetTransformInfo.h>
+#include <llvm/Analysis/ValueTracking.h>
+#include <llvm/Analysis/VectorUtils.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Target/TargetMachine.h>
+#include <llvm/Transforms/Utils/Local.h>
+
+#include <array>
+
+using namespace llvm;
+
+namespace {
+
+/// How far two instructions of a pair may be apart, in instructions.
+constexpr unsigned FAR = 400;
+/// How many instructions before a load are asked for smaller stores of the same memory.
+constexpr unsigned RECENT = 200;
+/// The deepest tree, and the most nodes.
+constexpr unsigned DEEPEST = 24, MOST = 128;
+/// How often a tree is built again without nodes that turned out not to be possible.
+constexpr unsigned TRIES = 6;
+/// Fewest instructions that a tree has to save.
+constexpr int WORTH = 2;
+
+/// Where an access is: a number of bytes from something.
+struct Place {
+  Value *base;
+  int64_t offset;
+};
+
+Place place(const DataLayout &layout, Value *pointer) {
+  APInt offset(layout.getIndexTypeSizeInBits(pointer->getType()), 0);
+  Value *base = pointer->stripAndAccumulateConstantOffsets(layout, offset, /*AllowNonInbounds=*/true);
+  return {base, offset.getSExtValue()};
+}
+
+enum class Kind {
+  Same,   // one instruction for two
+  Load,   // one load for two
+  Twice,  // both are the same value
+  Joined, // both stay as they are, and are put together
+};
+
+struct Node {
+  Node(Value *first, Value *second) : first(first), second(second) {}
+
+  Value *first, *second;
+  Kind kind = Kind::Joined;
+  bool up = false; // the wide load is where the earlier of the two was
+  SmallVector<unsigned, 3> operands;
+  Value *wide = nullptr;
+};
+
+using Pair = std::pair<Value *, Value *>;
+
+/// The pairs of a block.
+class Pairs {
+public:
+  Pairs(BasicBlock &block, AAResults &aliases, unsigned bits)
+      : block(block), layout(block.getDataLayout()), aliases(aliases), bits(bits) {}
+
+  bool run() {
+    bool changed = false;
+    // By base, in the order of the block.
+    DenseMap<Value *, SmallVector<std::pair<int64_t, StoreInst *>, 8>> stores;
+    for (Instruction &i : block)
+      if (auto *store = dyn_cast<StoreInst>(&i); store && store->isSimple() && fits(store->getValueOperand()->getType())) {
+        Place at = place(layout, store->getPointerOperand());
+        stores[at.base].push_back({at.offset, store});
+      }
+    SmallVector<std::pair<StoreInst *, StoreInst *>, 16> roots;
+    for (auto &[base, some] : stores) {
+      SmallPtrSet<StoreInst *, 8> taken;
+      stable_sort(some, [](auto &a, auto &b) { return a.first < b.first; });
+      for (size_t i = 0; i + 1 < some.size(); i++) {
+        auto [low, first] = some[i];
+        auto [high, second] = some[i + 1];
+        bool adjacent = first->getValueOperand()->getType() == second->getValueOperand()->getType() &&
+                        high - low == size(first->getValueOperand());
+        if (adjacent && taken.insert(second).second && taken.insert(first).second)
+          roots.push_back({first, second});
+      }
+    }
+    sort(roots, [](auto &a, auto &b) { return a.first->comesBefore(b.first); });
+    for (auto [first, second] : roots)
+      changed |= pack(first, second);
+    return changed;
+  }
+
+private:
+  BasicBlock &block;
+  const DataLayout &layout;
+  AAResults &aliases;
+  unsigned bits;
+  std::vector<Node> nodes;
+  DenseMap<Pair, unsigned> known;
+  DenseSet<Pair> refused;
+  StoreInst *roots[2] = {};
+
+  int64_t size(Value *value) { return layout.getTypeStoreSize(value->getType()); }
+
+  /// Whether two of a type fill one register at most and nothing lies between their elements.
+  bool fits(Type *type) {
+    auto *vector = dyn_cast<FixedVectorType>(type);
+    if (!vector)
+      return false;
+    Type *element = vector->getElementType();
+    uint64_t whole = layout.getTypeSizeInBits(type);
+    return (element->isFloatTy() || element->isDoubleTy() || element->isIntegerTy()) &&
+           layout.typeSizeEqualsStoreSize(element) && whole >= 128 && whole * 2 <= bits && isPowerOf2_64(whole);
+  }
+
+  static Instruction *earlier(Instruction *a, Instruction *b) { return a->comesBefore(b) ? a : b; }
+  static Instruction *later(Instruction *a, Instruction *b) { return a->comesBefore(b) ? b : a; }
+
+  /// Whether nothing between two accesses can tell that the earlier is made where the later is, or, if `up`,
+  /// the later where the earlier is.
+  bool moves(Instruction *a, Instruction *b, bool up) {
+    Instruction *from = earlier(a, b), *to = later(a, b);
+    MemoryLocation moved = MemoryLocation::get(up ? to : from);
+    bool store = isa<StoreInst>(a);
+    unsigned steps = 0;
+    for (Instruction *i = from->getNextNode(); i != to; i = i->getNextNode()) {
+      if (++steps > FAR)
+        return false;
+      // A store that is left out, or a load made too early, where execution ends in between.
+      if ((store || up) && !isGuaranteedToTransferExecutionToSuccessor(i))
+        return false;
+      if (!i->mayReadOrWriteMemory())
+        continue;
+      // A root's own stores will be behind all loads of the tree.
+      if (!store && !up && (i == roots[0] || i == roots[1]))
+        continue;
+      ModRefInfo can = aliases.getModRefInfo(i, moved);
+      if (store ? isModOrRefSet(can) : isModSet(can))
+        return false;
+    }
+    return true;
+  }
+
+  /// Whether a load of two vectors at the place of one would wait for smaller stores.
+  bool just_stored(LoadInst *first, Instruction *before) {
+    Place at = place(layout, first->getPointerOperand());
+    int64_t whole = size(first) * 2;
+    unsigned steps = 0;
+    for (Instruction *i = before->getPrevNode(); i && ++steps <= RECENT; i = i->getPrevNode()) {
+      auto *store = dyn_cast<StoreInst>(i);
+      if (!store || store == roots[0] || store == roots[1])
+        continue;
+      Place other = place(layout, store->getPointerOperand());
+      int64_t length = size(store->getValueOperand());
+      if (other.base == at.base && other.offset < at.offset + whole && at.offset < other.offset + length)
+        return length < whole;
+    }
+    return false;
+  }
+
+  bool adjacent(LoadInst *a, LoadInst *b) {
+    Place low = place(layout, a->getPointerOperand()), high = place(layout, b->getPointerOperand());
+    return low.base == high.base && high.offset - low.offset == size(a);
+  }
+
+  /// What a pair of operands promises.
+  int promise(Value *a, Value *b) {
+    if (a == b || (isa<Constant>(a) && isa<Constant>(b)))
+      return 2;
+    auto *one = dyn_cast<Instruction>(a), *other = dyn_cast<Instruction>(b);
+    if (!one || !other || one->getOpcode() != other->getOpcode() || one->getParent() != &block ||
+        other->getParent() != &block)
+      return 0;
+    auto *load = dyn_cast<LoadInst>(one);
+    return load ? 3 * adjacent(load, cast<LoadInst>(other)) : 1;
+  }
+
+  /// Whether one instruction of twice the length does what both do.
+  bool alike(Instruction *a, Instruction *b) {
+    if (!a->isSameOperationAs(b, Instruction::CompareIgnoringAlignment | Instruction::CompareUsingIntersectedAttrs))
+      return false;
+    if (auto *shuffle = dyn_cast<ShuffleVectorInst>(a)) {
+      // Within 128 bits: what goes across costs more than it saves.
+      Type *type = shuffle->getOperand(0)->getType();
+      return fits(type) && fits(a->getType()) &&
+             shuffle->getShuffleMask() == cast<ShuffleVectorInst>(b)->getShuffleMask();
+    }
+    if (auto *call = dyn_cast<IntrinsicInst>(a)) {
+      Intrinsic::ID id = call->getIntrinsicID();
+      if (!isTriviallyVectorizable(id) || call->hasOperandBundles())
+        return false;
+      for (unsigned i = 0; i < call->arg_size(); i++) {
+        Value *mine = call->getArgOperand(i), *its = cast<CallInst>(b)->getArgOperand(i);
+        if (mine->getType()->isVectorTy() ? !isa<FixedVectorType>(mine->getType()) : mine != its)
+          return false;
+        if (isVectorIntrinsicWithScalarOpAtArg(id, i, nullptr) && mine != its)
+          return false;
+        // Calls are named by their first type only where all are that one.
+        if (mine->getType()->isVectorTy() && mine->getType() != call->getType())
+          return false;
+      }
+      return true;
+    }
+    if (auto *select = dyn_cast<SelectInst>(a))
+      return select->getCondition()->getType()->isVectorTy() ||
+             select->getCondition() == cast<SelectInst>(b)->getCondition();
+    if (isa<BitCastInst>(a))
+      return false;
+    return a->isBinaryOp() || a->isUnaryOp() || a->isCast() || isa<CmpInst>(a);
+  }
+
+  unsigned node(Value *a, Value *b, unsigned depth) {
+    if (auto found = known.find({a, b}); found != known.end())
+      return found->second;
+    unsigned me = nodes.size();
+    known[{a, b}] = me;
+    nodes.emplace_back(a, b);
+    if (a == b) {
+      nodes[me].kind = Kind::Twice;
+      return me;
+    }
+    auto *one = dyn_cast<Instruction>(a), *other = dyn_cast<Instruction>(b);
+    bool here = one && other && one->getParent() == &block && other->getParent() == &block;
+    if (!here || depth > DEEPEST || nodes.size() > MOST || refused.contains({a, b}))
+      return me;
+    if (auto *load = dyn_cast<LoadInst>(one)) {
+      auto *more = dyn_cast<LoadInst>(other);
+      if (!more || !load->isSimple() || !more->isSimple() || load->getType() != more->getType() ||
+          !fits(load->getType()) || !adjacent(load, more))
+        return me;
+      bool down = moves(load, more, false);
+      if ((down || moves(load, more, true)) &&
+          !just_stored(load, down ? later(load, more) : earlier(load, more))) {
+        nodes[me].kind = Kind::Load;
+        nodes[me].up = !down;
+      }
+      return me;
+    }
+    if (!alike(one, other))
+      return me;
+    nodes[me].kind = Kind::Same;
+    SmallVector<Pair, 3> operands;
+    auto *call = dyn_cast<CallInst>(one);
+    unsigned count = call ? call->arg_size() : one->getNumOperands();
+    for (unsigned i = 0; i < count; i++)
+      if (one->getOperand(i)->getType()->isVectorTy())
+        operands.push_back({one->getOperand(i), other->getOperand(i)});
+    bool commutes = one->isCommutative() && operands.size() >= 2 && !isa<CmpInst>(one);
+    if (commutes) {
+      auto &[a0, b0] = operands[0];
+      auto &[a1, b1] = operands[1];
+      if (promise(a0, b1) + promise(a1, b0) > promise(a0, b0) + promise(a1, b1))
+        std::swap(b0, b1);
+    }
+    SmallVector<unsigned, 3> made;
+    for (auto [x, y] : operands)
+      made.push_back(node(x, y, depth + 1));
+    nodes[me].operands = made;
+    return me;
+  }
+
+  bool whole(const Node &n) { return n.kind == Kind::Same || n.kind == Kind::Load; }
+
+  /// Where the wide instruction of a pair goes.
+  Instruction *where(const Node &n) {
+    auto *a = cast<Instruction>(n.first), *b = cast<Instruction>(n.second);
+    return n.up ? earlier(a, b) : later(a, b);
+  }
+
+  /// Who is no member of the tree and uses a value, and whether all of them come late enough.
+  bool outside(const Node &n, Value *value, const DenseSet<Value *> &members, bool &late) {
+    bool any = false;
+    for (User *user : value->users()) {
+      if (members.contains(user))
+        continue;
+      any = true;
+      auto *i = cast<Instruction>(user);
+      if (i->getParent() == &block && !isa<PHINode>(i) && i->comesBefore(where(n)))
+        late = false;
+    }
+    return any;
+  }
+
+  /// Builds the tree of two stores; how many instructions it saves.
+  int build() {
+    for (unsigned tries = 0; tries < TRIES; tries++) {
+      nodes.clear();
+      known.clear();
+      node(roots[0]->getValueOperand(), roots[1]->getValueOperand(), 0);
+      DenseSet<Value *> members{roots[0], roots[1]};
+      // A value that is in two pairs would be computed twice; one that is put together with another is
+      // needed before its own pair's place.
+      DenseSet<Value *> apart;
+      for (Node &n : nodes)
+        if (!whole(n))
+          apart.insert_range(std::array{n.first, n.second});
+      bool possible = true;
+      for (Node &n : nodes)
+        if (whole(n) && (apart.contains(n.first) || apart.contains(n.second) ||
+                         !members.insert(n.first).second || !members.insert(n.second).second)) {
+          refused.insert({n.first, n.second});
+          possible = false;
+        }
+      int saved = 1;
+      for (Node &n : nodes) {
+        if (!possible)
+          break;
+        bool late = true;
+        if (whole(n)) {
+          saved += 1;
+          outside(n, n.first, members, late);
+          saved -= outside(n, n.second, members, late);
+          if (!late) {
+            refused.insert({n.first, n.second});
+            possible = false;
+          }
+        } else if (n.kind == Kind::Twice) {
+          auto *i = dyn_cast<Instruction>(n.first);
+          saved -= i && i->getParent() == &block;
+        } else {
+          saved -= !(isa<Constant>(n.first) && isa<Constant>(n.second));
+        }
+      }
+      if (possible)
+        return saved;
+    }
+    return 0;
+  }
+
+  Type *twice(Type *type) { return VectorType::getDoubleElementsVectorType(cast<VectorType>(type)); }
+
+  /// Behind a value, or where the block begins if it is from elsewhere.
+  BasicBlock::iterator behind(Value *a, Value *b) {
+    Instruction *last = nullptr;
+    for (Value *value : {a, b})
+      if (auto *i = dyn_cast<Instruction>(value); i && i->getParent() == &block && !isa<PHINode>(i))
+        last = last ? later(last, i) : i;
+    return last ? std::next(last->getIterator()) : block.getFirstInsertionPt();
+  }
+
+  Value *joined(IRBuilder<> &build, Value *a, Value *b) {
+    unsigned count = 2 * cast<FixedVectorType>(a->getType())->getNumElements();
+    SmallVector<int, 16> mask;
+    for (unsigned i = 0; i < count; i++)
+      mask.push_back(a == b ? i % (count / 2) : i);
+    return build.CreateShuffleVector(a, a == b ? PoisonValue::get(a->getType()) : b, mask);
+  }
+
+  Value *pointer(IRBuilder<> &build, Instruction *low, Instruction *high, bool reachable) {
+    Value *at = getPointerOperand(low);
+    if (reachable)
+      return at;
+    // The lower one is not computed yet.
+    return build.CreatePtrAdd(getPointerOperand(high), build.getInt64(-size(high)));
+  }
+
+  Value *emit(unsigned number) {
+    if (nodes[number].wide)
+      return nodes[number].wide;
+    SmallVector<Value *, 3> operands;
+    for (unsigned i : SmallVector<unsigned, 3>(nodes[number].operands))
+      operands.push_back(emit(i));
+    Node &n = nodes[number];
+    if (!whole(n)) {
+      IRBuilder<> build(&block, behind(n.first, n.second));
+      return n.wide = joined(build, n.first, n.second);
+    }
+    auto *a = cast<Instruction>(n.first), *b = cast<Instruction>(n.second);
+    IRBuilder<> build(where(n));
+    build.SetCurrentDebugLocation(where(n)->getDebugLoc());
+    Value *made;
+    if (auto *load = dyn_cast<LoadInst>(a)) {
+      bool reachable = !n.up || a->comesBefore(b);
+      Align align = reachable ? load->getAlign() : commonAlignment(cast<LoadInst>(b)->getAlign(), size(b));
+      made = build.CreateAlignedLoad(twice(a->getType()), pointer(build, a, b, reachable), align);
+      propagateMetadata(cast<Instruction>(made), {a, b});
+      // Those that say what is loaded say it of one vector.
+      cast<Instruction>(made)->setMetadata(LLVMContext::MD_range, nullptr);
+    } else if (auto *shuffle = dyn_cast<ShuffleVectorInst>(a)) {
+      int length = cast<FixedVectorType>(shuffle->getOperand(0)->getType())->getNumElements();
+      SmallVector<int, 16> mask;
+      for (int half = 0; half < 2; half++)
+        for (int from : shuffle->getShuffleMask())
+          mask.push_back(from < 0 ? from : from < length ? half * length + from : length + half * length + from);
+      made = build.CreateShuffleVector(operands[0], operands[1], mask);
+    } else if (auto *call = dyn_cast<IntrinsicInst>(a)) {
+      SmallVector<Value *, 3> arguments;
+      unsigned next = 0;
+      for (Value *argument : call->args())
+        arguments.push_back(argument->getType()->isVectorTy() ? operands[next++] : argument);
+      made = build.CreateIntrinsic(call->getIntrinsicID(), {twice(call->getType())}, arguments);
+    } else if (auto *select = dyn_cast<SelectInst>(a)) {
+      bool scalar = !select->getCondition()->getType()->isVectorTy();
+      Value *condition = scalar ? select->getCondition() : operands[0];
+      made = build.CreateSelect(condition, operands[1 - scalar], operands[2 - scalar]);
+    } else if (auto *compare = dyn_cast<CmpInst>(a)) {
+      made = build.CreateCmp(compare->getPredicate(), operands[0], operands[1]);
+    } else if (auto *cast = dyn_cast<CastInst>(a)) {
+      made = build.CreateCast(cast->getOpcode(), operands[0], twice(a->getType()));
+    } else if (a->isUnaryOp()) {
+      made = build.CreateUnOp(static_cast<Instruction::UnaryOps>(a->getOpcode()), operands[0]);
+    } else {
+      made = build.CreateBinOp(static_cast<Instruction::BinaryOps>(a->getOpcode()), operands[0], operands[1]);
+    }
+    if (!isa<LoadInst>(a) && isa<Instruction>(made)) {
+      cast<Instruction>(made)->copyIRFlags(a);
+      cast<Instruction>(made)->andIRFlags(b);
+    }
+    return n.wide = made;
+  }
+
+  /// What still uses one of a pair takes it out of the wide vector.
+  void take_out(Node &n, const DenseSet<Value *> &members) {
+    for (int half = 0; half < 2; half++) {
+      Value *old = half ? n.second : n.first;
+      if (all_of(old->users(), [&](User *user) { return members.contains(user); }))
+        continue;
+      int length = cast<FixedVectorType>(old->getType())->getNumElements();
+      SmallVector<int, 8> mask;
+      for (int i = 0; i < length; i++)
+        mask.push_back(half * length + i);
+      // Right before where the wide one was made for: all others come later.
+      auto *wide = dyn_cast<Instruction>(n.wide);
+      IRBuilder<> build(wide ? wide->getNextNode() : where(n));
+      Value *part = build.CreateShuffleVector(n.wide, PoisonValue::get(n.wide->getType()), mask);
+      old->replaceUsesWithIf(part, [&](Use &use) { return !members.contains(use.getUser()); });
+    }
+  }
+
+  bool pack(StoreInst *first, StoreInst *second) {
+    roots[0] = first;
+    roots[1] = second;
+    refused.clear();
+    if (!moves(first, second, false) || build() < WORTH)
+      return false;
+    Value *wide = emit(0);
+    DenseSet<Value *> members{first, second};
+    for (Node &n : nodes)
+      if (whole(n))
+        members.insert_range(std::array{n.first, n.second});
+    for (Node &n : nodes)
+      if (whole(n))
+        take_out(n, members);
+    IRBuilder<> build(later(first, second));
+    build.SetCurrentDebugLocation(later(first, second)->getDebugLoc());
+    auto *store = build.CreateAlignedStore(wide, first->getPointerOperand(), first->getAlign());
+    propagateMetadata(store, {first, second});
+    first->eraseFromParent();
+    second->eraseFromParent();
+    SmallVector<WeakTrackingVH, 32> dead;
+    for (Node &n : nodes)
+      if (whole(n))
+        dead.append({n.first, n.second});
+    RecursivelyDeleteTriviallyDeadInstructionsPermissive(dead);
+    return true;
+  }
+};
+
+} // namespace
+
+/// Packs pairs of vectors of a module as far as a register of the machine has room; whether there were any.
+extern "C" int ompvm_pairs(LLVMModuleRef wrapped, LLVMTargetMachineRef machine) {
+  Module &module = *unwrap(wrapped);
+  PassBuilder builder;
+  FunctionAnalysisManager functions;
+  ModuleAnalysisManager modules;
+  LoopAnalysisManager loops;
+  CGSCCAnalysisManager components;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  int changed = 0;
+  for (Function &f : module) {
+    if (f.isDeclaration())
+      continue;
+    auto target = reinterpret_cast<TargetMachine *>(machine)->getTargetTransformInfo(f);
+    unsigned bits = target.getRegisterBitWidth(TargetTransformInfo::RGK_FixedWidthVector).getFixedValue();
+    if (bits < 256)
+      continue;
+    for (BasicBlock &block : f)
+      changed |= Pairs(block, functions.getResult<AAManager>(f), bits).run();
+  }
+  return changed;
+}
