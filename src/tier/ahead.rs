@@ -250,13 +250,13 @@ pub fn compile(
     }
     let chosen = jobs.iter().map(|j| j.function).collect();
     let now = Instant::now();
-    let better: Vec<Job> = jobs
-        .iter()
-        .filter(|j| j.level == Level::Quick)
+    let quick = jobs.iter().filter(|j| j.level == Level::Quick);
+    let share = 1.0 / quick.clone().count().max(1) as f64;
+    let better: Vec<Job> = quick
         .map(|j| Job {
             level: Level::Full,
             ahead: 0,
-            better: Some(queue.better(j.function, now, 1.0)),
+            better: Some(queue.better(j.function, now, share)),
             ..*j
         })
         .collect();

@@ -12,6 +12,7 @@ mod chaos;
 mod closed;
 mod compiler;
 pub mod host;
+mod improve;
 pub mod interpose;
 mod late;
 pub mod libraries;

@@ -19,7 +19,8 @@
 
 use super::ahead;
 use super::compiler::{Compiler, Kept, What};
-use super::queue::{Better, Job, Queue};
+use super::improve::Better;
+use super::queue::{Job, Queue};
 use super::recall::{self, Before};
 use crate::interp::frame::Lowered;
 use crate::interp::watch;
@@ -128,7 +129,9 @@ impl Sampler {
         let queue = Arc::new(Queue::new(image.clone(), compiler.clone(), known));
         before.recall(&image, &compiler, &queue);
         let now = Instant::now();
-        for &function in kept.early.iter().filter(|f| !before.recalls(**f)) {
+        let early = kept.early.iter().filter(|f| !before.recalls(**f));
+        let share = 1.0 / early.clone().count().max(1) as f64;
+        for &function in early {
             queue.push(Job {
                 score: Duration::ZERO,
                 function,
@@ -136,7 +139,7 @@ impl Sampler {
                 level: Level::Full,
                 ahead: 0,
                 awaited: false,
-                better: Some(queue.better(function, now, 1.0)),
+                better: Some(queue.better(function, now, share)),
             });
         }
         let shared = Arc::new(Shared {
@@ -378,7 +381,7 @@ impl Shared {
             )
         };
         if called && std::mem::take(&mut s.spare) {
-            self.queue.falls_due(function, self.better(s, now).due);
+            self.queue.falls_due(function, self.better(s, now));
         }
         if called && !s.compiled {
             s.compiled = true;
@@ -420,10 +423,7 @@ impl Shared {
             if self.queue.idle() > 2 {
                 self.push(s, None, Level::Quick, None);
             }
-            let spare = Better {
-                due: None,
-                ..self.better(s, now)
-            };
+            let spare = self.better(s, now).spare();
             self.push(s, None, Level::Full, Some(spare));
         }
         true

@@ -1,0 +1,147 @@
+//! When compiled code is compiled once more with all effort.
+//!
+//! What: an improvement ([`Better`]) costs a processor for a while and saves a part of what the function
+//! takes from then on; how long the program will go on is unknown. While a processor is idle, it is worth it
+//! as soon as the function has executed for as long as its compilation takes. Where a team occupies
+//! every processor, it waits until it would have earned its cost, had it been there from the start: so it
+//! never costs more than was lost by waiting (the rental of skis; Karlin, Manasse, Rudolph and Sleator,
+//! Competitive snoopy caching, 1988).
+//!
+//! Why [`together`]: members of a team wait for each other, so the compilation on one member's processor
+//! stops all of them, and others on the processors of those who wait cost nothing more. Several improvements
+//! that share the cost have earned it long before each has earned its own.
+//!
+//! What not: who makes them ([`super::queue`]).
+
+use std::time::{Duration, Instant};
+
+/// What an improvement takes off a function's time. Measured on the NAS benchmarks, class W: between a
+/// twentieth (IS, CG) and a half (FT, LU, BT, SP).
+const GAIN: f64 = 0.25;
+/// A function's part of the time is not taken to be less.
+const LEAST_SHARE: f64 = 0.1;
+
+/// Better code for what is compiled already: what it costs, and when it is made.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Better {
+    /// Since when it would have helped.
+    from: Instant,
+    /// What it is expected to take of a processor.
+    cost: Duration,
+    /// When it has earned its cost; never, where it would help nobody who is known to come.
+    due: Option<Instant>,
+}
+
+impl Better {
+    /// Of a function that executes for a `share` of the time from `now` on.
+    pub fn new(cost: Duration, now: Instant, share: f64) -> Better {
+        let gain = GAIN * share.clamp(LEAST_SHARE, 1.0);
+        Better {
+            from: now,
+            cost,
+            due: Some(now + cost.div_f64(gain)),
+        }
+    }
+
+    /// The same for one who may come.
+    pub fn spare(self) -> Better {
+        Better { due: None, ..self }
+    }
+
+    /// Whether nobody is known to come.
+    pub fn is_spare(&self) -> bool {
+        self.due.is_none()
+    }
+
+    /// The same, due from `at` on if it was not before.
+    pub fn due_at(self, at: Instant) -> Better {
+        let due = Some(self.due.map_or(at, |due| due.min(at)));
+        Better { due, ..self }
+    }
+
+    /// Whether it is worth a processor that is idle.
+    pub fn is_worth_idle_time(&self, now: Instant) -> bool {
+        self.from + self.cost <= now
+    }
+
+    /// Whether it has earned its cost.
+    pub fn is_due(&self, now: Instant) -> bool {
+        self.due.is_some_and(|at| at <= now)
+    }
+
+    /// The part of its cost that it would have earned.
+    fn earned(&self, now: Instant) -> f64 {
+        let Some(due) = self.due else { return 0.0 };
+        let all = due.saturating_duration_since(self.from).as_secs_f64();
+        now.saturating_duration_since(self.from).as_secs_f64() / all.max(1e-9)
+    }
+}
+
+/// Which of the improvements that wait have together earned what it costs a full machine to make all of
+/// them at once on so many processors: their indices.
+pub fn together(waiting: &[Better], now: Instant, processors: usize) -> Vec<usize> {
+    let mut order: Vec<_> = (0..waiting.len())
+        .filter(|&i| waiting[i].is_worth_idle_time(now))
+        .map(|i| (waiting[i].earned(now), i))
+        .filter(|&(earned, _)| earned > 0.0)
+        .collect();
+    order.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let (mut earned, mut longest, mut all) = (0.0, 0.0_f64, 0.0);
+    let mut chosen = 0;
+    for (count, &(part, i)) in order.iter().enumerate() {
+        let cost = waiting[i].cost.as_secs_f64();
+        earned += part * cost;
+        all += cost;
+        longest = longest.max(cost);
+        if earned >= longest.max(all / processors.max(1) as f64) {
+            chosen = count + 1;
+        }
+    }
+    order.into_iter().take(chosen).map(|(_, i)| i).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn one_alone_waits_until_it_has_earned_its_cost() {
+        let now = Instant::now();
+        let better = Better::new(SECOND, now, 0.5);
+        let due = SECOND.div_f64(GAIN * 0.5);
+        assert!(!better.is_worth_idle_time(now) && better.is_worth_idle_time(now + SECOND));
+        assert!(!better.is_due(now + due / 2) && better.is_due(now + due));
+        assert!(together(&[better], now + due / 2, 16).is_empty());
+        assert_eq!(together(&[better], now + due, 16), [0]);
+        let spare = better.spare();
+        assert!(!spare.is_due(now + due * 9) && spare.is_worth_idle_time(now + SECOND));
+        assert!(together(&[spare], now + due * 9, 16).is_empty());
+    }
+
+    #[test]
+    fn several_share_the_processors_of_those_who_wait() {
+        let now = Instant::now();
+        let four = [Better::new(SECOND, now, 0.25); 4];
+        let due = SECOND.div_f64(GAIN * 0.25);
+        // On one processor they cost one after the other, on four no more than one.
+        assert!(together(&four, now + due.mul_f64(0.9), 1).is_empty());
+        assert!(together(&four, now + due.mul_f64(0.24), 4).is_empty());
+        assert_eq!(together(&four, now + due.mul_f64(0.26), 4).len(), 4);
+        assert_eq!(together(&four, now + due.mul_f64(0.51), 2).len(), 4);
+    }
+
+    #[test]
+    fn what_is_small_goes_with_what_is_due_and_what_is_long_does_not() {
+        let now = Instant::now();
+        let due = Better::new(SECOND, now, 1.0);
+        let small = Better::new(SECOND / 2, now, 0.1);
+        let long = Better::new(SECOND * 60, now, 1.0);
+        let at = now + SECOND.div_f64(GAIN);
+        assert_eq!(together(&[small, due], at, 2), [1, 0]);
+        assert_eq!(together(&[long, due], now + SECOND * 61, 1), [1]);
+        // What has not executed for as long as its own compilation takes is not yet worth it.
+        assert_eq!(together(&[long, due], at, 2), [1]);
+    }
+}
