@@ -53,8 +53,11 @@ const IDLE_PART: u32 = 12;
 const WAITS: u32 = 12;
 /// Most loops of one function that are entered.
 const MAX_LOOPS: usize = 4;
-/// So long after a call another one is expected, or as long as a compilation takes.
+/// So long after a call another one is expected, or as long as a compilation takes, or twice as long as
+/// from one to the other.
 const CALLED: Duration = Duration::from_millis(8);
+/// Loops are watched no longer than this for the function to be executed again.
+const LONGEST_WATCH: Duration = Duration::from_secs(1);
 /// Over so long is measured how many processors are idle.
 const IDLE_SPAN: Duration = Duration::from_millis(4);
 
@@ -68,10 +71,12 @@ struct Seen {
     all: Duration,
     /// When a call was last noticed.
     called: Option<Instant>,
+    /// How long it was from the one before to that.
+    period: Duration,
     /// Whether calls are counted; there was none since.
     awaited: bool,
-    /// Since when its loops are watched.
-    watched: Option<Instant>,
+    /// Since when its loops are watched, and for how long it had been seen until then.
+    watched: Option<(Instant, Duration)>,
     /// How often it was seen without being executed.
     waits: u32,
     compiled: bool,
@@ -317,13 +322,21 @@ impl Shared {
             return false;
         }
         s.look_for_calls(now);
-        let Some(since) = s.watched else { return false };
-        if now - since >= tick {
-            watch::watch_loops(s.code, false);
-            s.watched = None;
-            if self.decide(s, now - since, now) {
-                s.score = Duration::ZERO;
-            }
+        let Some((since, before)) = s.watched else {
+            return false;
+        };
+        if now - since < tick {
+            return true;
+        }
+        // What others had the time of tells nothing: a step of the program may be longer than a tick.
+        let inside = s.all - before;
+        if inside.is_zero() && s.hits() == 0 && now - since < LONGEST_WATCH {
+            return false;
+        }
+        watch::watch_loops(s.code, false);
+        s.watched = None;
+        if self.decide(s, inside, now) {
+            s.score = Duration::ZERO;
         }
         true
     }
@@ -351,25 +364,25 @@ impl Shared {
         }
         for (_, s) in &mut candidates {
             watch::watch_loops(s.code, true);
-            s.watched = Some(now);
+            s.watched = Some((now, s.all));
         }
         !candidates.is_empty()
     }
 
-    /// A function's loops were watched: compiles it, or one of its loops, or nothing. `false` says
-    /// that it is too early to tell.
-    fn decide(&self, s: &mut Seen, tick: Duration, now: Instant) -> bool {
+    /// A function's loops were watched while it was seen for so long `inside`: compiles it, or one of its
+    /// loops, or nothing. `false` says that it is too early to tell.
+    fn decide(&self, s: &mut Seen, inside: Duration, now: Instant) -> bool {
         let function = s.code.func;
         let cost = self.queue.expected(function, Level::Quick);
-        let called = s.called.is_some_and(|at| now - at < cost.max(CALLED));
+        let expected = cost.max(CALLED).max((s.period * 2).min(LONGEST_WATCH));
+        let called = s.called.is_some_and(|at| now - at < expected);
         let hits = |i: usize| s.code.heads[i].hits.load(Ordering::Relaxed);
         let free = |h: usize| s.code.heads[h].code.load(Ordering::Relaxed) == 0;
-        // What the executed loops take at the very least: less than a part of the tick
-        // means that the function mostly waits for others.
+        // What the executed loops take at the very least: less than a part of the time means that
+        // the function mostly waits for others.
         let loops = 1..s.code.heads.len();
-        let all: u64 = loops.clone().map(|i| u64::from(hits(i))).sum();
         let each = (units::size(&self.image.module, function) / s.code.heads.len()).max(8);
-        if !called && Duration::from_nanos(all * each as u64) < tick / WAITS {
+        if !called && Duration::from_nanos(s.hits() * each as u64) < inside / WAITS {
             s.waits += 1;
             return true;
         }
@@ -479,6 +492,7 @@ impl Seen {
             score: Duration::ZERO,
             all: Duration::ZERO,
             called: None,
+            period: Duration::ZERO,
             awaited: false,
             watched: None,
             waits: 0,
@@ -489,6 +503,14 @@ impl Seen {
         }
     }
 
+    /// How often its loops went round since they are watched.
+    fn hits(&self) -> u64 {
+        let loops = self.code.heads.iter().skip(1);
+        loops
+            .map(|h| u64::from(h.hits.load(Ordering::Relaxed)))
+            .sum()
+    }
+
     /// Notices calls, now and then. The first tick does not count: the other threads of a team may
     /// just be on their way into its region.
     fn look_for_calls(&mut self, now: Instant) {
@@ -496,6 +518,7 @@ impl Seen {
             if self.code.heads[0].hits.load(Ordering::Relaxed) > 0 {
                 watch::watch_entry(self.code, false);
                 self.awaited = false;
+                self.period = self.called.map_or(Duration::ZERO, |at| now - at);
                 self.called = Some(now);
             }
         } else if now > self.since && self.called.is_none_or(|at| now - at >= CALLED / 2) {
