@@ -31,7 +31,7 @@ const MOST_TIME: Duration = Duration::from_millis(60);
 /// Most threads: each takes some megabytes for LLVM.
 const MOST_THREADS: usize = 15;
 /// What is expected to take longer with all effort is compiled quickly first.
-const LATENCY: Duration = Duration::from_millis(25);
+const LATENCY: Duration = Duration::from_millis(30);
 
 /// Iterations of a loop of unknown trip count, as a power of two.
 const TRIPS: u32 = 3;

@@ -2,15 +2,16 @@
 //!
 //! What: [`Queue`] holds [`Job`]s; the hottest goes first. A job that improves compiled code
 //! ([`Job::better`]) has time: until it is due ([`improve`]), only nicer threads take it, and only while
-//! a processor has been idle for a while. A thread is started when a job finds all others at work.
+//! a processor has been idle for a while; what is not done when it is due is made once more by others. A
+//! thread is started when a job finds all others at work.
 //!
 //! Why several threads even where a team occupies every processor: its members wait for each other,
 //! so while LLVM has one of their processors all of them are slow. What counts is for how long, not
 //! on how many processors, so these threads are not nice (CG of the NAS benchmarks, class A, 16
 //! threads on 16 processors, while this was made: 0.37 s with one thread of niceness 5, 0.23 with four,
-//! 0.21 with four of niceness 0). Those that improve code are a little nice, and no more: a team that
-//! takes the last idle processor leaves them a part of it, and with the utmost niceness what takes 0.15 s
-//! took 1.6 (SP, class A, 4 threads on 4 processors), in slices that each stopped the team.
+//! 0.21 with four of niceness 0). Those that improve code have the scheduler's class for idle time: a
+//! team that takes their processors gets them at once, where the utmost niceness would have two of its
+//! members share one.
 //!
 //! What not: what becomes a job is decided in [`super::sample`].
 
@@ -34,14 +35,15 @@ use std::time::{Duration, Instant};
 
 /// Expected cost of any compilation.
 const PER_UNIT: Duration = Duration::from_millis(2);
-/// Expected cost of an instruction in nanoseconds, until compilations were seen, by level.
-const PER_INSTRUCTION: [u32; 2] = [22_000, 50_000];
+/// Expected cost of an instruction ([`units::effort`]) in nanoseconds, until compilations were seen, by
+/// level.
+const PER_INSTRUCTION: [u32; 2] = [12_000, 30_000];
 /// It is never taken to be more.
 const MOST_PER_INSTRUCTION: u32 = 1 << 20;
 /// Instructions that callees compiled with their caller may add.
 const ADDED: usize = 200;
-/// Niceness of the threads that improve code.
-const NICE: i32 = 5;
+/// Niceness of the threads that improve code, where there is no class for idle time.
+const NICE: i32 = 19;
 /// Most threads that compile what is due.
 const MOST: usize = 6;
 /// Most threads that improve code.
@@ -56,7 +58,7 @@ const LOOK: Duration = Duration::from_millis(10);
 const OTHERS: u32 = 8;
 
 /// What is to be compiled.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Job {
     /// For how long the function was seen.
     pub score: Duration,
@@ -98,6 +100,8 @@ fn fall_due(jobs: &mut [Job], function: FuncId, better: Better) {
 #[derive(Debug, Default)]
 struct State {
     jobs: Vec<Job>,
+    /// Those of them that are made in idle time, if there is any.
+    improving: Vec<Job>,
     threads: Vec<OwnThread>,
     /// How many threads there are, those that are not nice and those that are.
     started: [usize; 2],
@@ -110,6 +114,39 @@ struct State {
     /// Functions that could not be compiled.
     refused: Vec<FuncId>,
     stop: bool,
+}
+
+impl State {
+    /// Improvements that have earned their cost together on a full machine are due from now on, also
+    /// those that were begun in idle time, which are made once more; how many these are.
+    fn gather(&mut self, now: Instant, processors: usize) -> usize {
+        let both = self.jobs.iter().chain(&self.improving).enumerate();
+        let (places, waiting): (Vec<usize>, Vec<Better>) =
+            both.filter_map(|(i, j)| Some((i, j.better?))).unzip();
+        let chosen = improve::together(&waiting, now, processors);
+        let begun = self.jobs.len();
+        for &i in &chosen {
+            let better = Some(waiting[i].due_at(now));
+            match places[i].checked_sub(begun) {
+                None => self.jobs[places[i]].better = better,
+                Some(at) => self.jobs.push(Job {
+                    better,
+                    ..self.improving[at].clone()
+                }),
+            }
+        }
+        let again = &self.jobs[begun..];
+        let waits = |j: &Job| !again.iter().any(|a| a.function == j.function);
+        self.improving.retain(waits);
+        chosen.len()
+    }
+
+    /// An improvement is there: nobody needs to make it any more.
+    fn improved(&mut self, function: FuncId) {
+        let other = |j: &Job| j.better.is_none() || j.function != function;
+        self.improving.retain(other);
+        self.jobs.retain(other);
+    }
 }
 
 /// The jobs and what works on them.
@@ -161,16 +198,18 @@ impl Queue {
     /// What compiling a function is expected to take of a processor.
     pub fn expected(&self, function: FuncId, level: Level) -> Duration {
         let cost = self.cost[level as usize].load(Ordering::Relaxed);
-        let size = units::size(&self.image.module, function) as u32;
-        PER_UNIT + Duration::from_nanos(u64::from(cost)) * size
+        let effort = units::effort(&self.image.module, function) as u32;
+        PER_UNIT + Duration::from_nanos(u64::from(cost)) * effort
     }
 
     /// Says how many processors this process uses.
-    pub fn set_busy(&self, busy: usize) {
+    pub fn set_busy(self: &Arc<Queue>, busy: usize) {
         self.busy.store(busy, Ordering::Relaxed);
         if self.idle() == 0 {
-            let at = self.start.elapsed().as_nanos() as u64;
+            let now = Instant::now();
+            let at = now.saturating_duration_since(self.start).as_nanos() as u64;
             self.full.store(at, Ordering::Relaxed);
+            self.gather(now);
         }
     }
 
@@ -242,26 +281,17 @@ impl Queue {
         true
     }
 
-    /// On a full machine: improvements that have earned their cost together are due, and there are
-    /// threads for them, the caller perhaps among them.
-    fn gather(self: &Arc<Queue>, state: &mut State, nice: bool, now: Instant) {
-        let waiting: Vec<_> = (0..state.jobs.len())
-            .filter_map(|i| Some((i, state.jobs[i].better?)))
-            .collect();
-        let processors = topology::usable_cpus().min(MOST);
-        let better: Vec<_> = waiting.iter().map(|w| w.1).collect();
-        let chosen = improve::together(&better, now, processors);
-        for &i in &chosen {
-            let job = &mut state.jobs[waiting[i].0];
-            job.better = Some(better[i].due_at(now));
-        }
-        let there = state.free[0] + usize::from(!nice);
-        for _ in there..chosen.len() {
-            if !self.start(state, false, MOST) {
+    /// On a full machine: sees to the improvements that are due.
+    fn gather(self: &Arc<Queue>, now: Instant) {
+        let mut state = self.state.lock();
+        let due = state.gather(now, topology::usable_cpus().min(MOST));
+        for _ in state.free[0]..due {
+            if !self.start(&mut state, false, MOST) {
                 break;
             }
         }
-        if !chosen.is_empty() {
+        drop(state);
+        if due > 0 {
             self.wake.notify_all();
         }
     }
@@ -313,7 +343,7 @@ impl Queue {
     }
 
     /// What this thread does next, and when that is expected to be done if its code is kept.
-    fn next(self: &Arc<Queue>, nice: bool) -> Option<(Job, Option<Instant>)> {
+    fn next(&self, nice: bool) -> Option<(Job, Option<Instant>)> {
         let mut state = self.state.lock();
         loop {
             if state.stop {
@@ -321,11 +351,8 @@ impl Queue {
             }
             let now = Instant::now();
             let idle = self.has_rested();
-            if !idle {
-                self.gather(&mut state, nice, now);
-            }
-            // Where all jobs so far were improvements, there is nobody else for those that are due.
-            let due = !nice || state.started[0] == 0;
+            // Where all jobs so far were improvements, there may be nobody else for those that are due.
+            let due = !nice || idle && state.started[0] == 0;
             let mine = |j: &Job| j.is_for(nice, idle, due, now);
             let best = (0..state.jobs.len())
                 .filter(|&i| mine(&state.jobs[i]))
@@ -335,6 +362,9 @@ impl Queue {
                 });
             if let Some(best) = best {
                 let job = state.jobs.swap_remove(best);
+                if job.better.is_some_and(|b| !b.is_due(now)) {
+                    state.improving.push(job.clone());
+                }
                 if job.head.is_none() {
                     let end = now + self.expected(job.function, job.level);
                     state.ends.push(end);
@@ -354,11 +384,11 @@ impl Queue {
 
     fn work(self: Arc<Queue>, nice: bool) {
         if nice {
-            // SAFETY: makes this thread nicer; a failure changes nothing.
-            unsafe { libc::setpriority(libc::PRIO_PROCESS, libc::gettid() as u32, NICE) };
+            give_way();
         }
         while let Some((job, end)) = self.next(nice) {
-            let (mut unit, size) = self.unit(&job);
+            let mut unit = self.unit(&job);
+            let effort = self.effort(&job, &unit);
             let start = own_time();
             let whole = closed::complete(&self.image, self.compiler.program(), &mut unit);
             match whole.and_then(|()| self.compiler.compile(&self.image, &unit)) {
@@ -370,7 +400,7 @@ impl Queue {
                         }
                     }
                     let took = own_time().saturating_sub(start);
-                    self.learn(job.level, took.saturating_sub(PER_UNIT), size);
+                    self.learn(job.level, took.saturating_sub(PER_UNIT), effort);
                 }
                 // What cannot be compiled goes on as it is.
                 Err(why) => {
@@ -382,6 +412,9 @@ impl Queue {
             }
             let mut state = self.state.lock();
             state.awaited -= usize::from(job.awaited);
+            if job.better.is_some() {
+                state.improved(job.function);
+            }
             if let Some(i) = state.ends.iter().position(|&at| Some(at) == end) {
                 state.ends.swap_remove(i);
             }
@@ -390,20 +423,27 @@ impl Queue {
         }
     }
 
-    /// A compilation of so many instructions took so long.
-    fn learn(&self, level: Level, took: Duration, size: usize) {
+    /// A compilation of so much effort took so long.
+    fn learn(&self, level: Level, took: Duration, effort: usize) {
         let cost = &self.cost[level as usize];
-        let per = (took / size.max(1) as u32)
+        let per = (took / effort.max(1) as u32)
             .as_nanos()
             .min(u128::from(MOST_PER_INSTRUCTION)) as u32;
         let old = cost.load(Ordering::Relaxed);
         cost.store((old * 3 + per) / 4, Ordering::Relaxed);
     }
 
-    /// The unit of a job, and its instructions: the function or the loop, the small functions
-    /// called there, compiled or not, since calls within a unit can be inlined, and what must
-    /// switch together with them.
-    fn unit(&self, job: &Job) -> (Unit, usize) {
+    /// What a job's unit takes.
+    fn effort(&self, job: &Job, unit: &Unit) -> usize {
+        let of = |f| units::effort(&self.image.module, f);
+        let functions = unit.functions.iter().flatten();
+        let all: usize = functions.map(|&f| of(FuncId::new(f))).sum();
+        all + job.head.map_or(0, |_| of(job.function))
+    }
+
+    /// The unit of a job: the function or the loop, the small functions called there, compiled or
+    /// not, since calls within a unit can be inlined, and what must switch together with them.
+    fn unit(&self, job: &Job) -> Unit {
         let module = &self.image.module;
         let own = units::size(module, job.function);
         let mut size = if job.head.is_some() { own } else { 0 };
@@ -446,12 +486,23 @@ impl Queue {
                 }
             }
         }
-        let unit = Unit {
+        Unit {
             functions: Some(functions),
             entries,
             level: job.level,
-        };
-        (unit, size)
+        }
+    }
+}
+
+/// From now on this thread has a processor only while nobody else wants it.
+fn give_way() {
+    // SAFETY: plain data, of which all zero is a value.
+    let param: libc::sched_param = unsafe { std::mem::zeroed() };
+    // SAFETY: changes how this thread is scheduled; a failure changes nothing.
+    let idle = unsafe { libc::sched_setscheduler(0, libc::SCHED_IDLE, &param) };
+    if idle != 0 {
+        // SAFETY: as above.
+        unsafe { libc::setpriority(libc::PRIO_PROCESS, libc::gettid() as u32, NICE) };
     }
 }
 
@@ -507,5 +558,27 @@ mod tests {
         assert!(!jobs[1].is_for(false, false, true, now));
         fall_due(&mut jobs, FuncId::new(0), better);
         assert_eq!(jobs[0].better, Some(better.due_at(now)));
+    }
+
+    #[test]
+    fn what_was_begun_in_idle_time_is_made_again_when_it_is_due() {
+        let now = Instant::now();
+        let better = Better::new(SECOND, now, 1.0);
+        let mut state = State {
+            jobs: vec![job(0, None), job(1, Some(better.spare()))],
+            improving: vec![job(2, Some(better)), job(3, Some(better.spare()))],
+            ..State::default()
+        };
+        assert_eq!(state.gather(now + SECOND, 1), 0);
+        let late = now + SECOND * 60;
+        assert_eq!(state.gather(late, 1), 1);
+        let again = state.jobs.pop().expect("what was begun");
+        assert!(again.function == FuncId::new(2) && again.is_for(false, false, true, late));
+        assert_eq!(state.improving.len(), 1);
+        // Whoever is first does it for both.
+        state.jobs.push(again);
+        state.improved(FuncId::new(2));
+        state.improved(FuncId::new(0));
+        assert_eq!((state.jobs.len(), state.improving.len()), (2, 1));
     }
 }
