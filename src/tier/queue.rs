@@ -1,9 +1,9 @@
 //! What waits to be compiled, and the threads that do it.
 //!
 //! What: [`Queue`] holds [`Job`]s; the hottest goes first. A job that improves compiled code
-//! ([`Job::better`]) has time: until it is due ([`improve`]), only nicer threads take it, and only while
-//! a processor has been idle for a while; what is not done when it is due is made once more by others. A
-//! thread is started when a job finds all others at work.
+//! ([`Job::better`]) has time: until it is due ([`improve`]), only threads that give way take it, and
+//! only while a processor is idle; what is not done when it is due is made once more by others. A thread
+//! is started when a job finds all others at work.
 //!
 //! Why several threads even where a team occupies every processor: its members wait for each other,
 //! so while LLVM has one of their processors all of them are slow. What counts is for how long, not
@@ -30,7 +30,7 @@ use crate::support::topology;
 use cranelift_entity::EntityRef;
 use parking_lot::{Condvar, Mutex};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// Expected cost of any compilation.
@@ -48,9 +48,6 @@ const NICE: i32 = 19;
 const MOST: usize = 6;
 /// Most threads that improve code.
 const MOST_NICE: usize = 4;
-/// A processor is idle when none was without work for so long: a thread of a team may just have been
-/// stopped by others.
-const REST: Duration = Duration::from_millis(12);
 /// How long a job that can wait does so at most until it is looked at again.
 const LOOK: Duration = Duration::from_millis(10);
 
@@ -160,9 +157,6 @@ pub struct Queue {
     done: Condvar,
     /// Processors that this process uses.
     busy: AtomicUsize,
-    /// When it was made, and when it was last seen that no processor was idle, in nanoseconds since then.
-    start: Instant,
-    full: AtomicU64,
     /// Measured cost of an instruction, in nanoseconds, by level.
     cost: [AtomicU32; 2],
 }
@@ -181,8 +175,6 @@ impl Queue {
             wake: Condvar::new(),
             done: Condvar::new(),
             busy: AtomicUsize::new(usize::MAX),
-            start: Instant::now(),
-            full: AtomicU64::new(0),
             cost: [0, 1].map(|level| AtomicU32::new(cost(level))),
         }
     }
@@ -206,22 +198,13 @@ impl Queue {
     pub fn set_busy(self: &Arc<Queue>, busy: usize) {
         self.busy.store(busy, Ordering::Relaxed);
         if self.idle() == 0 {
-            let now = Instant::now();
-            let at = now.saturating_duration_since(self.start).as_nanos() as u64;
-            self.full.store(at, Ordering::Relaxed);
-            self.gather(now);
+            self.gather(Instant::now());
         }
     }
 
     /// How many processors nobody in this process uses.
     pub fn idle(&self) -> usize {
         topology::usable_cpus().saturating_sub(self.busy.load(Ordering::Relaxed))
-    }
-
-    /// Whether a processor has been idle for a while.
-    fn has_rested(&self) -> bool {
-        let full = Duration::from_nanos(self.full.load(Ordering::Relaxed));
-        self.idle() > 0 && self.start.elapsed().saturating_sub(full) >= REST
     }
 
     /// When better code is made of a function that executes for a `share` of the time.
@@ -350,7 +333,7 @@ impl Queue {
                 return None;
             }
             let now = Instant::now();
-            let idle = self.has_rested();
+            let idle = self.idle() > 0;
             // Where all jobs so far were improvements, there may be nobody else for those that are due.
             let due = !nice || idle && state.started[0] == 0;
             let mine = |j: &Job| j.is_for(nice, idle, due, now);
