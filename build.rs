@@ -125,7 +125,8 @@ fn compile_shim() {
         "src/llvm/pairs.cpp",
         "src/llvm/written.cpp",
     ];
-    for file in SOURCES.iter().chain(&["src/llvm/versions.h"]) {
+    const HEADERS: [&str; 2] = ["src/llvm/analyses.h", "src/llvm/versions.h"];
+    for file in SOURCES.iter().chain(&HEADERS) {
         println!("cargo::rerun-if-changed={file}");
     }
     let Ok(config) = std::env::var("DEP_LLVM_22_CONFIG_PATH") else {

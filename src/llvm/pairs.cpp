@@ -14,6 +14,8 @@
 // What not: no reordering of arithmetic, each element is computed as it was; nothing across blocks; no load
 // that would have to wait for two smaller stores right before it; no sums of vectors kept over iterations.
 
+#include "analyses.h"
+
 #include <llvm-c/Core.h>
 #include <llvm-c/TargetMachine.h>
 #include <llvm/Analysis/AliasAnalysis.h>
@@ -24,7 +26,6 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
-#include <llvm/Passes/PassBuilder.h>
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/Transforms/Utils/Local.h>
 
@@ -439,7 +440,7 @@ private:
       SmallVector<int, 8> mask;
       for (int i = 0; i < length; i++)
         mask.push_back(half * length + i);
-      // Right before where the wide one was made for: all others come later.
+      // Right behind the wide one, which is an instruction of its own before all that use it.
       auto *wide = dyn_cast<Instruction>(n.wide);
       IRBuilder<> build(wide ? wide->getNextNode() : where(n));
       Value *part = build.CreateShuffleVector(n.wide, PoisonValue::get(n.wide->getType()), mask);
@@ -478,20 +479,10 @@ private:
 
 } // namespace
 
-/// Packs pairs of vectors of a module as far as a register of the machine has room; whether there were any.
-extern "C" int ompvm_pairs(LLVMModuleRef wrapped, LLVMTargetMachineRef machine) {
+/// Packs pairs of vectors of a module as far as a register of the machine has room.
+extern "C" void ompvm_pairs(LLVMModuleRef wrapped, LLVMTargetMachineRef machine) {
   Module &module = *unwrap(wrapped);
-  PassBuilder builder;
-  FunctionAnalysisManager functions;
-  ModuleAnalysisManager modules;
-  LoopAnalysisManager loops;
-  CGSCCAnalysisManager components;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  int changed = 0;
+  ompvm::Analyses analyses;
   for (Function &f : module) {
     if (f.isDeclaration())
       continue;
@@ -500,7 +491,6 @@ extern "C" int ompvm_pairs(LLVMModuleRef wrapped, LLVMTargetMachineRef machine) 
     if (bits < 256)
       continue;
     for (BasicBlock &block : f)
-      changed |= Pairs(block, functions.getResult<AAManager>(f), bits).run();
+      Pairs(block, analyses.of_functions().getResult<AAManager>(f), bits).run();
   }
-  return changed;
 }

@@ -89,7 +89,7 @@ unsafe extern "C" {
     fn ompvm_inline(call: LLVMValueRef) -> c_int;
     fn ompvm_keep_rolled(module: LLVMModuleRef);
     fn ompvm_narrow(module: LLVMModuleRef);
-    fn ompvm_pairs(module: LLVMModuleRef, machine: LLVMTargetMachineRef) -> c_int;
+    fn ompvm_pairs(module: LLVMModuleRef, machine: LLVMTargetMachineRef);
 }
 
 /// Opens bitcode, which must outlive the module, with its functions unread.
@@ -287,8 +287,8 @@ pub(super) fn forget_parameter(function: LLVMValueRef, index: u32) {
     unsafe { ompvm_forget_parameter(function, index) }
 }
 
-/// Packs pairs of vectors as far as a register of the machine has room, see `pairs.cpp`; whether there were any.
-pub(super) fn pairs(module: LLVMModuleRef, machine: LLVMTargetMachineRef) -> bool {
+/// Packs pairs of vectors as far as a register of the machine has room, see `pairs.cpp`.
+pub(super) fn pairs(module: LLVMModuleRef, machine: LLVMTargetMachineRef) {
     // SAFETY: a live module, of which nobody holds an analysis, and a live machine.
-    unsafe { ompvm_pairs(module, machine) != 0 }
+    unsafe { ompvm_pairs(module, machine) }
 }

@@ -15,6 +15,7 @@
 // What not: pointers that are computed inside the nest (rows of an array of pointers) are left as they
 // are; a loop that is entered often for a short time is left alone, for its guard would cost more.
 
+#include "analyses.h"
 #include "versions.h"
 
 #include <llvm-c/Core.h>
@@ -29,7 +30,6 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/MDBuilder.h>
 #include <llvm/IR/Module.h>
-#include <llvm/Passes/PassBuilder.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 #include <llvm/Transforms/Utils/LCSSA.h>
 #include <llvm/Transforms/Utils/LoopSimplify.h>
@@ -374,19 +374,10 @@ private:
 /// Makes versions of a module's loops; whether it made any.
 extern "C" int ompvm_speculate(LLVMModuleRef wrapped) {
   Module &module = *unwrap(wrapped);
-  PassBuilder builder;
-  LoopAnalysisManager loops;
-  FunctionAnalysisManager functions;
-  CGSCCAnalysisManager components;
-  ModuleAnalysisManager modules;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
+  ompvm::Analyses analyses;
   int changed = 0;
   for (Function &f : module)
     if (!f.isDeclaration())
-      changed |= Speculation(f, functions).run();
+      changed |= Speculation(f, analyses.of_functions()).run();
   return changed;
 }

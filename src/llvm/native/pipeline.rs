@@ -220,7 +220,7 @@ mod tests {
     use inkwell::context::Context;
     use inkwell::memory_buffer::MemoryBuffer;
 
-    /// What the packing of pairs makes of the lines between `at` and the end of a function of two pointers.
+    /// What the packing of pairs makes of these lines in a function of two pointers.
     fn packed(lines: &str) -> String {
         let text = format!(
             "define void @f(ptr %to, ptr %from) {{\n{lines}  ret void\n}}\ndeclare void @g()\n"
@@ -265,11 +265,14 @@ mod tests {
         let one = with_scopes(&lines(""));
         assert!(one.contains("fadd <4 x double>"), "{one}");
         assert!(!one.contains("store <2 x double>"), "{one}");
-        // The sum's first half is stored elsewhere, too.
-        let used = with_scopes(&lines(
-            "  store <2 x double> %b, ptr null, align 8, !noalias !1\n",
-        ));
-        assert!(used.contains("store <2 x double>"), "{used}");
+        // The first half is stored elsewhere, too: behind, it is taken out of the whole; before that is
+        // there, it has to stay.
+        let elsewhere = "  store <2 x double> %b, ptr null, align 8, !noalias !1\n";
+        let behind = with_scopes(&format!("{}{elsewhere}", lines("")));
+        assert!(behind.contains("shufflevector <4 x double>"), "{behind}");
+        assert!(!behind.contains("fadd <2 x double>"), "{behind}");
+        let between = with_scopes(&lines(elsewhere));
+        assert!(!between.contains("<4 x double>"), "{between}");
     }
 
     #[test]
