@@ -84,16 +84,6 @@ impl Job {
     }
 }
 
-/// What improves a function for one who may come is there for one who came.
-fn fall_due(jobs: &mut [Job], function: FuncId, better: Better) {
-    let of_it = jobs.iter_mut().filter(|j| j.function == function);
-    for waiting in of_it.filter_map(|j| j.better.as_mut()) {
-        if waiting.is_spare() {
-            *waiting = better;
-        }
-    }
-}
-
 #[derive(Debug, Default)]
 struct State {
     jobs: Vec<Job>,
@@ -136,6 +126,17 @@ impl State {
         let waits = |j: &Job| !again.iter().any(|a| a.function == j.function);
         self.improving.retain(waits);
         chosen.len()
+    }
+
+    /// What improves a function for one who may come is there for one who came.
+    fn fall_due(&mut self, function: FuncId, better: Better) {
+        let both = self.jobs.iter_mut().chain(&mut self.improving);
+        let of_it = both.filter(|j| j.function == function);
+        for waiting in of_it.filter_map(|j| j.better.as_mut()) {
+            if waiting.is_spare() {
+                *waiting = better;
+            }
+        }
     }
 
     /// An improvement is there: nobody needs to make it any more.
@@ -214,7 +215,7 @@ impl Queue {
 
     /// Says when a function's better code that waited for idle time only is made after all.
     pub fn falls_due(&self, function: FuncId, better: Better) {
-        fall_due(&mut self.state.lock().jobs, function, better);
+        self.state.lock().fall_due(function, better);
     }
 
     /// Jobs that wait and are not improvements.
@@ -531,16 +532,20 @@ mod tests {
     fn a_call_makes_spare_code_due() {
         let now = Instant::now();
         let better = Better::new(SECOND, now, 1.0);
-        let mut jobs = [
-            job(0, Some(better.spare())),
-            job(1, Some(better.spare())),
-            job(0, None),
-        ];
-        fall_due(&mut jobs, FuncId::new(0), better.due_at(now));
-        assert!(jobs[0].is_for(false, false, true, now));
-        assert!(!jobs[1].is_for(false, false, true, now));
-        fall_due(&mut jobs, FuncId::new(0), better);
-        assert_eq!(jobs[0].better, Some(better.due_at(now)));
+        let spare = |function| job(function, Some(better.spare()));
+        let mut state = State {
+            jobs: vec![spare(0), spare(1), job(0, None)],
+            improving: vec![spare(2)],
+            ..State::default()
+        };
+        state.fall_due(FuncId::new(0), better.due_at(now));
+        assert!(state.jobs[0].is_for(false, false, true, now));
+        assert!(!state.jobs[1].is_for(false, false, true, now));
+        state.fall_due(FuncId::new(0), better);
+        assert_eq!(state.jobs[0].better, Some(better.due_at(now)));
+        // Also where it was begun.
+        state.fall_due(FuncId::new(2), better);
+        assert_eq!(state.improving[0].better, Some(better));
     }
 
     #[test]
