@@ -143,7 +143,7 @@ mod tests {
         let at = now + SECOND.div_f64(GAIN);
         assert_eq!(together(&[small, due], at, 2), [1, 0]);
         assert_eq!(together(&[long, due], now + SECOND * 61, 1), [1]);
-        // What has not executed for as long as its own compilation takes is not yet worth it.
+        // What has not executed for half as long as its own compilation takes is not yet worth it.
         assert_eq!(together(&[long, due], at, 2), [1]);
     }
 }

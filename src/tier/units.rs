@@ -20,7 +20,7 @@ pub fn size(module: &Module, id: FuncId) -> usize {
     body.map_or(0, |b| b.insts.len())
 }
 
-/// What an own block of code costs LLVM beside its instructions, as so many of them: loops and branches
+/// What a block costs LLVM beside its instructions, as so many of them: loops and branches
 /// are where its passes copy and look again. Fitted to what functions of the NAS benchmarks took, 218 to
 /// 2,723 instructions in 12 to 56 blocks: within a third, where instructions alone were off by three.
 const PER_BLOCK: usize = 30;
