@@ -26,12 +26,12 @@ use std::time::{Duration, Instant};
 
 /// Fewer processors have no time for it.
 const PROCESSORS: usize = 4;
-/// For so long each of these processors is expected to work at most.
-const MOST_TIME: Duration = Duration::from_millis(60);
+/// For so long each idle processor is expected to work at most on what is not paid for.
+pub const MOST_TIME: Duration = Duration::from_millis(60);
 /// Most threads: each takes some megabytes for LLVM.
 const MOST_THREADS: usize = 15;
-/// What is expected to take longer with all effort is compiled quickly first.
-const LATENCY: Duration = Duration::from_millis(30);
+/// What is expected to take longer with all effort is compiled quickly first, while a processor is idle.
+pub const LATENCY: Duration = Duration::from_millis(30);
 
 /// Iterations of a loop of unknown trip count, as a power of two.
 const TRIPS: u32 = 3;

@@ -14,6 +14,8 @@
 //!
 //! What not: nothing here looks at a clock, a file or a thread; [`super::sample`] does.
 
+use super::ahead::{LATENCY, MOST_TIME};
+use super::improve;
 use crate::jit::Level;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -40,13 +42,8 @@ const MOST_AT_ONCE: usize = 16;
 const PAID_PART: u32 = 2;
 /// While a processor is idle, a function is compiled for this part of what it takes.
 const IDLE_PART: u32 = 12;
-/// For so long each idle processor works at most on what is not paid for.
-const MOST_TIME: Duration = Duration::from_millis(60);
-/// What takes longer with all effort is compiled quickly first, while a processor is idle.
-const LATENCY: Duration = Duration::from_millis(25);
-/// Code made quickly takes this part of the time of code below it, and all effort gains that part of this.
+/// Code made quickly takes this part of the time of code below it.
 const QUICK_PART: u64 = 2;
-const FULL_GAINS: u64 = 10;
 
 /// What runs have shown of a function; nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -223,7 +220,10 @@ impl Profile {
             let code = (at.code)(function);
             let (cost, level) = match code {
                 Code::Full => continue,
-                Code::Quick => (Duration::from_nanos(past.quick / FULL_GAINS), Level::Full),
+                Code::Quick => (
+                    Duration::from_nanos(past.quick / improve::GAINS),
+                    Level::Full,
+                ),
                 Code::None if below >= full * 2 || idle > 0 && full <= LATENCY => {
                     (below, Level::Full)
                 }
@@ -308,7 +308,7 @@ impl Profile {
             if before(function) == Code::Quick {
                 let time = past.each() / QUICK_PART;
                 past.quick = past.quick.saturating_add(time);
-                gain += Duration::from_nanos(time / FULL_GAINS);
+                gain += Duration::from_nanos(time / improve::GAINS);
             }
         }
         self.functions.retain(|&f, _| before(f) != Code::Full);

@@ -56,7 +56,7 @@ const MAX_LOOPS: usize = 4;
 /// So long after a call another one is expected, or as long as a compilation takes, or twice as long as
 /// from one to the other.
 const CALLED: Duration = Duration::from_millis(8);
-/// Loops are watched no longer than this for the function to be executed again.
+/// Nor is a call expected for longer than this, or are loops watched for the function to be executed again.
 const LONGEST_WATCH: Duration = Duration::from_secs(1);
 /// Over so long is measured how many processors are idle.
 const IDLE_SPAN: Duration = Duration::from_millis(4);
@@ -328,9 +328,10 @@ impl Shared {
         if now - since < tick {
             return true;
         }
-        // What others had the time of tells nothing: a step of the program may be longer than a tick.
+        // A time that others had tells nothing: a step of the program may be longer than a tick.
         let inside = s.all - before;
-        if inside.is_zero() && s.hits() == 0 && now - since < LONGEST_WATCH {
+        let called = s.called.is_some_and(|at| at >= since);
+        if inside.is_zero() && s.hits() == 0 && !called && now - since < LONGEST_WATCH {
             return false;
         }
         watch::watch_loops(s.code, false);
