@@ -1,17 +1,18 @@
 //! What waits to be compiled, and the threads that do it.
 //!
 //! What: [`Queue`] holds [`Job`]s; the hottest goes first. A job that improves compiled code
-//! ([`Job::better`]) has time: until it is due ([`improve`]), only threads that give way take it, and
-//! only while a processor is idle; what is not done when it is due is made once more by others. A thread
+//! ([`Job::better`]) has time: until it is due ([`improve`]), only nice threads take it, and only
+//! while a processor is idle; what is not done when it is due is made once more by others. A thread
 //! is started when a job finds all others at work.
 //!
 //! Why several threads even where a team occupies every processor: its members wait for each other,
 //! so while LLVM has one of their processors all of them are slow. What counts is for how long, not
 //! on how many processors, so these threads are not nice (CG of the NAS benchmarks, class A, 16
 //! threads on 16 processors, while this was made: 0.37 s with one thread of niceness 5, 0.23 with four,
-//! 0.21 with four of niceness 0). Those that improve code have the scheduler's class for idle time: who
-//! wakes is given their processor as if it were idle. What one of the utmost niceness had begun before a
-//! team took all processors came 1.4 s late, in slices that stopped the team (SP, 4 threads on 4).
+//! 0.21 with four of niceness 0). Those that improve code in idle time are as nice as can be. What one of
+//! them had begun before a team took all processors came 1.4 s late (SP, class A, 4 threads on 4): so it is
+//! made once more. Why not the scheduler's class for idle time (`SCHED_IDLE`): on a loaded machine what had
+//! begun to write its code to the cache never got to the end, and left unfinished files.
 //!
 //! What not: what becomes a job is decided in [`super::sample`].
 
@@ -42,7 +43,7 @@ const PER_INSTRUCTION: [u32; 2] = [12_000, 30_000];
 const MOST_PER_INSTRUCTION: u32 = 1 << 20;
 /// Instructions that callees compiled with their caller may add.
 const ADDED: usize = 200;
-/// Niceness of the threads that improve code, where there is no class for idle time.
+/// Niceness of the threads that improve code.
 const NICE: i32 = 19;
 /// Most threads that compile what is due.
 const MOST: usize = 6;
@@ -368,7 +369,8 @@ impl Queue {
 
     fn work(self: Arc<Queue>, nice: bool) {
         if nice {
-            give_way();
+            // SAFETY: makes this thread nicer; a failure changes nothing.
+            unsafe { libc::setpriority(libc::PRIO_PROCESS, libc::gettid() as u32, NICE) };
         }
         while let Some((job, end)) = self.next(nice) {
             let mut unit = self.unit(&job);
@@ -475,18 +477,6 @@ impl Queue {
             entries,
             level: job.level,
         }
-    }
-}
-
-/// From now on this thread has a processor only while nobody else wants it.
-fn give_way() {
-    // SAFETY: plain data, of which all zero is a value.
-    let param: libc::sched_param = unsafe { std::mem::zeroed() };
-    // SAFETY: changes how this thread is scheduled; a failure changes nothing.
-    let idle = unsafe { libc::sched_setscheduler(0, libc::SCHED_IDLE, &param) };
-    if idle != 0 {
-        // SAFETY: as above.
-        unsafe { libc::setpriority(libc::PRIO_PROCESS, libc::gettid() as u32, NICE) };
     }
 }
 

@@ -26,6 +26,7 @@ use crate::interp::frame::Lowered;
 use crate::interp::watch;
 use crate::ir::FuncId;
 use crate::jit::Level;
+use crate::llvm::cache::abandon;
 use crate::memory::image::Image;
 use crate::memory::own_thread::{self, OwnThread};
 use crate::memory::thread;
@@ -193,6 +194,7 @@ pub extern "C" fn end() {
     for shared in running.iter() {
         shared.end();
     }
+    abandon();
 }
 
 impl Shared {

@@ -17,6 +17,7 @@ mod shelf;
 #[cfg(test)]
 mod tests;
 mod trim;
+mod unfinished;
 
 use parking_lot::Mutex;
 pub use shelf::Shelf;
@@ -25,6 +26,7 @@ use std::fs::{self, DirBuilder};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+pub use unfinished::abandon;
 
 /// How many bytes the folder may hold unless told otherwise.
 const LIMIT: u64 = 1 << 30;

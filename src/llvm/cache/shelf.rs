@@ -1,7 +1,7 @@
 //! One program's entries.
 
 use super::key::Key;
-use super::{Cache, DAMAGED, MODULES, OBJECTS, STORED, count, entry, note, trim};
+use super::{Cache, DAMAGED, MODULES, OBJECTS, STORED, count, entry, note, trim, unfinished};
 use crate::ir::saved;
 use crate::ir::{GlobalRef, Module};
 use crate::llvm::native::{Level, Object, Request, Unit};
@@ -176,20 +176,21 @@ impl Shelf {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let me = std::process::id();
-        let unfinished = self.folder.join(format!("{UNFINISHED}{me}-{number}"));
+        let path = self.folder.join(format!("{UNFINISHED}{me}-{number}"));
         let file = entry::pack(&self.key, name, bytes);
         let done = self
             .cache
             .make(&self.folder)
-            .and_then(|()| fs::write(&unfinished, file))
-            .and_then(|()| fs::rename(&unfinished, self.folder.join(name)));
+            .and_then(|()| unfinished::write(&path, &self.folder.join(name), &file));
         match done {
-            Ok(()) => {
+            Ok(true) => {
                 count(&STORED);
                 true
             }
+            // The process has ended meanwhile.
+            Ok(false) => false,
             Err(why) => {
-                let _ = fs::remove_file(&unfinished);
+                let _ = fs::remove_file(&path);
                 note(format!(
                     "{} cannot be written: {why}",
                     self.folder.display()
