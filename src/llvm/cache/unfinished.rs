@@ -2,7 +2,7 @@
 //!
 //! What: an entry is written beside its place and renamed. A thread that compiles may be at it when the
 //! process ends, and on a loaded machine, where such a thread is seldom given a processor, it often is:
-//! what it has written is of no use to anybody. [`write`] remembers it while it is at it, [`abandon`]
+//! what it has written is of no use to anybody. [`write()`] remembers it while it is at it, [`abandon`]
 //! removes what is remembered and lets nothing begin any more. What not: a process that is killed
 //! leaves them; they go when the cache is trimmed.
 
