@@ -8,7 +8,7 @@ use super::exec::{self, VaList};
 use super::frame::{self, HEADER, Header, Lowered};
 use super::isa::{Enc, Nil};
 use super::thunk::Thunks;
-use super::{baseline, lower, stats, unwind};
+use super::{baseline, child, lower, stats, unwind};
 use crate::ir::{FuncId, LocId};
 use crate::memory::abi::{NativeFrame, set_entry_hook};
 use crate::memory::activation::{self, Activation, Exit};
@@ -17,12 +17,11 @@ use crate::memory::func::FuncRef;
 use crate::memory::thread::{self, ThreadState};
 use crate::memory::{image::Image, signals, throws, walk};
 use crate::support::error::{Error, TrapKind, Unsupported};
-use parking_lot::{Condvar, Mutex};
 use std::ffi::c_void;
 use std::fmt::Write;
 use std::ptr;
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use std::sync::{Condvar, LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Where a base frame's callee returns to.
@@ -44,6 +43,7 @@ pub fn init() {
     signals::set_hooks(position, describe);
     throws::init();
     signals::set_uncaught_hooks(unwind::uncaught, unwind::write_type);
+    child::install();
 }
 
 struct Node {
@@ -104,11 +104,23 @@ pub(super) fn remember(code: &'static Lowered) {
 }
 
 /// The functions that are being lowered, and by which thread.
-static UNDER_WAY: Mutex<Vec<(usize, libc::pthread_t)>> = Mutex::new(Vec::new());
+pub(super) static UNDER_WAY: Mutex<UnderWay> = Mutex::new(UnderWay(Vec::new()));
 static ONE_DONE: Condvar = Condvar::new();
 
+/// See [`UNDER_WAY`].
+pub(super) struct UnderWay(Vec<(usize, libc::pthread_t)>);
+
+impl UnderWay {
+    /// In a child of `fork`: the calling thread is the only one.
+    pub(super) fn forget_others(&mut self) {
+        // SAFETY: has no preconditions.
+        let own = unsafe { libc::pthread_self() };
+        self.0.retain(|&(_, by)| by == own);
+    }
+}
+
 /// Longest wait for another thread's lowering. It is only a wait for work done once: a thread
-/// that is gone (in a forked process) or stopped must not hold up the others for ever.
+/// that is stopped must not hold up the others for ever.
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// A function's place among those under way, given back when dropped.
@@ -122,15 +134,24 @@ impl Claim {
         let (key, own) = (ptr::from_ref(func) as usize, unsafe {
             libc::pthread_self()
         });
-        let mut list = UNDER_WAY.lock();
+        let mut list = child::lock(&UNDER_WAY);
         loop {
             if !func.code.load(Ordering::Acquire).is_null() {
                 return None;
             }
             // A signal's handler may need what its own thread was lowering.
-            let other = list.iter().any(|&(f, by)| f == key && by != own);
-            if !other || ONE_DONE.wait_for(&mut list, PATIENCE).timed_out() {
-                list.push((key, own));
+            let other = |under_way: &UnderWay| {
+                let mut list = under_way.0.iter();
+                list.any(|&(f, by)| f == key && by != own)
+            };
+            let mut late = false;
+            if other(&list) {
+                let waited = ONE_DONE.wait_timeout(list, PATIENCE);
+                let (again, result) = waited.unwrap_or_else(PoisonError::into_inner);
+                (list, late) = (again, result.timed_out());
+            }
+            if late || !other(&list) {
+                list.0.push((key, own));
                 return Some(Claim(key));
             }
         }
@@ -139,7 +160,7 @@ impl Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        let mut list = UNDER_WAY.lock();
+        let list = &mut child::lock(&UNDER_WAY).0;
         if let Some(i) = list.iter().position(|&(f, _)| f == self.0) {
             list.swap_remove(i);
         }

@@ -18,6 +18,7 @@ pub mod baseline;
 pub mod baseline;
 mod cancel;
 mod check;
+mod child;
 mod entry;
 pub mod exec;
 pub mod frame;

@@ -7,13 +7,13 @@
 //! the counts are shared out when an entry ends.
 //! What not: the counts of threads that are still inside a region when another one calls `exit`.
 
-use super::lower;
+use super::{child, lower};
 use crate::kmpc;
 use crate::memory::activation::Activation;
 use crate::memory::func::FuncRef;
 use crate::memory::thread::{self, ThreadState};
-use parking_lot::Mutex;
 use std::collections::BTreeMap;
+use std::sync::Mutex;
 use std::time::Duration;
 
 /// The word of `ThreadState::interp` that blocks count into.
@@ -53,7 +53,7 @@ pub struct Counts {
 }
 
 #[derive(Default)]
-struct State {
+pub(super) struct State {
     /// By address of the function reference and thread number: entries, instructions.
     rows: BTreeMap<(usize, Option<u32>), (u64, u64)>,
     lowered_functions: u64,
@@ -61,7 +61,7 @@ struct State {
     lowering: Duration,
 }
 
-static STATE: Mutex<State> = Mutex::new(State {
+pub(super) static STATE: Mutex<State> = Mutex::new(State {
     rows: BTreeMap::new(),
     lowered_functions: 0,
     lowered_instructions: 0,
@@ -90,13 +90,13 @@ pub(super) unsafe fn end(act: &Activation, cx: *mut ThreadState) {
         // SAFETY: promised by the caller.
         let counter = unsafe { &mut (*cx).interp[COUNTER] };
         let count = std::mem::replace(counter, act.interp[OUTER]);
-        STATE.lock().add(act.interp[FUNCTION], count as u64);
+        child::lock(&STATE).add(act.interp[FUNCTION], count as u64);
     }
 }
 
 /// A function was lowered.
 pub(super) fn lowered(instructions: usize, time: Duration) {
-    let mut state = STATE.lock();
+    let mut state = child::lock(&STATE);
     state.lowered_functions += 1;
     state.lowered_instructions += instructions as u64;
     state.lowering += time;
@@ -129,7 +129,7 @@ pub fn counts() -> Counts {
             }
         }
     }
-    let state = STATE.lock();
+    let state = child::lock(&STATE);
     let mut all = State {
         rows: state.rows.clone(),
         ..State::default()

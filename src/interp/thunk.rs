@@ -10,6 +10,7 @@
 //!
 //! Slots are as the documentation of `interp` says; a thunk's text is the key of its cache.
 
+use super::child;
 use crate::ir::{
     self, AtomicScope, Callee, Const, ConstId, FloatKind, Function, GlobalRef, Inst, Module, Op,
     Operand, Ordering, Type, TypeId,
@@ -17,8 +18,8 @@ use crate::ir::{
 use crate::llvm::orc::Jit;
 use crate::memory::own_thread;
 use hashbrown::HashMap;
-use parking_lot::Mutex;
 use std::fmt::Write as _;
+use std::sync::Mutex;
 
 /// A compiled thunk: `args[i]` points at the slots of operand `i`, `out` at the result's.
 pub type ThunkFn = unsafe extern "C-unwind" fn(out: *mut u64, args: *const *const u64);
@@ -39,12 +40,17 @@ pub struct Thunks {
 }
 
 #[derive(Default, Debug)]
-struct State {
+pub(super) struct State {
     jit: Option<Jit>,
     compiled: HashMap<String, ThunkFn>,
 }
 
 impl Thunks {
+    /// For who holds it over a fork.
+    pub(super) fn state(&self) -> &Mutex<State> {
+        &self.state
+    }
+
     /// The thunk for one instruction of `function`.
     ///
     /// # Errors
@@ -54,7 +60,7 @@ impl Thunks {
         text.instruction(inst)?;
         let operands = std::mem::take(&mut text.operands).into_boxed_slice();
         let body = text.finish();
-        let mut state = self.state.lock();
+        let mut state = child::lock(&self.state);
         if let Some(&code) = state.compiled.get(&body) {
             return Ok(Thunk { code, operands });
         }

@@ -16,13 +16,12 @@
 
 use super::exec::{Done, Handler, next, save};
 use super::frame::{self, Head, Lowered};
-use super::{entry, lower};
+use super::{child, entry, lower};
 use crate::ir::BlockId;
 use crate::llvm::native::Place;
 use crate::memory::thread::ThreadState;
-use parking_lot::Mutex;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 /// Most words of a result that a loop's code may hand over.
 const MAX_RESULT: usize = 16;
@@ -31,7 +30,7 @@ const MAX_RESULT: usize = 16;
 const MOST_HITS: u32 = 1 << 13;
 
 /// Held while word 0 of an instruction is changed.
-static CHANGES: Mutex<()> = Mutex::new(());
+pub(super) static CHANGES: Mutex<()> = Mutex::new(());
 
 /// Word 0 of the instruction of a head.
 fn word(code: &Lowered, head: &Head) -> &'static AtomicUsize {
@@ -55,7 +54,7 @@ pub fn watch_loops(code: &Lowered, on: bool) {
 
 /// Counts begin at 0; they stay when counting ends.
 fn watch_heads(code: &Lowered, heads: &[Head], on: bool) {
-    let _changes = CHANGES.lock();
+    let _changes = child::lock(&CHANGES);
     for head in heads {
         if head.code.load(Ordering::Relaxed) != 0 {
             continue;
@@ -74,7 +73,7 @@ fn watch_heads(code: &Lowered, heads: &[Head], on: bool) {
 /// Lets every thread that comes to the head `index` go on in compiled code at `address`, after
 /// the next `after` times.
 pub fn enter_loop(code: &Lowered, index: usize, address: usize, after: u32) {
-    let _changes = CHANGES.lock();
+    let _changes = child::lock(&CHANGES);
     let head = &code.heads[index];
     head.hits.store(0, Ordering::Relaxed);
     head.after.store(after, Ordering::Relaxed);
@@ -85,7 +84,7 @@ pub fn enter_loop(code: &Lowered, index: usize, address: usize, after: u32) {
 
 /// Gives a head's instruction another handler of its own.
 pub fn replace(code: &Lowered, head: &Head, handler: usize) {
-    let _changes = CHANGES.lock();
+    let _changes = child::lock(&CHANGES);
     let old = head.plain.swap(handler, Ordering::AcqRel);
     let _ = word(code, head).compare_exchange(old, handler, Ordering::AcqRel, Ordering::Relaxed);
 }

@@ -9,6 +9,7 @@
 //! What not: locks of one team, which no thread of the child shares with anybody.
 
 use std::cell::Cell;
+use std::mem::ManuallyDrop;
 use std::sync::{Once, RwLockWriteGuard};
 
 use crate::kmpc::affinity::format;
@@ -32,11 +33,12 @@ struct Held {
 }
 
 thread_local! {
-    static HELD: Cell<Option<Held>> = const { Cell::new(None) };
+    /// Without a destructor, so that one of the thread's may fork.
+    static HELD: Cell<Option<ManuallyDrop<Held>>> = const { Cell::new(None) };
 }
 
 extern "C" fn prepare() {
-    HELD.set(Some(Held {
+    let held = Held {
         turns: depend::hold(),
         spare: memory::hold(),
         variables: threadprivate::hold(),
@@ -45,15 +47,16 @@ extern "C" fn prepare() {
         blocks: special::hold(),
         format: format::hold(),
         pool: thread::hold(),
-    }));
+    };
+    HELD.set(Some(ManuallyDrop::new(held)));
 }
 
 extern "C" fn parent() {
-    HELD.set(None);
+    drop(HELD.take().map(ManuallyDrop::into_inner));
 }
 
 extern "C" fn child() {
-    HELD.set(None);
+    drop(HELD.take().map(ManuallyDrop::into_inner));
     thread::forget_others();
 }
 

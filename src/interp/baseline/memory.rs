@@ -10,18 +10,18 @@
 //! After a fork the child shares the file with its parent. Before it appends anything it maps a file of
 //! its own at the same places, with the same contents up to the fork; each mapping is replaced
 //! by one system call, so its threads may run code there meanwhile. The fork itself waits until nothing
-//! is being appended.
+//! is being appended (`interp::child`).
 //! What not: nothing is freed; the bytecode that leads into code is not either.
 
+use crate::interp::child;
 use crate::memory::walk;
-use std::cell::RefCell;
 use std::ffi::c_void;
 use std::fs::File;
 use std::io::Write;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
 
 /// Bytes reserved.
 const AREA: usize = 256 << 20;
@@ -31,24 +31,24 @@ const LEAST: usize = 64 << 10;
 struct Area {
     run: usize,
     write: usize,
-    /// Of the standard library: its unlocking in a child of fork looks at no list of waiting threads.
     used: Mutex<Used>,
 }
 
-impl Area {
-    fn used(&self) -> MutexGuard<'_, Used> {
-        // Nothing under the lock panics.
-        self.used.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-struct Used {
+/// What of the area is used.
+pub struct Used {
     /// Bytes of code.
     bytes: usize,
     /// Bytes of the area that its file backs.
     backed: usize,
     /// The file is a parent's.
     foreign: bool,
+}
+
+impl Used {
+    /// In a child of fork.
+    pub fn now_foreign(&mut self) {
+        self.foreign = true;
+    }
 }
 
 static RUN: AtomicUsize = AtomicUsize::new(0);
@@ -58,30 +58,15 @@ fn failed(what: &str) -> String {
     format!("{what}: {}", std::io::Error::last_os_error())
 }
 
+static ONE: OnceLock<Result<Area, String>> = OnceLock::new();
+
 fn area() -> Result<&'static Area, String> {
-    static ONE: OnceLock<Result<Area, String>> = OnceLock::new();
     ONE.get_or_init(make).as_ref().map_err(Clone::clone)
 }
 
-thread_local! {
-    /// The area, locked by the thread that forks while it does.
-    static HELD: RefCell<Option<MutexGuard<'static, Used>>> = const { RefCell::new(None) };
-}
-
-extern "C" fn before_fork() {
-    if let Ok(area) = area() {
-        HELD.set(Some(area.used()));
-    }
-}
-
-extern "C" fn in_parent() {
-    HELD.set(None);
-}
-
-extern "C" fn in_child() {
-    if let Some(mut used) = HELD.take() {
-        used.foreign = true;
-    }
+/// For who holds it over a fork, where there is an area.
+pub fn used() -> Option<&'static Mutex<Used>> {
+    Some(&ONE.get()?.as_ref().ok()?.used)
 }
 
 /// A file in memory, as large as the area or as files may be, and its size. Pages nobody wrote to
@@ -139,11 +124,9 @@ fn make() -> Result<Area, String> {
             map(&file, WRITE, ptr::null_mut())?,
         )
     };
-    // SAFETY: handlers without unwinding; what runs in the range are our templates.
-    unsafe {
-        libc::pthread_atfork(Some(before_fork), Some(in_parent), Some(in_child));
-        describe_frames(run, AREA);
-    }
+    child::install();
+    // SAFETY: what runs in the range are our templates.
+    unsafe { describe_frames(run, AREA) };
     RUN.store(run, Ordering::Release);
     Ok(Area {
         run,
@@ -221,7 +204,7 @@ pub fn available() -> Result<(), String> {
 /// of its own.
 pub fn append(code: &[u8]) -> Option<usize> {
     let area = area().ok()?;
-    let mut used = area.used();
+    let mut used = child::lock(&area.used);
     if used.foreign {
         part(area, &mut used).ok()?;
     }

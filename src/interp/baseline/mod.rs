@@ -36,7 +36,7 @@ mod cache;
 mod emit;
 mod flow;
 mod generate;
-mod memory;
+pub(super) mod memory;
 mod pins;
 mod table;
 
