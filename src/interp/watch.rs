@@ -172,15 +172,21 @@ unsafe extern "sysv64-unwind" fn leave(
     regs: *mut u64,
     cx: *mut ThreadState,
 ) -> Done {
-    // SAFETY: as for every handler; `go_on` left the caller's frame as a return does.
+    // SAFETY: as for every handler; `go_on` gives a place and its frame.
     unsafe {
         if let Some(plain) = not_yet(ip, regs) {
             return plain(ip, regs, cx);
         }
-        let (back, caller) = (frame::return_ip(regs), frame::caller(regs));
-        go_on(ip, regs, cx);
-        next(back, caller, cx)
+        let to = go_on(ip, regs, cx);
+        next(to.ip, to.regs, cx)
     }
+}
+
+/// Where the interpreter goes on.
+#[repr(C)]
+struct Onward {
+    ip: *const u64,
+    regs: *mut u64,
 }
 
 /// The handler to go on with while the head is not to be left yet.
@@ -202,12 +208,19 @@ unsafe extern "sysv64-unwind" fn not_yet(ip: *const u64, regs: *mut u64) -> Opti
     }
 }
 
-/// Runs the rest of the function and returns from its frame.
+/// Given instead of a block by code that has run to the function's return.
+const RETURNED: u32 = u32::MAX;
+
+/// Runs the loop, and where it cannot be left the rest of the function, which returns from its frame.
 ///
 /// # Safety
 /// As for [`count`]; the code that the head names was made for this function's frames.
 #[inline(never)]
-unsafe extern "sysv64-unwind" fn go_on(ip: *const u64, regs: *mut u64, cx: *mut ThreadState) {
+unsafe extern "sysv64-unwind" fn go_on(
+    ip: *const u64,
+    regs: *mut u64,
+    cx: *mut ThreadState,
+) -> Onward {
     // SAFETY: the code was made for frames of this function at this head.
     unsafe {
         let code = &*frame::lowered(regs);
@@ -215,14 +228,21 @@ unsafe extern "sysv64-unwind" fn go_on(ip: *const u64, regs: *mut u64, cx: *mut 
         // The place of the entry: no call stands there whose landing pad could be meant.
         save(code.entry, regs, cx);
         let mut out = [0u64; MAX_RESULT];
-        let run: unsafe extern "C-unwind" fn(*mut u64, *mut u64) = std::mem::transmute(target);
+        let run: unsafe extern "C-unwind" fn(*mut u64, *mut u64) -> u32 =
+            std::mem::transmute(target);
         let outer = std::mem::replace(&mut (*cx).away, regs);
-        run(regs, out.as_mut_ptr());
+        let block = run(regs, out.as_mut_ptr());
         (*cx).away = outer;
+        if block != RETURNED {
+            let ip = code.block(BlockId::from_u32(block));
+            return Onward { ip, regs };
+        }
         let dst = frame::dst(regs);
         let n = code.ret_words.min((dst >> 16) as u16);
         let to = frame::caller(regs).add(usize::from(dst as u16));
         std::ptr::copy_nonoverlapping(out.as_ptr(), to, usize::from(n));
+        let (ip, caller) = (frame::return_ip(regs), frame::caller(regs));
         (*cx).sp = frame::saved_sp(regs);
+        Onward { ip, regs: caller }
     }
 }

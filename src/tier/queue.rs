@@ -22,7 +22,7 @@ use super::improve::{self, Better};
 use super::units::{self, SMALL};
 use crate::interp::frame::Lowered;
 use crate::interp::watch;
-use crate::ir::FuncId;
+use crate::ir::{BlockId, FuncId};
 use crate::jit::{Level, LoopEntry, Unit};
 use crate::memory::image::Image;
 use crate::memory::own_thread::{self, OwnThread};
@@ -75,6 +75,11 @@ pub struct Job {
 }
 
 impl Job {
+    /// The head of the loop that is to be entered.
+    fn looping(&self) -> Option<BlockId> {
+        self.head.and_then(|(code, head)| code.heads[head].block)
+    }
+
     /// Whether a thread takes it, a nice one or another, `idle` while a processor has nothing to do;
     /// `due` says whether this thread takes what cannot wait.
     fn is_for(&self, nice: bool, idle: bool, due: bool, now: Instant) -> bool {
@@ -191,9 +196,17 @@ impl Queue {
 
     /// What compiling a function is expected to take of a processor.
     pub fn expected(&self, function: FuncId, level: Level) -> Duration {
+        self.expected_for(units::effort(&self.image.module, function), level)
+    }
+
+    /// What compiling a function's loop is expected to take of a processor.
+    pub fn expected_loop(&self, function: FuncId, head: BlockId, level: Level) -> Duration {
+        self.expected_for(self.effort_of_loop(function, head), level)
+    }
+
+    fn expected_for(&self, effort: usize, level: Level) -> Duration {
         let cost = self.cost[level as usize].load(Ordering::Relaxed);
-        let effort = units::effort(&self.image.module, function) as u32;
-        PER_UNIT + Duration::from_nanos(u64::from(cost)) * effort
+        PER_UNIT + Duration::from_nanos(u64::from(cost)) * effort as u32
     }
 
     /// Says how many processors this process uses; if that is all, sees to the improvements that are due.
@@ -424,15 +437,25 @@ impl Queue {
         let of = |f| units::effort(&self.image.module, f);
         let functions = unit.functions.iter().flatten();
         let all: usize = functions.map(|&f| of(FuncId::new(f))).sum();
-        all + job.head.map_or(0, |_| of(job.function))
+        all + job.looping().map_or(0, |head| self.effort_of_loop(job.function, head))
+    }
+
+    fn effort_of_loop(&self, function: FuncId, head: BlockId) -> usize {
+        let module = &self.image.module;
+        units::effort_of(module, function, &units::in_loop(module, function, head))
     }
 
     /// The unit of a job: the function or the loop, the small functions called there, compiled or
     /// not, since calls within a unit can be inlined, and what must switch together with them.
     fn unit(&self, job: &Job) -> Unit {
         let module = &self.image.module;
-        let own = units::size(module, job.function);
-        let mut size = if job.head.is_some() { own } else { 0 };
+        let looping = job.looping();
+        let inside = looping.map(|block| units::in_loop(module, job.function, block));
+        let own = inside.as_ref().map_or_else(
+            || units::size(module, job.function),
+            |blocks| units::effort_of(module, job.function, blocks),
+        );
+        let mut size = inside.as_ref().map_or(0, |_| own);
         let mut functions: Vec<usize> = Vec::new();
         let mut entries = Vec::new();
         let mut todo = Vec::new();
@@ -441,35 +464,28 @@ impl Queue {
                 if !functions.contains(&f.index()) && self.compiler.program().can_compile(f) {
                     size += units::size(module, f);
                     functions.push(f.index());
-                    todo.push(f);
+                    todo.extend(units::called(module, f));
                 }
             }
             size
         };
-        match job.head {
-            None => {
-                add(job.function, &mut todo);
+        if let (Some((code, _)), Some(block), Some(inside)) = (job.head, looping, inside) {
+            todo = units::called_from(module, job.function, &inside);
+            if let Some((places, words)) = watch::places(code) {
+                entries.push(LoopEntry {
+                    function: job.function.index(),
+                    block: block.as_u32(),
+                    words,
+                    places,
+                });
             }
-            Some((code, head)) => {
-                if let (Some((places, words)), Some(block)) =
-                    (watch::places(code), code.heads[head].block)
-                {
-                    entries.push(LoopEntry {
-                        function: job.function.index(),
-                        block: block.as_u32(),
-                        words,
-                        places,
-                    });
-                }
-                todo.push(job.function);
-            }
+        } else {
+            add(job.function, &mut todo);
         }
         let mut total = own;
-        while let Some(caller) = todo.pop() {
-            for f in units::called(module, caller) {
-                if f != job.function && units::size(module, f) <= SMALL && total <= own + ADDED {
-                    total = add(f, &mut todo);
-                }
+        while let Some(f) = todo.pop() {
+            if f != job.function && units::size(module, f) <= SMALL && total <= own + ADDED {
+                total = add(f, &mut todo);
             }
         }
         Unit {

@@ -4,8 +4,8 @@
 //! ([`thread::look_at_frames`]). Calls of a function that was seen are counted now and then
 //! ([`watch`]). Once it was seen for longer than its compilation will take, the heads of its loops are
 //! watched for a tick. If it is called, it is compiled, quickly at first, and once more with all
-//! effort when that is worth it or a processor is idle. If it only loops, it is compiled from the head of
-//! the outermost of these loops on, and running activations go on there. If neither, it waits in a
+//! effort when that is worth it or a processor is idle. If it only loops, the outermost of these loops
+//! is compiled, and running activations go on there. If neither, it waits in a
 //! native call, and is left alone for longer. Why sampling: it costs the program nothing, weighs
 //! loops by their time rather than by their trips, and does not depend on which tier below runs the frame.
 //!
@@ -22,7 +22,7 @@ use super::compiler::{Compiler, Kept, What};
 use super::improve::Better;
 use super::queue::{Job, Queue};
 use super::recall::{self, Before};
-use crate::interp::frame::Lowered;
+use crate::interp::frame::{Head, Lowered};
 use crate::interp::watch;
 use crate::ir::FuncId;
 use crate::jit::Level;
@@ -53,7 +53,7 @@ const IDLE_PART: u32 = 12;
 /// A function that executes for less than this part of the time waits.
 const WAITS: u32 = 12;
 /// Most loops of one function that are entered.
-const MAX_LOOPS: usize = 4;
+const MAX_LOOPS: usize = 16;
 /// So long after a call another one is expected, or as long as a compilation takes, or twice as long as
 /// from one to the other.
 const CALLED: Duration = Duration::from_millis(8);
@@ -416,11 +416,12 @@ impl Shared {
             // Its calls will reach the compiled code.
             return true;
         }
-        if !called && now - s.since < cost.min(CALLED) {
+        let Head { at, block, .. } = s.code.heads[head];
+        let alone = block.map_or(cost, |b| self.queue.expected_loop(function, b, Level::Full));
+        if !called && now - s.since < alone.min(CALLED) {
             return false;
         }
-        let block = s.code.heads[head].at;
-        if s.loops.len() >= MAX_LOOPS || s.loops.contains(&block) {
+        if s.loops.len() >= MAX_LOOPS || s.loops.contains(&at) {
             s.waits += 1;
             return true;
         }
@@ -428,7 +429,7 @@ impl Shared {
             s.refused = true;
             return true;
         }
-        s.loops.push(block);
+        s.loops.push(at);
         self.compiler
             .note(function, What::Queued(format!("{}; a loop runs", text())));
         self.push(s, Some((s.code, head)), Level::Full, None);

@@ -5,7 +5,7 @@
 //! call into another unit goes through a stub. [`together`] finds those that must not be in
 //! different tiers. What not: which functions are hot; [`super::sample`] finds them.
 
-use crate::ir::{Call, Callee, FuncId, GlobalRef, Module, TailKind};
+use crate::ir::{BlockId, Call, Callee, FuncId, GlobalRef, Module, TailKind};
 use cranelift_entity::EntityRef;
 use hashbrown::HashMap;
 
@@ -30,6 +30,57 @@ const PER_BLOCK: usize = 30;
 pub fn effort(module: &Module, id: FuncId) -> usize {
     let body = module.functions[id].body.as_ref();
     body.map_or(0, |b| b.insts.len() + PER_BLOCK * b.blocks.len())
+}
+
+/// The blocks of the loop that begins at `head`, which is the first of them: those from which control comes
+/// back there. Only branches to blocks that do not come later count as coming back, as in the
+/// interpreter. Empty where nothing does, or the function has no body.
+pub fn in_loop(module: &Module, id: FuncId, head: BlockId) -> Vec<BlockId> {
+    let Some(body) = module.functions[id].body.as_ref() else {
+        return Vec::new();
+    };
+    let block = |b: usize| BlockId::from_u32(b as u32);
+    let mut before: Vec<Vec<usize>> = vec![Vec::new(); body.blocks.len()];
+    for b in 0..body.blocks.len() {
+        if let Some(end) = body.block(block(b)).last() {
+            end.op.for_each_successor(&mut |to| before[to.index()].push(b));
+        }
+    }
+    let head = head.index();
+    let mut inside = vec![false; before.len()];
+    let mut todo: Vec<usize> = before[head].iter().copied().filter(|&b| b >= head).collect();
+    if todo.is_empty() {
+        return Vec::new();
+    }
+    inside[head] = true;
+    while let Some(b) = todo.pop() {
+        if !std::mem::replace(&mut inside[b], true) {
+            todo.extend(&before[b]);
+        }
+    }
+    (0..inside.len()).filter(|&b| inside[b]).map(block).collect()
+}
+
+/// What compiling these blocks of a function takes, as [`effort`].
+pub fn effort_of(module: &Module, id: FuncId, blocks: &[BlockId]) -> usize {
+    let body = module.functions[id].body.as_ref();
+    let of = |&b: &BlockId| PER_BLOCK + body.map_or(0, |body| body.block(b).len());
+    blocks.iter().map(of).sum()
+}
+
+/// The functions that these blocks of a function call by their names, once per call.
+pub fn called_from(module: &Module, id: FuncId, blocks: &[BlockId]) -> Vec<FuncId> {
+    let body = module.functions[id].body.iter();
+    body.flat_map(|body| blocks.iter().flat_map(|&b| body.block(b)))
+        .filter_map(|i| i.op.as_call().and_then(by_name))
+        .collect()
+}
+
+fn by_name(call: &Call) -> Option<FuncId> {
+    match call.callee {
+        Callee::Symbol(GlobalRef::Func(f)) => Some(f),
+        _ => None,
+    }
 }
 
 /// Divides functions into at most `parts` groups.
@@ -117,10 +168,7 @@ fn calls(module: &Module, function: FuncId) -> impl Iterator<Item = &Call> {
 
 /// The functions that a function calls by their names, once per call.
 pub fn called(module: &Module, function: FuncId) -> impl Iterator<Item = FuncId> {
-    calls(module, function).filter_map(|call| match call.callee {
-        Callee::Symbol(GlobalRef::Func(f)) => Some(f),
-        _ => None,
-    })
+    calls(module, function).filter_map(by_name)
 }
 
 /// Whether a function has a tail call through a pointer that must be one.

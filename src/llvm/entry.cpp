@@ -1,0 +1,410 @@
+// Entering a function at the head of one of its loops, with the values of an interpreter's frame.
+//
+// What: the loop becomes a function of the frame. Where control leaves the loop, what is wanted
+// there is stored in the frame, and the interpreter goes on at that block: so the loop alone is
+// compiled, and soon done. Where that cannot be (the loop has more than one way in, or is left by an
+// exception, or allocates on the stack), all that can follow the head is compiled, to the
+// function's return.
+// Why C++: loops and the repair of SSA form are there in LLVM's C++ interface only.
+// What not: which loops are worth it, and where values lie in the frame, is told.
+
+#include <llvm-c/Core.h>
+#include <llvm/ADT/MapVector.h>
+#include <llvm/ADT/SetVector.h>
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/IR/AttributeMask.h>
+#include <llvm/IR/Dominators.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Transforms/Utils/Cloning.h>
+#include <llvm/Transforms/Utils/Local.h>
+#include <llvm/Transforms/Utils/SSAUpdater.h>
+
+using namespace llvm;
+
+namespace {
+
+/// How a value of the function is found in an interpreter's frame.
+enum Kind : uint32_t {
+  Nowhere = 0, // it lives inside one block only
+  Slot = 1,    // its slot form is at `offset`
+  Derived = 2, // it is computed from its operands
+  Address = 3, // it is the address `offset` of the frame
+};
+
+struct Place {
+  uint32_t kind;
+  uint32_t offset;
+};
+
+/// What is given instead of a block where the function has returned.
+constexpr uint32_t Returned = -1;
+
+/// The type that a value's slot form has in memory; null when it has none that can be loaded.
+Type *memoryType(Type *type) {
+  LLVMContext &context = type->getContext();
+  if (auto *integer = dyn_cast<IntegerType>(type)) {
+    unsigned bits = integer->getBitWidth();
+    return bits > 128 ? nullptr : IntegerType::get(context, bits <= 64 ? 64 : 128);
+  }
+  if (auto *vector = dyn_cast<FixedVectorType>(type)) {
+    Type *lane = vector->getElementType();
+    if (lane->isX86_FP80Ty())
+      return nullptr;
+    if (auto *integer = dyn_cast<IntegerType>(lane)) {
+      unsigned bits = std::max(8u, unsigned(PowerOf2Ceil(integer->getBitWidth())));
+      return FixedVectorType::get(IntegerType::get(context, bits), vector->getNumElements());
+    }
+    return type;
+  }
+  if (type->isFloatingPointTy() || type->isPointerTy() || type->isStructTy() || type->isArrayTy())
+    return type->isSized() ? type : nullptr;
+  return nullptr;
+}
+
+class Entry {
+  using Blocks = SmallSetVector<BasicBlock *, 16>;
+
+  Function &old;
+  Function *fresh = nullptr;
+  BasicBlock *head = nullptr;
+  BasicBlock *entry = nullptr;
+  ArrayRef<Place> places;
+  DenseMap<Value *, unsigned> number;
+  DenseMap<BasicBlock *, unsigned> blockNumber;
+  DenseMap<Value *, Value *> values;
+  std::string failure;
+
+public:
+  Entry(Function &old, ArrayRef<Place> places) : old(old), places(places) {}
+
+  Value *address(IRBuilder<> &b, uint32_t offset) {
+    return b.CreateConstGEP1_64(b.getInt8Ty(), fresh->getArg(0), offset);
+  }
+
+  Value *fail(const Twine &why) {
+    if (failure.empty())
+      failure = why.str();
+    return nullptr;
+  }
+
+  /// A value as the interpreter has it, in the entry block.
+  Value *load(IRBuilder<> &b, Type *type, Place place) {
+    Value *at = address(b, place.offset);
+    if (place.kind == Address)
+      return at;
+    Type *memory = memoryType(type);
+    if (!memory)
+      return fail("a value that lives across its loop has an unusual type");
+    Value *v = b.CreateAlignedLoad(memory, at, Align(8));
+    return memory == type ? v : b.CreateTrunc(v, type);
+  }
+
+  /// Stores a value as the interpreter has it, in so many words, of which it may need fewer bytes.
+  bool store(IRBuilder<> &b, Value *v, Value *at) {
+    Type *memory = memoryType(v->getType());
+    if (!memory)
+      return fail("a value that it leaves behind has an unusual type") != nullptr;
+    if (memory != v->getType())
+      v = b.CreateZExt(v, memory);
+    b.CreateAlignedStore(v, at, Align(8));
+    return true;
+  }
+
+  Place placeOf(Instruction *i) {
+    auto n = number.find(i);
+    return n == number.end() ? Place{Nowhere, 0} : places[n->second];
+  }
+
+  /// The value that an instruction had before the loop was entered.
+  Value *before(Instruction *i) {
+    auto known = values.find(i);
+    if (known != values.end())
+      return known->second;
+    Place place = placeOf(i);
+    IRBuilder<> b(entry->getTerminator());
+    Value *v = nullptr;
+    switch (place.kind) {
+    case Slot:
+    case Address:
+      v = load(b, i->getType(), place);
+      break;
+    case Derived: {
+      if (isa<PHINode>(i) || i->mayHaveSideEffects() || i->mayReadFromMemory())
+        return fail("a value that lives across its loop is not in the frame");
+      Instruction *copy = i->clone();
+      for (Use &u : copy->operands())
+        if (auto *operand = dyn_cast<Instruction>(u.get()))
+          if (operand->getParent() != entry) {
+            Value *o = before(operand);
+            if (!o) {
+              copy->deleteValue();
+              return nullptr;
+            }
+            u.set(o);
+          }
+      copy->insertBefore(entry->getTerminator()->getIterator());
+      v = copy;
+      break;
+    }
+    default:
+      return fail("a value that lives across its loop is not in the frame");
+    }
+    values[i] = v;
+    return v;
+  }
+
+  /// Stores the result in slot form instead of returning it.
+  bool result(ReturnInst *ret, uint32_t words) {
+    IRBuilder<> b(ret);
+    if (Value *v = ret->getReturnValue()) {
+      Value *out = fresh->getArg(1);
+      for (uint32_t w = 0; w < words; w++)
+        b.CreateAlignedStore(b.getInt64(0), b.CreateConstGEP1_64(b.getInt64Ty(), out, w), Align(8));
+      if (!store(b, v, out))
+        return false;
+    }
+    b.CreateRet(b.getInt32(Returned));
+    ret->eraseFromParent();
+    return true;
+  }
+
+  /// Ends the function where the loop is left, if it can be. `false` says that something failed.
+  bool leaveAtExits(BasicBlock *block, const ValueToValueMapTy &map) {
+    DominatorTree tree(old);
+    LoopInfo loops(tree);
+    Loop *loop = loops.getLoopFor(block);
+    if (!loop || loop->getHeader() != block)
+      return true;
+    Blocks inside;
+    for (BasicBlock *b : loop->blocks()) {
+      if (isa<CallBrInst>(b->getTerminator()) || isa<IndirectBrInst>(b->getTerminator()))
+        return true;
+      if (any_of(*b, [](Instruction &i) { return isa<AllocaInst>(i); }))
+        return true;
+      inside.insert(cast<BasicBlock>(map.lookup(b)));
+    }
+    SmallSetVector<std::pair<BasicBlock *, BasicBlock *>, 8> edges;
+    MapVector<BasicBlock *, SmallVector<Instruction *, 8>> wanted;
+    for (BasicBlock *from : inside)
+      for (BasicBlock *to : successors(from))
+        if (!inside.contains(to)) {
+          if (to->isEHPad())
+            return true;
+          edges.insert({from, to});
+          wanted[to];
+        }
+    for (BasicBlock *b : inside)
+      for (Instruction &i : *b)
+        if (placeOf(&i).kind == Slot) {
+          Blocks live = wantedIn(&i, inside);
+          for (auto &[exit, values] : wanted)
+            if (live.contains(exit))
+              values.push_back(&i);
+        }
+    for (auto &[from, to] : edges) {
+      BasicBlock *end = BasicBlock::Create(fresh->getContext(), "", fresh);
+      IRBuilder<> b(end);
+      for (Instruction *i : wanted[to])
+        if (!store(b, i, address(b, placeOf(i).offset)))
+          return false;
+      for (PHINode &phi : to->phis())
+        if (Place place = placeOf(&phi); place.kind == Slot)
+          if (!store(b, phi.getIncomingValueForBlock(from), address(b, place.offset)))
+            return false;
+      b.CreateRet(b.getInt32(blockNumber[to]));
+      from->getTerminator()->replaceSuccessorWith(to, end);
+    }
+    return true;
+  }
+
+  /// The blocks outside a loop at whose beginning a value of the loop is wanted: later some instruction
+  /// reads its slot, or one that is computed from it wherever that one is wanted. The way there
+  /// does not lead through the loop, which would make the value anew.
+  Blocks wantedIn(Instruction *value, const Blocks &inside) {
+    Blocks live;
+    SmallVector<BasicBlock *, 16> todo;
+    auto reach = [&](BasicBlock *block) {
+      if (!inside.contains(block) && live.insert(block))
+        todo.push_back(block);
+    };
+    SmallSetVector<Instruction *, 8> read;
+    read.insert(value);
+    for (unsigned n = 0; n < read.size(); n++)
+      for (Use &use : read[n]->uses()) {
+        auto *user = cast<Instruction>(use.getUser());
+        if (placeOf(user).kind == Derived)
+          read.insert(user);
+        else if (auto *phi = dyn_cast<PHINode>(user))
+          reach(phi->getIncomingBlock(use));
+        else
+          reach(user->getParent());
+      }
+    while (!todo.empty())
+      for (BasicBlock *before : predecessors(todo.pop_back_val()))
+        reach(before);
+    return live;
+  }
+
+  void clone(unsigned block, StringRef name, uint32_t words) {
+    LLVMContext &context = old.getContext();
+    Type *pointer = PointerType::get(context, 0);
+    auto *type = FunctionType::get(Type::getInt32Ty(context), {pointer, pointer}, false);
+    fresh = Function::Create(type, GlobalValue::ExternalLinkage, name, old.getParent());
+    entry = BasicBlock::Create(context, "", fresh);
+    IRBuilder<> b(entry);
+    ValueToValueMapTy map;
+    unsigned n = 0;
+    for (Argument &a : old.args()) {
+      Place place = places[n++];
+      Value *v = place.kind == Nowhere ? PoisonValue::get(a.getType()) : load(b, a.getType(), place);
+      if (!v)
+        return;
+      map[&a] = v;
+    }
+    // Ended for the time being; the branch to the loop takes its place.
+    Instruction *end = b.CreateUnreachable();
+    SmallVector<ReturnInst *, 8> returns;
+    CloneFunctionInto(fresh, &old, map, CloneFunctionChangeType::LocalChangesOnly, returns);
+    AttributeMask drop;
+    drop.addAttribute(Attribute::Memory);
+    drop.addAttribute(Attribute::AllocSize);
+    drop.addAttribute(Attribute::AllocKind);
+    drop.addAttribute(Attribute::Speculatable);
+    drop.addAttribute(Attribute::NoReturn);
+    fresh->removeFnAttrs(drop);
+    AttributeList attributes = fresh->getAttributes();
+    fresh->setAttributes(AttributeList::get(context, attributes.getFnAttrs(), {}, {}));
+    fresh->setLinkage(GlobalValue::ExternalLinkage);
+    fresh->setComdat(nullptr);
+    for (BasicBlock &bb : old)
+      for (Instruction &i : bb)
+        number[cast<Instruction>(map[&i])] = n++;
+    unsigned at = 0;
+    BasicBlock *from = nullptr;
+    for (BasicBlock &bb : old) {
+      auto *copy = cast<BasicBlock>(map[&bb]);
+      if (at == block) {
+        from = &bb;
+        head = copy;
+      }
+      blockNumber[copy] = at++;
+    }
+    if (head->isEHPad()) {
+      fail("its loop begins with a landing pad");
+      return;
+    }
+    end->eraseFromParent();
+    IRBuilder<>(entry).CreateBr(head);
+    for (ReturnInst *ret : returns)
+      if (!result(ret, words))
+        return;
+    if (leaveAtExits(from, map))
+      repair();
+  }
+
+  void repair() {
+    for (PHINode &phi : head->phis()) {
+      Value *v = places[number[&phi]].kind == Slot ? before(&phi)
+                                                   : PoisonValue::get(phi.getType());
+      if (!v)
+        return;
+      phi.addIncoming(v, entry);
+    }
+    DominatorTree tree(*fresh);
+    SmallVector<Instruction *, 64> all;
+    for (Instruction &i : instructions(fresh))
+      if (i.getParent() != entry && !i.getType()->isVoidTy())
+        all.push_back(&i);
+    for (Instruction *i : all) {
+      bool here = tree.isReachableFromEntry(i->getParent());
+      SmallVector<Use *, 8> lost;
+      for (Use &u : i->uses()) {
+        auto *user = cast<Instruction>(u.getUser());
+        auto *phi = dyn_cast<PHINode>(user);
+        BasicBlock *place = phi ? phi->getIncomingBlock(u) : user->getParent();
+        if (tree.isReachableFromEntry(place) && !(here && tree.dominates(i, u)))
+          lost.push_back(&u);
+      }
+      if (lost.empty())
+        continue;
+      Value *was = before(i);
+      if (!was)
+        return;
+      if (!here) {
+        for (Use *u : lost)
+          u->set(was);
+        continue;
+      }
+      SSAUpdater updater;
+      updater.Initialize(i->getType(), "");
+      updater.AddAvailableValue(entry, was);
+      updater.AddAvailableValue(i->getParent(), i);
+      for (Use *u : lost)
+        updater.RewriteUse(*u);
+    }
+    removeUnreachableBlocks(*fresh);
+    // Lifetimes are those of allocas; the frame's memory has none.
+    SmallVector<Instruction *, 8> gone;
+    for (Instruction &i : instructions(fresh))
+      if (i.isLifetimeStartOrEnd() && !isa<AllocaInst>(i.getOperand(i.getNumOperands() - 2)))
+        gone.push_back(&i);
+    for (Instruction *i : gone)
+      i->eraseFromParent();
+  }
+
+  bool usable(unsigned block) {
+    size_t count = old.arg_size(), blocks = old.size();
+    if (old.isVarArg())
+      return fail("it is variadic") != nullptr;
+    for (Instruction &i : instructions(old)) {
+      count++;
+      if (auto *call = dyn_cast<CallBase>(&i); call && call->hasFnAttr(Attribute::ReturnsTwice))
+        return fail("it calls a function that returns twice") != nullptr;
+      if (auto *call = dyn_cast<CallInst>(&i); call && call->isMustTailCall())
+        return fail("it has a call that must be in its place") != nullptr;
+      if (auto *call = dyn_cast<IntrinsicInst>(&i))
+        switch (call->getIntrinsicID()) {
+        case Intrinsic::stacksave:
+        case Intrinsic::stackrestore:
+        case Intrinsic::vastart:
+        case Intrinsic::frameaddress:
+        case Intrinsic::returnaddress:
+          return fail("it handles its own stack frame") != nullptr;
+        default:
+          break;
+        }
+    }
+    if (count != places.size() || block >= blocks)
+      return fail("the files changed since they were read") != nullptr;
+    return true;
+  }
+
+  Function *make(unsigned block, StringRef name, uint32_t words, char **error) {
+    if (usable(block))
+      clone(block, name, words);
+    if (failure.empty())
+      return fresh;
+    if (fresh) {
+      fresh->deleteBody();
+      fresh->eraseFromParent();
+    }
+    *error = LLVMCreateMessage(failure.c_str());
+    return nullptr;
+  }
+};
+
+} // namespace
+
+/// Makes `i32 name(ptr slots, ptr out)`, which goes on at the head of a loop of `function` with the
+/// values that an interpreter's frame holds. It gives the number of the block to go on at, with the
+/// values that are wanted there in the frame; or -1 when the function has returned, with the
+/// result's slot form at `out`.
+extern "C" LLVMValueRef ompvm_loop_entry(LLVMValueRef function, uint32_t block, const char *name,
+                                         size_t length, uint32_t words, const Place *places,
+                                         size_t count, char **error) {
+  Entry entry(*unwrap<Function>(function), ArrayRef<Place>(places, count));
+  return wrap(entry.make(block, StringRef(name, length), words, error));
+}
