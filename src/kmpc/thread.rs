@@ -112,8 +112,13 @@ fn pool() -> MutexGuard<'static, Pool> {
     sync::lock(&POOL)
 }
 
-/// Workers that were made; they never end.
+/// See [`workers`].
 static WORKERS: AtomicU32 = AtomicU32::new(0);
+
+/// Threads of the runtime's own that were made; they never end.
+pub fn workers() -> u32 {
+    WORKERS.load(Ordering::Relaxed)
+}
 
 /// Whether there are so many workers that nested teams are not kept for the next region: four for a
 /// processor, and at least 64.

@@ -17,6 +17,7 @@ pub mod interpose;
 mod late;
 pub mod libraries;
 pub mod link;
+mod nests;
 pub mod policy;
 pub mod process;
 mod profile;

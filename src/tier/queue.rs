@@ -11,7 +11,7 @@
 //! threads on 16 processors, while this was made: 0.37 s with one thread of niceness 5, 0.23 with four,
 //! 0.21 with four of niceness 0). Those that improve code in idle time are as nice as can be. What one of
 //! them had begun before a team took all processors came 1.4 s late (SP, class A, 4 threads on 4): so it is
-//! made once more. Why not the scheduler's class for idle time (`SCHED_IDLE`): on a loaded machine what had
+//! made once more. Where a team leaves processors, no more threads compile than it leaves. Why not the scheduler's class for idle time (`SCHED_IDLE`): on a loaded machine what had
 //! begun to write its code to the cache never got to the end, and left unfinished files.
 //!
 //! What not: what becomes a job is decided in [`super::sample`].
@@ -24,6 +24,7 @@ use crate::interp::frame::Lowered;
 use crate::interp::watch;
 use crate::ir::{BlockId, FuncId};
 use crate::jit::{Level, LoopEntry, Unit};
+use crate::kmpc::thread::workers;
 use crate::memory::image::Image;
 use crate::memory::own_thread::{self, OwnThread};
 use crate::support::clock::{all_time, own_time};
@@ -222,6 +223,18 @@ impl Queue {
         topology::usable_cpus().saturating_sub(self.busy.load(Ordering::Relaxed))
     }
 
+    /// How many processors the program leaves to the threads that compile, whether they use them or not.
+    pub fn left_over(&self) -> usize {
+        let compiling = {
+            let state = self.state.lock();
+            let started: usize = state.started.iter().sum();
+            started - state.free.iter().sum::<usize>()
+        };
+        let busy = self.busy.load(Ordering::Relaxed).saturating_sub(compiling);
+        let known = 1 + workers() as usize;
+        topology::usable_cpus().saturating_sub(busy.max(known))
+    }
+
     /// When better code is made of a function that executes for a `share` of the time.
     pub fn better(&self, function: FuncId, now: Instant, share: f64) -> Better {
         Better::new(self.expected(function, Level::Full), now, share)
@@ -245,15 +258,15 @@ impl Queue {
 
     /// Adds a job.
     pub fn push(self: &Arc<Queue>, job: Job) {
-        let mut state = self.state.lock();
         let nice = job.better.is_some();
-        let most = match &job {
-            Job { ahead: 1.., .. } => job.ahead,
-            Job {
-                better: Some(_), ..
-            } => MOST_NICE,
-            Job { better: None, .. } => MOST,
+        // More threads than the program leaves processors take some from it, or from each other.
+        let most = match (job.ahead, nice, self.left_over()) {
+            (ahead @ 1.., ..) => ahead,
+            (0, true, free) => free.clamp(1, MOST_NICE),
+            (0, false, 0) => MOST,
+            (0, false, free) => free.min(MOST),
         };
+        let mut state = self.state.lock();
         state.awaited += usize::from(job.awaited);
         state.jobs.push(job);
         if state.free[usize::from(nice)] == 0 {
@@ -437,7 +450,9 @@ impl Queue {
         let of = |f| units::effort(&self.image.module, f);
         let functions = unit.functions.iter().flatten();
         let all: usize = functions.map(|&f| of(FuncId::new(f))).sum();
-        all + job.looping().map_or(0, |head| self.effort_of_loop(job.function, head))
+        all + job
+            .looping()
+            .map_or(0, |head| self.effort_of_loop(job.function, head))
     }
 
     fn effort_of_loop(&self, function: FuncId, head: BlockId) -> usize {

@@ -5,14 +5,15 @@
 //! ([`watch`]). Once it was seen for longer than its compilation will take, the heads of its loops are
 //! watched for a tick. If it is called, it is compiled, quickly at first, and once more with all
 //! effort when that is worth it or a processor is idle. If it only loops, the outermost of these loops
-//! is compiled, and running activations go on there. If neither, it waits in a
+//! is compiled, and running activations go on there; so are the loops of either in which nearly all of its
+//! time is spent, where they are a small part of it ([`nests`]). If neither, it waits in a
 //! native call, and is left alone for longer. Why sampling: it costs the program nothing, weighs
 //! loops by their time rather than by their trips, and does not depend on which tier below runs the frame.
 //!
 //! On a first run the thread begins with what needs no observation ([`ahead`]), on a later one with what earlier
 //! ones have paid for ([`recall`]). Later
-//! it takes little to be compiled while a processor is idle. Where a team occupies all of them, hot
-//! functions are gathered and compiled together.
+//! it takes little to be compiled while a processor is idle, and some more while all that the program leaves
+//! are compiling. Where a team occupies all of them, hot functions are gathered and compiled together.
 //!
 //! What not: functions are seen in frames of the interpreter only, so that how hot compiled code
 //! is remains unknown: it is taken to be as hot as it was.
@@ -20,6 +21,7 @@
 use super::ahead;
 use super::compiler::{Compiler, Kept, What};
 use super::improve::Better;
+use super::nests;
 use super::queue::{Job, Queue};
 use super::recall::{self, Before};
 use crate::interp::frame::{Head, Lowered};
@@ -50,6 +52,8 @@ const TIMES: u32 = 2;
 const HOT_PART: u32 = 20;
 /// While a processor is idle, when it was seen for this part of the expected cost.
 const IDLE_PART: u32 = 12;
+/// And for this part of it while none is, but all that the program leaves are compiling.
+const QUEUED_PART: u32 = 3;
 /// A function that executes for less than this part of the time waits.
 const WAITS: u32 = 12;
 /// Most loops of one function that are entered.
@@ -355,15 +359,21 @@ impl Shared {
             .filter(|(score, _)| *score >= TICK)
             .collect();
         let cost = |s: &Seen| self.queue.expected(s.code.func, Level::Quick);
-        if self.queue.idle() > 0 {
-            candidates.retain(|(score, s)| *score >= cost(s) / IDLE_PART);
+        let part = match (self.queue.idle(), self.queue.left_over()) {
+            (1.., _) => IDLE_PART,
+            (0, 1..) => QUEUED_PART,
+            (0, 0) => 0,
+        };
+        if part > 0 {
+            candidates.retain(|(score, s)| *score >= cost(s) / part);
         } else {
-            let all: Duration = candidates.iter().map(|c| c.0).sum();
-            candidates.retain(|(score, _)| *score >= all / HOT_PART);
-            let longest = candidates.iter().map(|(_, s)| cost(s)).max();
-            if longest.is_none_or(|longest| all < longest * TIMES) {
-                return false;
-            }
+            // What is compiled for its callers may still loop, but is not what to wait for.
+            let (known, fresh): (Vec<_>, Vec<_>) =
+                candidates.into_iter().partition(|(_, s)| s.compiled);
+            candidates = [fresh, known]
+                .into_iter()
+                .flat_map(|c| worth(c, cost))
+                .collect();
         }
         for (_, s) in &mut candidates {
             watch::watch_loops(s.code, true);
@@ -399,6 +409,16 @@ impl Shared {
         if called && std::mem::take(&mut s.spare) {
             self.queue.falls_due(function, self.better(s, now));
         }
+        let nests = self.nests(s);
+        if !nests.is_empty() && s.loops.len() + nests.len() <= MAX_LOOPS {
+            self.compiler
+                .note(function, What::Queued(format!("{}; loops run", text())));
+            for head in nests {
+                self.push_loop(s, head);
+            }
+            self.push_spare(s, now);
+            return true;
+        }
         if called && !s.compiled {
             s.compiled = true;
             if !self.is_compiled(function) {
@@ -429,21 +449,49 @@ impl Shared {
             s.refused = true;
             return true;
         }
-        s.loops.push(at);
         self.compiler
             .note(function, What::Queued(format!("{}; a loop runs", text())));
+        self.push_loop(s, head);
+        if self.queue.idle() > 2 && !s.compiled && !self.is_compiled(function) {
+            self.push(s, None, Level::Quick, None);
+        }
+        self.push_spare(s, now);
+        true
+    }
+
+    /// The loops in which a function's time is spent while it is watched, where they are a small part of it
+    /// and none of them is compiled.
+    fn nests(&self, s: &Seen) -> Vec<usize> {
+        let function = s.code.func;
+        let heads: Vec<_> = s.code.heads.iter().enumerate().skip(1).collect();
+        let is_new = |h: &Head| h.code.load(Ordering::Relaxed) == 0 && !s.loops.contains(&h.at);
+        let known = |&(i, h): &(usize, &Head)| Some((i, h.block?, h.hits.load(Ordering::Relaxed)));
+        if self.is_compiled(function) || !self.compiler.program().can_compile(function) {
+            return Vec::new();
+        }
+        let heads: Vec<_> = heads.iter().filter_map(known).collect();
+        let found = nests::choose(&self.image.module, function, &heads);
+        if found.iter().all(|&h| is_new(&s.code.heads[h])) {
+            found
+        } else {
+            Vec::new()
+        }
+    }
+
+    fn push_loop(&self, s: &mut Seen, head: usize) {
+        s.loops.push(s.code.heads[head].at);
         self.push(s, Some((s.code, head)), Level::Full, None);
-        // It may be called again, in the next run at least: that is worth idle time, no more.
-        if !s.compiled && !self.is_compiled(function) {
+    }
+
+    /// A function of which loops are compiled may be called again, in the next run at least: that is worth
+    /// idle time, no more.
+    fn push_spare(&self, s: &mut Seen, now: Instant) {
+        if !s.compiled && !self.is_compiled(s.code.func) {
             s.compiled = true;
             s.spare = true;
-            if self.queue.idle() > 2 {
-                self.push(s, None, Level::Quick, None);
-            }
             let spare = self.better(s, now).spare();
             self.push(s, None, Level::Full, Some(spare));
         }
-        true
     }
 
     /// What was compiled quickly gets better code.
@@ -532,7 +580,38 @@ impl Seen {
     }
 }
 
+/// Those that are hot, if they were seen for longer than compiling them will take.
+fn worth(
+    mut candidates: Vec<(Duration, &mut Seen)>,
+    cost: impl Fn(&Seen) -> Duration,
+) -> Vec<(Duration, &mut Seen)> {
+    let all: Duration = candidates.iter().map(|c| c.0).sum();
+    candidates.retain(|(score, _)| *score >= all / HOT_PART);
+    let longest = candidates.iter().map(|(_, s)| cost(s)).max();
+    if longest.is_none_or(|longest| all < longest * TIMES) {
+        candidates.clear();
+    }
+    candidates
+}
+
+/// Parts of a processor that a process may have used without having it to itself: looking, and threads that
+/// begin or end.
+const NOISE: f64 = 0.125;
+
 /// How many processors a process uses that had so much of them; what it used in part is not free.
 fn processors(span: Duration, used: Duration) -> usize {
-    (used.as_secs_f64() / span.as_secs_f64() + 0.25).ceil() as usize
+    (used.as_secs_f64() / span.as_secs_f64() - NOISE).ceil() as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_used_in_part_is_not_free() {
+        let of = |used: u64| processors(Duration::from_millis(100), Duration::from_millis(used));
+        // One thread and the one that looks are one processor.
+        assert_eq!([0, 5, 95, 100, 105].map(of), [0, 0, 1, 1, 1]);
+        assert_eq!([130, 150, 200, 205, 230].map(of), [2, 2, 2, 2, 3]);
+    }
 }

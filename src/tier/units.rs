@@ -43,12 +43,17 @@ pub fn in_loop(module: &Module, id: FuncId, head: BlockId) -> Vec<BlockId> {
     let mut before: Vec<Vec<usize>> = vec![Vec::new(); body.blocks.len()];
     for b in 0..body.blocks.len() {
         if let Some(end) = body.block(block(b)).last() {
-            end.op.for_each_successor(&mut |to| before[to.index()].push(b));
+            end.op
+                .for_each_successor(&mut |to| before[to.index()].push(b));
         }
     }
     let head = head.index();
     let mut inside = vec![false; before.len()];
-    let mut todo: Vec<usize> = before[head].iter().copied().filter(|&b| b >= head).collect();
+    let mut todo: Vec<usize> = before[head]
+        .iter()
+        .copied()
+        .filter(|&b| b >= head)
+        .collect();
     if todo.is_empty() {
         return Vec::new();
     }
@@ -58,7 +63,10 @@ pub fn in_loop(module: &Module, id: FuncId, head: BlockId) -> Vec<BlockId> {
             todo.extend(&before[b]);
         }
     }
-    (0..inside.len()).filter(|&b| inside[b]).map(block).collect()
+    (0..inside.len())
+        .filter(|&b| inside[b])
+        .map(block)
+        .collect()
 }
 
 /// What compiling these blocks of a function takes, as [`effort`].
