@@ -11,8 +11,9 @@
 //! threads on 16 processors, while this was made: 0.37 s with one thread of niceness 5, 0.23 with four,
 //! 0.21 with four of niceness 0). Those that improve code in idle time are as nice as can be. What one of
 //! them had begun before a team took all processors came 1.4 s late (SP, class A, 4 threads on 4): so it is
-//! made once more. Where a team leaves processors, no more threads compile than it leaves. Why not the scheduler's class for idle time (`SCHED_IDLE`): on a loaded machine what had
-//! begun to write its code to the cache never got to the end, and left unfinished files.
+//! made once more. Where a team leaves processors, no more threads compile than it leaves. Why not the
+//! scheduler's class for idle time (`SCHED_IDLE`): on a loaded machine what had begun to write its code to
+//! the cache never got to the end, and left unfinished files.
 //!
 //! What not: what becomes a job is decided in [`super::sample`].
 
@@ -213,7 +214,7 @@ impl Queue {
     /// Says how many processors this process uses; if that is all, sees to the improvements that are due.
     pub fn set_busy(self: &Arc<Queue>, busy: usize) {
         self.busy.store(busy, Ordering::Relaxed);
-        if self.idle() == 0 {
+        if self.idle() == 0 && self.left_over() == 0 {
             self.gather(Instant::now());
         }
     }

@@ -411,8 +411,13 @@ impl Shared {
         }
         let nests = self.nests(s);
         if !nests.is_empty() && s.loops.len() + nests.len() <= MAX_LOOPS {
+            let run = if nests.len() == 1 {
+                "a loop runs"
+            } else {
+                "loops run"
+            };
             self.compiler
-                .note(function, What::Queued(format!("{}; loops run", text())));
+                .note(function, What::Queued(format!("{}; {run}", text())));
             for head in nests {
                 self.push_loop(s, head);
             }
@@ -459,23 +464,26 @@ impl Shared {
         true
     }
 
-    /// The loops in which a function's time is spent while it is watched, where they are a small part of it
-    /// and none of them is compiled.
+    /// The loops in which a function's time is spent while it is watched, where they are a small part of it,
+    /// none of them is compiled, and the function is not or only because loops of it were.
     fn nests(&self, s: &Seen) -> Vec<usize> {
         let function = s.code.func;
-        let heads: Vec<_> = s.code.heads.iter().enumerate().skip(1).collect();
-        let is_new = |h: &Head| h.code.load(Ordering::Relaxed) == 0 && !s.loops.contains(&h.at);
-        let known = |&(i, h): &(usize, &Head)| Some((i, h.block?, h.hits.load(Ordering::Relaxed)));
-        if self.is_compiled(function) || !self.compiler.program().can_compile(function) {
+        if self.is_compiled(function)
+            || s.compiled && s.loops.is_empty()
+            || !self.compiler.program().can_compile(function)
+        {
             return Vec::new();
         }
-        let heads: Vec<_> = heads.iter().filter_map(known).collect();
-        let found = nests::choose(&self.image.module, function, &heads);
-        if found.iter().all(|&h| is_new(&s.code.heads[h])) {
-            found
-        } else {
-            Vec::new()
+        let heads = s.code.heads.iter().enumerate().skip(1);
+        let heads: Vec<_> = heads
+            .filter_map(|(i, h)| Some((i, h.block?, h.hits.load(Ordering::Relaxed))))
+            .collect();
+        let mut found = nests::choose(&self.image.module, function, &heads);
+        let known = |h: &Head| h.code.load(Ordering::Relaxed) != 0 || s.loops.contains(&h.at);
+        if found.iter().any(|&h| known(&s.code.heads[h])) {
+            found.clear();
         }
+        found
     }
 
     fn push_loop(&self, s: &mut Seen, head: usize) {

@@ -1,6 +1,9 @@
 // Values that a loop leaves behind, by each of its ways out: compiled code that was entered in a loop hands them to the interpreter where the loop ends.
+// env: OMPVM_CHAOS=9
 #include <stdio.h>
 #include <string.h>
+
+#define APART static __attribute__((noinline))
 
 typedef struct {
   long sum;
@@ -11,7 +14,7 @@ typedef struct {
 static volatile int never;
 
 // Two ends, and a return from the midst of an inner loop.
-static int find(const int *numbers, int rows, int columns, int what, Found *found) {
+APART int find(const int *numbers, int rows, int columns, int what, Found *found) {
   long sum = 0;
   double part = 0.5;
   int i, j = 0;
@@ -36,7 +39,7 @@ next_to_it:
 }
 
 // A switch with several ways to one block, and values of every width that outlive the loop.
-static void widths(int steps) {
+APART void widths(int steps) {
   _Bool flag = 0;
   char c = 1;
   unsigned short s = 1;
@@ -73,7 +76,7 @@ out:
 }
 
 // A value of an inner loop that is wanted in the outer one's next round, and addresses made from one.
-static long chained(long *area, int n) {
+APART long chained(long *area, int n) {
   long *at = area, total = 0;
   for (int round = 0; round < 6; round++) {
     long *begin = at;
@@ -90,7 +93,7 @@ static long chained(long *area, int n) {
 typedef double Pair __attribute__((vector_size(16)));
 typedef unsigned Four __attribute__((vector_size(16)));
 typedef int Mask __attribute__((vector_size(16)));
-static void vectors(int n) {
+APART void vectors(int n) {
   Pair p = {1, 2};
   Four q = {1, 2, 3, 4};
   Mask mask = {0, 0, 0, 0};
@@ -105,7 +108,7 @@ static void vectors(int n) {
 }
 
 // The loop's own memory stays where it is.
-static int local_memory(int n) {
+APART int local_memory(int n) {
   int table[16];
   memset(table, 0, sizeof table);
   int *last = table;
@@ -119,7 +122,7 @@ static int local_memory(int n) {
   return sum + (int)(last - table);
 }
 
-static int on_the_stack(int n) {
+APART int on_the_stack(int n) {
   int sum = 0;
   char *kept = 0;
   for (int i = 1; i < n; i++) {
