@@ -158,8 +158,21 @@ unsafe extern "sysv64-unwind" fn seen(ip: *const u64, regs: *mut u64) -> Handler
         // Beyond that nobody asks, and a team would queue for the counter.
         if head.hits.load(Ordering::Relaxed) < MOST_HITS {
             head.hits.fetch_add(1, Ordering::Relaxed);
+        } else {
+            stop_counting(&*frame::lowered(regs), head);
         }
         std::mem::transmute::<usize, Handler>(head.plain.load(Ordering::Acquire))
+    }
+}
+
+/// Ends the watch of a head alone, unless somebody changes heads just now: then who comes by next does.
+fn stop_counting(code: &Lowered, head: &Head) {
+    let Ok(_changes) = CHANGES.try_lock() else {
+        return;
+    };
+    if head.code.load(Ordering::Relaxed) == 0 {
+        word(code, head).store(head.plain.load(Ordering::Relaxed), Ordering::Release);
+        head.turned.store(0, Ordering::Release);
     }
 }
 
@@ -244,5 +257,56 @@ unsafe extern "sysv64-unwind" fn go_on(
         let (ip, caller) = (frame::return_ip(regs), frame::caller(regs));
         (*cx).sp = frame::saved_sp(regs);
         Onward { ip, regs: caller }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::{Config, Engine, Linker, Module};
+
+    /// Where the loop begins to count: by this the test knows its code among others'.
+    const START: i64 = 0x5eed_0b5e_11aa;
+
+    #[test]
+    fn a_head_is_counted_for_a_while_only() {
+        let text = format!(
+            "target triple = \"x86_64-unknown-linux-gnu\"
+            define i64 @rounds(i64 %n) {{
+            start: br label %loop
+            loop:
+              %i = phi i64 [ {START}, %start ], [ %next, %loop ]
+              %next = add i64 %i, 1
+              %more = icmp slt i64 %next, %n
+              br i1 %more, label %loop, label %end
+            end: ret i64 %next }}"
+        );
+        let engine = Engine::default();
+        let module = Module::from_bytes(&engine, "test.ll", text.as_bytes()).unwrap();
+        let program = Linker::new(&engine).link(&module).unwrap();
+        let process = program.start(Config::new().arg("test")).unwrap();
+        // SAFETY: the signature is the one above.
+        let rounds = unsafe { process.typed_func::<(i64,), i64>("rounds") }.unwrap();
+        let rounds = |n: u32| {
+            let end = rounds.call((START + i64::from(n),));
+            assert_eq!(end.unwrap(), START + i64::from(n));
+        };
+        rounds(1);
+        let here = |c: &&Lowered| c.pool.iter().chain(&c.code).any(|&w| w == START as u64);
+        let code = entry::all().find(here).unwrap();
+        let head = &code.heads[1];
+        let watched = || word(code, head).load(Ordering::Relaxed) == count as *const () as usize;
+        watch_loops(code, true);
+        rounds(9);
+        let few = head.hits.load(Ordering::Relaxed);
+        assert!((8..=9).contains(&few) && watched(), "{few}");
+        rounds(2 * MOST_HITS);
+        assert_eq!(head.hits.load(Ordering::Relaxed), MOST_HITS);
+        assert!(!watched() && head.turned.load(Ordering::Relaxed) == 0);
+        // The next watch begins anew.
+        watch_loops(code, true);
+        assert!(watched() && head.hits.load(Ordering::Relaxed) == 0);
+        watch_loops(code, false);
+        assert!(!watched());
     }
 }
