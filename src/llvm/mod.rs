@@ -8,6 +8,7 @@
 //! it on a thread that may die without taking the process along. What not: nothing is changed on
 //! the way, no optimisation, no target code.
 
+mod arena;
 mod attributes;
 pub mod cache;
 mod code;

@@ -48,10 +48,11 @@ extern "C" fn on_diagnostic(info: LLVMDiagnosticInfoRef, errors: *mut c_void) {
     }
 }
 
-/// Sets LLVM's process-wide options, once.
+/// Sets LLVM's process-wide options, once, and makes room for what it allocates on this thread.
 fn configure() {
     static ONCE: Once = Once::new();
     super::late::start();
+    super::arena::extend();
     ONCE.call_once(|| {
         let mut args = vec![
             c"ompvm".as_ptr(),

@@ -1,0 +1,73 @@
+//! Room for what LLVM allocates on a thread.
+//!
+//! What: [`extend`] has the C library make a heap of some megabytes accessible that a thread other than the
+//! first will allocate from. Why: glibc makes such a heap accessible page by page, each with a system call that
+//! keeps the other threads' page faults waiting; LLVM takes some thousand pages (a thousand calls and a
+//! twentieth of the time of MG's class S, which compiles nothing). How: blocks just below the size that gets a
+//! mapping of its own are taken and given back. The heap keeps the access, and no memory: what is free at its
+//! end goes back to the system.
+//!
+//! What not: no allocator of our own. The C++ library allocates for LLVM, and LLVM for it.
+
+use std::cell::Cell;
+use std::ffi::c_void;
+use std::hint::black_box;
+
+/// Bytes that a thread is expected to take.
+const ROOM: usize = 4 << 20;
+/// Less than what gets a mapping of its own (`M_MMAP_THRESHOLD`, 128 KiB unless it was set).
+const BLOCK: usize = 120 << 10;
+
+thread_local! {
+    static DONE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Extends the calling thread's heap, the first time.
+pub(super) fn extend() {
+    // SAFETY: asks who is calling.
+    let first = unsafe { libc::getpid() == libc::gettid() };
+    if DONE.replace(true) || first || !cfg!(target_env = "gnu") {
+        return;
+    }
+    let mut blocks = [std::ptr::null_mut::<c_void>(); ROOM / BLOCK];
+    // SAFETY: each block is given back once; null may be, too.
+    unsafe {
+        for block in &mut blocks {
+            // The compiler knows what an allocation is, and would leave one out that nobody uses.
+            *block = black_box(libc::malloc(BLOCK));
+        }
+        // The last one lies at the end: all are free when the heap is trimmed, once.
+        for block in blocks {
+            libc::free(block);
+        }
+    }
+}
+
+#[cfg(all(test, target_env = "gnu"))]
+mod tests {
+    use super::*;
+
+    /// Bytes that can be written from an address on.
+    fn writable(address: usize) -> usize {
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+        let range = |line: &str| {
+            let (range, rest) = line.split_once(' ')?;
+            let (from, to) = range.split_once('-')?;
+            let hex = |t| usize::from_str_radix(t, 16).ok();
+            let (from, to) = (hex(from)?, hex(to)?);
+            (rest.starts_with("rw") && (from..to).contains(&address)).then(|| to - address)
+        };
+        maps.lines().find_map(range).unwrap_or(0)
+    }
+
+    #[test]
+    fn a_thread_has_room_without_asking_for_each_page() {
+        let room = std::thread::spawn(|| {
+            extend();
+            let block = black_box(vec![1u8; BLOCK]);
+            writable(block.as_ptr() as usize)
+        });
+        let room = room.join().unwrap();
+        assert!(room >= ROOM - 2 * BLOCK, "{room}");
+    }
+}
