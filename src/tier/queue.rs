@@ -2,7 +2,7 @@
 //!
 //! What: [`Queue`] holds [`Job`]s; the hottest goes first. A job that improves compiled code
 //! ([`Job::better`]) has time: until it is due ([`improve`]), only nice threads take it, and only
-//! while a processor is idle; what is not done when it is due is made once more by others. A thread
+//! while a processor is idle and expected to be; what is not done when it is due is made once more by others. A thread
 //! is started when a job finds all others at work.
 //!
 //! Why several threads even where a team occupies every processor: its members wait for each other,
@@ -19,7 +19,7 @@
 
 use super::closed;
 use super::compiler::{Compiler, What};
-use super::improve::{self, Better};
+use super::improve::{self, Better, Idle};
 use super::units::{self, SMALL};
 use crate::interp::frame::Lowered;
 use crate::interp::watch;
@@ -82,11 +82,13 @@ impl Job {
         self.head.and_then(|(code, head)| code.heads[head].block)
     }
 
-    /// Whether a thread takes it, a nice one or another, `idle` while a processor has nothing to do;
-    /// `due` says whether this thread takes what cannot wait.
-    fn is_for(&self, nice: bool, idle: bool, due: bool, now: Instant) -> bool {
+    /// Whether a thread takes it, a nice one or another, where a processor is expected to have nothing to do
+    /// for the time `idle`; `due` says whether this thread takes what cannot wait.
+    fn is_for(&self, nice: bool, idle: Duration, due: bool, now: Instant) -> bool {
         match self.better {
-            Some(better) if !better.is_due(now) => nice && idle && better.is_worth_idle_time(now),
+            Some(better) if !better.is_due(now) => {
+                nice && better.fits(idle) && better.is_worth_idle_time(now)
+            }
             _ => due,
         }
     }
@@ -108,10 +110,17 @@ struct State {
     ends: Vec<Instant>,
     /// Functions that could not be compiled.
     refused: Vec<FuncId>,
+    /// What the program leaves idle, these threads aside.
+    idle: Idle,
     stop: bool,
 }
 
 impl State {
+    /// Threads at work.
+    fn compiling(&self) -> usize {
+        self.started.iter().sum::<usize>() - self.free.iter().sum::<usize>()
+    }
+
     /// Improvements that have earned their cost together on a full machine are due from now on, also
     /// those that were begun in idle time, which are made once more; how many these are.
     fn gather(&mut self, now: Instant, processors: usize) -> usize {
@@ -214,6 +223,11 @@ impl Queue {
     /// Says how many processors this process uses; if that is all, sees to the improvements that are due.
     pub fn set_busy(self: &Arc<Queue>, busy: usize) {
         self.busy.store(busy, Ordering::Relaxed);
+        {
+            let mut state = self.state.lock();
+            let idle = busy.saturating_sub(state.compiling()) < topology::usable_cpus();
+            state.idle.see(idle, Instant::now());
+        }
         if self.idle() == 0 && self.left_over() == 0 {
             self.gather(Instant::now());
         }
@@ -226,11 +240,11 @@ impl Queue {
 
     /// How many processors the program leaves to the threads that compile, whether they use them or not.
     pub fn left_over(&self) -> usize {
-        let compiling = {
-            let state = self.state.lock();
-            let started: usize = state.started.iter().sum();
-            started - state.free.iter().sum::<usize>()
-        };
+        self.left_over_beside(self.state.lock().compiling())
+    }
+
+    /// The same, where so many threads compile.
+    fn left_over_beside(&self, compiling: usize) -> usize {
         let busy = self.busy.load(Ordering::Relaxed).saturating_sub(compiling);
         let known = 1 + workers() as usize;
         topology::usable_cpus().saturating_sub(busy.max(known))
@@ -363,9 +377,14 @@ impl Queue {
             }
             let now = Instant::now();
             let idle = self.idle() > 0;
+            let lasts = match self.left_over_beside(state.compiling()) {
+                _ if !idle => Duration::ZERO,
+                0 => state.idle.lasted(now),
+                1.. => Duration::MAX,
+            };
             // Where all jobs so far were improvements, there may be nobody else for those that are due.
             let due = !nice || idle && state.started[0] == 0;
-            let mine = |j: &Job| j.is_for(nice, idle, due, now);
+            let mine = |j: &Job| j.is_for(nice, lasts, due, now);
             let best = (0..state.jobs.len())
                 .filter(|&i| mine(&state.jobs[i]))
                 .max_by_key(|&i| {
@@ -539,15 +558,19 @@ mod tests {
         let waits = job(0, Some(better));
         let spare = job(0, Some(better.spare()));
         let hot = job(0, None);
-        assert!(hot.is_for(false, false, true, now) && !hot.is_for(true, true, false, now));
+        let (none, long) = (Duration::ZERO, Duration::MAX);
+        assert!(hot.is_for(false, none, true, now) && !hot.is_for(true, long, false, now));
         for job in [&waits, &spare] {
-            assert!(!job.is_for(true, true, false, now));
-            assert!(job.is_for(true, true, false, worth));
-            assert!(!job.is_for(true, false, false, worth));
-            assert!(!job.is_for(false, true, true, worth));
+            assert!(!job.is_for(true, long, false, now));
+            assert!(job.is_for(true, long, false, worth));
+            assert!(!job.is_for(true, none, false, worth));
+            assert!(!job.is_for(false, long, true, worth));
+            // Idle time that ends before the work does is another's.
+            assert!(!job.is_for(true, SECOND / 2, false, worth));
+            assert!(job.is_for(true, SECOND, false, worth));
         }
-        assert!(waits.is_for(false, false, true, late));
-        assert!(!spare.is_for(false, false, true, late));
+        assert!(waits.is_for(false, none, true, late));
+        assert!(!spare.is_for(false, none, true, late));
     }
 
     #[test]
@@ -561,8 +584,8 @@ mod tests {
             ..State::default()
         };
         state.fall_due(FuncId::new(0), better.due_at(now));
-        assert!(state.jobs[0].is_for(false, false, true, now));
-        assert!(!state.jobs[1].is_for(false, false, true, now));
+        assert!(state.jobs[0].is_for(false, Duration::ZERO, true, now));
+        assert!(!state.jobs[1].is_for(false, Duration::ZERO, true, now));
         state.fall_due(FuncId::new(0), better);
         assert_eq!(state.jobs[0].better, Some(better.due_at(now)));
         // Also where it was begun.
@@ -583,7 +606,9 @@ mod tests {
         let late = now + SECOND * 60;
         assert_eq!(state.gather(late, 1), 1);
         let again = state.jobs.pop().expect("what was begun");
-        assert!(again.function == FuncId::new(2) && again.is_for(false, false, true, late));
+        assert!(
+            again.function == FuncId::new(2) && again.is_for(false, Duration::ZERO, true, late)
+        );
         assert_eq!(state.improving.len(), 1);
         // Whoever is first does it for both.
         state.jobs.push(again);
