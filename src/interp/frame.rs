@@ -78,6 +78,8 @@ pub struct Head {
     pub after: AtomicU32,
     /// Compiled code to go on in, or 0.
     pub code: AtomicUsize,
+    /// Not 0 once there is better code than the first: what was made quickly leaves at the head then.
+    pub better: AtomicU32,
 }
 
 // SAFETY: immutable once published; the raw pointers lead into itself and to the image.

@@ -4,8 +4,9 @@
 //! program nothing where nobody does it. Watching ([`watch_entry`], [`watch_loops`]) counts who comes by, through a
 //! handler that goes on with the instruction's own. Entering ([`enter_loop`]) puts compiled code
 //! in a loop's way: the handler hands it the frame, and takes its result as the function's own
-//! return. Each thread leaves by itself, when it comes by; frames and allocas stay where they are, so
-//! exceptions and jumps through the compiled code find everything below as it was.
+//! return. Quick code of a loop leaves at the head when better code is there ([`Head::better`]). Each thread
+//! leaves by itself, when it comes by; frames and allocas stay where they are, so exceptions and jumps through
+//! the compiled code find everything below as it was.
 //!
 //! Rule for whatever else changes word 0: the entry and the heads of loops
 //! ([`super::frame::Lowered::heads`]) must be reached through it, and changed by [`replace`]. What
@@ -20,7 +21,7 @@ use super::{child, entry, lower};
 use crate::ir::BlockId;
 use crate::llvm::native::Place;
 use crate::memory::thread::ThreadState;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// Most words of a result that a loop's code may hand over.
@@ -71,15 +72,27 @@ fn watch_heads(code: &Lowered, heads: &[Head], on: bool) {
 }
 
 /// Lets every thread that comes to the head `index` go on in compiled code at `address`, after
-/// the next `after` times.
-pub fn enter_loop(code: &Lowered, index: usize, address: usize, after: u32) {
+/// the next `after` times; also those that are in code which yields. Code that yields itself does not replace any.
+pub fn enter_loop(code: &Lowered, index: usize, address: usize, after: u32, yields: bool) {
     let _changes = child::lock(&CHANGES);
     let head = &code.heads[index];
+    if head.code.load(Ordering::Relaxed) != 0 {
+        if !yields {
+            head.code.store(address, Ordering::Release);
+            head.better.store(1, Ordering::Release);
+        }
+        return;
+    }
     head.hits.store(0, Ordering::Relaxed);
     head.after.store(after, Ordering::Relaxed);
     head.code.store(address, Ordering::Release);
     word(code, head).store(leave as *const () as usize, Ordering::Release);
     head.turned.store(1, Ordering::Release);
+}
+
+/// Has code that yields leave at the head in every round, only to be entered again: for tests of what it leaves.
+pub fn yield_always(code: &Lowered, index: usize) {
+    code.heads[index].better.store(1, Ordering::Release);
 }
 
 /// Gives a head's instruction another handler of its own.
@@ -112,6 +125,7 @@ impl Head {
             hits: 0.into(),
             after: 0.into(),
             code: AtomicUsize::new(0),
+            better: 0.into(),
         }
     }
 }
@@ -237,14 +251,15 @@ unsafe extern "sysv64-unwind" fn go_on(
     // SAFETY: the code was made for frames of this function at this head.
     unsafe {
         let code = &*frame::lowered(regs);
-        let target = head_at(code, ip).code.load(Ordering::Acquire);
+        let head = head_at(code, ip);
+        let target = head.code.load(Ordering::Acquire);
         // The place of the entry: no call stands there whose landing pad could be meant.
         save(code.entry, regs, cx);
         let mut out = [0u64; MAX_RESULT];
-        let run: unsafe extern "C-unwind" fn(*mut u64, *mut u64) -> u32 =
+        let run: unsafe extern "C-unwind" fn(*mut u64, *mut u64, *const AtomicU32) -> u32 =
             std::mem::transmute(target);
         let outer = std::mem::replace(&mut (*cx).away, regs);
-        let block = run(regs, out.as_mut_ptr());
+        let block = run(regs, out.as_mut_ptr(), &raw const head.better);
         (*cx).away = outer;
         if block != RETURNED {
             let ip = code.block(BlockId::from_u32(block));
@@ -257,56 +272,5 @@ unsafe extern "sysv64-unwind" fn go_on(
         let (ip, caller) = (frame::return_ip(regs), frame::caller(regs));
         (*cx).sp = frame::saved_sp(regs);
         Onward { ip, regs: caller }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::api::{Config, Engine, Linker, Module};
-
-    /// Where the loop begins to count: by this the test knows its code among others'.
-    const START: i64 = 0x5eed_0b5e_11aa;
-
-    #[test]
-    fn a_head_is_counted_for_a_while_only() {
-        let text = format!(
-            "target triple = \"x86_64-unknown-linux-gnu\"
-            define i64 @rounds(i64 %n) {{
-            start: br label %loop
-            loop:
-              %i = phi i64 [ {START}, %start ], [ %next, %loop ]
-              %next = add i64 %i, 1
-              %more = icmp slt i64 %next, %n
-              br i1 %more, label %loop, label %end
-            end: ret i64 %next }}"
-        );
-        let engine = Engine::default();
-        let module = Module::from_bytes(&engine, "test.ll", text.as_bytes()).unwrap();
-        let program = Linker::new(&engine).link(&module).unwrap();
-        let process = program.start(Config::new().arg("test")).unwrap();
-        // SAFETY: the signature is the one above.
-        let rounds = unsafe { process.typed_func::<(i64,), i64>("rounds") }.unwrap();
-        let rounds = |n: u32| {
-            let end = rounds.call((START + i64::from(n),));
-            assert_eq!(end.unwrap(), START + i64::from(n));
-        };
-        rounds(1);
-        let here = |c: &&Lowered| c.pool.iter().chain(&c.code).any(|&w| w == START as u64);
-        let code = entry::all().find(here).unwrap();
-        let head = &code.heads[1];
-        let watched = || word(code, head).load(Ordering::Relaxed) == count as *const () as usize;
-        watch_loops(code, true);
-        rounds(9);
-        let few = head.hits.load(Ordering::Relaxed);
-        assert!((8..=9).contains(&few) && watched(), "{few}");
-        rounds(2 * MOST_HITS);
-        assert_eq!(head.hits.load(Ordering::Relaxed), MOST_HITS);
-        assert!(!watched() && head.turned.load(Ordering::Relaxed) == 0);
-        // The next watch begins anew.
-        watch_loops(code, true);
-        assert!(watched() && head.hits.load(Ordering::Relaxed) == 0);
-        watch_loops(code, false);
-        assert!(!watched());
     }
 }

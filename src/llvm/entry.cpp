@@ -4,7 +4,8 @@
 // there is stored in the frame, and the interpreter goes on at that block: so the loop alone is
 // compiled, and soon done. Where that cannot be (the loop has more than one way in, or is left by an
 // exception, or allocates on the stack), all that can follow the head is compiled, to the
-// function's return.
+// function's return. Code that was made quickly asks before each further round whether there is a better one,
+// and leaves at the head then: nothing but the head's own values changed since it was entered.
 // Why C++: loops and the repair of SSA form are there in LLVM's C++ interface only.
 // What not: which loops are worth it, and where values lie in the frame, is told.
 
@@ -17,6 +18,7 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/MDBuilder.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 #include <llvm/Transforms/Utils/Local.h>
@@ -72,13 +74,16 @@ class Entry {
   BasicBlock *head = nullptr;
   BasicBlock *entry = nullptr;
   ArrayRef<Place> places;
+  /// Whether it is left for better code.
+  bool yields;
   DenseMap<Value *, unsigned> number;
   DenseMap<BasicBlock *, unsigned> blockNumber;
   DenseMap<Value *, Value *> values;
   std::string failure;
 
 public:
-  Entry(Function &old, ArrayRef<Place> places) : old(old), places(places) {}
+  Entry(Function &old, ArrayRef<Place> places, bool yields)
+      : old(old), places(places), yields(yields) {}
 
   Value *address(IRBuilder<> &b, uint32_t offset) {
     return b.CreateConstGEP1_64(b.getInt8Ty(), fresh->getArg(0), offset);
@@ -217,6 +222,33 @@ public:
       b.CreateRet(b.getInt32(blockNumber[to]));
       from->getTerminator()->replaceSuccessorWith(to, end);
     }
+    return !yields || yieldAtHead(inside);
+  }
+
+  /// Ends the function where its loop goes round, if the flag is set. What the head wants of the loop are its
+  /// phis: every other value of the loop is made anew, and what came from before is still in the frame.
+  bool yieldAtHead(const Blocks &inside) {
+    for (BasicBlock *from : inside) {
+      if (count(successors(from), head) != 1)
+        continue;
+      LLVMContext &context = fresh->getContext();
+      BasicBlock *again = BasicBlock::Create(context, "", fresh);
+      BasicBlock *end = BasicBlock::Create(context, "", fresh);
+      IRBuilder<> b(again);
+      LoadInst *flag = b.CreateAlignedLoad(b.getInt32Ty(), fresh->getArg(2), Align(4));
+      flag->setAtomic(AtomicOrdering::Monotonic);
+      MDNode *seldom = MDBuilder(context).createUnlikelyBranchWeights();
+      b.CreateCondBr(b.CreateICmpNE(flag, b.getInt32(0)), end, head, seldom);
+      b.SetInsertPoint(end);
+      for (PHINode &phi : head->phis()) {
+        if (Place place = placeOf(&phi); place.kind == Slot)
+          if (!store(b, phi.getIncomingValueForBlock(from), address(b, place.offset)))
+            return false;
+        phi.replaceIncomingBlockWith(from, again);
+      }
+      b.CreateRet(b.getInt32(blockNumber[head]));
+      from->getTerminator()->replaceSuccessorWith(head, again);
+    }
     return true;
   }
 
@@ -251,7 +283,7 @@ public:
   void clone(unsigned block, StringRef name, uint32_t words) {
     LLVMContext &context = old.getContext();
     Type *pointer = PointerType::get(context, 0);
-    auto *type = FunctionType::get(Type::getInt32Ty(context), {pointer, pointer}, false);
+    auto *type = FunctionType::get(Type::getInt32Ty(context), {pointer, pointer, pointer}, false);
     fresh = Function::Create(type, GlobalValue::ExternalLinkage, name, old.getParent());
     entry = BasicBlock::Create(context, "", fresh);
     IRBuilder<> b(entry);
@@ -398,13 +430,13 @@ public:
 
 } // namespace
 
-/// Makes `i32 name(ptr slots, ptr out)`, which goes on at the head of a loop of `function` with the
-/// values that an interpreter's frame holds. It gives the number of the block to go on at, with the
+/// Makes `i32 name(ptr slots, ptr out, ptr flag)`, which goes on at the head of a loop of `function` with the
+/// values that an interpreter's frame holds. If it `yields`, it leaves at the head when the flag, an i32, is set. It gives the number of the block to go on at, with the
 /// values that are wanted there in the frame; or -1 when the function has returned, with the
 /// result's slot form at `out`.
 extern "C" LLVMValueRef ompvm_loop_entry(LLVMValueRef function, uint32_t block, const char *name,
                                          size_t length, uint32_t words, const Place *places,
-                                         size_t count, char **error) {
-  Entry entry(*unwrap<Function>(function), ArrayRef<Place>(places, count));
+                                         size_t count, bool yields, char **error) {
+  Entry entry(*unwrap<Function>(function), ArrayRef<Place>(places, count), yields);
   return wrap(entry.make(block, StringRef(name, length), words, error));
 }

@@ -56,6 +56,7 @@ unsafe extern "C" {
         words: u32,
         places: *const Place,
         count: usize,
+        yields: bool,
         error: *mut *mut c_char,
     ) -> LLVMValueRef;
     fn ompvm_written_first(
@@ -125,13 +126,14 @@ pub(super) fn select(module: LLVMModuleRef, names: &[&str], debug: bool) -> Resu
     Ok(())
 }
 
-/// A function that goes on at the head of a loop of another; see `shim.cpp`.
+/// A function that goes on at the head of a loop of another, and `yields` to a better one; see `entry.cpp`.
 pub(super) fn loop_entry(
     function: LLVMValueRef,
     block: u32,
     name: &str,
     words: u32,
     places: &[Place],
+    yields: bool,
 ) -> Result<LLVMValueRef, String> {
     let mut error = null_mut();
     // SAFETY: the function is live and as it was read; the lists are as long as said.
@@ -144,6 +146,7 @@ pub(super) fn loop_entry(
             words,
             places.as_ptr(),
             places.len(),
+            yields,
             &raw mut error,
         )
     };

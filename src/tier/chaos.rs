@@ -11,7 +11,7 @@ use super::compiler::Compiler;
 use super::units;
 use crate::interp::frame::Lowered;
 use crate::interp::{self, watch};
-use crate::jit::{LoopEntry, Unit};
+use crate::jit::{Level, LoopEntry, Unit};
 use crate::memory::func::FuncRef;
 use crate::memory::image::Image;
 use crate::memory::own_thread;
@@ -77,6 +77,7 @@ fn lowered(func: &FuncRef, code: &'static Lowered) {
     let compiler = compiler.clone();
     let (whole, inside) = (chaos.below(3) == 0, chaos.below(3) != 0);
     let (which, after) = (chaos.below(1 << 20) as usize, chaos.below(5) as u32);
+    let yields = chaos.below(2) == 0;
     if whole || inside && code.heads.len() > 1 {
         *left -= 1;
     }
@@ -101,13 +102,20 @@ fn lowered(func: &FuncRef, code: &'static Lowered) {
             words,
             places,
         });
+        if yields {
+            unit.level = Level::Quick;
+        }
         // What cannot be compiled stays as it is.
         let whole = closed::complete(image, compiler.program(), &mut unit);
         if let Ok(done) = whole.and_then(|()| own_thread::run(|| compiler.compile(image, &unit))) {
             for &(_, address) in &done.entries {
-                watch::enter_loop(code, head, address, after);
+                watch::enter_loop(code, head, address, after, yields);
+                if yields {
+                    watch::yield_always(code, head);
+                }
             }
         }
+        unit.level = Level::default();
     }
     if whole {
         let group = units::together(&image.module, func.id).into_iter();

@@ -13,7 +13,7 @@ use crate::memory::image::Image;
 use crate::memory::thread;
 use crate::support::clock::own_time;
 use cranelift_entity::EntityRef;
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use parking_lot::Mutex;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -75,6 +75,8 @@ pub struct Compiler {
     program: Program,
     started: Instant,
     units: Mutex<Vec<Arc<Compiled>>>,
+    /// Functions that have code of all effort.
+    full: Mutex<HashSet<FuncId>>,
     log: Mutex<Vec<Event>>,
     busy: AtomicUsize,
 }
@@ -92,6 +94,7 @@ impl Compiler {
             ),
             started: Instant::now(),
             units: Mutex::default(),
+            full: Mutex::default(),
             log: Mutex::default(),
             busy: AtomicUsize::new(0),
         }
@@ -134,6 +137,7 @@ impl Compiler {
                 if compiled.level == Level::Quick {
                     kept.early.push(id);
                 } else {
+                    self.full.lock().insert(id);
                     kept.early.retain(|&e| e != id);
                 }
             }
@@ -171,6 +175,19 @@ impl Compiler {
         done
     }
 
+    /// Whether code of this level is to be used: what a loop or another function brought with it does not
+    /// replace better code.
+    fn improves(&self, function: FuncId, level: Level) -> bool {
+        let mut full = self.full.lock();
+        match level {
+            Level::Quick => !full.contains(&function),
+            Level::Full => {
+                full.insert(function);
+                true
+            }
+        }
+    }
+
     fn switch(&self, image: &Image, unit: &Unit, compiled: &Compiled, start: (Instant, Duration)) {
         let together = compiled.functions.len() + compiled.entries.len();
         let note = |function, head| {
@@ -190,6 +207,9 @@ impl Compiler {
             let Some(func) = image.func_ref(id) else {
                 continue;
             };
+            if !self.improves(id, unit.level) {
+                continue;
+            }
             func.entry.store(address, Ordering::Release);
             note(id, None);
             if let Err(why) = interp::enter_compiled(func, address) {

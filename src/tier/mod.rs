@@ -25,5 +25,7 @@ mod queue;
 mod recall;
 pub mod runtime;
 mod sample;
+#[cfg(test)]
+mod tests;
 mod units;
 pub mod value;

@@ -82,6 +82,11 @@ impl Job {
         self.head.and_then(|(code, head)| code.heads[head].block)
     }
 
+    /// What it is code for.
+    fn target(&self) -> (FuncId, Option<BlockId>) {
+        (self.function, self.looping())
+    }
+
     /// Whether a thread takes it, a nice one or another, where a processor is expected to have nothing to do
     /// for the time `idle`; `due` says whether this thread takes what cannot wait.
     fn is_for(&self, nice: bool, idle: Duration, due: bool, now: Instant) -> bool {
@@ -140,7 +145,7 @@ impl State {
             }
         }
         let again = &self.jobs[begun..];
-        let waits = |j: &Job| !again.iter().any(|a| a.function == j.function);
+        let waits = |j: &Job| !again.iter().any(|a| a.target() == j.target());
         self.improving.retain(waits);
         chosen.len()
     }
@@ -148,7 +153,7 @@ impl State {
     /// What improves a function for one who may come is there for one who came.
     fn fall_due(&mut self, function: FuncId, better: Better) {
         let both = self.jobs.iter_mut().chain(&mut self.improving);
-        let of_it = both.filter(|j| j.function == function);
+        let of_it = both.filter(|j| j.target() == (function, None));
         for waiting in of_it.filter_map(|j| j.better.as_mut()) {
             if waiting.is_spare() {
                 *waiting = better;
@@ -157,8 +162,8 @@ impl State {
     }
 
     /// An improvement is there: nobody needs to make it any more.
-    fn improved(&mut self, function: FuncId) {
-        let other = |j: &Job| j.better.is_none() || j.function != function;
+    fn improved(&mut self, target: (FuncId, Option<BlockId>)) {
+        let other = |j: &Job| j.better.is_none() || j.target() != target;
         self.improving.retain(other);
         self.jobs.retain(other);
     }
@@ -253,6 +258,11 @@ impl Queue {
     /// When better code is made of a function that executes for a `share` of the time.
     pub fn better(&self, function: FuncId, now: Instant, share: f64) -> Better {
         Better::new(self.expected(function, Level::Full), now, share)
+    }
+
+    /// When better code is made of a loop of such a function.
+    pub fn better_loop(&self, function: FuncId, head: BlockId, now: Instant, share: f64) -> Better {
+        Better::new(self.expected_loop(function, head, Level::Full), now, share)
     }
 
     /// Says when a function's better code that waited for idle time only is made after all.
@@ -428,7 +438,8 @@ impl Queue {
                     for &(index, address) in &compiled.entries {
                         if let Some((code, head)) = job.head {
                             debug_assert_eq!(index, 0);
-                            watch::enter_loop(code, head, address, 0);
+                            let yields = job.level == Level::Quick;
+                            watch::enter_loop(code, head, address, 0, yields);
                         }
                     }
                     let took = own_time().saturating_sub(start);
@@ -445,7 +456,7 @@ impl Queue {
             let mut state = self.state.lock();
             state.awaited -= usize::from(job.awaited);
             if job.better.is_some() {
-                state.improved(job.function);
+                state.improved(job.target());
             }
             if let Some(i) = state.ends.iter().position(|&at| Some(at) == end) {
                 state.ends.swap_remove(i);
@@ -612,8 +623,8 @@ mod tests {
         assert_eq!(state.improving.len(), 1);
         // Whoever is first does it for both.
         state.jobs.push(again);
-        state.improved(FuncId::new(2));
-        state.improved(FuncId::new(0));
+        state.improved((FuncId::new(2), None));
+        state.improved((FuncId::new(0), None));
         assert_eq!((state.jobs.len(), state.improving.len()), (2, 1));
     }
 }

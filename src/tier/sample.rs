@@ -56,6 +56,9 @@ const IDLE_PART: u32 = 12;
 const QUEUED_PART: u32 = 3;
 /// A function that executes for less than this part of the time waits.
 const WAITS: u32 = 12;
+/// A loop that is expected to take longer with all effort is compiled quickly first: a thread is in it now, and
+/// runs code that is half as fast until then.
+const LOOP_LATENCY: Duration = Duration::from_millis(15);
 /// Most loops of one function that are entered.
 const MAX_LOOPS: usize = 16;
 /// So long after a call another one is expected, or as long as a compilation takes, or twice as long as
@@ -419,7 +422,7 @@ impl Shared {
             self.compiler
                 .note(function, What::Queued(format!("{}; {run}", text())));
             for head in nests {
-                self.push_loop(s, head);
+                self.push_loop(s, head, now);
             }
             self.push_spare(s, now);
             return true;
@@ -456,7 +459,7 @@ impl Shared {
         }
         self.compiler
             .note(function, What::Queued(format!("{}; a loop runs", text())));
-        self.push_loop(s, head);
+        self.push_loop(s, head, now);
         if self.queue.idle() > 2 && !s.compiled && !self.is_compiled(function) {
             self.push(s, None, Level::Quick, None);
         }
@@ -486,9 +489,21 @@ impl Shared {
         found
     }
 
-    fn push_loop(&self, s: &mut Seen, head: usize) {
-        s.loops.push(s.code.heads[head].at);
-        self.push(s, Some((s.code, head)), Level::Full, None);
+    /// A loop is compiled, quickly first where that is soon done and all effort is not.
+    fn push_loop(&self, s: &mut Seen, head: usize, now: Instant) {
+        let Head { at, block, .. } = s.code.heads[head];
+        s.loops.push(at);
+        let place = Some((s.code, head));
+        let full = |b| self.queue.expected_loop(s.code.func, b, Level::Full);
+        match block {
+            Some(block) if full(block) > LOOP_LATENCY => {
+                self.push(s, place, Level::Quick, None);
+                let (function, share) = (s.code.func, s.share(now));
+                let better = self.queue.better_loop(function, block, now, share);
+                self.push(s, place, Level::Full, Some(better));
+            }
+            _ => self.push(s, place, Level::Full, None),
+        }
     }
 
     /// A function of which loops are compiled may be called again, in the next run at least: that is worth
@@ -509,8 +524,7 @@ impl Shared {
 
     /// When better code of a function is worth its cost, by the part of the time it was seen.
     fn better(&self, s: &Seen, now: Instant) -> Better {
-        let share = s.all.as_secs_f64() / (now - s.since).as_secs_f64().max(1e-6);
-        self.queue.better(s.code.func, now, share)
+        self.queue.better(s.code.func, now, s.share(now))
     }
 
     fn push(
@@ -561,6 +575,11 @@ impl Seen {
             loops: Vec::new(),
             refused: false,
         }
+    }
+
+    /// The part of the time since it was first seen.
+    fn share(&self, now: Instant) -> f64 {
+        self.all.as_secs_f64() / (now - self.since).as_secs_f64().max(1e-6)
     }
 
     /// How often its loops went round since they are watched.

@@ -81,7 +81,8 @@ pub struct Unit {
 }
 
 /// A way into a function at the head of one of its loops: code of its own, a
-/// `void (slots, result)` that takes an interpreter's frame over and leaves the result's slot form.
+/// `i32 (slots, result, flag)` that takes an interpreter's frame over, and gives the block to go on at or leaves
+/// the result's slot form. Made quickly, it leaves at its head when the flag is set.
 #[derive(Clone, Debug)]
 pub struct LoopEntry {
     /// The function's number.
@@ -241,8 +242,14 @@ impl<'r> Session<'r> {
                 return Err("the files changed since they were read".into());
             };
             let name = format!("ompvm.o{}.{}", entry.function, entry.block);
-            match super::shim::loop_entry(function, entry.block, &name, entry.words, &entry.places)
-            {
+            match super::shim::loop_entry(
+                function,
+                entry.block,
+                &name,
+                entry.words,
+                &entry.places,
+                unit.level == Level::Quick,
+            ) {
                 Ok(value) => extra.push(prepare::Extra {
                     index,
                     function: entry.function,

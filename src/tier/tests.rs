@@ -1,0 +1,190 @@
+//! Tests of loops that are watched, that run on in compiled code, and that leave it for better code.
+
+use super::compiler::Compiler;
+use super::libraries::Libraries;
+use super::link::{Environment, link};
+use super::process::{self, Options, Process};
+use super::runtime;
+use crate::interp::frame::{Head, Lowered};
+use crate::interp::watch;
+use crate::ir::{BlockId, GlobalRef};
+use crate::jit::{Level, LoopEntry, Unit};
+use crate::llvm::{Input, read};
+use crate::memory::image::Image;
+use cranelift_entity::EntityRef;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// Two numbers that change places in each round, one that comes from before the loop, and one that a
+/// loop inside makes: the result tells them all.
+const LOOP: &str = "target triple = \"x86_64-unknown-linux-gnu\"
+define i64 @rounds(i64 %n, i64 %k) {
+start:
+  %twice = mul i64 %k, 2
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %start ], [ %next, %last ]
+  %a = phi i64 [ 1, %start ], [ %b, %last ]
+  %b = phi i64 [ 2, %start ], [ %a, %last ]
+  %sum = phi i64 [ 0, %start ], [ %more, %last ]
+  br label %inner
+inner:
+  %j = phi i64 [ 0, %loop ], [ %j1, %inner ]
+  %s = phi i64 [ %sum, %loop ], [ %s1, %inner ]
+  %s1 = add i64 %s, %twice
+  %j1 = add i64 %j, 1
+  %again = icmp slt i64 %j1, %a
+  br i1 %again, label %inner, label %last
+last:
+  %x = mul i64 %s1, 3
+  %more = xor i64 %x, %b
+  %next = add i64 %i, 1
+  %go = icmp slt i64 %next, %n
+  br i1 %go, label %loop, label %end
+end:
+  %r = add i64 %more, %a
+  ret i64 %r
+}";
+
+fn expected(n: i64, k: i64) -> i64 {
+    let (mut a, mut b, mut sum) = (1, 2, 0i64);
+    for i in 0.. {
+        for _ in 0..a {
+            sum = sum.wrapping_add(k * 2);
+        }
+        sum = sum.wrapping_mul(3) ^ b;
+        if i + 1 >= n {
+            break;
+        }
+        (a, b) = (b, a);
+    }
+    sum.wrapping_add(a)
+}
+
+/// The program, interpreted.
+struct Guest(Process);
+
+impl Guest {
+    fn new() -> Guest {
+        let input = Input {
+            name: "test.ll".into(),
+            bytes: LOOP.into(),
+        };
+        let environment = Environment {
+            runtime: runtime::lookup_for(false),
+            host: Default::default(),
+            libraries: Libraries::default(),
+            archives: Vec::new(),
+            natives: None,
+            late: false,
+            overrides: process::embedded_overrides(),
+        };
+        runtime::init();
+        let linked = link(Arc::new(read(&[input]).unwrap()), environment).unwrap();
+        let options = Options {
+            args: vec![c"test".into()],
+            ..Options::default()
+        };
+        let guest = Guest(Process::start(linked, options).unwrap());
+        guest.check(1);
+        guest
+    }
+
+    fn image(&self) -> &Image {
+        self.0.image()
+    }
+
+    /// Goes `n` times round.
+    fn check(&self, n: i64) {
+        let Some(GlobalRef::Func(id)) = self.image().module.symbol("rounds") else {
+            panic!("no function")
+        };
+        let address = self.image().func_ref(id).unwrap().stub;
+        // SAFETY: the address of the function above, which has this type.
+        let rounds: extern "C-unwind" fn(i64, i64) -> i64 = unsafe { std::mem::transmute(address) };
+        assert_eq!(rounds(n, 5), expected(n, 5), "{n}");
+    }
+
+    /// Its bytecode, and which head is that of the outer loop.
+    fn code(&self) -> (&'static Lowered, usize) {
+        let Some(GlobalRef::Func(id)) = self.image().module.symbol("rounds") else {
+            panic!("no function")
+        };
+        let code = self
+            .image()
+            .func_ref(id)
+            .unwrap()
+            .code
+            .load(Ordering::Acquire);
+        // SAFETY: the function was called, so it was lowered; that stays.
+        let code = unsafe { &*code.cast_const().cast::<Lowered>() };
+        let outer = |h: &Head| h.block == Some(BlockId::from_u32(1));
+        (code, code.heads.iter().position(outer).unwrap())
+    }
+}
+
+#[test]
+fn a_head_is_counted_for_a_while_only() {
+    let guest = Guest::new();
+    let (code, outer) = guest.code();
+    let head = &code.heads[outer];
+    let watched = || head.turned.load(Ordering::Relaxed) != 0;
+    let hits = || head.hits.load(Ordering::Relaxed);
+    watch::watch_loops(code, true);
+    guest.check(9);
+    assert!((8..=9).contains(&hits()) && watched(), "{}", hits());
+    guest.check(100_000);
+    let most = hits();
+    assert!(!watched() && (1000..100_000).contains(&most), "{most}");
+    guest.check(9);
+    assert_eq!(hits(), most);
+    // The next watch begins anew.
+    watch::watch_loops(code, true);
+    assert!(watched() && hits() == 0);
+    watch::watch_loops(code, false);
+    assert!(!watched());
+}
+
+#[test]
+fn quick_code_of_a_loop_leaves_for_better_code() {
+    let guest = Guest::new();
+    let (code, outer) = guest.code();
+    let compiler = Compiler::new(guest.image(), None, false);
+    let enter = |level, after| {
+        let (places, words) = watch::places(code).unwrap();
+        let entry = LoopEntry {
+            function: code.func.index(),
+            block: 1,
+            words,
+            places,
+        };
+        let unit = Unit {
+            functions: Some(Vec::new()),
+            entries: vec![entry],
+            level,
+        };
+        let done = compiler.compile(guest.image(), &unit).unwrap();
+        let (_, address) = done.entries[0];
+        watch::enter_loop(code, outer, address, after, level == Level::Quick);
+    };
+    // It is entered at the second round, and where it counts so, each way through the head counts.
+    enter(Level::Quick, 1);
+    let head = &code.heads[outer];
+    let came_by = || head.hits.swap(0, Ordering::Relaxed);
+    guest.check(50);
+    assert_eq!(came_by(), 2);
+    watch::yield_always(code, outer);
+    guest.check(50);
+    assert_eq!(came_by(), 50);
+    let quick = head.code.load(Ordering::Relaxed);
+    enter(Level::Quick, 1);
+    assert_eq!(head.code.load(Ordering::Relaxed), quick);
+    enter(Level::Full, 1);
+    assert_ne!(head.code.load(Ordering::Relaxed), quick);
+    guest.check(50);
+    // Better code stays.
+    assert_eq!(came_by(), 2);
+    for n in 2..9 {
+        guest.check(n);
+    }
+}
