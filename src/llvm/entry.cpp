@@ -431,9 +431,9 @@ public:
 } // namespace
 
 /// Makes `i32 name(ptr slots, ptr out, ptr flag)`, which goes on at the head of a loop of `function` with the
-/// values that an interpreter's frame holds. If it `yields`, it leaves at the head when the flag, an i32, is set. It gives the number of the block to go on at, with the
+/// values that an interpreter's frame holds. It gives the number of the block to go on at, with the
 /// values that are wanted there in the frame; or -1 when the function has returned, with the
-/// result's slot form at `out`.
+/// result's slot form at `out`. If it `yields`, it leaves at the head when the flag, an i32, is set.
 extern "C" LLVMValueRef ompvm_loop_entry(LLVMValueRef function, uint32_t block, const char *name,
                                          size_t length, uint32_t words, const Place *places,
                                          size_t count, bool yields, char **error) {

@@ -2,8 +2,8 @@
 //!
 //! What: [`Queue`] holds [`Job`]s; the hottest goes first. A job that improves compiled code
 //! ([`Job::better`]) has time: until it is due ([`improve`]), only nice threads take it, and only
-//! while a processor is idle and expected to be; what is not done when it is due is made once more by others. A thread
-//! is started when a job finds all others at work.
+//! while a processor is idle and expected to be; what is not done when it is due is made once more by
+//! others. A thread is started when a job finds all others at work.
 //!
 //! Why several threads even where a team occupies every processor: its members wait for each other,
 //! so while LLVM has one of their processors all of them are slow. What counts is for how long, not
