@@ -176,19 +176,24 @@ public:
     return true;
   }
 
+  /// What follows such a loop is compiled with it. Code that never leaves is not for one who wants to.
+  bool cannotLeave() {
+    return !yields || fail("its loop cannot be left for better code") != nullptr;
+  }
+
   /// Ends the function where the loop is left, if it can be. `false` says that something failed.
   bool leaveAtExits(BasicBlock *block, const ValueToValueMapTy &map) {
     DominatorTree tree(old);
     LoopInfo loops(tree);
     Loop *loop = loops.getLoopFor(block);
     if (!loop || loop->getHeader() != block)
-      return true;
+      return cannotLeave();
     Blocks inside;
     for (BasicBlock *b : loop->blocks()) {
       if (isa<CallBrInst>(b->getTerminator()) || isa<IndirectBrInst>(b->getTerminator()))
-        return true;
+        return cannotLeave();
       if (any_of(*b, [](Instruction &i) { return isa<AllocaInst>(i); }))
-        return true;
+        return cannotLeave();
       inside.insert(cast<BasicBlock>(map.lookup(b)));
     }
     SmallSetVector<std::pair<BasicBlock *, BasicBlock *>, 8> edges;
@@ -197,7 +202,7 @@ public:
       for (BasicBlock *to : successors(from))
         if (!inside.contains(to)) {
           if (to->isEHPad())
-            return true;
+            return cannotLeave();
           edges.insert({from, to});
           wanted[to];
         }

@@ -161,6 +161,13 @@ impl State {
         }
     }
 
+    /// There is no code that could be improved: what was to be better is the first, and does not wait.
+    fn hurry(&mut self, target: (FuncId, Option<BlockId>)) {
+        for job in self.jobs.iter_mut().filter(|j| j.target() == target) {
+            job.better = None;
+        }
+    }
+
     /// An improvement is there: nobody needs to make it any more.
     fn improved(&mut self, target: (FuncId, Option<BlockId>)) {
         let other = |j: &Job| j.better.is_none() || j.target() != target;
@@ -429,6 +436,7 @@ impl Queue {
             unsafe { libc::setpriority(libc::PRIO_PROCESS, libc::gettid() as u32, NICE) };
         }
         while let Some((job, end)) = self.next(nice) {
+            let mut none_entered = job.head.is_some();
             let mut unit = self.unit(&job);
             let effort = self.effort(&job, &unit);
             let start = own_time();
@@ -438,6 +446,7 @@ impl Queue {
                     for &(index, address) in &compiled.entries {
                         if let Some((code, head)) = job.head {
                             debug_assert_eq!(index, 0);
+                            none_entered = false;
                             let yields = job.level == Level::Quick;
                             watch::enter_loop(code, head, address, 0, yields);
                         }
@@ -457,6 +466,8 @@ impl Queue {
             state.awaited -= usize::from(job.awaited);
             if job.better.is_some() {
                 state.improved(job.target());
+            } else if none_entered && job.level == Level::Quick {
+                state.hurry(job.target());
             }
             if let Some(i) = state.ends.iter().position(|&at| Some(at) == end) {
                 state.ends.swap_remove(i);
@@ -626,5 +637,7 @@ mod tests {
         state.improved((FuncId::new(2), None));
         state.improved((FuncId::new(0), None));
         assert_eq!((state.jobs.len(), state.improving.len()), (2, 1));
+        state.hurry((FuncId::new(1), None));
+        assert!(state.jobs.iter().all(|j| j.better.is_none()));
     }
 }

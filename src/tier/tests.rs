@@ -10,6 +10,7 @@ use crate::interp::watch;
 use crate::ir::{BlockId, GlobalRef};
 use crate::jit::{Level, LoopEntry, Unit};
 use crate::llvm::{Input, read};
+use crate::memory::func::FuncRef;
 use crate::memory::image::Image;
 use cranelift_entity::EntityRef;
 use std::sync::Arc;
@@ -94,12 +95,16 @@ impl Guest {
         self.0.image()
     }
 
-    /// Goes `n` times round.
-    fn check(&self, n: i64) {
+    fn func(&self) -> &FuncRef {
         let Some(GlobalRef::Func(id)) = self.image().module.symbol("rounds") else {
             panic!("no function")
         };
-        let address = self.image().func_ref(id).unwrap().stub;
+        self.image().func_ref(id).unwrap()
+    }
+
+    /// Goes `n` times round.
+    fn check(&self, n: i64) {
+        let address = self.func().stub;
         // SAFETY: the address of the function above, which has this type.
         let rounds: extern "C-unwind" fn(i64, i64) -> i64 = unsafe { std::mem::transmute(address) };
         assert_eq!(rounds(n, 5), expected(n, 5), "{n}");
@@ -107,15 +112,7 @@ impl Guest {
 
     /// Its bytecode, and which head is that of the outer loop.
     fn code(&self) -> (&'static Lowered, usize) {
-        let Some(GlobalRef::Func(id)) = self.image().module.symbol("rounds") else {
-            panic!("no function")
-        };
-        let code = self
-            .image()
-            .func_ref(id)
-            .unwrap()
-            .code
-            .load(Ordering::Acquire);
+        let code = self.func().code.load(Ordering::Acquire);
         // SAFETY: the function was called, so it was lowered; that stays.
         let code = unsafe { &*code.cast_const().cast::<Lowered>() };
         let outer = |h: &Head| h.block == Some(BlockId::from_u32(1));
