@@ -178,7 +178,7 @@ public:
 
   /// What follows such a loop is compiled with it. Code that never leaves is not for one who wants to.
   bool cannotLeave() {
-    return !yields || fail("its loop cannot be left for better code") != nullptr;
+    return !yields || fail("quick code could not be left for better code, which is made at once") != nullptr;
   }
 
   /// Ends the function where the loop is left, if it can be. `false` says that something failed.
