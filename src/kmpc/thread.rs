@@ -23,6 +23,7 @@ use crate::kmpc::team::gang::{Order, Slot};
 use crate::kmpc::team::parker::{Parker, Patience};
 use crate::kmpc::team::{Local, Team};
 use crate::kmpc::{abi, affinity, cancel, child, hooks, ompt};
+use crate::support::sharing;
 use crate::support::sync::{self, AtomicU32 as SyncU32, Mutex, MutexGuard};
 
 /// Threads that can exist at a time.
@@ -280,6 +281,7 @@ fn register_root() -> &'static Thread {
     CURRENT.set(thread);
     // Registers the destructor; fails only while thread-local storage is being torn down.
     let _ = ROOT_EXIT.try_with(|_| ());
+    sharing::join();
     thread
 }
 
@@ -411,6 +413,7 @@ fn patience() -> Patience {
 /// A worker's life: wait for a team, serve it until dismissed, return to the pool.
 fn serve(thread: &'static Thread) {
     CURRENT.set(thread);
+    sharing::join();
     thread.hook_data.set(hooks::worker_start(thread.gtid));
     if ompt::on() {
         ompt::worker_begins();
@@ -556,6 +559,7 @@ pub fn hold() -> MutexGuard<'static, Pool> {
 
 /// In a child of `fork`: the calling thread is the only one.
 pub fn forget_others() {
+    sharing::forget_others();
     let mine = current_if_known();
     let mut pool = self::pool();
     pool.idle.clear();

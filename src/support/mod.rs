@@ -7,5 +7,6 @@ pub mod fault_alloc;
 pub mod machine;
 pub mod mathematics;
 pub mod seen;
+pub mod sharing;
 pub mod sync;
 pub mod topology;

@@ -29,6 +29,7 @@ use crate::kmpc::thread::workers;
 use crate::memory::image::Image;
 use crate::memory::own_thread::{self, OwnThread};
 use crate::support::clock::{all_time, own_time};
+use crate::support::sharing::{self, Activity};
 use crate::support::topology;
 use cranelift_entity::EntityRef;
 use parking_lot::{Condvar, Mutex};
@@ -421,11 +422,13 @@ impl Queue {
                 return Some((job, None));
             }
             state.free[usize::from(nice)] += 1;
+            sharing::set(Activity::Asleep);
             if state.jobs.is_empty() {
                 self.wake.wait(&mut state);
             } else {
                 self.wake.wait_for(&mut state, LOOK);
             }
+            sharing::set(Activity::Occupying);
             state.free[usize::from(nice)] -= 1;
         }
     }
@@ -435,6 +438,8 @@ impl Queue {
             // SAFETY: makes this thread nicer; a failure changes nothing.
             unsafe { libc::setpriority(libc::PRIO_PROCESS, libc::gettid() as u32, NICE) };
         }
+        sharing::join();
+        sharing::set(Activity::Occupying);
         while let Some((job, end)) = self.next(nice) {
             let mut none_entered = job.head.is_some();
             let mut unit = self.unit(&job);

@@ -4,6 +4,7 @@
 //! condition true and then wakes exactly the threads it knows to be concerned. The handshake is
 //! described in README.md ("Sleeping"). The parker does not know what is waited for.
 
+use crate::support::sharing::{self, Activity};
 use crate::support::sync::{AtomicU32, Futex, Ordering, fence, spin_hint};
 
 const RUNNING: u32 = 0;
@@ -115,9 +116,11 @@ impl Parker {
         done: &dyn Fn() -> bool,
         woken: &dyn Fn(),
     ) -> bool {
+        let waits = Waits::begin();
         if spin_for(patience, glance) {
             return false;
         }
+        waits.asleep();
         let word = self.state.word();
         let mut called = false;
         sleepers.fetch_add(1, Ordering::Relaxed);
@@ -161,6 +164,26 @@ impl Parker {
     }
 }
 
+/// Others that share the processor are told what the owner does, until it goes on.
+struct Waits;
+
+impl Waits {
+    fn begin() -> Waits {
+        sharing::set(Activity::Occupying);
+        Waits
+    }
+
+    fn asleep(&self) {
+        sharing::set(Activity::Asleep);
+    }
+}
+
+impl Drop for Waits {
+    fn drop(&mut self) {
+        sharing::set(Activity::Working);
+    }
+}
+
 /// Microseconds of spinning before the processor is offered to others. Offered at once, it would be
 /// lost for a time slice at every barrier where another thread wants it, and a whole team would wait:
 /// a nice thread beside one member of sixteen cost CG of the NAS benchmarks four fifths of its speed.
@@ -173,6 +196,8 @@ fn spin_for(patience: Patience, done: &dyn Fn() -> bool) -> bool {
         return false;
     }
     let start = std::time::Instant::now();
+    // When to look next whether another needs the processor: soon, then less and less often.
+    let mut look = 0;
     loop {
         if patience.yields {
             // Who is waited for may need this processor: a pause between two looks is lost, and so is
@@ -192,6 +217,14 @@ fn spin_for(patience: Patience, done: &dyn Fn() -> bool) -> bool {
             }
         }
         let spun = start.elapsed().as_micros();
+        if spun >= look && !patience.yields {
+            look = 2 * spun;
+            match sharing::relieve() {
+                true if patience.micros != u32::MAX => return false,
+                true => std::thread::yield_now(),
+                false => {}
+            }
+        }
         if patience.micros != u32::MAX && spun >= u128::from(patience.micros) {
             return false;
         }
