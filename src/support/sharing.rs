@@ -81,7 +81,10 @@ fn take(cpu: &'static AtomicU32) -> Option<&'static Place> {
     let free = |place: &Place| {
         let null = null_mut();
         place.cpu.load(failure).is_null()
-            && place.cpu.compare_exchange(null, cpu, success, failure).is_ok()
+            && place
+                .cpu
+                .compare_exchange(null, cpu, success, failure)
+                .is_ok()
     };
     let index = PLACES.iter().position(|place| free(place))?;
     TAKEN.fetch_max(index + 1, Ordering::SeqCst);
@@ -129,7 +132,9 @@ pub fn relieve() -> bool {
     let Some((here, used)) = look(mine) else {
         return false;
     };
-    let Some(allowed) = allowed() else { return true };
+    let Some(allowed) = allowed() else {
+        return true;
+    };
     let free = allowed.nearest(here, &used);
     !free.is_some_and(|cpu| move_to(cpu, &allowed))
 }
@@ -292,7 +297,10 @@ mod tests {
         let (first, last) = (cpus[0], cpus[cpus.len() - 1]);
         let places = [const { AtomicPtr::new(null_mut()) }; 2];
         two_on(first, |i, meet| {
-            places[i].store(std::ptr::from_ref(mine().unwrap()).cast_mut(), Ordering::SeqCst);
+            places[i].store(
+                std::ptr::from_ref(mine().unwrap()).cast_mut(),
+                Ordering::SeqCst,
+            );
             meet();
             // SAFETY: places are static.
             let other: &Place = unsafe { &*places[1 - i].load(Ordering::SeqCst) };

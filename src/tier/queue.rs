@@ -88,6 +88,30 @@ impl Job {
         (self.function, self.looping())
     }
 
+    /// How many threads of the kind that takes it there may be, where the program leaves so many
+    /// processors, and so many threads work on what was not seen to be hot.
+    fn most_threads(&self, left_over: usize, ahead: usize) -> usize {
+        // More threads than the program leaves processors take some from it, or from each other.
+        match (self.ahead, self.better.is_some(), left_over) {
+            (ahead @ 1.., ..) => ahead,
+            (0, true, free) => free.clamp(1, MOST_NICE),
+            // What is hot does not wait for what may become so.
+            (0, false, 0) => MOST + ahead,
+            (0, false, free) => free.min(MOST) + ahead,
+        }
+    }
+
+    /// What is taken first: what the program waits for, what it executes below compiled code, and of
+    /// that what was seen to be hot.
+    fn urgency(&self) -> impl Ord + use<> {
+        (
+            self.awaited,
+            self.better.is_none(),
+            self.ahead == 0,
+            self.score,
+        )
+    }
+
     /// Whether a thread takes it, a nice one or another, where a processor is expected to have nothing to do
     /// for the time `idle`; `due` says whether this thread takes what cannot wait.
     fn is_for(&self, nice: bool, idle: Duration, due: bool, now: Instant) -> bool {
@@ -110,6 +134,8 @@ struct State {
     started: [usize; 2],
     /// How many of them wait for a job.
     free: [usize; 2],
+    /// How many work on what was not seen to be hot.
+    ahead: usize,
     /// Jobs that the program waits for.
     awaited: usize,
     /// When those under way whose code is kept are expected to be done.
@@ -292,14 +318,9 @@ impl Queue {
     /// Adds a job.
     pub fn push(self: &Arc<Queue>, job: Job) {
         let nice = job.better.is_some();
-        // More threads than the program leaves processors take some from it, or from each other.
-        let most = match (job.ahead, nice, self.left_over()) {
-            (ahead @ 1.., ..) => ahead,
-            (0, true, free) => free.clamp(1, MOST_NICE),
-            (0, false, 0) => MOST,
-            (0, false, free) => free.min(MOST),
-        };
+        let left_over = self.left_over();
         let mut state = self.state.lock();
+        let most = job.most_threads(left_over, state.ahead);
         state.awaited += usize::from(job.awaited);
         state.jobs.push(job);
         if state.free[usize::from(nice)] == 0 {
@@ -405,12 +426,10 @@ impl Queue {
             let mine = |j: &Job| j.is_for(nice, lasts, due, now);
             let best = (0..state.jobs.len())
                 .filter(|&i| mine(&state.jobs[i]))
-                .max_by_key(|&i| {
-                    let job = &state.jobs[i];
-                    (job.awaited, job.better.is_none(), job.score)
-                });
+                .max_by_key(|&i| state.jobs[i].urgency());
             if let Some(best) = best {
                 let job = state.jobs.swap_remove(best);
+                state.ahead += usize::from(job.ahead > 0);
                 if job.better.is_some_and(|b| !b.is_due(now)) {
                     state.improving.push(job.clone());
                 }
@@ -469,6 +488,7 @@ impl Queue {
             }
             let mut state = self.state.lock();
             state.awaited -= usize::from(job.awaited);
+            state.ahead -= usize::from(job.ahead > 0);
             if job.better.is_some() {
                 state.improved(job.target());
             } else if none_entered && job.level == Level::Quick {
@@ -598,6 +618,22 @@ mod tests {
         }
         assert!(waits.is_for(false, none, true, late));
         assert!(!spare.is_for(false, none, true, late));
+    }
+
+    #[test]
+    fn what_is_hot_does_not_wait_for_what_may_become_so() {
+        let ahead = Job {
+            ahead: 14,
+            score: SECOND * 60,
+            ..job(0, None)
+        };
+        let hot = job(1, None);
+        assert!(hot.urgency() > ahead.urgency());
+        // All fourteen are at work, whether the program leaves a processor or not.
+        assert_eq!(ahead.most_threads(0, 14), 14);
+        assert!(hot.most_threads(0, 14) > 14 && hot.most_threads(1, 14) > 14);
+        let better = Better::new(SECOND, Instant::now(), 1.0);
+        assert!(job(2, Some(better)).urgency() < ahead.urgency());
     }
 
     #[test]
