@@ -6,6 +6,7 @@
 //! What not: no entry is replaced where the program defines it itself, or where its declaration has
 //! another type.
 
+use super::processor;
 use crate::llvm::raw::llvm;
 use crate::llvm::reader::{list, name_of};
 use hashbrown::HashMap;
@@ -76,6 +77,7 @@ pub(super) fn link(module: LLVMModuleRef, context: LLVMContextRef) -> Result<Ent
             short,
             LLVMLinkage::LLVMInternalLinkage
         ));
+        processor::this(short);
         entries.linked.push(short);
         if let Some(&declared) = named.get(entry)
             && llvm!(core::LLVMIsDeclaration(declared)) != 0

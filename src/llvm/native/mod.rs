@@ -13,6 +13,7 @@ mod entries;
 pub mod landing;
 pub(in crate::llvm) mod pipeline;
 mod prepare;
+mod processor;
 pub mod symbol;
 
 pub use super::shim::{Place, PlaceKind};

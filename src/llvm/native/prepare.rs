@@ -14,6 +14,7 @@
 
 use super::entries::{self, Entries};
 use super::landing;
+use super::processor;
 use super::symbol::Symbol;
 use super::{Function, Level, Request, Variable};
 use crate::llvm::parse::Parsed;
@@ -202,7 +203,8 @@ impl Work<'_> {
                 continue;
             }
             self.body(extra.value, &callees, &entries, &block)?;
-            for_this_processor(extra.value);
+            in_no_place(extra.value);
+            processor::this(extra.value);
             self.out.entries.push((extra.index, extra.name.clone()));
         }
         for &variable in block.keys() {
@@ -672,6 +674,8 @@ impl Work<'_> {
                 attribute
             ));
         }
+        processor::narrow(helper);
+        processor::this(helper);
         self.out.inline = true;
         let cell = match self.request.thread_cell {
             true => Some(self.outside(Symbol::ThreadCell, THREAD_POINTER)?),
@@ -747,7 +751,8 @@ impl Work<'_> {
             function,
             LLVMLinkage::LLVMExternalLinkage
         ));
-        for_this_processor(function);
+        in_no_place(function);
+        processor::this(function);
         self.out.compiled.push((number, name));
         Ok(())
     }
@@ -768,27 +773,14 @@ impl Work<'_> {
 
 /// LLVM's number for addresses relative to the thread pointer on x86-64.
 const THREAD_POINTER: u32 = 257;
-/// What the guest's compiler said of the function's processor and place goes.
-fn for_this_processor(function: LLVMValueRef) {
+/// What the guest's compiler said of the function's place goes.
+fn in_no_place(function: LLVMValueRef) {
     llvm!(core::LLVMSetVisibility(
         function,
         LLVMVisibility::LLVMDefaultVisibility
     ));
     llvm!(comdat::LLVMSetComdat(function, null_mut()));
     llvm!(core::LLVMSetSection(function, c"".as_ptr()));
-    for key in ["target-cpu", "target-features", "tune-cpu"] {
-        llvm!(core::LLVMRemoveStringAttributeAtIndex(
-            function,
-            LLVMAttributeFunctionIndex,
-            key.as_ptr().cast(),
-            key.len() as u32
-        ));
-    }
-    llvm!(core::LLVMAddTargetDependentFunctionAttr(
-        function,
-        c"prefer-vector-width".as_ptr(),
-        c"256".as_ptr()
-    ));
 }
 
 /// What lets a pass compute other bits than an operation as it stands: reassociation, no signed

@@ -1,0 +1,131 @@
+//! What functions say of the processor they are for.
+//!
+//! What: [`this`] has a function say what all others of a unit say, be it the guest's, the runtime's or
+//! made by us. Why: LLVM makes tables of the processor for each way of saying it, which take 2 ms a time,
+//! on each thread that compiles: a third of a thread's first compilation.
+//!
+//! What not: which processor it is, the code generator knows (`pipeline`).
+
+use crate::llvm::raw::llvm;
+use inkwell::llvm_sys::LLVMAttributeFunctionIndex;
+use inkwell::llvm_sys::prelude::*;
+use std::ffi::CStr;
+
+/// What a compiler says of the processor that it knew.
+const OTHERS: [&CStr; 3] = [c"target-cpu", c"target-features", c"tune-cpu"];
+/// The widest vector that passes make.
+const PREFERRED: &CStr = c"prefer-vector-width";
+/// The widest vector that must not be taken apart.
+const LEGAL: &CStr = c"min-legal-vector-width";
+/// Bits of a vector that runs fast wherever there are registers for it. Nothing follows from saying less than
+/// that of the widest.
+const WIDTH: u32 = 256;
+
+/// The function is for this processor.
+pub(super) fn this(function: LLVMValueRef) {
+    for key in OTHERS {
+        llvm!(core::LLVMRemoveStringAttributeAtIndex(
+            function,
+            LLVMAttributeFunctionIndex,
+            key.as_ptr(),
+            key.count_bytes() as u32
+        ));
+    }
+    say(function, PREFERRED, WIDTH);
+    // With wider ones it may be called.
+    if legal_width(function).is_some_and(|width| width <= WIDTH) {
+        say(function, LEGAL, WIDTH);
+    }
+}
+
+/// The function, which is ours, has no wide vectors.
+pub(super) fn narrow(function: LLVMValueRef) {
+    say(function, LEGAL, 0);
+}
+
+fn say(function: LLVMValueRef, key: &CStr, width: u32) {
+    let width = format!("{width}\0");
+    llvm!(core::LLVMAddTargetDependentFunctionAttr(
+        function,
+        key.as_ptr(),
+        width.as_ptr().cast()
+    ));
+}
+
+fn legal_width(function: LLVMValueRef) -> Option<u32> {
+    let attribute = llvm!(core::LLVMGetStringAttributeAtIndex(
+        function,
+        LLVMAttributeFunctionIndex,
+        LEGAL.as_ptr(),
+        LEGAL.count_bytes() as u32
+    ));
+    if attribute.is_null() {
+        return None;
+    }
+    let mut length = 0;
+    let text = llvm!(core::LLVMGetStringAttributeValue(attribute, &mut length));
+    // SAFETY: the attribute's text has this length and lives with the context.
+    let text = unsafe { std::slice::from_raw_parts(text.cast::<u8>(), length as usize) };
+    std::str::from_utf8(text).ok()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::llvm::native::entries;
+    use inkwell::attributes::AttributeLoc;
+    use inkwell::context::{AsContextRef, Context};
+    use inkwell::memory_buffer::MemoryBuffer;
+    use inkwell::values::AsValueRef;
+    use std::collections::HashSet;
+
+    /// A module with the runtime's short ways, and one function for each of these attributes.
+    const TEXT: &str = r#"
+        define void @none() { ret void }
+        define void @clang() "target-cpu"="x86-64" "tune-cpu"="generic" "min-legal-vector-width"="0" { ret void }
+        define void @vector() "target-features"="+avx" "min-legal-vector-width"="128" { ret void }
+        define void @wide() "min-legal-vector-width"="512" { ret void }
+        declare void @__kmpc_for_static_fini(ptr, i32)"#;
+
+    #[test]
+    fn all_functions_say_the_same() {
+        let context = Context::create();
+        let buffer = MemoryBuffer::create_from_memory_range_copy(TEXT.as_bytes(), "processor");
+        let module = context.create_module_from_ir(buffer).unwrap();
+        entries::link(module.as_mut_ptr(), (&context).as_ctx_ref()).unwrap();
+        let mut said = HashSet::new();
+        for function in module
+            .get_functions()
+            .filter(|f| f.count_basic_blocks() > 0)
+        {
+            let name = function.get_name().to_str().unwrap().to_owned();
+            let value = function.as_value_ref();
+            if name == "none" {
+                narrow(value);
+            }
+            if !name.starts_with("short_") {
+                this(value);
+            }
+            let keys = OTHERS.iter().chain([&PREFERRED, &LEGAL]);
+            let one: Vec<Option<String>> = keys
+                .map(|key| {
+                    let key = key.to_str().unwrap();
+                    let attribute = function.get_string_attribute(AttributeLoc::Function, key);
+                    Some(attribute?.get_string_value().to_str().unwrap().into())
+                })
+                .collect();
+            match &*name {
+                "wide" => assert_eq!(one[4].as_deref(), Some("512")),
+                _ => {
+                    said.insert(one);
+                }
+            }
+        }
+        assert!(
+            module
+                .get_function("short___kmpc_for_static_fini")
+                .is_some()
+        );
+        assert_eq!(said.len(), 1, "{said:?}");
+    }
+}
