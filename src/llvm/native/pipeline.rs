@@ -14,6 +14,7 @@
 //! What not: nothing of the debugger's; no loop strength reduction (see [`OPTIONS`]).
 
 use super::Level;
+use crate::llvm::arena;
 use crate::llvm::error::take_error;
 use crate::llvm::raw::{llvm, take_buffer, take_message};
 use crate::llvm::shim;
@@ -113,6 +114,7 @@ impl Machine {
         let generator = match GENERATORS.with_borrow(|g| g[index].clone()) {
             Some(generator) => generator,
             None => {
+                arena::provide();
                 let fresh = Rc::new(generator(host, position_independent)?);
                 GENERATORS.with_borrow_mut(|g| g[index] = Some(fresh.clone()));
                 fresh
