@@ -7,6 +7,9 @@
 //! signal that is sent to the process: natively it would not be there, so the guest's own threads
 //! get it, or one of them that waits for it.
 //!
+//! Where every processor is busy, such a thread takes short turns: the guest's thread beside it is kept from a
+//! barrier, where all others wait for it, for half a millisecond at a time and not for three.
+//!
 //! What not: no pool. A thread costs far less than any compilation, and none is left for a child
 //! of `fork` to miss.
 
@@ -70,6 +73,7 @@ unsafe fn start(name: &CStr, work: Work<'_>) -> Option<libc::pthread_t> {
     extern "C" fn go(work: *mut c_void) -> *mut c_void {
         // What the guest put in the place of library functions is not for this thread, to its end.
         std::mem::forget(thread::own_work());
+        topology::take_turns_quickly();
         // SAFETY: `start` made the box for this thread alone.
         let work = unsafe { Box::from_raw(work.cast::<Work<'static>>()) };
         // Whoever cares for a panic has caught it further in; the message is out.
