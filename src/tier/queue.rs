@@ -456,9 +456,11 @@ impl Queue {
         if nice {
             // SAFETY: makes this thread nicer; a failure changes nothing.
             unsafe { libc::setpriority(libc::PRIO_PROCESS, libc::gettid() as u32, NICE) };
+        } else {
+            // Nobody moves here. A nice thread's processor is as good as free.
+            sharing::join();
+            sharing::set(Activity::Occupying);
         }
-        sharing::join();
-        sharing::set(Activity::Occupying);
         while let Some((job, end)) = self.next(nice) {
             let mut none_entered = job.head.is_some();
             let mut unit = self.unit(&job);
