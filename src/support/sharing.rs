@@ -30,14 +30,15 @@ const MOST: usize = 1024;
 pub enum Activity {
     /// It needs no processor.
     Asleep,
-    /// It keeps its processor, and nobody waits for it: it waits itself, or compiles.
+    /// It needs its processor, and no member of a team waits for it.
     Occupying,
-    /// Others may wait for what it does.
+    /// Others may wait for what it does, also where it waits itself: what for may be there.
     Working,
 }
 
 /// A thread that takes part.
-struct Place {
+#[derive(Debug)]
+pub struct Place {
     /// Where the kernel keeps the number of its processor; null where nobody is.
     cpu: AtomicPtr<AtomicU32>,
     activity: AtomicU8,
@@ -70,7 +71,7 @@ pub fn join() {
     let _ = MINE.try_with(|mine| {
         if mine.0.get().is_none() {
             mine.0.set(take(cpu));
-            set(Activity::Working);
+            set(mine.0.get(), Activity::Working);
         }
     });
 }
@@ -104,23 +105,24 @@ impl Drop for Mine {
     }
 }
 
-fn mine() -> Option<&'static Place> {
+/// Where the calling thread is found.
+pub fn place() -> Option<&'static Place> {
     MINE.try_with(|mine| mine.0.get()).ok()?
 }
 
 /// In a child of `fork`: the calling thread is the only one.
 pub fn forget_others() {
-    let mine = mine().map(std::ptr::from_ref);
+    let mine = place().map(std::ptr::from_ref);
     for place in taken().filter(|&p| Some(std::ptr::from_ref(p)) != mine) {
         place.cpu.store(null_mut(), Ordering::Relaxed);
         place.looks.store(false, Ordering::Relaxed);
     }
 }
 
-/// Says what the calling thread does.
+/// Says what the thread does that is found there.
 #[inline]
-pub fn set(activity: Activity) {
-    if let Some(place) = mine() {
+pub fn set(place: Option<&Place>, activity: Activity) {
+    if let Some(place) = place {
         place.activity.store(activity as u8, Ordering::Relaxed);
     }
 }
@@ -128,7 +130,7 @@ pub fn set(activity: Activity) {
 /// For a thread that waits: whether it is on the processor of another that works, and had better give it up.
 /// Where there is a processor that no other is on, it moves there first.
 pub fn relieve() -> bool {
-    let Some(mine) = mine() else { return false };
+    let Some(mine) = place() else { return false };
     let Some((here, used)) = look(mine) else {
         return false;
     };
@@ -284,7 +286,7 @@ mod tests {
             // SAFETY: both live during the test.
             unsafe { &*place.cpu.load(Ordering::SeqCst) }.load(Ordering::Relaxed)
         };
-        let here = mine().is_some_and(|mine| cpu(mine) == cpu(other));
+        let here = place().is_some_and(|mine| cpu(mine) == cpu(other));
         here && other.activity.load(Ordering::Relaxed) == Activity::Working as u8
     }
 
@@ -298,7 +300,7 @@ mod tests {
         let places = [const { AtomicPtr::new(null_mut()) }; 2];
         two_on(first, |i, meet| {
             places[i].store(
-                std::ptr::from_ref(mine().unwrap()).cast_mut(),
+                std::ptr::from_ref(place().unwrap()).cast_mut(),
                 Ordering::SeqCst,
             );
             meet();
@@ -308,8 +310,8 @@ mod tests {
                 assert!(sees(other));
                 // Bound to one processor, it cannot move.
                 assert!(relieve());
-                set(Activity::Occupying);
-                assert!(look(mine().unwrap()).is_some_and(|(here, used)| {
+                set(place(), Activity::Occupying);
+                assert!(look(place().unwrap()).is_some_and(|(here, used)| {
                     here == first && used.nearest(first, &Mask::default()) == Some(first)
                 }));
             } else {

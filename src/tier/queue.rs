@@ -441,13 +441,13 @@ impl Queue {
                 return Some((job, None));
             }
             state.free[usize::from(nice)] += 1;
-            sharing::set(Activity::Asleep);
+            sharing::set(sharing::place(), Activity::Asleep);
             if state.jobs.is_empty() {
                 self.wake.wait(&mut state);
             } else {
                 self.wake.wait_for(&mut state, LOOK);
             }
-            sharing::set(Activity::Occupying);
+            sharing::set(sharing::place(), Activity::Occupying);
             state.free[usize::from(nice)] -= 1;
         }
     }
@@ -459,7 +459,7 @@ impl Queue {
         } else {
             // Nobody moves here. A nice thread's processor is as good as free.
             sharing::join();
-            sharing::set(Activity::Occupying);
+            sharing::set(sharing::place(), Activity::Occupying);
         }
         while let Some((job, end)) = self.next(nice) {
             let mut none_entered = job.head.is_some();

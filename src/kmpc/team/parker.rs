@@ -4,8 +4,10 @@
 //! condition true and then wakes exactly the threads it knows to be concerned. The handshake is
 //! described in README.md ("Sleeping"). The parker does not know what is waited for.
 
-use crate::support::sharing::{self, Activity};
+use crate::support::sharing::{self, Activity, Place};
 use crate::support::sync::{AtomicU32, Futex, Ordering, fence, spin_hint};
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
 const RUNNING: u32 = 0;
 const PARKED: u32 = 1;
@@ -40,6 +42,8 @@ impl Patience {
 #[derive(Debug)]
 pub struct Parker {
     state: Futex,
+    /// Where others see whether the owner sleeps; what it was when it did last.
+    place: AtomicPtr<Place>,
 }
 
 impl Default for Parker {
@@ -53,6 +57,7 @@ impl Parker {
     pub fn new() -> Self {
         Self {
             state: Futex::new(RUNNING),
+            place: AtomicPtr::new(null_mut()),
         }
     }
 
@@ -116,11 +121,13 @@ impl Parker {
         done: &dyn Fn() -> bool,
         woken: &dyn Fn(),
     ) -> bool {
-        let waits = Waits::begin();
         if spin_for(patience, glance) {
             return false;
         }
-        waits.asleep();
+        let place = sharing::place();
+        let known = place.map_or(null_mut(), |p| std::ptr::from_ref(p).cast_mut());
+        self.place.store(known, Relaxed);
+        sharing::set(place, Activity::Asleep);
         let word = self.state.word();
         let mut called = false;
         sleepers.fetch_add(1, Ordering::Relaxed);
@@ -144,6 +151,7 @@ impl Parker {
             woken();
         }
         sleepers.fetch_sub(1, Ordering::Relaxed);
+        sharing::set(place, Activity::Working);
         called
     }
 
@@ -158,29 +166,15 @@ impl Parker {
                 .compare_exchange(PARKED, RUNNING, Ordering::Release, Ordering::Relaxed)
                 .is_ok();
         if slept {
+            // It needs a processor from now on, though it may not have one yet.
+            // SAFETY: null, or one of the places, which are static.
+            sharing::set(
+                unsafe { self.place.load(Relaxed).as_ref() },
+                Activity::Working,
+            );
             self.state.wake_one();
         }
         slept
-    }
-}
-
-/// Others that share the processor are told what the owner does, until it goes on.
-struct Waits;
-
-impl Waits {
-    fn begin() -> Waits {
-        sharing::set(Activity::Occupying);
-        Waits
-    }
-
-    fn asleep(&self) {
-        sharing::set(Activity::Asleep);
-    }
-}
-
-impl Drop for Waits {
-    fn drop(&mut self) {
-        sharing::set(Activity::Working);
     }
 }
 
