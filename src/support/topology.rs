@@ -137,8 +137,9 @@ mod tests {
     #[test]
     fn turns_change_nothing_else() {
         std::thread::spawn(|| {
-            // SAFETY: make this thread nicer, ask how nice it is.
+            // SAFETY: asks how nice this thread is.
             let nice = || unsafe { libc::getpriority(libc::PRIO_PROCESS, libc::gettid() as u32) };
+            // SAFETY: makes this thread nicer.
             unsafe { libc::setpriority(libc::PRIO_PROCESS, libc::gettid() as u32, 7) };
             take_turns_quickly();
             assert_eq!(nice(), 7);
