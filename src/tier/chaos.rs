@@ -102,20 +102,26 @@ fn lowered(func: &FuncRef, code: &'static Lowered) {
             words,
             places,
         });
-        if yields {
-            unit.level = Level::Quick;
-        }
-        // What cannot be compiled stays as it is.
-        let whole = closed::complete(image, compiler.program(), &mut unit);
-        if let Ok(done) = whole.and_then(|()| own_thread::run(|| compiler.compile(image, &unit))) {
-            for &(_, address) in &done.entries {
+        // Quick code is refused where it could not be left again.
+        let levels = [Level::Quick, Level::Full];
+        for level in levels.into_iter().skip(usize::from(!yields)) {
+            let mut unit = unit.clone();
+            unit.level = level;
+            // What cannot be compiled stays as it is.
+            let whole = closed::complete(image, compiler.program(), &mut unit);
+            let done = whole.and_then(|()| own_thread::run(|| compiler.compile(image, &unit)));
+            let yields = level == Level::Quick;
+            let entries = done.map_or(Vec::new(), |done| done.entries.clone());
+            for &(_, address) in &entries {
                 watch::enter_loop(code, head, address, after, yields);
                 if yields {
                     watch::yield_always(code, head);
                 }
             }
+            if !entries.is_empty() {
+                break;
+            }
         }
-        unit.level = Level::default();
     }
     if whole {
         let group = units::together(&image.module, func.id).into_iter();
