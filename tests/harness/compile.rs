@@ -67,7 +67,8 @@ pub fn native(bitcode: &Path, flags: &[String]) -> Result<PathBuf, String> {
             .args(level)
             .args(["-fopenmp", "-pthread", "-o"])
             .arg(out)
-            .arg(bitcode);
+            .arg(bitcode)
+            .args(flags.iter().filter(|f| f.starts_with("-L")));
         clang.args(["-lm", "-latomic"]);
         clang.arg(format!(
             "-Wl,-rpath,{}",

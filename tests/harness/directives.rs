@@ -26,6 +26,8 @@ pub struct Directives {
     pub stderr_has: Vec<String>,
     /// Options of ompvm itself.
     pub options: Vec<String>,
+    /// Why it is not checked natively.
+    pub native: Option<String>,
     /// Why the virtual machine does not run it.
     pub only_native: Option<String>,
     /// A report at load is accepted too: the construct may be left out.
@@ -79,6 +81,7 @@ impl Directives {
                 "stderr-has" => d.stderr_has.push(value.trim().to_owned()),
                 "options" => d.options.extend(words(value)),
                 "optional" => d.optional = true,
+                "native" => d.native = Some(value.to_owned()),
                 "only-native" => d.only_native = Some(value.to_owned()),
                 _ => {}
             }

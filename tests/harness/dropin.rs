@@ -3,7 +3,7 @@
 //! What `tests/pass` and `tests/fortran` say must come out natively too, with this library in
 //! libomp's place. It is built here if it is not there or older than its sources. Why the
 //! executables of libomp and not ones linked with ours: those are the programs that people have,
-//! with libomp's versions of the symbols. What not: programs compiled by gcc (`GOMP_*`).
+//! with libomp's versions of the symbols; only what libomp does not pass is linked with ours. What not: programs compiled by gcc (`GOMP_*`).
 
 use crate::compile::{self, llvm_bin};
 use crate::directives::Directives;
@@ -143,7 +143,12 @@ fn passes(source: &Path, d: &Directives) -> Result<(), String> {
     let level = d.levels.last().map_or("O2", String::as_str);
     let mut flags = vec![format!("-{level}"), "-fopenmp".to_owned()];
     flags.extend(d.flags.iter().cloned());
-    let program = compile::native(&compile::bitcode(source, &flags)?, &flags)?;
+    let bitcode = compile::bitcode(source, &flags)?;
+    if d.native.is_some() {
+        // Whose functions libomp may not even have.
+        flags.push(format!("-L{}", library()?.display()));
+    }
+    let program = compile::native(&bitcode, &flags)?;
     let fixed = d.env.iter().any(|(k, _)| k == "OMP_NUM_THREADS");
     let counts: &[Option<&str>] = if fixed {
         &[None]
