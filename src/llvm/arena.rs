@@ -49,7 +49,7 @@ pub(super) fn extend() {
 /// Provides the pages of a block that the calling thread allocates next, if it is no larger than LLVM's tables
 /// of a processor. A block of that size has a mapping of its own at first, whose pages are read
 /// before they are written, one by one: so the system provides each twice, and interrupts every processor of the
-/// process for it (on two processors half of the time that the tables take).
+/// process for it (on two processors two fifths of the time that the tables took).
 pub(super) fn provide() {
     /// `MADV_POPULATE_WRITE`, Linux 5.14; refused before.
     const POPULATE_WRITE: libc::c_int = 23;

@@ -12,7 +12,8 @@
 //! sequences, Linux 4.18; registered by glibc since 2.35), where others may read it. Without it nobody
 //! is seen to share anything.
 //!
-//! What not: no balance between processes, whose threads are not seen. Threads as nice as can be do not take part:
+//! What not: no balance between processes, whose threads are not seen. A thread that waits in a call of the
+//! program's own is taken to work where it was last: who shares that place gives it up for nothing. Threads as nice as can be do not take part:
 //! who moves to their processor has it. A thread that moves may run where it might before, then and later.
 
 use crossbeam::utils::CachePadded;
@@ -170,7 +171,8 @@ fn taken() -> impl Iterator<Item = &'static Place> {
     PLACES[..count].iter().map(|place| &**place)
 }
 
-/// Processors, a bit each, as the kernel reads and writes them. Larger numbers are left out.
+/// Processors, a bit each, as the kernel reads and writes them. Larger numbers are left out. Not the lists of
+/// `topology`: these allocate, and a waiting thread is the program's, whose allocator that may be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Mask([u64; 16]);
 
@@ -232,7 +234,7 @@ fn own_cpu() -> Option<&'static AtomicU32> {
     // SAFETY: reads the thread pointer, which the ABI keeps at offset 0 of the segment.
     unsafe { std::arch::asm!("mov {}, fs:[0]", out(reg) thread, options(nostack, readonly)) };
     let address = thread.wrapping_add_signed(offset + CPU_ID);
-    // SAFETY: glibc's area for this thread, which lives as long as it; `leave` ends its use by others.
+    // SAFETY: glibc's area for this thread, which lives as long as it; the end of [`Mine`] ends its use by others.
     let cpu = unsafe { &*(address as *const AtomicU32) };
     // Negative: not registered.
     (cpu.load(Ordering::Relaxed) as i32 >= 0).then_some(cpu)

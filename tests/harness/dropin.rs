@@ -3,7 +3,8 @@
 //! What `tests/pass` and `tests/fortran` say must come out natively too, with this library in
 //! libomp's place. It is built here if it is not there or older than its sources. Why the
 //! executables of libomp and not ones linked with ours: those are the programs that people have,
-//! with libomp's versions of the symbols; only what libomp does not pass is linked with ours. What not: programs compiled by gcc (`GOMP_*`).
+//! with libomp's versions of the symbols; only what libomp does not pass is linked with ours. What
+//! not: programs compiled by gcc (`GOMP_*`).
 
 use crate::compile::{self, llvm_bin};
 use crate::directives::Directives;

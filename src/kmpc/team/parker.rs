@@ -166,12 +166,10 @@ impl Parker {
                 .compare_exchange(PARKED, RUNNING, Ordering::Release, Ordering::Relaxed)
                 .is_ok();
         if slept {
-            // It needs a processor from now on, though it may not have one yet.
             // SAFETY: null, or one of the places, which are static.
-            sharing::set(
-                unsafe { self.place.load(Relaxed).as_ref() },
-                Activity::Working,
-            );
+            let place = unsafe { self.place.load(Relaxed).as_ref() };
+            // It needs a processor from now on, though it may not have one yet.
+            sharing::set(place, Activity::Working);
             self.state.wake_one();
         }
         slept
