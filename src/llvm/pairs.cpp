@@ -26,12 +26,15 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
+#include <llvm/IR/PatternMatch.h>
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/Transforms/Utils/Local.h>
 
 #include <array>
+#include <numeric>
 
 using namespace llvm;
+using namespace llvm::PatternMatch;
 
 namespace {
 
@@ -46,22 +49,49 @@ constexpr unsigned TRIES = 6;
 /// Fewest instructions that a tree has to save.
 constexpr int WORTH = 2;
 
-/// Where an access is: a number of bytes from something.
+/// Where an access is: a number of bytes from something, or from an element of it.
 struct Place {
-  Value *base;
-  int64_t offset;
+  Value *base, *index = nullptr;
+  int64_t scale = 0, offset = 0;
+
+  bool from_where(const Place &other) const {
+    return base == other.base && index == other.index && scale == other.scale;
+  }
 };
 
 Place place(const DataLayout &layout, Value *pointer) {
-  APInt offset(layout.getIndexTypeSizeInBits(pointer->getType()), 0);
-  Value *base = pointer->stripAndAccumulateConstantOffsets(layout, offset, /*AllowNonInbounds=*/true);
-  return {base, offset.getSExtValue()};
+  unsigned width = layout.getIndexTypeSizeInBits(pointer->getType());
+  APInt offset(width, 0);
+  Place at;
+  at.base = pointer->stripAndAccumulateConstantOffsets(layout, offset, /*AllowNonInbounds=*/true);
+  auto *element = dyn_cast<GEPOperator>(at.base);
+  SmallMapVector<Value *, APInt, 4> indices;
+  APInt more_offset = offset;
+  if (element && element->collectOffset(layout, width, indices, more_offset) && indices.size() == 1 &&
+      indices.front().first->getType()->isIntegerTy(width)) {
+    // Addresses are computed modulo the width's power of two, as sums are.
+    offset = more_offset;
+    auto [index, scale] = indices.front();
+    Value *less;
+    const APInt *more;
+    if (match(index, m_AddLike(m_Value(less), m_APInt(more)))) {
+      offset += *more * scale;
+      index = less;
+    }
+    at.index = index;
+    at.scale = scale.getSExtValue();
+    at.base = element->getPointerOperand()->stripAndAccumulateConstantOffsets(layout, offset,
+                                                                              /*AllowNonInbounds=*/true);
+  }
+  at.offset = offset.getSExtValue();
+  return at;
 }
 
 enum class Kind {
   Same,   // one instruction for two
   Load,   // one load for two
   Twice,  // both are the same value
+  Passed, // shuffles, the second of which takes up what the first ends with
   Joined, // both stay as they are, and are put together
 };
 
@@ -85,15 +115,16 @@ public:
 
   bool run() {
     bool changed = false;
-    // By base, in the order of the block.
-    DenseMap<Value *, SmallVector<std::pair<int64_t, StoreInst *>, 8>> stores;
+    // By what their places are counted from, in the order of the block.
+    using From = std::tuple<Value *, Value *, int64_t>;
+    MapVector<From, SmallVector<std::pair<int64_t, StoreInst *>, 8>> stores;
     for (Instruction &i : block)
       if (auto *store = dyn_cast<StoreInst>(&i); store && store->isSimple() && fits(store->getValueOperand()->getType())) {
         Place at = place(layout, store->getPointerOperand());
-        stores[at.base].push_back({at.offset, store});
+        stores[{at.base, at.index, at.scale}].push_back({at.offset, store});
       }
     SmallVector<std::pair<StoreInst *, StoreInst *>, 16> roots;
-    for (auto &[base, some] : stores) {
+    for (auto &[from, some] : stores) {
       SmallPtrSet<StoreInst *, 8> taken;
       stable_sort(some, [](auto &a, auto &b) { return a.first < b.first; });
       for (size_t i = 0; i + 1 < some.size(); i++) {
@@ -119,6 +150,7 @@ private:
   std::vector<Node> nodes;
   DenseMap<Pair, unsigned> known;
   DenseSet<Pair> refused;
+  DenseSet<Value *> shared; // loads that are in two pairs; they stay for who is no member of the tree
   StoreInst *roots[2] = {};
 
   int64_t size(Value *value) { return layout.getTypeStoreSize(value->getType()); }
@@ -173,7 +205,7 @@ private:
         continue;
       Place other = place(layout, store->getPointerOperand());
       int64_t length = size(store->getValueOperand());
-      if (other.base == at.base && other.offset < at.offset + whole && at.offset < other.offset + length)
+      if (other.from_where(at) && other.offset < at.offset + whole && at.offset < other.offset + length)
         return length < whole;
     }
     return false;
@@ -181,7 +213,7 @@ private:
 
   bool adjacent(LoadInst *a, LoadInst *b) {
     Place low = place(layout, a->getPointerOperand()), high = place(layout, b->getPointerOperand());
-    return low.base == high.base && high.offset - low.offset == size(a);
+    return low.from_where(high) && high.offset - low.offset == size(a);
   }
 
   /// What a pair of operands promises.
@@ -230,6 +262,15 @@ private:
     return a->isBinaryOp() || a->isUnaryOp() || a->isCast() || isa<CmpInst>(a);
   }
 
+  /// Whether two shuffles are of three vectors in a row.
+  bool passes(Instruction *a, Instruction *b) {
+    auto *first = dyn_cast<ShuffleVectorInst>(a), *second = dyn_cast<ShuffleVectorInst>(b);
+    return first && second && first->getType() == second->getType() && fits(first->getType()) &&
+           first->getOperand(0)->getType() == first->getType() && first->getOperand(1) == second->getOperand(0) &&
+           first->getOperand(0) != first->getOperand(1) && first->getOperand(1) != second->getOperand(1) &&
+           isa<LoadInst>(first->getOperand(1)) && isa<LoadInst>(second->getOperand(1));
+  }
+
   unsigned node(Value *a, Value *b, unsigned depth) {
     if (auto found = known.find({a, b}); found != known.end())
       return found->second;
@@ -257,6 +298,14 @@ private:
       }
       return me;
     }
+    if (passes(one, other)) {
+      unsigned inner = node(one->getOperand(1), other->getOperand(1), depth + 1);
+      if (nodes[inner].kind == Kind::Load) {
+        nodes[me].kind = Kind::Passed;
+        nodes[me].operands = {inner};
+        return me;
+      }
+    }
     if (!alike(one, other))
       return me;
     nodes[me].kind = Kind::Same;
@@ -280,7 +329,9 @@ private:
     return me;
   }
 
-  bool whole(const Node &n) { return n.kind == Kind::Same || n.kind == Kind::Load; }
+  bool whole(const Node &n) {
+    return n.kind == Kind::Same || n.kind == Kind::Load || n.kind == Kind::Passed;
+  }
 
   /// Where the wide instruction of a pair goes.
   Instruction *where(const Node &n) {
@@ -309,28 +360,41 @@ private:
       known.clear();
       node(roots[0]->getValueOperand(), roots[1]->getValueOperand(), 0);
       DenseSet<Value *> members{roots[0], roots[1]};
-      // A value that is in two pairs would be computed twice; one that is put together with another is
-      // needed before its own pair's place.
+      // A value that is in two pairs would be computed twice, which only loads are worth; one that is put
+      // together with another is needed before its own pair's place.
       DenseSet<Value *> apart;
       for (Node &n : nodes)
         if (!whole(n))
           apart.insert_range(std::array{n.first, n.second});
       bool possible = true;
-      for (Node &n : nodes)
-        if (whole(n) && (apart.contains(n.first) || apart.contains(n.second) ||
-                         !members.insert(n.first).second || !members.insert(n.second).second)) {
+      shared.clear();
+      for (Node &n : nodes) {
+        if (!whole(n))
+          continue;
+        bool fails = apart.contains(n.first) || apart.contains(n.second);
+        for (Value *value : {n.first, n.second})
+          if (!members.insert(value).second) {
+            shared.insert(value);
+            fails |= n.kind != Kind::Load;
+          }
+        if (fails) {
           refused.insert({n.first, n.second});
           possible = false;
         }
+      }
       int saved = 1;
       for (Node &n : nodes) {
         if (!possible)
           break;
         bool late = true;
         if (whole(n)) {
-          saved += 1;
-          outside(n, n.first, members, late);
-          saved -= outside(n, n.second, members, late);
+          // A shared load goes with its last user; shuffles that pass on take two instructions.
+          bool ours[] = {!shared.contains(n.first), !shared.contains(n.second)};
+          saved += ours[0] + ours[1] - 1 - (n.kind == Kind::Passed);
+          if (ours[0])
+            outside(n, n.first, members, late);
+          if (ours[1])
+            saved -= outside(n, n.second, members, late);
           if (!late) {
             refused.insert({n.first, n.second});
             possible = false;
@@ -342,6 +406,9 @@ private:
           saved -= !(isa<Constant>(n.first) && isa<Constant>(n.second));
         }
       }
+      bool late = true;
+      for (Value *value : shared)
+        saved += !outside(nodes.front(), value, members, late);
       if (possible)
         return saved;
     }
@@ -397,6 +464,16 @@ private:
       propagateMetadata(cast<Instruction>(made), {a, b});
       // Those that say what is loaded say it of one vector.
       cast<Instruction>(made)->setMetadata(LLVMContext::MD_range, nullptr);
+    } else if (n.kind == Kind::Passed) {
+      Value *before = a->getOperand(0);
+      int length = cast<FixedVectorType>(before->getType())->getNumElements();
+      SmallVector<int, 16> all(2 * length, PoisonMaskElem), mask;
+      std::iota(all.begin(), all.begin() + length, 0);
+      for (int from : cast<ShuffleVectorInst>(a)->getShuffleMask())
+        mask.push_back(from < length ? from : from + length);
+      for (int from : cast<ShuffleVectorInst>(b)->getShuffleMask())
+        mask.push_back(from < 0 ? from : from + 2 * length);
+      made = build.CreateShuffleVector(build.CreateShuffleVector(before, all), operands[0], mask);
     } else if (auto *shuffle = dyn_cast<ShuffleVectorInst>(a)) {
       int length = cast<FixedVectorType>(shuffle->getOperand(0)->getType())->getNumElements();
       SmallVector<int, 16> mask;
@@ -434,7 +511,7 @@ private:
   void take_out(Node &n, const DenseSet<Value *> &members) {
     for (int half = 0; half < 2; half++) {
       Value *old = half ? n.second : n.first;
-      if (all_of(old->users(), [&](User *user) { return members.contains(user); }))
+      if (shared.contains(old) || all_of(old->users(), [&](User *user) { return members.contains(user); }))
         continue;
       int length = cast<FixedVectorType>(old->getType())->getNumElements();
       SmallVector<int, 8> mask;

@@ -89,6 +89,7 @@ unsafe extern "C" {
     fn ompvm_extract(blocks: *const LLVMBasicBlockRef, count: usize) -> LLVMValueRef;
     fn ompvm_inline(call: LLVMValueRef) -> c_int;
     fn ompvm_keep_rolled(module: LLVMModuleRef);
+    fn ompvm_unroll(module: LLVMModuleRef, machine: LLVMTargetMachineRef) -> c_int;
     fn ompvm_narrow(module: LLVMModuleRef);
     fn ompvm_pairs(module: LLVMModuleRef, machine: LLVMTargetMachineRef);
 }
@@ -288,6 +289,25 @@ pub(super) fn forget_personality(function: LLVMValueRef) {
 pub(super) fn forget_parameter(function: LLVMValueRef, index: u32) {
     // SAFETY: a live function, which has the parameter.
     unsafe { ompvm_forget_parameter(function, index) }
+}
+
+/// What [`unroll`] found.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Unroll {
+    /// Nests over small matrices.
+    pub nests: bool,
+    /// Loops over vectors that are half as long as the machine's.
+    pub vectors: bool,
+}
+
+/// Says of loops that they are to be unrolled, see `unroll.cpp`.
+pub(super) fn unroll(module: LLVMModuleRef, machine: LLVMTargetMachineRef) -> Unroll {
+    // SAFETY: both are live.
+    let found = unsafe { ompvm_unroll(module, machine) };
+    Unroll {
+        nests: found & 1 != 0,
+        vectors: found & 2 != 0,
+    }
 }
 
 /// Packs pairs of vectors as far as a register of the machine has room, see `pairs.cpp`.

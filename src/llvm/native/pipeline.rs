@@ -39,6 +39,17 @@ pub(in crate::llvm) const OPTIONS: [&CStr; 1] = [c"-disable-lsr"];
 const FIRST: &CStr =
     c"ipsccp,cgscc(inline),function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>)";
 
+/// What unrolls nests over small matrices (`unroll.cpp`): the outer loops, which makes the lengths of the inner
+/// ones constants, and the inner ones; then their arrays are no memory any more.
+const NESTS: &CStr = c"function(loop(indvars,loop-unroll-full),sccp,simplifycfg,\
+    instcombine<no-verify-fixpoint>,loop(indvars,loop-unroll-full),sccp,simplifycfg,\
+    instcombine<no-verify-fixpoint>,sroa,early-cse<memssa>)";
+
+/// What makes one iteration of two where `unroll.cpp` says so.
+const VECTORS: &CStr =
+    c"function(loop-unroll<O3;no-partial;no-peeling;no-runtime;no-upperbound;no-profile-peeling>,\
+    instcombine<no-verify-fixpoint>)";
+
 /// Those that vectorise.
 const FULL: &CStr = c"function(loop-mssa(licm),gvn,memcpyopt,dse,mldst-motion,\
     loop(indvars,loop-deletion,loop-unroll-full),loop-distribute,loop-vectorize,\
@@ -74,7 +85,15 @@ pub(super) fn run(
         Level::Quick => Ok(()),
         Level::Full => {
             machine.run(module, FIRST)?;
+            let unroll = shim::unroll(module, machine.0.0);
+            if unroll.nests {
+                machine.run(module, NESTS)?;
+            }
             shim::speculate(module);
+            if unroll.vectors {
+                machine.run(module, VECTORS)?;
+                shim::pairs(module, machine.0.0);
+            }
             machine.run(module, FULL)?;
             shim::pairs(module, machine.0.0);
             machine.run(module, LAST)
@@ -293,5 +312,115 @@ mod tests {
             .replace(", !noalias !1", "");
         let both = packed(&open);
         assert!(!both.contains("store <4 x double>"), "{both}");
+    }
+
+    /// What all passes make of a module's text.
+    fn optimised(text: &str) -> String {
+        crate::llvm::initialise_target();
+        let context = Context::create();
+        let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "full");
+        let module = context.create_module_from_ir(buffer).unwrap();
+        let machine = Machine::host(module.as_mut_ptr(), true).unwrap();
+        run(module.as_mut_ptr(), &machine, Level::Full, false, false).unwrap();
+        module.verify().unwrap();
+        module.print_to_string().to_string()
+    }
+
+    /// A loop as clang vectorises it: each number and both of its neighbours, of which the next iteration has one.
+    fn neighbours(to: &str) -> String {
+        format!(
+            "define void @f(ptr noalias %from, ptr noalias %other, i64 %n) {{
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %0 ], [ %next, %loop ]
+  %before = phi <2 x double> [ zeroinitializer, %0 ], [ %c, %loop ]
+  %p = getelementptr double, ptr %from, i64 %i
+  %a = load <2 x double>, ptr %p, align 8
+  %next = add nuw i64 %i, 2
+  %q = getelementptr double, ptr %from, i64 %next
+  %c = load <2 x double>, ptr %q, align 8
+  %s = shufflevector <2 x double> %before, <2 x double> %c, <2 x i32> <i32 1, i32 2>
+  %t = fadd <2 x double> %s, %a
+  %u = fadd <2 x double> %t, %c
+  %o = getelementptr double, ptr {to}
+  store <2 x double> %u, ptr %o, align 8
+  %done = icmp eq i64 %next, %n
+  br i1 %done, label %out, label %loop, !llvm.loop !0
+out:
+  ret void
+}}
+!0 = distinct !{{!0, !1, !2}}
+!1 = !{{!\"llvm.loop.isvectorized\", i32 1}}
+!2 = !{{!\"llvm.loop.unroll.runtime.disable\"}}
+"
+        )
+    }
+
+    #[test]
+    fn iterations_over_vectors_become_pairs() {
+        if !std::arch::is_x86_feature_detected!("avx") {
+            return;
+        }
+        let apart = optimised(&neighbours("%other, i64 %i"));
+        assert_eq!(apart.matches("fadd <4 x double>").count(), 2, "{apart}");
+        assert_eq!(apart.matches("store <4 x double>").count(), 1, "{apart}");
+        // What one iteration writes, the next one reads.
+        let after = optimised(&neighbours("%from, i64 %next"));
+        assert!(!after.contains("store <4 x double>"), "{after}");
+    }
+
+    #[test]
+    fn nests_over_small_matrices_become_one_block() {
+        let text = "define void @f(ptr noalias %m, ptr noalias %x) {
+  br label %outer
+outer:
+  %k = phi i64 [ 0, %0 ], [ %up, %behind ]
+  %row = getelementptr [5 x double], ptr %m, i64 %k
+  %at = getelementptr double, ptr %row, i64 %k
+  %diagonal = load double, ptr %at
+  %pivot = fdiv double 1.0, %diagonal
+  store double %pivot, ptr %at
+  %up = add nuw nsw i64 %k, 1
+  %last = icmp eq i64 %k, 4
+  br i1 %last, label %behind, label %rows
+rows:
+  %r = phi i64 [ %up, %outer ], [ %below, %step ]
+  %other = getelementptr [5 x double], ptr %m, i64 %r
+  %first = getelementptr double, ptr %other, i64 %k
+  %scale = load double, ptr %first
+  %factor = fmul double %scale, %pivot
+  br label %columns
+columns:
+  %c = phi i64 [ %up, %rows ], [ %right, %columns ]
+  %p = getelementptr double, ptr %row, i64 %c
+  %a = load double, ptr %p
+  %b = fmul double %a, %factor
+  %q = getelementptr double, ptr %other, i64 %c
+  %old = load double, ptr %q
+  %new = fsub double %old, %b
+  store double %new, ptr %q
+  %right = add nuw nsw i64 %c, 1
+  %end = icmp eq i64 %right, 5
+  br i1 %end, label %step, label %columns
+step:
+  %mine = getelementptr double, ptr %x, i64 %k
+  %u = load double, ptr %mine
+  %v = fmul double %u, %factor
+  %its = getelementptr double, ptr %x, i64 %r
+  %w = load double, ptr %its
+  %z = fsub double %w, %v
+  store double %z, ptr %its
+  %below = add nuw nsw i64 %r, 1
+  %bottom = icmp eq i64 %below, 5
+  br i1 %bottom, label %behind, label %rows
+behind:
+  %done = icmp eq i64 %up, 5
+  br i1 %done, label %out, label %outer
+out:
+  ret void
+}
+";
+        let made = optimised(text);
+        assert!(!made.contains("br i1"), "{made}");
     }
 }
