@@ -21,7 +21,6 @@
 #include <llvm/Analysis/VectorUtils.h>
 #include <llvm/Analysis/ScalarEvolution.h>
 #include <llvm/Analysis/ScalarEvolutionExpressions.h>
-#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/Transforms/Utils/LoopUtils.h>
@@ -135,7 +134,8 @@ private:
       } else if (auto *call = dyn_cast<CallInst>(&i)) {
         if (!isTriviallyVectorizable(call->getIntrinsicID()))
           return false;
-      } else if (i.mayReadOrWriteMemory() || (i.getType()->isVectorTy() && layout.getTypeSizeInBits(i.getType()) > NARROW)) {
+      } else if (i.mayReadOrWriteMemory() ||
+                 (i.getType()->isVectorTy() && layout.getTypeSizeInBits(i.getType()) > NARROW)) {
         return false;
       }
     }

@@ -194,13 +194,12 @@ impl<'r> Session<'r> {
             let machine = pipeline::Machine::host(parsed.module, prepared.position_independent)?;
             self.request.debug.apply(parsed.module, &machine)?;
             let several = prepared.compiled.len() + prepared.entries.len() > 1;
-            pipeline::run(
-                parsed.module,
-                &machine,
-                unit.level,
-                prepared.inline,
+            let unit_is = pipeline::Properties {
+                inline: prepared.inline,
                 several,
-            )?;
+                wide: prepared.wide,
+            };
+            pipeline::run(parsed.module, &machine, unit.level, unit_is)?;
             machine.object(parsed.module)?
         };
         if !parsed.take_errors().is_empty() {

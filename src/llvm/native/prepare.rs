@@ -41,6 +41,8 @@ pub(super) struct Prepared {
     pub position_independent: bool,
     /// Whether the always-inline pass has something to do.
     pub inline: bool,
+    /// Whether a compiler that knew of wide registers made the vectors.
+    pub wide: bool,
 }
 
 /// Functions that return twice and that compiled code may call: they have a version for it.
@@ -95,6 +97,7 @@ pub(super) fn prepare(
             skipped: Vec::new(),
             position_independent: false,
             inline: false,
+            wide: false,
         },
     };
     work.run()?;
@@ -204,6 +207,7 @@ impl Work<'_> {
             }
             self.body(extra.value, &callees, &entries, &block)?;
             in_no_place(extra.value);
+            self.out.wide |= processor::knew_wide(extra.value);
             processor::this(extra.value);
             self.out.entries.push((extra.index, extra.name.clone()));
         }
@@ -752,6 +756,7 @@ impl Work<'_> {
             LLVMLinkage::LLVMExternalLinkage
         ));
         in_no_place(function);
+        self.out.wide |= processor::knew_wide(function);
         processor::this(function);
         self.out.compiled.push((number, name));
         Ok(())

@@ -38,6 +38,12 @@ pub(super) fn this(function: LLVMValueRef) {
     }
 }
 
+/// Whether the compiler knew of registers that are wider than those of every x86-64: to be asked before
+/// [`this`].
+pub(super) fn knew_wide(function: LLVMValueRef) -> bool {
+    text(function, c"target-features").is_some_and(|features| features.contains("+avx"))
+}
+
 /// The function, which is ours, has no wide vectors.
 pub(super) fn narrow(function: LLVMValueRef) {
     say(function, LEGAL, 0);
@@ -53,20 +59,25 @@ fn say(function: LLVMValueRef, key: &CStr, width: u32) {
 }
 
 fn legal_width(function: LLVMValueRef) -> Option<u32> {
+    text(function, LEGAL)?.parse().ok()
+}
+
+/// What an attribute of a function says.
+fn text<'a>(function: LLVMValueRef, key: &CStr) -> Option<&'a str> {
     let attribute = llvm!(core::LLVMGetStringAttributeAtIndex(
         function,
         LLVMAttributeFunctionIndex,
-        LEGAL.as_ptr(),
-        LEGAL.count_bytes() as u32
+        key.as_ptr(),
+        key.count_bytes() as u32
     ));
     if attribute.is_null() {
         return None;
     }
     let mut length = 0;
     let text = llvm!(core::LLVMGetStringAttributeValue(attribute, &mut length));
-    // SAFETY: the attribute's text has this length and lives with the context.
+    // SAFETY: the attribute's text has this length and lives with the context, longer than its users here.
     let text = unsafe { std::slice::from_raw_parts(text.cast::<u8>(), length as usize) };
-    std::str::from_utf8(text).ok()?.parse().ok()
+    std::str::from_utf8(text).ok()
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
-// Loops that compiled code may unroll further than clang did: loops over vectors of 16 bytes, of any length, with what one
-// iteration leaves to the next and with memory that overlaps; nests over the rows of small matrices, whose
-// inner loops are shorter or longer from row to row.
+// Loops that compiled code may unroll further than clang did: loops over vectors of 16 bytes, of any length, with
+// what one iteration leaves to the next and with memory that overlaps; nests over the rows of small matrices,
+// whose inner loops are shorter or longer from row to row.
 #include <stdint.h>
 #include <stdio.h>
 
