@@ -118,12 +118,13 @@ fn bitcode(folder: &str, file: &str, output: &str, flags: &[&str]) -> bool {
 /// Compiles the C++ of `src/llvm` against the headers of the LLVM that `llvm-sys` found.
 #[cfg(feature = "vm")]
 fn compile_shim() {
-    const SOURCES: [&str; 7] = [
+    const SOURCES: [&str; 8] = [
         "src/llvm/shim.cpp",
         "src/llvm/entry.cpp",
         "src/llvm/speculate.cpp",
         "src/llvm/narrow.cpp",
         "src/llvm/pairs.cpp",
+        "src/llvm/split.cpp",
         "src/llvm/unroll.cpp",
         "src/llvm/written.cpp",
     ];

@@ -119,7 +119,8 @@ public:
     using From = std::tuple<Value *, Value *, int64_t>;
     MapVector<From, SmallVector<std::pair<int64_t, StoreInst *>, 8>> stores;
     for (Instruction &i : block)
-      if (auto *store = dyn_cast<StoreInst>(&i); store && store->isSimple() && fits(store->getValueOperand()->getType())) {
+      if (auto *store = dyn_cast<StoreInst>(&i);
+          store && store->isSimple() && fits(store->getValueOperand()->getType())) {
         Place at = place(layout, store->getPointerOperand());
         stores[{at.base, at.index, at.scale}].push_back({at.offset, store});
       }

@@ -5,8 +5,9 @@
 //! apart, and above all packs straight-line code and the rest of the loops again with the registers
 //! this processor has. [`Level::Quick`] only inlines.
 //!
-//! In between loops get a second version that knows its arrays to be apart (`speculate.cpp`), and what clang
-//! packed for registers of 128 bits is packed once more (`pairs.cpp`).
+//! In between nests over small matrices and what clang vectorised for registers of 128 bits are unrolled
+//! (`unroll.cpp`), loops get a second version that knows its arrays to be apart (`speculate.cpp`), and what clang
+//! packed for registers of 128 bits (`split.cpp`) is packed once more (`pairs.cpp`).
 //!
 //! Nothing may change a result: fused multiplications and permissions to reassociate are gone when
 //! a unit comes here (`prepare`), so a pass can reorder integers and memory only.
@@ -38,13 +39,6 @@ pub(in crate::llvm) const OPTIONS: [&CStr; 1] = [c"-disable-lsr"];
 /// found that their remainders are empty, a tenth of SP's time.
 const FIRST: &CStr =
     c"ipsccp,cgscc(inline),function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>)";
-
-/// The same for what was vectorised for registers of 128 bits. Vectors of twice that, which clang makes there
-/// knowing that they will be two, are made two: as one they are put together and taken apart across the
-/// register's halves, which costs SP 4 percent, BT and LU 3.
-const FIRST_SPLIT: &CStr =
-    c"ipsccp,cgscc(inline),function(scalarizer<load-store;min-bits=128>,sroa,early-cse<memssa>,\
-    instcombine<no-verify-fixpoint>)";
 
 /// What unrolls nests over small matrices (`unroll.cpp`): the outer loops, which makes the lengths of the inner
 /// ones constants, and the inner ones; then their arrays are no memory any more.
@@ -100,7 +94,10 @@ pub(super) fn run(
         Level::Quick if unit.several => machine.run(module, QUICK),
         Level::Quick => Ok(()),
         Level::Full => {
-            machine.run(module, if unit.wide { FIRST } else { FIRST_SPLIT })?;
+            if !unit.wide {
+                shim::split(module);
+            }
+            machine.run(module, FIRST)?;
             let unroll = shim::unroll(module, machine.0.0);
             if unroll.nests {
                 machine.run(module, NESTS)?;
