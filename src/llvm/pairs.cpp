@@ -367,6 +367,8 @@ private:
       for (Node &n : nodes)
         if (!whole(n))
           apart.insert_range(std::array{n.first, n.second});
+        else if (n.kind == Kind::Passed)
+          apart.insert(cast<Instruction>(n.first)->getOperand(0)); // stays as it is, see `emit`
       bool possible = true;
       shared.clear();
       for (Node &n : nodes) {

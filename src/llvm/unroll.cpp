@@ -10,7 +10,7 @@
 // that nobody unroll them. Two iterations have the neighbours that `pairs.cpp` packs.
 //
 // What not: nothing is unrolled here. LLVM's passes do it as they do for `#pragma unroll`; what must follow
-// (`TIDY` in `native/pipeline.rs`) is theirs, too.
+// (`NESTS`, `VECTORS` in `native/pipeline.rs`) is theirs, too.
 
 #include "analyses.h"
 
@@ -83,7 +83,8 @@ public:
   /// Says so of the loop if it qualifies.
   bool mark() {
     unsigned trips = evolution.getSmallConstantTripCount(loop);
-    if (loop->getNumBlocks() != 1 || (trips && trips < FEW) || !qualifies())
+    if (loop->getNumBlocks() != 1 || (trips && trips < FEW) || hasUnrollTransformation(loop) != TM_Unspecified ||
+        !qualifies())
       return false;
     MDNode *old = loop->getLoopID();
     LLVMContext &context = old->getContext();
