@@ -118,10 +118,11 @@ fn bitcode(folder: &str, file: &str, output: &str, flags: &[&str]) -> bool {
 /// Compiles the C++ of `src/llvm` against the headers of the LLVM that `llvm-sys` found.
 #[cfg(feature = "vm")]
 fn compile_shim() {
-    const SOURCES: [&str; 8] = [
+    const SOURCES: [&str; 9] = [
         "src/llvm/shim.cpp",
         "src/llvm/entry.cpp",
         "src/llvm/speculate.cpp",
+        "src/llvm/loads.cpp",
         "src/llvm/narrow.cpp",
         "src/llvm/pairs.cpp",
         "src/llvm/split.cpp",

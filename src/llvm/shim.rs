@@ -89,6 +89,7 @@ unsafe extern "C" {
     fn ompvm_extract(blocks: *const LLVMBasicBlockRef, count: usize) -> LLVMValueRef;
     fn ompvm_inline(call: LLVMValueRef) -> c_int;
     fn ompvm_keep_rolled(module: LLVMModuleRef);
+    fn ompvm_loads(module: LLVMModuleRef);
     fn ompvm_split(module: LLVMModuleRef);
     fn ompvm_unroll(module: LLVMModuleRef, machine: LLVMTargetMachineRef) -> c_int;
     fn ompvm_narrow(module: LLVMModuleRef);
@@ -290,6 +291,12 @@ pub(super) fn forget_personality(function: LLVMValueRef) {
 pub(super) fn forget_parameter(function: LLVMValueRef, index: u32) {
     // SAFETY: a live function, which has the parameter.
     unsafe { ompvm_forget_parameter(function, index) }
+}
+
+/// Puts the loads of loops over gathered values in the order of their need, see `loads.cpp`.
+pub(super) fn loads(module: LLVMModuleRef) {
+    // SAFETY: the module is live.
+    unsafe { ompvm_loads(module) }
 }
 
 /// Makes two of vectors that were made for two registers, see `split.cpp`.

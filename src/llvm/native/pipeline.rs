@@ -7,7 +7,8 @@
 //!
 //! In between nests over small matrices and what clang vectorised for registers of 128 bits are unrolled
 //! (`unroll.cpp`), loops get a second version that knows its arrays to be apart (`speculate.cpp`), and what clang
-//! packed for registers of 128 bits (`split.cpp`) is packed once more (`pairs.cpp`).
+//! packed for registers of 128 bits (`split.cpp`) is packed once more (`pairs.cpp`). At the end of both levels
+//! loads are put in an order for code generation (`loads.cpp`).
 //!
 //! Nothing may change a result: fused multiplications and permissions to reassociate are gone when
 //! a unit comes here (`prepare`), so a pass can reorder integers and memory only.
@@ -91,8 +92,8 @@ pub(super) fn run(
         machine.run(module, c"always-inline")?;
     }
     match level {
-        Level::Quick if unit.several => machine.run(module, QUICK),
-        Level::Quick => Ok(()),
+        Level::Quick if unit.several => machine.run(module, QUICK)?,
+        Level::Quick => {}
         Level::Full => {
             if !unit.wide {
                 shim::split(module);
@@ -109,9 +110,11 @@ pub(super) fn run(
             }
             machine.run(module, FULL)?;
             shim::pairs(module, machine.0.0);
-            machine.run(module, LAST)
+            machine.run(module, LAST)?;
         }
     }
+    shim::loads(module);
+    Ok(())
 }
 
 /// LLVM's code generator for this processor, the calling thread's own.
@@ -329,6 +332,10 @@ mod tests {
 
     /// What all passes make of a module's text.
     fn optimised(text: &str, wide: bool) -> String {
+        made(text, wide, Level::Full)
+    }
+
+    fn made(text: &str, wide: bool, level: Level) -> String {
         crate::llvm::initialise_target();
         let context = Context::create();
         let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "full");
@@ -339,7 +346,7 @@ mod tests {
             several: false,
             wide,
         };
-        run(module.as_mut_ptr(), &machine, Level::Full, unit).unwrap();
+        run(module.as_mut_ptr(), &machine, level, unit).unwrap();
         module.verify().unwrap();
         module.print_to_string().to_string()
     }
@@ -385,6 +392,58 @@ out:
         // What one iteration writes, the next one reads.
         let after = optimised(&neighbours("%from, i64 %next"), false);
         assert!(!after.contains("store <4 x double>"), "{after}");
+    }
+
+    /// The lines of a loop over gathered values that load, or add to the sum, in their order. `between`
+    /// comes behind the first sum.
+    fn gathering(between: &str) -> Vec<String> {
+        let text = format!(
+            "define double @f(ptr %a, ptr %c, ptr %p, i64 %n) {{
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %0 ], [ %next, %loop ]
+  %sum = phi double [ 0.0, %0 ], [ %sum1, %loop ]
+  %pa0 = getelementptr double, ptr %a, i64 %i
+  %a0 = load double, ptr %pa0
+  %pc0 = getelementptr i64, ptr %c, i64 %i
+  %c0 = load i64, ptr %pc0
+  %pp0 = getelementptr double, ptr %p, i64 %c0
+  %p0 = load double, ptr %pp0
+  %m0 = fmul double %a0, %p0
+  %sum0 = fadd double %sum, %m0
+{between}  %odd = or disjoint i64 %i, 1
+  %pa1 = getelementptr double, ptr %a, i64 %odd
+  %a1 = load double, ptr %pa1
+  %pc1 = getelementptr i64, ptr %c, i64 %odd
+  %c1 = load i64, ptr %pc1
+  %pp1 = getelementptr double, ptr %p, i64 %c1
+  %p1 = load double, ptr %pp1
+  %m1 = fmul double %a1, %p1
+  %sum1 = fadd double %sum0, %m1
+  %next = add i64 %i, 2
+  %done = icmp eq i64 %next, %n
+  br i1 %done, label %out, label %loop
+out:
+  ret double %sum1
+}}
+declare void @g()
+"
+        );
+        let made = made(&text, false, Level::Quick);
+        let lines = made.lines().map(str::trim);
+        let wanted = |l: &str| l.contains(" = load") || l.contains(" = fadd");
+        let name = |l: &str| l.split(" = ").next().unwrap().to_owned();
+        lines.filter(|l| wanted(l)).map(name).collect()
+    }
+
+    #[test]
+    fn gathered_values_have_their_indices_first() {
+        let early = ["%c0", "%c1", "%a0", "%a1", "%p0", "%sum0", "%p1", "%sum1"];
+        assert_eq!(gathering(""), early);
+        // What may write, or end the program, stays before what comes behind it.
+        let late = ["%a0", "%c0", "%p0", "%sum0", "%a1", "%c1", "%p1", "%sum1"];
+        assert_eq!(gathering("  store double %sum0, ptr %p\n"), late);
+        assert_eq!(gathering("  call void @g()\n"), late);
     }
 
     #[test]
