@@ -33,15 +33,28 @@ pub fn usable_cpus() -> usize {
     })
 }
 
-/// The threads on the whole machine that run or wait for a processor (`/proc/loadavg`), the caller
-/// included; 0 when the system does not say.
+/// The threads that run or wait for a processor (`/proc/loadavg`, which counts the machine's), the caller
+/// included, without those for which it has processors that this process may not use; 0 when the system does
+/// not say. Jobs that share a machine by its processors (`taskset`, cpusets of a batch system) are
+/// elsewhere then.
 pub fn running_threads() -> usize {
     let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    // SAFETY: asks for a number.
+    let all = unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) };
+    let elsewhere = usize::try_from(all).map_or(0, |n| n.saturating_sub(allowed_cpus().len()));
+    running_here(&text, elsewhere)
+}
+
+/// The same from that file's text and the number of the other processors.
+fn running_here(text: &str, elsewhere: usize) -> usize {
     let running = text
         .split_whitespace()
         .nth(3)
         .and_then(|w| w.split_once('/'));
-    running.and_then(|(n, _)| n.parse().ok()).unwrap_or(0)
+    match running.and_then(|(n, _)| n.parse::<usize>().ok()) {
+        Some(n) if n > 0 => (n - 1).saturating_sub(elsewhere) + 1,
+        _ => 0,
+    }
 }
 
 /// The CPU quota of the process's control group in CPUs, the smallest among its ancestors.
@@ -153,6 +166,16 @@ mod tests {
     #[test]
     fn the_caller_runs() {
         assert!(running_threads() > 0);
+    }
+
+    #[test]
+    fn what_has_room_elsewhere_does_not_run_here() {
+        let text = "3.01 2.50 1.00 9/312 4711\n";
+        assert_eq!(running_here(text, 0), 9);
+        assert_eq!(running_here(text, 6), 3);
+        assert_eq!(running_here(text, 12), 1);
+        assert_eq!(running_here("0.00 0.00 0.00 0/80 1", 4), 0);
+        assert_eq!(running_here("", 4), 0);
     }
 
     #[test]
