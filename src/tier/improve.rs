@@ -81,6 +81,11 @@ impl Better {
         self.due.is_some_and(|at| at <= now)
     }
 
+    /// What it would have saved by now; nothing where nobody is known to come.
+    pub fn saved(&self, now: Instant) -> Duration {
+        self.cost.mul_f64(self.earned(now))
+    }
+
     /// The part of its cost that it would have earned.
     fn earned(&self, now: Instant) -> f64 {
         let Some(due) = self.due else { return 0.0 };

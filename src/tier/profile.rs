@@ -1,7 +1,8 @@
 //! What a program's runs have cost below compiled code, kept beside its code over runs.
 //!
 //! What: a run of 50 ms is over before it has shown that any compilation pays for itself, and so is the next
-//! one, and the next. A [`Profile`] adds up what all of them spent in a function below compiled code. What has
+//! one, and the next. A [`Profile`] adds up what all of them spent in a function below compiled code, and
+//! what better code would have saved where it was compiled quickly. What has
 //! cost half of its compilation is compiled as soon as a run begins. It is the rule of whoever rents
 //! until the rent has come to the price (Karlin, Manasse, Rudolph and Sleator, "Competitive snoopy
 //! caching", 1988), which never costs more than twice what knowing the future would; with half the price
@@ -51,8 +52,8 @@ struct Past {
     /// Time below compiled code, and in how many runs it was.
     below: u64,
     runs: u32,
-    /// Time in code that was made quickly, as expected.
-    quick: u64,
+    /// What better code than was made quickly would have saved, as expected.
+    missed: u64,
     /// Whether it was called more than once while it was looked at.
     called: bool,
     /// It cannot be compiled.
@@ -106,6 +107,8 @@ pub struct Seen {
     pub refused: bool,
     /// Whether it was to be compiled as the run began, and was not done in its end.
     pub lost: bool,
+    /// What better code than was made quickly would have saved.
+    pub missed: Duration,
 }
 
 /// What one run has shown.
@@ -220,10 +223,7 @@ impl Profile {
             let code = (at.code)(function);
             let (cost, level) = match code {
                 Code::Full => continue,
-                Code::Quick => (
-                    Duration::from_nanos(past.quick / improve::GAINS),
-                    Level::Full,
-                ),
+                Code::Quick => (Duration::from_nanos(past.missed), Level::Full),
                 Code::None if below >= full * 2 || idle > 0 && full <= LATENCY => {
                     (below, Level::Full)
                 }
@@ -293,6 +293,9 @@ impl Profile {
                 self.functions.entry(function).or_default().vain += 1;
             }
             if code(function) != Code::None && before(function) != Code::None {
+                if !seen.missed.is_zero() {
+                    self.functions.entry(function).or_default();
+                }
                 continue;
             }
             let past = self.functions.entry(function).or_default();
@@ -305,11 +308,14 @@ impl Profile {
             past.runs = past.runs.saturating_add(1);
         }
         for (&function, past) in &mut self.functions {
-            if before(function) == Code::Quick {
-                let time = past.each() / QUICK_PART;
-                past.quick = past.quick.saturating_add(time);
-                gain += Duration::from_nanos(time / improve::GAINS);
-            }
+            let seen = run.seen.get(&function).map_or(0, |s| nanoseconds(s.missed));
+            let expected = match before(function) {
+                Code::Quick => past.each() / QUICK_PART / improve::GAINS,
+                Code::None | Code::Full => 0,
+            };
+            let missed = seen.max(expected);
+            past.missed = past.missed.saturating_add(missed);
+            gain += Duration::from_nanos(missed);
         }
         self.functions.retain(|&f, _| before(f) != Code::Full);
         while self.functions.len() > MOST {
@@ -538,6 +544,29 @@ mod tests {
         assert!(script.plan().is_empty());
         let (_, stores) = script.run();
         assert!(!stores);
+    }
+
+    #[test]
+    fn what_better_code_would_have_saved_adds_up() {
+        // All effort takes 22 ms, and LLVM's start 5.
+        let mut script = Script::new(1, &[(MS, 500)]);
+        script.code[0] = Code::Quick;
+        let seen = Seen {
+            missed: MS * 4,
+            ..Seen::default()
+        };
+        let run = Run {
+            wall: MS * 40,
+            cpu: MS * 40,
+            seen: BTreeMap::from([(0, seen)]),
+            ..Run::default()
+        };
+        for _ in 0..4 {
+            assert!(script.plan().is_empty());
+            assert!(script.profile.add(&run, &|_| Code::Quick, &|_| Code::Quick));
+        }
+        let plan = script.plan();
+        assert_eq!((plan[0].level, plan[0].wait), (Level::Full, true));
     }
 
     #[test]

@@ -361,6 +361,17 @@ impl Queue {
         }
     }
 
+    /// What better code would have saved so far, of each function that still waits for it.
+    pub fn missed(&self, now: Instant) -> Vec<(FuncId, Duration)> {
+        let state = self.state.lock();
+        let waiting = state.jobs.iter().chain(&state.improving);
+        let missed = waiting.filter(|j| j.head.is_none()).filter_map(|j| {
+            let saved = j.better?.saved(now);
+            (!saved.is_zero()).then_some((j.function, saved))
+        });
+        missed.collect()
+    }
+
     /// The functions that could not be compiled.
     pub fn refused(&self) -> Vec<FuncId> {
         self.state.lock().refused.clone()

@@ -21,7 +21,7 @@ use crate::support::topology;
 use cranelift_entity::EntityRef;
 use hashbrown::HashSet;
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// So long the end of the process waits at most for what was seen to be written down.
 pub const PATIENCE: Duration = Duration::from_millis(20);
@@ -178,6 +178,9 @@ impl Before {
             let of = run.seen.entry(number(function)).or_default();
             of.below += below;
             of.called |= called;
+        }
+        for (function, saved) in queue.missed(Instant::now()) {
+            run.seen.entry(number(function)).or_default().missed += saved;
         }
         for function in queue.refused() {
             run.seen.entry(number(function)).or_default().refused = true;
