@@ -8,7 +8,8 @@
 // all indices first, then what else has its address, then the rest, CG of the NAS benchmarks takes 6 percent
 // less, and HPCCG (Mantevo), unrolled by eight, 7. LLVM's scheduler leaves the order as it comes.
 //
-// What not: loops of more than one block; such with stores or calls, over which no load goes.
+// What not: loops of more than one block; such with stores or calls, over which no load goes; very long ones, for
+// LLVM numbers a block's instructions anew behind each move.
 
 #include <llvm-c/Core.h>
 #include <llvm/Analysis/ValueTracking.h>
@@ -22,6 +23,8 @@ namespace {
 
 /// The fewest loads through another one, and the most others that are put together: each takes a register.
 constexpr unsigned FEW = 2, MOST = 8;
+/// The most of these others in a loop.
+constexpr unsigned LONGEST = 64;
 
 /// A block that is a loop.
 class Loads {
@@ -32,6 +35,8 @@ class Loads {
   SmallVector<LoadInst *, 8> known;
   /// Those through which others find their addresses.
   SmallPtrSet<Value *, 8> indices;
+  /// What was moved, and before what the next is moved.
+  SmallPtrSet<Value *, 16> moved;
   Instruction *to = nullptr;
 
 public:
@@ -93,10 +98,10 @@ private:
       if (load || late)
         behind.insert(&i);
     }
-    return gathers >= FEW;
+    return gathers >= FEW && known.size() <= LONGEST;
   }
 
-  /// Moves an instruction, and before it what it is computed from, to the end of those that were moved.
+  /// Moves an instruction to the end of those that were moved, and before it what it is computed from.
   void raise(Instruction *i) {
     for (Value *v : i->operands())
       if (computed(v) && !moved.contains(v) && !cast<Instruction>(v)->comesBefore(to))
@@ -107,8 +112,6 @@ private:
     else
       i->moveBefore(to->getIterator());
   }
-
-  SmallPtrSet<Value *, 16> moved;
 };
 
 } // namespace

@@ -394,37 +394,38 @@ out:
         assert!(!after.contains("store <4 x double>"), "{after}");
     }
 
-    /// The lines of a loop over gathered values that load, or add to the sum, in their order. `between`
+    /// The lines of a loop over so many gathered values that load, or add to the sum, in their order. `between`
     /// comes behind the first sum.
-    fn gathering(between: &str) -> Vec<String> {
+    fn gathering(count: usize, between: &str) -> Vec<String> {
+        let one = |k: usize| {
+            let before = k.checked_sub(1).map_or("sum".into(), |b| format!("sum{b}"));
+            let between = if k == 0 { between } else { "" };
+            format!(
+                "  %i{k} = add i64 %i, {k}
+  %pa{k} = getelementptr double, ptr %a, i64 %i{k}
+  %a{k} = load double, ptr %pa{k}
+  %pc{k} = getelementptr i64, ptr %c, i64 %i{k}
+  %c{k} = load i64, ptr %pc{k}
+  %pp{k} = getelementptr double, ptr %p, i64 %c{k}
+  %p{k} = load double, ptr %pp{k}
+  %m{k} = fmul double %a{k}, %p{k}
+  %sum{k} = fadd double %{before}, %m{k}
+{between}"
+            )
+        };
+        let all: String = (0..count).map(one).collect();
+        let last = count - 1;
         let text = format!(
             "define double @f(ptr %a, ptr %c, ptr %p, i64 %n) {{
   br label %loop
 loop:
   %i = phi i64 [ 0, %0 ], [ %next, %loop ]
-  %sum = phi double [ 0.0, %0 ], [ %sum1, %loop ]
-  %pa0 = getelementptr double, ptr %a, i64 %i
-  %a0 = load double, ptr %pa0
-  %pc0 = getelementptr i64, ptr %c, i64 %i
-  %c0 = load i64, ptr %pc0
-  %pp0 = getelementptr double, ptr %p, i64 %c0
-  %p0 = load double, ptr %pp0
-  %m0 = fmul double %a0, %p0
-  %sum0 = fadd double %sum, %m0
-{between}  %odd = or disjoint i64 %i, 1
-  %pa1 = getelementptr double, ptr %a, i64 %odd
-  %a1 = load double, ptr %pa1
-  %pc1 = getelementptr i64, ptr %c, i64 %odd
-  %c1 = load i64, ptr %pc1
-  %pp1 = getelementptr double, ptr %p, i64 %c1
-  %p1 = load double, ptr %pp1
-  %m1 = fmul double %a1, %p1
-  %sum1 = fadd double %sum0, %m1
-  %next = add i64 %i, 2
+  %sum = phi double [ 0.0, %0 ], [ %sum{last}, %loop ]
+{all}  %next = add i64 %i, {count}
   %done = icmp eq i64 %next, %n
   br i1 %done, label %out, label %loop
 out:
-  ret double %sum1
+  ret double %sum{last}
 }}
 declare void @g()
 "
@@ -439,11 +440,15 @@ declare void @g()
     #[test]
     fn gathered_values_have_their_indices_first() {
         let early = ["%c0", "%c1", "%a0", "%a1", "%p0", "%sum0", "%p1", "%sum1"];
-        assert_eq!(gathering(""), early);
+        assert_eq!(gathering(2, ""), early);
+        // Eight are put together, for registers; the next ones follow where the first of them was.
+        let five = gathering(5, "").join(" ");
+        let first = "%c0 %c1 %c2 %c3 %a0 %a1 %a2 %a3 %p0 %sum0 %p1 %sum1 %p2 %sum2 %p3 %sum3";
+        assert_eq!(five, format!("{first} %c4 %a4 %p4 %sum4"));
         // What may write, or end the program, stays before what comes behind it.
         let late = ["%a0", "%c0", "%p0", "%sum0", "%a1", "%c1", "%p1", "%sum1"];
-        assert_eq!(gathering("  store double %sum0, ptr %p\n"), late);
-        assert_eq!(gathering("  call void @g()\n"), late);
+        assert_eq!(gathering(2, "  store double %sum0, ptr %p\n"), late);
+        assert_eq!(gathering(2, "  call void @g()\n"), late);
     }
 
     #[test]
