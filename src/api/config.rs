@@ -31,7 +31,7 @@ impl Engine {
 
     /// Has modules that are read from now on round `a * b + c` once wherever their sources allow it,
     /// as `clang -march=native` does (`-ffp-contract=on`) for a processor with such instructions; on another one this
-    /// changes nothing. Results are the same in every tier, but not those of a native program for
+    /// changes nothing. Sums that a loop carries stay apart, as that is faster. Results are the same in every tier, but not those of a native program for
     /// any x86-64. Default: no.
     pub fn contract(mut self, contract: bool) -> Engine {
         self.contract = contract && fuses();

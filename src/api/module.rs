@@ -71,17 +71,15 @@ impl Module {
         let files = inputs.iter().map(|i| &i.bytes[..]).chain(mode);
         let shelf = engine.cache.as_ref().and_then(|c| c.shelf(files));
         let kept = shelf.as_ref().and_then(Shelf::module);
-        let mut ir = match kept {
+        let ir = match kept {
             Some(mut module) => {
                 module.name = inputs.first().map_or("", |i| &i.name).to_owned();
                 module.files = inputs.into_iter().map(|i| (i.name, i.bytes)).collect();
+                module.contracted = engine.contract;
                 module
             }
-            None => crate::llvm::read(&inputs)?,
+            None => crate::llvm::read_contracted(&inputs, engine.contract)?,
         };
-        if engine.contract {
-            ir.contract();
-        }
         Ok(Module {
             ir: Arc::new(ir),
             shelf: shelf.map(Arc::new),

@@ -154,7 +154,8 @@ pub struct Module {
     pub debug: Lazy<DebugInfo>,
     /// The symbols it uses, when it was saved after it had linked without complaint.
     pub linked_before: Option<Box<[GlobalRef]>>,
-    /// Whether each `a * b + c` that its source lets round once does, see [`Module::contract`].
+    /// Whether `a * b + c` rounds once where the source lets it and that pays; such are calls of
+    /// `llvm.fma` in the bodies already.
     pub contracted: bool,
     /// The files it was read from, name and contents, for whoever compiles it.
     pub files: std::sync::Arc<[(String, Vec<u8>)]>,
@@ -164,21 +165,6 @@ impl Module {
     /// The symbol of that name.
     pub fn symbol(&self, name: &str) -> Option<GlobalRef> {
         self.symbols.get(name).copied()
-    }
-
-    /// Has `a * b + c` round once wherever the source allows it within an expression (C23, 6.5
-    /// paragraph 8; `llvm.fmuladd` says where): such calls are of `llvm.fma` from here.
-    pub fn contract(&mut self) {
-        self.contracted = true;
-        for (id, function) in &mut self.functions {
-            if let Some(of) = function.name.strip_prefix("llvm.fmuladd.") {
-                let once: Box<str> = format!("llvm.fma.{of}").into();
-                self.symbols.remove(&function.name);
-                let symbol = self.symbols.entry(once.clone());
-                symbol.or_insert(GlobalRef::Func(id));
-                function.name = once;
-            }
-        }
     }
 
     /// The type of a constant.

@@ -5,14 +5,15 @@
 //! orderings, landing-pad clauses, aliases or constant data. How: `parse` makes one verified and
 //! linked LLVM module in a context of its own; `reader` (symbols), `types`, `constants`,
 //! `attributes`, `code` and `debug` copy it; then the context is disposed of. `guard` runs all of
-//! it on a thread that may die without taking the process along. What not: nothing is changed on
-//! the way, no optimisation, no target code.
+//! it on a thread that may die without taking the process along. What not: no optimisation, no
+//! target code; nothing is changed on the way but what `contract` was asked for.
 
 mod arena;
 mod attributes;
 pub mod cache;
 mod code;
 mod constants;
+mod contract;
 mod debug;
 pub mod device;
 pub mod emulate;
@@ -51,6 +52,15 @@ pub struct Input {
 /// module for x86-64 Linux, and for files that cannot be linked together. A crash of LLVM on a
 /// damaged file is such an error too.
 pub fn read(inputs: &[Input]) -> Result<Module, Error> {
+    read_contracted(inputs, false)
+}
+
+/// As [`read`]; with `contract`, `a * b + c` rounds once where the source lets it, but for the sums
+/// that loops carry.
+///
+/// # Errors
+/// As for [`read`].
+pub fn read_contracted(inputs: &[Input], contract: bool) -> Result<Module, Error> {
     let names = inputs
         .iter()
         .map(|i| i.name.as_str())
@@ -60,9 +70,13 @@ pub fn read(inputs: &[Input]) -> Result<Module, Error> {
     let limits = guard::Limits::for_input(inputs.iter().map(|i| i.bytes.len()).sum());
     let done = guard::run(&limits, move || {
         let parsed = parse::parse(&inputs)?;
+        if contract {
+            contract::contract(parsed.module);
+        }
         let name = inputs.first().map_or("", |i| i.name.as_str());
         let mut module = reader::Reader::new(&parsed).read(name);
         drop(parsed);
+        module.contracted = contract;
         module.files = inputs.into_iter().map(|i| (i.name, i.bytes)).collect();
         Ok(module)
     });

@@ -52,11 +52,11 @@ impl Drop for Reader<'_> {
 }
 
 /// The values of one of LLVM's linked lists.
-pub(super) fn list(
-    first: LLVMValueRef,
-    next: impl Fn(LLVMValueRef) -> LLVMValueRef,
-) -> impl Iterator<Item = LLVMValueRef> {
-    let some = |v: LLVMValueRef| (!v.is_null()).then_some(v);
+pub(super) fn list<T>(
+    first: *mut T,
+    next: impl Fn(*mut T) -> *mut T,
+) -> impl Iterator<Item = *mut T> {
+    let some = |v: *mut T| (!v.is_null()).then_some(v);
     std::iter::successors(some(first), move |&v| some(next(v)))
 }
 

@@ -66,7 +66,7 @@ pub struct Request {
     pub thread_cell: bool,
     /// What describes the code.
     pub debug: Debug,
-    /// Whether `llvm.fmuladd` rounds once.
+    /// Whether the functions were read with `llvm.fmuladd` rounding once where that pays.
     pub contracted: bool,
 }
 
@@ -232,6 +232,9 @@ impl<'r> Session<'r> {
         };
         let wanted: Vec<&str> = wanted.iter().map(|&n| &*names[n]).collect();
         super::shim::select(parsed.module, &wanted, true)?;
+        if self.request.contracted {
+            super::contract::contract(parsed.module);
+        }
         let (mut extra, mut failed) = (Vec::new(), Vec::new());
         if unit.entries.is_empty() {
             return Ok((extra, failed));

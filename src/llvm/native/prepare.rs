@@ -7,8 +7,8 @@
 //! interpreted are declarations whose calls go to their stub. No address gets into the code.
 //!
 //! Results must not depend on which tier computed them, so `llvm.fmuladd` becomes what the
-//! guest's own target makes of it, a multiplication and an addition, and nothing is contracted; or,
-//! where that was asked for, `llvm.fma` in every tier.
+//! guest's own target makes of it, a multiplication and an addition, and nothing is contracted but
+//! what [`contract`](crate::llvm::contract) made `llvm.fma` for every tier.
 //!
 //! What not: no optimisation.
 
@@ -17,6 +17,7 @@ use super::landing;
 use super::processor;
 use super::symbol::Symbol;
 use super::{Function, Level, Request, Variable};
+use crate::llvm::contract::ROUNDING;
 use crate::llvm::parse::Parsed;
 use crate::llvm::raw::{llvm, take_message};
 use crate::llvm::reader::{is_bookkeeping, list, name_of, section_of};
@@ -577,13 +578,6 @@ impl Work<'_> {
                 let flags = llvm!(core::LLVMGetFastMathFlags(inst)) & !ROUNDING;
                 let operand = |i| llvm!(core::LLVMGetOperand(inst, i));
                 let (a, b, c) = (operand(0), operand(1), operand(2));
-                if self.request.contracted {
-                    let sum = fused(self.parsed.module, builder, [a, b, c]);
-                    llvm!(core::LLVMSetFastMathFlags(sum, flags));
-                    llvm!(core::LLVMReplaceAllUsesWith(inst, sum));
-                    llvm!(core::LLVMInstructionEraseFromParent(inst));
-                    continue;
-                }
                 let product = llvm!(core::LLVMBuildFMul(builder, a, b, c"".as_ptr()));
                 let sum = llvm!(core::LLVMBuildFAdd(builder, product, c, c"".as_ptr()));
                 for new in [product, sum] {
@@ -788,14 +782,6 @@ fn in_no_place(function: LLVMValueRef) {
     llvm!(core::LLVMSetSection(function, c"".as_ptr()));
 }
 
-/// What lets a pass compute other bits than an operation as it stands: reassociation, no signed
-/// zeros, reciprocals, contraction, approximate functions.
-const ROUNDING: u32 = inkwell::llvm_sys::LLVMFastMathAllowReassoc
-    | inkwell::llvm_sys::LLVMFastMathNoSignedZeros
-    | inkwell::llvm_sys::LLVMFastMathAllowContract
-    | inkwell::llvm_sys::LLVMFastMathAllowReciprocal
-    | inkwell::llvm_sys::LLVMFastMathApproxFunc;
-
 /// A large local variable begins on a cache line. Where it does not, every other access by 32 bytes
 /// may cross one: so it was in ten of fourteen runs of FT of the NAS benchmarks, which took a seventh
 /// longer.
@@ -809,31 +795,6 @@ fn on_a_line(module: LLVMModuleRef, alloca: LLVMValueRef) {
     if large && llvm!(core::LLVMGetAlignment(alloca)) < LINE {
         llvm!(core::LLVMSetAlignment(alloca, LINE));
     }
-}
-
-/// `a * b + c`, rounded once.
-fn fused(
-    module: LLVMModuleRef,
-    builder: LLVMBuilderRef,
-    mut operands: [LLVMValueRef; 3],
-) -> LLVMValueRef {
-    let name = "llvm.fma";
-    let id = llvm!(core::LLVMLookupIntrinsicID(
-        name.as_ptr().cast(),
-        name.len()
-    ));
-    let mut of = llvm!(core::LLVMTypeOf(operands[0]));
-    let context = llvm!(core::LLVMGetModuleContext(module));
-    let function = llvm!(core::LLVMGetIntrinsicDeclaration(module, id, &mut of, 1));
-    let signature = llvm!(core::LLVMIntrinsicGetType(context, id, &mut of, 1));
-    llvm!(core::LLVMBuildCall2(
-        builder,
-        signature,
-        function,
-        operands.as_mut_ptr(),
-        operands.len() as u32,
-        c"".as_ptr()
-    ))
 }
 
 pub(super) fn intrinsic(callee: LLVMValueRef, prefix: &str) -> bool {

@@ -1,5 +1,6 @@
 // C23, 6.5 paragraph 8 and 7.12.2: an expression may be contracted, here `a * b + c` to one operation with one
-// rounding; which of them are is the same in every tier, alone, in vectors and in the interpreter's loops.
+// rounding; which of them are is the same in every tier, alone, in vectors and in the interpreter's loops. Sums that
+// a loop carries are not, once they are in registers.
 // options: --fp-contract=on
 // stdout: ok
 // levels: O0 O1 O2
@@ -57,17 +58,53 @@ int main(void) {
   }
   CHECK(apart > N / 2);
 
+#ifdef __OPTIMIZE__
+  int carried = 0;
+#else
+  int carried = once;
+#endif
   // Sums, whose order is fixed: loaded operands, negated products, operands found through an index.
   double sum = 0, want = 0, less = 0, wanted = 0, far = 0, sought = 0;
   for (int i = 0; i < N; i++) sum = sum + a[i] * b[i];
   for (int i = 0; i < N; i++) less = less - a[i] * c[i];
   for (int i = 0; i < N; i++) far += a[order[i]] * b[i];
   for (int i = 0; i < N; i++) {
-    want = expected(once, a[i], b[i], want);
-    wanted = expected(once, -a[i], c[i], wanted);
-    sought = expected(once, a[order[i]], b[i], sought);
+    want = expected(carried, a[i], b[i], want);
+    wanted = expected(carried, -a[i], c[i], wanted);
+    sought = expected(carried, a[order[i]], b[i], sought);
   }
   CHECK(sum == want && less == wanted && far == sought);
+
+  // A polynomial, whose steps wait for their multiplications: fused. Beside it a sum of its values that only the outer
+  // loop carries, seen from an inner one that may be entered alone; two terms each; changed signs.
+  double value = 1, total = 0, valued = 1, totalled = 0, signs = 0, changed = 0;
+  for (int i = 0; i < N; i++) {
+    value = 0.5 * value + a[i];
+    total += value * b[i];
+    total += c[i] * a[i];
+    for (int k = 0; k < 20; k++) d[k] = total * b[k] + c[k];
+    if (i % 3 == 0) signs = -signs;
+    signs = a[i] * b[i] - signs;
+  }
+  for (int i = 0; i < N; i++) {
+    valued = expected(once, 0.5, valued, a[i]);
+    totalled = expected(carried, valued, b[i], totalled);
+    totalled = expected(carried, c[i], a[i], totalled);
+    if (i % 3 == 0) changed = -changed;
+    changed = expected(carried, a[i], b[i], -changed);
+  }
+  CHECK(value == valued && total == totalled && signs == changed);
+  for (int k = 0; k < 20; k++) CHECK(d[k] == expected(once, totalled, b[k], c[k]));
+
+  // Two at once, in single precision.
+  float even = 0, odd = 0, evens = 0, odds = 0;
+  for (int i = 0; i + 2 <= N; i += 2) {
+    even += p[i] * q[i];
+    odd += p[i + 1] * q[i + 1];
+    evens = expected_float(carried, p[i], q[i], evens);
+    odds = expected_float(carried, p[i + 1], q[i + 1], odds);
+  }
+  CHECK(even == evens && odd == odds);
 
   // Not within one expression: two operations.
   double product = a[5] * b[5];

@@ -1,0 +1,199 @@
+//! `a * b + c` with one rounding, where that was asked for.
+//!
+//! What: [`contract`] turns calls of `llvm.fmuladd`, which say where the source lets an expression
+//! be contracted (C23, 6.5 paragraph 8), into calls of `llvm.fma`. A sum that a loop carries stays
+//! two operations: each of its steps would wait for a whole fused operation (four cycles on Golden
+//! Cove and Zen 4) instead of an addition (two to three), while the multiplications of all steps
+//! can be done at once; CG of the NAS benchmarks, which does little else, takes half as long again
+//! when fused.
+//!
+//! Why here, on LLVM's module before anything else looks at it: the reader, whose functions are
+//! interpreted, and the compiler, which gets the same functions whole, in parts or as the rest of
+//! a loop, decide once and alike, so that all tiers round alike.
+//!
+//! What not: calls that stay are two operations for everybody (`native::prepare`, the interpreter).
+
+use super::raw::llvm;
+use super::reader::{list, name_of};
+use hashbrown::{HashMap, HashSet};
+use inkwell::llvm_sys::LLVMOpcode::{self, LLVMFAdd, LLVMFNeg, LLVMFSub, LLVMPHI, LLVMSelect};
+use inkwell::llvm_sys::prelude::*;
+
+/// What lets a pass compute other bits than an operation as it stands: reassociation, no signed
+/// zeros, reciprocals, contraction, approximate functions.
+pub(super) const ROUNDING: u32 = inkwell::llvm_sys::LLVMFastMathAllowReassoc
+    | inkwell::llvm_sys::LLVMFastMathNoSignedZeros
+    | inkwell::llvm_sys::LLVMFastMathAllowContract
+    | inkwell::llvm_sys::LLVMFastMathAllowReciprocal
+    | inkwell::llvm_sys::LLVMFastMathApproxFunc;
+
+/// Has every `llvm.fmuladd` of the functions that have been read round once, but for the sums that
+/// loops carry. Declares an `llvm.fma` for each type of `llvm.fmuladd`, behind all other functions
+/// and in their order, whatever has been read: functions are known by their numbers.
+pub(super) fn contract(module: LLVMModuleRef) {
+    let functions = list(llvm!(core::LLVMGetFirstFunction(module)), |f| {
+        llvm!(core::LLVMGetNextFunction(f))
+    });
+    let apart: Vec<LLVMValueRef> = functions
+        .filter(|&f| name_of(f).starts_with("llvm.fmuladd."))
+        .collect();
+    let mut calls: HashMap<LLVMValueRef, Vec<(LLVMValueRef, LLVMValueRef)>> = HashMap::new();
+    for &callee in &apart {
+        let once = fused(module, callee);
+        let mut of = llvm!(core::LLVMGetFirstUse(callee));
+        while !of.is_null() {
+            let call = llvm!(core::LLVMGetUser(of));
+            of = llvm!(core::LLVMGetNextUse(of));
+            if !llvm!(core::LLVMIsACallInst(call)).is_null()
+                && llvm!(core::LLVMGetCalledValue(call)) == callee
+            {
+                let block = llvm!(core::LLVMGetInstructionParent(call));
+                let function = llvm!(core::LLVMGetBasicBlockParent(block));
+                calls.entry(function).or_default().push((call, once));
+            }
+        }
+    }
+    let apart: HashSet<LLVMValueRef> = apart.into_iter().collect();
+    for (function, calls) in calls {
+        let carried = carried(function, &apart);
+        for (call, once) in calls {
+            if !carried.contains(&call) {
+                let last = llvm!(core::LLVMGetNumOperands(call)) as u32 - 1;
+                llvm!(core::LLVMSetOperand(call, last, once));
+                let flags = llvm!(core::LLVMGetFastMathFlags(call)) & !ROUNDING;
+                llvm!(core::LLVMSetFastMathFlags(call, flags));
+            }
+        }
+    }
+}
+
+/// `llvm.fma` for the type of an `llvm.fmuladd`.
+fn fused(module: LLVMModuleRef, fmuladd: LLVMValueRef) -> LLVMValueRef {
+    const NAME: &str = "llvm.fma";
+    let id = llvm!(core::LLVMLookupIntrinsicID(
+        NAME.as_ptr().cast(),
+        NAME.len()
+    ));
+    let signature = llvm!(core::LLVMGlobalGetValueType(fmuladd));
+    let mut of = llvm!(core::LLVMGetReturnType(signature));
+    llvm!(core::LLVMGetIntrinsicDeclaration(module, id, &mut of, 1))
+}
+
+/// The calls of `fmuladd` in a function whose sum comes back to them: through additions,
+/// subtractions, negations, choices and the heads of loops, never through a multiplication.
+fn carried(function: LLVMValueRef, fmuladd: &HashSet<LLVMValueRef>) -> HashSet<LLVMValueRef> {
+    let mut sums = Vec::new();
+    let blocks = list(llvm!(core::LLVMGetFirstBasicBlock(function)), |b| {
+        llvm!(core::LLVMGetNextBasicBlock(b))
+    });
+    for block in blocks {
+        let instructions = list(llvm!(core::LLVMGetFirstInstruction(block)), |i| {
+            llvm!(core::LLVMGetNextInstruction(i))
+        });
+        sums.extend(instructions.filter_map(|i| Some((i, summands(i, fmuladd)?))));
+    }
+    let number: HashMap<LLVMValueRef, usize> =
+        sums.iter().enumerate().map(|(n, &(i, _))| (i, n)).collect();
+    let edges: Vec<Vec<usize>> = sums
+        .iter()
+        .map(|(_, of)| of.iter().filter_map(|v| number.get(v).copied()).collect())
+        .collect();
+    let around = on_cycles(&edges);
+    let of_sums = sums.iter().zip(around);
+    of_sums
+        .filter(|&(_, around)| around)
+        .map(|(&(i, _), _)| i)
+        .collect()
+}
+
+/// What an instruction adds up or passes on; `None` for one that does something else.
+fn summands(i: LLVMValueRef, fmuladd: &HashSet<LLVMValueRef>) -> Option<Vec<LLVMValueRef>> {
+    let operand = |n| llvm!(core::LLVMGetOperand(i, n));
+    match llvm!(core::LLVMGetInstructionOpcode(i)) {
+        LLVMFAdd | LLVMFSub => Some(vec![operand(0), operand(1)]),
+        LLVMFNeg => Some(vec![operand(0)]),
+        LLVMSelect => Some(vec![operand(1), operand(2)]),
+        LLVMPHI => {
+            let incoming = 0..llvm!(core::LLVMCountIncoming(i));
+            let value = |n| llvm!(core::LLVMGetIncomingValue(i, n));
+            Some(incoming.map(value).collect())
+        }
+        LLVMOpcode::LLVMCall if fmuladd.contains(&llvm!(core::LLVMGetCalledValue(i))) => {
+            Some(vec![operand(2)])
+        }
+        _ => None,
+    }
+}
+
+/// Which nodes of a graph lie on a cycle: those of its strongly connected components (Tarjan,
+/// "Depth-first search and linear graph algorithms", 1972) of more than one node. `edges` are the
+/// successors of each node.
+fn on_cycles(edges: &[Vec<usize>]) -> Vec<bool> {
+    const UNSEEN: usize = usize::MAX;
+    let mut on_cycle = vec![false; edges.len()];
+    // The order in which nodes are found, and the first found that each leads back to.
+    let (mut found, mut low) = (vec![UNSEEN; edges.len()], vec![UNSEEN; edges.len()]);
+    let mut is_open = vec![false; edges.len()];
+    let (mut open, mut path, mut count) = (Vec::new(), Vec::new(), 0);
+    for root in 0..edges.len() {
+        if found[root] == UNSEEN {
+            path.push((root, 0));
+        }
+        while let Some(&mut (node, ref mut next)) = path.last_mut() {
+            if *next == 0 {
+                (found[node], low[node]) = (count, count);
+                count += 1;
+                open.push(node);
+                is_open[node] = true;
+            }
+            if let Some(&to) = edges[node].get(*next) {
+                *next += 1;
+                if found[to] == UNSEEN {
+                    path.push((to, 0));
+                } else if is_open[to] {
+                    low[node] = low[node].min(found[to]);
+                }
+                continue;
+            }
+            path.pop();
+            if let Some(&(parent, _)) = path.last() {
+                low[parent] = low[parent].min(low[node]);
+            }
+            if low[node] == found[node] {
+                let start = open.iter().rposition(|&n| n == node);
+                let component = open.split_off(start.unwrap_or(0));
+                for &n in &component {
+                    is_open[n] = false;
+                    on_cycle[n] = component.len() > 1;
+                }
+            }
+        }
+    }
+    on_cycle
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_leads_back_to_itself_is_on_a_cycle() {
+        // 0 -> 1 -> 2 -> 1, 2 -> 3; 4 <-> 5 -> 3; 6 -> 6 (no sum is its own summand).
+        let edges = [
+            vec![1],
+            vec![2],
+            vec![1, 3],
+            vec![],
+            vec![5],
+            vec![4, 3],
+            vec![6],
+        ];
+        let on = on_cycles(&edges);
+        assert_eq!(on, [false, true, true, false, true, true, false]);
+        // One way around leads over the other's node.
+        assert_eq!(on_cycles(&[vec![1, 2], vec![0], vec![1]]), [true; 3]);
+        // Deep graphs do not need a deep stack.
+        let long: Vec<Vec<usize>> = (0..1_000_000).map(|n| vec![(n + 1) % 1_000_000]).collect();
+        assert!(on_cycles(&long).iter().all(|&on| on));
+    }
+}
