@@ -74,7 +74,7 @@ impl Reader<'_> {
         let id = match llvm!(core::LLVMGetValueKind(value)) {
             Kind::LLVMBasicBlockValueKind => self.null_of(Type::Label),
             Kind::LLVMInlineAsmValueKind => {
-                let ty = self.out.types.intern(Type::Ptr(0));
+                let ty = self.tables.lock().types.intern(Type::Ptr(0));
                 self.add_constant(Const::Unsupported(text(value)), ty)
             }
             _ => self.constant(value),
@@ -277,7 +277,7 @@ impl Reader<'_> {
                     .map(|i| {
                         let case = llvm!(core::LLVMGetSwitchCaseValue(inst, i));
                         let id = self.constant(case);
-                        let value = match &self.out.consts[id] {
+                        let value = match &self.tables.lock().consts[id] {
                             Const::Int(value) => *value,
                             _ => return None,
                         };

@@ -26,8 +26,9 @@ impl Reader<'_> {
 
     /// Adds a constant without looking for an equal one.
     pub(super) fn add_constant(&mut self, constant: Const, ty: TypeId) -> ConstId {
-        let id = self.out.consts.push(constant);
-        self.out.const_types[id] = Some(ty);
+        let mut tables = self.tables.lock();
+        let id = tables.consts.push(constant);
+        tables.const_types[id] = Some(ty);
         id
     }
 
@@ -210,7 +211,7 @@ impl Reader<'_> {
 
     /// Makes a null constant of that type, for operands that carry nothing.
     pub(super) fn null_of(&mut self, ty: Type) -> ConstId {
-        let ty = self.out.types.intern(ty);
+        let ty = self.tables.lock().types.intern(ty);
         self.add_constant(Const::Null, ty)
     }
 }

@@ -55,7 +55,7 @@ impl Reader<'_> {
         for &node in chain.iter().rev() {
             let block = llvm!(debuginfo::LLVMDILocationGetScope(node));
             let (file, scope) = self.scope_of(block);
-            let id = self.intern_loc(Loc {
+            let id = self.tables.lock().loc(Loc {
                 file,
                 line: llvm!(debuginfo::LLVMDILocationGetLine(node)),
                 column: llvm!(debuginfo::LLVMDILocationGetColumn(node)),
@@ -66,15 +66,6 @@ impl Reader<'_> {
             outer = Some(id);
         }
         outer.unwrap_or_else(|| crate::bug!("a location without a scope"))
-    }
-
-    fn intern_loc(&mut self, loc: Loc) -> LocId {
-        if let Some(&id) = self.loc_index.get(&loc) {
-            return id;
-        }
-        let id = self.out.debug.locs.push(loc);
-        self.loc_index.insert(loc, id);
-        id
     }
 
     /// The file of a local scope and the subprogram around it.
@@ -116,7 +107,7 @@ impl Reader<'_> {
         } else {
             (Box::default(), 0)
         };
-        let id = self.out.debug.scopes.push(Scope { name, file, line });
+        let id = self.tables.lock().scope(Scope { name, file, line });
         self.subprograms.insert(node, id);
         id
     }
@@ -155,7 +146,7 @@ impl Reader<'_> {
                 name: copy_text(text, len as usize),
             }
         };
-        let id = self.out.debug.files.push(file);
+        let id = self.tables.lock().file(file);
         self.files.insert(node, id);
         id
     }
@@ -209,7 +200,7 @@ impl Reader<'_> {
         let line = llvm!(debuginfo::LLVMDIVariableGetLine(variable));
         let scope = llvm!(debuginfo::LLVMDIVariableGetScope(variable));
         let scope = if scope.is_null() {
-            self.out.debug.scopes.push(Scope {
+            self.tables.lock().scope(Scope {
                 name: Box::default(),
                 file,
                 line: 0,
@@ -217,7 +208,7 @@ impl Reader<'_> {
         } else {
             self.scope_of(scope).1
         };
-        self.intern_loc(Loc {
+        self.tables.lock().loc(Loc {
             file,
             line,
             column: 0,

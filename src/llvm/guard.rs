@@ -132,16 +132,22 @@ thread_local! {
     static CURRENT: Cell<*const Shared> = const { Cell::new(null()) };
 }
 
-/// Stops this thread for good; async-signal-safe.
-fn sleep_for_ever() -> ! {
-    // SAFETY: plain system calls on local data; with every signal blocked, `pause` never returns.
+/// Has other threads get the program's signals; async-signal-safe.
+fn block_signals() {
+    // SAFETY: plain system calls on local data.
     unsafe {
         let mut all = MaybeUninit::uninit();
         libc::sigfillset(all.as_mut_ptr());
         libc::pthread_sigmask(libc::SIG_BLOCK, all.as_ptr(), null_mut());
-        loop {
-            libc::pause();
-        }
+    }
+}
+
+/// Stops this thread for good; async-signal-safe.
+fn sleep_for_ever() -> ! {
+    block_signals();
+    loop {
+        // SAFETY: a system call; with every signal blocked it never returns.
+        unsafe { libc::pause() };
     }
 }
 
@@ -336,9 +342,26 @@ pub(super) fn run<T: Send + 'static>(
     limits: &Limits,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, String> {
+    run_leaving(limits, || Some((work(), ()))).map(|done| done.unwrap_or_else(|| unreachable!()))
+}
+
+/// As [`run`], for work that leaves something behind that takes its time to be dropped: the thread
+/// does so while its caller goes on.
+///
+/// # Errors
+/// As for [`run`].
+///
+/// # Panics
+/// When `work` panics.
+pub(super) fn run_leaving<T: Send + 'static, Rest>(
+    limits: &Limits,
+    work: impl FnOnce() -> Option<(T, Rest)> + Send + 'static,
+) -> Result<Option<T>, String> {
     let _catching = Catching::start();
     let shared = Shared::new();
     let of_worker = Arc::clone(&shared);
+    let slot = Arc::new(Mutex::new(None));
+    let result = Arc::clone(&slot);
     let started = Instant::now();
     let worker = std::thread::Builder::new()
         .name("ompvm-reader".into())
@@ -346,8 +369,13 @@ pub(super) fn run<T: Send + 'static>(
         .spawn(move || {
             let _stack = SignalStack::new();
             CURRENT.set(Arc::as_ptr(&of_worker));
-            let _finish = Finish(of_worker);
-            work()
+            let finish = Finish(of_worker);
+            let (value, rest) = work().unzip();
+            *result.lock().unwrap_or_else(PoisonError::into_inner) = value;
+            // The program may run from here, and wait for signals that its own threads block.
+            block_signals();
+            drop(finish);
+            drop(rest);
         })
         .map_err(|e| format!("no thread to read it with: {e}"))?;
     let mut before = None;
@@ -370,10 +398,15 @@ pub(super) fn run<T: Send + 'static>(
         }
     };
     match outcome {
-        FINISHED => match worker.join() {
-            Ok(value) => Ok(value),
-            Err(panic) => std::panic::resume_unwind(panic),
-        },
+        FINISHED => {
+            let value = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+            if value.is_none()
+                && let Err(panic) = worker.join()
+            {
+                std::panic::resume_unwind(panic);
+            }
+            Ok(value)
+        }
         FATAL => {
             let reason = shared.reason.lock().unwrap_or_else(PoisonError::into_inner);
             let reason = reason.lines().next().unwrap_or("");

@@ -4,9 +4,10 @@
 //! Why on LLVM's C interface directly: inkwell does not show switch cases, shuffle masks,
 //! orderings, landing-pad clauses, aliases or constant data. How: `parse` makes one verified and
 //! linked LLVM module in a context of its own; `reader` (symbols), `types`, `constants`,
-//! `attributes`, `code` and `debug` copy it; then the context is disposed of. `guard` runs all of
-//! it on a thread that may die without taking the process along. What not: no optimisation, no
-//! target code; nothing is changed on the way but what `contract` was asked for.
+//! `attributes`, `code` and `debug` copy it; then the context is disposed of, while the program runs
+//! already. `parts` has several threads do so for a larger file. `guard` runs all of it on threads
+//! that may die without taking the process along. What not: no optimisation, no target code; nothing
+//! is changed on the way but what `contract` was asked for.
 
 mod arena;
 mod attributes;
@@ -25,16 +26,20 @@ pub mod nvptx;
 pub mod orc;
 pub mod outlined;
 mod parse;
+mod parts;
 mod raw;
 mod reader;
 mod shim;
+mod tables;
 #[cfg(test)]
 mod tests;
 mod types;
 
 use crate::ir::Module;
 use crate::support::error::Error;
+use parking_lot::Mutex;
 use raw::llvm;
+use std::sync::Arc;
 
 /// One file to read.
 #[derive(Clone, Debug)]
@@ -61,27 +66,49 @@ pub fn read(inputs: &[Input]) -> Result<Module, Error> {
 /// # Errors
 /// As for [`read`].
 pub fn read_contracted(inputs: &[Input], contract: bool) -> Result<Module, Error> {
+    if let [file] = inputs
+        && parse::is_bitcode(&file.bytes)
+    {
+        let threads = parts::worthwhile(file.bytes.len());
+        let read = (threads > 1).then(|| parts::read(file, contract, threads));
+        if let Some(module) = read.flatten() {
+            return Ok(module);
+        }
+    }
+    one(inputs, contract)
+}
+
+/// Reads the files by one thread.
+fn one(inputs: &[Input], contract: bool) -> Result<Module, Error> {
     let names = inputs
         .iter()
         .map(|i| i.name.as_str())
         .collect::<Vec<_>>()
         .join(", ");
-    let inputs = inputs.to_vec();
+    let inputs: Arc<[Input]> = inputs.into();
+    let files = inputs.clone();
     let limits = guard::Limits::for_input(inputs.iter().map(|i| i.bytes.len()).sum());
-    let done = guard::run(&limits, move || {
-        let parsed = parse::parse(&inputs)?;
+    let done = guard::run_leaving(&limits, move || {
+        let parsed = match parse::parse(&inputs) {
+            Ok(parsed) => parsed,
+            Err(error) => return Some((Err(error), None)),
+        };
         if contract {
             contract::contract(parsed.module);
         }
         let name = inputs.first().map_or("", |i| i.name.as_str());
-        let mut module = reader::Reader::new(&parsed).read(name);
-        drop(parsed);
+        let tables = Mutex::default();
+        let mut module = reader::Reader::new(&parsed, &tables).read(name);
         module.contracted = contract;
-        module.files = inputs.into_iter().map(|i| (i.name, i.bytes)).collect();
-        Ok(module)
+        Some((Ok(module), Some((parsed, inputs))))
     });
     match done {
-        Ok(result) => result,
+        Ok(Some(result)) => result.map(|mut module| {
+            let file = |i: &Input| (i.name.clone(), i.bytes.clone());
+            module.files = files.iter().map(file).collect();
+            module
+        }),
+        Ok(None) => crate::bug!("a reader that neither read nor failed"),
         Err(cause) => Err(Error::Input { file: names, cause }),
     }
 }

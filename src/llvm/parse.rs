@@ -8,6 +8,7 @@
 
 use super::Input;
 use super::raw::{copy_cstr, copy_text, llvm, take_buffer, take_message};
+use super::reader::list;
 use crate::support::error::Error;
 use hashbrown::HashMap;
 use inkwell::llvm_sys::analysis::LLVMVerifierFailureAction;
@@ -218,6 +219,7 @@ impl Parsed {
         Ok(module)
     }
 
+    /// Whether the module is for that architecture and valid.
     fn check(&self, module: LLVMModuleRef, arch: &str) -> Result<(), String> {
         if arch == "x86_64" {
             check_target(module)?;
@@ -321,7 +323,34 @@ fn one_line(text: &str) -> String {
     lines.join(" ")
 }
 
-fn verify(module: LLVMModuleRef) -> Result<(), String> {
+/// The module's functions, in the order of their numbers.
+pub(super) fn functions(module: LLVMModuleRef) -> Vec<LLVMValueRef> {
+    list(llvm!(core::LLVMGetFirstFunction(module)), |v| {
+        llvm!(core::LLVMGetNextFunction(v))
+    })
+    .collect()
+}
+
+/// Whether a module is for the host, and its debug information, if it has some, of this LLVM's form.
+///
+/// # Errors
+/// What it is instead.
+pub(super) fn is_for_host(module: LLVMModuleRef) -> Result<(), String> {
+    check_target(module)?;
+    let version = llvm!(debuginfo::LLVMGetModuleDebugMetadataVersion(module));
+    let units = c"llvm.dbg.cu".as_ptr();
+    let units = llvm!(core::LLVMGetNamedMetadataNumOperands(module, units));
+    if units > 0 && version != llvm!(debuginfo::LLVMDebugMetadataVersion()) {
+        return Err(format!("debug information of version {version}"));
+    }
+    Ok(())
+}
+
+/// What makes the functions that have been read, or the module around them, invalid.
+///
+/// # Errors
+/// LLVM's message.
+pub(super) fn verify(module: LLVMModuleRef) -> Result<(), String> {
     let mut message = null_mut();
     let broken = llvm!(analysis::LLVMVerifyModule(
         module,

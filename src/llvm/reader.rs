@@ -7,7 +7,7 @@
 use super::attributes::Kinds;
 use super::parse::Parsed;
 use super::raw::{copy_cstr, copy_text, llvm};
-use crate::ir::debug::Loc;
+use super::tables::Tables;
 use crate::ir::{
     Alias, AliasId, BlockId, ConstId, FileId, FuncId, Function, Global, GlobalId, GlobalRef, IFunc,
     IFuncId, Linkage, LocId, Module, ScopeId, TypeId, Value, Xtor,
@@ -16,11 +16,14 @@ use hashbrown::{HashMap, HashSet};
 use inkwell::llvm_sys::LLVMLinkage;
 use inkwell::llvm_sys::LLVMValueKind;
 use inkwell::llvm_sys::prelude::*;
+use parking_lot::Mutex;
 
 /// The state of one copy.
 pub(super) struct Reader<'p> {
     pub(super) parsed: &'p Parsed,
-    pub(super) out: Module,
+    out: Module,
+    /// What readers of one program share.
+    pub(super) tables: &'p Mutex<Tables>,
     /// Folds constants; never positioned.
     pub(super) builder: LLVMBuilderRef,
     /// `i64`.
@@ -38,7 +41,6 @@ pub(super) struct Reader<'p> {
     /// Scratch for attribute lists.
     pub(super) attributes: Vec<LLVMAttributeRef>,
     pub(super) locs: HashMap<LLVMMetadataRef, LocId>,
-    pub(super) loc_index: HashMap<Loc, LocId>,
     pub(super) last_loc: Option<(LLVMMetadataRef, LocId)>,
     pub(super) scopes: HashMap<LLVMMetadataRef, (FileId, ScopeId)>,
     pub(super) subprograms: HashMap<LLVMMetadataRef, ScopeId>,
@@ -101,11 +103,12 @@ pub(super) fn section_of(value: LLVMValueRef) -> Option<Box<str>> {
 }
 
 impl<'p> Reader<'p> {
-    /// A reader of a parsed module.
-    pub(super) fn new(parsed: &'p Parsed) -> Self {
+    /// A reader of a parsed module, which adds to the tables.
+    pub(super) fn new(parsed: &'p Parsed, tables: &'p Mutex<Tables>) -> Self {
         Reader {
             parsed,
             out: Module::default(),
+            tables,
             builder: llvm!(core::LLVMCreateBuilderInContext(parsed.context)),
             word_type: llvm!(core::LLVMInt64TypeInContext(parsed.context)),
             kinds: Kinds::new(),
@@ -118,7 +121,6 @@ impl<'p> Reader<'p> {
             blocks: HashMap::new(),
             attributes: Vec::new(),
             locs: HashMap::new(),
-            loc_index: HashMap::new(),
             last_loc: None,
             scopes: HashMap::new(),
             subprograms: HashMap::new(),
@@ -126,8 +128,58 @@ impl<'p> Reader<'p> {
         }
     }
 
-    /// Copies the module.
+    /// Copies the module, its functions' bodies included.
     pub(super) fn read(mut self, name: &str) -> Module {
+        let functions = self.number_all();
+        let functions: Vec<_> = functions.iter().map(|&v| self.function(v)).collect();
+        let mut module = self.symbols(name);
+        module.functions = functions.into_iter().collect();
+        std::mem::take(&mut *self.tables.lock()).put(&mut module);
+        module
+    }
+
+    /// Gives every symbol its number; the functions, in that order.
+    pub(super) fn number_all(&mut self) -> Vec<LLVMValueRef> {
+        let module = self.parsed.module;
+        let functions: Vec<_> = list(llvm!(core::LLVMGetFirstFunction(module)), |v| {
+            llvm!(core::LLVMGetNextFunction(v))
+        })
+        .collect();
+        for (i, &v) in (0..).zip(&functions) {
+            self.number(v, GlobalRef::Func(FuncId::from_u32(i)));
+        }
+        for (i, v) in (0..).zip(self.globals()) {
+            self.number(v, GlobalRef::Var(GlobalId::from_u32(i)));
+        }
+        for (i, v) in (0..).zip(self.aliases()) {
+            self.number(v, GlobalRef::Alias(AliasId::from_u32(i)));
+        }
+        for (i, v) in (0..).zip(self.ifuncs()) {
+            self.number(v, GlobalRef::IFunc(IFuncId::from_u32(i)));
+        }
+        functions
+    }
+
+    fn globals(&self) -> Vec<LLVMValueRef> {
+        list(llvm!(core::LLVMGetFirstGlobal(self.parsed.module)), |v| {
+            llvm!(core::LLVMGetNextGlobal(v))
+        })
+        .filter(|&v| !is_bookkeeping(&name_of(v), section_of(v).as_deref()))
+        .collect()
+    }
+
+    fn aliases(&self) -> Vec<LLVMValueRef> {
+        let first = llvm!(core::LLVMGetFirstGlobalAlias(self.parsed.module));
+        list(first, |v| llvm!(core::LLVMGetNextGlobalAlias(v))).collect()
+    }
+
+    fn ifuncs(&self) -> Vec<LLVMValueRef> {
+        let first = llvm!(core::LLVMGetFirstGlobalIFunc(self.parsed.module));
+        list(first, |v| llvm!(core::LLVMGetNextGlobalIFunc(v))).collect()
+    }
+
+    /// Everything but the functions and the tables, once all have numbers.
+    pub(super) fn symbols(&mut self, name: &str) -> Module {
         let module = self.parsed.module;
         self.out.name = name.to_string();
         self.out.triple = copy_cstr(llvm!(core::LLVMGetTarget(module))).into();
@@ -135,43 +187,11 @@ impl<'p> Reader<'p> {
         let mut len = 0;
         let text = llvm!(core::LLVMGetModuleInlineAsm(module, &mut len));
         self.out.module_asm = copy_text(text, len).into();
-
-        let functions: Vec<_> = list(llvm!(core::LLVMGetFirstFunction(module)), |v| {
-            llvm!(core::LLVMGetNextFunction(v))
-        })
-        .collect();
-        let globals: Vec<_> = list(llvm!(core::LLVMGetFirstGlobal(module)), |v| {
-            llvm!(core::LLVMGetNextGlobal(v))
-        })
-        .filter(|&v| !is_bookkeeping(&name_of(v), section_of(v).as_deref()))
-        .collect();
-        let aliases: Vec<_> = list(llvm!(core::LLVMGetFirstGlobalAlias(module)), |v| {
-            llvm!(core::LLVMGetNextGlobalAlias(v))
-        })
-        .collect();
-        let ifuncs: Vec<_> = list(llvm!(core::LLVMGetFirstGlobalIFunc(module)), |v| {
-            llvm!(core::LLVMGetNextGlobalIFunc(v))
-        })
-        .collect();
-
-        for (i, &v) in (0..).zip(&functions) {
-            self.number(v, GlobalRef::Func(FuncId::from_u32(i)));
-        }
-        for (i, &v) in (0..).zip(&globals) {
-            self.number(v, GlobalRef::Var(GlobalId::from_u32(i)));
-        }
-        for (i, &v) in (0..).zip(&aliases) {
-            self.number(v, GlobalRef::Alias(AliasId::from_u32(i)));
-        }
-        for (i, &v) in (0..).zip(&ifuncs) {
-            self.number(v, GlobalRef::IFunc(IFuncId::from_u32(i)));
-        }
-
-        for &v in &globals {
+        for v in self.globals() {
             let global = self.global(v);
             self.out.globals.push(global);
         }
-        for &v in &aliases {
+        for v in self.aliases() {
             let target = self.constant(llvm!(core::LLVMAliasGetAliasee(v)));
             self.out.aliases.push(Alias {
                 name: name_of(v),
@@ -179,7 +199,7 @@ impl<'p> Reader<'p> {
                 linkage: linkage(v),
             });
         }
-        for &v in &ifuncs {
+        for v in self.ifuncs() {
             let resolver = self.constant(llvm!(core::LLVMGetGlobalIFuncResolver(v)));
             let ty = self.type_id(llvm!(core::LLVMGlobalGetValueType(v)));
             self.out.ifuncs.push(IFunc {
@@ -188,10 +208,6 @@ impl<'p> Reader<'p> {
                 ty,
                 linkage: linkage(v),
             });
-        }
-        for &v in &functions {
-            let function = self.function(v);
-            self.out.functions.push(function);
         }
         self.out.ctors = self.xtors(c"llvm.global_ctors");
         self.out.dtors = self.xtors(c"llvm.global_dtors");
@@ -223,16 +239,15 @@ impl<'p> Reader<'p> {
         }
     }
 
-    fn function(&mut self, value: LLVMValueRef) -> Function {
+    /// Copies a function, and its body if it has one.
+    pub(super) fn function(&mut self, value: LLVMValueRef) -> Function {
         let (params, ret_attrs) = self.signature_attrs(value);
         let has_personality = llvm!(core::LLVMHasPersonalityFn(value)) != 0;
         let subprogram = llvm!(debuginfo::LLVMGetSubprogram(value));
         let name = name_of(value);
         let scope = (!subprogram.is_null()).then(|| {
             let scope = self.subprogram(subprogram);
-            if self.out.debug.scopes[scope].name.is_empty() {
-                self.out.debug.scopes[scope].name = name.clone();
-            }
+            self.tables.lock().name(scope, &name);
             scope
         });
         let declared = llvm!(core::LLVMIsDeclaration(value)) != 0;

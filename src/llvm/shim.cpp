@@ -41,6 +41,34 @@ extern "C" LLVMModuleRef ompvm_open(LLVMContextRef context, const char *bytes, s
   return wrap(module->release());
 }
 
+/// Whether bitcode was written by this version of LLVM, so that nothing in it is replaced as it is read.
+extern "C" int ompvm_is_current(const char *bytes, size_t size) {
+  auto producer = getBitcodeProducerString(MemoryBufferRef(StringRef(bytes, size), "input"));
+  if (!producer) {
+    consumeError(producer.takeError());
+    return 0;
+  }
+  return StringRef(*producer).consume_front("LLVM") &&
+         StringRef(*producer).drop_front(4).starts_with(Twine(LLVM_VERSION_MAJOR).str() + ".");
+}
+
+/// Reads the metadata of a module that was opened, or one of its functions.
+extern "C" int ompvm_read_metadata(LLVMModuleRef module, char **error) {
+  if (Error e = unwrap(module)->materializeMetadata()) {
+    *error = message(toString(std::move(e)));
+    return 1;
+  }
+  return 0;
+}
+
+extern "C" int ompvm_read_function(LLVMValueRef function, char **error) {
+  if (Error e = unwrap<Function>(function)->materialize()) {
+    *error = message(toString(std::move(e)));
+    return 1;
+  }
+  return 0;
+}
+
 /// Reads the functions that `wanted` says, by number; the others become declarations.
 /// `names` holds the name of each function of the module as it is when read as a whole.
 extern "C" int ompvm_select(LLVMModuleRef wrapped, const char *const *names, const size_t *lengths,

@@ -40,6 +40,9 @@ unsafe extern "C" {
         size: usize,
         error: *mut *mut c_char,
     ) -> LLVMModuleRef;
+    fn ompvm_is_current(bytes: *const c_char, size: usize) -> c_int;
+    fn ompvm_read_metadata(module: LLVMModuleRef, error: *mut *mut c_char) -> c_int;
+    fn ompvm_read_function(function: LLVMValueRef, error: *mut *mut c_char) -> c_int;
     fn ompvm_select(
         module: LLVMModuleRef,
         names: *const *const c_char,
@@ -105,6 +108,32 @@ pub(super) fn open(context: LLVMContextRef, bytes: &[u8]) -> Result<LLVMModuleRe
         return Err(take_message(error));
     }
     Ok(module)
+}
+
+/// Whether bitcode was written by this version of LLVM.
+pub(super) fn is_current(bytes: &[u8]) -> bool {
+    // SAFETY: the bytes are as long as said.
+    unsafe { ompvm_is_current(bytes.as_ptr().cast(), bytes.len()) != 0 }
+}
+
+/// Reads the metadata of a module that was opened.
+pub(super) fn read_metadata(module: LLVMModuleRef) -> Result<(), String> {
+    let mut error = null_mut();
+    // SAFETY: the module is live.
+    match unsafe { ompvm_read_metadata(module, &raw mut error) } {
+        0 => Ok(()),
+        _ => Err(take_message(error)),
+    }
+}
+
+/// Reads a function of a module that was opened.
+pub(super) fn read_function(function: LLVMValueRef) -> Result<(), String> {
+    let mut error = null_mut();
+    // SAFETY: the function is live.
+    match unsafe { ompvm_read_function(function, &raw mut error) } {
+        0 => Ok(()),
+        _ => Err(take_message(error)),
+    }
 }
 
 /// Reads the named functions of a module that was opened; the others become declarations.

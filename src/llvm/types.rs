@@ -14,7 +14,7 @@ impl Reader<'_> {
             return id;
         }
         let translated = self.translate_type(ty);
-        let id = self.out.types.intern(translated);
+        let id = self.tables.lock().types.intern(translated);
         self.types.insert(ty, id);
         id
     }

@@ -239,7 +239,7 @@ impl<'r> Session<'r> {
         if unit.entries.is_empty() {
             return Ok((extra, failed));
         }
-        let all = prepare::functions(parsed.module);
+        let all = parse::functions(parsed.module);
         for (index, entry) in unit.entries.iter().enumerate() {
             let Some(&function) = all.get(entry.function) else {
                 return Err("the files changed since they were read".into());

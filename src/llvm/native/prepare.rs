@@ -18,7 +18,7 @@ use super::processor;
 use super::symbol::Symbol;
 use super::{Function, Level, Request, Variable};
 use crate::llvm::contract::ROUNDING;
-use crate::llvm::parse::Parsed;
+use crate::llvm::parse::{Parsed, functions};
 use crate::llvm::raw::{llvm, take_message};
 use crate::llvm::reader::{is_bookkeeping, list, name_of, section_of};
 use crate::llvm::shim::replace_function;
@@ -103,14 +103,6 @@ pub(super) fn prepare(
     };
     work.run()?;
     Ok(work.out)
-}
-
-/// The module's functions, in order.
-pub(super) fn functions(module: LLVMModuleRef) -> Vec<LLVMValueRef> {
-    list(llvm!(core::LLVMGetFirstFunction(module)), |v| {
-        llvm!(core::LLVMGetNextFunction(v))
-    })
-    .collect()
 }
 
 /// The instructions of a function, as they stand now.

@@ -4,6 +4,7 @@ mod errors;
 mod instructions;
 mod layout;
 mod native;
+mod parts;
 mod saved;
 mod symbols;
 

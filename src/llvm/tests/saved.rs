@@ -4,7 +4,7 @@ use super::*;
 use crate::ir::saved::{load, save};
 use crate::ir::visit::Uses;
 
-const SYMBOLS: &str = r#"
+pub(super) const SYMBOLS: &str = r#"
 @g = global { i32, [3 x i16], ptr } { i32 7, [3 x i16] [i16 1, i16 -2, i16 3], ptr @f }, align 16
 @text = private unnamed_addr constant [6 x i8] c"hello\00", section "strings"
 @t = thread_local global i128 -1

@@ -1,0 +1,164 @@
+//! Reads one large file by several threads.
+//!
+//! Why: at the start of a program nothing else can be done, most processors are idle, and reading
+//! is a fifth of a short run (SP of the NAS benchmarks, class S, 20 of 80 ms). How: LLVM's contexts
+//! belong to one thread each, so every thread opens the file in its own, which costs it the types
+//! and declarations, takes functions from a common list, and copies them into common tables
+//! ([`Tables`]); the first one copies the variables, too. LLVM verifies in each thread what that
+//! thread has read.
+//!
+//! What not: no judgement of files. Whatever is odd, a file by another LLVM, a function that does
+//! not verify, ends with `None`, and the file is read by one thread, which says what is wrong.
+
+use super::parse::{self, Parsed};
+use super::raw::llvm;
+use super::reader::{Reader, name_of};
+use super::tables::Tables;
+use super::{Input, contract, guard, shim};
+use crate::ir::{Function, Module};
+use crate::support::topology;
+use inkwell::llvm_sys::prelude::*;
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Bytes that are worth a thread: what the types and declarations cost again.
+const WORTH: usize = 24 << 10;
+/// Each thread has the declarations in memory: more threads bring less.
+const MOST: usize = 4;
+/// Larger files take their memory once.
+const LARGE: usize = 16 << 20;
+
+/// How many threads should read a file of that size now. In chaos (`tier::chaos`) several, whatever
+/// its size.
+pub(super) fn worthwhile(bytes: usize) -> usize {
+    if std::env::var_os("OMPVM_CHAOS").is_some() {
+        return 3;
+    }
+    if !(2 * WORTH..=LARGE).contains(&bytes) {
+        return 1;
+    }
+    let others = topology::running_threads().saturating_sub(1);
+    let idle = topology::usable_cpus().saturating_sub(others);
+    (bytes / WORTH).min(idle).clamp(1, MOST)
+}
+
+/// What the threads share.
+struct Work {
+    file: Input,
+    contract: bool,
+    /// The next of the functions with a body.
+    next: AtomicUsize,
+    tables: Mutex<Tables>,
+}
+
+/// What one thread has read.
+struct Part {
+    /// The variables and so on, of the first.
+    module: Option<Module>,
+    /// Functions by their numbers.
+    functions: Vec<(usize, Function)>,
+    /// The names of all, as this thread has read them.
+    names: Vec<Box<str>>,
+}
+
+/// Reads a bitcode file by so many threads; `None` when that cannot be.
+pub(super) fn read(file: &Input, contract: bool, threads: usize) -> Option<Module> {
+    let work = Arc::new(Work {
+        file: file.clone(),
+        contract,
+        next: AtomicUsize::new(0),
+        tables: Mutex::default(),
+    });
+    let limits = guard::Limits::for_input(work.file.bytes.len());
+    let part = |first: bool| {
+        let work = work.clone();
+        let read = move || {
+            let (part, parsed) = work.part(first)?;
+            // Given back while the program runs already; the bytes outlive what was parsed.
+            Some((part, (parsed, work)))
+        };
+        guard::run_leaving(&limits, read).ok()?
+    };
+    let parts: Vec<Option<Part>> = std::thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(|| part(false))).collect();
+        let first = part(true);
+        let others = others.into_iter().map(|other| other.join().ok()?);
+        std::iter::once(first).chain(others).collect()
+    });
+    let mut parts: Vec<Part> = parts.into_iter().collect::<Option<_>>()?;
+    let mut module = parts[0].module.take()?;
+    let names = std::mem::take(&mut parts[0].names);
+    let mut functions: Vec<Option<Function>> = Vec::new();
+    functions.resize_with(names.len(), || None);
+    if parts[1..].iter().any(|part| part.names != names) {
+        return None;
+    }
+    for part in parts {
+        for (number, function) in part.functions {
+            functions[number] = Some(function);
+        }
+    }
+    module.functions = functions
+        .into_iter()
+        .collect::<Option<Vec<_>>>()?
+        .into_iter()
+        .collect();
+    std::mem::take(&mut *work.tables.lock()).put(&mut module);
+    module.contracted = contract;
+    module.files = Arc::new([(file.name.clone(), file.bytes.clone())]);
+    Some(module)
+}
+
+impl Work {
+    fn part(&self, first: bool) -> Option<(Part, Parsed)> {
+        let bytes = &self.file.bytes;
+        if !shim::is_current(bytes) {
+            return None;
+        }
+        let parsed = parse::open(bytes).ok()?;
+        let module = parsed.module;
+        shim::read_metadata(module).ok()?;
+        parse::is_for_host(module).ok()?;
+        let functions = parse::functions(module);
+        let defined = |f: &&LLVMValueRef| llvm!(core::LLVMIsDeclaration(**f)) == 0;
+        let bodies = functions.iter().filter(defined).count();
+        let mut own = Vec::new();
+        let mut with_body = functions.iter().copied().enumerate();
+        let mut taken = self.next.fetch_add(1, Ordering::Relaxed);
+        let mut passed = 0;
+        while taken < bodies {
+            let (number, function) = with_body.find(|(_, f)| {
+                let body = defined(&f);
+                passed += usize::from(body);
+                body && passed == taken + 1
+            })?;
+            shim::read_function(function).ok()?;
+            own.push(number);
+            taken = self.next.fetch_add(1, Ordering::Relaxed);
+        }
+        // Reading an older function may have replaced others.
+        if parse::functions(module) != functions || parse::verify(module).is_err() {
+            return None;
+        }
+        if self.contract {
+            contract::contract(module);
+        }
+        let mut reader = Reader::new(&parsed, &self.tables);
+        let functions = reader.number_all();
+        if first {
+            let declared = |(n, f)| (llvm!(core::LLVMIsDeclaration(f)) != 0).then_some(n);
+            own.extend(functions.iter().copied().enumerate().filter_map(declared));
+        }
+        let part = Part {
+            module: first.then(|| reader.symbols(&self.file.name)),
+            functions: own
+                .iter()
+                .map(|&n| (n, reader.function(functions[n])))
+                .collect(),
+            names: functions.iter().map(|&f| name_of(f)).collect(),
+        };
+        drop(reader);
+        Some((part, parsed))
+    }
+}
