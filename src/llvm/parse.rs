@@ -119,14 +119,15 @@ pub(super) fn parse_for(inputs: &[Input], arch: &str) -> Result<Parsed, Error> {
     Ok(parsed)
 }
 
-/// Opens one bitcode file that was verified before, its functions unread.
+/// Opens one bitcode file, its functions unread; with `types`, debug information will be whole, else
+/// only what leads to places can be relied on.
 ///
 /// # Errors
 /// LLVM's message.
-pub(super) fn open(bytes: &[u8]) -> Result<Parsed, String> {
+pub(super) fn open(bytes: &[u8], types: bool) -> Result<Parsed, String> {
     configure();
     let mut parsed = Parsed::new();
-    parsed.module = super::shim::open(parsed.context, bytes)?;
+    parsed.module = super::shim::open(parsed.context, bytes, types)?;
     Ok(parsed)
 }
 

@@ -116,7 +116,7 @@ impl Work {
         if !shim::is_current(bytes) {
             return None;
         }
-        let parsed = parse::open(bytes).ok()?;
+        let parsed = parse::open(bytes, false).ok()?;
         let module = parsed.module;
         shim::read_metadata(module).ok()?;
         parse::is_for_host(module).ok()?;

@@ -29,11 +29,14 @@ using namespace llvm;
 
 static char *message(const Twine &text) { return LLVMCreateMessage(text.str().c_str()); }
 
-/// Opens bitcode without reading any function. The bytes must outlive the module.
+/// Opens bitcode without reading any function. The bytes must outlive the module. Without `types`, debug
+/// information is read as for a function that another module takes over: where it is needed, and what
+/// structures consist of is left out.
 extern "C" LLVMModuleRef ompvm_open(LLVMContextRef context, const char *bytes, size_t size,
-                                    char **error) {
+                                    int types, char **error) {
   MemoryBufferRef buffer(StringRef(bytes, size), "input");
-  auto module = getLazyBitcodeModule(buffer, *unwrap(context), /*ShouldLazyLoadMetadata=*/true);
+  auto module = getLazyBitcodeModule(buffer, *unwrap(context), /*ShouldLazyLoadMetadata=*/true,
+                                     /*IsImporting=*/!types);
   if (!module) {
     *error = message(toString(module.takeError()));
     return nullptr;

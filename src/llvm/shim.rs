@@ -38,6 +38,7 @@ unsafe extern "C" {
         context: LLVMContextRef,
         bytes: *const c_char,
         size: usize,
+        types: c_int,
         error: *mut *mut c_char,
     ) -> LLVMModuleRef;
     fn ompvm_is_current(bytes: *const c_char, size: usize) -> c_int;
@@ -100,10 +101,15 @@ unsafe extern "C" {
 }
 
 /// Opens bitcode, which must outlive the module, with its functions unread.
-pub(super) fn open(context: LLVMContextRef, bytes: &[u8]) -> Result<LLVMModuleRef, String> {
+pub(super) fn open(
+    context: LLVMContextRef,
+    bytes: &[u8],
+    types: bool,
+) -> Result<LLVMModuleRef, String> {
     let mut error = null_mut();
+    let (start, size) = (bytes.as_ptr().cast(), bytes.len());
     // SAFETY: the context is live; the bytes are as long as said.
-    let module = unsafe { ompvm_open(context, bytes.as_ptr().cast(), bytes.len(), &raw mut error) };
+    let module = unsafe { ompvm_open(context, start, size, types.into(), &raw mut error) };
     if module.is_null() {
         return Err(take_message(error));
     }

@@ -184,7 +184,7 @@ impl<'r> Session<'r> {
             times[i] = last.elapsed();
             last = Instant::now();
         };
-        let parsed = parse::open(self.bitcode.bytes())?;
+        let parsed = parse::open(self.bitcode.bytes(), self.request.debug == Debug::Full)?;
         let (extra, failed) = self.read(&parsed, unit)?;
         lap(0);
         let mut prepared = prepare::prepare(&parsed, self.request, unit.level, &extra)?;
