@@ -17,6 +17,7 @@ use crate::memory::func::FuncRef;
 use crate::memory::thread::{self, ThreadState};
 use crate::memory::{image::Image, signals, throws, walk};
 use crate::support::error::{Error, TrapKind, Unsupported};
+use crate::support::own_work;
 use std::ffi::c_void;
 use std::fmt::Write;
 use std::ptr;
@@ -179,7 +180,7 @@ pub fn lower_function(func: &FuncRef) -> &'static Lowered {
     if let Some(code) = known() {
         return code;
     }
-    let _own = thread::own_work();
+    let _own = own_work::begin();
     let options = lower::Options::current();
     let start = options.count.then(Instant::now);
     let code: &'static Lowered = Box::leak(lower::lower(func.image(), func.id, &options));

@@ -11,6 +11,7 @@
 //! so while a read is under way (each would take the other for the one before it).
 
 use super::raw::{copy_cstr, llvm};
+use crate::support::own_work;
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::{c_char, c_int, c_void};
 use std::mem::MaybeUninit;
@@ -370,6 +371,7 @@ pub(super) fn run_leaving<T: Send + 'static, Rest>(
             let _stack = SignalStack::new();
             CURRENT.set(Arc::as_ptr(&of_worker));
             let finish = Finish(of_worker);
+            own_work::to_the_end();
             let (value, rest) = work().unzip();
             *result.lock().unwrap_or_else(PoisonError::into_inner) = value;
             // The program may run from here, and wait for signals that its own threads block.

@@ -13,8 +13,7 @@
 //! What not: no pool. A thread costs far less than any compilation, and none is left for a child
 //! of `fork` to miss.
 
-use super::thread;
-use crate::support::topology;
+use crate::support::{own_work, topology};
 use std::ffi::{CStr, c_void};
 use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -72,7 +71,7 @@ type Work<'a> = Box<dyn FnOnce() + Send + 'a>;
 unsafe fn start(name: &CStr, work: Work<'_>) -> Option<libc::pthread_t> {
     extern "C" fn go(work: *mut c_void) -> *mut c_void {
         // What the guest put in the place of library functions is not for this thread, to its end.
-        std::mem::forget(thread::own_work());
+        own_work::to_the_end();
         topology::take_turns_quickly();
         // SAFETY: `start` made the box for this thread alone.
         let work = unsafe { Box::from_raw(work.cast::<Work<'static>>()) };
@@ -84,7 +83,7 @@ unsafe fn start(name: &CStr, work: Work<'_>) -> Option<libc::pthread_t> {
     // would leave it unfinished in the child for ever.
     topology::usable_cpus();
     let work = Box::into_raw(Box::new(work)).cast::<c_void>();
-    let _own = thread::own_work();
+    let _own = own_work::begin();
     let _deaf = Deaf::new();
     // SAFETY: the attributes are initialised before use; the name is short enough or not taken;
     // see the caller's promise for the work.
@@ -164,7 +163,7 @@ pub fn run_all<T: Send, F: FnOnce() -> T + Send>(work: Vec<F>) -> Vec<T> {
         (_, Some(Ok(value))) => Some(value),
         (_, Some(Err(panic))) => resume_unwind(panic),
         (work, None) => work.map(|w| {
-            let _own = thread::own_work();
+            let _own = own_work::begin();
             w()
         }),
     };

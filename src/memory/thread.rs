@@ -185,44 +185,6 @@ pub fn look_at_frames(look: &mut dyn FnMut(usize)) {
     }
 }
 
-thread_local! {
-    /// How many calls deep this thread is in work of our own.
-    static OWN_WORK: Cell<u32> = const { Cell::new(0) };
-}
-
-/// While it lives, this thread works for us, not for the guest: what the guest put in the place
-/// of library functions is not called.
-#[derive(Debug)]
-pub struct OwnWork(());
-
-/// Begins work of our own that may call libraries.
-pub fn own_work() -> OwnWork {
-    OWN_WORK.set(OWN_WORK.get() + 1);
-    OwnWork(())
-}
-
-impl Drop for OwnWork {
-    fn drop(&mut self) {
-        OWN_WORK.set(OWN_WORK.get() - 1);
-    }
-}
-
-/// Where the 32-bit count behind [`own_work`] lies from the thread pointer, when that is the same
-/// on every thread: in an executable (TLS ABI, variant II).
-#[cfg(target_arch = "x86_64")]
-pub fn own_work_offset() -> Option<i32> {
-    let pointer: usize;
-    // SAFETY: the word at the thread pointer holds the thread pointer.
-    unsafe {
-        std::arch::asm!("mov {}, fs:[0]", out(reg) pointer, options(nostack, readonly));
-    }
-    let here = OWN_WORK.with(|c| c.as_ptr() as usize);
-    let offset = (here as i64).wrapping_sub(pointer as i64);
-    i32::try_from(offset)
-        .ok()
-        .filter(|o| (-(1 << 20)..0).contains(o))
-}
-
 /// This thread's state, made when it has none.
 ///
 /// Ends the process with status 125 when the system has no memory for a guest stack.

@@ -6,6 +6,7 @@ pub mod error;
 pub mod fault_alloc;
 pub mod machine;
 pub mod mathematics;
+pub mod own_work;
 pub mod seen;
 pub mod sharing;
 pub mod sync;

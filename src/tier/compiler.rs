@@ -10,8 +10,8 @@ use crate::ir::FuncId;
 use crate::jit::{Compiled, Level, Program, Unit};
 use crate::llvm::cache::Shelf;
 use crate::memory::image::Image;
-use crate::memory::thread;
 use crate::support::clock::own_time;
+use crate::support::own_work;
 use cranelift_entity::EntityRef;
 use hashbrown::{HashMap, HashSet};
 use parking_lot::Mutex;
@@ -158,7 +158,7 @@ impl Compiler {
         self.busy.fetch_add(1, Ordering::AcqRel);
         let done = {
             // What the guest put in the place of library functions is not for LLVM.
-            let _own = thread::own_work();
+            let _own = own_work::begin();
             self.program.compile(image, unit)
         };
         let done = match done {

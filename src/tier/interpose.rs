@@ -7,15 +7,16 @@
 //!
 //! The libraries are shared with our own code, LLVM above all, which may run on the same thread.
 //! So a slot gets a small stub that goes to what it was bound to while our own code is at work
-//! ([`thread::own_work`]), else to the guest.
+//! ([`own_work`]), else to the guest.
 //!
 //! What not: variables (the library may have used its own already); inline functions, whose
 //! copies do the same by the one-definition rule; libraries that the guest opens later; embedded
-//! programs, whose process is not theirs.
+//! programs, whose process is not theirs. A few blocks that the C library itself made before the guest was loaded, or
+//! while our own code was at work, come to the guest's `free` at the end: those in which it lists a thread's destructors.
 
 use crate::ir::Linkage;
 use crate::memory::image::Image;
-use crate::memory::thread;
+use crate::support::own_work;
 use hashbrown::HashMap;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
@@ -62,9 +63,18 @@ struct Export {
     stub: usize,
 }
 
+/// A library's slot, and what comes into it.
+struct Slot {
+    at: *mut usize,
+    stub: usize,
+    /// Whether the loader made its page read-only.
+    protected: bool,
+}
+
 struct Work {
     exports: HashMap<Box<[u8]>, Export>,
     stubs: StubPages,
+    slots: Vec<Slot>,
     first: bool,
 }
 
@@ -78,7 +88,7 @@ pub fn apply(image: &Image) {
             exports.insert(f.name.as_bytes().into(), Export { guest, stub: 0 });
         }
     }
-    let Some(flag) = thread::own_work_offset() else {
+    let Some(flag) = own_work::offset() else {
         return;
     };
     let mut work = Work {
@@ -88,11 +98,17 @@ pub fn apply(image: &Image) {
             at: ptr::null_mut(),
             left: 0,
         },
+        slots: Vec::new(),
         first: true,
     };
     // SAFETY: the callback gets this work and reads what the loader keeps.
     unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut work).cast()) };
     work.stubs.seal();
+    // Only now: threads of our own that still give back what they read go through these slots.
+    for slot in &work.slots {
+        // SAFETY: as found in a library that is bound already.
+        unsafe { write(slot) };
+    }
 }
 
 unsafe extern "C" fn visit(
@@ -159,11 +175,16 @@ unsafe fn library(info: &libc::dl_phdr_info, work: &mut Work) {
                     continue;
                 }
                 let name = CStr::from_ptr((strings + symbol.name as usize) as *const c_char);
-                let slot = (base + rela.offset as usize) as *mut usize;
+                let at = (base + rela.offset as usize) as *mut usize;
                 if let Some(export) = work.exports.get_mut(name.to_bytes())
-                    && let Some(stub) = export.stub(name, *slot, &mut work.stubs)
+                    && let Some(stub) = export.stub(name, *at, &mut work.stubs)
                 {
-                    write(slot, stub, relro.contains(&(slot as usize)));
+                    let protected = relro.contains(&(at as usize));
+                    work.slots.push(Slot {
+                        at,
+                        stub,
+                        protected,
+                    });
                 }
             }
         }
@@ -185,18 +206,18 @@ impl Export {
 }
 
 /// # Safety
-/// `slot` is a library's relocated slot.
-unsafe fn write(slot: *mut usize, value: usize, protected: bool) {
-    let page = ((slot as usize) & !(PAGE - 1)) as *mut c_void;
+/// `slot` is a library's relocated one, and its stub can run.
+unsafe fn write(slot: &Slot) {
+    let page = ((slot.at as usize) & !(PAGE - 1)) as *mut c_void;
     // SAFETY: the page is the library's, and gets the protection back that the loader gave it. A
     // slot is aligned, so that a thread that reads it sees the old value or the new one.
     unsafe {
-        if protected && libc::mprotect(page, PAGE, libc::PROT_READ | libc::PROT_WRITE) != 0 {
+        if slot.protected && libc::mprotect(page, PAGE, libc::PROT_READ | libc::PROT_WRITE) != 0 {
             return;
         }
-        (*slot.cast::<std::sync::atomic::AtomicUsize>())
-            .store(value, std::sync::atomic::Ordering::Release);
-        if protected {
+        (*slot.at.cast::<std::sync::atomic::AtomicUsize>())
+            .store(slot.stub, std::sync::atomic::Ordering::Release);
+        if slot.protected {
             libc::mprotect(page, PAGE, libc::PROT_READ);
         }
     }
