@@ -155,6 +155,8 @@ impl Gen<'_> {
             } else {
                 self.c.asm.vstore64(m, r);
             }
+            // Each pair may lock three; the base stays where it is, since only vector registers are taken here.
+            self.c.unlock();
         }
     }
 
