@@ -307,7 +307,7 @@ impl Lower<'_> {
                     return Kind::Plain;
                 };
                 let size = self.m.layout(*elem).size.saturating_mul(n as u64);
-                if *align > 16 || size > 1 << 20 {
+                if *align > 16 || size >= super::memory::STREAMED {
                     return Kind::Plain;
                 }
                 let align = (*align).max(1);

@@ -10,6 +10,12 @@ use crate::interp::isa::{self, Enc, Mem, Memn, Memx, op};
 use crate::ir::{Op, Ordering, Type, TypeId};
 use std::mem::offset_of;
 
+/// Bytes from which on an array is not part of the frame but begins where a line of the processor's cache does: compiled
+/// loops that are entered from here have it where it is, and a vector across two lines takes them twice as long.
+pub(super) const STREAMED: u64 = 8 << 10;
+/// Bytes of a line.
+const LINE: u32 = 64;
+
 impl Lower<'_> {
     pub(super) fn alloca(&mut self, i: usize, dst: u16) {
         let Op::Alloca { elem, count, align } = self.body.insts[i].op else {
@@ -21,6 +27,11 @@ impl Lower<'_> {
         }
         self.dynamic = true;
         let size = self.m.layout(elem).size;
+        let align = if size >= STREAMED {
+            align.max(LINE)
+        } else {
+            align
+        };
         let count = self.operand(count);
         let (count, size) = match u32::try_from(size) {
             Ok(size) => (count, size),
