@@ -118,10 +118,11 @@ fn bitcode(folder: &str, file: &str, output: &str, flags: &[&str]) -> bool {
 /// Compiles the C++ of `src/llvm` against the headers of the LLVM that `llvm-sys` found.
 #[cfg(feature = "vm")]
 fn compile_shim() {
-    const SOURCES: [&str; 9] = [
+    const SOURCES: [&str; 10] = [
         "src/llvm/shim.cpp",
         "src/llvm/entry.cpp",
         "src/llvm/speculate.cpp",
+        "src/llvm/lines.cpp",
         "src/llvm/loads.cpp",
         "src/llvm/narrow.cpp",
         "src/llvm/pairs.cpp",
@@ -129,7 +130,12 @@ fn compile_shim() {
         "src/llvm/unroll.cpp",
         "src/llvm/written.cpp",
     ];
-    const HEADERS: [&str; 2] = ["src/llvm/analyses.h", "src/llvm/versions.h"];
+    const HEADERS: [&str; 4] = [
+        "src/llvm/analyses.h",
+        "src/llvm/interleaved.h",
+        "src/llvm/places.h",
+        "src/llvm/versions.h",
+    ];
     for file in SOURCES.iter().chain(&HEADERS) {
         println!("cargo::rerun-if-changed={file}");
     }

@@ -11,10 +11,18 @@
 // the operands of both are there. An access to memory moves to the other of its pair only where nothing between
 // them can tell.
 //
+// Complex numbers come in with their parts apart: shuffles take them out of what was loaded, and mix what is
+// stored. There the halves of a wide vector are its firsts and its seconds, in turn (`Node::mix`), which is the order
+// that memory has, and most of the shuffles go. Where the two parts have a sum and a difference, both are computed
+// (x86 has one instruction for that); where one has a sign that the other has not, a factor takes it, which
+// costs nothing if it is the same in all iterations.
+//
 // What not: no reordering of arithmetic, each element is computed as it was; nothing across blocks; no load
 // that would have to wait for two smaller stores right before it; no sums of vectors kept over iterations.
 
 #include "analyses.h"
+#include "interleaved.h"
+#include "places.h"
 
 #include <llvm-c/Core.h>
 #include <llvm-c/TargetMachine.h>
@@ -35,6 +43,7 @@
 
 using namespace llvm;
 using namespace llvm::PatternMatch;
+using namespace ompvm;
 
 namespace {
 
@@ -49,57 +58,30 @@ constexpr unsigned TRIES = 6;
 /// Fewest instructions that a tree has to save.
 constexpr int WORTH = 2;
 
-/// Where an access is: a number of bytes from something, or from an element of it.
-struct Place {
-  Value *base, *index = nullptr;
-  int64_t scale = 0, offset = 0;
-
-  bool from_where(const Place &other) const {
-    return base == other.base && index == other.index && scale == other.scale;
-  }
-};
-
-Place place(const DataLayout &layout, Value *pointer) {
-  unsigned width = layout.getIndexTypeSizeInBits(pointer->getType());
-  APInt offset(width, 0);
-  Place at;
-  at.base = pointer->stripAndAccumulateConstantOffsets(layout, offset, /*AllowNonInbounds=*/true);
-  auto *element = dyn_cast<GEPOperator>(at.base);
-  SmallMapVector<Value *, APInt, 4> indices;
-  APInt more_offset = offset;
-  if (element && element->collectOffset(layout, width, indices, more_offset) && indices.size() == 1 &&
-      indices.front().first->getType()->isIntegerTy(width)) {
-    // Addresses are computed modulo the width's power of two, as sums are.
-    offset = more_offset;
-    auto [index, scale] = indices.front();
-    Value *less;
-    const APInt *more;
-    if (match(index, m_AddLike(m_Value(less), m_APInt(more)))) {
-      offset += *more * scale;
-      index = less;
-    }
-    at.index = index;
-    at.scale = scale.getSExtValue();
-    at.base = element->getPointerOperand()->stripAndAccumulateConstantOffsets(layout, offset,
-                                                                              /*AllowNonInbounds=*/true);
-  }
-  at.offset = offset.getSExtValue();
-  return at;
-}
-
 enum class Kind {
   Same,   // one instruction for two
   Load,   // one load for two
   Twice,  // both are the same value
+  Halves, // both are from the same vector, of twice the length
   Passed, // shuffles, the second of which takes up what the first ends with
+  Mixed,  // shuffles that make pairs of firsts and seconds
+  Parted, // shuffles that take pairs apart, into firsts and seconds
+  Signed, // the same but for the sign of one
   Joined, // both stay as they are, and are put together
 };
 
+/// Costs of mixing two vectors of 128 bits, in instructions.
+constexpr int MIXING = 3;
+
 struct Node {
-  Node(Value *first, Value *second) : first(first), second(second) {}
+  Node(Value *first, Value *second, bool mix) : first(first), second(second), mix(mix) {}
 
   Value *first, *second;
+  bool mix; // the elements of the two in turn, and not one behind the other
   Kind kind = Kind::Joined;
+  std::optional<unsigned> sign; // whose sign changes
+  unsigned parts[2] = {};       // what of pairs that were taken apart
+  SmallVector<Instruction *, 4> gone; // what nobody needs any more
   bool up = false; // the wide load is where the earlier of the two was
   SmallVector<unsigned, 3> operands;
   Value *wide = nullptr;
@@ -149,7 +131,7 @@ private:
   AAResults &aliases;
   unsigned bits;
   std::vector<Node> nodes;
-  DenseMap<Pair, unsigned> known;
+  DenseMap<std::pair<Pair, unsigned>, unsigned> known;
   DenseSet<Pair> refused;
   DenseSet<Value *> shared; // loads that are in two pairs; they stay for who is no member of the tree
   StoreInst *roots[2] = {};
@@ -218,25 +200,37 @@ private:
   }
 
   /// What a pair of operands promises.
-  int promise(Value *a, Value *b) {
+  int promise(Value *a, Value *b, bool mix) {
     if (a == b || (isa<Constant>(a) && isa<Constant>(b)))
       return 2;
     auto *one = dyn_cast<Instruction>(a), *other = dyn_cast<Instruction>(b);
     if (!one || !other || one->getOpcode() != other->getOpcode() || one->getParent() != &block ||
         other->getParent() != &block)
       return 0;
+    if (mix && one->isBinaryOp()) {
+      int common = 0;
+      for (Value *v : one->operands())
+        if (is_contained(other->operands(), v))
+          common = std::max(common, isa<Instruction>(v) && cast<Instruction>(v)->getParent() == &block ? 1 : 2);
+      return 1 + common;
+    }
     auto *load = dyn_cast<LoadInst>(one);
     return load ? 3 * adjacent(load, cast<LoadInst>(other)) : 1;
   }
 
-  /// Whether one instruction of twice the length does what both do.
-  bool alike(Instruction *a, Instruction *b) {
+  static bool sum(Instruction *i) { return i->getOpcode() == Instruction::FAdd || i->getOpcode() == Instruction::FSub; }
+
+  /// Whether one instruction of twice the length does what both do; of what is mixed, a sum and a difference count as
+  /// one, too.
+  bool alike(Instruction *a, Instruction *b, bool mix) {
+    if (mix && sum(a) && sum(b))
+      return true;
     if (!a->isSameOperationAs(b, Instruction::CompareIgnoringAlignment | Instruction::CompareUsingIntersectedAttrs))
       return false;
     if (auto *shuffle = dyn_cast<ShuffleVectorInst>(a)) {
       // Within 128 bits: what goes across costs more than it saves.
       Type *type = shuffle->getOperand(0)->getType();
-      return fits(type) && fits(a->getType()) &&
+      return !mix && fits(type) && fits(a->getType()) &&
              shuffle->getShuffleMask() == cast<ShuffleVectorInst>(b)->getShuffleMask();
     }
     if (auto *call = dyn_cast<IntrinsicInst>(a)) {
@@ -272,23 +266,95 @@ private:
            isa<LoadInst>(first->getOperand(1)) && isa<LoadInst>(second->getOperand(1));
   }
 
-  unsigned node(Value *a, Value *b, unsigned depth) {
-    if (auto found = known.find({a, b}); found != known.end())
+  /// What two shuffles are to each other; whether they are anything.
+  bool shuffles(unsigned me, ShuffleVectorInst *a, ShuffleVectorInst *b, unsigned depth) {
+    if (nodes[me].mix) {
+      if (!part(a) || !part(b) || !(of_one(a, b) || of_the_same(a, b)))
+        return false;
+      nodes[me].kind = Kind::Parted;
+      nodes[me].parts[0] = *part(a);
+      nodes[me].parts[1] = *part(b);
+      nodes[me].gone = {a, b};
+      if (!of_one(a, b)) {
+        unsigned inner = node(a->getOperand(0), a->getOperand(1), depth + 1);
+        nodes[me].operands = {inner};
+      }
+      return true;
+    }
+    auto *mixing = mix(a, b) ? a : nullptr;
+    if (halves(a, b)) {
+      nodes[me].kind = Kind::Halves;
+      mixing = dyn_cast<ShuffleVectorInst>(a->getOperand(0));
+      if (!mixing || mixing->getParent() != &block || !mixes(mixing))
+        return true;
+    }
+    if (!mixing)
+      return false;
+    unsigned before = nodes.size();
+    unsigned inner = node(mixing->getOperand(0), mixing->getOperand(1), depth + 1, true);
+    if (nodes[inner].kind != Kind::Joined && nodes[inner].kind != Kind::Twice) {
+      nodes[me].kind = Kind::Mixed;
+      nodes[me].operands = {inner};
+      if (mixing != a)
+        nodes[me].gone = {mixing};
+      return true;
+    }
+    while (nodes.size() > before) {
+      Node n = nodes.back();
+      nodes.pop_back();
+      known.erase({{n.first, n.second}, n.mix});
+    }
+    return nodes[me].kind == Kind::Halves;
+  }
+
+  /// Whether an instruction's first two operands are factors, either of which gives the product its sign.
+  static bool multiplies(Instruction *i) {
+    auto *call = dyn_cast<IntrinsicInst>(i);
+    return i->getOpcode() == Instruction::FMul || (call && call->getIntrinsicID() == Intrinsic::fma);
+  }
+
+  /// Leaves out negations of factors, where one of the two products has one or three.
+  void unsign(unsigned me, MutableArrayRef<Pair> factors) {
+    bool odd[2] = {};
+    SmallVector<Instruction *, 4> gone;
+    SmallVector<Pair, 2> without;
+    for (auto [x, y] : factors) {
+      Value *of[2] = {x, y};
+      for (int i = 0; i < 2; i++)
+        if (Value *positive; match(of[i], m_FNeg(m_Value(positive)))) {
+          auto *negation = dyn_cast<Instruction>(of[i]);
+          if (!negation || negation->getParent() != &block)
+            continue;
+          gone.push_back(negation);
+          of[i] = positive;
+          odd[i] = !odd[i];
+        }
+      without.push_back({of[0], of[1]});
+    }
+    if (odd[0] == odd[1])
+      return;
+    copy(without, factors.begin());
+    nodes[me].sign = odd[0] ? 0 : 1;
+    nodes[me].gone = gone;
+  }
+
+  unsigned node(Value *a, Value *b, unsigned depth, bool mix = false) {
+    if (auto found = known.find({{a, b}, mix}); found != known.end())
       return found->second;
     unsigned me = nodes.size();
-    known[{a, b}] = me;
-    nodes.emplace_back(a, b);
-    if (a == b) {
+    known[{{a, b}, mix}] = me;
+    nodes.emplace_back(a, b, mix);
+    auto *one = dyn_cast<Instruction>(a), *other = dyn_cast<Instruction>(b);
+    bool here = one && other && one->getParent() == &block && other->getParent() == &block;
+    if (a == b && !(here && mix && isa<ShuffleVectorInst>(a))) {
       nodes[me].kind = Kind::Twice;
       return me;
     }
-    auto *one = dyn_cast<Instruction>(a), *other = dyn_cast<Instruction>(b);
-    bool here = one && other && one->getParent() == &block && other->getParent() == &block;
     if (!here || depth > DEEPEST || nodes.size() > MOST || refused.contains({a, b}))
       return me;
     if (auto *load = dyn_cast<LoadInst>(one)) {
       auto *more = dyn_cast<LoadInst>(other);
-      if (!more || !load->isSimple() || !more->isSimple() || load->getType() != more->getType() ||
+      if (!more || mix || !load->isSimple() || !more->isSimple() || load->getType() != more->getType() ||
           !fits(load->getType()) || !adjacent(load, more))
         return me;
       bool down = moves(load, more, false);
@@ -299,7 +365,14 @@ private:
       }
       return me;
     }
-    if (passes(one, other)) {
+    if (isa<ShuffleVectorInst>(one) && isa<ShuffleVectorInst>(other) &&
+        shuffles(me, cast<ShuffleVectorInst>(one), cast<ShuffleVectorInst>(other), depth))
+      return me;
+    if (a == b) {
+      nodes[me].kind = Kind::Twice;
+      return me;
+    }
+    if (!mix && passes(one, other)) {
       unsigned inner = node(one->getOperand(1), other->getOperand(1), depth + 1);
       if (nodes[inner].kind == Kind::Load) {
         nodes[me].kind = Kind::Passed;
@@ -307,7 +380,18 @@ private:
         return me;
       }
     }
-    if (!alike(one, other))
+    if (bool first = one->getOpcode() == Instruction::FNeg;
+        mix && first != (other->getOpcode() == Instruction::FNeg)) {
+      Instruction *negation = first ? one : other;
+      Value *positive = negation->getOperand(0);
+      unsigned inner = node(first ? positive : a, first ? b : positive, depth + 1, mix);
+      nodes[me].kind = Kind::Signed;
+      nodes[me].sign = first ? 0 : 1;
+      nodes[me].gone = {negation};
+      nodes[me].operands = {inner};
+      return me;
+    }
+    if (!alike(one, other, mix))
       return me;
     nodes[me].kind = Kind::Same;
     SmallVector<Pair, 3> operands;
@@ -316,23 +400,43 @@ private:
     for (unsigned i = 0; i < count; i++)
       if (one->getOperand(i)->getType()->isVectorTy())
         operands.push_back({one->getOperand(i), other->getOperand(i)});
-    bool commutes = one->isCommutative() && operands.size() >= 2 && !isa<CmpInst>(one);
-    if (commutes) {
+    if (mix && multiplies(one))
+      unsign(me, MutableArrayRef(operands).take_front(2));
+    bool free[] = {one->isCommutative(), other->isCommutative()};
+    if ((free[0] || free[1]) && operands.size() >= 2 && !isa<CmpInst>(one)) {
       auto &[a0, b0] = operands[0];
       auto &[a1, b1] = operands[1];
-      if (promise(a0, b1) + promise(a1, b0) > promise(a0, b0) + promise(a1, b1))
-        std::swap(b0, b1);
+      if (promise(a0, b1, mix) + promise(a1, b0, mix) > promise(a0, b0, mix) + promise(a1, b1, mix)) {
+        if (free[1])
+          std::swap(b0, b1);
+        else
+          std::swap(a0, a1);
+      }
     }
     SmallVector<unsigned, 3> made;
     for (auto [x, y] : operands)
-      made.push_back(node(x, y, depth + 1));
+      made.push_back(node(x, y, depth + 1, mix));
     nodes[me].operands = made;
     return me;
   }
 
   bool whole(const Node &n) {
-    return n.kind == Kind::Same || n.kind == Kind::Load || n.kind == Kind::Passed;
+    return n.kind == Kind::Same || n.kind == Kind::Load || n.kind == Kind::Passed || n.kind == Kind::Mixed;
   }
+
+  /// Whether a pair's two are a sum and a difference.
+  static bool alternates(const Node &n) {
+    return n.kind == Kind::Same && cast<Instruction>(n.first)->getOpcode() != cast<Instruction>(n.second)->getOpcode();
+  }
+
+  /// Whether to change a sign costs nothing, as it does where it can be done before the loop.
+  bool steady(const Node &n) {
+    auto *i = dyn_cast<Instruction>(n.first);
+    return n.kind == Kind::Twice ? !i || i->getParent() != &block : isa<Constant>(n.first) && isa<Constant>(n.second);
+  }
+
+  /// The factor of a product that takes its sign.
+  unsigned signed_factor(const Node &n) { return !steady(nodes[n.operands[0]]) && steady(nodes[n.operands[1]]); }
 
   /// Where the wide instruction of a pair goes.
   Instruction *where(const Node &n) {
@@ -365,7 +469,7 @@ private:
       // together with another is needed before its own pair's place.
       DenseSet<Value *> apart;
       for (Node &n : nodes)
-        if (!whole(n))
+        if (n.kind == Kind::Joined || n.kind == Kind::Twice)
           apart.insert_range(std::array{n.first, n.second});
         else if (n.kind == Kind::Passed)
           apart.insert(cast<Instruction>(n.first)->getOperand(0)); // stays as it is, see `emit`
@@ -385,17 +489,31 @@ private:
           possible = false;
         }
       }
+      for (Node &n : nodes)
+        members.insert_range(n.gone);
+      DenseSet<Value *> gone;
       int saved = 1;
       for (Node &n : nodes) {
         if (!possible)
           break;
         bool late = true;
+        for (Instruction *i : n.gone)
+          if (apart.contains(i) || !all_of(i->users(), [&](User *user) { return members.contains(user); })) {
+            refused.insert({n.first, n.second});
+            possible = false;
+          } else {
+            saved += gone.insert(i).second;
+          }
+        if (n.sign && n.kind == Kind::Same)
+          saved -= !steady(nodes[n.operands[signed_factor(n)]]);
         if (whole(n)) {
           // A shared load goes with its last user; shuffles that pass on take two instructions.
           bool ours[] = {!shared.contains(n.first), !shared.contains(n.second)};
-          saved += ours[0] + ours[1] - 1 - (n.kind == Kind::Passed);
+          saved += ours[0] + ours[1] - 1 - (n.kind == Kind::Passed) + (n.kind == Kind::Mixed);
+          if (alternates(n) && cast<Instruction>(n.first)->getOpcode() == Instruction::FAdd)
+            saved--;
           if (ours[0])
-            outside(n, n.first, members, late);
+            saved -= outside(n, n.first, members, late) && n.mix;
           if (ours[1])
             saved -= outside(n, n.second, members, late);
           if (!late) {
@@ -405,8 +523,10 @@ private:
         } else if (n.kind == Kind::Twice) {
           auto *i = dyn_cast<Instruction>(n.first);
           saved -= i && i->getParent() == &block;
-        } else {
-          saved -= !(isa<Constant>(n.first) && isa<Constant>(n.second));
+        } else if (n.kind == Kind::Parted) {
+          saved -= n.parts[0] != 0 || n.parts[1] != 1;
+        } else if (n.kind == Kind::Joined && !(isa<Constant>(n.first) && isa<Constant>(n.second))) {
+          saved -= n.mix ? MIXING : 1;
         }
       }
       bool late = true;
@@ -429,12 +549,27 @@ private:
     return last ? std::next(last->getIterator()) : block.getFirstInsertionPt();
   }
 
-  Value *joined(IRBuilder<> &build, Value *a, Value *b) {
-    unsigned count = 2 * cast<FixedVectorType>(a->getType())->getNumElements();
-    SmallVector<int, 16> mask;
-    for (unsigned i = 0; i < count; i++)
-      mask.push_back(a == b ? i % (count / 2) : i);
+  Value *joined(IRBuilder<> &build, Value *a, Value *b, bool mix) {
+    auto mask = mix ? mixed(length(a)) : in_a_row(length(a));
+    if (a == b)
+      for (int &i : mask)
+        i %= length(a);
     return build.CreateShuffleVector(a, a == b ? PoisonValue::get(a->getType()) : b, mask);
+  }
+
+  /// A sum and a difference, in turn. Processors have an instruction that begins with the difference.
+  Value *alternating(IRBuilder<> &build, Instruction *a, Instruction *b, Value *x, Value *y) {
+    auto flags = [&](Value *made) {
+      if (auto *i = dyn_cast<Instruction>(made)) {
+        i->copyIRFlags(a);
+        i->andIRFlags(b);
+      }
+      return made;
+    };
+    if (a->getOpcode() == Instruction::FAdd)
+      return flags(build.CreateFAdd(x, signs(build, y, 1)));
+    Value *difference = flags(build.CreateFSub(x, y));
+    return blended(build, difference, flags(build.CreateFAdd(x, y)));
   }
 
   Value *pointer(IRBuilder<> &build, Instruction *low, Instruction *high, bool reachable) {
@@ -452,13 +587,29 @@ private:
     for (unsigned i : SmallVector<unsigned, 3>(nodes[number].operands))
       operands.push_back(emit(i));
     Node &n = nodes[number];
+    if (n.kind == Kind::Halves)
+      return n.wide = cast<ShuffleVectorInst>(n.first)->getOperand(0);
+    if (n.kind == Kind::Parted || n.kind == Kind::Signed) {
+      // Behind what it is made of, which may itself stand right behind the pair.
+      Value *from = operands.empty() ? cast<Instruction>(n.first)->getOperand(0) : operands[0];
+      IRBuilder<> build(&block, behind(from, from));
+      return n.wide = n.sign ? signs(build, from, *n.sign) : taken(build, from, n.parts[0], n.parts[1]);
+    }
     if (!whole(n)) {
       IRBuilder<> build(&block, behind(n.first, n.second));
-      return n.wide = joined(build, n.first, n.second);
+      return n.wide = joined(build, n.first, n.second, n.mix);
     }
+    if (n.kind == Kind::Mixed)
+      return n.wide = operands[0];
     auto *a = cast<Instruction>(n.first), *b = cast<Instruction>(n.second);
     IRBuilder<> build(where(n));
     build.SetCurrentDebugLocation(where(n)->getDebugLoc());
+    if (alternates(n))
+      return n.wide = alternating(build, a, b, operands[0], operands[1]);
+    if (n.sign) {
+      Value *&factor = operands[signed_factor(n)];
+      factor = signs(build, factor, *n.sign);
+    }
     Value *made;
     if (auto *load = dyn_cast<LoadInst>(a)) {
       bool reachable = !n.up || a->comesBefore(b);
@@ -519,7 +670,7 @@ private:
       int length = cast<FixedVectorType>(old->getType())->getNumElements();
       SmallVector<int, 8> mask;
       for (int i = 0; i < length; i++)
-        mask.push_back(half * length + i);
+        mask.push_back(n.mix ? 2 * i + half : half * length + i);
       // Right behind the wide one, which is an instruction of its own before all that use it.
       auto *wide = dyn_cast<Instruction>(n.wide);
       IRBuilder<> build(wide ? wide->getNextNode() : where(n));
@@ -536,9 +687,11 @@ private:
       return false;
     Value *wide = emit(0);
     DenseSet<Value *> members{first, second};
-    for (Node &n : nodes)
+    for (Node &n : nodes) {
       if (whole(n))
         members.insert_range(std::array{n.first, n.second});
+      members.insert_range(n.gone);
+    }
     for (Node &n : nodes)
       if (whole(n))
         take_out(n, members);

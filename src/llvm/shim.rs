@@ -93,6 +93,7 @@ unsafe extern "C" {
     fn ompvm_extract(blocks: *const LLVMBasicBlockRef, count: usize) -> LLVMValueRef;
     fn ompvm_inline(call: LLVMValueRef) -> c_int;
     fn ompvm_keep_rolled(module: LLVMModuleRef);
+    fn ompvm_lines(module: LLVMModuleRef);
     fn ompvm_loads(module: LLVMModuleRef);
     fn ompvm_split(module: LLVMModuleRef);
     fn ompvm_unroll(module: LLVMModuleRef, machine: LLVMTargetMachineRef) -> c_int;
@@ -357,6 +358,12 @@ pub(super) fn unroll(module: LLVMModuleRef, machine: LLVMTargetMachineRef) -> Un
         nests: found & 1 != 0,
         vectors: found & 2 != 0,
     }
+}
+
+/// Puts stores to one line of the cache behind each other, see `lines.cpp`.
+pub(super) fn lines(module: LLVMModuleRef) {
+    // SAFETY: a live module, of which nobody holds an analysis.
+    unsafe { ompvm_lines(module) }
 }
 
 /// Packs pairs of vectors as far as a register of the machine has room, see `pairs.cpp`.

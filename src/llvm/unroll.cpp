@@ -7,12 +7,14 @@
 // a hundred instructions, with the matrix in memory. Unrolled from outside to inside each length is a
 // constant, and the matrix is registers.
 // 2. Loops that clang vectorised for registers of 128 bits, one vector for each iteration, and said of them
-// that nobody unroll them. Two iterations have the neighbours that `pairs.cpp` packs.
+// that nobody unroll them. Two iterations have the neighbours that `pairs.cpp` packs. And such with two vectors for
+// each iteration that write several arrays: two iterations fill a line of the cache of each (`lines.cpp`).
 //
 // What not: nothing is unrolled here. LLVM's passes do it as they do for `#pragma unroll`; what must follow
 // (`NESTS`, `VECTORS` in `native/pipeline.rs`) is theirs, too.
 
 #include "analyses.h"
+#include "interleaved.h"
 
 #include <llvm-c/Core.h>
 #include <llvm-c/TargetMachine.h>
@@ -25,12 +27,16 @@
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/Transforms/Utils/LoopUtils.h>
 
+#include <utility>
+
 using namespace llvm;
 
 namespace {
 
 /// Bits of the vectors that clang makes for every x86-64.
 constexpr unsigned NARROW = 128;
+/// And their bytes.
+constexpr unsigned VECTOR = NARROW / 8;
 /// The fewest iterations of a loop over vectors, where their number is a constant.
 constexpr unsigned FEW = 8;
 /// The longest outer loop of a nest, in iterations, and the largest nest, in instructions with all of these.
@@ -75,6 +81,8 @@ class Vectors {
   Loop *loop;
   ScalarEvolution &evolution;
   const DataLayout &layout;
+  /// Bytes from what one iteration accesses to what the next one does, the same everywhere.
+  uint64_t step = 0;
 
 public:
   Vectors(Loop *loop, ScalarEvolution &evolution)
@@ -100,13 +108,16 @@ private:
     return vector && layout.getTypeSizeInBits(vector) == NARROW;
   }
 
-  /// Whether an access is to one vector after the other.
+  /// Whether an access is to one vector after the other, or to two after the two before.
   bool follows(Value *pointer) {
     auto *at = dyn_cast<SCEVAddRecExpr>(evolution.getSCEV(pointer));
     if (!at || at->getLoop() != loop || !at->isAffine())
       return false;
-    auto *step = dyn_cast<SCEVConstant>(at->getOperand(1));
-    return step && step->getAPInt() == NARROW / 8;
+    auto *by = dyn_cast<SCEVConstant>(at->getOperand(1));
+    if (!by || (by->getAPInt() != VECTOR && by->getAPInt() != 2 * VECTOR))
+      return false;
+    uint64_t before = std::exchange(step, by->getAPInt().getZExtValue());
+    return before == 0 || before == step;
   }
 
   /// A value of the iteration before, of which only what is put together with this one's is used.
@@ -115,6 +126,14 @@ private:
       auto *shuffle = dyn_cast<ShuffleVectorInst>(user);
       return shuffle && shuffle->getOperand(0) == &phi && shuffle->getOperand(1) != &phi;
     });
+  }
+
+  /// Whether it is a vector that splitting left, and not the parts of complex numbers mixed, which are two again
+  /// where they are stored.
+  bool too_wide(Instruction &i) {
+    auto *shuffle = dyn_cast<ShuffleVectorInst>(&i);
+    return i.getType()->isVectorTy() && layout.getTypeSizeInBits(i.getType()) > NARROW &&
+           !(shuffle && isa<FixedVectorType>(i.getType()) && ompvm::mixes(shuffle));
   }
 
   bool qualifies() {
@@ -135,12 +154,11 @@ private:
       } else if (auto *call = dyn_cast<CallInst>(&i)) {
         if (!isTriviallyVectorizable(call->getIntrinsicID()))
           return false;
-      } else if (i.mayReadOrWriteMemory() ||
-                 (i.getType()->isVectorTy() && layout.getTypeSizeInBits(i.getType()) > NARROW)) {
+      } else if (i.mayReadOrWriteMemory() || too_wide(i)) {
         return false;
       }
     }
-    return stores != 0;
+    return stores * VECTOR > (step == VECTOR ? 0 : step);
   }
 };
 

@@ -13,6 +13,8 @@
 
 use std::fmt::Write;
 
+#[path = "generate_complex.rs"]
+mod complex;
 #[path = "generate_cpp.rs"]
 mod cpp;
 #[path = "generate_expr.rs"]
@@ -220,6 +222,7 @@ pub fn program(seed: u64) -> String {
             1 if g.with_vectors => g.vector_function(),
             2 => g.recursive_function(),
             3 => g.machine_function(),
+            4 if g.with_vectors => g.complex_function(),
             4 | 5 => g.scalar_function(true),
             _ => g.scalar_function(false),
         }

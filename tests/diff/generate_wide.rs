@@ -75,8 +75,9 @@ pub fn source(seed: u64) -> Source {
             90..=95 if g.with_vectors => g.lanes_function(),
             90..=92 => g.recursive_function(),
             93..=95 if !cpp => g.machine_function(),
-            96..=97 => g.scalar_function(true),
-            98..=99 => g.scalar_function(false),
+            96 => g.scalar_function(true),
+            97 => g.scalar_function(false),
+            98..=99 => g.complex_function(),
             _ => g.kernel_function(),
         }
     }

@@ -1,0 +1,114 @@
+// The shuffles around arrays of pairs, such as complex numbers.
+//
+// A compiler that computes with several of them at a time takes two vectors of pairs apart, into the firsts and the
+// seconds, and mixes two vectors of results into two of pairs.
+//
+// What not: other numbers of parts than two.
+#pragma once
+
+#include <llvm/IR/IRBuilder.h>
+
+#include <optional>
+
+namespace ompvm {
+
+inline unsigned length(llvm::Value *vector) {
+  return llvm::cast<llvm::FixedVectorType>(vector->getType())->getNumElements();
+}
+
+/// The elements of two vectors in turn.
+inline llvm::SmallVector<int, 16> mixed(unsigned length) {
+  llvm::SmallVector<int, 16> mask;
+  for (unsigned i = 0; i < length; i++)
+    mask.append({int(i), int(length + i)});
+  return mask;
+}
+
+/// Two vectors of equal length next to each other.
+inline llvm::SmallVector<int, 16> in_a_row(unsigned length) {
+  llvm::SmallVector<int, 16> mask;
+  for (unsigned i = 0; i < 2 * length; i++)
+    mask.push_back(i);
+  return mask;
+}
+
+/// Whether shuffles are of the same two vectors, each as long as what they make.
+inline bool of_the_same(llvm::ShuffleVectorInst *a, llvm::ShuffleVectorInst *b) {
+  return a->getOperand(0) == b->getOperand(0) && a->getOperand(1) == b->getOperand(1) &&
+         a->getType() == a->getOperand(0)->getType() && b->getType() == a->getType();
+}
+
+/// Whether a shuffle mixes two vectors into one of twice the length.
+inline bool mixes(llvm::ShuffleVectorInst *shuffle) {
+  return length(shuffle) == 2 * length(shuffle->getOperand(0)) &&
+         shuffle->getShuffleMask() == llvm::ArrayRef<int>(mixed(length(shuffle->getOperand(0))));
+}
+
+/// Whether two shuffles mix two vectors, the first one their first halves.
+inline bool mix(llvm::ShuffleVectorInst *a, llvm::ShuffleVectorInst *b) {
+  if (!of_the_same(a, b))
+    return false;
+  auto all = mixed(length(a));
+  llvm::ArrayRef<int> order(all);
+  return a->getShuffleMask() == order.take_front(length(a)) && b->getShuffleMask() == order.drop_front(length(a));
+}
+
+/// Whether two shuffles are of a vector of twice their length.
+inline bool of_one(llvm::ShuffleVectorInst *a, llvm::ShuffleVectorInst *b) {
+  return a->getOperand(0) == b->getOperand(0) && a->getType() == b->getType() &&
+         length(a->getOperand(0)) == 2 * length(a);
+}
+
+/// Whether two shuffles are the halves of a vector.
+inline bool halves(llvm::ShuffleVectorInst *a, llvm::ShuffleVectorInst *b) {
+  auto all = in_a_row(length(a));
+  llvm::ArrayRef<int> order(all);
+  return of_one(a, b) && a->getShuffleMask() == order.take_front(length(a)) &&
+         b->getShuffleMask() == order.drop_front(length(a));
+}
+
+/// Which part of the pairs in two vectors a shuffle takes, 0 or 1.
+inline std::optional<unsigned> part(llvm::ShuffleVectorInst *shuffle) {
+  for (unsigned part = 0; part < 2; part++) {
+    llvm::SmallVector<int, 16> mask;
+    for (unsigned i = 0; i < length(shuffle); i++)
+      mask.push_back(2 * i + part);
+    if (shuffle->getShuffleMask() == llvm::ArrayRef<int>(mask))
+      return part;
+  }
+  return std::nullopt;
+}
+
+/// Pairs of these parts of pairs.
+inline llvm::Value *taken(llvm::IRBuilder<> &build, llvm::Value *pairs, unsigned first, unsigned second) {
+  if (first == 0 && second == 1)
+    return pairs;
+  llvm::SmallVector<int, 16> mask;
+  for (unsigned i = 0; i < length(pairs); i += 2)
+    mask.append({int(i + first), int(i + second)});
+  return build.CreateShuffleVector(pairs, mask);
+}
+
+/// Pairs in which one part is from the one and the other part from the other.
+inline llvm::Value *blended(llvm::IRBuilder<> &build, llvm::Value *firsts, llvm::Value *seconds) {
+  llvm::SmallVector<int, 16> mask;
+  for (unsigned i = 0; i < length(firsts); i++)
+    mask.push_back(i % 2 ? length(firsts) + i : i);
+  return build.CreateShuffleVector(firsts, seconds, mask);
+}
+
+/// Pairs with the sign of one part changed.
+inline llvm::Value *signs(llvm::IRBuilder<> &build, llvm::Value *pairs, unsigned part) {
+  auto *type = llvm::cast<llvm::VectorType>(pairs->getType());
+  auto *integer = llvm::cast<llvm::VectorType>(llvm::VectorType::getInteger(type));
+  llvm::Type *element = integer->getElementType();
+  llvm::Constant *of[] = {llvm::ConstantInt::get(element, 0), llvm::ConstantInt::get(element, 0)};
+  of[part] = llvm::ConstantInt::get(element, llvm::APInt::getSignMask(element->getIntegerBitWidth()));
+  llvm::SmallVector<llvm::Constant *, 16> all;
+  for (unsigned i = 0; i < length(pairs); i++)
+    all.push_back(of[i % 2]);
+  llvm::Value *bits = build.CreateBitCast(pairs, integer);
+  return build.CreateBitCast(build.CreateXor(bits, llvm::ConstantVector::get(all)), type);
+}
+
+} // namespace ompvm

@@ -1,0 +1,477 @@
+//! What the passes of our own make of small pieces of IR, each with what it must leave alone.
+
+use super::*;
+use inkwell::context::Context;
+use inkwell::memory_buffer::MemoryBuffer;
+
+/// What the packing of pairs makes of these lines in a function of two pointers.
+fn packed(lines: &str) -> String {
+    let text = format!(
+        "define void @f(ptr %to, ptr %from) {{\n{lines}  ret void\n}}\ndeclare void @g()\n"
+    );
+    crate::llvm::initialise_target();
+    let context = Context::create();
+    let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "pairs");
+    let module = context.create_module_from_ir(buffer).unwrap();
+    let machine = Machine::host(module.as_mut_ptr(), true).unwrap();
+    shim::pairs(module.as_mut_ptr(), machine.0.0);
+    module.verify().unwrap();
+    module.print_to_string().to_string()
+}
+
+/// Two lines of a sum; `between` comes before the second, whose numbers are added the other way around.
+fn lines(between: &str) -> String {
+    format!(
+        "  %a = load <2 x double>, ptr %from, align 8, !alias.scope !1
+  %b = fadd <2 x double> %a, splat (double 3.0)
+  store <2 x double> %b, ptr %to, align 8, !noalias !1
+{between}  %q = getelementptr i8, ptr %from, i64 16
+  %c = load <2 x double>, ptr %q, align 8, !alias.scope !1
+  %d = fadd <2 x double> splat (double 4.0), %c
+  %p = getelementptr i8, ptr %to, i64 16
+  store <2 x double> %d, ptr %p, align 8, !noalias !1
+"
+    )
+}
+
+fn with_scopes(lines: &str) -> String {
+    let scopes = "!0 = distinct !{!0}\n!1 = !{!2}\n!2 = distinct !{!2, !0}\n";
+    packed(&format!(
+        "{lines}  ret void\n}}\n{scopes}define void @h() {{\n"
+    ))
+}
+
+#[test]
+fn pairs_of_vectors_become_one() {
+    if !std::arch::is_x86_feature_detected!("avx") {
+        return;
+    }
+    let one = with_scopes(&lines(""));
+    assert!(one.contains("fadd <4 x double>"), "{one}");
+    assert!(!one.contains("store <2 x double>"), "{one}");
+    // The first half is stored elsewhere, too: behind, it is taken out of the whole; before that is
+    // there, it has to stay.
+    let elsewhere = "  store <2 x double> %b, ptr null, align 8, !noalias !1\n";
+    let behind = with_scopes(&format!("{}{elsewhere}", lines("")));
+    assert!(behind.contains("shufflevector <4 x double>"), "{behind}");
+    assert!(!behind.contains("fadd <2 x double>"), "{behind}");
+    let between = with_scopes(&lines(elsewhere));
+    assert!(!between.contains("<4 x double>"), "{between}");
+}
+
+/// Two complex numbers times a third, which `product` says, as clang vectorises that: their parts apart.
+fn complex(product: &str) -> String {
+    let product = product.replace('\n', "\n  ");
+    format!(
+        "  %a = load <2 x double>, ptr %from, align 8
+  %q = getelementptr i8, ptr %from, i64 16
+  %b = load <2 x double>, ptr %q, align 8
+  %re = shufflevector <2 x double> %a, <2 x double> %b, <2 x i32> <i32 0, i32 2>
+  %im = shufflevector <2 x double> %a, <2 x double> %b, <2 x i32> <i32 1, i32 3>
+  {product}
+  %low = shufflevector <2 x double> %x, <2 x double> %y, <2 x i32> <i32 0, i32 2>
+  store <2 x double> %low, ptr %to, align 8
+  %high = shufflevector <2 x double> %x, <2 x double> %y, <2 x i32> <i32 1, i32 3>
+  %p = getelementptr i8, ptr %to, i64 16
+  store <2 x double> %high, ptr %p, align 8
+"
+    )
+}
+
+/// Times 2 + 3i, as clang's front end has it.
+const TIMES: &str = "%m = fmul <2 x double> %re, splat (double 2.0)
+%n = fmul <2 x double> splat (double 3.0), %im
+%x = fsub <2 x double> %m, %n
+%o = fmul <2 x double> %im, splat (double 2.0)
+%r = fmul <2 x double> %re, splat (double 3.0)
+%y = fadd <2 x double> %r, %o";
+
+#[test]
+fn complex_numbers_stay_together() {
+    if !std::arch::is_x86_feature_detected!("avx") {
+        return;
+    }
+    let whole = packed(&complex(TIMES));
+    assert!(!whole.contains("<2 x double>"), "{whole}");
+    assert_eq!(whole.matches("= fmul <4 x double>").count(), 2, "{whole}");
+    assert_eq!(whole.matches("= fsub <4 x double>").count(), 1, "{whole}");
+    assert_eq!(whole.matches("= fadd <4 x double>").count(), 1, "{whole}");
+    // The conjugate of the other: the sum comes first.
+    let conjugate = TIMES
+        .replace("fsub <2 x double> %m, %n", "fadd <2 x double> %m, %n")
+        .replace("fadd <2 x double> %r, %o", "fsub <2 x double> %o, %r");
+    let whole = packed(&complex(&conjugate));
+    assert!(!whole.contains("<2 x double>"), "{whole}");
+    assert_eq!(whole.matches("= fadd <4 x double>").count(), 1, "{whole}");
+    // With one rounding: the sign goes to the factor that is known.
+    let fused = "%m = fmul <2 x double> %re, splat (double 2.0)
+%n = fneg <2 x double> %im
+%x = call <2 x double> @llvm.fma.v2f64(<2 x double> %n, <2 x double> splat (double 3.0), <2 x double> %m)
+%r = fmul <2 x double> %im, splat (double 2.0)
+%y = call <2 x double> @llvm.fma.v2f64(<2 x double> %re, <2 x double> splat (double 3.0), <2 x double> %r)";
+    let whole = packed(&complex(fused));
+    let body = whole.split_once('}').unwrap().0;
+    assert!(!body.contains("<2 x double>"), "{whole}");
+    assert!(!body.contains("fneg"), "{whole}");
+    // Of four registers of which each has two numbers' parts, two of whole numbers are made.
+    let halves = complex(TIMES)
+        .replace("%low = shufflevector <2 x double> %x, <2 x double> %y, <2 x i32> <i32 0, i32 2>",
+            "%z = shufflevector <2 x double> %x, <2 x double> %y, <4 x i32> <i32 0, i32 2, i32 1, i32 3>
+  %low = shufflevector <4 x double> %z, <4 x double> poison, <2 x i32> <i32 0, i32 1>")
+        .replace("%high = shufflevector <2 x double> %x, <2 x double> %y, <2 x i32> <i32 1, i32 3>",
+            "%high = shufflevector <4 x double> %z, <4 x double> poison, <2 x i32> <i32 2, i32 3>");
+    let whole = packed(&halves);
+    assert!(!whole.contains("<2 x double>"), "{whole}");
+}
+
+#[test]
+fn a_sign_comes_behind_what_it_is_of() {
+    // The second part, which is the last of the two, is put together with the first one right behind it.
+    let lines = "  %u = load <2 x double>, ptr %from, align 8
+  %x = fneg <2 x double> %u
+  %q = getelementptr i8, ptr %from, i64 64
+  %y = load <2 x double>, ptr %q, align 8
+  %low = shufflevector <2 x double> %x, <2 x double> %y, <2 x i32> <i32 0, i32 2>
+  %high = shufflevector <2 x double> %x, <2 x double> %y, <2 x i32> <i32 1, i32 3>
+  %c = fadd <2 x double> %low, splat (double 1.0)
+  %d = fadd <2 x double> %high, splat (double 1.0)
+  store <2 x double> %c, ptr %to, align 8
+  %p = getelementptr i8, ptr %to, i64 16
+  store <2 x double> %d, ptr %p, align 8
+";
+    let whole = packed(lines);
+    assert!(whole.contains("xor <4 x i64>"), "{whole}");
+}
+
+#[test]
+fn parts_that_are_used_by_themselves_stay_apart() {
+    let apart = format!("{TIMES}\nstore <2 x double> %re, ptr null, align 8");
+    let whole = packed(&complex(&apart));
+    assert!(!whole.contains("fmul <4 x double>"), "{whole}");
+    // Not complex arithmetic: one part is a quotient.
+    let quotient = TIMES.replace("fadd <2 x double> %r, %o", "fdiv <2 x double> %r, %o");
+    let whole = packed(&complex(&quotient));
+    assert!(!whole.contains("fdiv <4 x double>"), "{whole}");
+}
+
+#[test]
+fn pairs_stay_apart_where_the_order_can_be_told() {
+    // A call may end the thread, or read what was stored; a fence orders; without scopes the second load
+    // may read what the first line stored.
+    for between in ["  call void @g()\n", "  fence seq_cst\n"] {
+        let both = with_scopes(&lines(between));
+        assert!(
+            both.contains("store <2 x double>") && !both.contains("store <4 x"),
+            "{both}"
+        );
+    }
+    let open = lines("")
+        .replace(", !alias.scope !1", "")
+        .replace(", !noalias !1", "");
+    let both = packed(&open);
+    assert!(!both.contains("store <4 x double>"), "{both}");
+}
+
+/// A loop that writes two vectors to each of two arrays in turn.
+fn in_turn(apart: &str) -> String {
+    format!(
+        "define void @f(ptr {apart} %a, ptr {apart} %b, ptr {apart} %c, i64 %n) {{
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %0 ], [ %next, %loop ]
+  %p = getelementptr double, ptr %c, i64 %i
+  %x = load <2 x double>, ptr %p, align 8
+  %q = getelementptr i8, ptr %p, i64 16
+  %y = load <2 x double>, ptr %q, align 8
+  %x2 = fadd <2 x double> %x, splat (double 1.0)
+  %y2 = fadd <2 x double> %y, splat (double 1.0)
+  %x3 = fmul <2 x double> %x, splat (double 3.0)
+  %y3 = fmul <2 x double> %y, splat (double 3.0)
+  %pa = getelementptr double, ptr %a, i64 %i
+  store <2 x double> %x2, ptr %pa, align 8
+  %qa = getelementptr i8, ptr %pa, i64 16
+  store <2 x double> %y2, ptr %qa, align 8
+  %pb = getelementptr double, ptr %b, i64 %i
+  store <2 x double> %x3, ptr %pb, align 8
+  %qb = getelementptr i8, ptr %pb, i64 16
+  store <2 x double> %y3, ptr %qb, align 8
+  %next = add nuw i64 %i, 4
+  %done = icmp eq i64 %next, %n
+  br i1 %done, label %out, label %loop, !llvm.loop !0
+out:
+  ret void
+}}
+!0 = distinct !{{!0, !1, !2}}
+!1 = !{{!\"llvm.loop.isvectorized\", i32 1}}
+!2 = !{{!\"llvm.loop.unroll.runtime.disable\"}}
+"
+    )
+}
+
+#[test]
+fn lines_are_written_one_after_the_other() {
+    if !std::arch::is_x86_feature_detected!("avx") {
+        return;
+    }
+    /// To which array each wide store goes, in their order, up to the loop's end.
+    fn order(text: &str) -> String {
+        let lines = text.lines().map(str::trim);
+        let wide = lines.filter(|l| l.starts_with("store <4 x double>"));
+        let sums: Vec<&str> = text
+            .lines()
+            .filter(|l| l.contains("fadd <4 x double>"))
+            .filter_map(|l| l.trim().split(' ').next())
+            .collect();
+        wide.map(|l| {
+            if sums.iter().any(|s| l.contains(&format!("{s},"))) {
+                'a'
+            } else {
+                'b'
+            }
+        })
+        .collect()
+    }
+    let apart = optimised(&in_turn("noalias"), false);
+    assert!(order(&apart).starts_with("aabb"), "{apart}");
+}
+
+/// What putting stores behind each other makes of a loop that writes half a line to each of two arrays in turn.
+fn lined(apart: &str, between: &str) -> String {
+    let text = format!(
+        "declare void @g()
+define void @f(ptr {apart} %a, ptr {apart} %b, <4 x double> %v, i64 %n) {{
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %0 ], [ %next, %loop ]
+  %pa = getelementptr double, ptr %a, i64 %i
+  %pb = getelementptr double, ptr %b, i64 %i
+  store <4 x double> %v, ptr %pa, align 8
+  store <4 x double> %v, ptr %pb, align 8
+  {between}
+  %qa = getelementptr i8, ptr %pa, i64 32
+  %qb = getelementptr i8, ptr %pb, i64 32
+  store <4 x double> %v, ptr %qa, align 8
+  store <4 x double> %v, ptr %qb, align 8
+  %next = add nuw i64 %i, 8
+  %done = icmp eq i64 %next, %n
+  br i1 %done, label %out, label %loop
+out:
+  ret void
+}}
+"
+    );
+    let context = Context::create();
+    let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "lines");
+    let module = context.create_module_from_ir(buffer).unwrap();
+    shim::lines(module.as_mut_ptr());
+    module.verify().unwrap();
+    let text = module.print_to_string().to_string();
+    let stores = text.lines().filter(|l| l.trim().starts_with("store"));
+    let places = stores.filter_map(|l| l.split_once("ptr %")?.1.get(..2));
+    places.collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn stores_stay_in_turn_where_something_can_tell() {
+    assert_eq!(lined("noalias", ""), "pa qa pb qb");
+    assert_eq!(lined("", ""), "pa pb qa qb", "they may be one array");
+    // A call may end the thread. What was stored is read: the other array's stores pass that.
+    let ends = lined("noalias", "call void @g()");
+    assert_eq!(ends, "pa pb qa qb");
+    let read = lined("noalias", "%x = load double, ptr %pb");
+    assert_eq!(read, "pb pa qa qb");
+}
+
+/// What all passes make of a module's text.
+fn optimised(text: &str, wide: bool) -> String {
+    made(text, wide, Level::Full)
+}
+
+fn made(text: &str, wide: bool, level: Level) -> String {
+    crate::llvm::initialise_target();
+    let context = Context::create();
+    let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "full");
+    let module = context.create_module_from_ir(buffer).unwrap();
+    let machine = Machine::host(module.as_mut_ptr(), true).unwrap();
+    let unit = Properties {
+        inline: false,
+        several: false,
+        wide,
+    };
+    run(module.as_mut_ptr(), &machine, level, unit).unwrap();
+    module.verify().unwrap();
+    module.print_to_string().to_string()
+}
+
+/// A loop as clang vectorises it: each number and both of its neighbours, of which the next iteration has one.
+fn neighbours(to: &str) -> String {
+    format!(
+        "define void @f(ptr noalias %from, ptr noalias %other, i64 %n) {{
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %0 ], [ %next, %loop ]
+  %before = phi <2 x double> [ zeroinitializer, %0 ], [ %c, %loop ]
+  %p = getelementptr double, ptr %from, i64 %i
+  %a = load <2 x double>, ptr %p, align 8
+  %next = add nuw i64 %i, 2
+  %q = getelementptr double, ptr %from, i64 %next
+  %c = load <2 x double>, ptr %q, align 8
+  %s = shufflevector <2 x double> %before, <2 x double> %c, <2 x i32> <i32 1, i32 2>
+  %t = fadd <2 x double> %s, %a
+  %u = fadd <2 x double> %t, %c
+  %o = getelementptr double, ptr {to}
+  store <2 x double> %u, ptr %o, align 8
+  %done = icmp eq i64 %next, %n
+  br i1 %done, label %out, label %loop, !llvm.loop !0
+out:
+  ret void
+}}
+!0 = distinct !{{!0, !1, !2}}
+!1 = !{{!\"llvm.loop.isvectorized\", i32 1}}
+!2 = !{{!\"llvm.loop.unroll.runtime.disable\"}}
+"
+    )
+}
+
+#[test]
+fn iterations_over_vectors_become_pairs() {
+    if !std::arch::is_x86_feature_detected!("avx") {
+        return;
+    }
+    let apart = optimised(&neighbours("%other, i64 %i"), false);
+    assert_eq!(apart.matches("fadd <4 x double>").count(), 2, "{apart}");
+    assert_eq!(apart.matches("store <4 x double>").count(), 1, "{apart}");
+    // What one iteration writes, the next one reads.
+    let after = optimised(&neighbours("%from, i64 %next"), false);
+    assert!(!after.contains("store <4 x double>"), "{after}");
+}
+
+/// The lines of a loop over so many gathered values that load, or add to the sum, in their order. `between`
+/// comes behind the first sum.
+fn gathering(count: usize, between: &str) -> Vec<String> {
+    let one = |k: usize| {
+        let before = k.checked_sub(1).map_or("sum".into(), |b| format!("sum{b}"));
+        let between = if k == 0 { between } else { "" };
+        format!(
+            "  %i{k} = add i64 %i, {k}
+  %pa{k} = getelementptr double, ptr %a, i64 %i{k}
+  %a{k} = load double, ptr %pa{k}
+  %pc{k} = getelementptr i64, ptr %c, i64 %i{k}
+  %c{k} = load i64, ptr %pc{k}
+  %pp{k} = getelementptr double, ptr %p, i64 %c{k}
+  %p{k} = load double, ptr %pp{k}
+  %m{k} = fmul double %a{k}, %p{k}
+  %sum{k} = fadd double %{before}, %m{k}
+{between}"
+        )
+    };
+    let all: String = (0..count).map(one).collect();
+    let last = count - 1;
+    let text = format!(
+        "define double @f(ptr %a, ptr %c, ptr %p, i64 %n) {{
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %0 ], [ %next, %loop ]
+  %sum = phi double [ 0.0, %0 ], [ %sum{last}, %loop ]
+{all}  %next = add i64 %i, {count}
+  %done = icmp eq i64 %next, %n
+  br i1 %done, label %out, label %loop
+out:
+  ret double %sum{last}
+}}
+declare void @g()
+"
+    );
+    let made = made(&text, false, Level::Quick);
+    let lines = made.lines().map(str::trim);
+    let wanted = |l: &str| l.contains(" = load") || l.contains(" = fadd");
+    let name = |l: &str| l.split(" = ").next().unwrap().to_owned();
+    lines.filter(|l| wanted(l)).map(name).collect()
+}
+
+#[test]
+fn gathered_values_have_their_indices_first() {
+    let early = ["%c0", "%c1", "%a0", "%a1", "%p0", "%sum0", "%p1", "%sum1"];
+    assert_eq!(gathering(2, ""), early);
+    // Eight are put together, for registers; the next ones follow where the first of them was.
+    let five = gathering(5, "").join(" ");
+    let first = "%c0 %c1 %c2 %c3 %a0 %a1 %a2 %a3 %p0 %sum0 %p1 %sum1 %p2 %sum2 %p3 %sum3";
+    assert_eq!(five, format!("{first} %c4 %a4 %p4 %sum4"));
+    // What may write, or end the program, stays before what comes behind it.
+    let late = ["%a0", "%c0", "%p0", "%sum0", "%a1", "%c1", "%p1", "%sum1"];
+    assert_eq!(gathering(2, "  store double %sum0, ptr %p\n"), late);
+    assert_eq!(gathering(2, "  call void @g()\n"), late);
+}
+
+#[test]
+fn vectors_for_two_registers_are_two() {
+    // The halves swapped: across the register as one vector, nothing to be done as two.
+    let text = "define void @f(ptr noalias %to, ptr noalias %from) {
+  %a = load <4 x double>, ptr %from, align 8
+  %b = shufflevector <4 x double> %a, <4 x double> poison, <4 x i32> <i32 2, i32 3, i32 0, i32 1>
+  %c = fmul <4 x double> %b, %b
+  store <4 x double> %c, ptr %to, align 8
+  ret void
+}
+";
+    let narrow = optimised(text, false);
+    assert!(!narrow.contains("shufflevector"), "{narrow}");
+    assert!(narrow.contains("fmul <2 x double>"), "{narrow}");
+    let wide = optimised(text, true);
+    assert!(wide.contains("fmul <4 x double>"), "{wide}");
+}
+
+#[test]
+fn nests_over_small_matrices_become_one_block() {
+    let text = "define void @f(ptr noalias %m, ptr noalias %x) {
+  br label %outer
+outer:
+  %k = phi i64 [ 0, %0 ], [ %up, %behind ]
+  %row = getelementptr [5 x double], ptr %m, i64 %k
+  %at = getelementptr double, ptr %row, i64 %k
+  %diagonal = load double, ptr %at
+  %pivot = fdiv double 1.0, %diagonal
+  store double %pivot, ptr %at
+  %up = add nuw nsw i64 %k, 1
+  %last = icmp eq i64 %k, 4
+  br i1 %last, label %behind, label %rows
+rows:
+  %r = phi i64 [ %up, %outer ], [ %below, %step ]
+  %other = getelementptr [5 x double], ptr %m, i64 %r
+  %first = getelementptr double, ptr %other, i64 %k
+  %scale = load double, ptr %first
+  %factor = fmul double %scale, %pivot
+  br label %columns
+columns:
+  %c = phi i64 [ %up, %rows ], [ %right, %columns ]
+  %p = getelementptr double, ptr %row, i64 %c
+  %a = load double, ptr %p
+  %b = fmul double %a, %factor
+  %q = getelementptr double, ptr %other, i64 %c
+  %old = load double, ptr %q
+  %new = fsub double %old, %b
+  store double %new, ptr %q
+  %right = add nuw nsw i64 %c, 1
+  %end = icmp eq i64 %right, 5
+  br i1 %end, label %step, label %columns
+step:
+  %mine = getelementptr double, ptr %x, i64 %k
+  %u = load double, ptr %mine
+  %v = fmul double %u, %factor
+  %its = getelementptr double, ptr %x, i64 %r
+  %w = load double, ptr %its
+  %z = fsub double %w, %v
+  store double %z, ptr %its
+  %below = add nuw nsw i64 %r, 1
+  %bottom = icmp eq i64 %below, 5
+  br i1 %bottom, label %behind, label %rows
+behind:
+  %done = icmp eq i64 %up, 5
+  br i1 %done, label %out, label %outer
+out:
+  ret void
+}
+";
+    let made = optimised(text, false);
+    assert!(!made.contains("br i1"), "{made}");
+}

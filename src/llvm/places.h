@@ -1,0 +1,52 @@
+// Where accesses to memory are, for passes that ask which of them are neighbours.
+//
+// What not: no question of aliasing; places that are counted from different things are not comparable.
+#pragma once
+
+#include <llvm/ADT/MapVector.h>
+#include <llvm/IR/DataLayout.h>
+#include <llvm/IR/Operator.h>
+#include <llvm/IR/PatternMatch.h>
+
+namespace ompvm {
+
+/// Where an access is: a number of bytes from something, or from an element of it.
+struct Place {
+  llvm::Value *base, *index = nullptr;
+  int64_t scale = 0, offset = 0;
+
+  bool from_where(const Place &other) const {
+    return base == other.base && index == other.index && scale == other.scale;
+  }
+};
+
+inline Place place(const llvm::DataLayout &layout, llvm::Value *pointer) {
+  using namespace llvm;
+  unsigned width = layout.getIndexTypeSizeInBits(pointer->getType());
+  APInt offset(width, 0);
+  Place at;
+  at.base = pointer->stripAndAccumulateConstantOffsets(layout, offset, /*AllowNonInbounds=*/true);
+  auto *element = dyn_cast<GEPOperator>(at.base);
+  SmallMapVector<Value *, APInt, 4> indices;
+  APInt more_offset = offset;
+  if (element && element->collectOffset(layout, width, indices, more_offset) && indices.size() == 1 &&
+      indices.front().first->getType()->isIntegerTy(width)) {
+    // Addresses are computed modulo the width's power of two, as sums are.
+    offset = more_offset;
+    auto [index, scale] = indices.front();
+    Value *less;
+    const APInt *more;
+    if (PatternMatch::match(index, PatternMatch::m_AddLike(PatternMatch::m_Value(less), PatternMatch::m_APInt(more)))) {
+      offset += *more * scale;
+      index = less;
+    }
+    at.index = index;
+    at.scale = scale.getSExtValue();
+    at.base = element->getPointerOperand()->stripAndAccumulateConstantOffsets(layout, offset,
+                                                                              /*AllowNonInbounds=*/true);
+  }
+  at.offset = offset.getSExtValue();
+  return at;
+}
+
+} // namespace ompvm
