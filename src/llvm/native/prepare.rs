@@ -120,6 +120,22 @@ pub(super) fn instructions(function: LLVMValueRef) -> Vec<LLVMValueRef> {
     out
 }
 
+/// The variables of constant size that a block makes.
+fn fixed_allocas(block: LLVMBasicBlockRef) -> Vec<LLVMValueRef> {
+    let mut found = Vec::new();
+    let mut inst = llvm!(core::LLVMGetFirstInstruction(block));
+    while !inst.is_null() {
+        if !llvm!(core::LLVMIsAAllocaInst(inst)).is_null() {
+            let count = llvm!(core::LLVMGetOperand(inst, 0));
+            if llvm!(core::LLVMIsConstant(count)) != 0 {
+                found.push(inst);
+            }
+        }
+        inst = llvm!(core::LLVMGetNextInstruction(inst));
+    }
+    found
+}
+
 fn is_call(inst: LLVMValueRef) -> bool {
     matches!(
         llvm!(core::LLVMGetInstructionOpcode(inst)),
@@ -612,6 +628,7 @@ impl Work<'_> {
         let first = llvm!(core::LLVMGetFirstInstruction(entry));
         llvm!(core::LLVMPositionBuilderBefore(builder, first));
         let ty = llvm!(core::LLVMGlobalGetValueType(helper));
+        let variables = fixed_allocas(entry);
         let call = llvm!(core::LLVMBuildCall2(
             builder,
             ty,
@@ -620,6 +637,12 @@ impl Work<'_> {
             0,
             c"".as_ptr()
         ));
+        // Where it is inlined the block is split there: variables behind it would no longer be part of the frame.
+        llvm!(core::LLVMPositionBuilderBefore(builder, call));
+        for variable in variables {
+            llvm!(core::LLVMInstructionRemoveFromParent(variable));
+            llvm!(core::LLVMInsertIntoBuilder(builder, variable));
+        }
         // A call that is inlined needs a place when its function has one.
         let scope = llvm!(debuginfo::LLVMGetSubprogram(function));
         if !scope.is_null() {
