@@ -106,7 +106,7 @@ pub fn apply(image: &Image) {
     work.stubs.seal();
     // Only now: threads of our own that still give back what they read go through these slots.
     for slot in &work.slots {
-        // SAFETY: as found in a library that is bound already.
+        // SAFETY: as found in a library that is bound already; the guest, which could close it, does not run yet.
         unsafe { write(slot) };
     }
 }
