@@ -101,17 +101,10 @@ impl Default for Icvs {
     fn default() -> Self {
         let settings = settings();
         Self {
-            nthreads: settings
-                .nthreads
-                .first()
-                .copied()
-                .unwrap_or(settings.processors),
+            nthreads: settings.outermost(),
             nested: NestedThreads::of(settings.nthreads.get(1..).unwrap_or(&[])),
             max_active_levels: settings.max_active_levels,
-            thread_limit: match settings.library {
-                Library::Serial => 1,
-                _ => settings.thread_limit.min(settings.device_thread_limit),
-            },
+            thread_limit: settings.limit(),
             schedule: settings.schedule,
             default_device: settings.default_device,
             teams_thread_limit: settings.teams_thread_limit.min(u16::MAX.into()) as u16,
@@ -269,6 +262,24 @@ impl Settings {
         }
     }
 
+    /// Threads asked for of an outermost region.
+    fn outermost(&self) -> u32 {
+        self.nthreads.first().copied().unwrap_or(self.processors)
+    }
+
+    /// Threads of a contention group at most.
+    fn limit(&self) -> u32 {
+        match self.library {
+            Library::Serial => 1,
+            _ => self.thread_limit.min(self.device_thread_limit),
+        }
+    }
+
+    /// Threads of an outermost region where the program says nothing else.
+    pub fn team(&self) -> u32 {
+        self.outermost().min(self.limit()).max(1)
+    }
+
     /// The `proc_bind` a region at nesting level `level` passes to its implicit tasks, where the
     /// environment's list has a value for them.
     pub fn proc_bind_below(&self, level: u32) -> Option<u8> {
@@ -293,6 +304,13 @@ pub fn settings() -> &'static Settings {
         env::display::at_start(&settings);
         settings
     })
+}
+
+/// What the environment says, without a word about what is wrong with it and before the program uses it.
+pub fn unwarned() -> Settings {
+    let mut settings = Settings::new(topology::usable_cpus() as u32);
+    env::read(&mut settings, &|name| std::env::var(name).ok(), &mut |_| {});
+    settings
 }
 
 /// Prints a warning, with libomp's number of it in front, unless `KMP_WARNINGS` turns them off.

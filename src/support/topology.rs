@@ -89,6 +89,12 @@ fn parse_max(text: &str) -> Option<f64> {
     (quota > 0.0 && period > 0.0).then_some(quota / period)
 }
 
+/// The processors of the affinity mask at first use that are not among these.
+pub fn others(cpus: &[usize]) -> Vec<usize> {
+    let all = allowed_cpus().iter();
+    all.copied().filter(|cpu| !cpus.contains(cpu)).collect()
+}
+
 /// Bits of a mask of processors, in the words the kernel reads.
 pub fn mask_of(cpus: &[usize]) -> Vec<u64> {
     let words = cpus.iter().max().map_or(1, |most| most / 64 + 1);

@@ -17,6 +17,7 @@ use super::queue::{Job, Queue};
 use super::units::{self, SMALL};
 use crate::ir::{Body, Callee, Const, ConstId, FuncId, GlobalRef, Module};
 use crate::jit::Level;
+use crate::kmpc::affinity;
 use crate::memory::image::Image;
 use crate::support::topology;
 use cranelift_entity::EntityRef;
@@ -187,8 +188,9 @@ fn depths(body: &Body) -> Vec<u32> {
     depth.take(body.blocks.len()).collect()
 }
 
-/// How many threads compile a program's hot functions ahead of time: as many as processors are idle,
-/// none where others use most of them. For tests `OMPVM_AHEAD`, `always` or `never`, decides.
+/// How many threads compile a program's hot functions ahead of time: as many as processors are idle and will be
+/// when the first team begins, or just idle where that will take all; none where others use most of them. For
+/// tests `OMPVM_AHEAD`, `always` or `never`, decides.
 pub fn threads() -> Option<usize> {
     let usable = topology::usable_cpus();
     let idle = match std::env::var("OMPVM_AHEAD").as_deref() {
@@ -198,7 +200,11 @@ pub fn threads() -> Option<usize> {
         // The program's own thread and this one run too.
         _ => (usable + 1).saturating_sub(topology::running_threads().max(2)),
     };
-    (idle >= usable / 2).then_some(idle.min(MOST_THREADS))
+    let left = match usable.saturating_sub(affinity::announced().threads) {
+        0 => idle,
+        left => idle.min(left),
+    };
+    (idle >= usable / 2).then_some(left.min(MOST_THREADS))
 }
 
 /// Starts to compile what is expected to be hot and not among `known`; names the functions.

@@ -11,7 +11,9 @@
 //! threads on 16 processors, while this was made: 0.37 s with one thread of niceness 5, 0.23 with four,
 //! 0.21 with four of niceness 0). Those that improve code in idle time are as nice as can be. What one of
 //! them had begun before a team took all processors came 1.4 s late (SP, class A, 4 threads on 4): so it is
-//! made once more. Where a team leaves processors, no more threads compile than it leaves. Why not the
+//! made once more. Where a team leaves processors, no more threads compile than it leaves; where it is bound, they
+//! compile on those that it leaves: the kernel would start them on any that is idle then, and a member that is
+//! bound to it cannot go elsewhere. Why not the
 //! scheduler's class for idle time (`SCHED_IDLE`): on a loaded machine what had begun to write its code to
 //! the cache never got to the end, and left unfinished files.
 //!
@@ -25,6 +27,7 @@ use crate::interp::frame::Lowered;
 use crate::interp::watch;
 use crate::ir::{BlockId, FuncId};
 use crate::jit::{Level, LoopEntry, Unit};
+use crate::kmpc::affinity;
 use crate::kmpc::thread::workers;
 use crate::memory::image::Image;
 use crate::memory::own_thread::{self, OwnThread};
@@ -464,6 +467,10 @@ impl Queue {
     }
 
     fn work(self: Arc<Queue>, nice: bool) {
+        let left = topology::others(&affinity::announced().cpus);
+        if !left.is_empty() && left.len() < topology::allowed_cpus().len() {
+            topology::bind_current_thread(&left);
+        }
         if nice {
             // SAFETY: makes this thread nicer; a failure changes nothing.
             unsafe { libc::setpriority(libc::PRIO_PROCESS, libc::gettid() as u32, NICE) };

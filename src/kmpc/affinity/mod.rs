@@ -13,6 +13,8 @@ pub mod partition;
 pub mod places;
 
 use std::cell::{Cell, OnceCell};
+use std::collections::BTreeSet;
+use std::num::NonZero;
 use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -107,6 +109,67 @@ impl Layout {
 
     fn count(&self) -> u32 {
         self.places.len() as u32
+    }
+}
+
+/// The team that a region of the initial thread has where the program says nothing else.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Announced {
+    /// Its threads.
+    pub threads: usize,
+    /// The processors that they are bound to, ascending; none where they are not bound.
+    pub cpus: Vec<usize>,
+}
+
+/// What the environment says of a team, for those who have to know before the program comes to one. They are
+/// not warned: the program is, when it uses what it says.
+pub fn announced() -> &'static Announced {
+    static ANNOUNCED: OnceLock<Announced> = OnceLock::new();
+    ANNOUNCED.get_or_init(|| {
+        let settings = icv::unwarned();
+        let machine = || Machine::read(Path::new("/sys"), topology::allowed_cpus());
+        Announced::of(&settings, machine)
+    })
+}
+
+impl Announced {
+    fn of(settings: &icv::Settings, machine: impl FnOnce() -> Machine) -> Self {
+        let mut announced = Self {
+            threads: settings.team() as usize,
+            cpus: Vec::new(),
+        };
+        if settings.bind {
+            let layout = Layout::of(settings, machine(), &mut |_| {});
+            announced.cpus = layout.claimed(settings, settings.team());
+        }
+        announced
+    }
+}
+
+impl Layout {
+    /// The processors that members of an outermost team of so many threads are bound to.
+    fn claimed(&self, settings: &icv::Settings, size: u32) -> Vec<usize> {
+        let Some(count) = NonZero::new(self.count()).filter(|_| self.bound) else {
+            return Vec::new();
+        };
+        let binding = Binding {
+            policy: settings.proc_bind.first().copied().unwrap_or(0),
+            size,
+            primary: Seat {
+                place: self.offset % count,
+                first: 0,
+                count: count.get(),
+            },
+            places: count.get(),
+        };
+        let place = |tid: u32| match self.balanced {
+            Some(per_core) => balanced(tid, size, count.get(), per_core),
+            None => binding.seat(tid, tid.wrapping_add(self.offset)).place,
+        };
+        let taken: BTreeSet<usize> = (0..size)
+            .flat_map(|tid| self.places[place(tid) as usize].iter().copied())
+            .collect();
+        taken.into_iter().collect()
     }
 }
 
@@ -309,15 +372,20 @@ mod tests {
     use crate::kmpc::env;
     use crate::support::machine::{made_up, show};
 
-    fn layout(name: &str, vars: &[(&str, &str)], cpus: &[usize]) -> (Layout, Vec<String>) {
-        let tree = made_up::tree(name, 2, 8, 2);
+    fn settings(vars: &[(&str, &str)], warnings: &mut Vec<String>) -> icv::Settings {
         let mut settings = icv::Settings::new(32);
-        let mut warnings = Vec::new();
         let var = |name: &str| {
             let found = vars.iter().find(|(n, _)| *n == name);
             found.map(|(_, v)| (*v).to_owned())
         };
         env::read(&mut settings, &var, &mut |w| warnings.push(w));
+        settings
+    }
+
+    fn layout(name: &str, vars: &[(&str, &str)], cpus: &[usize]) -> (Layout, Vec<String>) {
+        let tree = made_up::tree(name, 2, 8, 2);
+        let mut warnings = Vec::new();
+        let settings = settings(vars, &mut warnings);
         let layout = Layout::of(&settings, Machine::read(&tree.0, cpus), &mut |w| {
             warnings.push(w);
         });
@@ -351,6 +419,38 @@ mod tests {
         assert_eq!((l.places, w.len()), (vec![vec![0], vec![1]], 0));
         let (l, _) = layout("l9", &[("GOMP_CPU_AFFINITY", "3 1-2")], &all);
         assert_eq!(l.places, [[3], [1], [2]]);
+    }
+
+    #[test]
+    fn kmpc_announced_teams_claim_their_processors() {
+        let all: Vec<_> = (0..32).collect();
+        let announced = |vars: &[(&str, &str)]| {
+            let tree = made_up::tree(&format!("a{}", vars.len()), 2, 8, 2);
+            let settings = settings(vars, &mut Vec::new());
+            Announced::of(&settings, || Machine::read(&tree.0, &all))
+        };
+        let threads = ("OMP_NUM_THREADS", "3");
+        let none = announced(&[]);
+        assert_eq!((none.threads, none.cpus), (32, vec![]));
+        let limited = announced(&[threads, ("OMP_THREAD_LIMIT", "2")]);
+        assert_eq!((limited.threads, limited.cpus), (2, vec![]));
+        let close = [threads, ("OMP_PLACES", "cores"), ("OMP_PROC_BIND", "close")];
+        assert_eq!(announced(&close).cpus, [0, 1, 2, 16, 17, 18]);
+        let spread = [
+            threads,
+            ("OMP_PLACES", "threads"),
+            ("OMP_PROC_BIND", "spread"),
+            ("OMP_DYNAMIC", "true"),
+        ];
+        assert_eq!(announced(&spread).cpus.len(), 3);
+        let many = [
+            ("OMP_NUM_THREADS", "64"),
+            ("OMP_PLACES", "cores"),
+            ("OMP_PROC_BIND", "close"),
+            ("OMP_DYNAMIC", "false"),
+            ("OMP_WAIT_POLICY", "passive"),
+        ];
+        assert_eq!(announced(&many).cpus, all);
     }
 
     #[test]
