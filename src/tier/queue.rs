@@ -280,6 +280,17 @@ impl Queue {
         topology::usable_cpus().saturating_sub(self.busy.load(Ordering::Relaxed))
     }
 
+    /// For how long the program has left a processor idle, these threads aside.
+    pub fn idle_since(&self, now: Instant) -> Duration {
+        self.state.lock().idle.lasted(now)
+    }
+
+    /// Whether something is compiled, or waits for that and is no improvement.
+    pub fn is_busy(&self) -> bool {
+        let state = self.state.lock();
+        state.compiling() > 0 || state.jobs.iter().any(|j| j.better.is_none())
+    }
+
     /// How many processors the program leaves to the threads that compile, whether they use them or not.
     pub fn left_over(&self) -> usize {
         self.left_over_beside(self.state.lock().compiling())

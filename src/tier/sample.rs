@@ -18,7 +18,7 @@
 //! What not: functions are seen in frames of the interpreter only, so that how hot compiled code
 //! is remains unknown: it is taken to be as hot as it was.
 
-use super::ahead;
+use super::ahead::{self, Patient};
 use super::compiler::{Compiler, Kept, What};
 use super::improve::Better;
 use super::nests;
@@ -37,8 +37,8 @@ use crate::tier::units;
 use cranelift_entity::EntityRef;
 use hashbrown::{HashMap, HashSet};
 use parking_lot::{Condvar, Mutex};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 /// The thread looks this often at first.
@@ -127,7 +127,7 @@ struct Shared {
     /// Whether nothing of the program was compiled in an earlier run.
     first: bool,
     /// Functions that are compiled ahead of time.
-    ahead: OnceLock<HashSet<FuncId>>,
+    ahead: Mutex<HashSet<FuncId>>,
 }
 
 impl Sampler {
@@ -165,7 +165,7 @@ impl Sampler {
             before,
             kept: done,
             first: kept.all.is_empty(),
-            ahead: OnceLock::new(),
+            ahead: Mutex::default(),
         });
 
         let me = shared.clone();
@@ -236,10 +236,9 @@ impl Shared {
 
     /// Whether a function's callers have compiled code of it or soon will.
     fn is_compiled(&self, function: FuncId) -> bool {
-        let ahead = self.ahead.get();
         self.kept[function.index()]
             || self.before.recalls(function)
-            || ahead.is_some_and(|a| a.contains(&function))
+            || self.ahead.lock().contains(&function)
     }
 
     /// Observes until the end, then writes down what was seen.
@@ -258,14 +257,34 @@ impl Shared {
             .store(&self.image, &self.compiler, &self.queue, seen, waited);
     }
 
-    fn look(&self, seen: &mut HashMap<usize, Seen>) -> Duration {
-        if self.first
-            && let Some(threads) = ahead::threads()
-        {
-            let known = self.before.recalled();
-            let chosen = ahead::compile(&self.image, &self.compiler, &self.queue, threads, known);
-            let _ = self.ahead.set(chosen);
+    /// Compiles what is expected to be hot, or returns what to compile while the program leaves a processor idle.
+    fn begin(&self) -> Patient {
+        if !self.first {
+            return Patient::idle();
         }
+        let known = self.before.recalled();
+        let Some(threads) = ahead::threads() else {
+            return Patient::new(&self.image, &self.compiler, &self.queue, known);
+        };
+        let chosen = ahead::compile(&self.image, &self.compiler, &self.queue, threads, known);
+        *self.ahead.lock() = chosen;
+        Patient::idle()
+    }
+
+    /// Goes on with what is expected to be hot, if its time has come.
+    fn go_on(&self, patient: &mut Patient, seen: &HashMap<usize, Seen>, now: Instant) {
+        if self.queue.is_busy() {
+            return;
+        }
+        // What was seen is judged by what it does.
+        let known = |f| self.is_compiled(f) || seen.values().any(|s| s.code.func == f);
+        if let Some(function) = patient.next(&self.compiler, &self.queue, now, known) {
+            self.ahead.lock().insert(function);
+        }
+    }
+
+    fn look(&self, seen: &mut HashMap<usize, Seen>) -> Duration {
+        let mut patient = self.begin();
         let mut tick = TICK;
         let mut last = (Instant::now(), all_time());
         let mut used = last;
@@ -311,6 +330,7 @@ impl Shared {
                 busy |= self.consider(s, tick, now);
             }
             busy |= self.choose(seen.values_mut(), now);
+            self.go_on(&mut patient, seen, now);
             if !busy && tick == LONG_TICK && self.is_alone() {
                 self.store(seen, Duration::ZERO);
                 self.ends.lock().done = true;
