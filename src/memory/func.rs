@@ -204,7 +204,15 @@ impl Stubs {
     fn protect(&self, prot: i32) -> Result<(), String> {
         // SAFETY: the pages belong to this run.
         if unsafe { libc::mprotect(self.base as *mut c_void, self.bytes(), prot) } != 0 {
-            return Err(std::io::Error::last_os_error().to_string());
+            let why = std::io::Error::last_os_error();
+            return Err(match prot & libc::PROT_EXEC {
+                0 => why.to_string(),
+                _ => format!(
+                    "the system refuses memory for machine code (mprotect: {why}), without which the program's \
+                     functions have no addresses. Allow this process memory that is executed after it was written: a \
+                     service's MemoryDenyWriteExecute and SELinux' execmem forbid it"
+                ),
+            });
         }
         Ok(())
     }

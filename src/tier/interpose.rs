@@ -97,6 +97,7 @@ pub fn apply(image: &Image) {
             flag,
             at: ptr::null_mut(),
             left: 0,
+            refused: false,
         },
         slots: Vec::new(),
         first: true,
@@ -104,6 +105,10 @@ pub fn apply(image: &Image) {
     // SAFETY: the callback gets this work and reads what the loader keeps.
     unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut work).cast()) };
     work.stubs.seal();
+    // Without memory for machine code the libraries keep their own functions: better than stubs that cannot run.
+    if work.stubs.refused {
+        return;
+    }
     // Only now: threads of our own that still give back what they read go through these slots.
     for slot in &work.slots {
         // SAFETY: as found in a library that is bound already; the guest, which could close it, does not run yet.
@@ -229,6 +234,8 @@ struct StubPages {
     flag: i32,
     at: *mut u8,
     left: usize,
+    /// The system does not let a page be executed.
+    refused: bool,
 }
 
 impl StubPages {
@@ -277,7 +284,8 @@ impl StubPages {
         if !self.at.is_null() {
             let page = ((self.at as usize - 1) & !(PAGE - 1)) as *mut c_void;
             // SAFETY: the page is ours.
-            unsafe { libc::mprotect(page, PAGE, libc::PROT_READ | libc::PROT_EXEC) };
+            let done = unsafe { libc::mprotect(page, PAGE, libc::PROT_READ | libc::PROT_EXEC) };
+            self.refused |= done != 0;
         }
         (self.at, self.left) = (ptr::null_mut(), 0);
     }

@@ -1,5 +1,6 @@
 //! The baseline tier where the system gives it no memory for machine code: the program runs all
-//! the same, interpreted, and a line says why.
+//! the same, interpreted, and a line says why. Where the system gives none for anything, nothing runs, and a line
+//! says what to do.
 //!
 //! Why by a filter of system calls: it refuses what a hardened system refuses, to this child
 //! alone. What not: how fast anything is.
@@ -18,11 +19,13 @@ enum Refused {
     Files,
     /// Shared mappings that are executable.
     Mappings,
+    /// Execution of memory that was written.
+    Execution,
 }
 
 /// The trials.
 pub fn trials() -> Vec<Trial> {
-    let mut trials = Vec::new();
+    let mut trials = vec![Trial::test("baseline/refused_execution", || Ok(ends()?))];
     for (name, refused, call) in [
         ("files", Refused::Files, "memfd_create"),
         ("mappings", Refused::Mappings, "mmap"),
@@ -61,6 +64,11 @@ fn filter(refused: Refused) -> Vec<libc::sock_filter> {
             argument(3),
             step(ANY, libc::MAP_SHARED as u32, 0, 1),
         ]),
+        Refused::Execution => all.extend([
+            step(EQUAL, libc::SYS_mprotect as u32, 0, 3),
+            argument(2),
+            step(ANY, libc::PROT_EXEC as u32, 0, 1),
+        ]),
     }
     all.extend(refuse);
     all
@@ -98,6 +106,22 @@ fn filtered(refused: Refused, args: &[&str]) -> Result<Ran, String> {
     // SAFETY: the closure neither allocates nor locks.
     unsafe { command.pre_exec(install) };
     run(&mut command, "", LIMIT)
+}
+
+/// Without any memory for machine code the program does not begin.
+fn ends() -> Result<(), String> {
+    let source = root().join("tests/diff/c/loops_of_one.c");
+    let bitcode = compile::bitcode(&source, &["-O2".to_owned()])?;
+    let ran = filtered(Refused::Execution, &[&bitcode.to_string_lossy()])?;
+    let said = [
+        "memory for machine code",
+        "ermission denied",
+        "MemoryDenyWriteExecute",
+    ];
+    if ran.end != End::Exit(125) || said.iter().any(|s| !ran.stderr.contains(s)) {
+        return Err(format!("should say what to do: {}", ran.summary()));
+    }
+    Ok(())
 }
 
 fn goes_on(refused: Refused, call: &str, tier: &str) -> Result<(), String> {
