@@ -146,8 +146,7 @@ fn team_size(thread: &Thread) -> u32 {
     if icvs.dynamic {
         size = size.min(settings().processors);
     }
-    size.min(icvs.thread_limit)
-        .clamp(1, thread::MAX_THREADS as u32 / 2)
+    size.min(icvs.thread_limit).clamp(1, thread::MAX_TEAM)
 }
 
 /// The team that began the contention group of a region in `outer`.

@@ -10,6 +10,7 @@ use crate::kmpc::affinity::places::{KmpAffinity, Request};
 use crate::kmpc::affinity::{DISPLAY, format};
 use crate::kmpc::alloc::{DefaultAllocator, traits};
 use crate::kmpc::env;
+use crate::kmpc::thread::MAX_TEAM;
 use crate::support::topology;
 
 /// A loop schedule's kind, as `omp_sched_t` numbers them.
@@ -277,7 +278,7 @@ impl Settings {
 
     /// Threads of an outermost region where the program says nothing else.
     pub fn team(&self) -> u32 {
-        self.outermost().min(self.limit()).max(1)
+        self.outermost().min(self.limit()).clamp(1, MAX_TEAM)
     }
 
     /// The `proc_bind` a region at nesting level `level` passes to its implicit tasks, where the
@@ -291,13 +292,8 @@ impl Settings {
 pub fn settings() -> &'static Settings {
     static SETTINGS: OnceLock<Settings> = OnceLock::new();
     SETTINGS.get_or_init(|| {
-        let mut settings = Settings::new(topology::usable_cpus() as u32);
         let mut warnings = Vec::new();
-        env::read(
-            &mut settings,
-            &|name| std::env::var(name).ok(),
-            &mut |warning| warnings.push(warning),
-        );
+        let settings = of_environment(&mut |warning| warnings.push(warning));
         for warning in warnings.iter().filter(|_| settings.warnings) {
             eprintln!("OMP: Warning {warning}");
         }
@@ -306,10 +302,10 @@ pub fn settings() -> &'static Settings {
     })
 }
 
-/// What the environment says, without a word about what is wrong with it and before the program uses it.
-pub fn unwarned() -> Settings {
+/// What the environment says; `warn` hears what is wrong with it.
+pub fn of_environment(warn: &mut dyn FnMut(String)) -> Settings {
     let mut settings = Settings::new(topology::usable_cpus() as u32);
-    env::read(&mut settings, &|name| std::env::var(name).ok(), &mut |_| {});
+    env::read(&mut settings, &|name| std::env::var(name).ok(), warn);
     settings
 }
 

@@ -28,6 +28,8 @@ use crate::support::sync::{self, AtomicU32 as SyncU32, Mutex, MutexGuard};
 
 /// Threads that can exist at a time.
 pub const MAX_THREADS: usize = 1 << 15;
+/// Most threads of a team.
+pub const MAX_TEAM: u32 = MAX_THREADS as u32 / 2;
 
 /// A thread known to the runtime. Only the thread itself touches the non-atomic fields, unless a
 /// comment says otherwise.

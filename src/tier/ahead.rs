@@ -17,11 +17,10 @@
 //! what proves hot is found by [`super::sample`], also where this guessed wrong.
 
 use super::compiler::{Compiler, What};
-use super::queue::{Job, Queue};
+use super::queue::{self, Job, Queue};
 use super::units::{self, SMALL};
 use crate::ir::{Body, Callee, Const, ConstId, FuncId, GlobalRef, Module};
 use crate::jit::Level;
-use crate::kmpc::affinity;
 use crate::memory::image::Image;
 use crate::support::topology;
 use cranelift_entity::EntityRef;
@@ -201,7 +200,7 @@ fn depths(body: &Body) -> Vec<u32> {
 }
 
 /// How many threads compile a program's hot functions ahead of time: as many as processors are idle and will be
-/// when the first team begins, or just idle where that will take all; none where others use most of them. For
+/// when the first team begins, or just idle where that will take most; none where others use most of them. For
 /// tests `OMPVM_AHEAD`, `always` or `never`, decides.
 pub fn threads() -> Option<usize> {
     let usable = topology::usable_cpus();
@@ -212,7 +211,7 @@ pub fn threads() -> Option<usize> {
         // The program's own thread and this one run too.
         _ => (usable + 1).saturating_sub(topology::running_threads().max(2)),
     };
-    let left = match usable.saturating_sub(affinity::announced().threads) {
+    let left = match queue::left_by_team() {
         0 => idle,
         left => idle.min(left),
     };
@@ -227,7 +226,8 @@ pub fn compile(
     threads: usize,
     known: &HashSet<FuncId>,
 ) -> HashSet<FuncId> {
-    let chosen = choose(image, compiler, queue, MOST_TIME * threads as u32, known);
+    let most = MOST_TIME * threads as u32;
+    let chosen = choose(image, compiler, queue, known, LATENCY, most);
     let share = chosen.iter().filter(|c| c.level == Level::Quick).count();
     let share = 1.0 / share.max(1) as f64;
     for one in &chosen {
@@ -281,13 +281,15 @@ impl Chosen {
     }
 }
 
-/// What is expected to be hot and not among `known`, as much as takes no longer than `most`.
+/// What is expected to be hot and not among `known`, as much as takes no longer than `most`: with all effort what takes
+/// no longer than `latency` so, else quickly.
 fn choose(
     image: &Image,
     compiler: &Compiler,
     queue: &Queue,
-    most: Duration,
     known: &HashSet<FuncId>,
+    latency: Duration,
+    most: Duration,
 ) -> Vec<Chosen> {
     let module = &image.module;
     let mut hot = expected(module);
@@ -301,7 +303,7 @@ fn choose(
     let chosen = hot.into_iter().map(|hot| {
         let full = queue.expected(hot.function, Level::Full);
         let quick = queue.expected(hot.function, Level::Quick);
-        let (level, cost) = if full <= LATENCY {
+        let (level, cost) = if full <= latency {
             (Level::Full, full)
         } else {
             (Level::Quick, quick)
@@ -317,8 +319,8 @@ fn choose(
     chosen.take_while(fits).collect()
 }
 
-/// What is compiled ahead of time where there are few processors: one function at a time, those that were not seen
-/// yet and are expected to be among the hottest.
+/// What is compiled ahead of time where there are few processors: one function at a time and quickly, those that were
+/// not seen yet and are expected to be among the hottest.
 #[derive(Debug)]
 pub struct Patient {
     /// What is left, hottest last.
@@ -345,7 +347,8 @@ impl Patient {
         if topology::usable_cpus() >= PROCESSORS || std::env::var_os("OMPVM_AHEAD").is_some() {
             return Patient::idle();
         }
-        Patient::of(choose(image, compiler, queue, MOST_PATIENT, known))
+        let latency = Duration::ZERO;
+        Patient::of(choose(image, compiler, queue, known, latency, MOST_PATIENT))
     }
 
     fn of(mut left: Vec<Chosen>) -> Patient {
@@ -359,6 +362,11 @@ impl Patient {
         }
     }
 
+    /// Whether nothing is left.
+    pub fn is_done(&self) -> bool {
+        self.left.is_empty()
+    }
+
     /// Begins with the next function if it is its turn, leaving out those that are `known`.
     pub fn next(
         &mut self,
@@ -369,14 +377,8 @@ impl Patient {
     ) -> Option<FuncId> {
         while self.left.pop_if(|c| known(c.hot.function)).is_some() {}
         let (idle, since) = (queue.idle_since(now), now - self.last);
-        let turn = |c: &mut Chosen| {
-            if c.cost > idle {
-                c.level = Level::Quick;
-                c.cost = queue.expected(c.hot.function, Level::Quick);
-            }
-            is_turn(c.cost, idle, since, compiler.elapsed())
-        };
-        let next = self.left.pop_if(turn)?;
+        let ran = compiler.elapsed();
+        let next = self.left.pop_if(|c| is_turn(c.cost, idle, since, ran))?;
         self.last = now;
         next.push(compiler, queue, 1);
         next.push_better(queue, now, self.share);

@@ -11,8 +11,8 @@
 //! threads on 16 processors, while this was made: 0.37 s with one thread of niceness 5, 0.23 with four,
 //! 0.21 with four of niceness 0). Those that improve code in idle time are as nice as can be. What one of
 //! them had begun before a team took all processors came 1.4 s late (SP, class A, 4 threads on 4): so it is
-//! made once more. Where a team leaves processors, no more threads compile than it leaves; where it is bound, they
-//! compile on those that it leaves: the kernel would start them on any that is idle then, and a member that is
+//! made once more. Where a team leaves processors, no more threads compile than it leaves; where it is bound and
+//! leaves half of them or more, they compile on those: the kernel would start them on any that is idle then, and a member that is
 //! bound to it cannot go elsewhere. Why not the
 //! scheduler's class for idle time (`SCHED_IDLE`): on a loaded machine what had begun to write its code to
 //! the cache never got to the end, and left unfinished files.
@@ -27,7 +27,7 @@ use crate::interp::frame::Lowered;
 use crate::interp::watch;
 use crate::ir::{BlockId, FuncId};
 use crate::jit::{Level, LoopEntry, Unit};
-use crate::kmpc::affinity;
+use crate::kmpc::affinity::{self, Announced};
 use crate::kmpc::thread::workers;
 use crate::memory::image::Image;
 use crate::memory::own_thread::{self, OwnThread};
@@ -125,6 +125,17 @@ impl Job {
             _ => due,
         }
     }
+}
+
+/// How many processors the team that the environment announces leaves, where that is at least half of them. Where it
+/// is less, what compiles before the first team begins would miss the others: then it is none.
+pub fn left_by_team() -> usize {
+    most_left(topology::usable_cpus(), affinity::announced())
+}
+
+fn most_left(usable: usize, team: &Announced) -> usize {
+    let left = usable.saturating_sub(team.threads.max(team.cpus.len()));
+    if left * 2 >= usable { left } else { 0 }
 }
 
 #[derive(Debug, Default)]
@@ -478,9 +489,9 @@ impl Queue {
     }
 
     fn work(self: Arc<Queue>, nice: bool) {
-        let left = topology::others(&affinity::announced().cpus);
-        if !left.is_empty() && left.len() < topology::allowed_cpus().len() {
-            topology::bind_current_thread(&left);
+        let team = &affinity::announced().cpus;
+        if left_by_team() > 0 && !team.is_empty() {
+            topology::bind_current_thread(&topology::others(team));
         }
         if nice {
             // SAFETY: makes this thread nicer; a failure changes nothing.
@@ -649,6 +660,20 @@ mod tests {
         }
         assert!(waits.is_for(false, none, true, late));
         assert!(!spare.is_for(false, none, true, late));
+    }
+
+    #[test]
+    fn a_team_leaves_half_of_the_processors_or_none() {
+        let team = |threads, bound: usize| Announced {
+            threads,
+            cpus: (0..bound).collect(),
+        };
+        assert_eq!(most_left(4, &team(2, 2)), 2);
+        assert_eq!(most_left(4, &team(1, 0)), 3);
+        // A thread on a core of two processors has both.
+        assert_eq!(most_left(4, &team(1, 2)), 2);
+        assert_eq!(most_left(4, &team(3, 3)), 0);
+        assert_eq!(most_left(4, &team(8, 4)), 0);
     }
 
     #[test]

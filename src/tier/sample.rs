@@ -273,7 +273,7 @@ impl Shared {
 
     /// Goes on with what is expected to be hot, if its time has come.
     fn go_on(&self, patient: &mut Patient, seen: &HashMap<usize, Seen>, now: Instant) {
-        if self.queue.is_busy() {
+        if patient.is_done() || self.queue.is_busy() {
             return;
         }
         // What was seen is judged by what it does.
