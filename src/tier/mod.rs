@@ -27,5 +27,6 @@ pub mod runtime;
 mod sample;
 #[cfg(test)]
 mod tests;
+mod turns;
 mod units;
 pub mod value;

@@ -11,17 +11,18 @@
 //! threads on 16 processors, while this was made: 0.37 s with one thread of niceness 5, 0.23 with four,
 //! 0.21 with four of niceness 0). Those that improve code in idle time are as nice as can be. What one of
 //! them had begun before a team took all processors came 1.4 s late (SP, class A, 4 threads on 4): so it is
-//! made once more. Where a team leaves processors, no more threads compile than it leaves; where it is bound and
-//! leaves half of them or more, they compile on those: the kernel would start them on any that is idle then, and a member that is
-//! bound to it cannot go elsewhere. Why not the
-//! scheduler's class for idle time (`SCHED_IDLE`): on a loaded machine what had begun to write its code to
-//! the cache never got to the end, and left unfinished files.
+//! made once more. Where a team has all processors, these threads go from one to the next ([`super::turns`]). Where it
+//! leaves some, no more threads compile than it leaves; where it is bound and leaves half of them or more, they
+//! compile on those: the kernel would start them on any that is idle then, and a member that is bound to it cannot
+//! go elsewhere. Why not the scheduler's class for idle time (`SCHED_IDLE`): on a loaded
+//! machine what had begun to write its code to the cache never got to the end, and left unfinished files.
 //!
 //! What not: what becomes a job is decided in [`super::sample`].
 
 use super::closed;
 use super::compiler::{Compiler, What};
 use super::improve::{self, Better, Idle};
+use super::turns::Turns;
 use super::units::{self, SMALL};
 use crate::interp::frame::Lowered;
 use crate::interp::watch;
@@ -223,6 +224,7 @@ pub struct Queue {
     image: Arc<Image>,
     compiler: Arc<Compiler>,
     state: Mutex<State>,
+    turns: Mutex<Turns>,
     wake: Condvar,
     /// Told when a job is done.
     done: Condvar,
@@ -243,6 +245,7 @@ impl Queue {
             image,
             compiler,
             state: Mutex::default(),
+            turns: Mutex::default(),
             wake: Condvar::new(),
             done: Condvar::new(),
             busy: AtomicUsize::new(usize::MAX),
@@ -312,6 +315,21 @@ impl Queue {
         let busy = self.busy.load(Ordering::Relaxed).saturating_sub(compiling);
         let known = 1 + workers() as usize;
         topology::usable_cpus().saturating_sub(busy.max(known))
+    }
+
+    /// Gives what is compiled another processor of a team that has them all, if it is time to; whether it goes round.
+    pub fn take_turns(&self, now: Instant) -> bool {
+        let usable = topology::usable_cpus();
+        let known = self.busy.load(Ordering::Relaxed) != usize::MAX;
+        // Under a quota a processor is nobody's; while a quarter of them is idle, the kernel finds these.
+        let full = usable == topology::allowed_cpus().len() && self.idle() * 4 < usable;
+        let full = known && full && self.left_over() == 0;
+        self.turns.lock().go_on(now, full)
+    }
+
+    /// Nobody gives turns any more.
+    pub fn end_turns(&self) {
+        self.turns.lock().go_on(Instant::now(), false);
     }
 
     /// When better code is made of a function that executes for a `share` of the time.
@@ -501,7 +519,11 @@ impl Queue {
             sharing::join();
             sharing::set(sharing::place(), Activity::Occupying);
         }
+        let goes_round = !nice && left_by_team() == 0;
         while let Some((job, end)) = self.next(nice) {
+            if goes_round {
+                self.turns.lock().enter();
+            }
             let mut none_entered = job.head.is_some();
             let mut unit = self.unit(&job);
             let effort = self.effort(&job, &unit);
@@ -527,6 +549,9 @@ impl Queue {
                         self.state.lock().refused.push(job.function);
                     }
                 }
+            }
+            if goes_round {
+                self.turns.lock().leave();
             }
             let mut state = self.state.lock();
             state.awaited -= usize::from(job.awaited);

@@ -24,6 +24,7 @@ use super::improve::Better;
 use super::nests;
 use super::queue::{Job, Queue};
 use super::recall::{self, Before};
+use super::turns::TURN;
 use crate::interp::frame::{Head, Lowered};
 use crate::interp::watch;
 use crate::ir::FuncId;
@@ -245,6 +246,7 @@ impl Shared {
     fn observe(&self) {
         let mut seen = HashMap::new();
         let waited = self.look(&mut seen);
+        self.queue.end_turns();
         self.store(&seen, waited);
         self.ends.lock().done = true;
         self.changed.notify_all();
@@ -325,6 +327,10 @@ impl Shared {
                 s.score += passed;
                 s.all += passed;
             }
+            let most_tick = match self.queue.take_turns(now) {
+                true => TURN,
+                false => LONG_TICK,
+            };
             let mut busy = fresh || self.queue.waiting() > 0;
             for s in seen.values_mut() {
                 busy |= self.consider(s, tick, now);
@@ -340,7 +346,7 @@ impl Shared {
             tick = if busy {
                 TICK
             } else {
-                (tick * 9 / 8).min(LONG_TICK)
+                (tick * 9 / 8).min(most_tick)
             };
         }
     }
