@@ -3,7 +3,8 @@
 //! What: the interpreter's locks are held over it, so that none is another thread's in the child;
 //! functions that other threads were lowering are nobody's there. They are std's, whose state is
 //! one word: `parking_lot` keeps who waits in a table of the process, and may give a lock to a
-//! thread that the child does not have.
+//! thread that the child does not have. What is made at its first use is in cells that nobody
+//! waits for (`once_cell::race`): std's are one thread's while it makes it, in the child for ever.
 //! What not: a handler of signals may fork while its own thread holds a lock; so a fork waits for
 //! each only for a while, and the child has it as it is then.
 

@@ -18,6 +18,7 @@ use crate::memory::thread::{self, ThreadState};
 use crate::memory::{image::Image, signals, throws, walk};
 use crate::support::error::{Error, TrapKind, Unsupported};
 use crate::support::own_work;
+use once_cell::race::OnceBox;
 use std::ffi::c_void;
 use std::fmt::Write;
 use std::ptr;
@@ -225,9 +226,9 @@ pub fn locate(ip: *const u64) -> Option<(&'static Image, FuncId, Option<LocId>)>
 /// The address behind the call that interpreted code makes, when native code that it called returns
 /// to `returns`, a position in a handler or a shim of ours.
 pub fn behind_call(returns: usize) -> Option<usize> {
-    static OURS: LazyLock<std::ops::Range<usize>> =
-        LazyLock::new(|| walk::object(behind_call as *const () as usize));
-    if !OURS.contains(&returns) {
+    static OURS: OnceBox<std::ops::Range<usize>> = OnceBox::new();
+    let ours = OURS.get_or_init(|| Box::new(walk::object(behind_call as *const () as usize)));
+    if !ours.contains(&returns) {
         return None;
     }
     // SAFETY: this thread's state; a live activation's frame has a header, and its handler saved

@@ -3,6 +3,8 @@
 //! What: [`save`] writes a module; [`load`] reads its symbols, types and constants, which placing
 //! and linking need, and leaves bodies and source locations as bytes until somebody looks at them
 //! ([`Lazy`]). Why: a program whose code is compiled already starts without its instructions.
+//! Threads that look at once each decode, and one's is kept: to wait for another would be for ever
+//! in a child of `fork`, which does not have that thread, and in a handler of a signal.
 //! What not: no check of the bytes beyond their form; whoever keeps them sees to that. The files
 //! and the module's name are not in it.
 
@@ -11,19 +13,21 @@ use super::function::{Body, Function};
 use super::module::{Alias, Global, GlobalRef, IFunc, Module, Xtor};
 use super::types::{Type, TypeTable};
 use super::{AliasId, Const, FuncId, GlobalId, IFuncId, TypeId};
-use crate::support::fault_alloc;
 use cranelift_entity::PrimaryMap;
 use hashbrown::HashMap;
+use once_cell::race::OnceBox;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::{Deref, DerefMut};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 /// A part of a module, decoded when it is first looked at.
 #[derive(Default)]
 pub struct Lazy<T> {
-    value: OnceLock<T>,
+    /// What was not saved, or changed since.
+    value: Option<T>,
+    decoded: OnceBox<T>,
     saved: Option<Saved>,
 }
 
@@ -45,15 +49,12 @@ pub trait Part: Default {
 }
 
 impl<T: Part> Lazy<T> {
-    fn get(&self) -> &T {
-        if let Some(value) = self.value.get() {
-            return value;
+    fn lazily(saved: Saved) -> Self {
+        Lazy {
+            value: None,
+            decoded: OnceBox::new(),
+            saved: Some(saved),
         }
-        if fault_alloc::is_describing() {
-            // Whoever decodes it now may wait for memory until this thread has died.
-            return Box::leak(Box::new(self.decode()));
-        }
-        self.value.get_or_init(|| self.decode())
     }
 
     fn decode(&self) -> T {
@@ -71,7 +72,8 @@ impl<T: Part> Lazy<T> {
 impl<T> From<T> for Lazy<T> {
     fn from(value: T) -> Self {
         Lazy {
-            value: value.into(),
+            value: Some(value),
+            decoded: OnceBox::new(),
             saved: None,
         }
     }
@@ -80,22 +82,27 @@ impl<T> From<T> for Lazy<T> {
 impl<T: Part> Deref for Lazy<T> {
     type Target = T;
     fn deref(&self) -> &T {
-        self.get()
+        match &self.value {
+            Some(value) => value,
+            None => self.decoded.get_or_init(|| Box::new(self.decode())),
+        }
     }
 }
 
 impl<T: Part> DerefMut for Lazy<T> {
     fn deref_mut(&mut self) -> &mut T {
-        self.get();
+        if self.value.is_none() {
+            self.value = Some(self.decode());
+        }
         self.value
-            .get_mut()
+            .as_mut()
             .unwrap_or_else(|| crate::bug!("a part that was just decoded is not there"))
     }
 }
 
 impl<T: fmt::Debug> fmt::Debug for Lazy<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.value.get() {
+        match self.value.as_ref().or(self.decoded.get()) {
             Some(value) => value.fmt(f),
             None => f.write_str("(not looked at)"),
         }
@@ -222,10 +229,7 @@ pub fn load(bytes: Vec<u8>) -> Option<Module> {
     let mut functions: PrimaryMap<FuncId, Function> = PrimaryMap::new();
     for (mut function, len) in head.functions.into_iter().zip(head.bodies) {
         if let Some(len) = len {
-            function.body = Some(Lazy {
-                value: OnceLock::new(),
-                saved: Some(part(len)?),
-            });
+            function.body = Some(Lazy::lazily(part(len)?));
         }
         functions.push(function);
     }
@@ -242,13 +246,10 @@ pub fn load(bytes: Vec<u8>) -> Option<Module> {
         ifuncs: head.ifuncs.into_iter().collect(),
         ctors: head.ctors,
         dtors: head.dtors,
-        debug: Lazy {
-            value: OnceLock::new(),
-            saved: Some(Saved {
-                end: total,
-                ..debug
-            }),
-        },
+        debug: Lazy::lazily(Saved {
+            end: total,
+            ..debug
+        }),
         linked_before: Some(head.uses),
         contracted: false,
         ..Module::default()

@@ -10,6 +10,7 @@
 use super::abi::{self, CallPlan, NativeFrame};
 use super::image::Image;
 use crate::ir::FuncId;
+use once_cell::race::OnceBox;
 use parking_lot::Mutex;
 use std::ffi::c_void;
 use std::ptr;
@@ -31,12 +32,13 @@ pub struct FuncRef {
     pub id: FuncId,
     /// The image it belongs to.
     pub image: *const Image,
-    /// How native arguments become slots, made at the first entry from native code.
-    pub plan: OnceLock<Arc<CallPlan>>,
+    /// How native arguments become slots, made at the first entry from native code. No thread
+    /// waits for another's: a child of `fork` would for ever.
+    pub plan: OnceBox<Arc<CallPlan>>,
 }
 
 // SAFETY: the raw image pointer is set before the reference is shared and only read afterwards;
-// the image outlives its functions; everything else is atomic or a OnceLock.
+// the image outlives its functions; everything else is atomic or a OnceBox.
 unsafe impl Send for FuncRef {}
 // SAFETY: as above.
 unsafe impl Sync for FuncRef {}
@@ -64,7 +66,7 @@ impl FuncRef {
         }
         let module = &self.image().module;
         let plan = CallPlan::for_function(module, &module.functions[self.id])?;
-        Ok(self.plan.get_or_init(|| Arc::new(plan)))
+        Ok(self.plan.get_or_init(|| Box::new(Arc::new(plan))))
     }
 }
 

@@ -19,6 +19,7 @@ use crate::ir::{
 use crate::support::error::Error;
 use cranelift_entity::{EntityRef, SecondaryMap};
 use hashbrown::HashMap;
+use once_cell::race::OnceBox;
 use std::ffi::c_void;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
@@ -215,7 +216,7 @@ impl Image {
                 code: AtomicPtr::new(ptr::null_mut()),
                 id,
                 image: ptr::null(),
-                plan: OnceLock::new(),
+                plan: OnceBox::new(),
             })
             .collect();
         static SERIAL: AtomicU64 = AtomicU64::new(1);

@@ -566,17 +566,31 @@ fn unwanted_profile() -> Result<(), String> {
     }
 }
 
+/// A child of `fork` may need a function's instructions while another thread of its parent was
+/// decoding them. In `auto` with a small program, no run leaves code, so each decodes all it calls.
+fn forks() -> Result<(), String> {
+    let source = root().join("tests/pass/callbacks/fork_beside_first_calls.c");
+    let guest = compile::bitcode(&source, &["-O0".to_owned(), "-pthread".to_owned()])?;
+    let folder = Folder::new()?;
+    for _ in 0..5 {
+        let ran = run(folder.command().arg("run").arg(&guest), "", LIMIT)?;
+        says(&ran, "ok\n", End::Exit(0))?;
+    }
+    Ok(())
+}
+
 type Test = fn() -> Result<(), String>;
 
 /// One trial per way a cache can be used, or can fail.
 pub fn trials() -> Vec<Trial> {
-    let all: [(&str, Test); 17] = [
+    let all: [(&str, Test); 18] = [
         ("second_run", second_run),
         ("interpreted_rest", interpreted_rest),
         ("exceptions", exceptions),
         ("faults", faults),
         ("race", race),
         ("damage", damage),
+        ("forks", forks),
         ("limit", limit),
         ("clear", clear),
         ("ahead_of_time", ahead_of_time),

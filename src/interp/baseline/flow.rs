@@ -7,7 +7,7 @@
 //! What not: dominators. Any set of blocks may keep slots in registers together, so a loop is
 //! whatever reaches its back edge without passing its head.
 
-use super::table::{Extra, Flow, ROWS, Row, Template, i32_at};
+use super::table::{Extra, Flow, Row, Template, i32_at, rows};
 use crate::interp::frame::Lowered;
 use crate::interp::isa::{self, Enc};
 
@@ -94,7 +94,7 @@ impl Code<'_> {
             ip: self.lowered.code.as_ptr().wrapping_byte_add(at as usize),
             at,
             number,
-            row: &ROWS[number as usize],
+            row: &rows()[number as usize],
         }
     }
 }

@@ -45,7 +45,7 @@ mod tests;
 
 use super::frame::Lowered;
 use super::watch;
-use std::sync::LazyLock;
+use once_cell::race::OnceBool;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
@@ -98,14 +98,16 @@ pub fn compiles_first() -> bool {
 /// Compiles a function, at any time, on any thread, while others run it. Gives whether it is
 /// compiled now; without executable memory it just goes on as it is.
 pub fn compile(lowered: &'static Lowered) -> bool {
-    static TIMES: LazyLock<bool> = LazyLock::new(|| std::env::var_os("OMPVM_BASELINE").is_some());
+    static TIMES: OnceBool = OnceBool::new();
     if lowered.compiled.swap(true, Ordering::AcqRel) {
         return true;
     }
     if available().is_err() {
         return false;
     }
-    let start = TIMES.then(Instant::now);
+    let start = TIMES
+        .get_or_init(|| std::env::var_os("OMPVM_BASELINE").is_some())
+        .then(Instant::now);
     let Some(out) = generate::compile(lowered) else {
         return false;
     };

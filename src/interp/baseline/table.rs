@@ -9,8 +9,8 @@
 use super::asm::{Alu, cc, pp};
 use crate::interp::frame::{CallSite, ThunkSite};
 use crate::interp::isa::{self, Enc, HANDLERS, op};
+use once_cell::race::OnceBox;
 use std::mem::offset_of;
-use std::sync::LazyLock;
 
 /// Where an operand wants to be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -339,7 +339,12 @@ macro_rules! handlers {
 }
 
 /// The rows by instruction number.
-pub static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
+pub fn rows() -> &'static [Row] {
+    static ROWS: OnceBox<Vec<Row>> = OnceBox::new();
+    ROWS.get_or_init(|| Box::new(make()))
+}
+
+fn make() -> Vec<Row> {
     let nothing = Row {
         fields: &[],
         extra: Extra::None,
@@ -355,7 +360,7 @@ pub static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
     memory(&mut rows);
     vectors(&mut rows);
     rows
-});
+}
 
 fn control(r: &mut [Row]) {
     use Template as T;

@@ -38,9 +38,10 @@ use crate::llvm::native::{Place, PlaceKind};
 use crate::memory::image::Image;
 use cranelift_entity::EntityRef;
 use hashbrown::HashMap;
+use once_cell::race::OnceBox;
 use std::fmt::Write;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, LazyLock};
 use std::time::Instant;
 
 /// How to lower.
@@ -55,10 +56,11 @@ pub struct Options {
 impl Options {
     /// What [`count_instructions`] and the environment (`OMPVM_DUMP=name`) ask for.
     pub fn current() -> Self {
-        static DUMP: LazyLock<Option<String>> = LazyLock::new(|| std::env::var("OMPVM_DUMP").ok());
+        static DUMP: OnceBox<Option<String>> = OnceBox::new();
+        let asked = || Box::new(std::env::var("OMPVM_DUMP").ok());
         Options {
             count: COUNT.load(Ordering::Relaxed),
-            dump: DUMP.clone(),
+            dump: DUMP.get_or_init(asked).clone(),
         }
     }
 }
