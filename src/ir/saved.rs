@@ -4,7 +4,8 @@
 //! and linking need, and leaves bodies and source locations as bytes until somebody looks at them
 //! ([`Lazy`]). Why: a program whose code is compiled already starts without its instructions.
 //! Threads that look at once each decode, and one's is kept: to wait for another would be for ever
-//! in a child of `fork`, which does not have that thread, and in a handler of a signal.
+//! in a child of `fork`, which does not have that thread, and in a handler of a signal, where a
+//! fault is described.
 //! What not: no check of the bytes beyond their form; whoever keeps them sees to that. The files
 //! and the module's name are not in it.
 

@@ -31,11 +31,6 @@ pub fn describing() -> Describing {
     Describing(DESCRIBING.replace(true))
 }
 
-/// Whether this thread describes a fault: it must not wait for another one.
-pub fn is_describing() -> bool {
-    DESCRIBING.get()
-}
-
 /// See [`describing`].
 #[derive(Debug)]
 pub struct Describing(bool);
