@@ -10,7 +10,7 @@ use super::super::cache::home;
 use super::super::flow::NONE;
 use super::super::pins::Pin;
 use super::Gen;
-use super::cold::Cold;
+use super::aside::Aside;
 
 impl Gen<'_> {
     pub(super) fn loop_of(&self, b: u32) -> u32 {
@@ -52,7 +52,7 @@ impl Gen<'_> {
         self.inherit(to);
         if self.crosses(from, to) {
             let label = self.c.asm.label();
-            self.cold.push(Cold::Edge { label, from, to });
+            self.aside.push(Aside::Edge { label, from, to });
             label
         } else {
             self.inner[to as usize]

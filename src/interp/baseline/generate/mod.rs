@@ -4,10 +4,10 @@
 //! nothing in registers but its loop's pins; one with a single native predecessor goes on with
 //! what that left there. Word 0 of a block's first instruction leads to the inner label, or to a
 //! piece that loads the pins first; blocks that inherit registers keep their handlers in word 0.
-//! Beside this file: `edge` goes from block to block, `uses` looks ahead, `cold` holds what comes
+//! Beside this file: `edge` goes from block to block, `uses` looks ahead, `aside` holds what comes
 //! after the blocks. What not: single instructions are in `emit`.
 
-mod cold;
+mod aside;
 mod edge;
 mod uses;
 
@@ -18,7 +18,7 @@ use super::pins::{self, Pin};
 use super::table::{Flow, Template, i32_at};
 use crate::interp::frame::Lowered;
 use crate::interp::watch;
-use cold::Cold;
+use aside::Aside;
 use uses::Uses;
 
 /// Machine code and how it is entered.
@@ -42,7 +42,7 @@ pub struct Gen<'a> {
     pins: Vec<Vec<Pin>>,
     inner: Vec<Label>,
     states: Vec<Option<State>>,
-    cold: Vec<Cold>,
+    aside: Vec<Aside>,
     entries: Vec<(u32, Label)>,
     positions: Vec<(u32, u32)>,
     /// The block and instruction being compiled.
@@ -65,7 +65,7 @@ pub fn compile(lowered: &Lowered) -> Option<Output> {
         pins: pins::choose(&code, &graph),
         inner,
         states: vec![None; graph.blocks.len()],
-        cold: Vec::new(),
+        aside: Vec::new(),
         entries: Vec::with_capacity(graph.blocks.len()),
         positions: Vec::with_capacity(code.len()),
         block: 0,
@@ -77,7 +77,7 @@ pub fn compile(lowered: &Lowered) -> Option<Output> {
     for b in 0..graph.blocks.len() as u32 {
         g.block(b);
     }
-    g.finish_cold();
+    g.finish_aside();
     let Gen {
         mut c,
         entries,
@@ -168,7 +168,7 @@ impl<'a> Gen<'a> {
                 }
                 self.c.unlock();
                 let entry = self.c.asm.label();
-                self.cold.push(Cold::Entry {
+                self.aside.push(Aside::Entry {
                     label: entry,
                     block: b,
                     past,
@@ -181,7 +181,7 @@ impl<'a> Gen<'a> {
         self.c.asm.bind(label);
         if let Some(head) = head {
             let turned = self.c.asm.label();
-            self.cold.push(Cold::Turned {
+            self.aside.push(Aside::Turned {
                 label: turned,
                 block: b,
             });

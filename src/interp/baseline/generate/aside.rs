@@ -2,6 +2,7 @@
 //!
 //! Why apart: none of it is expected to run often, so it stays out of the blocks' way and of the
 //! processor's lines of code. What not: what is in registers there was decided in the block.
+//! Not named `cold`: llvm-bolt takes `.cold` in a symbol for a compiler's split of a function.
 
 use super::super::asm::{Label, RAX, RDI, Rm, at};
 use super::super::cache::Store;
@@ -10,7 +11,7 @@ use super::Gen;
 use crate::interp::isa::HANDLERS;
 
 /// What is emitted after the blocks.
-pub(super) enum Cold {
+pub(super) enum Aside {
     /// From a block of one loop (or none) to a block of another.
     Edge { label: Label, from: u32, to: u32 },
     /// From word 0 into a block of a loop, past its look at the head's flag.
@@ -46,7 +47,7 @@ impl Gen<'_> {
 
     pub(super) fn bail_with(&mut self, inst: &Inst, stores: Vec<Store>) -> Label {
         let label = self.c.asm.label();
-        self.cold.push(Cold::Bail {
+        self.aside.push(Aside::Bail {
             label,
             at: inst.at,
             number: inst.number,
@@ -70,11 +71,11 @@ impl Gen<'_> {
         self.c.asm.jmp_rm(Rm::Reg(RAX));
     }
 
-    pub(super) fn finish_cold(&mut self) {
+    pub(super) fn finish_aside(&mut self) {
         let mut k = 0;
-        while k < self.cold.len() {
-            match &self.cold[k] {
-                &Cold::Edge { label, from, to } => {
+        while k < self.aside.len() {
+            match &self.aside[k] {
+                &Aside::Edge { label, from, to } => {
                     let at = self.code.get(self.graph.blocks[to as usize].first).at;
                     self.position(at);
                     self.c.asm.bind(label);
@@ -82,7 +83,7 @@ impl Gen<'_> {
                     let inner = self.inner[to as usize];
                     self.c.asm.jmp(inner);
                 }
-                &Cold::Entry { label, block, past } => {
+                &Aside::Entry { label, block, past } => {
                     let at = self.code.get(self.graph.blocks[block as usize].first).at;
                     self.position(at);
                     self.c.asm.bind(label);
@@ -90,7 +91,7 @@ impl Gen<'_> {
                     self.load_pins(l, block);
                     self.c.asm.jmp(past);
                 }
-                &Cold::Turned { label, block } => {
+                &Aside::Turned { label, block } => {
                     let to = self.code.get(self.graph.blocks[block as usize].first).at;
                     self.position(to);
                     self.c.asm.bind(label);
@@ -99,7 +100,7 @@ impl Gen<'_> {
                     self.c.asm.mov_imm(RDI, ip);
                     self.c.asm.jmp_rm(Rm::Mem(at(RDI, 0)));
                 }
-                Cold::Bail {
+                Aside::Bail {
                     label,
                     at: offset,
                     number,
