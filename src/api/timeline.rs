@@ -6,6 +6,7 @@
 //! interpreter only. What not: no functions' names; a guest that handles `SIGPROF` or sets
 //! this timer itself takes it away, and the samples end there.
 
+use crate::memory::walk;
 use crate::{interp, jit};
 use std::ffi::{c_int, c_void};
 use std::fmt::Write;
@@ -56,20 +57,12 @@ static SAMPLES: [AtomicU64; MOST] = [const { AtomicU64::new(0) }; MOST];
 static TAKEN: AtomicUsize = AtomicUsize::new(0);
 static STARTED: OnceLock<Instant> = OnceLock::new();
 
-unsafe extern "C" {
-    /// The executable's first byte, and the one after its code (`ld`'s default script).
-    #[link_name = "__executable_start"]
-    static FIRST: u8;
-    #[link_name = "etext"]
-    static END: u8;
-}
-
 fn kind(pc: usize) -> Where {
     if interp::baseline::bytecode_at(pc).is_some() {
         Where::Baseline
     } else if jit::is_compiled(pc) {
         Where::Compiled
-    } else if (&raw const FIRST as usize..&raw const END as usize).contains(&pc) {
+    } else if walk::is_ours(pc) {
         Where::Ours
     } else {
         Where::Elsewhere
@@ -97,6 +90,8 @@ pub fn start() {
     if STARTED.set(Instant::now()).is_err() {
         return;
     }
+    // What a sample must not do: the first question allocates.
+    walk::is_ours(0);
     // SAFETY: the handler has the type that SA_SIGINFO asks for and runs on any stack; all-zero is
     // a valid sigaction, whose mask is empty.
     unsafe {

@@ -18,7 +18,6 @@ use crate::memory::thread::{self, ThreadState};
 use crate::memory::{image::Image, signals, throws, walk};
 use crate::support::error::{Error, TrapKind, Unsupported};
 use crate::support::own_work;
-use once_cell::race::OnceBox;
 use std::ffi::c_void;
 use std::fmt::Write;
 use std::ptr;
@@ -44,6 +43,8 @@ pub fn init() {
     activation::set_search_hook(unwind::search);
     signals::set_hooks(position, describe);
     throws::init();
+    // Later questions allocate nothing.
+    walk::is_ours(0);
     signals::set_uncaught_hooks(unwind::uncaught, unwind::write_type);
     child::install();
 }
@@ -226,9 +227,7 @@ pub fn locate(ip: *const u64) -> Option<(&'static Image, FuncId, Option<LocId>)>
 /// The address behind the call that interpreted code makes, when native code that it called returns
 /// to `returns`, a position in a handler or a shim of ours.
 pub fn behind_call(returns: usize) -> Option<usize> {
-    static OURS: OnceBox<std::ops::Range<usize>> = OnceBox::new();
-    let ours = OURS.get_or_init(|| Box::new(walk::object(behind_call as *const () as usize)));
-    if !ours.contains(&returns) {
+    if !walk::is_ours(returns) {
         return None;
     }
     // SAFETY: this thread's state; a live activation's frame has a header, and its handler saved
@@ -313,22 +312,13 @@ extern "C-unwind" fn go(start: *mut c_void, _: usize) -> usize {
     0
 }
 
-unsafe extern "C" {
-    /// The first byte of what this code is linked into, and the one after its code (`ld`'s default
-    /// script).
-    #[link_name = "__executable_start"]
-    static OUR_FIRST: u8;
-    #[link_name = "etext"]
-    static OUR_END: u8;
-}
-
 /// Whether code of ours called: the runtime a region's or a task's function. It was called itself
 /// in an orderly way, so no handler was interrupted; guests' signal handlers are called by the
 /// kernel. Without a [`RED_ZONE`] tasks can be nested ten times as deep.
 fn called_by_us(native: &NativeFrame) -> bool {
     // SAFETY: the return address lies below the first stack argument.
     let from = unsafe { native.stack.cast::<usize>().sub(1).read() };
-    (&raw const OUR_FIRST as usize..&raw const OUR_END as usize).contains(&from)
+    walk::is_ours(from)
 }
 
 /// Most parameters whose places fit the native stack; more go to the guest stack's scratch area.

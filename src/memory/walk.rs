@@ -16,6 +16,7 @@ use gimli::{
     Piece, Reader, ReaderOffset, Register, RegisterRule, UnwindContext, UnwindContextStorage,
     UnwindExpression, UnwindSection, UnwindTableRow, Value,
 };
+use once_cell::race::OnceBox;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -25,6 +26,28 @@ type Frames = EhFrame<Bytes>;
 /// Registers by their numbers in DWARF (System V ABI for x86-64, figure 3.36).
 const RSP: usize = 7;
 const RETURN: usize = 16;
+
+/// Stores the registers that a call leaves as they are, its caller's stack and where it returns to.
+/// Not by the address of an instruction: what moves functions after linking does not change that.
+///
+/// # Safety
+/// There is room for 17 words.
+#[unsafe(naked)]
+unsafe extern "C" fn at_call(values: *mut usize) {
+    std::arch::naked_asm!(
+        "mov [rdi + 24], rbx",
+        "mov [rdi + 48], rbp",
+        "lea rax, [rsp + 8]",
+        "mov [rdi + 56], rax",
+        "mov [rdi + 96], r12",
+        "mov [rdi + 104], r13",
+        "mov [rdi + 112], r14",
+        "mov [rdi + 120], r15",
+        "mov rax, [rsp]",
+        "mov [rdi + 128], rax",
+        "ret",
+    )
+}
 
 /// The registers of a frame.
 #[derive(Clone, Copy, Debug)]
@@ -66,26 +89,11 @@ impl Registers {
     #[inline(always)]
     pub fn here() -> Registers {
         let mut values = [0usize; 17];
-        // SAFETY: stores the registers that a call leaves as they are, and the position.
-        unsafe {
-            std::arch::asm!(
-                "mov [{to} + 24], rbx",
-                "mov [{to} + 48], rbp",
-                "mov [{to} + 56], rsp",
-                "mov [{to} + 96], r12",
-                "mov [{to} + 104], r13",
-                "mov [{to} + 112], r14",
-                "mov [{to} + 120], r15",
-                "lea {at}, [rip]",
-                "mov [{to} + 128], {at}",
-                to = in(reg) values.as_mut_ptr(),
-                at = out(reg) _,
-                options(nostack, preserves_flags),
-            );
-        }
+        // SAFETY: there is room for all that it stores.
+        unsafe { at_call(values.as_mut_ptr()) };
         Registers {
             values,
-            exact: true,
+            exact: false,
         }
     }
 
@@ -194,7 +202,8 @@ pub fn init() {
     FIND_OBJECT.store(found as usize, Ordering::Release);
 }
 
-/// The `.eh_frame_hdr` of the file that is loaded at an address, and where the file ends.
+/// The `.eh_frame_hdr` of the file that is loaded at an address, and an end of what is mapped
+/// behind that.
 fn loaded(address: usize) -> Option<(usize, usize)> {
     let find = FIND_OBJECT.load(Ordering::Acquire);
     if find == 0 {
@@ -204,7 +213,12 @@ fn loaded(address: usize) -> Option<(usize, usize)> {
     unsafe {
         let find = std::mem::transmute::<usize, FindObject>(find);
         let mut found: Found = std::mem::zeroed();
-        (find(address, &mut found) == 0 && found.frames != 0).then_some((found.frames, found.end))
+        if find(address, &mut found) != 0 || found.frames == 0 {
+            return None;
+        }
+        // A file with gaps is several entries, and the tables may lie in another than the code.
+        let header = found.frames;
+        (find(header, &mut found) == 0).then_some((header, found.end))
     }
 }
 
@@ -236,6 +250,14 @@ pub fn object(address: usize) -> std::ops::Range<usize> {
     // SAFETY: the callback fits.
     unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut found).cast()) };
     found
+}
+
+/// Whether an address lies in what this code is linked into. Not by the linker's `etext`: functions
+/// may be moved behind it after linking. The first question allocates.
+pub fn is_ours(address: usize) -> bool {
+    static OURS: OnceBox<std::ops::Range<usize>> = OnceBox::new();
+    let ours = OURS.get_or_init(|| Box::new(object(is_ours as *const () as usize)));
+    ours.contains(&address)
 }
 
 /// As [`loaded`] with an older C library: its list has a lock, but not the allocator's.
