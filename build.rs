@@ -38,6 +38,10 @@ fn main() {
         let folder = env("CARGO_MANIFEST_DIR");
         println!("cargo::rustc-link-arg-bins=-Wl,-T,{folder}/llvm-late.ld");
         println!("cargo::rustc-link-arg-bins=-Wl,--wrap=__cxa_atexit");
+        if env("OPT_LEVEL") == "3" {
+            // `cargo xtask dist` moves functions and blocks of what was linked.
+            println!("cargo::rustc-link-arg-bins=-Wl,--emit-relocs");
+        }
     }
     if !env("CARGO_FEATURE_VM").is_empty() {
         runtime_bitcode();

@@ -2,8 +2,8 @@
 //!
 //! Why these: they verify themselves. What not: no comparison; `bench npb` has it.
 
+use crate::dist;
 use crate::npb::{self, Class, Name};
-use crate::process::{self, root};
 use crate::setup;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::process::Command;
@@ -22,12 +22,7 @@ struct Report {
 pub fn run() -> Result<(), String> {
     let tools = setup::ensure()?;
     println!("{}", tools.describe());
-    process::run(tools.cargo().current_dir(root()).args([
-        "build",
-        "--release",
-        "--package",
-        "ompvm",
-    ]))?;
+    let ompvm = dist::release(&tools)?;
     let mut jobs: Vec<(Name, Class)> = Name::ALL.iter().map(|&n| (n, Class::S)).collect();
     jobs.push((Name::Is, Class::W));
 
@@ -42,7 +37,7 @@ pub fn run() -> Result<(), String> {
         bar.set_message(format!("compiling {label}"));
         let built = npb::build(&tools, name, class)?;
         bar.set_message(format!("running {label}"));
-        let mut command = Command::new(root().join("target/release/ompvm"));
+        let mut command = Command::new(&ompvm);
         command.arg("run").arg(&built.bitcode);
         let report = report(&mut command)?;
         rows.push((label, report));

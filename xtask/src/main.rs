@@ -6,6 +6,7 @@
 
 mod bench;
 mod demo;
+mod dist;
 mod fuzz;
 mod limited;
 mod npb;
@@ -34,6 +35,8 @@ enum Command {
     Setup,
     /// Build everything and run the main job: the NAS Parallel Benchmarks on ompvm
     Demo,
+    /// Make the executable to install and to measure, target/dist/ompvm: laid out by a profile
+    Dist,
     /// Run every test
     Test {
         /// Only tests whose name contains this
@@ -41,6 +44,9 @@ enum Command {
         /// `loop`: the programs alone, all of them, with handlers that return to a loop
         #[arg(long)]
         dispatch: Option<test::Dispatch>,
+        /// The programs alone, with the executable that `dist` makes
+        #[arg(long, conflicts_with = "dispatch")]
+        dist: bool,
     },
     /// Build the NAS benchmarks: npb/bc/NAME.CLASS.bc and npb/bin/NAME.CLASS
     Npb {
@@ -70,7 +76,13 @@ fn main() -> ExitCode {
             }
         }),
         Command::Demo => demo::run(),
-        Command::Test { filter, dispatch } => test::run(filter.as_deref(), dispatch),
+        Command::Dist => dist::start(),
+        Command::Test {
+            filter, dist: true, ..
+        } => test::run_dist(filter.as_deref()),
+        Command::Test {
+            filter, dispatch, ..
+        } => test::run(filter.as_deref(), dispatch),
         Command::Npb { class, names } => npb::build_all(&class, &names),
         Command::Fuzz(options) => fuzz::run(&options),
         Command::Stress(options) => stress::run(&options),

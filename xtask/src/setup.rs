@@ -21,6 +21,9 @@ const PACKAGES: [&str; 9] = [
     "make",
 ];
 
+/// Debian's package of llvm-bolt.
+const BOLT: &str = "bolt-22";
+
 /// Where the tools are.
 #[derive(Clone, Debug)]
 pub struct Tools {
@@ -217,20 +220,12 @@ fn link_libraries() -> Result<(), String> {
     }
 }
 
-/// Finds the tools, after installing them when they are missing and the system allows it.
-pub fn ensure() -> Result<Tools, String> {
-    let reason = match find() {
-        Ok(tools) => return Ok(tools),
-        Err(reason) => reason,
-    };
-    let advice = format!(
-        "{reason}; install LLVM 22 with clang and libomp (Debian, Ubuntu: apt-get install {}), or set LLVM_SYS_221_PREFIX to where it is",
-        PACKAGES.join(" ")
-    );
+/// Installs Debian's packages where the system allows it; elsewhere the advice is the error.
+fn install(reason: &str, packages: &[&str], advice: &str) -> Result<(), String> {
     if !Path::new("/usr/bin/apt-get").exists() {
-        return Err(advice);
+        return Err(advice.to_owned());
     }
-    eprintln!("{reason}: installing {}", PACKAGES.join(" "));
+    eprintln!("{reason}: installing {}", packages.join(" "));
     let apt = |args: &[&str]| -> Result<(), String> {
         // SAFETY: geteuid has no preconditions.
         let root = unsafe { libc::geteuid() } == 0;
@@ -244,10 +239,44 @@ pub fn ensure() -> Result<Tools, String> {
         run(command.env("DEBIAN_FRONTEND", "noninteractive").args(args))
     };
     let mut install = vec!["install", "-y", "--no-install-recommends"];
-    install.extend(PACKAGES);
+    install.extend(packages);
     apt(&["update"])
         .and_then(|()| apt(&install))
-        .map_err(|e| format!("{e}; {advice}"))?;
+        .map_err(|e| format!("{e}; {advice}"))
+}
+
+/// Whether llvm-bolt is there, which `cargo xtask dist` needs and nothing else.
+pub fn has_bolt(tools: &Tools) -> bool {
+    ["llvm-bolt", "merge-fdata"]
+        .iter()
+        .all(|program| tools.llvm(program).exists())
+}
+
+/// Installs llvm-bolt when it is missing and the system allows it.
+pub fn ensure_bolt(tools: &Tools) -> Result<(), String> {
+    if has_bolt(tools) {
+        return Ok(());
+    }
+    let reason = format!("{} lacks llvm-bolt", tools.prefix.display());
+    let advice = format!("{reason}; install LLVM's BOLT (Debian: apt-get install {BOLT})");
+    install(&reason, &[BOLT], &advice)?;
+    if has_bolt(tools) {
+        return Ok(());
+    }
+    Err(format!("{advice}, even after installing the package"))
+}
+
+/// Finds the tools, after installing them when they are missing and the system allows it.
+pub fn ensure() -> Result<Tools, String> {
+    let reason = match find() {
+        Ok(tools) => return Ok(tools),
+        Err(reason) => reason,
+    };
+    let advice = format!(
+        "{reason}; install LLVM 22 with clang and libomp (Debian, Ubuntu: apt-get install {}), or set LLVM_SYS_221_PREFIX to where it is",
+        PACKAGES.join(" ")
+    );
+    install(&reason, &PACKAGES, &advice)?;
     find().map_err(|e| format!("{e}, even after installing the packages"))
 }
 

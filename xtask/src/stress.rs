@@ -9,6 +9,7 @@
 //! runtime; libomp fails assertions of its own in some of these programs.
 
 use crate::bench::epcc::libomp_ours;
+use crate::dist;
 use crate::limited::{Ran, run_watched, write};
 use crate::process::{self, root};
 use crate::setup;
@@ -128,13 +129,7 @@ impl Programs {
             )?;
             target.join(triple).join("release/libomp.so")
         } else {
-            process::run(tools.cargo().current_dir(root()).args([
-                "build",
-                "--release",
-                "--package",
-                "ompvm",
-            ]))?;
-            copy(&root().join("target/release/ompvm"), &ompvm)?;
+            copy(&dist::release(&tools)?, &ompvm)?;
             libomp_ours(&tools)?.join("libomp.so.5")
         };
         copy(&library, &kept.join("libomp.so.5"))?;

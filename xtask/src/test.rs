@@ -5,9 +5,12 @@
 //! takes a loop, runs under the optimised harness: in the ordinary run what the handlers execute
 //! (`pass`, `fail`, `diff`), with `--dispatch=loop` everything, in the harness's mixture of tiers.
 
+use crate::dist;
 use crate::npb::{self, Class, Form, Name};
 use crate::process::{self, root};
 use crate::setup::{self, Tools};
+use std::path::Path;
+use std::process::Command;
 
 /// How the interpreter's handlers reach each other.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -49,8 +52,8 @@ fn not_of_the_loop_on_devices() -> Result<Vec<String>, String> {
     Ok(groups)
 }
 
-/// Builds what the tests need and runs them; `filter` narrows by name.
-pub fn run(filter: Option<&str>, dispatch: Option<Dispatch>) -> Result<(), String> {
+/// Finds the tools, and builds what the tests run that is not theirs.
+fn prepare() -> Result<Tools, String> {
     let tools = setup::ensure()?;
     for name in Name::ALL {
         npb::build(&tools, name, Class::S)?;
@@ -58,6 +61,12 @@ pub fn run(filter: Option<&str>, dispatch: Option<Dispatch>) -> Result<(), Strin
     for name in Name::TARGET {
         npb::build_form(&tools, name, Class::S, Form::Target)?;
     }
+    Ok(tools)
+}
+
+/// Builds what the tests need and runs them; `filter` narrows by name.
+pub fn run(filter: Option<&str>, dispatch: Option<Dispatch>) -> Result<(), String> {
+    let tools = prepare()?;
     if dispatch == Some(Dispatch::Loop) {
         return with_a_loop(&tools, filter, true);
     }
@@ -112,20 +121,34 @@ pub fn run(filter: Option<&str>, dispatch: Option<Dispatch>) -> Result<(), Strin
     with_a_loop(&tools, None, false)
 }
 
+/// The harness with another executable than the one it was built with.
+fn programs(tools: &Tools, filter: Option<&str>, executable: &Path) -> Command {
+    let mut test = tools.cargo();
+    test.current_dir(root()).args(["test", "--release"]);
+    test.args(["--package", "ompvm", "--test", "harness", "--"])
+        .args(filter)
+        // The examples, which are not built here, and rules about the sources.
+        .args(["--skip", "house/"])
+        .env("OMPVM_UNDER_TEST", executable);
+    test
+}
+
+/// The programs with the executable that is installed and measured: what moved its functions must
+/// have moved what describes their frames.
+pub fn run_dist(filter: Option<&str>) -> Result<(), String> {
+    let tools = prepare()?;
+    setup::ensure_bolt(&tools)?;
+    let executable = dist::laid_out(&tools)?;
+    process::run(&mut programs(&tools, filter, &executable))
+}
+
 /// The programs under the development build; `whole` is all of them, in every tier.
 fn with_a_loop(tools: &Tools, filter: Option<&str>, whole: bool) -> Result<(), String> {
     let package = ["--package", "ompvm"];
     let mut build = tools.cargo();
     build.current_dir(root()).arg("build").args(package);
     process::run(build.args(["--bin", "ompvm"]))?;
-    let mut test = tools.cargo();
-    test.current_dir(root()).args(["test", "--release"]);
-    test.args(package)
-        .args(["--test", "harness", "--"])
-        .args(filter)
-        // The examples, which are not built here, and rules about the sources.
-        .args(["--skip", "house/"])
-        .env("OMPVM_UNDER_TEST", root().join("target/debug/ompvm"));
+    let mut test = programs(tools, filter, &root().join("target/debug/ompvm"));
     if !whole {
         let devices = not_of_the_loop_on_devices()?;
         let groups = NOT_OF_THE_LOOP

@@ -73,8 +73,8 @@ type Side<'a> = (&'a str, Box<dyn Fn() -> Result<Command, String> + 'a>);
 pub fn run(options: &HelloOptions) -> Result<(), String> {
     let place = Place::find(options.from.as_deref())?;
     let [bitcode, native] = build(&place)?;
-    let cold = CacheFolder::new(Cache::Empty, &place.ompvm_path());
-    let warm = CacheFolder::new(Cache::Warm, &place.ompvm_path());
+    let cold = CacheFolder::new(Cache::Empty, place.ompvm_path());
+    let warm = CacheFolder::new(Cache::Warm, place.ompvm_path());
     let ours = |cache| place.ompvm(&options.tier, &[], &bitcode, options.threads, cache);
     let mut sides: Vec<Side> = vec![
         (

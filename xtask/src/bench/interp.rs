@@ -2,6 +2,7 @@
 //! own interpreter (sequential kernels).
 
 use super::{Options, table::Table};
+use crate::dist;
 use crate::npb::{self, Class, Name};
 use crate::process::{self, capture_ok, measure_ok, median, root};
 use crate::setup::{self, Tools};
@@ -12,19 +13,14 @@ use std::process::Command;
 /// Runs both parts; the last line is the geomean slowdown against clang -O2.
 pub fn run(options: &Options) -> Result<(), String> {
     let tools = setup::ensure()?;
-    process::run(tools.cargo().current_dir(root()).args([
-        "build",
-        "--release",
-        "--package",
-        "ompvm",
-    ]))?;
-    start(&tools, options)?;
-    against_lli(&tools, options)?;
-    against_native(&tools, options)
+    let ompvm = dist::best(&tools)?;
+    start(&tools, &ompvm, options)?;
+    against_lli(&tools, &ompvm, options)?;
+    against_native(&tools, &ompvm, options)
 }
 
-fn ompvm(file: &Path) -> Command {
-    let mut command = Command::new(root().join("target/release/ompvm"));
+fn interpret(ompvm: &Path, file: &Path) -> Command {
+    let mut command = Command::new(ompvm);
     command
         .args(["run", "--tier=interp"])
         .arg(file)
@@ -33,8 +29,8 @@ fn ompvm(file: &Path) -> Command {
 }
 
 /// What `--stats` tells of a run: IR instructions executed, nanoseconds to lower one.
-fn stats(file: &Path) -> Result<(f64, f64), String> {
-    let mut command = Command::new(root().join("target/release/ompvm"));
+fn stats(ompvm: &Path, file: &Path) -> Result<(f64, f64), String> {
+    let mut command = Command::new(ompvm);
     command
         .args(["run", "--tier=interp", "--stats"])
         .arg(file)
@@ -61,7 +57,7 @@ fn stats(file: &Path) -> Result<(f64, f64), String> {
 
 /// A module of about 10,000 instructions whose main returns at once: read, check, link, place,
 /// first guest instruction, end.
-fn start(tools: &Tools, options: &Options) -> Result<(), String> {
+fn start(tools: &Tools, ompvm: &Path, options: &Options) -> Result<(), String> {
     let dir = root().join("bench/out");
     std::fs::create_dir_all(&dir).map_err(|e| format!("{}: {e}", dir.display()))?;
     let mut text =
@@ -82,11 +78,7 @@ fn start(tools: &Tools, options: &Options) -> Result<(), String> {
             .arg(&bitcode)
             .arg(&source),
     )?;
-    let listing = capture_ok(
-        Command::new(root().join("target/release/ompvm"))
-            .arg("inspect")
-            .arg(&bitcode),
-    )?;
+    let listing = capture_ok(Command::new(ompvm).arg("inspect").arg(&bitcode))?;
     let instructions: f64 = listing
         .lines()
         .filter_map(|l| {
@@ -100,7 +92,7 @@ fn start(tools: &Tools, options: &Options) -> Result<(), String> {
         .sum();
     let mut walls = Vec::new();
     for _ in 0..=options.runs {
-        walls.push(measure_ok(&mut ompvm(&bitcode))?.wall);
+        walls.push(measure_ok(&mut interpret(ompvm, &bitcode))?.wall);
     }
     println!(
         "start: a module of {instructions} instructions with -g runs main and ends in {:.1} ms (median of {})",
@@ -110,7 +102,7 @@ fn start(tools: &Tools, options: &Options) -> Result<(), String> {
     Ok(())
 }
 
-fn against_native(tools: &Tools, options: &Options) -> Result<(), String> {
+fn against_native(tools: &Tools, ompvm: &Path, options: &Options) -> Result<(), String> {
     let mut table = Table::new(
         "NPB class S, one thread, whole process: interpreter against clang -O2",
         &[
@@ -122,10 +114,10 @@ fn against_native(tools: &Tools, options: &Options) -> Result<(), String> {
     );
     for name in Name::ALL {
         let built = npb::build(tools, name, Class::S)?;
-        let (count, lowering) = stats(&built.bitcode)?;
+        let (count, lowering) = stats(ompvm, &built.bitcode)?;
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
         for run in 0..=options.runs {
-            let a = measure_ok(&mut ompvm(&built.bitcode))?;
+            let a = measure_ok(&mut interpret(ompvm, &built.bitcode))?;
             let b = measure_ok(Command::new(&built.native).env("OMP_NUM_THREADS", "1"))?;
             if run > 0 {
                 ours.push(a);
@@ -150,7 +142,7 @@ fn against_native(tools: &Tools, options: &Options) -> Result<(), String> {
 }
 
 /// `bench/kernels/*.c`: sequential, without OpenMP and without what lli's interpreter aborts on.
-fn against_lli(tools: &Tools, options: &Options) -> Result<(), String> {
+fn against_lli(tools: &Tools, ompvm: &Path, options: &Options) -> Result<(), String> {
     let lli = tools.llvm("lli");
     let dir = root().join("bench/out");
     std::fs::create_dir_all(&dir).map_err(|e| format!("{}: {e}", dir.display()))?;
@@ -190,10 +182,10 @@ fn against_lli(tools: &Tools, options: &Options) -> Result<(), String> {
                 .arg(&bitcode)
                 .arg(&source),
         )?;
-        let (count, _) = stats(&bitcode)?;
+        let (count, _) = stats(ompvm, &bitcode)?;
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
         for _ in 0..options.runs.min(3) {
-            ours.push(measure_ok(&mut ompvm(&bitcode))?);
+            ours.push(measure_ok(&mut interpret(ompvm, &bitcode))?);
             theirs.push(measure_ok(
                 Command::new(&lli).arg("-force-interpreter").arg(&bitcode),
             )?);

@@ -207,8 +207,8 @@ impl Bench<'_> {
         } else {
             Some(form(Form::Tuned)?)
         };
-        let cache = CacheFolder::new(self.options.cache, &self.place.ompvm_path());
-        cache.fill(&self.place.ompvm_path(), more, &bitcode)?;
+        let cache = CacheFolder::new(self.options.cache, self.place.ompvm_path());
+        cache.fill(self.place.ompvm_path(), more, &bitcode)?;
         let run_side = |side: usize| -> Result<Option<Run>, String> {
             match side {
                 0 => {

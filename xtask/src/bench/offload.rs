@@ -132,7 +132,7 @@ fn gather(place: &Place, folder: &Path) -> Result<(), String> {
         }
     }
     let program = folder.join("ompvm");
-    copy(&place.ompvm_path(), &program)?;
+    copy(place.ompvm_path(), &program)?;
     run(Command::new(tools.llvm("llvm-strip")).arg(&program))?;
     run(Command::new("xz").args(["-f", "-T0", "-3"]).arg(&program))
 }

@@ -4,7 +4,7 @@
 use super::epcc;
 use super::hello;
 use super::npb::NpbOptions;
-use super::place::Place;
+use super::place::{PACKED, Place};
 use crate::npb::Form;
 use crate::process::{capture_ok, run};
 use std::os::unix::fs::PermissionsExt;
@@ -35,10 +35,10 @@ pub fn gather(place: &Place, options: &NpbOptions, dir: &Path) -> Result<(), Str
         return Err("a folder that was packed cannot be packed again".into());
     };
     let ompvm = place.ompvm_path();
-    copy(&ompvm, &dir.join("target/release/ompvm"))?;
+    copy(ompvm, &dir.join(PACKED))?;
     let own = std::env::current_exe().map_err(|e| format!("this program: {e}"))?;
     copy(&own, &dir.join("xtask"))?;
-    let mut libraries = needed(&ompvm)?;
+    let mut libraries = needed(ompvm)?;
     let forms = [
         Form::Bitcode,
         Form::Native,
@@ -76,7 +76,7 @@ pub fn gather(place: &Place, options: &NpbOptions, dir: &Path) -> Result<(), Str
         let name = library.file_name().expect("a library");
         copy(library, &dir.join("lib").join(name))?;
     }
-    for file in [dir.join("target/release/ompvm"), dir.join("xtask"), library] {
+    for file in [dir.join(PACKED), dir.join("xtask"), library] {
         run(Command::new(tools.llvm("llvm-strip")).arg(file))?;
     }
     let script = dir.join("run.sh");

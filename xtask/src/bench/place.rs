@@ -5,8 +5,9 @@
 //! for tens of milliseconds.
 
 use super::cache::CacheFolder;
+use crate::dist;
 use crate::npb::{self, Class, Form, Name};
-use crate::process::{self, root};
+use crate::process::root;
 use crate::setup::{self, Tools};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,42 +15,42 @@ use std::process::Command;
 /// What every measured program finds in its environment, printed with the tables.
 pub const BINDING: [(&str, &str); 2] = [("OMP_PROC_BIND", "close"), ("OMP_PLACES", "cores")];
 
+/// Where ompvm is in a folder that was packed.
+pub const PACKED: &str = "bin/ompvm";
+
 /// A root to measure in.
 #[derive(Debug)]
 pub struct Place {
     root: PathBuf,
+    ompvm: PathBuf,
     /// None in a folder that was packed elsewhere.
     pub tools: Option<Tools>,
 }
 
 impl Place {
-    /// The folder `from`, or this repository (built when ompvm is not there).
+    /// The folder `from`, or this repository (with what is newest built).
     pub fn find(from: Option<&Path>) -> Result<Place, String> {
         if let Some(from) = from {
             let root = from
                 .canonicalize()
                 .map_err(|e| format!("{}: {e}", from.display()))?;
-            return Ok(Place { root, tools: None });
+            return Ok(Place {
+                ompvm: root.join(PACKED),
+                root,
+                tools: None,
+            });
         }
         let tools = setup::ensure()?;
-        let place = Place {
+        Ok(Place {
             root: root(),
-            tools: Some(tools.clone()),
-        };
-        if !place.ompvm_path().exists() {
-            process::run(tools.cargo().current_dir(root()).args([
-                "build",
-                "--release",
-                "--package",
-                "ompvm",
-            ]))?;
-        }
-        Ok(place)
+            ompvm: dist::best(&tools)?,
+            tools: Some(tools),
+        })
     }
 
     /// The program under measurement.
-    pub fn ompvm_path(&self) -> PathBuf {
-        self.root.join("target/release/ompvm")
+    pub fn ompvm_path(&self) -> &Path {
+        &self.ompvm
     }
 
     /// A file of this place.
@@ -95,7 +96,7 @@ impl Place {
         threads: usize,
         cache: &CacheFolder,
     ) -> Result<Command, String> {
-        let mut command = self.command(&self.ompvm_path(), threads);
+        let mut command = self.command(&self.ompvm, threads);
         command.arg("run").arg(format!("--tier={tier}"));
         command.args(options);
         cache.apply(&mut command)?;

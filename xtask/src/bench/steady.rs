@@ -70,7 +70,7 @@ pub fn run(options: &SteadyOptions) -> Result<(), String> {
     for name in names {
         let bitcode = place.form(name, options.class, Form::SteadyBitcode)?;
         let native = place.form(name, options.class, Form::SteadyNative)?;
-        let cache = CacheFolder::new(Cache::Empty, &place.ompvm_path());
+        let cache = CacheFolder::new(Cache::Empty, place.ompvm_path());
         // Of both sides, the calls of every process.
         let mut calls: [Vec<Vec<f64>>; 2] = Default::default();
         for _ in 0..options.runs {

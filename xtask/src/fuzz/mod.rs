@@ -17,6 +17,7 @@ mod mutate;
 mod pack;
 mod reduce;
 
+use crate::dist;
 use crate::limited::{Ran, replace, write};
 use crate::process::{self, root};
 use crate::setup;
@@ -122,16 +123,7 @@ pub fn run(options: &Options) -> Result<(), String> {
     let tools = setup::ensure()?;
     let ompvm = match &options.ompvm {
         Some(path) => path.clone(),
-        None => {
-            let mut cargo = tools.cargo();
-            process::run(cargo.current_dir(root()).args([
-                "build",
-                "--release",
-                "--package",
-                "ompvm",
-            ]))?;
-            root().join("target/release/ompvm")
-        }
+        None => dist::release(&tools)?,
     };
     // A copy, so that building beside a long run changes nothing in it.
     let base = root().join("target/fuzz");
