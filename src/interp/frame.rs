@@ -78,7 +78,8 @@ pub struct Head {
     pub after: AtomicU32,
     /// Compiled code to go on in, or 0.
     pub code: AtomicUsize,
-    /// Not 0 once there is better code than the first: what was made quickly leaves at the head then.
+    /// Not 0 once there is better code than the first, or to ask who goes round ([`super::watch`]): what was made
+    /// quickly leaves at the head then.
     pub better: AtomicU32,
 }
 

@@ -17,11 +17,12 @@ use std::ffi::c_void;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Lets interpreted callers of a function reach its compiled code at `address`.
+/// Lets interpreted callers of a function reach its compiled code, through its stub: what replaces that code
+/// later has them as well.
 ///
 /// # Errors
 /// Why its signature cannot be called; its callers then go on in the interpreter.
-pub fn enter_compiled(func: &FuncRef, address: usize) -> Result<(), String> {
+pub fn enter_compiled(func: &FuncRef) -> Result<(), String> {
     let module = &func.image().module;
     let function = &module.functions[func.id];
     let (ret, params, variadic) = function.signature(module);
@@ -44,7 +45,7 @@ pub fn enter_compiled(func: &FuncRef, address: usize) -> Result<(), String> {
         plan: func.plan()?.clone(),
         args: starts[..params.len()].into(),
         words: params.iter().map(|&p| lower::words(module, p)).collect(),
-        target: address,
+        target: func.stub,
         variadic: Box::default(),
         area: 0,
         is_variadic: false,

@@ -79,7 +79,7 @@ pub fn enter_loop(code: &Lowered, index: usize, address: usize, after: u32, yiel
     if head.code.load(Ordering::Relaxed) != 0 {
         if !yields {
             head.code.store(address, Ordering::Release);
-            head.better.store(1, Ordering::Release);
+            head.better.store(BETTER, Ordering::Release);
         }
         return;
     }
@@ -90,9 +90,23 @@ pub fn enter_loop(code: &Lowered, index: usize, address: usize, after: u32, yiel
     head.turned.store(1, Ordering::Release);
 }
 
+/// Better code is there.
+const BETTER: u32 = 1;
+/// Whether anybody goes round is asked.
+const ASKED: u32 = 2;
+
+/// Whether anybody came to a loop's code, or went round in code that yields, since this was asked last. Who does
+/// so first leaves, answers, and is in the code again.
+pub fn goes_round(code: &Lowered, index: usize) -> bool {
+    let better = &code.heads[index].better;
+    better
+        .compare_exchange(0, ASKED, Ordering::AcqRel, Ordering::Relaxed)
+        .is_ok()
+}
+
 /// Has code that yields leave at the head in every round, only to be entered again: for tests of what it leaves.
 pub fn yield_always(code: &Lowered, index: usize) {
-    code.heads[index].better.store(1, Ordering::Release);
+    code.heads[index].better.store(BETTER, Ordering::Release);
 }
 
 /// Gives a head's instruction another handler of its own.
@@ -252,6 +266,11 @@ unsafe extern "sysv64-unwind" fn go_on(
     unsafe {
         let code = &*frame::lowered(regs);
         let head = head_at(code, ip);
+        if head.better.load(Ordering::Relaxed) == ASKED {
+            let _ = head
+                .better
+                .compare_exchange(ASKED, 0, Ordering::AcqRel, Ordering::Relaxed);
+        }
         let target = head.code.load(Ordering::Acquire);
         // The place of the entry: no call stands there whose landing pad could be meant.
         save(code.entry, regs, cx);

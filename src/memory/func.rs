@@ -14,7 +14,7 @@ use once_cell::race::OnceBox;
 use parking_lot::Mutex;
 use std::ffi::c_void;
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// One defined guest function.
@@ -30,6 +30,10 @@ pub struct FuncRef {
     pub code: AtomicPtr<c_void>,
     /// Which function of the module.
     pub id: FuncId,
+    /// Whether native callers came since [`FuncRef::was_called`] asked.
+    pub called: AtomicBool,
+    /// Compiled code, where the entry is what notes calls.
+    pub direct: AtomicUsize,
     /// The image it belongs to.
     pub image: *const Image,
     /// How native arguments become slots, made at the first entry from native code. No thread
@@ -54,6 +58,25 @@ impl FuncRef {
     /// Whether native callers reach compiled code.
     pub fn is_compiled(&self) -> bool {
         self.entry.load(Ordering::Acquire) != abi::entry_address()
+    }
+
+    /// Whether compiled code was called through the stub since this was asked last. What is called costs one
+    /// load more from then on, until other code takes its place. Not for several threads at once.
+    pub fn was_called(&self) -> bool {
+        let witness = abi::witness_address();
+        let entry = self.entry.load(Ordering::Acquire);
+        if entry == witness {
+            return self.called.swap(false, Ordering::Relaxed);
+        }
+        if self.is_compiled() {
+            self.called.store(false, Ordering::Relaxed);
+            self.direct.store(entry, Ordering::Release);
+            // Other code that comes now stays.
+            let _ =
+                self.entry
+                    .compare_exchange(entry, witness, Ordering::AcqRel, Ordering::Relaxed);
+        }
+        false
     }
 
     /// The plan of the function's own (fixed) signature, made at the first use.

@@ -215,6 +215,8 @@ impl Image {
                 entry: AtomicUsize::new(super::abi::entry_address()),
                 code: AtomicPtr::new(ptr::null_mut()),
                 id,
+                called: AtomicBool::new(false),
+                direct: AtomicUsize::new(0),
                 image: ptr::null(),
                 plan: OnceBox::new(),
             })

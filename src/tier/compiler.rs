@@ -1,7 +1,7 @@
 //! Compiles units of one process and switches callers to them.
 //!
 //! What: [`Compiler::compile`] makes a unit's code and lets every caller reach it: one store per
-//! function for native callers, one for the interpreter's, one per loop entry. It may run on
+//! function, one for the interpreter's callers, one per loop entry. It may run on
 //! several threads at once. What happened is kept for `--stats` and `--explain`. What not: what
 //! is compiled and when is decided in [`super::policy`].
 
@@ -127,7 +127,7 @@ impl Compiler {
             for &(id, address) in &compiled.functions {
                 if let Some(func) = image.func_ref(id) {
                     func.entry.store(address, Ordering::Release);
-                    if let Err(why) = interp::enter_compiled(func, address) {
+                    if let Err(why) = interp::enter_compiled(func) {
                         let text = format!("calls from interpreted code: {why}");
                         self.note(id, What::Skipped(text));
                     }
@@ -210,9 +210,10 @@ impl Compiler {
             if !self.improves(id, unit.level) {
                 continue;
             }
+            let first = !func.is_compiled();
             func.entry.store(address, Ordering::Release);
             note(id, None);
-            if let Err(why) = interp::enter_compiled(func, address) {
+            if first && let Err(why) = interp::enter_compiled(func) {
                 self.note(
                     id,
                     What::Skipped(format!("calls from interpreted code: {why}")),

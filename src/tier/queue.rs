@@ -120,7 +120,7 @@ impl Job {
     /// for the time `idle`; `due` says whether this thread takes what cannot wait.
     fn is_for(&self, nice: bool, idle: Duration, due: bool, now: Instant) -> bool {
         match self.better {
-            Some(better) if !better.is_due(now) => {
+            Some(better) if !better.is_due() => {
                 nice && better.fits(idle) && better.is_worth_idle_time(now)
             }
             _ => due,
@@ -192,6 +192,22 @@ impl State {
         chosen.len()
     }
 
+    /// Asks who came to the code that improvements would replace.
+    fn look_for_use(&mut self, image: &Image, now: Instant) {
+        for job in self.jobs.iter_mut().chain(&mut self.improving) {
+            let Some(better) = job.better.as_mut().filter(|b| !b.is_spare()) else {
+                continue;
+            };
+            let used = match job.head {
+                Some((code, head)) => watch::goes_round(code, head),
+                None => image.func_ref(job.function).is_some_and(|f| f.was_called()),
+            };
+            if used {
+                better.use_until(now);
+            }
+        }
+    }
+
     /// What improves a function for one who may come is there for one who came.
     fn fall_due(&mut self, function: FuncId, better: Better) {
         let both = self.jobs.iter_mut().chain(&mut self.improving);
@@ -208,6 +224,18 @@ impl State {
         for job in self.jobs.iter_mut().filter(|j| j.target() == target) {
             job.better = None;
         }
+    }
+
+    /// Functions have code of this level that came with others: what waits for no more is there.
+    fn came(&mut self, functions: &[FuncId], level: Level) {
+        let other = |j: &Job| {
+            j.head.is_some()
+                || j.awaited
+                || level == Level::Quick && j.level == Level::Full
+                || !functions.contains(&j.function)
+        };
+        self.improving.retain(other);
+        self.jobs.retain(other);
     }
 
     /// An improvement is there: nobody needs to make it any more.
@@ -282,7 +310,9 @@ impl Queue {
         {
             let mut state = self.state.lock();
             let idle = busy.saturating_sub(state.compiling()) < topology::usable_cpus();
-            state.idle.see(idle, Instant::now());
+            let now = Instant::now();
+            state.idle.see(idle, now);
+            state.look_for_use(&self.image, now);
         }
         if self.idle() == 0 && self.left_over() == 0 {
             self.gather(Instant::now());
@@ -484,7 +514,7 @@ impl Queue {
             if let Some(best) = best {
                 let job = state.jobs.swap_remove(best);
                 state.ahead += usize::from(job.ahead > 0);
-                if job.better.is_some_and(|b| !b.is_due(now)) {
+                if job.better.is_some_and(|b| !b.is_due()) {
                     state.improving.push(job.clone());
                 }
                 if job.head.is_none() {
@@ -525,12 +555,14 @@ impl Queue {
                 self.turns.lock().enter();
             }
             let mut none_entered = job.head.is_some();
+            let mut came: Vec<FuncId> = Vec::new();
             let mut unit = self.unit(&job);
             let effort = self.effort(&job, &unit);
             let start = own_time();
             let whole = closed::complete(&self.image, self.compiler.program(), &mut unit);
             match whole.and_then(|()| self.compiler.compile(&self.image, &unit)) {
                 Ok(compiled) => {
+                    came.extend(compiled.functions.iter().map(|f| f.0));
                     for &(index, address) in &compiled.entries {
                         if let Some((code, head)) = job.head {
                             debug_assert_eq!(index, 0);
@@ -556,6 +588,7 @@ impl Queue {
             let mut state = self.state.lock();
             state.awaited -= usize::from(job.awaited);
             state.ahead -= usize::from(job.ahead > 0);
+            state.came(&came, job.level);
             if job.better.is_some() {
                 state.improved(job.target());
             } else if none_entered && job.level == Level::Quick {
@@ -683,8 +716,14 @@ mod tests {
             assert!(!job.is_for(true, SECOND / 2, false, worth));
             assert!(job.is_for(true, SECOND, false, worth));
         }
-        assert!(waits.is_for(false, none, true, late));
-        assert!(!spare.is_for(false, none, true, late));
+        // Due is what somebody comes to all the time, not what was there for so long.
+        assert!(!waits.is_for(false, none, true, late));
+        let used = |mut job: Job| {
+            job.better.iter_mut().for_each(|b| b.use_until(late));
+            job
+        };
+        assert!(used(waits).is_for(false, none, true, late));
+        assert!(!used(spare).is_for(false, none, true, late));
     }
 
     #[test]
@@ -718,6 +757,25 @@ mod tests {
     }
 
     #[test]
+    fn what_came_with_others_is_not_made_again() {
+        let better = Better::new(SECOND, Instant::now(), 1.0);
+        let quick = |function| Job {
+            level: Level::Quick,
+            ..job(function, None)
+        };
+        let mut state = State {
+            jobs: vec![quick(0), job(0, Some(better)), quick(1)],
+            improving: vec![job(0, Some(better))],
+            ..State::default()
+        };
+        state.came(&[FuncId::new(0)], Level::Quick);
+        assert_eq!((state.jobs.len(), state.improving.len()), (2, 1));
+        state.came(&[FuncId::new(0)], Level::Full);
+        assert_eq!((state.jobs.len(), state.improving.len()), (1, 0));
+        assert_eq!(state.jobs[0].function, FuncId::new(1));
+    }
+
+    #[test]
     fn a_call_makes_spare_code_due() {
         let now = Instant::now();
         let better = Better::new(SECOND, now, 1.0);
@@ -746,8 +804,17 @@ mod tests {
             improving: vec![job(2, Some(better)), job(3, Some(better.spare()))],
             ..State::default()
         };
-        assert_eq!(state.gather(now + SECOND, 1), 0);
         let late = now + SECOND * 60;
+        // Nobody came to it.
+        assert_eq!(state.gather(late, 1), 0);
+        let mut came = |at| {
+            state.improving[0]
+                .better
+                .iter_mut()
+                .for_each(|b| b.use_until(at))
+        };
+        came(now + SECOND);
+        came(late);
         assert_eq!(state.gather(late, 1), 1);
         let again = state.jobs.pop().expect("what was begun");
         assert!(

@@ -27,7 +27,7 @@ use super::recall::{self, Before};
 use super::turns::TURN;
 use crate::interp::frame::{Head, Lowered};
 use crate::interp::watch;
-use crate::ir::FuncId;
+use crate::ir::{FuncId, GlobalRef};
 use crate::jit::Level;
 use crate::llvm::cache::abandon;
 use crate::memory::image::Image;
@@ -240,6 +240,11 @@ impl Shared {
         self.kept[function.index()]
             || self.before.recalls(function)
             || self.ahead.lock().contains(&function)
+    }
+
+    /// Whether a function is the one that nobody calls again.
+    fn is_main(&self, function: FuncId) -> bool {
+        self.image.module.symbol("main") == Some(GlobalRef::Func(function))
     }
 
     /// Observes until the end, then writes down what was seen.
@@ -471,8 +476,14 @@ impl Shared {
             return true;
         }
         let Head { at, block, .. } = s.code.heads[head];
-        let alone = block.map_or(cost, |b| self.queue.expected_loop(function, b, Level::Full));
-        if !called && now - s.since < alone.min(CALLED) {
+        let loop_takes =
+            |level| block.map_or(cost, |b| self.queue.expected_loop(function, b, level));
+        let patience = match self.is_compiled(function) {
+            false => loop_takes(Level::Full).min(CALLED),
+            // Code for the next call is under way: the loop's own is worth it where this call lasts.
+            true => (loop_takes(Level::Quick) / 2).max(CALLED),
+        };
+        if !called && now - s.since < patience {
             return false;
         }
         if s.loops.len() >= MAX_LOOPS || s.loops.contains(&at) {
@@ -486,7 +497,8 @@ impl Shared {
         self.compiler
             .note(function, What::Queued(format!("{}; a loop runs", text())));
         self.push_loop(s, head, now);
-        if self.queue.idle() > 2 && !s.compiled && !self.is_compiled(function) {
+        let again = !self.is_main(function);
+        if again && self.queue.idle() > 2 && !s.compiled && !self.is_compiled(function) {
             self.push(s, None, Level::Quick, None);
         }
         self.push_spare(s, now);

@@ -142,28 +142,70 @@ fn a_head_is_counted_for_a_while_only() {
     assert!(!watched());
 }
 
+/// Compiles the outer loop, and lets it be entered after so many rounds.
+fn enter(guest: &Guest, compiler: &Compiler, level: Level, after: u32) {
+    let (code, outer) = guest.code();
+    let (places, words) = watch::places(code).unwrap();
+    let entry = LoopEntry {
+        function: code.func.index(),
+        block: 1,
+        words,
+        places,
+    };
+    let unit = Unit {
+        functions: Some(Vec::new()),
+        entries: vec![entry],
+        level,
+    };
+    let done = compiler.compile(guest.image(), &unit).unwrap();
+    let (_, address) = done.entries[0];
+    watch::enter_loop(code, outer, address, after, level == Level::Quick);
+}
+
+#[test]
+fn who_comes_to_quick_code_is_seen() {
+    let guest = Guest::new();
+    let (code, outer) = guest.code();
+    let compiler = Compiler::new(guest.image(), None, false);
+    enter(&guest, &compiler, Level::Quick, 0);
+    let goes_round = || watch::goes_round(code, outer);
+    // Before the first question nobody knew.
+    assert!(goes_round() && !goes_round());
+    guest.check(50);
+    assert!(goes_round() && !goes_round());
+    enter(&guest, &compiler, Level::Full, 0);
+    guest.check(50);
+    assert!(!goes_round());
+
+    let func = guest.func();
+    assert!(!func.was_called());
+    let compile = |level| {
+        let unit = Unit {
+            functions: Some(vec![func.id.index()]),
+            entries: Vec::new(),
+            level,
+        };
+        compiler.compile(guest.image(), &unit).unwrap();
+    };
+    compile(Level::Quick);
+    assert!(!func.was_called() && !func.was_called());
+    for _ in 0..2 {
+        guest.check(50);
+        assert!(func.was_called() && !func.was_called());
+    }
+    // Other code takes the place of what notes it.
+    guest.check(3);
+    compile(Level::Full);
+    guest.check(50);
+    assert!(!func.was_called());
+}
+
 #[test]
 fn quick_code_of_a_loop_leaves_for_better_code() {
     let guest = Guest::new();
     let (code, outer) = guest.code();
     let compiler = Compiler::new(guest.image(), None, false);
-    let enter = |level, after| {
-        let (places, words) = watch::places(code).unwrap();
-        let entry = LoopEntry {
-            function: code.func.index(),
-            block: 1,
-            words,
-            places,
-        };
-        let unit = Unit {
-            functions: Some(Vec::new()),
-            entries: vec![entry],
-            level,
-        };
-        let done = compiler.compile(guest.image(), &unit).unwrap();
-        let (_, address) = done.entries[0];
-        watch::enter_loop(code, outer, address, after, level == Level::Quick);
-    };
+    let enter = |level, after| enter(&guest, &compiler, level, after);
     // It is entered at the second round, and where it counts so, each way through the head counts.
     enter(Level::Quick, 1);
     let head = &code.heads[outer];

@@ -20,7 +20,7 @@ pub(super) use x86_64_asm::{
     raw_jump, resume_jump, set_jump_addresses,
 };
 #[cfg(target_arch = "x86_64")]
-pub use x86_64_asm::{EntryHook, NativeFrame, entry_address, set_entry_hook};
+pub use x86_64_asm::{EntryHook, NativeFrame, entry_address, set_entry_hook, witness_address};
 #[cfg(all(target_arch = "x86_64", feature = "vm"))]
 pub(super) use x86_64_throw::throw_addresses;
 

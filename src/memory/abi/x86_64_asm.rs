@@ -119,11 +119,18 @@ unsafe extern "C-unwind" {
     fn raw_landing();
     #[link_name = "ompvm_boundary_entry"]
     fn raw_entry();
+    #[link_name = "ompvm_boundary_witness"]
+    fn raw_witness();
 }
 
 /// The code that every stub jumps to.
 pub fn entry_address() -> usize {
     raw_entry as *const () as usize
+}
+
+/// What notes that it was called, and goes on to a function's compiled code.
+pub fn witness_address() -> usize {
+    raw_witness as *const () as usize
 }
 
 /// `setjmp` for compiled code, without and with the argument that asks for the signal mask.
@@ -213,6 +220,27 @@ global_asm!(
     ret_st = const std::mem::offset_of!(NativeFrame, ret_st),
     ret_x87 = const std::mem::offset_of!(NativeFrame, ret_x87),
     dispatch = sym dispatch,
+);
+
+// As the entry of a function that has compiled code: r11 holds the FuncRef. Its line is written once only, for
+// the threads of a team read it.
+global_asm!(
+    ".text",
+    ".p2align 4",
+    ".hidden ompvm_boundary_witness",
+    ".globl ompvm_boundary_witness",
+    ".type ompvm_boundary_witness,@function",
+    "ompvm_boundary_witness:",
+    ".cfi_startproc",
+    "cmp byte ptr [r11 + {called}], 0",
+    "jne 2f",
+    "mov byte ptr [r11 + {called}], 1",
+    "2:",
+    "jmp qword ptr [r11 + {direct}]",
+    ".cfi_endproc",
+    ".size ompvm_boundary_witness, . - ompvm_boundary_witness",
+    called = const std::mem::offset_of!(FuncRef, called),
+    direct = const std::mem::offset_of!(FuncRef, direct),
 );
 
 // The call of a native function: rdi target, rsi Outgoing.
