@@ -4,7 +4,8 @@
 //! program nothing where nobody does it. Watching ([`watch_entry`], [`watch_loops`]) counts who comes by, through a
 //! handler that goes on with the instruction's own. Entering ([`enter_loop`]) puts compiled code
 //! in a loop's way: the handler hands it the frame, and takes its result as the function's own
-//! return. Quick code of a loop leaves at the head when better code is there ([`Head::better`]). Each thread
+//! return. Quick code of a loop leaves at the head when better code is there, or to answer that somebody goes round
+//! ([`Head::better`]). Each thread
 //! leaves by itself, when it comes by; frames and allocas stay where they are, so exceptions and jumps through
 //! the compiled code find everything below as it was.
 //!
@@ -29,6 +30,11 @@ const MAX_RESULT: usize = 16;
 
 /// Counting ends about there.
 const MOST_HITS: u32 = 1 << 13;
+
+/// Of [`Head::better`]: better code is there.
+const BETTER: u32 = 1;
+/// Of [`Head::better`]: whether anybody goes round is asked.
+const ASKED: u32 = 2;
 
 /// Held while word 0 of an instruction is changed.
 pub(super) static CHANGES: Mutex<()> = Mutex::new(());
@@ -90,18 +96,21 @@ pub fn enter_loop(code: &Lowered, index: usize, address: usize, after: u32, yiel
     head.turned.store(1, Ordering::Release);
 }
 
-/// Better code is there.
-const BETTER: u32 = 1;
-/// Whether anybody goes round is asked.
-const ASKED: u32 = 2;
-
-/// Whether anybody came to a loop's code, or went round in code that yields, since this was asked last. Who does
-/// so first leaves, answers, and is in the code again.
+/// Whether anybody came to a loop's code, or went round in code that yields, since this was asked last; yes at the
+/// first question. Who does so first leaves, answers, and is in the code again.
 pub fn goes_round(code: &Lowered, index: usize) -> bool {
     let better = &code.heads[index].better;
     better
         .compare_exchange(0, ASKED, Ordering::AcqRel, Ordering::Relaxed)
         .is_ok()
+}
+
+/// Somebody came; where better code has come meanwhile, that stays said.
+fn answer(head: &Head) {
+    if head.better.load(Ordering::Relaxed) == ASKED {
+        let better = &head.better;
+        let _ = better.compare_exchange(ASKED, 0, Ordering::AcqRel, Ordering::Relaxed);
+    }
 }
 
 /// Has code that yields leave at the head in every round, only to be entered again: for tests of what it leaves.
@@ -266,11 +275,7 @@ unsafe extern "sysv64-unwind" fn go_on(
     unsafe {
         let code = &*frame::lowered(regs);
         let head = head_at(code, ip);
-        if head.better.load(Ordering::Relaxed) == ASKED {
-            let _ = head
-                .better
-                .compare_exchange(ASKED, 0, Ordering::AcqRel, Ordering::Relaxed);
-        }
+        answer(head);
         let target = head.code.load(Ordering::Acquire);
         // The place of the entry: no call stands there whose landing pad could be meant.
         save(code.entry, regs, cx);

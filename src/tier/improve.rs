@@ -5,7 +5,7 @@
 //! as soon as the function has executed for half as long as its compilation takes. Where a team occupies
 //! every processor, it waits until it would have earned its cost, had it been there from the start: so it
 //! never costs more than was lost by waiting (the rental of skis; Karlin, Manasse, Rudolph and Sleator,
-//! Competitive snoopy caching, 1988). What nobody comes to any more earns nothing: a fourth of what LLVM took of
+//! Competitive snoopy caching, 1988). What nobody comes to any more earns nothing: a fifth of what LLVM took of
 //! the processors was better code for what had set up the problem and was over (MG, class A, 16 threads on 16
 //! processors).
 //!

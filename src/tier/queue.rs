@@ -306,16 +306,16 @@ impl Queue {
 
     /// Says how many processors this process uses; if that is all, sees to the improvements that are due.
     pub fn set_busy(self: &Arc<Queue>, busy: usize) {
+        let now = Instant::now();
         self.busy.store(busy, Ordering::Relaxed);
         {
             let mut state = self.state.lock();
             let idle = busy.saturating_sub(state.compiling()) < topology::usable_cpus();
-            let now = Instant::now();
             state.idle.see(idle, now);
             state.look_for_use(&self.image, now);
         }
         if self.idle() == 0 && self.left_over() == 0 {
-            self.gather(Instant::now());
+            self.gather(now);
         }
     }
 
