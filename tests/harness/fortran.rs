@@ -1,7 +1,8 @@
 //! Fortran programs: what flang emits, with its runtime out of a static archive, must print and
 //! end as the native build does.
 //!
-//! flang is not needed otherwise: where it is missing, each trial is listed as ignored, with the reason.
+//! flang is not needed otherwise: where it is missing and cannot be installed, each trial is listed as ignored,
+//! with the reason.
 
 use crate::compile::llvm_bin;
 use crate::run::{End, LIMIT, run};

@@ -23,6 +23,8 @@ const PACKAGES: [&str; 9] = [
 
 /// Debian's package of llvm-bolt.
 const BOLT: &str = "bolt-22";
+/// Debian's package of the Fortran compiler.
+const FLANG: &str = "flang-22";
 
 /// Where the tools are.
 #[derive(Clone, Debug)]
@@ -243,6 +245,16 @@ fn install(reason: &str, packages: &[&str], advice: &str) -> Result<(), String> 
     apt(&["update"])
         .and_then(|()| apt(&install))
         .map_err(|e| format!("{e}; {advice}"))
+}
+
+/// Installs flang for the tests in Fortran, when it is missing; where that cannot be, these are ignored.
+pub fn flang(tools: &Tools) -> Result<(), String> {
+    if tools.llvm("flang").exists() {
+        return Ok(());
+    }
+    let reason = format!("{} lacks flang", tools.prefix.display());
+    let advice = format!("{reason}; install it (Debian: apt-get install {FLANG})");
+    install(&reason, &[FLANG], &advice)
 }
 
 /// Whether llvm-bolt is there, which `cargo xtask dist` needs and nothing else.
