@@ -160,10 +160,10 @@ unsafe fn decide(pad: &Pad, exception: usize) -> Option<(i32, Option<usize>)> {
             }
             PadClause::Filter(allowed) => {
                 let through = thrown.as_ref().is_some_and(|t| {
-                    // SAFETY: type infos of the program.
-                    allowed
-                        .iter()
-                        .any(|&info| unsafe { matches(info, t) }.is_some())
+                    allowed.iter().any(|&info| {
+                        // SAFETY: type infos of the program.
+                        unsafe { matches(info, t) }.is_some()
+                    })
                 });
                 if !through {
                     return Some((-1, thrown.map(|t| t.object)));

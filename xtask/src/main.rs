@@ -71,9 +71,7 @@ fn main() -> ExitCode {
     let done = match Args::parse().command {
         Command::Setup => setup::ensure().map(|tools| {
             println!("{}", tools.describe());
-            if let Err(why) = setup::assembler() {
-                println!("no ptxas, so the tests of device code for GPUs are ignored: {why}");
-            }
+            setup::for_tests(&tools);
         }),
         Command::Demo => demo::run(),
         Command::Dist => dist::start(),

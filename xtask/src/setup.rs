@@ -23,6 +23,8 @@ const PACKAGES: [&str; 9] = [
 
 /// Debian's package of llvm-bolt.
 const BOLT: &str = "bolt-22";
+/// What of it is used.
+const BOLT_PROGRAMS: [&str; 2] = ["llvm-bolt", "merge-fdata"];
 /// Debian's package of the Fortran compiler.
 const FLANG: &str = "flang-22";
 
@@ -54,7 +56,7 @@ impl Tools {
 
 /// Fetches NVIDIA's assembler for the tests of device code, from Python's package index; where that
 /// cannot be, the tests that need it are ignored.
-pub fn assembler() -> Result<(), String> {
+fn assembler() -> Result<(), String> {
     const PACKAGE: &str = "nvidia-cuda-nvcc-cu12==12.9.86";
     let folder = root().join("target/ptxas");
     if folder.join("ptxas").exists() {
@@ -247,35 +249,43 @@ fn install(reason: &str, packages: &[&str], advice: &str) -> Result<(), String> 
         .map_err(|e| format!("{e}; {advice}"))
 }
 
-/// Installs flang for the tests in Fortran, when it is missing; where that cannot be, these are ignored.
-pub fn flang(tools: &Tools) -> Result<(), String> {
-    if tools.llvm("flang").exists() {
+/// Has what only some tests need, where it can be had; else says which of them are ignored, and why.
+pub fn for_tests(tools: &Tools) {
+    if let Err(why) = assembler() {
+        eprintln!("no ptxas, so the tests of device code for GPUs are ignored: {why}");
+    }
+    if let Err(why) = provide(tools, &["flang"], FLANG) {
+        eprintln!("no flang, so the tests in Fortran are ignored: {why}");
+    }
+}
+
+/// Installs the package of programs of LLVM's that are missing, where the system allows it.
+fn provide(tools: &Tools, programs: &[&str], package: &str) -> Result<(), String> {
+    if has(tools, programs) {
         return Ok(());
     }
-    let reason = format!("{} lacks flang", tools.prefix.display());
-    let advice = format!("{reason}; install it (Debian: apt-get install {FLANG})");
-    install(&reason, &[FLANG], &advice)
+    let reason = format!("{} lacks {}", tools.prefix.display(), programs.join(" or "));
+    let advice = format!("{reason}; install it (Debian: apt-get install {package})");
+    install(&reason, &[package], &advice)?;
+    if has(tools, programs) {
+        return Ok(());
+    }
+    Err(format!("{advice}, even after installing the package"))
+}
+
+fn has(tools: &Tools, programs: &[&str]) -> bool {
+    let there = |program: &&str| tools.llvm(program).exists();
+    programs.iter().all(there)
 }
 
 /// Whether llvm-bolt is there, which `cargo xtask dist` needs and nothing else.
 pub fn has_bolt(tools: &Tools) -> bool {
-    ["llvm-bolt", "merge-fdata"]
-        .iter()
-        .all(|program| tools.llvm(program).exists())
+    has(tools, &BOLT_PROGRAMS)
 }
 
 /// Installs llvm-bolt when it is missing and the system allows it.
 pub fn ensure_bolt(tools: &Tools) -> Result<(), String> {
-    if has_bolt(tools) {
-        return Ok(());
-    }
-    let reason = format!("{} lacks llvm-bolt", tools.prefix.display());
-    let advice = format!("{reason}; install LLVM's BOLT (Debian: apt-get install {BOLT})");
-    install(&reason, &[BOLT], &advice)?;
-    if has_bolt(tools) {
-        return Ok(());
-    }
-    Err(format!("{advice}, even after installing the package"))
+    provide(tools, &BOLT_PROGRAMS, BOLT)
 }
 
 /// Finds the tools, after installing them when they are missing and the system allows it.

@@ -55,9 +55,7 @@ fn not_of_the_loop_on_devices() -> Result<Vec<String>, String> {
 /// Finds the tools, and builds what the tests run that is not theirs.
 fn prepare() -> Result<Tools, String> {
     let tools = setup::ensure()?;
-    if let Err(why) = setup::flang(&tools) {
-        eprintln!("the tests in Fortran are ignored: {why}");
-    }
+    setup::for_tests(&tools);
     for name in Name::ALL {
         npb::build(&tools, name, Class::S)?;
     }
