@@ -76,6 +76,25 @@ pub(super) fn provide() {
 mod tests {
     use super::*;
 
+    /// Runs a test's body in a process of its own: threads of other tests could share a heap with its thread.
+    fn alone(name: &str, body: impl FnOnce()) {
+        const MARK: &str = "OMPVM_TEST_ALONE";
+        if std::env::var_os(MARK).is_some() {
+            return body();
+        }
+        let (_, module) = module_path!().split_once("::").expect("the crate's name");
+        let output = std::process::Command::new(std::env::current_exe().expect("this program"))
+            .args(["--exact", &format!("{module}::{name}")])
+            .env(MARK, "1")
+            .output()
+            .expect("it starts");
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(
+            output.status.success() && text.contains(" 1 passed"),
+            "{text}"
+        );
+    }
+
     /// Bytes that can be written from an address on.
     fn writable(address: usize) -> usize {
         let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
@@ -91,6 +110,10 @@ mod tests {
 
     #[test]
     fn the_next_large_block_has_its_pages() {
+        alone("the_next_large_block_has_its_pages", large_block);
+    }
+
+    fn large_block() {
         let faults = std::thread::spawn(|| {
             // SAFETY: zero is a valid value of what the system fills.
             let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
@@ -110,6 +133,10 @@ mod tests {
 
     #[test]
     fn a_thread_has_room_without_asking_for_each_page() {
+        alone("a_thread_has_room_without_asking_for_each_page", room);
+    }
+
+    fn room() {
         let room = std::thread::spawn(|| {
             extend();
             let block = black_box(vec![1u8; BLOCK]);
