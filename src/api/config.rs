@@ -106,6 +106,7 @@ pub struct Config {
     pub(super) devices: Option<Devices>,
     pub(super) offload_report: bool,
     pub(super) offload: Option<Offload>,
+    pub(super) flush_denormals: Option<bool>,
 }
 
 impl Config {
@@ -192,6 +193,14 @@ impl Config {
     /// `force`), else not.
     pub fn offload(mut self, offload: Offload) -> Self {
         self.offload = Some(offload);
+        self
+    }
+
+    /// Whether a program in the native manner ([`Config::native`]) begins with denormals flushed to zero, as
+    /// one that is linked natively with `-ffast-math` does. Default: where its bitcode shows that it was compiled
+    /// so. An embedded guest has the floating-point environment of its caller.
+    pub fn flush_denormals(mut self, flush: bool) -> Self {
+        self.flush_denormals = Some(flush);
         self
     }
 

@@ -155,6 +155,7 @@ impl Program {
                 Tier::Auto => Mode::Auto,
             },
             shelf,
+            flush_denormals: config.flush_denormals,
         };
         Ok(Process::new(process::Process::start(linked, options)?))
     }

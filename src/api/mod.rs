@@ -50,7 +50,7 @@ pub mod timeline;
 mod typed;
 
 pub use crate::llvm::cache::{Cache, Content as CacheContent, Counts as CacheCounts};
-pub use crate::support::error::{Error, Trap, TrapKind, Unsupported};
+pub use crate::support::error::{Error, FpException, Trap, TrapKind, Unsupported};
 pub use crate::tier::host::IntoHost;
 pub use crate::tier::value::{GuestPtr, GuestValue, ValueKind};
 pub use config::{

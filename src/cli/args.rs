@@ -113,6 +113,18 @@ pub enum Contract {
     On,
 }
 
+/// Whether the program begins with denormals flushed to zero.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
+pub enum Flush {
+    /// Where the bitcode shows that it was compiled with `-ffast-math`.
+    #[default]
+    Auto,
+    /// As a native program that is linked with `-ffast-math`.
+    On,
+    /// As one that is linked without.
+    Off,
+}
+
 /// Options of `run`.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
@@ -135,6 +147,9 @@ pub struct RunOptions {
     /// Round `a * b + c` once where the source allows it, as `clang -march=native` does
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     pub fp_contract: Contract,
+    /// Flush denormals to zero, as a native link with `-ffast-math` has a program do
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
+    pub flush_denormals: Flush,
     /// Describe compiled code to perf
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub profile: Option<Profile>,

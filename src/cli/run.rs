@@ -9,6 +9,7 @@ use crate::api::{
     self, Cache, Config, Engine, ExitStatus, Linker, Module, Offload, Stats, Tier, Tool, archive_of,
 };
 use crate::support::error::Error;
+use crate::support::fp_env::DefaultHere;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::OnceLock;
@@ -65,6 +66,11 @@ fn start(options: RunOptions) -> Result<ExitStatus, Error> {
     if options.gdb {
         config = config.tier(Tier::Opt);
     }
+    config = match options.flush_denormals {
+        args::Flush::Auto => config,
+        args::Flush::On => config.flush_denormals(true),
+        args::Flush::Off => config.flush_denormals(false),
+    };
     config = config.offload_report(options.offload_report);
     if let Some(offload) = options.offload {
         config = config.offload(match offload {
@@ -118,6 +124,8 @@ fn start(options: RunOptions) -> Result<ExitStatus, Error> {
 static TIMELINE: OnceLock<PathBuf> = OnceLock::new();
 
 extern "C" fn write_timeline() {
+    // The guest may have made an inexact result a trap.
+    let _environment = DefaultHere::enter();
     let samples = api::timeline::finish();
     // Every name contains the empty one.
     let text = api::tiers(Some("")) + &samples;
@@ -129,10 +137,12 @@ extern "C" fn write_timeline() {
 }
 
 extern "C" fn print_stats() {
+    let _environment = DefaultHere::enter();
     eprint!("{}{}", Stats::collect(), api::tiers(None));
 }
 
 extern "C" fn print_offload() {
+    let _environment = DefaultHere::enter();
     eprint!("{}", api::offload_report());
 }
 
@@ -140,6 +150,7 @@ extern "C" fn print_offload() {
 static EXPLAIN: OnceLock<String> = OnceLock::new();
 
 extern "C" fn print_explanation() {
+    let _environment = DefaultHere::enter();
     let function = EXPLAIN.get().map_or("", String::as_str);
     let text = api::tiers(Some(function));
     if text.is_empty() {

@@ -41,6 +41,19 @@ pub struct ParamAttrs {
     pub noalias: bool,
 }
 
+/// How far a function shows that it was compiled with `-ffast-math` or `-funsafe-math-optimizations`, whose links
+/// have the program flush denormals.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
+pub enum UnsafeMath {
+    /// Not at all.
+    #[default]
+    No,
+    /// It takes no heed of signed zeros, which those options imply, and has no operation that would tell.
+    Possible,
+    /// It computes with reciprocals and in any order.
+    Certain,
+}
+
 /// Attributes of a function that change what a call does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct FunctionAttrs {
@@ -56,6 +69,8 @@ pub struct FunctionAttrs {
     pub noinline: bool,
     /// Should be inlined.
     pub alwaysinline: bool,
+    /// Signs of `-ffast-math`.
+    pub unsafe_math: UnsafeMath,
 }
 
 /// A function: declared (no body), defined, or an intrinsic (its name starts with `llvm.`).

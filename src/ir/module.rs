@@ -5,7 +5,7 @@
 
 use super::constant::{Const, ConstId};
 use super::debug::DebugInfo;
-use super::function::{FuncId, Function};
+use super::function::{FuncId, Function, UnsafeMath};
 use super::saved::Lazy;
 use super::types::{TypeId, TypeTable};
 use cranelift_entity::{PrimaryMap, SecondaryMap, entity_impl};
@@ -162,6 +162,21 @@ pub struct Module {
 }
 
 impl Module {
+    /// Whether a native link of the program would have it flush denormals to zero (`crtfastmath.o`): its main
+    /// function and its operations show `-ffast-math`, which the link is taken to have as well.
+    pub fn flushes_denormals(&self) -> bool {
+        let shows = |name| match self.symbol(name) {
+            Some(GlobalRef::Func(f)) => self.functions[f].attrs.unsafe_math,
+            _ => UnsafeMath::No,
+        };
+        // flang's main program is a function of its own.
+        shows("main").max(shows("_QQmain")) != UnsafeMath::No
+            && self
+                .functions
+                .values()
+                .any(|f| f.attrs.unsafe_math == UnsafeMath::Certain)
+    }
+
     /// The symbol of that name.
     pub fn symbol(&self, name: &str) -> Option<GlobalRef> {
         self.symbols.get(name).copied()

@@ -23,6 +23,7 @@ use crate::kmpc::task;
 use crate::kmpc::team::{LOOP_BUFFERS, Team};
 use crate::kmpc::thread::{Thread, by_number};
 use crate::kmpc::turns::{Turns, View};
+use crate::support::fp_env::isolated;
 
 /// What the threads of a team share about one loop.
 #[derive(Debug)]
@@ -85,6 +86,9 @@ enum Plan {
 
 /// Guided chunks in closed form, so that a chunk costs one addition on the shared counter: while
 /// they shrink, chunk k starts where `1 - (1 - 1 / 2n)^k` of the loop is handed out.
+///
+/// All threads must compute the same starts, and each of them may round as the guest told it: so this is computed
+/// apart from the guest's floating-point environment.
 #[derive(Clone, Copy, Debug, Default)]
 struct Guided {
     /// What each chunk leaves of the rest: `1 - 1 / 2n`.
@@ -97,6 +101,12 @@ struct Guided {
 
 impl Guided {
     fn new(trip: u64, chunk: u64, threads: u64) -> Self {
+        isolated(&(trip, chunk, threads), |&(trip, chunk, threads)| {
+            Self::computed(trip, chunk, threads)
+        })
+    }
+
+    fn computed(trip: u64, chunk: u64, threads: u64) -> Self {
         let keep = 1.0 - 0.5 / threads as f64;
         // From 2^40 iterations on rounding could disturb the order of starts: there the caller makes
         // all chunks of one size.
@@ -111,11 +121,17 @@ impl Guided {
             shrinking,
             tail: 0,
         };
-        guided.tail = guided.shrunk(trip, shrinking);
+        guided.tail = guided.shrunk_here(trip, shrinking);
         guided
     }
 
     fn shrunk(&self, trip: u64, index: u64) -> u64 {
+        isolated(&(*self, trip, index), |(guided, trip, index)| {
+            guided.shrunk_here(*trip, *index)
+        })
+    }
+
+    fn shrunk_here(&self, trip: u64, index: u64) -> u64 {
         trip - (trip as f64 * self.keep.powi(index as i32)) as u64
     }
 

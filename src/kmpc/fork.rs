@@ -16,6 +16,7 @@ use crate::kmpc::team::gang::{Meeting, meeting_for};
 use crate::kmpc::team::parker::Patience;
 use crate::kmpc::team::{INLINE_ARGS, Shape, Team, Work};
 use crate::kmpc::thread::{self, Thread, by_number, current};
+use crate::support::fp_env::FpControl;
 
 /// Executes `microtask` in a new team. `argv` holds `argc` pointers.
 ///
@@ -189,6 +190,17 @@ fn warn_fewer(wanted: u32, got: u32) {
     });
 }
 
+/// The floating-point environment that a region of the calling thread begins with, and that the thread has again
+/// after it (`KMP_INHERIT_FP_CONTROL`).
+#[inline(always)]
+fn fp_control() -> FpControl {
+    if settings().inherit_fp_control {
+        FpControl::current()
+    } else {
+        FpControl::NONE
+    }
+}
+
 /// What a team is for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -291,9 +303,11 @@ unsafe fn run_region(
         group: group_of(outer),
         ident,
     };
+    let fp = fp_control();
     let mut work = Work {
         microtask,
         argc,
+        fp,
         argv,
         placed: seat.is_some(),
         ..Work::none(child)
@@ -322,6 +336,7 @@ unsafe fn run_region(
         limited,
         patience,
         seat,
+        fp,
     };
     if seat.is_some() {
         affinity::take_seat(thread, t, 0);
@@ -365,6 +380,8 @@ struct Join {
     patience: Patience,
     /// Where affinity matters: the master's seat outside.
     seat: Option<Seat>,
+    /// The master's floating-point environment outside.
+    fp: FpControl,
 }
 
 impl Drop for Join {
@@ -383,6 +400,7 @@ impl Drop for Join {
                 drain(thread, open);
             }
         }
+        self.fp.load();
         let local = thread.local();
         settle_visitors(local, team);
         if local.singles.get() > 0 {
@@ -470,7 +488,10 @@ pub fn enter_alone(thread: &Thread, ident: *const Ident, level: u32, league: (u3
     };
     let icvs = thread.icvs.get();
     // The outer environment is kept in the team until the region ends.
-    let work = Work::none(icvs);
+    let work = Work {
+        fp: fp_control(),
+        ..Work::none(icvs)
+    };
     // SAFETY: nobody else uses this team.
     unsafe { t.prepare(shape, work) };
     // The initial task of a team in a league is no level deeper.
@@ -507,7 +528,9 @@ pub fn leave_serial(thread: &Thread) {
         // SAFETY: nobody else uses this team.
         unsafe { team.reset_worksharing() };
     }
-    thread.icvs.set(team.work().icvs);
+    let work = team.work();
+    work.fp.load();
+    thread.icvs.set(work.icvs);
     let team = std::ptr::from_ref(team).cast_mut();
     thread.enter(shape.parent, shape.parent_tid);
     // SAFETY: the thread's own list.

@@ -219,6 +219,8 @@ pub struct Settings {
     pub teams_thread_limit: u32,
     /// `KMP_ENABLE_TASK_THROTTLING`: who has many tasks waiting executes new ones at once.
     pub task_throttling: bool,
+    /// `KMP_INHERIT_FP_CONTROL`: workers take the floating-point environment of the thread that forks.
+    pub inherit_fp_control: bool,
     /// `OMP_MAX_TASK_PRIORITY`.
     pub max_task_priority: i32,
 }
@@ -259,6 +261,7 @@ impl Settings {
             num_teams: 0,
             teams_thread_limit: 0,
             task_throttling: true,
+            inherit_fp_control: true,
             max_task_priority: 0,
         }
     }

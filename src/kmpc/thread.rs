@@ -474,6 +474,7 @@ unsafe fn serve_team(thread: &Thread, a: &Assignment) {
                 let work = team.work();
                 thread.enter(team, a.tid);
                 thread.icvs.set(work.icvs);
+                work.fp.load();
                 slot.local.singles.set(0);
                 slot.local.loops.set(0);
                 if woken {

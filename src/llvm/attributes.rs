@@ -1,13 +1,16 @@
 //! Attributes of parameters, return values and functions that change what a call does.
 //!
 //! LLVM numbers its attributes per release, so the numbers are asked for by name. What not:
-//! attributes that only help an optimiser, and all string attributes.
+//! attributes that only help an optimiser, and string attributes but those of `-ffast-math`.
 
 use super::raw::llvm;
-use super::reader::Reader;
-use crate::ir::{FunctionAttrs, ParamAttrs};
+use super::reader::{Reader, list};
+use crate::ir::{FunctionAttrs, ParamAttrs, UnsafeMath};
 use inkwell::llvm_sys::prelude::*;
-use inkwell::llvm_sys::{LLVMAttributeFunctionIndex, LLVMAttributeReturnIndex};
+use inkwell::llvm_sys::{
+    LLVMAttributeFunctionIndex, LLVMAttributeReturnIndex, LLVMFastMathAllowReassoc,
+    LLVMFastMathAllowReciprocal,
+};
 use std::ptr::null_mut;
 
 /// The numbers of the attributes that are read; 0 is none.
@@ -170,6 +173,50 @@ impl Reader<'_> {
             naked: has(self.kinds.naked),
             noinline: has(self.kinds.noinline),
             alwaysinline: has(self.kinds.alwaysinline),
+            unsafe_math: unsafe_math(function),
         }
+    }
+}
+
+/// The signs of `-ffast-math` in a defined function.
+///
+/// Up to clang 21 an attribute says so (`"unsafe-fp-math"`). Later ones leave the flags of operations, and those
+/// that `-ffinite-math-only` and `-fno-signed-zeros` set, too, are not enough: their links flush nothing.
+fn unsafe_math(function: LLVMValueRef) -> UnsafeMath {
+    let says = |key: &str, value: &[u8]| {
+        let (start, len) = (key.as_ptr().cast(), key.len() as u32);
+        let index = LLVMAttributeFunctionIndex;
+        let attribute = llvm!(core::LLVMGetStringAttributeAtIndex(
+            function, index, start, len
+        ));
+        if attribute.is_null() {
+            return false;
+        }
+        let mut len = 0;
+        let text = llvm!(core::LLVMGetStringAttributeValue(attribute, &mut len));
+        // SAFETY: the attribute's text has this length and lives with the context.
+        let text = unsafe { std::slice::from_raw_parts(text.cast::<u8>(), len as usize) };
+        text.starts_with(value)
+    };
+    if llvm!(core::LLVMIsDeclaration(function)) != 0 || !says("no-signed-zeros-fp-math", b"true") {
+        return UnsafeMath::No;
+    }
+    if says("unsafe-fp-math", b"true") || says("denormal-fp-math", b"preserve-sign") {
+        return UnsafeMath::Certain;
+    }
+    const FREE: u32 = LLVMFastMathAllowReassoc | LLVMFastMathAllowReciprocal;
+    let first = llvm!(core::LLVMGetFirstBasicBlock(function));
+    let blocks = list(first, |b| llvm!(core::LLVMGetNextBasicBlock(b)));
+    let mut operations = blocks
+        .flat_map(|b| {
+            list(llvm!(core::LLVMGetFirstInstruction(b)), |i| {
+                llvm!(core::LLVMGetNextInstruction(i))
+            })
+        })
+        .filter(|&i| llvm!(core::LLVMCanValueUseFastMathFlags(i)) != 0);
+    if operations.any(|i| llvm!(core::LLVMGetFastMathFlags(i)) & FREE == FREE) {
+        UnsafeMath::Certain
+    } else {
+        UnsafeMath::Possible
     }
 }

@@ -13,6 +13,7 @@
 //! What not: no pool. A thread costs far less than any compilation, and none is left for a child
 //! of `fork` to miss.
 
+use crate::support::fp_env::{DefaultHere, FpControl};
 use crate::support::{own_work, topology};
 use std::ffi::{CStr, c_void};
 use std::mem::MaybeUninit;
@@ -72,6 +73,8 @@ unsafe fn start(name: &CStr, work: Work<'_>) -> Option<libc::pthread_t> {
     extern "C" fn go(work: *mut c_void) -> *mut c_void {
         // What the guest put in the place of library functions is not for this thread, to its end.
         own_work::to_the_end();
+        // A new thread has the environment of the one that makes it, which may be the guest's.
+        FpControl::DEFAULT.load();
         topology::take_turns_quickly();
         // SAFETY: `start` made the box for this thread alone.
         let work = unsafe { Box::from_raw(work.cast::<Work<'static>>()) };
@@ -164,6 +167,7 @@ pub fn run_all<T: Send, F: FnOnce() -> T + Send>(work: Vec<F>) -> Vec<T> {
         (_, Some(Err(panic))) => resume_unwind(panic),
         (work, None) => work.map(|w| {
             let _own = own_work::begin();
+            let _environment = DefaultHere::enter();
             w()
         }),
     };

@@ -14,7 +14,7 @@ use super::activation::{self, Activation, RawTrap};
 use super::stack;
 use super::thread::{self, ThreadState};
 use super::walk::{self, Registers};
-use crate::support::error::{Trap, TrapKind};
+use crate::support::error::{FpException, Trap, TrapKind};
 use crate::support::fault_alloc;
 use std::ffi::c_void;
 use std::fmt::{self, Write};
@@ -442,7 +442,7 @@ extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, context: *mut c
             ip = (*state).ip;
         }
         let kind = match signal {
-            libc::SIGSEGV | libc::SIGBUS if sent => {
+            libc::SIGSEGV | libc::SIGBUS | libc::SIGFPE | libc::SIGILL if sent => {
                 die(signal);
             }
             libc::SIGSEGV if address == pc => TrapKind::BadCall(address),
@@ -451,7 +451,8 @@ extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, context: *mut c
                 TrapKind::StackOverflow
             }
             libc::SIGSEGV | libc::SIGBUS => TrapKind::BadAddress(address),
-            libc::SIGFPE => TrapKind::IntegerDivision,
+            libc::SIGFPE => FpException::of_code((*info).si_code)
+                .map_or(TrapKind::IntegerDivision, TrapKind::FloatingPoint),
             libc::SIGILL => TrapKind::BuiltinTrap,
             _ => TrapKind::Abort,
         };

@@ -30,6 +30,51 @@ impl fmt::Display for Unsupported {
     }
 }
 
+/// A floating-point exception of IEEE 754, section 7.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FpException {
+    /// A finite number was divided by zero.
+    DivisionByZero,
+    /// The result was too large.
+    Overflow,
+    /// The result was too small, or an operand was denormal.
+    Underflow,
+    /// The result was rounded.
+    Inexact,
+    /// No result is meaningful.
+    Invalid,
+    /// The system does not say which.
+    Unknown,
+}
+
+impl FpException {
+    /// The exception that the system reports with a SIGFPE (sigaction(2)); none for that of an integer.
+    pub fn of_code(code: i32) -> Option<FpException> {
+        match code {
+            1 | 2 => None,
+            3 => Some(FpException::DivisionByZero),
+            4 => Some(FpException::Overflow),
+            5 => Some(FpException::Underflow),
+            6 => Some(FpException::Inexact),
+            7 => Some(FpException::Invalid),
+            _ => Some(FpException::Unknown),
+        }
+    }
+}
+
+impl fmt::Display for FpException {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            FpException::DivisionByZero => "floating-point division by zero",
+            FpException::Overflow => "floating-point overflow",
+            FpException::Underflow => "floating-point underflow",
+            FpException::Inexact => "an inexact floating-point result",
+            FpException::Invalid => "an invalid floating-point operation",
+            FpException::Unknown => "a floating-point exception",
+        })
+    }
+}
+
 /// What kind of fault ended the guest, and the signal a native run would have died of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrapKind {
@@ -37,6 +82,8 @@ pub enum TrapKind {
     BadAddress(usize),
     /// Integer division by zero or overflow of a signed division.
     IntegerDivision,
+    /// A floating-point exception that the guest had unmasked (`feenableexcept`).
+    FloatingPoint(FpException),
     /// The guest's stack is used up.
     StackOverflow,
     /// `unreachable` was reached.
@@ -62,7 +109,7 @@ impl TrapKind {
             TrapKind::BadAddress(_) | TrapKind::StackOverflow | TrapKind::BadCall(_) => {
                 libc::SIGSEGV
             }
-            TrapKind::IntegerDivision => libc::SIGFPE,
+            TrapKind::IntegerDivision | TrapKind::FloatingPoint(_) => libc::SIGFPE,
             TrapKind::Unreachable | TrapKind::BuiltinTrap => libc::SIGILL,
             TrapKind::BadJump
             | TrapKind::Abort
@@ -98,6 +145,9 @@ impl fmt::Display for Trap {
                 "access to address {a:#x}, which is not mapped or not permitted"
             ),
             TrapKind::IntegerDivision => write!(f, "integer division by zero or overflow"),
+            TrapKind::FloatingPoint(exception) => {
+                write!(f, "{exception}, which the program has made a trap")
+            }
             TrapKind::StackOverflow => write!(
                 f,
                 "stack overflow (OMP_STACKSIZE sets a thread's stack, `ulimit -s` the first one's)"

@@ -4,6 +4,7 @@ pub mod cgroup;
 pub mod clock;
 pub mod error;
 pub mod fault_alloc;
+pub mod fp_env;
 pub mod machine;
 pub mod mathematics;
 pub mod own_work;

@@ -24,6 +24,7 @@ use crate::memory::image::Image;
 use crate::memory::{signals, stack, thread, throws};
 use crate::offload::{outlined, program};
 use crate::support::error::{Error, Trap, TrapKind};
+use crate::support::fp_env;
 use parking_lot::Mutex;
 use std::cell::Cell;
 use std::ffi::{CString, c_char, c_int, c_void};
@@ -43,6 +44,8 @@ pub struct Options {
     pub mode: Mode,
     /// The program's place in a cache.
     pub shelf: Option<Arc<Shelf>>,
+    /// Whether a native guest begins with denormals flushed to zero; where not said, the module shows it.
+    pub flush_denormals: Option<bool>,
 }
 
 /// One handler of `atexit` or `__cxa_atexit`.
@@ -242,6 +245,10 @@ impl Process {
             unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
             // Exit handlers may call guest functions until the very end.
             std::mem::forget(process.image.clone());
+            let shown = || process.image.module.flushes_denormals();
+            if options.flush_denormals.unwrap_or_else(shown) {
+                fp_env::flush_denormals();
+            }
         }
         process.guarded(|p| {
             p.resolve_ifuncs();

@@ -246,6 +246,7 @@ fn rows(
         rows.extend([
             ("KMP_BLOCKTIME", Open(blocktime(icv::spin_micros_of(s)))),
             ("KMP_DEVICE_THREAD_LIMIT", text(s.device_thread_limit)),
+            ("KMP_INHERIT_FP_CONTROL", Bool(s.inherit_fp_control)),
             ("KMP_LIBRARY", text(library)),
             ("KMP_STACKSIZE", text(size(s.stack_size, 1))),
             (

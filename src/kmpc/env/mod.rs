@@ -288,6 +288,10 @@ pub fn read(
         s.task_throttling = boolean(t)?;
         Some(())
     });
+    each("KMP_INHERIT_FP_CONTROL", "true or false", &mut |t| {
+        s.inherit_fp_control = boolean(t)?;
+        Some(())
+    });
     each("OMP_NUM_TEAMS", "a positive integer", &mut |t| {
         s.num_teams = positive(t)?;
         Some(())

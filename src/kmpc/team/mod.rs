@@ -25,6 +25,7 @@ use crate::kmpc::reduce::Method;
 use crate::kmpc::task::wait::{Help, drain};
 use crate::kmpc::task::{MemberTasks, TeamTasks};
 use crate::kmpc::thread::Thread;
+use crate::support::fp_env::FpControl;
 use gang::{Gang, Meeting, Slot};
 use parker::Patience;
 
@@ -46,14 +47,16 @@ pub struct Work {
     pub microtask: *const c_void,
     /// Number of pointer arguments.
     pub argc: u32,
-    /// Affinity matters: members take their seats.
-    pub placed: bool,
+    /// The floating-point environment that the members start with.
+    pub fp: FpControl,
     /// The first arguments.
     pub inline_args: [*mut c_void; INLINE_ARGS],
     /// All arguments, in the master's frame.
     pub argv: *const *mut c_void,
     /// The data environment the implicit tasks start with.
     pub icvs: Icvs,
+    /// Affinity matters: members take their seats.
+    pub placed: bool,
 }
 
 impl Work {
@@ -62,10 +65,11 @@ impl Work {
         Self {
             microtask: std::ptr::null(),
             argc: 0,
-            placed: false,
+            fp: FpControl::NONE,
             inline_args: [std::ptr::null_mut(); INLINE_ARGS],
             argv: std::ptr::null(),
             icvs,
+            placed: false,
         }
     }
 

@@ -1,0 +1,19 @@
+// Floating-point division by zero on a worker, once feenableexcept has unmasked it on the thread that forks.
+// levels: O0 O2
+// signal: 8
+// stderr-has: floating-point division by zero
+// stderr-has: fp_worker.cpp:16
+#include <cfenv>
+#include <omp.h>
+static volatile double zero, result;
+int main() {
+#pragma omp parallel num_threads(3)
+  result = 1;
+  feenableexcept(FE_DIVBYZERO);
+#pragma omp parallel num_threads(3)
+  {
+    if (omp_get_thread_num() == 1)
+      result = 1 / zero;
+#pragma omp barrier
+  }
+}
