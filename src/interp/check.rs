@@ -92,13 +92,22 @@ fn problem(module: &Module, function: &Function, inst: &Inst) -> Option<String> 
                     "experimental.gc",
                     "localescape",
                     "localrecover",
-                    "eh.sjlj",
+                    "eh.sjlj.callsite",
+                    "eh.sjlj.functioncontext",
+                    "eh.sjlj.lsda",
+                    "eh.sjlj.setup.dispatch",
                     "seh.",
                 ];
                 if odd.iter().any(|o| rest.starts_with(o)) {
                     return Some(format!("the intrinsic {name}"));
                 }
                 let base = rest.split('.').next().unwrap_or(rest);
+                if matches!(
+                    base,
+                    "read_register" | "read_volatile_register" | "write_register"
+                ) {
+                    return register(module, call, base);
+                }
                 let common = COMMON.contains(&base) && !unusual(module, inst.ty);
                 let common = common || rest.starts_with("experimental.noalias");
                 let common = common
@@ -141,6 +150,18 @@ fn problem(module: &Module, function: &Function, inst: &Inst) -> Option<String> 
     }
 }
 
+/// Why a named register cannot be a variable. As for the code generator only the stack's two are
+/// set aside; writing them would take the stack from under our own frames.
+fn register(module: &Module, call: &Call, base: &str) -> Option<String> {
+    let name = thunk::metadata_string(module, call.args[0]).unwrap_or_default();
+    let known = matches!(&*name, "rsp" | "esp" | "rbp" | "ebp");
+    match (known, base) {
+        (true, "write_register") => Some(format!("an assignment to the register {name}")),
+        (true, _) => None,
+        _ => Some(format!("the register {name} as a variable")),
+    }
+}
+
 /// Why an instruction on one of these types cannot be a thunk, when that is what it needs.
 fn by_thunk(
     module: &Module,
@@ -161,7 +182,7 @@ const COMMON: [&str; 14] = [
 ];
 
 /// Intrinsics that are never thunks.
-const HANDLED: [&str; 35] = [
+const HANDLED: [&str; 37] = [
     "dbg",
     "lifetime",
     "assume",
@@ -197,6 +218,8 @@ const HANDLED: [&str; 35] = [
     "va_end",
     "va_copy",
     "eh",
+    "init.trampoline",
+    "adjust.trampoline",
 ];
 
 /// Whether values of a type are beyond most handlers.

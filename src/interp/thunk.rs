@@ -11,12 +11,16 @@
 //! Slots are as the documentation of `interp` says; a thunk's text is the key of its cache.
 
 use super::child;
+use crate::ir::assembly::{displaced, inputs, is_immediate};
 use crate::ir::{
     self, AtomicScope, Callee, Const, ConstId, FloatKind, Function, GlobalRef, Inst, Module, Op,
     Operand, Ordering, Type, TypeId,
 };
-use crate::llvm::orc::Jit;
+use crate::llvm::native::single::Compiler;
+use crate::memory::image::Image;
+use crate::memory::link::{Code, NEAR};
 use crate::memory::own_thread;
+use crate::support::builtins;
 use hashbrown::HashMap;
 use std::fmt::Write as _;
 use std::sync::Mutex;
@@ -41,8 +45,10 @@ pub struct Thunks {
 
 #[derive(Default, Debug)]
 pub(super) struct State {
-    jit: Option<Jit>,
+    compiler: Option<Compiler>,
     compiled: HashMap<String, ThunkFn>,
+    /// Keeps the thunks' memory.
+    code: Vec<Code>,
 }
 
 impl Thunks {
@@ -51,12 +57,18 @@ impl Thunks {
         &self.state
     }
 
-    /// The thunk for one instruction of `function`.
+    /// The thunk for one instruction of `function`, which is placed in `image`.
     ///
     /// # Errors
     /// A sentence naming what cannot be compiled.
-    pub fn get(&self, module: &Module, function: &Function, inst: &Inst) -> Result<Thunk, String> {
-        let mut text = Text::new(module, function);
+    pub fn get(
+        &self,
+        module: &Module,
+        function: &Function,
+        inst: &Inst,
+        image: Option<&Image>,
+    ) -> Result<Thunk, String> {
+        let mut text = Text::new(module, function, image);
         text.instruction(inst)?;
         let operands = std::mem::take(&mut text.operands).into_boxed_slice();
         let body = text.finish();
@@ -64,32 +76,65 @@ impl Thunks {
         if let Some(&code) = state.compiled.get(&body) {
             return Ok(Thunk { code, operands });
         }
-        let name = format!("ompvm_thunk_{}", state.compiled.len());
-        let source = body.replace("@THUNK", &format!("@{name}"));
-        let jit = &mut state.jit;
-        let address = own_thread::run(|| {
-            let jit = match jit {
-                Some(jit) => jit,
-                None => jit.insert(Jit::new()?),
+        let compiler = &mut state.compiler;
+        let object = own_thread::run(|| {
+            let compiler = match compiler {
+                Some(compiler) => compiler,
+                None => compiler.insert(Compiler::new()?),
             };
-            jit.add_ir(&source)?;
-            jit.lookup(&name)
+            compiler.object(&body)
+        });
+        let object = object.map_err(|why| {
+            match matches!(inst.op.as_call(), Some(c) if matches!(c.callee, Callee::Asm(_))) {
+                true => format!("inline assembly that LLVM does not take ({why})"),
+                false => why,
+            }
         })?;
+        let linked = Code::new(&object, &|name| outside(name, image))?;
+        let address = linked.lookup(THUNK)?;
         // SAFETY: the text defines a function of exactly this type under that name.
         let code = unsafe { std::mem::transmute::<usize, ThunkFn>(address) };
+        state.code.push(linked);
         state.compiled.insert(body, code);
         Ok(Thunk { code, operands })
     }
 }
 
+/// The name of a thunk's function.
+const THUNK: &str = "ompvm.thunk";
+/// Names with this prefix are addresses of the process, in hexadecimal digits.
+const ADDRESS: &str = "ompvm.a";
+
+/// The address of what a thunk refers to: an address by its digits, what the code generator calls, and what
+/// assembly names of the program. The rest is looked for in the process.
+fn outside(name: &str, image: Option<&Image>) -> Option<usize> {
+    if let Some(digits) = name.strip_prefix(ADDRESS) {
+        return usize::from_str_radix(digits, 16).ok();
+    }
+    let symbol = image.and_then(|i| i.module.symbol(name));
+    match (symbol, image) {
+        (Some(symbol), Some(image)) => Some(image.symbol_address(symbol)),
+        _ => builtins::address(name),
+    }
+}
+
 /// Whether an instruction can be written as a thunk at all (a cheap test for the load-time check).
 pub fn expressible(module: &Module, function: &Function, inst: &Inst) -> Result<(), String> {
-    Text::new(module, function).instruction(inst)
+    Text::new(module, function, None).instruction(inst)
+}
+
+/// The text of a metadata argument that is a string.
+pub(super) fn metadata_string(module: &Module, arg: Operand) -> Option<String> {
+    match &module.consts[arg.unpack().err()?] {
+        Const::Data(bytes) => String::from_utf8(bytes.to_vec()).ok(),
+        _ => None,
+    }
 }
 
 struct Text<'m> {
     module: &'m Module,
     function: &'m Function,
+    image: Option<&'m Image>,
     operands: Vec<Operand>,
     declares: String,
     body: String,
@@ -97,10 +142,11 @@ struct Text<'m> {
 }
 
 impl<'m> Text<'m> {
-    fn new(module: &'m Module, function: &'m Function) -> Self {
+    fn new(module: &'m Module, function: &'m Function, image: Option<&'m Image>) -> Self {
         Text {
             module,
             function,
+            image,
             operands: Vec::new(),
             declares: String::new(),
             body: String::new(),
@@ -124,13 +170,9 @@ impl<'m> Text<'m> {
         } else {
             ""
         };
-        let helpers = if self.body.contains("bfloat") {
-            BFLOAT_HELPERS
-        } else {
-            ""
-        };
+        // Assembly may push something: nothing may lie below the stack pointer.
         format!(
-            "target triple = \"{}\"\n{}{helpers}define void @THUNK(ptr %out, ptr %args) uwtable{strict}{features} {{\n{}  ret void\n}}\n",
+            "target triple = \"{}\"\n{}define void @{THUNK}(ptr %out, ptr %args) uwtable noredzone{strict}{features} {{\n{}  ret void\n}}\n",
             self.module.triple, self.declares, self.body
         )
     }
@@ -242,12 +284,60 @@ impl<'m> Text<'m> {
         }
     }
 
+    /// A constant operand of inline assembly as a constant of the thunk: a symbol or a number. `None`
+    /// when the operand is to be loaded from its slots.
+    fn constant(&mut self, operand: Operand, code: &str) -> Result<Option<String>, String> {
+        let Err(constant) = operand.unpack() else {
+            return Ok(None);
+        };
+        if self.literal(constant).is_some() {
+            return Ok(None);
+        }
+        let ty = self.module.const_type(constant);
+        let immediate = is_immediate(code);
+        let whole = match &self.module.types[ty] {
+            Type::Ptr(_) => false,
+            Type::Int(1..=64) if immediate => true,
+            _ => return Ok(None),
+        };
+        let Some(image) = self.image else {
+            // Only whether it can be written is asked.
+            return Ok(Some(if whole { "0" } else { "null" }.into()));
+        };
+        if image.tls_constant(constant).is_some() {
+            return Ok(None);
+        }
+        let value = image.eval(constant) as u64;
+        if whole {
+            return Ok(Some(value.to_string()));
+        }
+        let function = matches!(
+            self.module.consts[constant],
+            Const::Global(GlobalRef::Func(_))
+        );
+        if (value as usize) < NEAR || function && immediate {
+            let name = format!("{ADDRESS}{value:x}");
+            let declaration = format!("@{name} = external dso_local global i8\n");
+            if !self.declares.contains(&declaration) {
+                self.declares.push_str(&declaration);
+            }
+            return Ok(Some(format!("@{name}")));
+        }
+        Ok(immediate.then(|| format!("inttoptr (i64 {value} to ptr)")))
+    }
+
+    /// The same address in a register: of what it is made cannot be seen, so it is printed alone.
+    fn register(&mut self, value: &str) -> String {
+        let hidden = self.fresh();
+        self.line(format_args!(
+            "{hidden} = call ptr asm \"\", \"=r,0\"(ptr {value})"
+        ));
+        hidden
+    }
+
     /// The text of a metadata argument that is a string (rounding mode, exception behaviour).
     fn metadata_string(&self, arg: Operand) -> Option<String> {
-        match &self.module.consts[arg.unpack().err()?] {
-            Const::Data(bytes) => String::from_utf8(bytes.to_vec()).ok(),
-            _ => None,
-        }
+        metadata_string(self.module, arg)
     }
 
     fn store_result(&mut self, ty: TypeId, value: &str) -> Result<(), String> {
@@ -493,23 +583,37 @@ impl<'m> Text<'m> {
                 Ok(format!("call {ret} @{name}({})", args.join(", ")))
             }
             Callee::Asm(asm) => {
-                let indirect = indirect_inputs(&asm.constraints);
                 let mut args = Vec::new();
+                let inputs = inputs(&asm.constraints);
+                let mut template = asm.template.to_string();
                 for (i, &arg) in call.args.iter().enumerate() {
+                    let Some(input) = inputs.get(i) else {
+                        return Err("inline assembly with more operands than constraints".into());
+                    };
                     let ty = self.ty(self.function.operand_type(self.module, arg))?;
-                    let value = self.value(arg)?;
-                    if indirect.get(i) == Some(&true) {
-                        // The width of a memory operand stands in the template's mnemonic.
-                        args.push(format!("{ty} elementtype(i64) {value}"));
-                    } else {
+                    let value = match self.constant(arg, input.code)? {
+                        Some(value) => value,
+                        None => self.value(arg)?,
+                    };
+                    if !input.indirect {
                         args.push(format!("{ty} {value}"));
+                        continue;
                     }
+                    let value = match displaced(&template, input.number) {
+                        Some(text) if !asm.intel => {
+                            template = text;
+                            self.register(&value)
+                        }
+                        _ => value,
+                    };
+                    // The width of a memory operand stands in the template's mnemonic.
+                    args.push(format!("{ty} elementtype(i64) {value}"));
                 }
                 Ok(format!(
                     "call {ret} asm {}{}\"{}\", \"{}\"({})",
                     if asm.side_effects { "sideeffect " } else { "" },
                     if asm.intel { "inteldialect " } else { "" },
-                    escape(&asm.template),
+                    escape(&template),
                     escape(&asm.constraints),
                     args.join(", ")
                 ))
@@ -517,45 +621,6 @@ impl<'m> Text<'m> {
             _ => Err("a call of a function".into()),
         }
     }
-}
-
-/// What LLVM calls to round to bfloat, for libgcc has it only since GCC 13: round to nearest even
-/// on the upper half of a float, NaNs kept quiet.
-const BFLOAT_HELPERS: &str = "\
-define internal bfloat @__truncsfbf2(float %x) noinline {
-  %i = bitcast float %x to i32
-  %nan = fcmp uno float %x, 0.0
-  %odd = lshr i32 %i, 16
-  %low = and i32 %odd, 1
-  %bias = add i32 %low, 32767
-  %sum = add i32 %i, %bias
-  %quiet = or i32 %i, 4194304
-  %pick = select i1 %nan, i32 %quiet, i32 %sum
-  %high = lshr i32 %pick, 16
-  %half = trunc i32 %high to i16
-  %r = bitcast i16 %half to bfloat
-  ret bfloat %r
-}
-@llvm.used = appending global [1 x ptr] [ptr @__truncsfbf2], section \"llvm.metadata\"
-";
-
-/// For each argument of an inline assembly, whether its constraint is indirect (`*m`).
-fn indirect_inputs(constraints: &str) -> Vec<bool> {
-    constraints
-        .split(',')
-        .filter_map(|c| {
-            if c.starts_with('~') || c.starts_with('!') {
-                None
-            } else if let Some(output) = c.strip_prefix('=') {
-                output
-                    .trim_start_matches('&')
-                    .starts_with('*')
-                    .then_some(true)
-            } else {
-                Some(c.starts_with('*'))
-            }
-        })
-        .collect()
 }
 
 /// LLVM's escaping inside a quoted string.
@@ -637,7 +702,7 @@ mod tests {
         let f = &m.functions[FuncId::from_u32(0)];
         let thunks = Thunks::default();
         let thunk = thunks
-            .get(m, f, &f.body.as_ref().unwrap().insts[0])
+            .get(m, f, &f.body.as_ref().unwrap().insts[0], None)
             .unwrap();
         assert_eq!(thunk.operands.len(), args.len());
         let pointers: Vec<*const u64> = args.iter().map(|a| a.as_ptr()).collect();
@@ -706,6 +771,32 @@ mod tests {
         let mut out = [0];
         run(&m, &[&[0x0102_0304_0506_0708]], &mut out);
         assert_eq!(out[0], 0x0807_0605_0403_0201);
+    }
+
+    #[test]
+    fn assembly_that_llvm_does_not_take_is_an_error() {
+        let m = module(&[], Type::Void, |m| {
+            let fn_ty = m.types.intern(Type::Void);
+            Op::Call(Box::new(ir::Call {
+                callee: Callee::Asm(Box::new(ir::AsmCall {
+                    template: "frobnicate %eax".into(),
+                    constraints: String::new().into(),
+                    side_effects: true,
+                    intel: false,
+                })),
+                fn_ty,
+                args: Box::new([]),
+                arg_attrs: Box::new([]),
+                ret_attrs: ParamAttrs::default(),
+                tail: ir::TailKind::None,
+                calling_convention: 0,
+                bundles: Box::new([]),
+            }))
+        });
+        let f = &m.functions[FuncId::from_u32(0)];
+        let inst = &f.body.as_ref().unwrap().insts[0];
+        let why = Thunks::default().get(&m, f, inst, None).unwrap_err();
+        assert!(why.contains("frobnicate"), "{why}");
     }
 
     #[test]

@@ -8,6 +8,7 @@
 
 use super::cancel;
 use super::frame::{self, Lowered, Pad, PadClause};
+use crate::ir::JUMP_BUFFER;
 use crate::memory::activation::{self, Activation, Search};
 use crate::memory::thread::ThreadState;
 use crate::memory::{jump, signals, throws};
@@ -352,6 +353,8 @@ pub struct JumpBuffer {
     has_mask: u32,
     mask: libc::sigset_t,
 }
+
+const _: () = assert!(size_of::<JumpBuffer>() <= JUMP_BUFFER as usize);
 
 /// Fills a jump buffer.
 ///

@@ -10,10 +10,12 @@
 //! instruction in block order (void instructions occupy a number too), so a [`Value`] is an
 //! index into [`Body::insts`] after subtracting the number of parameters.
 
+pub mod assembly;
 pub mod constant;
 pub mod debug;
 pub mod function;
 pub mod inst;
+pub mod jump;
 pub mod layout;
 pub mod module;
 pub mod names;
@@ -30,6 +32,7 @@ pub use inst::{
     AsmCall, AtomicScope, BinOp, Call, Callee, CastOp, Clause, FastMath, FloatPred, Inst, IntFlags,
     IntPred, Op, Operand, Ordering, RmwOp, TailKind, Value,
 };
+pub use jump::{JUMP_BUFFER, JUMP_BUFFER_WORD};
 pub use module::{
     Alias, AliasId, Global, GlobalId, GlobalRef, IFunc, IFuncId, Linkage, Module, Xtor,
 };

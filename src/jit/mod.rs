@@ -7,7 +7,6 @@
 
 mod labels;
 mod lines;
-pub mod link;
 mod map;
 pub mod tools;
 
@@ -18,12 +17,14 @@ use crate::llvm::native::{Bitcode, Function, Object, Request, Session, Variable}
 pub use crate::llvm::native::{Level, LoopEntry, Place, PlaceKind, Unit};
 use crate::memory::heap;
 use crate::memory::image::Image;
+use crate::memory::link::{Code, NEAR};
 use crate::memory::thread;
+use crate::memory::trampoline;
+use crate::support::builtins;
 use crate::support::seen::Listed;
 use cranelift_entity::EntityRef;
 use hashbrown::{HashMap, HashSet};
 use lines::Lines;
-use link::{Code, NEAR};
 pub use map::is_compiled;
 use std::ptr;
 use std::sync::{Arc, OnceLock};
@@ -293,7 +294,7 @@ impl Outside<'_> {
     /// The value of a name in an object; `None` for what is not the module's.
     fn resolve(&self, name: &str, cell: Option<isize>) -> Option<usize> {
         let Some(symbol) = Symbol::parse(name) else {
-            return self.declared(name).or_else(|| helper(name));
+            return self.declared(name).or_else(|| builtins::address(name));
         };
         let module = &self.image.module;
         let function = |n| (n < module.functions.len()).then(|| FuncId::new(n));
@@ -312,18 +313,23 @@ impl Outside<'_> {
             Symbol::Threads => crate::kmpc::thread::table_address(),
             Symbol::Image => ptr::from_ref(self.image) as usize,
             Symbol::Distinct => heap::distinct as *const () as usize,
+            Symbol::InitTrampoline => trampoline::init as *const () as usize,
+            Symbol::AdjustTrampoline => trampoline::adjust as *const () as usize,
+            Symbol::SetJump => *self.instead.get("setjmp")?,
+            Symbol::LongJump => *self.instead.get("longjmp")?,
             _ => return None,
         })
     }
 
-    /// A function that the module declares under its own name.
+    /// A symbol of the module under its own name.
     fn declared(&self, name: &str) -> Option<usize> {
         let module = &self.image.module;
         let symbol = module.symbol(name);
         let symbol = symbol.or_else(|| module.symbol(&format!("\u{1}{name}")))?;
         match symbol {
             GlobalRef::Func(id) => Some(self.function(id)),
-            _ => None,
+            // Assembly names it.
+            other => Some(self.image.symbol_address(other)),
         }
     }
 
@@ -338,38 +344,4 @@ impl Outside<'_> {
             },
         }
     }
-}
-
-/// Functions that generated code may call and the process may lack.
-fn helper(name: &str) -> Option<usize> {
-    match name {
-        "__truncsfbf2" => Some(float_to_bfloat as *const () as usize),
-        "__truncdfbf2" => Some(double_to_bfloat as *const () as usize),
-        _ => None,
-    }
-}
-
-/// Rounds to nearest even on the upper half of a float, NaNs kept quiet; libgcc has it only since
-/// GCC 13. A bfloat is returned in the low half of the register that a float would be in.
-extern "C" fn float_to_bfloat(x: f32) -> f32 {
-    let bits = x.to_bits();
-    let upper = if x.is_nan() {
-        bits >> 16 | 0x40
-    } else {
-        bits.wrapping_add(0x7fff + (bits >> 16 & 1)) >> 16
-    };
-    f32::from_bits(upper)
-}
-
-/// As [`float_to_bfloat`]; rounding to odd in between keeps one rounding in all.
-extern "C" fn double_to_bfloat(x: f64) -> f32 {
-    let near = x as f32;
-    let exact = f64::from(near) == x || x.is_nan();
-    let mut bits = near.to_bits();
-    if !exact && bits & 1 == 0 {
-        // The neighbour on the other side of x is odd.
-        let above = f64::from(near).abs() > x.abs();
-        bits = if above { bits - 1 } else { bits + 1 };
-    }
-    float_to_bfloat(f32::from_bits(bits))
 }

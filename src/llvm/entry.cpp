@@ -409,6 +409,7 @@ public:
         case Intrinsic::vastart:
         case Intrinsic::frameaddress:
         case Intrinsic::returnaddress:
+        case Intrinsic::eh_sjlj_setjmp:
           return fail("it handles its own stack frame") != nullptr;
         default:
           break;

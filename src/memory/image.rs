@@ -8,13 +8,14 @@
 //! What not: where undefined symbols come from is the caller's business (`tier::link`);
 //! constructors are run elsewhere.
 
+use super::bounds::{self, Bounds};
 use super::func::{FuncRef, StubKind, Stubs};
 use super::huge;
 use super::places::Places;
 use super::thread;
 use crate::ir::{
-    AliasId, BinOp, CastOp, Const, ConstExpr, ConstId, FuncId, GlobalId, GlobalRef, IFuncId,
-    Linkage, Module, Type, TypeId,
+    AliasId, BinOp, CastOp, Const, ConstExpr, ConstId, FuncId, Global, GlobalId, GlobalRef,
+    IFuncId, Linkage, Module, Type, TypeId, Xtor,
 };
 use crate::support::error::Error;
 use cranelift_entity::{EntityRef, SecondaryMap};
@@ -144,6 +145,8 @@ impl Image {
         told: bool,
         resolve: &mut dyn FnMut(&str, SymbolKind) -> Option<usize>,
     ) -> Result<Arc<Image>, Error> {
+        let layout = DataLayout::of(&module);
+        let (constants, data, bounds) = layout.map(&module)?;
         let mut unresolved = Vec::new();
         let mut native = SecondaryMap::new();
         let mut func_index = SecondaryMap::new();
@@ -158,7 +161,8 @@ impl Image {
                 func_index[id] = defined.len() as u32;
                 continue;
             }
-            match resolve(&f.name, SymbolKind::Function) {
+            let bound = || bounds.and_then(|b| b.address(&f.name));
+            match resolve(&f.name, SymbolKind::Function).or_else(bound) {
                 Some(address) => native[id] = address,
                 None if here => {
                     defined.push(id);
@@ -168,9 +172,7 @@ impl Image {
                 None => unresolved.push(f.name.to_string()),
             }
         }
-        let layout = DataLayout::of(&module);
-        let data = Mapping::new(layout.data_len, libc::PROT_READ | libc::PROT_WRITE)?;
-        let constants = Mapping::new(layout.const_len, libc::PROT_READ | libc::PROT_WRITE)?;
+        let first_constant = constants.base + bounds.map_or(0, |b| b.head);
         let mut globals = SecondaryMap::new();
         let mut large = Vec::new();
         for &(id, offset) in &layout.data {
@@ -183,7 +185,7 @@ impl Image {
         }
         huge::advise(&large);
         for &(id, offset) in &layout.constants {
-            globals[id] = constants.base + offset;
+            globals[id] = first_constant + offset;
         }
         for (id, g) in &module.globals {
             if is_internal(&g.name) || is_defined(&module, id) {
@@ -194,7 +196,9 @@ impl Image {
             } else {
                 SymbolKind::Variable
             };
-            let found = resolve(&g.name, kind).or_else(|| layout.section_bound(&g.name, &globals));
+            let found = resolve(&g.name, kind)
+                .or_else(|| layout.section_bound(&g.name, &globals))
+                .or_else(|| bounds.and_then(|b| b.address(&g.name)));
             match found {
                 Some(address) => globals[id] = address,
                 None if g.linkage == Linkage::ExternWeak => {}
@@ -248,6 +252,15 @@ impl Image {
         this.initialise(&layout.data)?;
         this.initialise(&layout.constants)?;
         this.initialise_tls();
+        if let Some(bounds) = bounds {
+            let addresses = |list: &[Xtor]| -> Vec<usize> {
+                list.iter().map(|x| this.eval(x.func) as usize).collect()
+            };
+            let (constructors, destructors) =
+                (addresses(&this.module.ctors), addresses(&this.module.dtors));
+            // SAFETY: the mapping was made for it.
+            unsafe { bounds.write(&constructors, &destructors) };
+        }
         if this._constants.len > 0 {
             // SAFETY: our own mapping, fully written.
             unsafe {
@@ -719,6 +732,8 @@ fn apart() -> bool {
 struct DataLayout {
     data: Vec<(GlobalId, usize)>,
     data_len: usize,
+    /// Where zero-initialised data begins, when that is asked.
+    initialised: Option<usize>,
     constants: Vec<(GlobalId, usize)>,
     const_len: usize,
     tls_offsets: SecondaryMap<GlobalId, usize>,
@@ -733,6 +748,7 @@ impl DataLayout {
         let mut this = DataLayout {
             data: Vec::new(),
             data_len: 0,
+            initialised: bounds::wanted(module).then_some(0),
             constants: Vec::new(),
             const_len: 0,
             tls_offsets: SecondaryMap::new(),
@@ -742,7 +758,14 @@ impl DataLayout {
         };
         // Variables of one named section lie together (`__start_NAME`, `__stop_NAME`).
         let mut ids: Vec<GlobalId> = module.globals.keys().collect();
-        ids.sort_by_key(|&id| module.globals[id].section.clone());
+        let bounded = this.initialised.is_some();
+        let last = |g: &Global| {
+            bounded && g.section.is_none() && g.init.is_some_and(|i| is_zero(module, i))
+        };
+        ids.sort_by_key(|&id| {
+            let g = &module.globals[id];
+            (last(g), g.section.clone())
+        });
         for id in ids {
             let g = &module.globals[id];
             if !is_defined(module, id) || is_internal(&g.name) {
@@ -775,6 +798,9 @@ impl DataLayout {
                 let at = place(&mut this.data_len);
                 this.data.push((id, at));
             }
+            if !last(g) {
+                this.initialised = this.initialised.map(|_| this.data_len);
+            }
             if let Some(section) = &g.section {
                 let entry = this
                     .sections
@@ -784,6 +810,34 @@ impl DataLayout {
             }
         }
         this
+    }
+
+    /// Memory for constants and for data. Where the linker's symbols are asked for both lie behind
+    /// each other, and the first holds the header, too.
+    fn map(&self, module: &Module) -> Result<(Mapping, Mapping, Option<Bounds>), Error> {
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        let Some(initialised) = self.initialised else {
+            let data = Mapping::new(self.data_len, access)?;
+            return Ok((Mapping::new(self.const_len, access)?, data, None));
+        };
+        let head = Bounds::head(module);
+        let constants = self.const_len.next_multiple_of(PAGE);
+        // One byte more, so that the end is an address of the program's, too.
+        let mut first = Mapping::new(head + constants + self.data_len + 1, access)?;
+        let second = Mapping {
+            base: first.base + head + constants,
+            len: self.data_len + 1,
+        };
+        first.len = head + constants;
+        let bounds = Bounds {
+            base: first.base,
+            head,
+            constants,
+            initialised,
+            data: self.data_len,
+            arrays: [module.ctors.len(), module.dtors.len()],
+        };
+        Ok((first, second, Some(bounds)))
     }
 
     fn section_bound(&self, name: &str, globals: &SecondaryMap<GlobalId, usize>) -> Option<usize> {

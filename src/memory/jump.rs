@@ -11,6 +11,7 @@
 use super::abi;
 use super::activation::Activation;
 use super::thread;
+use crate::ir::JUMP_BUFFER;
 use std::mem;
 use std::ptr;
 
@@ -31,7 +32,7 @@ pub struct Buffer {
 }
 
 const MAGIC: u64 = 0x6f6d_7076_6d6e_6a70;
-const _: () = assert!(size_of::<Buffer>() <= 200);
+const _: () = assert!(size_of::<Buffer>() <= JUMP_BUFFER as usize);
 
 /// The second half of `setjmp`: everything but the registers. Returns what `setjmp` returns.
 pub(super) extern "C" fn note(buffer: *mut Buffer, mask: i32) -> i32 {

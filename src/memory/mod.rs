@@ -13,12 +13,15 @@
 pub mod abi;
 pub mod activation;
 pub mod altstack;
+pub mod bounds;
 pub mod func;
 #[cfg(feature = "vm")]
 pub mod heap;
 mod huge;
 pub mod image;
 pub mod jump;
+#[cfg(feature = "vm")]
+pub mod link;
 #[cfg(feature = "vm")]
 pub mod own_thread;
 pub mod places;
@@ -28,5 +31,7 @@ pub mod stack;
 pub mod thread;
 #[cfg(feature = "vm")]
 pub mod throws;
+#[cfg(feature = "vm")]
+pub mod trampoline;
 #[cfg(feature = "vm")]
 pub mod walk;

@@ -1,7 +1,11 @@
 //! Errors, synchronisation facade and small utilities that every layer may use.
 
+#[cfg(feature = "vm")]
+pub mod builtins;
 pub mod cgroup;
 pub mod clock;
+#[cfg(feature = "vm")]
+mod cpu_features;
 pub mod error;
 pub mod fault_alloc;
 pub mod fp_env;

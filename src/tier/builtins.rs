@@ -3,11 +3,12 @@
 //! the generic operations of libatomic; and `dlclose`, which must not unmap libgomp's threads.
 //!
 //! What not: helpers that code generation needs (`__multi3` and the like) are looked up in
-//! libgcc_s; bitcode rarely names them.
+//! libgcc_s, and what that lacks in [`crate::support::builtins`].
 
 use super::atomics;
 use crate::interp;
 use crate::memory::altstack;
+use crate::support::builtins;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::AtomicUsize;
 
@@ -112,5 +113,5 @@ pub fn first(name: &str) -> Option<usize> {
 
 /// Names that are ours when neither a library nor the process has them.
 pub fn last(name: &str) -> Option<usize> {
-    atomics::address(name)
+    atomics::address(name).or_else(|| builtins::address(name))
 }

@@ -16,6 +16,7 @@ use super::value::ValueKind;
 use crate::interp;
 use crate::ir::visit::{Use, Uses};
 use crate::ir::{Callee, Const, GlobalRef, Linkage, Module, Op};
+use crate::memory::bounds;
 use crate::memory::heap;
 use crate::memory::image::{Image, SymbolKind};
 use crate::support::error::{Error, Unsupported};
@@ -72,8 +73,8 @@ impl Linked {
         }
         // The module's own copy is taken, or the section's bounds.
         let here = match self.module.symbol(name) {
-            Some(GlobalRef::Func(f)) => self.module.functions[f].body.is_some(),
-            _ => is_section_bound(&self.module, name),
+            Some(GlobalRef::Func(f)) if self.module.functions[f].body.is_some() => true,
+            _ => is_bound(&self.module, name),
         };
         // What is left is weak, or used by nobody: it needs no address.
         (!here || kind == SymbolKind::ThreadLocal).then_some(0)
@@ -150,6 +151,9 @@ pub fn link(module: Arc<Module>, mut environment: Environment) -> Result<Linked,
         let Some((name, kind, linkage, has_body)) = undefined(&module, symbol) else {
             continue;
         };
+        if bounds::is_bound(name) {
+            continue;
+        }
         match environment.find(name, kind) {
             Runtime::Address(a) => {
                 addresses.insert(name.into(), a);
@@ -162,7 +166,7 @@ pub fn link(module: Arc<Module>, mut environment: Environment) -> Result<Linked,
                 missing_entries.insert(symbol, what);
             }
             Runtime::Unknown if linkage == Linkage::ExternWeak || has_body => {}
-            Runtime::Unknown if is_section_bound(&module, name) => {}
+            Runtime::Unknown if is_bound(&module, name) => {}
             Runtime::Unknown => unresolved.push(missing(&module, name, at)),
         }
     }
@@ -195,13 +199,15 @@ fn again(
         let Some((name, kind, linkage, has_body)) = undefined(module, symbol) else {
             continue;
         };
+        if bounds::is_bound(name) {
+            continue;
+        }
         match environment.find(name, kind) {
             Runtime::Address(a) => {
                 addresses.insert(name.into(), a);
             }
             Runtime::Unknown
-                if linkage == Linkage::ExternWeak || has_body || is_section_bound(module, name) => {
-            }
+                if linkage == Linkage::ExternWeak || has_body || is_bound(module, name) => {}
             _ => return None,
         }
     }
@@ -329,7 +335,11 @@ fn missing(module: &Module, name: &str, at: &Use) -> String {
     text
 }
 
-fn is_section_bound(module: &Module, name: &str) -> bool {
+/// Returns true if linkers define the symbol: bounds of a section, or of the whole program.
+fn is_bound(module: &Module, name: &str) -> bool {
+    if bounds::is_bound(name) {
+        return true;
+    }
     let section = name
         .strip_prefix("__start_")
         .or_else(|| name.strip_prefix("__stop_"));

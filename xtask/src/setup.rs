@@ -8,10 +8,11 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Debian's packages: LLVM to link, clang to compile guests, libomp as the native peer.
-const PACKAGES: [&str; 9] = [
+/// Debian's packages: LLVM to link, clang to compile guests, its runtime and libomp as the native peers.
+const PACKAGES: [&str; 10] = [
     "llvm-22-dev",
     "clang-22",
+    "libclang-rt-22-dev",
     "libomp-22-dev",
     "libpolly-22-dev",
     "libzstd-dev",
@@ -81,6 +82,7 @@ fn missing(prefix: &Path) -> Vec<&'static str> {
         "bin/llvm-link",
         "bin/opt",
         "lib/libLLVMCore.a",
+        "lib/clang/22/lib/linux/libclang_rt.builtins-x86_64.a",
     ] {
         if !prefix.join(file).exists() {
             missing.push(file);

@@ -325,7 +325,7 @@ impl<'a> Lower<'a> {
 
     /// Has LLVM compile this one instruction.
     pub(super) fn thunk(&mut self, i: usize, dst: u16) {
-        match THUNKS.get(self.m, self.f, &self.body.insts[i]) {
+        match THUNKS.get(self.m, self.f, &self.body.insts[i], Some(self.image)) {
             Ok(thunk) => {
                 let args: Vec<u16> = thunk.operands.iter().map(|&o| self.operand(o)).collect();
                 let site = Box::new(ThunkSite {

@@ -5,7 +5,9 @@
 use super::Lower;
 use super::inst::width;
 use crate::interp::isa::{self, Code, Da, Dab, Dabc, op};
-use crate::ir::{Call, FloatKind, Operand, Type, TypeId};
+use crate::interp::thunk::metadata_string;
+use crate::ir::{Call, FloatKind, JUMP_BUFFER, JUMP_BUFFER_WORD, Operand, Type, TypeId};
+use crate::memory::trampoline;
 
 /// Scalar type of an intrinsic's operation.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -168,6 +170,17 @@ impl<'a> Lower<'a> {
                 let imm = i64::from(self.type_number(info));
                 self.emit(op::const_word, isa::Di { dst, imm });
             }
+            "read_register" | "read_volatile_register" => self.read_register(args[0], dst, ret),
+            "eh" if name == "eh.sjlj.setjmp" => self.sjlj_set(args[0], dst),
+            "eh" if name == "eh.sjlj.longjmp" => self.sjlj_long(args[0]),
+            "init" if name == "init.trampoline" => {
+                let target = trampoline::init as *const () as usize;
+                self.native_integers(target, args, dst);
+            }
+            "adjust" if name == "adjust.trampoline" => {
+                let target = trampoline::adjust as *const () as usize;
+                self.native_integers(target, args, dst);
+            }
             "load" if name.starts_with("load.relative") => {
                 let (a, b) = (self.operand(args[0]), self.operand(args[1]));
                 let (p, rel) = (self.temp(1), self.temp(1));
@@ -194,6 +207,59 @@ impl<'a> Lower<'a> {
             }
         }
         true
+    }
+
+    /// The stack's registers: where the guest's stack ends, and the frame.
+    fn read_register(&mut self, name: Operand, dst: u16, ret: TypeId) {
+        let name = metadata_string(self.m, name).unwrap_or_default();
+        match &*name {
+            "rsp" | "esp" => self.emit(op::stack_save, isa::D { dst }),
+            _ => self.emit(op::lea, isa::Doff { dst, off: 0 }),
+        };
+        if matches!(self.ty(ret), Type::Int(32)) {
+            let b = self.word(u64::from(u32::MAX));
+            self.emit(op::and, Dab { dst, a: dst, b });
+        }
+    }
+
+    /// Calls a function of ours that takes words.
+    fn native_integers(&mut self, target: usize, args: &[Operand], dst: u16) {
+        let slots: Vec<u16> = args.iter().map(|&a| self.operand(a)).collect();
+        let n = slots.len() as u16;
+        let mask = u64::MAX;
+        let ops = isa::Native {
+            dst,
+            n,
+            target,
+            mask,
+        };
+        self.emit(op::native, ops);
+        self.tail(&slots);
+    }
+
+    /// Fills a buffer of five words (`__builtin_setjmp`) with the address of a jump buffer in this
+    /// frame, which is alive as long as a jump is allowed, and fills that.
+    fn sjlj_set(&mut self, buffer: Operand, dst: u16) {
+        let off = self.alloca_bytes.next_multiple_of(16);
+        self.alloca_bytes = off + JUMP_BUFFER;
+        let place = self.temp(1);
+        self.put_address(super::address::Addr::Frame(off as i32), place);
+        let base = self.operand(buffer);
+        let off = JUMP_BUFFER_WORD;
+        let reg = place;
+        self.emit(op::store64, isa::Mem { reg, base, off });
+        let (a, b) = (place, place);
+        self.emit(op::setjmp, isa::Dabn { dst, a, b, n: 0 });
+    }
+
+    /// Jumps to where `buffer` was filled; `__builtin_setjmp` returns 1 there.
+    fn sjlj_long(&mut self, buffer: Operand) {
+        let base = self.operand(buffer);
+        let a = self.temp(1);
+        let off = JUMP_BUFFER_WORD;
+        self.emit(op::load64, isa::Mem { reg: a, base, off });
+        let b = self.word(1);
+        self.emit(op::longjmp, isa::Ab { a, b });
     }
 
     /// Handlers compute when they run, under the rounding mode of that moment, so they serve the

@@ -12,10 +12,10 @@ mod jitdump;
 mod perf_map;
 
 use super::lines::Lines;
-use super::link;
 use crate::ir::FuncId;
 use crate::llvm::native::Debug;
 use crate::memory::image::Image;
+use crate::memory::link;
 use parking_lot::RwLock;
 use std::any::Any;
 use std::fmt;

@@ -14,6 +14,7 @@ pub mod landing;
 pub(in crate::llvm) mod pipeline;
 mod prepare;
 mod processor;
+pub mod single;
 pub mod symbol;
 
 pub use super::shim::{Place, PlaceKind};

@@ -158,16 +158,40 @@ impl Machine {
             Some(generator) => generator,
             None => {
                 arena::provide();
-                let fresh = Rc::new(generator(host, position_independent)?);
+                let fresh = Rc::new(generator(host, &host.features, position_independent)?);
                 GENERATORS.with_borrow_mut(|g| g[index] = Some(fresh.clone()));
                 fresh
             }
         };
-        // What code generation goes by, the passes must too; a module may have no layout.
-        let layout = llvm!(target_machine::LLVMCreateTargetDataLayout(generator.0));
+        let machine = Machine(generator);
+        machine.lay_out(module);
+        Ok(machine)
+    }
+
+    /// Code for a fixed place and with every feature of this processor. Shares nothing with the
+    /// thread's other machines.
+    ///
+    /// # Errors
+    /// As for [`Machine::host`].
+    pub(super) fn whole() -> Result<Machine, String> {
+        let host = host()?;
+        arena::provide();
+        let fresh = generator(host, &host.all_features, false)?;
+        Ok(Machine(Rc::new(fresh)))
+    }
+
+    /// Gives a module this system's triple and layout.
+    pub(super) fn adopt(&self, module: LLVMModuleRef) -> Result<(), String> {
+        llvm!(core::LLVMSetTarget(module, host()?.triple.as_ptr()));
+        self.lay_out(module);
+        Ok(())
+    }
+
+    /// Gives a module the layout of code generation: the passes must use it, too, and a module may have none.
+    fn lay_out(&self, module: LLVMModuleRef) {
+        let layout = llvm!(target_machine::LLVMCreateTargetDataLayout(self.0.0));
         llvm!(target::LLVMSetModuleDataLayout(module, layout));
         llvm!(target::LLVMDisposeTargetData(layout));
-        Ok(Machine(generator))
     }
 
     /// Runs passes, named as `opt -passes=` does.
@@ -208,6 +232,8 @@ struct Host {
     triple: CString,
     name: CString,
     features: CString,
+    /// Those, and what rounds otherwise than the guest's own target.
+    all_features: CString,
 }
 
 /// Asked once: a virtual machine's host answers each of the questions behind it.
@@ -218,18 +244,24 @@ fn host() -> Result<&'static Host, String> {
         let name = take_message(llvm!(target_machine::LLVMGetHostCPUName()));
         let features = take_message(llvm!(target_machine::LLVMGetHostCPUFeatures()));
         // What rounds otherwise than the guest's own target is left out.
+        let all = features.clone();
         let features = format!("{features},-avx512bf16,-avxneconvert,-avx512fp16");
         let text = |t: String| CString::new(t).map_err(|e| e.to_string());
         Ok(Host {
             triple: text(triple)?,
             name: text(name)?,
             features: text(features)?,
+            all_features: text(all)?,
         })
     };
     HOST.get_or_init(ask).as_ref().map_err(String::clone)
 }
 
-fn generator(host: &Host, position_independent: bool) -> Result<Generator, String> {
+fn generator(
+    host: &Host,
+    features: &CStr,
+    position_independent: bool,
+) -> Result<Generator, String> {
     let mut target = null_mut();
     let mut message = null_mut();
     let failed = llvm!(target_machine::LLVMGetTargetFromTriple(
@@ -244,7 +276,7 @@ fn generator(host: &Host, position_independent: bool) -> Result<Generator, Strin
         target,
         host.triple.as_ptr(),
         host.name.as_ptr(),
-        host.features.as_ptr(),
+        features.as_ptr(),
         LLVMCodeGenOptLevel::LLVMCodeGenLevelDefault,
         if position_independent {
             LLVMRelocMode::LLVMRelocPIC

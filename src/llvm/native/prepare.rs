@@ -17,16 +17,18 @@ use super::landing;
 use super::processor;
 use super::symbol::Symbol;
 use super::{Function, Level, Request, Variable};
+use crate::ir::assembly::{displaced, inputs};
+use crate::ir::{JUMP_BUFFER, JUMP_BUFFER_WORD};
 use crate::llvm::contract::ROUNDING;
 use crate::llvm::parse::{Parsed, functions};
-use crate::llvm::raw::{llvm, take_message};
+use crate::llvm::raw::{copy_text, llvm, take_message};
 use crate::llvm::reader::{is_bookkeeping, list, name_of, section_of};
 use crate::llvm::shim::replace_function;
 use hashbrown::HashMap;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{
-    LLVMAttributeFunctionIndex, LLVMIntPredicate, LLVMLinkage, LLVMOpcode, LLVMTailCallKind,
-    LLVMVisibility,
+    LLVMAttributeFunctionIndex, LLVMInlineAsmDialect, LLVMIntPredicate, LLVMLinkage, LLVMOpcode,
+    LLVMTailCallKind, LLVMVisibility,
 };
 use std::ptr::null_mut;
 
@@ -581,6 +583,13 @@ impl Work<'_> {
                 llvm!(core::LLVMInstructionEraseFromParent(inst));
                 continue;
             }
+            if !llvm!(core::LLVMIsAInlineAsm(callee)).is_null() {
+                self.assembly(inst, callee, function, builder);
+                continue;
+            }
+            if self.control(inst, callee, function, builder)? {
+                continue;
+            }
             if intrinsic(callee, "llvm.fmuladd") {
                 llvm!(core::LLVMPositionBuilderBefore(builder, inst));
                 let flags = llvm!(core::LLVMGetFastMathFlags(inst)) & !ROUNDING;
@@ -599,6 +608,237 @@ impl Work<'_> {
         }
         llvm!(core::LLVMDisposeBuilder(builder));
         Ok(())
+    }
+
+    /// Keeps assembly that pushes something off what its function has below the stack pointer, and
+    /// has memory operands begin with a number where the template adds to them (`4+$0`).
+    fn assembly(
+        &self,
+        inst: LLVMValueRef,
+        callee: LLVMValueRef,
+        function: LLVMValueRef,
+        builder: LLVMBuilderRef,
+    ) {
+        let context = self.parsed.context;
+        let mut len = 0;
+        let text = llvm!(core::LLVMGetInlineAsmAsmString(callee, &mut len));
+        let mut template = copy_text(text, len).into_string();
+        if template.contains("push") || template.contains("call") {
+            let kind = "noredzone";
+            let kind = llvm!(core::LLVMGetEnumAttributeKindForName(
+                kind.as_ptr().cast(),
+                kind.len()
+            ));
+            let attribute = llvm!(core::LLVMCreateEnumAttribute(context, kind, 0));
+            let on = LLVMAttributeFunctionIndex;
+            llvm!(core::LLVMAddAttributeAtIndex(function, on, attribute));
+        }
+        let dialect = llvm!(core::LLVMGetInlineAsmDialect(callee));
+        let opcode = llvm!(core::LLVMGetInstructionOpcode(inst));
+        if !template.contains("+$")
+            || opcode != LLVMOpcode::LLVMCall
+            || !matches!(dialect, LLVMInlineAsmDialect::LLVMInlineAsmDialectATT)
+        {
+            return;
+        }
+        let text = llvm!(core::LLVMGetInlineAsmConstraintString(callee, &mut len));
+        let constraints = copy_text(text, len);
+        let assembly = |ty: LLVMTypeRef, template: &str, constraints: &str, like: [i32; 3]| {
+            llvm!(core::LLVMGetInlineAsm(
+                ty,
+                template.as_ptr().cast(),
+                template.len(),
+                constraints.as_ptr().cast(),
+                constraints.len(),
+                like[0],
+                like[1],
+                LLVMInlineAsmDialect::LLVMInlineAsmDialectATT,
+                like[2]
+            ))
+        };
+        let pointer = llvm!(core::LLVMPointerTypeInContext(context, 0));
+        let mut pointers = [pointer];
+        let ty = llvm!(core::LLVMFunctionType(pointer, pointers.as_mut_ptr(), 1, 0));
+        // Of what the address is made cannot be seen, so it is printed as a register alone.
+        let hide = assembly(ty, "", "=r,0", [0; 3]);
+        llvm!(core::LLVMPositionBuilderBefore(builder, inst));
+        for (index, input) in inputs(&constraints).iter().enumerate() {
+            let moved = input
+                .indirect
+                .then(|| displaced(&template, input.number))
+                .flatten();
+            let Some(moved) = moved else { continue };
+            template = moved;
+            let mut address = llvm!(core::LLVMGetOperand(inst, index as u32));
+            let address = &raw mut address;
+            let name = c"".as_ptr();
+            let hidden = llvm!(core::LLVMBuildCall2(builder, ty, hide, address, 1, name));
+            llvm!(core::LLVMSetOperand(inst, index as u32, hidden));
+        }
+        let like = [
+            llvm!(core::LLVMGetInlineAsmHasSideEffects(callee)),
+            llvm!(core::LLVMGetInlineAsmNeedsAlignedStack(callee)),
+            llvm!(core::LLVMGetInlineAsmCanUnwind(callee)),
+        ];
+        let ty = llvm!(core::LLVMGetInlineAsmFunctionType(callee));
+        let new = assembly(ty, &template, &constraints, like);
+        let last = llvm!(core::LLVMGetNumOperands(inst)) as u32 - 1;
+        llvm!(core::LLVMSetOperand(inst, last, new));
+    }
+
+    /// Replaces intrinsics whose own code would know nothing of other tiers: jumps of
+    /// `__builtin_setjmp`, and trampolines, which it would write into memory that is not executable.
+    fn control(
+        &mut self,
+        inst: LLVMValueRef,
+        callee: LLVMValueRef,
+        function: LLVMValueRef,
+        builder: LLVMBuilderRef,
+    ) -> Result<bool, String> {
+        let context = self.parsed.context;
+        let pointer = llvm!(core::LLVMPointerTypeInContext(context, 0));
+        let nothing = llvm!(core::LLVMVoidTypeInContext(context));
+        let int = llvm!(core::LLVMInt32TypeInContext(context));
+        if llvm!(core::LLVMIsAFunction(callee)).is_null()
+            || llvm!(core::LLVMGetIntrinsicID(callee)) == 0
+        {
+            return Ok(false);
+        }
+        let name = name_of(callee);
+        let operand = |i| llvm!(core::LLVMGetOperand(inst, i));
+        let call = match &*name {
+            _ if name.starts_with("llvm.read_") && name.contains("register.i") => {
+                // The code generator takes rbp only in functions that keep a frame there.
+                match &*register_name(operand(0)) {
+                    "rbp" | "ebp" => self.frame_address(inst, builder),
+                    _ => return Ok(false),
+                }
+            }
+            "llvm.init.trampoline" => {
+                let parts = [operand(0), operand(1), operand(2)];
+                self.outer_call(Symbol::InitTrampoline, nothing, inst, builder, &parts)?
+            }
+            "llvm.adjust.trampoline" => {
+                let parts = [operand(0)];
+                self.outer_call(Symbol::AdjustTrampoline, pointer, inst, builder, &parts)?
+            }
+            "llvm.eh.sjlj.setjmp" => {
+                let entry = llvm!(core::LLVMGetEntryBasicBlock(function));
+                let first = llvm!(core::LLVMGetFirstInstruction(entry));
+                llvm!(core::LLVMPositionBuilderBefore(builder, first));
+                let byte = llvm!(core::LLVMInt8TypeInContext(context));
+                let ty = llvm!(core::LLVMArrayType2(byte, u64::from(JUMP_BUFFER)));
+                let record = llvm!(core::LLVMBuildAlloca(builder, ty, c"".as_ptr()));
+                llvm!(core::LLVMSetAlignment(record, 16));
+                llvm!(core::LLVMPositionBuilderBefore(builder, inst));
+                let place = self.record_place(operand(0), builder);
+                llvm!(core::LLVMBuildStore(builder, record, place));
+                let call = self.outer_call(Symbol::SetJump, int, inst, builder, &[record])?;
+                let kind = "returns_twice";
+                let kind = llvm!(core::LLVMGetEnumAttributeKindForName(
+                    kind.as_ptr().cast(),
+                    kind.len()
+                ));
+                let twice = llvm!(core::LLVMCreateEnumAttribute(context, kind, 0));
+                let on = LLVMAttributeFunctionIndex;
+                llvm!(core::LLVMAddCallSiteAttribute(call, on, twice));
+                call
+            }
+            "llvm.eh.sjlj.longjmp" => {
+                llvm!(core::LLVMPositionBuilderBefore(builder, inst));
+                let place = self.record_place(operand(0), builder);
+                let record = llvm!(core::LLVMBuildLoad2(builder, pointer, place, c"".as_ptr()));
+                let one = llvm!(core::LLVMConstInt(int, 1, 0));
+                self.outer_call(Symbol::LongJump, nothing, inst, builder, &[record, one])?
+            }
+            _ => return Ok(false),
+        };
+        if has_uses(inst) {
+            llvm!(core::LLVMReplaceAllUsesWith(inst, call));
+        }
+        llvm!(core::LLVMInstructionEraseFromParent(inst));
+        Ok(true)
+    }
+
+    /// The frame's address as an integer of the width of `inst`.
+    fn frame_address(&self, inst: LLVMValueRef, builder: LLVMBuilderRef) -> LLVMValueRef {
+        const NAME: &str = "llvm.frameaddress";
+        let module = self.parsed.module;
+        let id = llvm!(core::LLVMLookupIntrinsicID(
+            NAME.as_ptr().cast(),
+            NAME.len()
+        ));
+        let mut pointer = llvm!(core::LLVMPointerTypeInContext(self.parsed.context, 0));
+        let function = llvm!(core::LLVMGetIntrinsicDeclaration(
+            module,
+            id,
+            &mut pointer,
+            1
+        ));
+        let int = llvm!(core::LLVMInt32TypeInContext(self.parsed.context));
+        let mut level = llvm!(core::LLVMConstInt(int, 0, 0));
+        let ty = llvm!(core::LLVMGlobalGetValueType(function));
+        llvm!(core::LLVMPositionBuilderBefore(builder, inst));
+        let address = llvm!(core::LLVMBuildCall2(
+            builder,
+            ty,
+            function,
+            &mut level,
+            1,
+            c"".as_ptr()
+        ));
+        let to = llvm!(core::LLVMTypeOf(inst));
+        llvm!(core::LLVMBuildPtrToInt(builder, address, to, c"".as_ptr()))
+    }
+
+    /// Where a buffer of `__builtin_setjmp` holds the address of its jump buffer.
+    fn record_place(&self, buffer: LLVMValueRef, builder: LLVMBuilderRef) -> LLVMValueRef {
+        let byte = llvm!(core::LLVMInt8TypeInContext(self.parsed.context));
+        let word = llvm!(core::LLVMInt64TypeInContext(self.parsed.context));
+        let mut at = llvm!(core::LLVMConstInt(word, JUMP_BUFFER_WORD as u64, 0));
+        let index = &raw mut at;
+        let name = c"".as_ptr();
+        llvm!(core::LLVMBuildInBoundsGEP2(
+            builder, byte, buffer, index, 1, name
+        ))
+    }
+
+    /// Calls a function of ours before `inst`, at its place in the source.
+    fn outer_call(
+        &mut self,
+        symbol: Symbol,
+        ret: LLVMTypeRef,
+        inst: LLVMValueRef,
+        builder: LLVMBuilderRef,
+        args: &[LLVMValueRef],
+    ) -> Result<LLVMValueRef, String> {
+        let mut types: Vec<LLVMTypeRef> =
+            args.iter().map(|&a| llvm!(core::LLVMTypeOf(a))).collect();
+        let count = args.len() as u32;
+        let ty = llvm!(core::LLVMFunctionType(ret, types.as_mut_ptr(), count, 0));
+        let name = symbol.to_string();
+        let known = llvm!(core::LLVMGetNamedFunctionWithLength(
+            self.parsed.module,
+            name.as_ptr().cast(),
+            name.len()
+        ));
+        let function = match known.is_null() {
+            true => self.declare(symbol, ty)?,
+            false => known,
+        };
+        llvm!(core::LLVMPositionBuilderBefore(builder, inst));
+        let mut args = args.to_vec();
+        let call = llvm!(core::LLVMBuildCall2(
+            builder,
+            ty,
+            function,
+            args.as_mut_ptr(),
+            count,
+            c"".as_ptr()
+        ));
+        let place = llvm!(debuginfo::LLVMInstructionGetDebugLoc(inst));
+        llvm!(debuginfo::LLVMInstructionSetDebugLoc(call, place));
+        Ok(call)
     }
 
     /// Puts the same operation in an instruction's place, without permission to round otherwise:
@@ -846,6 +1086,21 @@ fn stay_below(inst: LLVMValueRef, callee: LLVMValueRef) {
     if opcode(next) == LLVMOpcode::LLVMRet {
         let kind = LLVMTailCallKind::LLVMTailCallKindNoTail;
         llvm!(core::LLVMSetTailCallKind(inst, kind));
+    }
+}
+
+/// The register that a metadata argument names.
+fn register_name(argument: LLVMValueRef) -> Box<str> {
+    let count = llvm!(core::LLVMGetMDNodeNumOperands(argument)) as usize;
+    let mut operands = vec![null_mut(); count];
+    llvm!(core::LLVMGetMDNodeOperands(argument, operands.as_mut_ptr()));
+    let mut len = 0;
+    match operands.first() {
+        Some(&name) if !name.is_null() => {
+            let text = llvm!(core::LLVMGetMDString(name, &mut len));
+            copy_text(text, len as usize)
+        }
+        _ => "".into(),
     }
 }
 

@@ -32,6 +32,14 @@ pub enum Symbol {
     /// `ompvm.distinct`: `i1(ptr, i32, i32)`, whether so many pointers are starts of different blocks of the heap,
     /// and so many places lie in none of them.
     Distinct,
+    /// `ompvm.init_trampoline`: `void(ptr buffer, ptr function, ptr chain)`, makes a trampoline.
+    InitTrampoline,
+    /// `ompvm.adjust_trampoline`: `ptr(ptr buffer)`, the address to call for a trampoline.
+    AdjustTrampoline,
+    /// `ompvm.set_jump`: `i32(ptr)`, `setjmp` of compiled code.
+    SetJump,
+    /// `ompvm.long_jump`: `void(ptr, i32)`, `longjmp` of compiled code.
+    LongJump,
 }
 
 const PREFIX: &str = "ompvm.";
@@ -46,6 +54,10 @@ impl Symbol {
             "threads" => return Some(Symbol::Threads),
             "image" => return Some(Symbol::Image),
             "distinct" => return Some(Symbol::Distinct),
+            "init_trampoline" => return Some(Symbol::InitTrampoline),
+            "adjust_trampoline" => return Some(Symbol::AdjustTrampoline),
+            "set_jump" => return Some(Symbol::SetJump),
+            "long_jump" => return Some(Symbol::LongJump),
             _ => {}
         }
         let (kind, number) = rest.split_at_checked(1)?;
@@ -74,6 +86,10 @@ impl fmt::Display for Symbol {
             Symbol::Threads => write!(f, "{PREFIX}threads"),
             Symbol::Image => write!(f, "{PREFIX}image"),
             Symbol::Distinct => write!(f, "{PREFIX}distinct"),
+            Symbol::InitTrampoline => write!(f, "{PREFIX}init_trampoline"),
+            Symbol::AdjustTrampoline => write!(f, "{PREFIX}adjust_trampoline"),
+            Symbol::SetJump => write!(f, "{PREFIX}set_jump"),
+            Symbol::LongJump => write!(f, "{PREFIX}long_jump"),
         }
     }
 }
@@ -95,6 +111,10 @@ mod tests {
             Symbol::Threads,
             Symbol::Image,
             Symbol::Distinct,
+            Symbol::InitTrampoline,
+            Symbol::AdjustTrampoline,
+            Symbol::SetJump,
+            Symbol::LongJump,
         ] {
             assert_eq!(Symbol::parse(&symbol.to_string()), Some(symbol));
         }

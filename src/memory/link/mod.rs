@@ -74,73 +74,7 @@ impl Code {
     /// # Errors
     /// What is wrong with the object, which symbols nobody has, or that low memory is used up.
     pub fn new(object: &[u8], resolve: &dyn Fn(&str) -> Option<usize>) -> Result<Code, String> {
-        let bad = |e: object::Error| format!("the object cannot be read: {e}");
-        let header = Header::parse(object).map_err(bad)?;
-        if header.e_machine(LITTLE) != elf::EM_X86_64 || header.e_type(LITTLE) != elf::ET_REL {
-            return Err("the object is not for this machine".into());
-        }
-        let sections = header.sections(LITTLE, object).map_err(bad)?;
-        let symbols = sections
-            .symbols(LITTLE, object, elf::SHT_SYMTAB)
-            .map_err(bad)?;
-        let mut plan = Plan::of(&sections)?;
-        let tables = Tables::of(&sections, &symbols, object, |i| plan.place(i).is_some())?;
-        let layout = plan.layout(&tables);
-        let memory = Memory::new(layout.len)?;
-        let mut placed = Vec::with_capacity(plan.places.len());
-        for place in &mut plan.places {
-            place.address = memory.base + place.offset;
-            let section = sections
-                .section(object::SectionIndex(place.index))
-                .map_err(bad)?;
-            let bytes = section.data(LITTLE, object).map_err(bad)?;
-            // SAFETY: the layout gave the section this place in the mapping, which is ours and
-            // writable.
-            unsafe {
-                ptr::copy_nonoverlapping(bytes.as_ptr(), place.address as *mut u8, bytes.len())
-            };
-            let name = sections.section_name(LITTLE, section).map_err(bad)?;
-            placed.push(Placed {
-                index: place.index,
-                name: String::from_utf8_lossy(name).into(),
-                address: place.address,
-                len: place.len,
-                kind: place.kind,
-            });
-        }
-        let values = values(&symbols, &tables, &plan, resolve)?;
-        let far = relocate::Far {
-            jumps: memory.base + layout.jumps,
-            cells: memory.base + layout.cells,
-        };
-        relocate::apply(&sections, object, &plan.places, &values, &tables, far)?;
-        let mut functions = HashMap::new();
-        for symbol in symbols.iter() {
-            if symbol.st_type() != elf::STT_FUNC || symbol.is_local() {
-                continue;
-            }
-            let Some(place) = plan.place_of(symbol.st_shndx(LITTLE)) else {
-                continue;
-            };
-            let name = symbols.symbol_name(LITTLE, symbol).map_err(bad)?;
-            let address = place.address + symbol.st_value(LITTLE) as usize;
-            let size = symbol.st_size(LITTLE) as usize;
-            functions.insert(String::from_utf8_lossy(name).into(), (address, size));
-        }
-        memory.protect(0, layout.constants, libc::PROT_READ | libc::PROT_EXEC)?;
-        memory.protect(layout.constants, layout.data, libc::PROT_READ)?;
-        let frames = placed.iter().find(|s| &*s.name == ".eh_frame");
-        let code = (memory.base, layout.code);
-        // SAFETY: the table is complete, ends with a zero length (the layout leaves one after it)
-        // and is taken off before its memory goes.
-        let known = frames.map(|s| unsafe { walk::register(code, (s.address, s.len)) });
-        Ok(Code {
-            code,
-            memory,
-            sections: placed,
-            functions,
-            _frames: known,
-        })
+        Reserved::new(object)?.link(object, resolve)
     }
 
     /// The address of a function of the object.
@@ -196,6 +130,170 @@ impl Code {
     }
 }
 
+/// Memory for an object, whose symbols have their addresses before it is linked.
+#[derive(Debug)]
+pub struct Reserved {
+    plan: Plan,
+    layout: Layout,
+    memory: Memory,
+    /// The symbols that the object defines, names of its own included.
+    defined: HashMap<Box<str>, usize>,
+    /// The symbols that it leaves open and some relocation uses.
+    undefined: Vec<String>,
+}
+
+impl Reserved {
+    /// Gives the object's sections their places.
+    ///
+    /// # Errors
+    /// Says what is wrong with the object, or that low memory is used up.
+    pub fn new(object: &[u8]) -> Result<Reserved, String> {
+        let bad = |e: object::Error| format!("the object cannot be read: {e}");
+        let (sections, symbols) = tables_of(object)?;
+        let mut plan = Plan::of(&sections)?;
+        let tables = Tables::of(&sections, &symbols, object, |i| plan.place(i).is_some())?;
+        let layout = plan.layout(&tables);
+        let memory = Memory::new(layout.len)?;
+        for place in &mut plan.places {
+            place.address = memory.base + place.offset;
+        }
+        let (mut defined, mut undefined) = (HashMap::new(), Vec::new());
+        for (index, symbol) in symbols.iter().enumerate() {
+            let name = symbols.symbol_name(LITTLE, symbol).map_err(bad)?;
+            let name = String::from_utf8_lossy(name);
+            match symbol.st_shndx(LITTLE) {
+                _ if name.is_empty() => {}
+                elf::SHN_UNDEF if tables.uses(index) => undefined.push(name.into_owned()),
+                elf::SHN_UNDEF => {}
+                elf::SHN_ABS => {
+                    defined.insert(name.into(), symbol.st_value(LITTLE) as usize);
+                }
+                section => {
+                    if let Some(place) = plan.place_of(section) {
+                        let address = place.address + symbol.st_value(LITTLE) as usize;
+                        defined.insert(name.into(), address);
+                    }
+                }
+            }
+        }
+        Ok(Reserved {
+            plan,
+            layout,
+            memory,
+            defined,
+            undefined,
+        })
+    }
+
+    /// The addresses of what the object defines, for other objects or for itself alone.
+    pub fn symbols(&self) -> &HashMap<Box<str>, usize> {
+        &self.defined
+    }
+
+    /// The names that the object leaves open.
+    pub fn undefined(&self) -> &[String] {
+        &self.undefined
+    }
+
+    /// First address and length of the section of a name.
+    pub fn section(&self, object: &[u8], name: &str) -> Option<(usize, usize)> {
+        let (sections, _) = tables_of(object).ok()?;
+        self.plan.places.iter().find_map(|place| {
+            let section = sections.section(object::SectionIndex(place.index)).ok()?;
+            let own = sections.section_name(LITTLE, section).ok()?;
+            (own == name.as_bytes()).then_some((place.address, place.len))
+        })
+    }
+
+    /// Links the object. `resolve` gives the value of each symbol it leaves open; what that does
+    /// not know is looked for in the process.
+    ///
+    /// # Errors
+    /// As for [`Code::new`].
+    pub fn link(
+        self,
+        object: &[u8],
+        resolve: &dyn Fn(&str) -> Option<usize>,
+    ) -> Result<Code, String> {
+        let bad = |e: object::Error| format!("the object cannot be read: {e}");
+        let (sections, symbols) = tables_of(object)?;
+        let Reserved {
+            plan,
+            layout,
+            memory,
+            ..
+        } = self;
+        let tables = Tables::of(&sections, &symbols, object, |i| plan.place(i).is_some())?;
+        let mut placed = Vec::with_capacity(plan.places.len());
+        for place in &plan.places {
+            let section = sections
+                .section(object::SectionIndex(place.index))
+                .map_err(bad)?;
+            let bytes = section.data(LITTLE, object).map_err(bad)?;
+            // SAFETY: the layout gave the section this place in the mapping, which is ours and
+            // writable.
+            unsafe {
+                ptr::copy_nonoverlapping(bytes.as_ptr(), place.address as *mut u8, bytes.len())
+            };
+            let name = sections.section_name(LITTLE, section).map_err(bad)?;
+            placed.push(Placed {
+                index: place.index,
+                name: String::from_utf8_lossy(name).into(),
+                address: place.address,
+                len: place.len,
+                kind: place.kind,
+            });
+        }
+        let values = values(&symbols, &tables, &plan, resolve)?;
+        let far = relocate::Far {
+            jumps: memory.base + layout.jumps,
+            cells: memory.base + layout.cells,
+        };
+        relocate::apply(&sections, object, &plan.places, &values, &tables, far)?;
+        let mut functions = HashMap::new();
+        for symbol in symbols.iter() {
+            if symbol.st_type() != elf::STT_FUNC || symbol.is_local() {
+                continue;
+            }
+            let Some(place) = plan.place_of(symbol.st_shndx(LITTLE)) else {
+                continue;
+            };
+            let name = symbols.symbol_name(LITTLE, symbol).map_err(bad)?;
+            let address = place.address + symbol.st_value(LITTLE) as usize;
+            let size = symbol.st_size(LITTLE) as usize;
+            functions.insert(String::from_utf8_lossy(name).into(), (address, size));
+        }
+        memory.protect(0, layout.constants, libc::PROT_READ | libc::PROT_EXEC)?;
+        memory.protect(layout.constants, layout.data, libc::PROT_READ)?;
+        let frames = placed.iter().find(|s| &*s.name == ".eh_frame");
+        let code = (memory.base, layout.code);
+        // SAFETY: the table is complete, ends with a zero length (the layout leaves one after it)
+        // and is taken off before its memory goes.
+        let known = frames.map(|s| unsafe { walk::register(code, (s.address, s.len)) });
+        Ok(Code {
+            code,
+            memory,
+            sections: placed,
+            functions,
+            _frames: known,
+        })
+    }
+}
+
+/// The tables of sections and of symbols of an object for this machine.
+fn tables_of(object: &[u8]) -> Result<(SectionTable<'_, Header>, SymbolTable<'_, Header>), String> {
+    let bad = |e: object::Error| format!("the object cannot be read: {e}");
+    let header = Header::parse(object).map_err(bad)?;
+    if header.e_machine(LITTLE) != elf::EM_X86_64 || header.e_type(LITTLE) != elf::ET_REL {
+        return Err("the object is not for this machine".into());
+    }
+    let sections = header.sections(LITTLE, object).map_err(bad)?;
+    let symbols = sections
+        .symbols(LITTLE, object, elf::SHT_SYMTAB)
+        .map_err(bad)?;
+    Ok((sections, symbols))
+}
+
 /// The value of each symbol that a relocation uses.
 fn values(
     symbols: &SymbolTable<'_, Header>,
@@ -247,6 +345,7 @@ fn in_process(name: &str) -> Option<usize> {
 }
 
 /// The sections that need memory.
+#[derive(Debug)]
 struct Plan {
     places: Vec<Place>,
     /// For each section one more than its position in `places`, or 0.
@@ -254,6 +353,7 @@ struct Plan {
 }
 
 /// Offsets in the mapping: code, jumps to far functions, constants, addresses, data.
+#[derive(Debug)]
 struct Layout {
     jumps: usize,
     /// End of everything that is executed.

@@ -15,6 +15,7 @@ use object::read::elf::{SectionHeader, SectionTable, SymbolTable};
 pub(super) const JUMP: usize = 8;
 
 /// A section's place in memory.
+#[derive(Debug)]
 pub(super) struct Place {
     /// Its number in the object.
     pub index: usize,

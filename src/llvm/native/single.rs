@@ -1,0 +1,56 @@
+//! Machine code of a few lines of textual IR: thunks of the interpreter.
+//!
+//! Why not a unit ([`super::Session`]): the text is ours, so nothing has to be rewired, and its code may use
+//! every feature of this processor where the text says so.
+//!
+//! What not: no passes; linking is `memory::link`'s business.
+
+use super::pipeline::Machine;
+use crate::llvm::{Input, parse};
+use crate::support::error::Error;
+
+/// What compiles single functions. Each takes as long as its code generation.
+pub struct Compiler(Machine);
+
+impl std::fmt::Debug for Compiler {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Compiler")
+    }
+}
+
+// SAFETY: the machine's reference count is this value's alone (`Machine::whole`), and LLVM's target machines may
+// be used by one thread after another.
+unsafe impl Send for Compiler {}
+
+impl Compiler {
+    /// A compiler for this processor.
+    ///
+    /// # Errors
+    /// LLVM's message when it has no code generator for this processor.
+    pub fn new() -> Result<Compiler, String> {
+        crate::llvm::initialise_target();
+        Ok(Compiler(Machine::whole()?))
+    }
+
+    /// The text as an object file.
+    ///
+    /// # Errors
+    /// LLVM's message when the text is no valid IR, or an error of the assembly in it.
+    pub fn object(&mut self, text: &str) -> Result<Vec<u8>, String> {
+        let input = Input {
+            name: "thunk".into(),
+            bytes: text.as_bytes().to_vec(),
+        };
+        let parsed = parse::parse(&[input]).map_err(|e| match e {
+            Error::Input { cause, .. } => cause,
+            other => other.to_string(),
+        })?;
+        self.0.adopt(parsed.module)?;
+        let object = self.0.object(parsed.module);
+        let errors = parsed.take_errors();
+        if !errors.is_empty() {
+            return Err(errors);
+        }
+        object
+    }
+}

@@ -1,0 +1,183 @@
+//! The symbols that a linker defines for a program: where its code, its data and its arrays of constructors begin
+//! and end (`etext`, `edata`, `end`, `__executable_start`, `__init_array_start`; GNU ld's default script).
+//!
+//! Where a program names one, its constants and its data lie in one mapping behind an ELF header, in the order of
+//! an executable: header, arrays, constants, initialised data, zero-initialised data. So all of its variables are
+//! between `__executable_start` and `end`, and those that can be written between `__data_start` and `end`.
+//!
+//! Left out: functions are not between `__executable_start` and `etext`, for their code is made while the program
+//! runs. Programs that name none of these are laid out as ever.
+
+use crate::ir::{GlobalRef, Module};
+use std::ptr;
+
+const PAGE: usize = 4096;
+/// Bytes of an ELF header and of a program header (System V ABI, "Object Files").
+const HEADER: usize = 64;
+const SEGMENT: usize = 56;
+
+/// The meaning of a symbol.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Bound {
+    Start,
+    TextEnd,
+    Data,
+    /// The end of initialised data, where zero-initialised data begins.
+    DataEnd,
+    End,
+    /// The first and the last constructor, destructor, and what runs before all.
+    Constructors,
+    ConstructorsEnd,
+    Destructors,
+    DestructorsEnd,
+    /// Arrays that are always empty.
+    Empty,
+}
+
+const NAMES: [(&str, Bound); 24] = [
+    ("__executable_start", Bound::Start),
+    ("__ehdr_start", Bound::Start),
+    ("etext", Bound::TextEnd),
+    ("_etext", Bound::TextEnd),
+    ("__etext", Bound::TextEnd),
+    ("__data_start", Bound::Data),
+    ("data_start", Bound::Data),
+    ("edata", Bound::DataEnd),
+    ("_edata", Bound::DataEnd),
+    ("__bss_start", Bound::DataEnd),
+    ("__TMC_END__", Bound::DataEnd),
+    ("end", Bound::End),
+    ("_end", Bound::End),
+    ("__bss_end__", Bound::End),
+    ("__end__", Bound::End),
+    ("__init_array_start", Bound::Constructors),
+    ("__init_array_end", Bound::ConstructorsEnd),
+    ("__fini_array_start", Bound::Destructors),
+    ("__fini_array_end", Bound::DestructorsEnd),
+    ("__preinit_array_start", Bound::Empty),
+    ("__preinit_array_end", Bound::Empty),
+    ("__rela_iplt_start", Bound::Empty),
+    ("__rela_iplt_end", Bound::Empty),
+    ("_DYNAMIC", Bound::Empty),
+];
+
+fn bound(name: &str) -> Option<Bound> {
+    NAMES.iter().find(|n| n.0 == name).map(|n| n.1)
+}
+
+/// Returns true if a linker defines the symbol for a module that does not.
+pub fn is_bound(name: &str) -> bool {
+    bound(name).is_some()
+}
+
+/// Returns true if a module leaves such a symbol to its linker.
+pub(super) fn wanted(module: &Module) -> bool {
+    NAMES.iter().any(|(name, _)| match module.symbol(name) {
+        Some(GlobalRef::Func(f)) => module.functions[f].body.is_none(),
+        Some(GlobalRef::Var(g)) => module.globals[g].init.is_none(),
+        _ => false,
+    })
+}
+
+/// The layout of such a program's mapping.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounds {
+    pub base: usize,
+    /// Bytes of the header with its arrays; whole pages.
+    pub head: usize,
+    /// Bytes of constants behind it; whole pages.
+    pub constants: usize,
+    /// Bytes of initialised data, and of all data.
+    pub initialised: usize,
+    pub data: usize,
+    /// How many constructors and destructors.
+    pub arrays: [usize; 2],
+}
+
+const ARRAYS: usize = HEADER + 2 * SEGMENT;
+
+impl Bounds {
+    /// Bytes of the header of a module, whole pages.
+    pub fn head(module: &Module) -> usize {
+        // A zero entry follows, where `_DYNAMIC` is.
+        (ARRAYS + 8 * (module.ctors.len() + module.dtors.len()) + 16).next_multiple_of(PAGE)
+    }
+
+    /// The address of a symbol.
+    pub fn address(&self, name: &str) -> Option<usize> {
+        let text_end = self.base + self.head;
+        let data = text_end + self.constants;
+        let arrays = self.base + ARRAYS;
+        let [constructors, destructors] = self.arrays.map(|n| n * 8);
+        Some(match bound(name)? {
+            Bound::Start => self.base,
+            Bound::TextEnd => text_end,
+            Bound::Data => data,
+            Bound::DataEnd => data + self.initialised,
+            Bound::End => data + self.data,
+            Bound::Constructors => arrays,
+            Bound::ConstructorsEnd | Bound::Destructors => arrays + constructors,
+            Bound::DestructorsEnd | Bound::Empty => arrays + constructors + destructors,
+        })
+    }
+
+    /// Writes the header, and the arrays of functions.
+    ///
+    /// # Safety
+    /// The mapping is as described, writable, and nobody else's yet.
+    pub unsafe fn write(&self, constructors: &[usize], destructors: &[usize]) {
+        // SAFETY: the caller's promise; header, segments and arrays fit `head`.
+        unsafe {
+            let at = self.base as *mut u8;
+            let header = header(self.base);
+            ptr::copy_nonoverlapping(header.as_ptr(), at, header.len());
+            let data = self.base + self.head + self.constants;
+            let read_only = segment(4, self.base, self.head + self.constants);
+            let writable = segment(6, data, self.data);
+            let segments = at.add(HEADER);
+            ptr::copy_nonoverlapping(read_only.as_ptr(), segments, read_only.len());
+            let second = segments.add(read_only.len());
+            ptr::copy_nonoverlapping(writable.as_ptr(), second, writable.len());
+            let mut array = at.add(ARRAYS).cast::<usize>();
+            for &function in constructors.iter().chain(destructors) {
+                array.write(function);
+                array = array.add(1);
+            }
+        }
+    }
+}
+
+/// The header of an executable for x86-64 with two segments.
+fn header(base: usize) -> [u8; HEADER] {
+    let mut out = [0; HEADER];
+    let mut put = |at: usize, bytes: &[u8]| out[at..at + bytes.len()].copy_from_slice(bytes);
+    // The magic number, 64 bits, little-endian, version 1.
+    put(0, b"\x7fELF\x02\x01\x01");
+    let executable = 2u16;
+    let x86_64 = 62u16;
+    put(16, &executable.to_le_bytes());
+    put(18, &x86_64.to_le_bytes());
+    put(20, &1u32.to_le_bytes());
+    put(24, &(base as u64).to_le_bytes());
+    put(32, &(HEADER as u64).to_le_bytes());
+    for (at, number) in [(52, HEADER as u16), (54, SEGMENT as u16), (56, 2), (58, 64)] {
+        put(at, &number.to_le_bytes());
+    }
+    out
+}
+
+/// A segment that is loaded, with its rights (4: read, 2: write).
+fn segment(rights: u32, start: usize, len: usize) -> [u8; SEGMENT] {
+    let mut out = [0; SEGMENT];
+    let mut put = |at: usize, bytes: &[u8]| out[at..at + bytes.len()].copy_from_slice(bytes);
+    put(0, &1u32.to_le_bytes());
+    put(4, &rights.to_le_bytes());
+    for at in [16, 24] {
+        put(at, &(start as u64).to_le_bytes());
+    }
+    for at in [32, 40] {
+        put(at, &(len as u64).to_le_bytes());
+    }
+    put(48, &(PAGE as u64).to_le_bytes());
+    out
+}
