@@ -185,6 +185,7 @@ impl Program {
             libraries,
             archives: self.archives.clone(),
             natives: None,
+            assembly: None,
             late: self.late,
             overrides: {
                 let mut overrides = offload::outlined::overrides();

@@ -150,6 +150,8 @@ pub struct Module {
     pub dtors: Vec<Xtor>,
     /// Module-level inline assembly.
     pub module_asm: String,
+    /// That assembly as an object file; empty without.
+    pub assembly: Vec<u8>,
     /// Source locations.
     pub debug: Lazy<DebugInfo>,
     /// The symbols it uses, when it was saved after it had linked without complaint.

@@ -133,6 +133,7 @@ struct Head<Text, Types, Consts, Globals, Functions, Aliases, IFuncs> {
     triple: Text,
     data_layout: Text,
     module_asm: Text,
+    assembly: serde_bytes::ByteBuf,
     types: Types,
     consts: Consts,
     const_types: Vec<Option<TypeId>>,
@@ -179,6 +180,7 @@ pub fn save(module: &Module, uses: Box<[GlobalRef]>) -> Result<Vec<u8>, postcard
         triple: &module.triple,
         data_layout: &module.data_layout,
         module_asm: &module.module_asm,
+        assembly: module.assembly.clone().into(),
         types: module.types.iter().collect(),
         consts: module.consts.values().collect(),
         const_types: module
@@ -239,6 +241,7 @@ pub fn load(bytes: Vec<u8>) -> Option<Module> {
         triple: head.triple,
         data_layout: head.data_layout,
         module_asm: head.module_asm,
+        assembly: head.assembly.into_vec(),
         types: TypeTable::read_only(head.types),
         consts: head.consts.into_iter().collect(),
         globals: head.globals.into_iter().collect(),

@@ -21,6 +21,7 @@ pub mod emulate;
 mod error;
 mod guard;
 mod late;
+mod naked;
 pub mod native;
 pub mod nvptx;
 pub mod orc;
@@ -66,6 +67,22 @@ pub fn read(inputs: &[Input]) -> Result<Module, Error> {
 /// # Errors
 /// As for [`read`].
 pub fn read_contracted(inputs: &[Input], contract: bool) -> Result<Module, Error> {
+    let mut module = read_module(inputs, contract)?;
+    naked::assemble(&mut module);
+    let text = module.module_asm.clone();
+    if !text.trim().is_empty() {
+        let limits = guard::Limits::for_input(text.len());
+        let assembled = guard::run(&limits, move || native::single::assemble(&text));
+        module.assembly = assembled.and_then(|a| a).map_err(|why| Error::Input {
+            file: module.name.clone(),
+            cause: format!("assembly outside of functions: {why}"),
+        })?;
+    }
+    Ok(module)
+}
+
+/// Reads the files, by several threads where that pays.
+fn read_module(inputs: &[Input], contract: bool) -> Result<Module, Error> {
     if let [file] = inputs
         && parse::is_bitcode(&file.bytes)
     {

@@ -8,6 +8,8 @@
 //! What not: symbols that nothing uses are not looked for.
 
 use super::archive::{self, Archive, Kind, Natives};
+use super::assembly;
+use super::assembly::Assembly;
 use super::builtins;
 use super::host::HostFunction;
 use super::late;
@@ -47,6 +49,8 @@ pub struct Environment {
     pub archives: Vec<Arc<Archive>>,
     /// Their native members that the program needs, once it is linked.
     pub natives: Option<archive::Symbols>,
+    /// The module's assembly outside of functions.
+    pub assembly: Option<Assembly>,
     /// Starts although entries of the runtime are missing: one that is reached ends the program.
     pub late: bool,
     /// Names that mean something else for this process (`exit` of an embedded program).
@@ -121,6 +125,7 @@ fn undefined(module: &Module, symbol: GlobalRef) -> Option<(&str, SymbolKind, Li
 /// [`Error::Unsupported`] with everything this version does not do, else [`Error::Unresolved`]
 /// with every symbol nobody has.
 pub fn link(module: Arc<Module>, mut environment: Environment) -> Result<Linked, Error> {
+    environment.assembly = Assembly::of(&module)?;
     if let Some(symbols) = &module.linked_before {
         environment.choose_members(&module, symbols)?;
     }
@@ -382,26 +387,7 @@ fn collect_unsupported(module: &Module, uses: &Uses) -> Vec<Unsupported> {
             push(text, at);
         }
     }
-    if !module.module_asm.trim().is_empty() && defines_symbols(&module.module_asm) {
-        push(
-            "assembly outside of functions",
-            Use {
-                function: None,
-                loc: None,
-            },
-        );
-    }
     list
-}
-
-/// Whether module-level assembly does more than set symbol versions or attributes.
-fn defines_symbols(text: &str) -> bool {
-    let harmless = [
-        ".symver", ".ident", ".weak", ".hidden", ".globl", ".global", "#",
-    ];
-    text.lines()
-        .map(str::trim)
-        .any(|l| !l.is_empty() && !harmless.iter().any(|h| l.starts_with(h)))
 }
 
 impl Environment {
@@ -414,6 +400,10 @@ impl Environment {
             self.archives.push(Archive::open(&path)?);
         }
         let mut wanted = archive::needed(module, symbols);
+        if let Some(assembly) = &self.assembly {
+            wanted.extend(assembly.undefined().iter().cloned());
+            wanted.retain(|name| assembly.address(name).is_none());
+        }
         wanted.retain(|name| self.ours(name).is_none());
         let fortran = |n: &String| n.starts_with("_FortranA");
         if let Some(name) = wanted.iter().find(|n| fortran(n))
@@ -495,7 +485,41 @@ impl Environment {
         builtins::first(name).map(Runtime::Address)
     }
 
+    /// Links the module's assembly, when its symbols have addresses.
+    ///
+    /// # Errors
+    /// Names every symbol that it refers to and nobody has.
+    pub fn bind_assembly(&mut self, image: &Image) -> Result<(), Error> {
+        let Some(mut assembly) = self.assembly.take() else {
+            return Ok(());
+        };
+        let mut unresolved = Vec::new();
+        let mut addresses = HashMap::new();
+        for name in assembly.undefined() {
+            let found = match assembly::defined(&image.module, name) {
+                Some(symbol) => Runtime::Address(image.symbol_address(symbol)),
+                None => self.find(name, SymbolKind::Function),
+            };
+            match found {
+                Runtime::Address(address) => {
+                    addresses.insert(name.clone(), address);
+                }
+                _ => unresolved.push(format!("`{name}` (used in assembly outside of functions)")),
+            }
+        }
+        if !unresolved.is_empty() {
+            unresolved.sort();
+            return Err(Error::Unresolved(unresolved));
+        }
+        let bound = assembly.bind(&addresses);
+        self.assembly = Some(assembly);
+        bound
+    }
+
     fn find(&mut self, name: &str, kind: SymbolKind) -> Runtime {
+        if let Some(address) = self.assembly.as_ref().and_then(|a| a.address(name)) {
+            return Runtime::Address(address);
+        }
         if let Some(found) = self.ours(name) {
             return found;
         }

@@ -6,6 +6,7 @@
 
 mod ahead;
 pub mod archive;
+mod assembly;
 mod atomics;
 pub mod builtins;
 mod chaos;

@@ -205,6 +205,7 @@ impl Process {
             linked.resolve(name, kind)
         })?;
         linked.environment.bind_members(&image)?;
+        linked.environment.bind_assembly(&image)?;
         if linked.traced() {
             // The short ways know of no tool.
             crate::llvm::native::leave_entries_out();
@@ -217,6 +218,9 @@ impl Process {
         {
             // Exit handlers may call them until the very end.
             natives.stay();
+        }
+        if let Some(assembly) = &mut linked.environment.assembly {
+            assembly.stays = options.native;
         }
         let registration = register(&image)?;
         let regions = match linked.traced() {
@@ -286,12 +290,15 @@ impl Process {
         let natives = self.linked.environment.natives.as_ref();
         let guest = self.image.module.ctors.iter();
         let guest = guest.map(|c| self.image.eval(c.func) as usize);
+        let assembly = self.linked.environment.assembly.as_ref();
+        let own = assembly.map_or(Vec::new(), |a| a.listed(".init_array"));
         let before = natives.map_or(&[][..], |n| n.before());
         let after = natives.map_or(&[][..], |n| n.after());
         for address in before
             .iter()
             .copied()
             .chain(guest)
+            .chain(own)
             .chain(after.iter().copied())
         {
             // SAFETY: glibc gives constructors main's arguments; those that take none ignore them.

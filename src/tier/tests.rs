@@ -77,6 +77,7 @@ impl Guest {
             libraries: Libraries::default(),
             archives: Vec::new(),
             natives: None,
+            assembly: None,
             late: false,
             overrides: process::embedded_overrides(),
         };

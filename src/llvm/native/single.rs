@@ -1,15 +1,16 @@
-//! Machine code of a few lines of textual IR: thunks of the interpreter.
+//! Machine code of a few lines of textual IR: thunks of the interpreter, and a module's own assembly.
 //!
 //! Why not a unit ([`super::Session`]): the text is ours, so nothing has to be rewired, and its code may use
 //! every feature of this processor where the text says so.
 //!
-//! What not: no passes; linking is `memory::link`'s business.
+//! Left out: passes; linking is `memory::link`'s business.
 
 use super::pipeline::Machine;
 use crate::llvm::{Input, parse};
 use crate::support::error::Error;
+use std::fmt::Write as _;
 
-/// What compiles single functions. Each takes as long as its code generation.
+/// A compiler of single functions. Each takes as long as its code generation.
 pub struct Compiler(Machine);
 
 impl std::fmt::Debug for Compiler {
@@ -53,4 +54,25 @@ impl Compiler {
         }
         object
     }
+}
+
+/// Assembles text, as a module has it outside of its functions, to an object file.
+///
+/// # Errors
+/// LLVM's message with the line in the text.
+pub fn assemble(text: &str) -> Result<Vec<u8>, String> {
+    let mut module = String::new();
+    for line in text.lines() {
+        module.push_str("module asm \"");
+        for &byte in line.as_bytes() {
+            match byte {
+                b'"' | b'\\' | 0..=0x1f | 0x7f.. => {
+                    let _ = write!(module, "\\{byte:02X}");
+                }
+                _ => module.push(byte as char),
+            }
+        }
+        module.push_str("\"\n");
+    }
+    Compiler::new()?.object(&module)
 }

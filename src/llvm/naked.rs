@@ -1,0 +1,77 @@
+//! Functions without a frame (`naked`): assembly from the first to the last instruction.
+//!
+//! No tier has a frame to run them in, so they become routines of the module's assembly outside of functions, which
+//! is assembled for all tiers alike. Left out: functions with operands, which are reported as
+//! unsupported.
+
+use crate::ir::{Callee, Function, Linkage, Module, Op};
+use std::fmt::Write;
+
+/// Turns the module's naked functions into assembly.
+pub(super) fn assemble(module: &mut Module) {
+    let ids: Vec<_> = module.functions.keys().collect();
+    for id in ids {
+        let function = &module.functions[id];
+        if !function.attrs.naked {
+            continue;
+        }
+        let Some(text) = routine(function) else {
+            continue;
+        };
+        module.module_asm.push_str(&text);
+        let function = &mut module.functions[id];
+        function.body = None;
+        function.linkage = Linkage::External;
+    }
+}
+
+/// The function as a routine; `None` when it is not assembly alone.
+fn routine(function: &Function) -> Option<String> {
+    let body = function.body.as_ref()?;
+    let mut code = String::new();
+    for inst in &body.insts {
+        match &inst.op {
+            Op::Unreachable | Op::Ret { .. } => {}
+            Op::Call(call) => {
+                let Callee::Asm(asm) = &call.callee else {
+                    return None;
+                };
+                if !call.args.is_empty() {
+                    return None;
+                }
+                let text = plain(&asm.template)?;
+                match asm.intel {
+                    true => writeln!(code, ".intel_syntax noprefix\n{text}\n.att_syntax"),
+                    false => writeln!(code, "{text}"),
+                }
+                .ok()?;
+            }
+            _ => return None,
+        }
+    }
+    let name = format!("\"{}\"", function.name);
+    let visibility = match function.linkage {
+        Linkage::Internal | Linkage::Private => ".local",
+        Linkage::Weak | Linkage::LinkOnce => ".weak",
+        _ => ".globl",
+    };
+    Some(format!(
+        "\n.text\n.balign 16\n{visibility} {name}\n.type {name},@function\n{name}:\n{code}.size {name}, . - {name}\n"
+    ))
+}
+
+/// A template without operands as the assembler reads it.
+fn plain(template: &str) -> Option<String> {
+    let mut out = String::with_capacity(template.len());
+    let mut rest = template.chars();
+    while let Some(c) = rest.next() {
+        match c {
+            '$' => match rest.next()? {
+                '$' => out.push('$'),
+                _ => return None,
+            },
+            _ => out.push(c),
+        }
+    }
+    Some(out)
+}

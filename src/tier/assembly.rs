@@ -1,0 +1,169 @@
+//! Assembly outside of functions (`__asm__` at file scope): an object of the module's own.
+//!
+//! It is assembled when the module is read, and kept with it in the cache. Here it gets a place in low memory
+//! before anything is resolved, so that the program can refer to its symbols, and is linked when the program's
+//! own symbols have addresses: it refers to these, too, to those of one file alone included, as the assembler
+//! would have put both into one object.
+//!
+//! Left out: thread-local variables; one named section with variables of the program and of the assembly;
+//! `.set` of a name that only the program defines.
+
+use crate::ir::{GlobalRef, Module};
+use crate::memory::link::{Code, Reserved};
+use crate::support::error::Error;
+use hashbrown::HashMap;
+use std::ffi::CString;
+use std::sync::Arc;
+
+/// The assembly of a module.
+#[derive(Debug)]
+pub struct Assembly {
+    module: Arc<Module>,
+    /// The names of `.symver`: what each stands for, and the version.
+    versions: HashMap<Box<str>, (CString, CString)>,
+    reserved: Option<Reserved>,
+    undefined: Vec<String>,
+    symbols: HashMap<Box<str>, usize>,
+    code: Option<Code>,
+    /// It is left in memory for the life of the process.
+    pub stays: bool,
+}
+
+impl Drop for Assembly {
+    fn drop(&mut self) {
+        if self.stays {
+            std::mem::forget(self.code.take());
+        }
+    }
+}
+
+/// A symbol that a module defines, for itself or for others, and that is not thread-local.
+pub fn defined(module: &Module, name: &str) -> Option<GlobalRef> {
+    let symbol = module.symbol(name)?;
+    let here = match symbol {
+        GlobalRef::Func(f) => module.functions[f].body.is_some(),
+        GlobalRef::Var(g) => {
+            let g = &module.globals[g];
+            g.init.is_some() && !g.thread_local
+        }
+        GlobalRef::Alias(_) | GlobalRef::IFunc(_) => true,
+    };
+    here.then_some(symbol)
+}
+
+impl Assembly {
+    /// The assembly of a module, if it has some, with a place in memory.
+    ///
+    /// # Errors
+    /// Names what is not supported in it.
+    pub fn of(module: &Arc<Module>) -> Result<Option<Assembly>, Error> {
+        if module.assembly.is_empty() {
+            return Ok(None);
+        }
+        let reserved = Reserved::new(&module.assembly).map_err(|why| fail(module, &why))?;
+        Ok(Some(Assembly {
+            versions: versions(&module.module_asm),
+            undefined: reserved.undefined().to_vec(),
+            symbols: reserved.symbols().clone(),
+            reserved: Some(reserved),
+            module: module.clone(),
+            code: None,
+            stays: false,
+        }))
+    }
+
+    /// The names that it leaves open.
+    pub fn undefined(&self) -> &[String] {
+        &self.undefined
+    }
+
+    /// The address of what it defines: a symbol, the bounds of a section, a version of a library's symbol.
+    pub fn address(&self, name: &str) -> Option<usize> {
+        if let Some(&address) = self.symbols.get(name) {
+            return Some(address);
+        }
+        if let Some((name, version)) = self.versions.get(name) {
+            // SAFETY: two C strings; only the address is taken.
+            let found =
+                unsafe { libc::dlvsym(libc::RTLD_DEFAULT, name.as_ptr(), version.as_ptr()) };
+            return (!found.is_null()).then_some(found as usize);
+        }
+        let section = |name: &str| {
+            let own = self.module.globals.values();
+            let mixed = own.into_iter().any(|g| g.section.as_deref() == Some(name));
+            let reserved = self.reserved.as_ref().filter(|_| !mixed)?;
+            reserved.section(&self.module.assembly, name)
+        };
+        if let Some(name) = name.strip_prefix("__start_") {
+            return section(name).map(|(start, _)| start);
+        }
+        let (start, len) = section(name.strip_prefix("__stop_")?)?;
+        Some(start + len)
+    }
+
+    /// Links it; `addresses` has what it leaves open.
+    ///
+    /// # Errors
+    /// Names a reference that does not reach.
+    pub fn bind(&mut self, addresses: &HashMap<String, usize>) -> Result<(), Error> {
+        let Some(reserved) = self.reserved.take() else {
+            return Ok(());
+        };
+        let code = reserved.link(&self.module.assembly, &|name| addresses.get(name).copied());
+        self.code = Some(code.map_err(|why| fail(&self.module, &why))?);
+        Ok(())
+    }
+
+    /// The functions that sections of this name list (`.init_array`).
+    pub fn listed(&self, name: &str) -> Vec<usize> {
+        let sections = self.code.iter().flat_map(Code::sections);
+        let lists = sections.filter(|s| s.name.starts_with(name));
+        lists
+            .flat_map(|s| {
+                // SAFETY: a section of addresses, which is linked.
+                (0..s.len / 8).map(|i| unsafe { *((s.address + i * 8) as *const usize) })
+            })
+            .filter(|&f| f != 0 && f != usize::MAX)
+            .collect()
+    }
+}
+
+fn fail(module: &Module, why: &str) -> Error {
+    Error::Input {
+        file: module.name.clone(),
+        cause: format!("assembly outside of functions: {why}"),
+    }
+}
+
+/// The names that `.symver` gives to versions of other libraries' symbols (`.symver name, symbol@VERSION`).
+fn versions(text: &str) -> HashMap<Box<str>, (CString, CString)> {
+    let statements = text.lines().flat_map(|l| l.split(';')).map(str::trim);
+    let named = statements.filter_map(|s| {
+        let (own, other) = s.strip_prefix(".symver")?.split_once(',')?;
+        let (symbol, version) = other.trim().split_once('@')?;
+        let version = version.trim_start_matches('@').split([',', ' ']).next()?;
+        let pair = (CString::new(symbol).ok()?, CString::new(version).ok()?);
+        Some((own.trim().into(), pair))
+    });
+    named.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::versions;
+
+    #[test]
+    fn tier_assembly_versions_are_read() {
+        let found = versions(
+            ".symver old, memcpy@GLIBC_2.2.5\n\t.symver a,b@@V1 ; .symver c, d@@@V2, remove\n.globl x\n",
+        );
+        let get = |n: &str| {
+            let (name, version) = found.get(n)?;
+            Some((name.to_str().ok()?, version.to_str().ok()?))
+        };
+        assert_eq!(get("old"), Some(("memcpy", "GLIBC_2.2.5")));
+        assert_eq!(get("a"), Some(("b", "V1")));
+        assert_eq!(get("c"), Some(("d", "V2")));
+        assert_eq!(found.len(), 3);
+    }
+}
