@@ -224,6 +224,17 @@ pub fn locate(ip: *const u64) -> Option<(&'static Image, FuncId, Option<LocId>)>
     Some((code.image(), code.func, code.loc(ip)))
 }
 
+/// The image and the function that a position is in: in bytecode, in its machine code.
+pub fn function_at(position: usize) -> Option<(*const Image, FuncId)> {
+    let ip = match baseline::bytecode_at(position) {
+        Some(ip) => ip,
+        None if position.is_multiple_of(8) => position as *const u64,
+        None => return None,
+    };
+    let (image, func, _) = locate(ip)?;
+    Some((ptr::from_ref(image), func))
+}
+
 /// The address behind the call that interpreted code makes, when native code that it called returns
 /// to `returns`, a position in a handler or a shim of ours.
 pub fn behind_call(returns: usize) -> Option<usize> {

@@ -60,6 +60,16 @@ pub fn is_compiled(position: usize) -> bool {
     CODE.find(|code| code.at(position).map(|_| ())).is_some()
 }
 
+/// The image and the compiled function that a position is in.
+pub fn function_at(position: usize) -> Option<(*const Image, FuncId)> {
+    let mut found = None;
+    CODE.find(|code| {
+        found = Some((code.image, code.at(position)?.0));
+        Some(())
+    });
+    found
+}
+
 /// Writes `file.c:14:3` and the function's name, as for interpreted code.
 fn describe(position: usize, place: &mut dyn Write, function: &mut dyn Write) {
     CODE.find(|code| {

@@ -25,7 +25,7 @@ use crate::support::seen::Listed;
 use cranelift_entity::EntityRef;
 use hashbrown::{HashMap, HashSet};
 use lines::Lines;
-pub use map::is_compiled;
+pub use map::{function_at, is_compiled};
 use std::ptr;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};

@@ -132,6 +132,12 @@ pub fn from_address(addr: usize) -> Option<&'static FuncRef> {
     }
 }
 
+/// The guest function in whose stub an address lies, if any.
+pub fn containing(addr: usize) -> Option<&'static FuncRef> {
+    let base = BASE.load(Ordering::Relaxed);
+    from_address(addr - addr.wrapping_sub(base) % STUB)
+}
+
 /// Marks a stub of a guest function in the byte before the datum.
 const KIND_FUNC: u8 = 0xf1;
 /// Marks a stub that only jumps.

@@ -6,6 +6,7 @@
 //! libgcc_s, and what that lacks in [`crate::support::builtins`].
 
 use super::atomics;
+use super::dynamic;
 use crate::interp;
 use crate::memory::altstack;
 use crate::support::builtins;
@@ -107,7 +108,7 @@ pub fn first(name: &str) -> Option<usize> {
         }
         "sigaltstack" => altstack::sigaltstack as *const () as usize,
         "__dso_handle" => &raw const DSO as usize,
-        _ => return interp::cleanup_address(name),
+        _ => return dynamic::address(name).or_else(|| interp::cleanup_address(name)),
     })
 }
 

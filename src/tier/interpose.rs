@@ -14,6 +14,7 @@
 //! programs, whose process is not theirs. A few blocks that the C library itself made before the guest was loaded, or
 //! while our own code was at work, come to the guest's `free` at the end: those in which it lists a thread's destructors.
 
+use super::dynamic;
 use crate::ir::Linkage;
 use crate::memory::image::Image;
 use crate::support::own_work;
@@ -88,6 +89,13 @@ pub fn apply(image: &Image) {
             exports.insert(f.name.as_bytes().into(), Export { guest, stub: 0 });
         }
     }
+    // Libraries that ask for a symbol by its name find the guest's, as those that refer to it.
+    let ask = dynamic::for_libraries as *const () as usize;
+    let export = Export {
+        guest: ask,
+        stub: 0,
+    };
+    exports.entry(b"dlsym"[..].into()).or_insert(export);
     let Some(flag) = own_work::offset() else {
         return;
     };

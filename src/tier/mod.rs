@@ -12,6 +12,7 @@ pub mod builtins;
 mod chaos;
 mod closed;
 mod compiler;
+mod dynamic;
 pub mod host;
 mod improve;
 pub mod interpose;

@@ -10,6 +10,7 @@
 //! What not: an embedded guest's exit from a thread that it made itself ends the process, as the
 //! threads of a team cannot be taken back.
 
+use super::dynamic;
 use super::link::Linked;
 use super::policy::{Mode, Tiers};
 use super::sample;
@@ -73,6 +74,8 @@ pub struct Process {
     _devices: Option<program::Registration>,
     /// As above.
     _regions: Option<outlined::Registration>,
+    /// As above.
+    _names: dynamic::Registered,
     image: Arc<Image>,
     /// Keeps libraries and host functions alive longer than the image.
     linked: Linked,
@@ -222,6 +225,7 @@ impl Process {
         if let Some(assembly) = &mut linked.environment.assembly {
             assembly.stays = options.native;
         }
+        let names = dynamic::register(&image, &linked.environment);
         let registration = register(&image)?;
         let regions = match linked.traced() {
             true => None,
@@ -234,6 +238,7 @@ impl Process {
         let process = Process {
             _devices: registration,
             _regions: regions,
+            _names: names,
             image,
             _tiers: tiers,
             linked,
