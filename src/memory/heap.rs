@@ -19,7 +19,7 @@
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Bytes from which on a block is kept.
 const LARGE: usize = 1024;
@@ -28,6 +28,8 @@ const LARGE: usize = 1024;
 const STREAMED: usize = 64 << 10;
 /// Bytes of a line.
 const LINE: usize = 64;
+/// Bytes of the block that tells glibc how much free memory to keep. Its limit for such blocks is 32 MiB.
+const FREED: usize = 4 << 20;
 /// What stands in a place before its start: no block starts there.
 const TAKEN: usize = 1;
 /// Starts in a line of the table; lines.
@@ -115,6 +117,19 @@ impl Table {
 pub fn keep_from_here() {
     if std::env::var_os("OMPVM_SPECULATE").is_none_or(|v| v != "0") {
         KEEPS.set(true);
+    }
+}
+
+/// Has glibc keep up to twice [`FREED`] of free memory at the heap's end, once per process.
+///
+/// It returns more than twice the largest mapped block that was freed so far. A program that makes and frees arrays
+/// in each iteration (LULESH) then has each page made anew each time, unless a large block happened to be freed
+/// before: natively one was, the runtime's own.
+pub fn keep_free_memory() {
+    static DONE: AtomicBool = AtomicBool::new(false);
+    if !DONE.swap(true, ORDER) && usual() {
+        // SAFETY: a block that nobody uses; the compiler does not see through the two calls.
+        unsafe { libc::free(std::hint::black_box(libc::malloc(FREED))) };
     }
 }
 

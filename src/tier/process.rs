@@ -342,6 +342,7 @@ impl Process {
     fn guarded(&self, f: impl FnOnce(&Process) -> usize) -> Result<Option<i32>, Error> {
         heap::keep_from_here();
         if self.native {
+            heap::keep_free_memory();
             activation::at_bottom(|| {
                 f(self);
             });
