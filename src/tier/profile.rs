@@ -43,6 +43,16 @@ const MOST_AT_ONCE: usize = 16;
 const PAID_PART: u32 = 2;
 /// While a processor is idle, a function is compiled for this part of what it takes.
 const IDLE_PART: u32 = 12;
+/// The first runs begin with compilations whenever these are paid for, as no run becomes twice as long.
+const EAGER_RUNS: u64 = 3;
+/// After them, runs begin with compilations when there are so many times the runs of the last time.
+const RARELY: u64 = 4;
+/// But always when they are expected to save this part of a run's time.
+const MUCH_PART: u64 = 20;
+/// After so many runs a program's time is known.
+const KNOWN_RUNS: u64 = 2;
+/// A run that takes longer than known by this part is none of those that are known.
+const LONGER_PART: u64 = 4;
 /// Code made quickly takes this part of the time of code below it.
 const QUICK_PART: u64 = 2;
 
@@ -80,6 +90,8 @@ pub struct Profile {
     wall: u64,
     cpu: u64,
     waited: u64,
+    /// How many runs there were when the last one began with compilations.
+    planned: u64,
     /// Measured cost of compiling an instruction, in nanoseconds, by level; 0 is not known.
     pub per_instruction: [u32; 2],
     functions: BTreeMap<u32, Past>,
@@ -120,6 +132,8 @@ pub struct Run {
     pub cpu: Duration,
     /// How long it waited in the end.
     pub waited: Duration,
+    /// Whether it began with compilations.
+    pub planned: bool,
     /// Measured cost of an instruction, by level.
     pub per_instruction: [u32; 2],
     /// What was seen, by function.
@@ -137,6 +151,8 @@ pub struct Start {
     pub cost: Duration,
     /// What compiling it is expected to take.
     pub price: Duration,
+    /// Whether there is no code yet.
+    pub first: bool,
     /// Whether the program waits for it.
     pub wait: bool,
 }
@@ -181,6 +197,25 @@ impl Profile {
         let all = self.wall.saturating_add(nanoseconds(wall));
         let left = Duration::from_nanos((all / WAITED_PART).saturating_sub(self.waited));
         left.min(MOST_WAITED)
+    }
+
+    /// Returns how long a run takes at most, as far as its runs tell.
+    pub fn known_time(&self) -> Option<Duration> {
+        let each = self.wall.checked_div(self.runs)?;
+        (self.runs >= KNOWN_RUNS).then(|| Duration::from_nanos(each + each / LONGER_PART))
+    }
+
+    /// Whether a run may begin with these compilations. Each time LLVM starts, for less and less: so later runs do
+    /// that rarely, together, unless they gain much by it.
+    fn is_time_for(&self, starts: &[Start]) -> bool {
+        let gain = |s: &Start| match s.first {
+            true => self.functions[&s.function].each() / QUICK_PART,
+            false => nanoseconds(s.cost) / self.runs.max(1),
+        };
+        let gain: u64 = starts.iter().map(gain).sum();
+        self.runs < EAGER_RUNS
+            || self.runs >= self.planned * RARELY
+            || gain * MUCH_PART * self.runs >= self.wall
     }
 
     /// Processors that the program leaves idle, as far as its runs tell; none before the first.
@@ -241,6 +276,7 @@ impl Profile {
                 level,
                 cost,
                 price,
+                first: code == Code::None,
                 wait: paid && (idle == 0 || alone && code == Code::None),
             });
         }
@@ -275,6 +311,9 @@ impl Profile {
                 }
                 fits
             });
+        }
+        if !self.is_time_for(&starts) {
+            starts.clear();
         }
         (starts, threads)
     }
@@ -328,6 +367,9 @@ impl Profile {
                 *known = new;
             }
         }
+        if run.planned {
+            self.planned = self.runs;
+        }
         self.runs += 1;
         self.wall = self.wall.saturating_add(nanoseconds(run.wall));
         self.cpu = self.cpu.saturating_add(nanoseconds(run.cpu));
@@ -335,6 +377,7 @@ impl Profile {
         while self.wall > CREDIT {
             for sum in [
                 &mut self.runs,
+                &mut self.planned,
                 &mut self.wall,
                 &mut self.cpu,
                 &mut self.waited,
@@ -343,7 +386,7 @@ impl Profile {
             }
         }
         let lost = run.seen.values().any(|s| s.lost);
-        gain >= run.wall / WORTH_PART || !run.waited.is_zero() || lost
+        gain >= run.wall / WORTH_PART || !run.waited.is_zero() || lost || run.planned
     }
 }
 
@@ -404,6 +447,7 @@ mod tests {
             let mut run = Run {
                 wall,
                 cpu: wall * self.threads,
+                planned: !plan.is_empty(),
                 ..Run::default()
             };
             for (i, &(below, _)) in self.functions.iter().enumerate() {
@@ -439,6 +483,7 @@ mod tests {
             level: Level::Quick,
             cost: MS * 9,
             price: MS * 12,
+            first: true,
             wait: true,
         };
         assert_eq!(script.run().0, [start]);
@@ -505,6 +550,40 @@ mod tests {
         script.run();
         assert_eq!(script.run().0.len(), 0);
         assert_eq!(script.run().0.len(), 1);
+    }
+
+    #[test]
+    fn later_runs_begin_with_compilations_rarely() {
+        // Sixty functions, of which each takes a little longer to pay for itself than the one before.
+        let sizes: Vec<_> = (0..60).map(|i| (MS / 4, 100 + i * 100)).collect();
+        for cpus in [2, 4] {
+            let mut script = Script::new(cpus, &sizes);
+            let plans: Vec<bool> = (0..40).map(|_| !script.run().0.is_empty()).collect();
+            let late = plans.iter().skip(4).filter(|&&began| began).count();
+            assert!((1..=3).contains(&late), "{cpus}: {plans:?}");
+        }
+    }
+
+    #[test]
+    fn what_takes_much_of_a_run_is_compiled_at_any_time() {
+        let mut script = Script::new(2, &[(MS * 10, 300), (MS / 10, 300), (MS * 10, 300)]);
+        script.code[2] = Code::Full;
+        for _ in 0..5 {
+            script.run();
+        }
+        // Something new is hot.
+        script.code[2] = Code::None;
+        script.run();
+        assert_eq!(script.run().0.first().map(|s| s.function), Some(2));
+    }
+
+    #[test]
+    fn a_time_is_known_after_two_runs() {
+        let mut script = Script::new(2, &[(MS * 10, 9000)]);
+        script.run();
+        assert_eq!(script.profile.known_time(), None);
+        script.run();
+        assert_eq!(script.profile.known_time(), Some(MS * 50));
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub const PATIENCE: Duration = Duration::from_millis(20);
 const LATE: u32 = 2;
 /// What a function that is called at all costs below compiled code for each of its instructions: to be lowered and
 /// compiled by the baseline tier.
-const LOWERING: Duration = Duration::from_nanos(800);
+const LOWERING: Duration = Duration::from_nanos(500);
 
 /// What earlier runs left.
 #[derive(Debug)]
@@ -163,6 +163,7 @@ impl Before {
             wall: compiler.elapsed(),
             cpu: all_time(),
             waited,
+            planned: !self.recalled().is_empty(),
             per_instruction: queue.measured(),
             ..Run::default()
         };

@@ -20,7 +20,7 @@
 
 use super::ahead::{self, Patient};
 use super::compiler::{Compiler, Kept, What};
-use super::improve::Better;
+use super::improve::{Better, GAINS};
 use super::nests;
 use super::queue::{Job, Queue};
 use super::recall::{self, Before};
@@ -67,6 +67,8 @@ const MAX_LOOPS: usize = 16;
 const CALLED: Duration = Duration::from_millis(8);
 /// Nor is a call expected for longer than this, or are loops watched for the function to be executed again.
 const LONGEST_WATCH: Duration = Duration::from_secs(1);
+/// The thread asks this often whether it is the last one: the kernel takes as long for an answer as a look takes.
+const ALONE: Duration = Duration::from_millis(32);
 /// Over so long is measured how many processors are idle.
 const IDLE_SPAN: Duration = Duration::from_millis(4);
 
@@ -121,6 +123,10 @@ struct Shared {
     changed: Condvar,
     /// Whether a function was seen at all.
     saw: AtomicBool,
+    /// How long a run takes at most, as far as earlier ones tell.
+    known_time: Option<Duration>,
+    /// Better code that a run of that time does not pay for.
+    postponed: Mutex<Vec<Job>>,
     /// What earlier runs left.
     before: Before,
     /// Functions that need no compiling for their callers.
@@ -145,21 +151,28 @@ impl Sampler {
         let now = Instant::now();
         let early = kept.early.iter().filter(|f| !before.recalls(**f));
         let share = 1.0 / early.clone().count().max(1) as f64;
-        for &function in early {
-            queue.push(Job {
-                score: Duration::ZERO,
-                function,
-                head: None,
-                level: Level::Full,
-                ahead: 0,
-                awaited: false,
-                better: Some(queue.better(function, now, share)),
-            });
+        let improve = |&function: &FuncId| Job {
+            score: Duration::ZERO,
+            function,
+            head: None,
+            level: Level::Full,
+            ahead: 0,
+            awaited: false,
+            better: Some(queue.better(function, now, share)),
+        };
+        let known_time = before.profile().known_time();
+        let gain = known_time.map(|time| time.mul_f64(share) / GAINS as u32);
+        let pays = |job: &Job| gain.is_none_or(|g| g >= queue.expected(job.function, Level::Full));
+        let (worthwhile, postponed): (Vec<Job>, Vec<Job>) = early.map(improve).partition(pays);
+        for job in worthwhile {
+            queue.push(job);
         }
         let shared = Arc::new(Shared {
             image,
             compiler,
             queue,
+            known_time,
+            postponed: Mutex::new(postponed),
             ends: Mutex::default(),
             changed: Condvar::new(),
             saw: AtomicBool::new(false),
@@ -224,6 +237,21 @@ impl Shared {
         let end = Instant::now() + recall::PATIENCE;
         let mut ends = self.ends.lock();
         while !ends.done && !self.changed.wait_until(&mut ends, end).timed_out() {}
+    }
+
+    /// Returns how long this run still takes if it is like earlier ones; `None` where that is unknown.
+    fn time_left(&self) -> Option<Duration> {
+        self.known_time?.checked_sub(self.compiler.elapsed())
+    }
+
+    /// Begins with what was postponed once the run takes longer than earlier ones.
+    fn push_postponed(&self) {
+        let mut postponed = self.postponed.lock();
+        if !postponed.is_empty() && self.time_left().is_none() {
+            for job in postponed.drain(..) {
+                self.queue.push(job);
+            }
+        }
     }
 
     /// Waits for the next look; whether the observation has ended, and what was waited then.
@@ -295,6 +323,7 @@ impl Shared {
         let mut tick = TICK;
         let mut last = (Instant::now(), all_time());
         let mut used = last;
+        let mut asked = last.0;
         let mut threads: u32 = 1;
         let mut inside: Vec<&'static Lowered> = Vec::new();
         loop {
@@ -342,7 +371,12 @@ impl Shared {
             }
             busy |= self.choose(seen.values_mut(), now);
             self.go_on(&mut patient, seen, now);
-            if !busy && tick == LONG_TICK && self.is_alone() {
+            self.push_postponed();
+            let asks = !busy && now - asked >= ALONE;
+            if asks {
+                asked = now;
+            }
+            if asks && self.is_alone() {
                 self.store(seen, Duration::ZERO);
                 self.ends.lock().done = true;
                 // SAFETY: what ends a process when its last thread ends.
@@ -393,6 +427,12 @@ impl Shared {
             .filter(|(score, _)| *score >= TICK)
             .collect();
         let cost = |s: &Seen| self.queue.expected(s.code.func, Level::Quick);
+        // What comes too late for this run is the business of the next one, which begins with it.
+        if let Some(left) = self.time_left() {
+            let elapsed = self.compiler.elapsed().as_secs_f64();
+            let share = |s: &Seen| s.all.as_secs_f64() / elapsed.max(1e-6);
+            candidates.retain(|(_, s)| left.mul_f64(share(s)) >= cost(s));
+        }
         let part = match (self.queue.idle(), self.queue.left_over()) {
             (1.., _) => IDLE_PART,
             (0, 1..) => QUEUED_PART,
@@ -587,7 +627,9 @@ impl Shared {
     /// would have ended.
     fn is_alone(&self) -> bool {
         let ended = || {
-            let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+            // The process's own file adds up the times of all threads.
+            let stat = format!("/proc/self/task/{}/stat", std::process::id());
+            let stat = std::fs::read_to_string(stat).ok()?;
             // After the name, which is in parentheses, stands the state of the first thread.
             stat.rsplit_once(')')?.1.trim_start().chars().next()
         };
