@@ -144,6 +144,10 @@ pub struct RunOptions {
     /// Neither take compiled code from the cache nor keep it there
     #[arg(long)]
     pub no_cache: bool,
+    /// Do not tell, at the end, what compiling the program beforehand would have saved [also:
+    /// `OMPVM_ADVICE=off`]
+    #[arg(long)]
+    pub no_advice: bool,
     /// Round `a * b + c` once where the source allows it, as `clang -march=native` does
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     pub fp_contract: Contract,

@@ -10,6 +10,8 @@ use crate::api::{
 };
 use crate::support::error::Error;
 use crate::support::fp_env::DefaultHere;
+use std::fmt::Write as _;
+use std::io::{IsTerminal, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::OnceLock;
@@ -41,10 +43,11 @@ fn start(options: RunOptions) -> Result<ExitStatus, Error> {
         None => true,
     });
 
+    let contract = options.fp_contract == args::Contract::On;
     let cached = (options.gdb || options.tier != args::Tier::Interp) && !options.no_cache;
     let engine = Engine::default()
         .cache(cached.then(Cache::of_user).flatten())
-        .contract(options.fp_contract == args::Contract::On);
+        .contract(contract);
     let profile = options.profile.map(|format| match format {
         args::Profile::Perfmap => Tool::PerfMap,
         args::Profile::Jitdump => Tool::JitDump,
@@ -90,6 +93,12 @@ fn start(options: RunOptions) -> Result<ExitStatus, Error> {
     for path in options.library_paths {
         config = config.library_path(path);
     }
+    let advise = options.tier == args::Tier::Auto
+        && cached
+        && !options.gdb
+        && !options.no_advice
+        && std::env::var_os("OMPVM_ADVICE").is_none_or(|v| v != "off");
+    let remedy = advise.then(|| compile_command(&files, contract));
     let program = Linker::new(&engine)
         .late_unsupported(options.late)
         .link(&module)?;
@@ -113,11 +122,51 @@ fn start(options: RunOptions) -> Result<ExitStatus, Error> {
         // SAFETY: as below.
         unsafe { libc::atexit(print_offload) };
     }
+    if let Some(remedy) = remedy {
+        let _ = REMEDY.set((std::process::id(), remedy));
+        // SAFETY: as below.
+        unsafe { libc::atexit(print_advice) };
+    }
     if options.stats {
         // SAFETY: registers a function without arguments that stays valid.
         unsafe { libc::atexit(print_stats) };
     }
     process.run_main()
+}
+
+/// Returns the command that compiles these files into the cache.
+fn compile_command(files: &[PathBuf], contract: bool) -> String {
+    let mut text = "ompvm compile".to_owned();
+    if contract {
+        text += " --fp-contract=on";
+    }
+    for file in files {
+        let _ = write!(text, " {}", file.display());
+    }
+    text
+}
+
+/// The process that runs the program, and the command that would have made its run shorter.
+static REMEDY: OnceLock<(u32, String)> = OnceLock::new();
+
+extern "C" fn print_advice() {
+    let Some((process, command)) = REMEDY.get() else {
+        return;
+    };
+    let mut out = std::io::stderr();
+    // A child of `fork` ends here, too.
+    if *process != std::process::id() || !out.is_terminal() {
+        return;
+    }
+    if let Some(saving) = api::advice() {
+        // The guest may have closed the stream.
+        let _ = writeln!(
+            out,
+            "ompvm: compiling took {:.2} s of this run; `{command}` before the first run saves that \
+             (this is told once; OMPVM_ADVICE=off for never)",
+            saving.as_secs_f64()
+        );
+    }
 }
 
 /// Where the timeline is written to.

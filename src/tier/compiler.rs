@@ -5,6 +5,7 @@
 //! several threads at once. What happened is kept for `--stats` and `--explain`. What not: what
 //! is compiled and when is decided in [`super::policy`].
 
+use super::advice::{self, Taken};
 use crate::interp;
 use crate::ir::FuncId;
 use crate::jit::{Compiled, Level, Program, Unit};
@@ -79,6 +80,7 @@ pub struct Compiler {
     full: Mutex<HashSet<FuncId>>,
     log: Mutex<Vec<Event>>,
     busy: AtomicUsize,
+    taken: Taken,
 }
 
 impl Compiler {
@@ -97,6 +99,7 @@ impl Compiler {
             full: Mutex::default(),
             log: Mutex::default(),
             busy: AtomicUsize::new(0),
+            taken: Taken::default(),
         }
     }
 
@@ -244,6 +247,23 @@ impl Compiler {
             _ => None,
         };
         log.iter().filter_map(of).collect()
+    }
+
+    /// Adds the processor time of a compilation that the program paid for.
+    pub fn took_from_program(&self, time: Duration) {
+        self.taken.add(time);
+    }
+
+    /// Returns how much shorter the run would have been with the program in the cache. Returns `None`
+    /// where that is little, where there is no cache, and where this was told before.
+    pub fn advice(&self) -> Option<Duration> {
+        let saving = self.taken.saving()?;
+        let shelf = self.program.shelf()?;
+        if shelf.bytes(advice::NAME).is_some() {
+            return None;
+        }
+        shelf.put_bytes(advice::NAME, &[]);
+        Some(saving)
     }
 
     /// Writes down what happened.

@@ -4,6 +4,7 @@
 //! [`process`] places the module, runs constructors, main, destructors; [`policy`] decides what is
 //! compiled and when. What not: the tiers themselves are `interp` and `jit`.
 
+mod advice;
 mod ahead;
 pub mod archive;
 mod assembly;

@@ -572,6 +572,9 @@ impl Queue {
                         }
                     }
                     let took = own_time().saturating_sub(start);
+                    if job.awaited || self.idle() == 0 && self.left_over() == 0 {
+                        self.compiler.took_from_program(took);
+                    }
                     self.learn(job.level, took.saturating_sub(PER_UNIT), effort);
                 }
                 // What cannot be compiled goes on as it is.

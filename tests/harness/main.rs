@@ -8,6 +8,7 @@
 //!
 //! Compiled guests are kept under `target/guests`, named by a hash of source, flags and compiler.
 
+mod advice;
 mod archives;
 mod baseline;
 mod cache;
@@ -127,6 +128,7 @@ fn main() {
     trials.extend(npb::trials());
     if std::env::var_os("OMPVM_CHAOS").is_none() {
         // About what is compiled and kept when, which then follows other rules.
+        trials.extend(advice::trials());
         trials.extend(baseline::trials());
         trials.extend(cache::trials());
         trials.extend(cli::trials());
