@@ -8,15 +8,27 @@
 
 INLINE uint32_t lanes(uint32_t count) { return count >= WARP ? ~0u : (1u << count) - 1; }
 
+enum { LOOKS = 64 };
+
+/* The threads of a warp meet as lanes, then one of them counts for all: as many additions to one word as
+ * there are warps, not threads. The wait is short where all threads are on their way; so it sleeps only
+ * after some looks. */
 static __attribute__((noinline)) void counted_barrier(uint32_t threads) {
   uint32_t *arrived = (uint32_t *)&team.arrived, *turn = (uint32_t *)&team.turn;
-  uint32_t now = __scoped_atomic_load_n(turn, __ATOMIC_RELAXED, BLOCK);
-  if (__scoped_atomic_fetch_add(arrived, 1, __ATOMIC_ACQ_REL, BLOCK) + 1 == threads) {
-    __scoped_atomic_store_n(arrived, 0, __ATOMIC_RELAXED, BLOCK);
-    __scoped_atomic_store_n(turn, now + 1, __ATOMIC_RELEASE, BLOCK);
+  uint32_t warp = thread_number() / WARP, warps = (threads + WARP - 1) / WARP;
+  uint32_t mask = lanes(threads - warp * WARP);
+  __nvvm_bar_warp_sync(mask);
+  if (thread_number() % WARP == 0) {
+    uint32_t now = __scoped_atomic_load_n(turn, __ATOMIC_RELAXED, BLOCK);
+    if (__scoped_atomic_fetch_add(arrived, 1, __ATOMIC_ACQ_REL, BLOCK) + 1 == warps) {
+      __scoped_atomic_store_n(arrived, 0, __ATOMIC_RELAXED, BLOCK);
+      __scoped_atomic_store_n(turn, now + 1, __ATOMIC_RELEASE, BLOCK);
+    }
+    for (uint32_t looks = 0; __scoped_atomic_load_n(turn, __ATOMIC_ACQUIRE, BLOCK) == now; looks++)
+      if (looks >= LOOKS)
+        relax();
   }
-  while (__scoped_atomic_load_n(turn, __ATOMIC_ACQUIRE, BLOCK) == now)
-    relax();
+  __nvvm_bar_warp_sync(mask);
 }
 
 SHORT_ENTRY void __kmpc_barrier(Ident *ident, int32_t thread) {

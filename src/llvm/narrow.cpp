@@ -8,6 +8,10 @@
 // a constant overflow, so that what is computed from them in 64 bits can be shared: the places of a row,
 // of the one before and of the one behind it.
 //
+// The divisors do not change in the loop. So the reciprocal of each is computed before it, by one division, and
+// an iteration multiplies, and corrects by one (Granlund and Montgomery, PLDI 1994, with a remainder in place of
+// a second word). A GPU's own division takes five times as long: it converts to floating point and back each time.
+//
 // Why that is right: the loop goes on while the next number is at most the last one; small numbers add up
 // without overflow, and whether they are compared as signed or not is the same.
 //
@@ -19,6 +23,7 @@
 #include <llvm/Analysis/AssumptionCache.h>
 #include <llvm/Analysis/ScalarEvolution.h>
 #include <llvm/Analysis/TargetLibraryInfo.h>
+#include <llvm/IR/IntrinsicsNVPTX.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/PatternMatch.h>
 #include <llvm/Transforms/Utils/LCSSA.h>
@@ -243,14 +248,43 @@ private:
     for (Value *value : asked)
       all = build.CreateOr(all, value);
     Value *guard = build.CreateICmpULT(all, build.getInt64(SMALL));
-    ompvm::version(loop, guard, ".small", tree, loops);
-    narrow(how, small);
+    BasicBlock *before = ompvm::version(loop, guard, ".small", tree, loops).chosen;
+    narrow(how, small, before->getTerminator());
     evolution.forgetAllLoops();
   }
 
-  /// Has the version that runs where the guard holds compute in 32 bits.
-  void narrow(const Counting &how, ArrayRef<Instruction *> small) {
+  /// A quotient of a small number by a divisor that does not change, and its remainder.
+  struct Divided {
+    Value *quotient, *remainder;
+  };
+
+  /// Divides by multiplying with the reciprocal.
+  ///
+  /// With r = floor((2^32 - 1) / d), n * r / 2^32 is at most n / d and, for n below 2^31, at least n / d - 1. So
+  /// the quotient that it rounds down to is right or one too small.
+  static Divided divide(IRBuilder<> &build, Value *number, Value *divisor, Value *reciprocal) {
+    Value *quotient = build.CreateIntrinsic(Intrinsic::nvvm_mulhi_ui, {number, reciprocal});
+    Value *rest = build.CreateSub(number, build.CreateMul(quotient, divisor));
+    Value *less = build.CreateICmpUGE(rest, divisor);
+    return {build.CreateSelect(less, build.CreateAdd(quotient, build.getInt32(1)), quotient),
+            build.CreateSelect(less, build.CreateSub(rest, divisor), rest)};
+  }
+
+  /// Has the version that runs where the guard holds compute in 32 bits; `before` is the end of the block before it.
+  void narrow(const Counting &how, ArrayRef<Instruction *> small, Instruction *before) {
     Type *word = Type::getInt32Ty(f.getContext());
+    DenseMap<Value *, std::pair<Value *, Value *>> reciprocals;
+    // The divisor in 32 bits, and its reciprocal. A divisor of zero that no iteration divides by does no harm.
+    auto reciprocal = [&](Value *divisor) {
+      auto &known = reciprocals[divisor];
+      if (!known.first) {
+        IRBuilder<> outside(before);
+        Value *narrowed = outside.CreateTrunc(divisor, word);
+        Value *some = outside.CreateBinaryIntrinsic(Intrinsic::umax, narrowed, outside.getInt32(1));
+        known = {narrowed, outside.CreateUDiv(outside.getInt32(~0u), some)};
+      }
+      return known;
+    };
     IRBuilder<> build(&*how.counter->getParent()->getFirstInsertionPt());
     auto half = [&](Value *value) { return build.CreateTrunc(value, word); };
     auto *low = cast<Instruction>(half(how.counter));
@@ -266,12 +300,14 @@ private:
         break;
       case Instruction::UDiv:
       case Instruction::SDiv:
-        result = build.CreateUDiv(half(i->getOperand(0)), half(i->getOperand(1)));
-        break;
       case Instruction::URem:
-      case Instruction::SRem:
-        result = build.CreateURem(half(i->getOperand(0)), half(i->getOperand(1)));
+      case Instruction::SRem: {
+        auto [divisor, factor] = reciprocal(i->getOperand(1));
+        Divided both = divide(build, half(i->getOperand(0)), divisor, factor);
+        bool whole = i->getOpcode() == Instruction::UDiv || i->getOpcode() == Instruction::SDiv;
+        result = whole ? both.quotient : both.remainder;
         break;
+      }
       default: {
         auto *product = cast<Instruction>(i->getOperand(1));
         Value *less = build.CreateMul(half(product->getOperand(0)), half(product->getOperand(1)));

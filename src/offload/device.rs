@@ -86,6 +86,8 @@ pub struct Kernel {
     pub reduction_size: u32,
     /// Blocks that the buffer of a cross-team reduction holds at once.
     pub reduction_length: u32,
+    /// The number of blocks changes none of the results: `num_teams` is no more than a bound.
+    pub any_grid: bool,
     /// Bytes of each argument's slot in [`Launch::args`] beyond the first, which is the launch
     /// environment's address; kernels of OpenMP take words only.
     pub args: u32,
@@ -463,6 +465,7 @@ mod tests {
             teams,
             reduction_size: 0,
             reduction_length: 0,
+            any_grid: false,
             args: 0,
         }
     }

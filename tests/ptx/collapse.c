@@ -1,5 +1,7 @@
-/* Two loops in one, divided by 32 bits: the places of three rows from one multiplication.
+/* Two loops in one: an iteration finds its indices in 32 bits, by the reciprocal of the divisor, which is
+ * computed before the loop; the places of three rows come from one multiplication.
  * with: div.u32
+ * with: mul.hi.u32
  */
 void stencil(double *a, double *b, int n) {
 #pragma omp target teams distribute parallel for collapse(2) map(tofrom : b[ : n *n]) map(to : a[ : n *n])

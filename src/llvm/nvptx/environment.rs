@@ -46,6 +46,7 @@ pub(super) fn read(module: LLVMModuleRef) -> Vec<Kernel> {
                 environment: environment(module, &name),
                 parameters: llvm!(core::LLVMCountParams(f)),
                 refused: None,
+                any_grid: false,
                 name,
             }
         })

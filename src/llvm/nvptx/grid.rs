@@ -135,7 +135,7 @@ fn argument(call: LLVMValueRef, index: u32) -> LLVMValueRef {
     llvm!(core::LLVMGetOperand(call, index))
 }
 
-fn constant(value: LLVMValueRef) -> Option<u64> {
+pub(super) fn constant(value: LLVMValueRef) -> Option<u64> {
     (!llvm!(core::LLVMIsAConstantInt(value)).is_null())
         .then(|| llvm!(core::LLVMConstIntGetZExtValue(value)))
 }
@@ -165,7 +165,7 @@ fn whole_block(region: LLVMValueRef, sizes: &HashSet<u64>) -> bool {
         && inner_loop(function).is_some()
 }
 
-fn region_function(region: LLVMValueRef) -> LLVMValueRef {
+pub(super) fn region_function(region: LLVMValueRef) -> LLVMValueRef {
     through_casts(argument(region, 5))
 }
 

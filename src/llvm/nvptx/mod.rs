@@ -23,6 +23,7 @@ mod grid;
 mod groups;
 pub(in crate::llvm) mod machine;
 mod mathematics;
+mod shape;
 
 pub use environment::Environment;
 pub use mathematics::Mathematics;
@@ -64,6 +65,8 @@ pub struct Kernel {
     pub parameters: u32,
     /// Why there is no code for it, and where in the source.
     pub refused: Option<Refusal>,
+    /// The number of teams changes none of its results, so the device may choose it.
+    pub any_grid: bool,
 }
 
 /// Why something cannot run on the device.
@@ -108,6 +111,9 @@ fn lower_here(request: &Request) -> Result<Lowered, String> {
     prepare(module, &machine)?;
     environment::make_room(module, &kernels);
     grid::rewrite(module, &kernels);
+    for kernel in &mut kernels {
+        kernel.any_grid = shape::any_grid(module, kernel);
+    }
     mathematics::name(module, &request.mathematics);
     link(&parsed, device::RUNTIME, "runtime")?;
     mathematics::link(&parsed, &request.mathematics)?;
@@ -128,7 +134,7 @@ fn lower_here(request: &Request) -> Result<Lowered, String> {
     super::shim::narrow(module);
     machine.run(
         module,
-        c"function(instcombine<no-verify-fixpoint>,simplifycfg,adce),globaldce",
+        c"function(early-cse,instcombine<no-verify-fixpoint>,simplifycfg,adce),globaldce",
     )?;
     finish::barriers(module);
     finish::zeros(module);

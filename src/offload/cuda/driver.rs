@@ -112,6 +112,7 @@ pub(super) mod attribute {
     pub const MULTIPROCESSOR_THREADS: i32 = 39;
     pub const MAJOR: i32 = 75;
     pub const MINOR: i32 = 76;
+    pub const MULTIPROCESSOR_REGISTERS: i32 = 82;
     pub const DYNAMIC_SHARED: i32 = 97;
 }
 
@@ -137,6 +138,10 @@ pub(super) const MAPPED: c_uint = 2;
 pub(super) const GLOBAL: c_uint = 1;
 /// A function's attribute: bytes of shared memory that a launch may ask for.
 pub(super) const FUNCTION_DYNAMIC_SHARED: c_int = 8;
+/// A function's attribute: bytes of a thread's stack.
+pub(super) const FUNCTION_LOCAL: c_int = 3;
+/// A function's attribute: registers of a thread.
+pub(super) const FUNCTION_REGISTERS: c_int = 4;
 /// A function's attribute: threads of a block at most.
 pub(super) const FUNCTION_THREADS: c_int = 0;
 /// The form of code given to the linker.

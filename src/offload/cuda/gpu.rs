@@ -32,6 +32,7 @@ pub struct Gpu {
     limits: Limits,
     multiprocessors: u32,
     multiprocessor_threads: u32,
+    multiprocessor_registers: u32,
     pool: Pool,
     queues: Queues,
     staging: Staging,
@@ -95,6 +96,7 @@ impl Gpu {
             limits,
             multiprocessors,
             multiprocessor_threads,
+            multiprocessor_registers: ask(attribute::MULTIPROCESSOR_REGISTERS)?,
             pool: Pool::default(),
             queues: Queues::default(),
             staging: Staging::default(),
@@ -141,6 +143,11 @@ impl Gpu {
         let stream = self.queues.stream(self, queue)?;
         // SAFETY: a stream of this device.
         self.check(unsafe { (self.driver.await_stream)(stream) }, doing, 0)
+    }
+
+    /// The most registers of a thread with which enough threads run at once.
+    pub(super) fn most_registers(&self) -> u32 {
+        super::registers::most(self.multiprocessor_registers, self.multiprocessor_threads)
     }
 
     /// Blocks of a kernel that a multiprocessor runs at once.
@@ -348,10 +355,11 @@ impl Device for Gpu {
             }
             _ => block.min(entry.threads),
         };
-        if teams != 0 || kernel.mode != Mode::Spmd || entry.refused.is_some() {
+        let asked = teams != 0 || kernel.teams.1 > 0;
+        if kernel.mode != Mode::Spmd || entry.refused.is_some() || trip == 0 {
             return (usual, block);
         }
-        if kernel.teams.1 > 0 || trip == 0 {
+        if asked && !kernel.any_grid {
             return (usual, block);
         }
         let full = self.multiprocessors * self.occupancy(entry, block);
@@ -365,7 +373,7 @@ impl Device for Gpu {
         let blocks = u32::try_from(wanted)
             .unwrap_or(u32::MAX)
             .min(most)
-            .min(self.limits.blocks);
+            .min(if asked { usual } else { self.limits.blocks });
         (blocks.max(1), block)
     }
 

@@ -2,7 +2,8 @@
 
 use super::driver::{self, Function, Link, Module};
 use super::gpu::Gpu;
-use crate::llvm::nvptx::Kernel as Known;
+use super::registers::{self, Needs};
+use crate::llvm::nvptx::{Kernel as Known, Lowered};
 use crate::offload::device::{Code, Failure, Image, Kernel, Mode, Result, Symbol};
 use crate::offload::nvptx;
 use hashbrown::HashMap;
@@ -65,10 +66,48 @@ fn binary(gpu: &Gpu, compiled: &nvptx::Compiled) -> Result<Module> {
     }
     let bytes = link(gpu, &compiled.lowered.ptx)?;
     let module = load_module(gpu, &bytes)?;
+    let (bytes, module) = with_bounds(gpu, &compiled.lowered, bytes, module);
     if let Some(shelf) = &compiled.shelf {
         shelf.put_bytes(&name, &bytes);
     }
     Ok(module)
+}
+
+/// The module with fewer registers for the kernels that leave a multiprocessor too few threads; the one
+/// given where there are none, or where a bound costs too much.
+fn with_bounds(gpu: &Gpu, lowered: &Lowered, bytes: Vec<u8>, module: Module) -> (Vec<u8>, Module) {
+    let Ok(ptx) = std::str::from_utf8(&lowered.ptx) else {
+        return (bytes, module);
+    };
+    let most = gpu.most_registers();
+    let mut large: Vec<(&str, Needs)> = lowered
+        .kernels
+        .iter()
+        .filter(|k| k.refused.is_none())
+        .filter_map(|k| Some((&*k.name, Needs::of(gpu, module, &k.name)?)))
+        .filter(|(_, needs)| needs.registers > most as i32)
+        .collect();
+    // Once with all of them, then with those that take the bound well.
+    while !large.is_empty() {
+        let names: Vec<&str> = large.iter().map(|(name, _)| *name).collect();
+        let Ok(other) = link(gpu, registers::bound(ptx, &names, most).as_bytes()) else {
+            break;
+        };
+        let Ok(loaded) = load_module(gpu, &other) else {
+            break;
+        };
+        let count = large.len();
+        large.retain(|(name, free)| {
+            Needs::of(gpu, loaded, name).is_some_and(|bounded| free.accepts(bounded))
+        });
+        let unused = if large.len() == count { module } else { loaded };
+        // SAFETY: nothing of that module was handed out.
+        unsafe { (gpu.driver.unload)(unused) };
+        if large.len() == count {
+            return (other, loaded);
+        }
+    }
+    (bytes, module)
 }
 
 fn load_module(gpu: &Gpu, bytes: &[u8]) -> Result<Module> {
@@ -174,6 +213,7 @@ fn kernel(known: &Known, entry: &'static Entry) -> Kernel {
         teams: environment.map_or((0, 0), |e| e.teams),
         reduction_size: environment.map_or(0, |e| e.reduction_size),
         reduction_length: environment.map_or(0, |e| e.reduction_length),
+        any_grid: known.any_grid,
         args: known.parameters.saturating_sub(1) * 8,
     }
 }

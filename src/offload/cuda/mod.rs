@@ -14,6 +14,7 @@ mod gpu;
 mod image;
 mod memory;
 mod queue;
+mod registers;
 mod staging;
 
 pub use gpu::Gpu;

@@ -165,6 +165,7 @@ pub(super) fn environment(handle: u64, args: u32, bytes: Option<&[u8]>) -> Kerne
         teams: (0, 0),
         reduction_size: 0,
         reduction_length: 0,
+        any_grid: false,
         args,
     };
     let Some(bytes) = bytes.filter(|b| b.len() >= 28) else {

@@ -1,0 +1,238 @@
+//! Finds the kernels that cannot tell how many teams run them.
+//!
+//! `num_teams` asks for a number of teams, and a program may observe it. A kernel that only divides a
+//! loop over the whole grid ([`super::grid`]) computes the same with any number; so the device may choose
+//! the grid that suits it. A program that asks for one team per 256 iterations, as CUDA programs
+//! count their blocks, otherwise pays a reduction over the block and one over the grid for each.
+//!
+//! Works on the module after [`super::grid::rewrite`] and before the runtime is linked, while calls of the
+//! runtime still have their names. Conservative: a kernel that does anything else than divide loops
+//! and combine their reductions keeps the number of teams that it asks for.
+
+use super::{Kernel, called, function, instructions};
+use crate::llvm::raw::llvm;
+use crate::llvm::reader::name_of;
+use hashbrown::HashSet;
+use inkwell::llvm_sys::prelude::*;
+use inkwell::llvm_sys::{LLVMIntPredicate, LLVMOpcode};
+
+/// Runs a region in which a loop is divided over the grid.
+const GRID_REGION: &str = "__ompvm_parallel_grid";
+/// Combines the teams' results; returns 1 on the one thread that stores the sum.
+const TEAMS_REDUCE: &str = "__kmpc_nvptx_teams_reduce_nowait_v2";
+/// Entries that a construct over the whole grid calls outside of its region.
+const CONSTRUCT: [&str; 8] = [
+    GRID_REGION,
+    TEAMS_REDUCE,
+    "__kmpc_target_init",
+    "__kmpc_target_deinit",
+    "__kmpc_global_thread_num",
+    "__kmpc_get_hardware_num_threads_in_block",
+    "__kmpc_reduction_get_fixed_buffer",
+    "__kmpc_distribute_static_fini",
+];
+/// Prefixes of further such entries.
+const CONSTRUCT_PREFIXES: [&str; 3] = ["__ompvm_distribute_whole_", "llvm.", "__kmpc_free_shared"];
+
+/// Returns true if no result of the kernel depends on the number of its teams.
+pub(super) fn any_grid(module: LLVMModuleRef, kernel: &Kernel) -> bool {
+    let Some(entry) = function(module, &kernel.name) else {
+        return false;
+    };
+    let mut regions = Vec::new();
+    only_divides(entry, &mut regions, &mut HashSet::new())
+        && !regions.is_empty()
+        && !asks_for_teams(regions)
+}
+
+/// Returns true if a function, and what it calls, only divides loops over the grid; adds the functions of
+/// their regions.
+fn only_divides(
+    function: LLVMValueRef,
+    regions: &mut Vec<LLVMValueRef>,
+    seen: &mut HashSet<LLVMValueRef>,
+) -> bool {
+    if !seen.insert(function) {
+        return true;
+    }
+    instructions(function).all(|instruction| {
+        match llvm!(core::LLVMGetInstructionOpcode(instruction)) {
+            LLVMOpcode::LLVMStore => {
+                is_local(llvm!(core::LLVMGetOperand(instruction, 1)))
+                    || by_the_last_team(function, instruction)
+            }
+            LLVMOpcode::LLVMAtomicRMW | LLVMOpcode::LLVMAtomicCmpXchg | LLVMOpcode::LLVMFence => {
+                by_the_last_team(function, instruction)
+            }
+            LLVMOpcode::LLVMInvoke | LLVMOpcode::LLVMCallBr => false,
+            LLVMOpcode::LLVMCall => {
+                let Some(callee) = called(instruction) else {
+                    return false;
+                };
+                let name = name_of(callee);
+                if &*name == GRID_REGION {
+                    regions.push(super::grid::region_function(instruction));
+                }
+                if llvm!(core::LLVMIsDeclaration(callee)) == 0 {
+                    only_divides(callee, regions, seen)
+                } else {
+                    !name.contains("ctaid")
+                        && (CONSTRUCT.contains(&&*name)
+                            || CONSTRUCT_PREFIXES.iter().any(|p| name.starts_with(p)))
+                }
+            }
+            _ => true,
+        }
+    })
+}
+
+/// Returns true if a pointer points into a variable of the thread.
+fn is_local(mut pointer: LLVMValueRef) -> bool {
+    loop {
+        let derived = !llvm!(core::LLVMIsACastInst(pointer)).is_null()
+            || !llvm!(core::LLVMIsAGetElementPtrInst(pointer)).is_null();
+        if !derived {
+            return !llvm!(core::LLVMIsAAllocaInst(pointer)).is_null();
+        }
+        pointer = llvm!(core::LLVMGetOperand(pointer, 0));
+    }
+}
+
+/// Returns true if only the thread that combines the last team's results runs the instruction: its block is
+/// entered from the test of what the reduction over the teams returned.
+fn by_the_last_team(function: LLVMValueRef, instruction: LLVMValueRef) -> bool {
+    let block = llvm!(core::LLVMGetInstructionParent(instruction));
+    let enters = |&branch: &LLVMValueRef| {
+        let successors = llvm!(core::LLVMGetNumSuccessors(branch));
+        (0..successors).any(|i| llvm!(core::LLVMGetSuccessor(branch, i)) == block)
+    };
+    let mut entered = instructions(function)
+        .filter(|&i| !llvm!(core::LLVMIsATerminatorInst(i)).is_null())
+        .filter(enters);
+    let (Some(branch), None) = (entered.next(), entered.next()) else {
+        return false;
+    };
+    if llvm!(core::LLVMIsABranchInst(branch)).is_null()
+        || llvm!(core::LLVMIsConditional(branch)) == 0
+        || llvm!(core::LLVMGetSuccessor(branch, 0)) != block
+    {
+        return false;
+    }
+    let test = llvm!(core::LLVMGetCondition(branch));
+    !llvm!(core::LLVMIsAICmpInst(test)).is_null()
+        && llvm!(core::LLVMGetICmpPredicate(test)) == LLVMIntPredicate::LLVMIntEQ
+        && called(llvm!(core::LLVMGetOperand(test, 0)))
+            .is_some_and(|f| &*name_of(f) == TEAMS_REDUCE)
+        && super::grid::constant(llvm!(core::LLVMGetOperand(test, 1))) == Some(1)
+}
+
+/// Returns true if one of the functions, or what they can call, may ask which team it is or how many there
+/// are, or divides a loop over teams in another way.
+fn asks_for_teams(regions: Vec<LLVMValueRef>) -> bool {
+    const TELLING: [&str; 5] = ["team", "distribute", "ctaid", "ompx", "grid_dim"];
+    const DIVIDED: [&str; 2] = ["__ompvm_for_grid_", TEAMS_REDUCE];
+    let mut seen = HashSet::new();
+    let mut open = regions;
+    while let Some(function) = open.pop() {
+        if !seen.insert(function) {
+            continue;
+        }
+        let name = name_of(function);
+        let divided = DIVIDED.iter().any(|d| name.starts_with(d));
+        if llvm!(core::LLVMIsDeclaration(function)) != 0 {
+            if !divided && TELLING.iter().any(|t| name.contains(t)) {
+                return true;
+            }
+            continue;
+        }
+        for instruction in instructions(function) {
+            if !llvm!(core::LLVMIsACallInst(instruction)).is_null() && called(instruction).is_none()
+            {
+                // A call through a pointer, or assembly, which may read the block's number.
+                return true;
+            }
+            for index in 0..llvm!(core::LLVMGetNumOperands(instruction)) {
+                let operand = llvm!(core::LLVMGetOperand(instruction, index as u32));
+                if !llvm!(core::LLVMIsAFunction(operand)).is_null() {
+                    open.push(operand);
+                }
+            }
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use inkwell::context::Context;
+    use inkwell::memory_buffer::MemoryBuffer;
+
+    /// Asks about a kernel with these lines in it and a region with those.
+    fn asked(kernel: &str, region: &str) -> bool {
+        let text = format!(
+            "declare void @__ompvm_parallel_grid(ptr, i32, i32, i32, i32, ptr, ptr, ptr, i64, i32)
+declare void @__ompvm_distribute_whole_4(ptr, i32, i32, ptr, ptr, ptr, ptr, i32, i32)
+declare i32 @__kmpc_nvptx_teams_reduce_nowait_v2()
+declare i32 @omp_get_num_teams()
+declare void @native()
+define void @region(ptr %a) {{
+{region}  store i32 1, ptr %a
+  ret void
+}}
+define void @kernel(ptr %env, ptr %sum) {{
+  %lower = alloca i32
+  store i32 0, ptr %lower
+  call void @__ompvm_distribute_whole_4(ptr null, i32 0, i32 91, ptr null, ptr %lower, ptr null, ptr null, i32 1, i32 1)
+  call void @__ompvm_parallel_grid(ptr null, i32 0, i32 1, i32 -1, i32 -1, ptr @region, ptr null, ptr null, i64 0, i32 0)
+{kernel}  ret void
+}}
+"
+        );
+        let context = Context::create();
+        let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "shape");
+        let module = context.create_module_from_ir(buffer).unwrap();
+        let kernel = Kernel {
+            name: "kernel".into(),
+            environment: None,
+            parameters: 2,
+            refused: None,
+            any_grid: false,
+        };
+        any_grid(module.as_mut_ptr(), &kernel)
+    }
+
+    #[test]
+    fn a_loop_over_the_grid_may_have_any_number_of_teams() {
+        assert!(asked("", ""));
+        // The sum is stored once, by the team that comes last.
+        assert!(asked(
+            "  %last = call i32 @__kmpc_nvptx_teams_reduce_nowait_v2()
+  %is = icmp eq i32 %last, 1
+  br i1 %is, label %store, label %end
+store:
+  store i32 7, ptr %sum
+  br label %end
+end:
+",
+            ""
+        ));
+    }
+
+    #[test]
+    fn what_a_team_does_by_itself_fixes_their_number() {
+        assert!(!asked("  store i32 7, ptr %sum\n", ""));
+        assert!(!asked(
+            "  %old = atomicrmw add ptr %sum, i32 1 seq_cst\n",
+            ""
+        ));
+        assert!(!asked("  call void @native()\n", ""));
+    }
+
+    #[test]
+    fn asking_for_the_number_fixes_it() {
+        assert!(!asked("", "  %n = call i32 @omp_get_num_teams()\n"));
+        assert!(!asked("", "  %f = load ptr, ptr %a\n  call void %f()\n"));
+        assert!(asked("", "  call void @native()\n"));
+    }
+}
