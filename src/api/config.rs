@@ -165,8 +165,8 @@ impl Config {
         self
     }
 
-    /// Size in bytes of the guest stacks of threads that start from now on, in the whole process
-    /// (default: four times the native limit, as frames of the interpreter are larger).
+    /// Size in bytes of the stack that calls into the program run on (default: the caller's own stack).
+    /// Frames of the interpreter take about four times the room of compiled ones.
     pub fn stack_size(mut self, bytes: usize) -> Self {
         self.stack = bytes;
         self

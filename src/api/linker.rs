@@ -8,7 +8,6 @@ use super::module::Module;
 use super::process::Process;
 use crate::ir;
 use crate::llvm::cache::Shelf;
-use crate::memory::stack;
 use crate::offload;
 use crate::support::error::Error;
 use crate::tier::archive::Archive;
@@ -121,9 +120,6 @@ impl Program {
         }
         offload::devices::choose(config.devices.unwrap_or_else(devices_of_environment));
         offload::outlined::choose(config.offload.unwrap_or_else(offload_of_environment));
-        if config.stack != 0 {
-            stack::set_sizes(config.stack, config.stack);
-        }
         let linked = self.symbols(&config)?;
         // With a tool, code is compiled with other entries, which is not worth keeping.
         let shelf = self
@@ -148,6 +144,7 @@ impl Program {
             args,
             env: config.env,
             native: config.native,
+            stack: config.stack,
             mode: match config.tier {
                 Tier::Interp => Mode::Interp,
                 Tier::Baseline => Mode::Baseline,

@@ -94,7 +94,7 @@ pub(super) fn left(regs: *mut u64) {
     loop {
         let top = TOP.get();
         // SAFETY: the guest left it without unregistering, in memory that is still mapped.
-        if top.is_null() || unsafe { (*top.cast::<JumpBuffer>()).regs } <= regs {
+        if top.is_null() || unsafe { (*top.cast::<JumpBuffer>()).regs } >= regs {
             return;
         }
         // SAFETY: as above.

@@ -202,6 +202,8 @@ const HANDLED: [&str; 37] = [
     "memcpy",
     "memmove",
     "memset",
+    "stackguard",
+    "stackprotector",
     "stacksave",
     "stackrestore",
     "trap",

@@ -5,18 +5,17 @@
 //! no handler is here (`exec`).
 
 use super::exec::{self, VaList};
-use super::frame::{self, HEADER, Header, Lowered};
+use super::frame::{self, HEAD, HEADER, Header, Lowered};
 use super::isa::{Enc, Nil};
 use super::thunk::Thunks;
 use super::{baseline, child, lower, stats, unwind};
 use crate::ir::{FuncId, LocId};
-use crate::memory::abi::{NativeFrame, set_entry_hook};
-use crate::memory::activation::{self, Activation, Exit};
-use crate::memory::altstack;
+use crate::memory::abi::{CallPlan, NativeFrame, set_entry_hook};
+use crate::memory::activation::{self, Activation, Event, Exit, MARGIN, Onward};
 use crate::memory::func::FuncRef;
 use crate::memory::thread::{self, ThreadState};
-use crate::memory::{image::Image, signals, throws, walk};
-use crate::support::error::{Error, TrapKind, Unsupported};
+use crate::memory::{image::Image, signals, stack, throws, walk};
+use crate::support::error::{Error, Unsupported};
 use crate::support::own_work;
 use std::ffi::c_void;
 use std::fmt::Write;
@@ -34,8 +33,9 @@ static EXIT: Enc<Nil> = Enc {
 /// The compiled rare instructions of the process.
 pub(super) static THUNKS: LazyLock<Thunks> = LazyLock::new(Thunks::default);
 
-/// Bytes above the stack pointer that an interrupted handler may have been about to use.
-const RED_ZONE: usize = 4096;
+/// Bytes of room for further frames that an activation begins with: what a callback calls mostly fits, and
+/// tasks can be nested deep.
+const ROOM: usize = 1024;
 
 /// Makes the interpreter the one that runs guest functions in this process.
 pub fn init() {
@@ -175,9 +175,17 @@ impl Drop for Claim {
 pub fn lower_function(func: &FuncRef) -> &'static Lowered {
     // SAFETY: only this function stores there, code that is never freed.
     let known = || unsafe { func.code.load(Ordering::Acquire).cast::<Lowered>().as_ref() };
-    if let Some(code) = known() {
-        return code;
+    match known() {
+        Some(code) => code,
+        None => stack::with_room(|| lower_first(func)),
     }
+}
+
+#[cold]
+#[inline(never)]
+fn lower_first(func: &FuncRef) -> &'static Lowered {
+    // SAFETY: as in `lower_function`.
+    let known = || unsafe { func.code.load(Ordering::Acquire).cast::<Lowered>().as_ref() };
     let claim = Claim::of(func);
     if let Some(code) = known() {
         return code;
@@ -250,7 +258,8 @@ pub fn behind_call(returns: usize) -> Option<usize> {
             return None;
         }
         let code = frame::lowered(frame.cast()).as_ref()?;
-        code.behind(state.ip).filter(|_| code.contains(state.ip))
+        let ip = state.position();
+        code.behind(ip).filter(|_| code.contains(ip))
     }
 }
 
@@ -308,69 +317,43 @@ fn describe(ip: *const u64, place: &mut dyn Write, function: &mut dyn Write) {
     }
 }
 
-struct Start {
-    ip: *const u64,
-    regs: *mut u64,
-    cx: *mut ThreadState,
+/// What an activation runs, and for whom.
+struct Call<'a> {
+    code: &'static Lowered,
+    by: Caller<'a>,
 }
 
-extern "C-unwind" fn go(start: *mut c_void, _: usize) -> usize {
-    // SAFETY: `enter` below passes a live Start.
-    unsafe {
-        let start = &*start.cast::<Start>();
-        exec::run(start.ip, start.regs, start.cx);
-    }
-    0
+/// Where arguments come from and where the result goes.
+enum Caller<'a> {
+    Native(&'a CallPlan, *mut NativeFrame),
+    /// Words, and room for as many.
+    Guest(&'a [u64], &'a mut [u64]),
 }
 
-/// Whether code of ours called: the runtime a region's or a task's function. It was called itself
-/// in an orderly way, so no handler was interrupted; guests' signal handlers are called by the
-/// kernel. Without a [`RED_ZONE`] tasks can be nested ten times as deep.
-fn called_by_us(native: &NativeFrame) -> bool {
-    // SAFETY: the return address lies below the first stack argument.
-    let from = unsafe { native.stack.cast::<usize>().sub(1).read() };
-    walk::is_ours(from)
-}
-
-/// Most parameters whose places fit the native stack; more go to the guest stack's scratch area.
+/// Most parameters whose places are listed without taking memory.
 const MAX_PARAMS: usize = 32;
 
-extern "C-unwind" fn enter(func: &FuncRef, native: &mut NativeFrame) {
-    let code = lower_function(func);
-    let plan = match func.plan() {
-        Ok(plan) => plan,
-        Err(why) => {
-            let name = &func.image().module.functions[func.id].name;
-            let what = Unsupported {
-                what: format!("a call from native code with {why}"),
-                place: None,
-                function: Some(name.to_string()),
-            };
-            eprintln!("ompvm: {}", Error::Unsupported(vec![what]));
-            std::process::exit(125)
-        }
-    };
-    let cx = thread::current();
-    // SAFETY: the state is this thread's; frames are laid out above its stack pointer, and
-    // `enter` of the callee checks the limit.
+/// Bytes of the frame that stands for the native caller: its header, the result and the list that `va_start`
+/// copies.
+fn base_bytes(code: &Lowered) -> usize {
+    HEAD + ret_words(code) * 8 + size_of::<VaList>().next_multiple_of(16)
+}
+
+fn ret_words(code: &Lowered) -> usize {
+    (code.ret_words as usize).max(2).next_multiple_of(2)
+}
+
+/// Lays out the first frames below `end`.
+#[inline(never)]
+fn begin(act: &mut Activation, end: usize) -> Onward {
+    // SAFETY: `enter` passes what is called and made room for both frames; they are written before anything
+    // reads them.
     unsafe {
-        let mut act = Activation::default();
-        act.push(cx);
-        stats::begin(&mut act, cx, func);
-        let fresh = altstack::follow(cx, &mut act, ptr::from_mut(native) as usize);
-        let zone = if fresh || act.prev.is_null() || called_by_us(native) {
-            0
-        } else {
-            RED_ZONE
-        };
-        let start = ((*cx).sp as usize + zone).next_multiple_of(16) as *mut u8;
-        let base = start.cast::<u64>().add(HEADER);
-        let ret_words = (code.ret_words as usize).max(2).next_multiple_of(2);
-        let va = base.add(ret_words).cast::<VaList>();
-        let regs = va.byte_add(32).cast::<u64>().add(HEADER);
-        if regs.cast::<u8>() >= (*cx).limit {
-            signals::raise_trap(TrapKind::StackOverflow, code.entry);
-        }
+        let Call { code, by } = &*act.call.cast::<Call>();
+        let lowest = end - base_bytes(code);
+        let base = (lowest as *mut u64).add(HEADER);
+        let va = base.add(ret_words(code)).cast::<VaList>();
+        let regs = (lowest as *mut u64).byte_sub(code.frame as usize);
         frame::write_header(
             base,
             Header {
@@ -379,22 +362,50 @@ extern "C-unwind" fn enter(func: &FuncRef, native: &mut NativeFrame) {
                 code: ptr::null(),
                 dst: 0,
                 va: ptr::null(),
-                sp: (*cx).sp,
+                sp: lowest as *mut u8,
             },
         );
-        (*cx).sp = regs.sub(HEADER).cast();
         frame::write_header(
             regs,
             Header {
                 return_ip: (&raw const EXIT).cast(),
                 caller: base,
-                code,
+                code: *code,
                 dst: u32::from(code.ret_words) << 16,
                 va,
-                sp: start,
+                sp: lowest as *mut u8,
             },
         );
-        let start_of = plan.va_start();
+        match by {
+            Caller::Native(plan, native) => take(code, plan, &mut **native, regs, va),
+            Caller::Guest(words, _) => {
+                let n = words.len().min(code.frame as usize / 8);
+                regs.copy_from_nonoverlapping(words.as_ptr(), n);
+            }
+        }
+        (*act.state).sp = regs.cast::<u8>().sub(HEAD);
+        act.frame = regs.cast();
+        Onward {
+            ip: code.entry,
+            regs,
+        }
+    }
+}
+
+/// Takes a native caller's arguments.
+///
+/// # Safety
+/// `regs` and `va` are the fresh frame's of `code`, whose plan it is.
+unsafe fn take(
+    code: &Lowered,
+    plan: &CallPlan,
+    native: &mut NativeFrame,
+    regs: *mut u64,
+    va: *mut VaList,
+) {
+    let start_of = plan.va_start();
+    // SAFETY: the caller's promise.
+    unsafe {
         va.write(VaList {
             gp_offset: start_of.gp_offset,
             fp_offset: start_of.fp_offset,
@@ -415,49 +426,124 @@ extern "C-unwind" fn enter(func: &FuncRef, native: &mut NativeFrame) {
                 .collect();
             plan.read_args(native, &dst);
         }
-        act.frame = regs.cast();
-        let mut place = Start {
-            ip: code.entry,
-            regs,
-            cx,
+    }
+}
+
+/// Says where an activation begins, and where it goes on after an exception or a jump.
+extern "C-unwind" fn again(act: &mut Activation, event: Event, value: usize) -> Onward {
+    if event == Event::Begin {
+        return begin(act, value);
+    }
+    // SAFETY: runs on the activation's stack, below its frames, which are alive.
+    unsafe {
+        let act: *mut Activation = act;
+        let cx = Activation::resume(act);
+        // The call that ended so will not come back.
+        (*cx).away = ptr::null_mut();
+        let (exception, place) = match (event, value) {
+            (Event::Jump, unwind::RESUME) => ((*act).interp[1], None),
+            (Event::Jump, buffer) => (0, Some(unwind::resume_jump(buffer, cx))),
+            (_, exception) => (exception, unwind::land_native(&*act, exception, cx)),
         };
-        loop {
-            let exit = activation::enter(&mut act, go, (&raw mut place).cast(), 0);
-            if !matches!(exit, Exit::Returned(_)) {
-                // The call that ended so will not come back.
-                (*cx).away = ptr::null_mut();
-            }
-            match exit {
-                Exit::Returned(_) => break,
-                Exit::Unwound(exception) => {
-                    (*cx).activation = &raw mut act;
-                    (*cx).limit = act.limit;
-                    match unwind::land_native(&act, exception as usize, cx) {
-                        Some((ip, regs)) => place = Start { ip, regs, cx },
-                        None => {
-                            stats::end(&act, cx);
-                            act.pop(cx);
-                            activation::resume_unwind(exception)
-                        }
-                    }
-                }
-                Exit::Jumped(unwind::RESUME) => {
-                    let exception = act.interp[1] as *mut c_void;
-                    stats::end(&act, cx);
-                    act.pop(cx);
-                    activation::resume_unwind(exception)
-                }
-                Exit::Jumped(buffer) => {
-                    let (ip, regs) = unwind::resume_jump(buffer, &raw mut act, cx);
-                    place = Start { ip, regs, cx };
-                }
-                Exit::Trapped => {
-                    crate::bug!("a fault came back to an activation that does not take it")
-                }
+        match place {
+            Some((ip, regs)) => Onward { ip, regs },
+            None => Onward {
+                ip: ptr::null(),
+                regs: ptr::with_exposed_provenance_mut(exception),
+            },
+        }
+    }
+}
+
+/// Takes the result from the frame at `base`, which stands for the caller.
+///
+/// # Safety
+/// `act` is the innermost activation, whose first function has returned.
+#[inline(never)]
+pub(super) unsafe extern "sysv64-unwind" fn finish(base: *mut u64, act: *mut Activation) {
+    // SAFETY: the caller's promise; `enter` is below.
+    unsafe {
+        let call = &mut *(*act).call.cast_mut().cast::<Call>();
+        match &mut call.by {
+            Caller::Native(plan, native) => plan.write_ret(&mut **native, base),
+            Caller::Guest(_, to) => {
+                let n = to.len().min(call.code.ret_words as usize);
+                to.as_mut_ptr().copy_from_nonoverlapping(base, n);
             }
         }
-        plan.write_ret(native, base);
+    }
+}
+
+extern "C-unwind" fn enter(func: &FuncRef, native: &mut NativeFrame) {
+    let code = lower_function(func);
+    let plan = match func.plan() {
+        Ok(plan) => plan,
+        Err(why) => refuse(func, &why),
+    };
+    let mut call = Call {
+        code,
+        by: Caller::Native(plan, native),
+    };
+    let cx = thread::current();
+    // SAFETY: the state is this thread's; there is room for the frames that `begin` lays out.
+    unsafe {
+        let mut act = Activation::default();
+        act.ip = code.entry;
+        act.call = (&raw mut call).cast_const().cast();
+        act.push(cx);
+        stats::begin(&mut act, cx, func);
+        let exit = run(&mut act, code);
+        // The program may have moved this stack to another thread.
+        let cx = thread::current_again();
         stats::end(&act, cx);
         act.pop(cx);
+        if let Exit::Unwound(exception) = exit {
+            activation::resume_unwind(exception)
+        }
     }
+}
+
+/// Runs what an activation that was pushed calls.
+///
+/// # Safety
+/// As for [`activation::run`]; `act.call` is a [`Call`] of `code`.
+unsafe fn run(act: &mut Activation, code: &Lowered) -> Exit {
+    let bytes = base_bytes(code) + code.frame as usize + HEAD + MARGIN + ROOM;
+    act.spill = super::spill::spill as *const () as usize;
+    // SAFETY: the caller's promise.
+    unsafe { activation::run(act, bytes.next_multiple_of(16), again) }
+}
+
+/// Calls `code` with these words as its arguments, as guest code does, in an activation of its own.
+///
+/// # Safety
+/// As for a call of the function; the calling thread runs guest code.
+pub(super) unsafe fn call_words(code: &'static Lowered, words: &[u64], result: &mut [u64]) -> Exit {
+    let mut call = Call {
+        code,
+        by: Caller::Guest(words, result),
+    };
+    // SAFETY: the caller's promise.
+    unsafe {
+        let mut act = Activation::default();
+        act.ip = code.entry;
+        act.call = (&raw mut call).cast_const().cast();
+        act.push(thread::current());
+        let exit = run(&mut act, code);
+        act.pop(thread::current_again());
+        exit
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn refuse(func: &FuncRef, why: &str) -> ! {
+    let name = &func.image().module.functions[func.id].name;
+    let what = Unsupported {
+        what: format!("a call from native code with {why}"),
+        place: None,
+        function: Some(name.to_string()),
+    };
+    eprintln!("ompvm: {}", Error::Unsupported(vec![what]));
+    std::process::exit(125)
 }

@@ -1,8 +1,9 @@
-//! Frames of guest functions on the guest stack, and the code they run.
+//! Frames of guest functions on the native stack, and the code they run.
 //!
-//! A frame is a header of [`HEADER`] words below slot 0, the slots, and the static allocas. It
-//! is claimed by the `enter` instruction and given back by the return; nothing of it lives on
-//! the native stack, so the depth of guest recursion is limited by the guest stack alone.
+//! A frame is a header of [`HEADER`] words below slot 0, the slots, and the static allocas. Frames
+//! grow down, as native ones do: a call places the callee's frame right below what the caller uses, in the
+//! room that the activation has ([`crate::memory::activation`]). A call that finds too little moves the
+//! native stack pointer down and begins anew, so guest calls need no native frames.
 //!
 //! Header, counted down from slot 0: -1 the bytecode position to return to, -2 slot 0 of the
 //! caller, -3 the [`Lowered`] code (null in the base frame of an activation), -4 where the
@@ -17,7 +18,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize};
 
 /// Words of the header.
-pub const HEADER: usize = 6;
+pub const HEADER: usize = crate::memory::thread::HEADER;
+/// Bytes of the header.
+pub const HEAD: usize = HEADER * 8;
+
+/// Frames are a multiple of so many bytes: calls copy arguments four words at a time.
+pub const FRAME_UNIT: u32 = 32;
 
 /// A lowered function.
 #[repr(C)]
@@ -25,6 +31,8 @@ pub const HEADER: usize = 6;
 pub struct Lowered {
     /// The first instruction.
     pub entry: *const u64,
+    /// Bytes of a frame above its header, a multiple of [`FRAME_UNIT`].
+    pub frame: u32,
     /// The function.
     pub func: FuncId,
     /// Its image (a `*const Image`), which owns this.
@@ -45,6 +53,8 @@ pub struct Lowered {
     pub params: Box<[u16]>,
     /// Words of the result.
     pub ret_words: u16,
+    /// Where a frame's guard is, and what is called when it was overwritten.
+    pub guard: Option<(u32, usize)>,
     /// Byte offsets where a new source location starts.
     pub lines: Vec<(u32, Option<LocId>)>,
     /// The end of each call's code and the address behind the call, where tools are told of calls.

@@ -181,7 +181,7 @@ shapes! {
     /// Address `base + off` and a number of bytes.
     Memn { reg: S, base: S, off: i32, bytes: u32 }
     /// Function entry: bytes of the frame, number of constants, their values and slots.
-    Enter { count: u16, frame: u32, pool: usize, slots: usize }
+    Enter { count: u16, pool: usize, slots: usize }
     /// An unconditional branch.
     Br { target: i32 }
     /// A move and a branch.
@@ -208,11 +208,10 @@ shapes! {
     Switch { a: S, n: u32, default: i32, low: u64 }
     /// A return of `n` words.
     Ret { a: S, n: u16 }
-    /// A call of a guest function: `n` argument words follow; `words` results expected. The frame
-    /// that it starts from is `up` times 16 bytes long, where that is fixed.
-    Call { dst: S, words: u16, n: u16, up: u16, func: usize }
+    /// A call of a guest function: `n` argument words follow; `words` results expected.
+    Call { dst: S, words: u16, n: u16, func: usize }
     /// A call of a guest function with the argument `a + imm`; `words` results expected.
-    Call1 { dst: S, words: u16, a: S, up: u16, func: usize, imm: i32 }
+    Call1 { dst: S, words: u16, a: S, func: usize, imm: i32 }
     /// A call through a pointer: `n` argument words follow, then the site's data.
     CallPtr { dst: S, words: u16, n: u16, target: S, site: usize }
     /// A call of a native function with integer arguments: `n` slots follow; the result masked.
@@ -223,6 +222,10 @@ shapes! {
     Site { dst: S, n: u16, site: usize }
     /// An allocation on the guest stack.
     Alloca { dst: S, count: S, size: u32, align: u32 }
+    /// The same in a function whose guard is at `off`.
+    AllocaGuarded { dst: S, count: S, size: u32, align: u32, off: i32 }
+    /// The guard at `off`; `fail` is called when it was overwritten.
+    Guard { a: S, off: i32, fail: usize }
     /// An atomic read-modify-write.
     Rmw { dst: S, ptr: S, value: S }
     /// A compare-and-exchange: `{old, success}` at `dst`, the flag `flag` bytes after.
@@ -271,8 +274,8 @@ macro_rules! isa {
 
 isa! {
     // Control.
-    Enter "checks the stack, claims the frame, copies the constants": enter;
-    Enter "checks the stack, claims the frame": enter0;
+    Enter "claims the frame, copies the constants": enter;
+    Enter "claims the frame": enter0;
     Br "goes to target": jump;
     DaBr "dst = a; goes to target": mov_jump;
     Bra "branches on bit 0 of a": br_if;
@@ -303,11 +306,11 @@ isa! {
     Ret "returns n words": retn;
     Nil "ends the run of the interpreter": exit;
     Call "calls a guest function": call;
-    Call "calls a guest function; the frame is up * 16 bytes long; no arguments": call0;
-    Call1 "calls a guest function; the frame is up * 16 bytes long; the argument is a + imm":
+    Call "calls a guest function from a frame that allocates nothing; no arguments": call0;
+    Call1 "calls a guest function from a frame that allocates nothing; the argument is a + imm":
         call1;
     Call1 "calls a guest function; the argument is a + imm": call1_far;
-    Call "calls a guest function; the frame is up * 16 bytes long; at most 4 argument words":
+    Call "calls a guest function from a frame that allocates nothing; at most 4 argument words":
         call4;
     Call "calls a guest function in place of the current frame": tail_call;
     CallPtr "calls through a pointer": call_ptr;
@@ -472,6 +475,11 @@ isa! {
     Alloca "dst = a fresh block of count * size bytes": alloca;
     D "dst = the stack pointer": stack_save;
     A "the stack pointer = a": stack_restore;
+    AllocaGuarded "dst = a fresh block of count * size bytes, with a guard behind it": alloca_guarded;
+    Guard "the stack pointer = a; checks the guards of blocks below": stack_restore_guarded;
+    D "dst = the thread's guard": guard_value;
+    Guard "puts the thread's guard into the frame": guard_set;
+    Guard "checks the frame's guards": guard_check;
     Abc "copies c bytes from b to a": memcpy memmove;
     Abc "fills c bytes at a with b": memset;
     Memn "copies bytes from base to reg": memcpy_fixed;

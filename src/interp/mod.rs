@@ -29,6 +29,7 @@ pub mod frame;
 pub mod isa;
 mod lower;
 mod native;
+mod spill;
 pub mod stats;
 pub mod thunk;
 mod unwind;

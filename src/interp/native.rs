@@ -6,7 +6,7 @@
 //! native code cannot be given.
 //! What not: native callers are switched by the function's entry, not here.
 
-use super::frame::{CallSite, Kept, Lowered};
+use super::frame::{CallSite, FRAME_UNIT, Kept, Lowered};
 use super::isa::{self, Enc, HANDLERS, op};
 use super::{lower, unwind};
 use crate::memory::activation;
@@ -40,7 +40,8 @@ pub fn enter_compiled(func: &FuncRef) -> Result<(), String> {
     starts.push(next);
     let ret_words = lower::words(module, ret);
     let dst = next;
-    let frame = (usize::from(next) + usize::from(ret_words.max(2)) + 2) * 8;
+    let frame = (u32::from(next) + u32::from(ret_words.max(2))) * 8;
+    let frame = frame.next_multiple_of(FRAME_UNIT);
     let site = Box::new(CallSite {
         plan: func.plan()?.clone(),
         args: starts[..params.len()].into(),
@@ -56,7 +57,6 @@ pub fn enter_compiled(func: &FuncRef) -> Result<(), String> {
         op::enter.number,
         isa::Enter {
             count: 0,
-            frame: frame.next_multiple_of(16) as u32,
             pool: 0,
             slots: 0,
         },
@@ -81,6 +81,7 @@ pub fn enter_compiled(func: &FuncRef) -> Result<(), String> {
     let code = code.into_boxed_slice();
     let lowered: &'static Lowered = Box::leak(Box::new(Lowered {
         entry: code.as_ptr(),
+        frame,
         func: func.id,
         image: ptr::from_ref(func.image()) as usize,
         code,
@@ -91,6 +92,7 @@ pub fn enter_compiled(func: &FuncRef) -> Result<(), String> {
         blocks: Box::default(),
         params: starts.into(),
         ret_words,
+        guard: None,
         lines: Vec::new(),
         told: Box::default(),
         pads: Vec::new(),
@@ -121,13 +123,10 @@ fn push<T: isa::Shape>(code: &mut Vec<u64>, number: u16, ops: T) {
 unsafe extern "C-unwind" fn long_jump(buffer: *const unwind::JumpBuffer, value: i32) -> ! {
     let value = if value == 0 { 1 } else { value as u32 };
     let state = thread::current();
-    // SAFETY: as the guest promises: the frame that filled the buffer is live. The position is
-    // only for messages: this is not a bytecode's doing.
+    // SAFETY: as the guest promises: the frame that filled the buffer is live.
     unsafe {
-        let saved = std::mem::replace(&mut (*state).ip, ptr::null());
         let buffer = &*buffer;
-        unwind::long_jump(buffer, value, state);
-        (*state).ip = saved;
+        unwind::long_jump(buffer, value, ptr::null(), state);
         activation::jump(buffer.activation, ptr::from_ref(buffer) as usize)
     }
 }

@@ -125,7 +125,13 @@ pub fn counts() -> Counts {
                     open.push((a.interp[FUNCTION], count as u64));
                     count = a.interp[OUTER];
                 }
-                act = a.prev;
+                // That of another stack may be gone.
+                let outer = a.prev as usize;
+                let known = outer > act as usize && cx.on_own_stack(act as usize);
+                act = match known && cx.on_own_stack(outer) {
+                    true => a.prev,
+                    false => std::ptr::null_mut(),
+                };
             }
         }
     }

@@ -208,18 +208,12 @@ fn pad_at(code: &Lowered, ip: *const u64, innermost: bool) -> Option<&Pad> {
 /// Answers the search phase for an activation's frames.
 pub fn search(act: &Activation, exception: *mut c_void) -> Search {
     let mut found = Search::Nothing;
-    // SAFETY: the frames of a live activation; its position is the thread's, or what the next
-    // activation further in saved of it.
+    // SAFETY: the frames of a live activation, and its position.
     unsafe {
         let mut regs = act.frame.cast::<u64>();
-        let cx = crate::memory::thread::current();
-        let mut ip = (*cx).ip;
-        let mut inner = (*cx).activation;
-        while !inner.is_null() && !std::ptr::eq(inner, act) {
-            ip = (*inner).entry_ip;
-            inner = (*inner).prev;
-        }
-        if inner == (*cx).activation {
+        let mut ip = act.ip;
+        let cx = crate::memory::thread::current_or_null();
+        if !cx.is_null() && std::ptr::eq((*cx).activation, act) {
             LAST.set(Last {
                 ip,
                 exception: exception as usize,
@@ -298,7 +292,7 @@ pub unsafe fn land_native(
     cx: *mut ThreadState,
 ) -> Option<Place> {
     // SAFETY: the caller's promise.
-    unsafe { land_from(act.frame.cast(), (*cx).ip, true, exception, cx) }
+    unsafe { land_from(act.frame.cast(), act.ip, true, exception, cx) }
 }
 
 /// Lands an exception that a frame resumed: `regs` is that frame.
@@ -384,19 +378,19 @@ pub unsafe fn set_jump(
 }
 
 /// Goes to where a buffer was filled, by whichever tier; returns when that is in the current
-/// activation of the interpreter.
+/// activation of the interpreter. Messages name `ip`, or without one the innermost compiled frame.
 ///
 /// # Safety
 /// As for [`set_jump`]; the frame that filled it is still live.
-pub unsafe fn long_jump(buffer: &JumpBuffer, value: u32, cx: *mut ThreadState) {
+pub unsafe fn long_jump(buffer: &JumpBuffer, value: u32, ip: *const u64, cx: *mut ThreadState) {
     if buffer.magic != MAGIC {
         // SAFETY: the caller's promise; this thread's state.
         unsafe {
             if let Some(compiled) = jump::Buffer::at(ptr::from_ref(buffer).cast()) {
-                cancel::left(compiled.sp().cast());
+                cancel::left(compiled.stack() as *mut u64);
                 compiled.resume(value as i32)
             }
-            signals::raise_trap(TrapKind::BadJump, (*cx).ip)
+            signals::raise_trap(TrapKind::BadJump, ip)
         }
     }
     // SAFETY: the caller's promise.
@@ -421,13 +415,11 @@ pub unsafe fn long_jump(buffer: &JumpBuffer, value: u32, cx: *mut ThreadState) {
 /// Where a jump that reached its activation goes on.
 ///
 /// # Safety
-/// `buffer` is what [`long_jump`] passed; `act` is the activation it jumped to.
-pub unsafe fn resume_jump(buffer: usize, act: *mut Activation, cx: *mut ThreadState) -> Place {
+/// `buffer` is what [`long_jump`] passed, filled in the activation that runs now; `cx` is the thread's state.
+pub unsafe fn resume_jump(buffer: usize, cx: *mut ThreadState) -> Place {
     // SAFETY: the caller's promise.
     unsafe {
         let buffer = &*(buffer as *const JumpBuffer);
-        (*cx).activation = act;
-        (*cx).limit = (*act).limit;
         (*cx).sp = buffer.sp;
         (buffer.ip, buffer.regs)
     }

@@ -16,12 +16,12 @@
 //!
 //! What not: who is watched and what is compiled is decided in `tier`.
 
-use super::exec::{Done, Handler, next, save};
+use super::exec::{self, Done, Handler, depart, next};
 use super::frame::{self, Head, Lowered};
 use super::{child, entry, lower};
 use crate::ir::BlockId;
 use crate::llvm::native::Place;
-use crate::memory::thread::ThreadState;
+use crate::memory::thread::{self, ThreadState};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -227,7 +227,13 @@ unsafe extern "sysv64-unwind" fn leave(
         if let Some(plain) = not_yet(ip, regs) {
             return plain(ip, regs, cx);
         }
+        // The place of the entry: no call stands there whose landing pad could be meant.
+        let held = depart((*frame::lowered(regs)).entry, regs, cx);
         let to = go_on(ip, regs, cx);
+        let cx = held.back();
+        if to.returned {
+            (*cx).sp = frame::saved_sp(regs);
+        }
         next(to.ip, to.regs, cx)
     }
 }
@@ -237,6 +243,8 @@ unsafe extern "sysv64-unwind" fn leave(
 struct Onward {
     ip: *const u64,
     regs: *mut u64,
+    /// Whether the frame was left.
+    returned: bool,
 }
 
 /// The handler to go on with while the head is not to be left yet.
@@ -277,24 +285,32 @@ unsafe extern "sysv64-unwind" fn go_on(
         let head = head_at(code, ip);
         answer(head);
         let target = head.code.load(Ordering::Acquire);
-        // The place of the entry: no call stands there whose landing pad could be meant.
-        save(code.entry, regs, cx);
         let mut out = [0u64; MAX_RESULT];
         let run: unsafe extern "C-unwind" fn(*mut u64, *mut u64, *const AtomicU32) -> u32 =
             std::mem::transmute(target);
         let outer = std::mem::replace(&mut (*cx).away, regs);
         let block = run(regs, out.as_mut_ptr(), &raw const head.better);
-        (*cx).away = outer;
+        (*thread::current_again()).away = outer;
         if block != RETURNED {
             let ip = code.block(BlockId::from_u32(block));
-            return Onward { ip, regs };
+            return Onward {
+                ip,
+                regs,
+                returned: false,
+            };
+        }
+        if let Some((off, fail)) = code.guard {
+            exec::check_guards(regs.byte_add(off as usize), usize::MAX, fail);
         }
         let dst = frame::dst(regs);
         let n = code.ret_words.min((dst >> 16) as u16);
         let to = frame::caller(regs).add(usize::from(dst as u16));
         std::ptr::copy_nonoverlapping(out.as_ptr(), to, usize::from(n));
         let (ip, caller) = (frame::return_ip(regs), frame::caller(regs));
-        (*cx).sp = frame::saved_sp(regs);
-        Onward { ip, regs: caller }
+        Onward {
+            ip,
+            regs: caller,
+            returned: true,
+        }
     }
 }

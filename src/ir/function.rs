@@ -71,6 +71,23 @@ pub struct FunctionAttrs {
     pub alwaysinline: bool,
     /// Signs of `-ffast-math`.
     pub unsafe_math: UnsafeMath,
+    /// Whether it checks that no array was overrun.
+    pub protect: Protect,
+}
+
+/// When a function checks at its end that no array of its frame was overrun (LLVM's attributes `ssp`, `sspstrong` and
+/// `sspreq`).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
+pub enum Protect {
+    /// Never.
+    #[default]
+    Never,
+    /// With arrays of characters, or memory of variable size.
+    Characters,
+    /// With any array, or a variable whose address is passed on.
+    Strong,
+    /// Always.
+    Always,
 }
 
 /// A function: declared (no body), defined, or an intrinsic (its name starts with `llvm.`).

@@ -27,7 +27,9 @@ pub mod visit;
 
 pub use constant::{Const, ConstExpr, ConstId};
 pub use debug::{DebugInfo, FileId, Loc, LocId, Scope, ScopeId};
-pub use function::{Block, BlockId, Body, FuncId, Function, FunctionAttrs, ParamAttrs, UnsafeMath};
+pub use function::{
+    Block, BlockId, Body, FuncId, Function, FunctionAttrs, ParamAttrs, Protect, UnsafeMath,
+};
 pub use inst::{
     AsmCall, AtomicScope, BinOp, Call, Callee, CastOp, Clause, FastMath, FloatPred, Inst, IntFlags,
     IntPred, Op, Operand, Ordering, RmwOp, TailKind, Value,

@@ -285,6 +285,9 @@ impl Module {
             (a.naked, "naked"),
             (a.noinline, "noinline"),
             (a.alwaysinline, "alwaysinline"),
+            (a.protect == super::Protect::Characters, "ssp"),
+            (a.protect == super::Protect::Strong, "sspstrong"),
+            (a.protect == super::Protect::Always, "sspreq"),
         ] {
             if set {
                 write!(f, " {name}")?;

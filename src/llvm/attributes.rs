@@ -5,7 +5,7 @@
 
 use super::raw::llvm;
 use super::reader::{Reader, list};
-use crate::ir::{FunctionAttrs, ParamAttrs, UnsafeMath};
+use crate::ir::{FunctionAttrs, ParamAttrs, Protect, UnsafeMath};
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{
     LLVMAttributeFunctionIndex, LLVMAttributeReturnIndex, LLVMFastMathAllowReassoc,
@@ -28,6 +28,9 @@ pub(super) struct Kinds {
     naked: u32,
     noinline: u32,
     alwaysinline: u32,
+    ssp: u32,
+    sspstrong: u32,
+    sspreq: u32,
 }
 
 impl Kinds {
@@ -50,6 +53,9 @@ impl Kinds {
             naked: kind("naked"),
             noinline: kind("noinline"),
             alwaysinline: kind("alwaysinline"),
+            ssp: kind("ssp"),
+            sspstrong: kind("sspstrong"),
+            sspreq: kind("sspreq"),
         }
     }
 }
@@ -174,6 +180,15 @@ impl Reader<'_> {
             noinline: has(self.kinds.noinline),
             alwaysinline: has(self.kinds.alwaysinline),
             unsafe_math: unsafe_math(function),
+            protect: if has(self.kinds.sspreq) {
+                Protect::Always
+            } else if has(self.kinds.sspstrong) {
+                Protect::Strong
+            } else if has(self.kinds.ssp) {
+                Protect::Characters
+            } else {
+                Protect::Never
+            },
         }
     }
 }

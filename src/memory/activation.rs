@@ -1,11 +1,18 @@
-//! One run of the interpreter's dispatch loop entered from native code, and its unusual exits:
-//! a native exception passing through, and a longjmp across native frames.
+//! One run of guest code entered from native code, and its unusual exits: a native exception
+//! passing through, and a longjmp across native frames.
 //!
-//! [`enter`] is a small assembly frame with a personality routine of ours (Itanium C++ ABI,
-//! "Exception Handling", level I). In the search phase it asks a hook whether the activation's
-//! interpreter frames handle the exception; in the cleanup phase it always lands, so that the
-//! interpreter can run cleanups and restore its state, and goes on with [`resume_unwind`]. So no
-//! call of a native function needs a boundary of its own.
+//! [`run`] is an assembly frame on the native stack of whatever context called. The interpreter's
+//! frames lie right below it, and the stack pointer lies below them, so native calls go on from
+//! there. When the frames need more room, the stack pointer moves down ([`super::abi::extend`]); the frame's
+//! unwinding rules find its base through a word at the stack pointer. So guest frames always lie on the
+//! stack that is running: a program may switch stacks, and a collector that scans from a local
+//! variable to the end of the stack finds what frames hold.
+//!
+//! The frame has a personality routine of ours (Itanium C++ ABI, "Exception Handling", level I). In
+//! the search phase it asks a hook whether the activation's interpreter frames handle the
+//! exception; in the cleanup phase it always lands, so that the interpreter can run cleanups. So
+//! no call of a native function needs a boundary of its own. [`enter`] is the same without room
+//! for guest frames, for what calls guest code and wants exits and faults back.
 //!
 //! What not: it does not know landing pads; the interpreter does.
 
@@ -17,33 +24,80 @@ use std::mem;
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// One activation. Lives in the native frame of whoever calls [`enter`].
+/// One activation. Lives in the native frame of whoever calls [`run`] or [`enter`].
 #[repr(C)]
 #[derive(Debug)]
 pub struct Activation {
-    /// Frame pointer of `enter`'s assembly frame, valid while inside; set by `enter`.
+    /// Frame pointer of the assembly frame, valid while inside; set by it.
     saved_frame: usize,
-    /// The activation further out on this thread.
-    pub prev: *mut Activation,
+    /// The native stack pointer below the guest frames of [`run`]; null in [`enter`].
+    pub(super) low: *mut u8,
+    /// The lowest place for slot 0 of a guest frame.
+    pub limit: *mut u8,
+    /// A handler for calls that find the thread's own stack used up; see [`ThreadState::further_stack`].
+    pub spill: usize,
+    /// Says how [`run`] goes on; set by it.
+    pub(super) again: Option<Again>,
+    /// Bytes by which the stack pointer is to move down, where handlers return to a loop.
+    pub(super) wants: usize,
+    /// The state of the thread that runs this activation.
+    pub state: *mut ThreadState,
+    /// The guest's stack pointer, saved before native calls.
+    pub sp: *mut u8,
     /// The innermost interpreter frame, kept up to date by the interpreter.
     pub frame: *mut u8,
+    /// The bytecode position, saved before anything that can leave the interpreter or fault in
+    /// native code.
+    pub ip: *const u64,
+    /// The thread's innermost activation at the entry. After a switch of stacks it may be gone, so
+    /// nothing looks into it.
+    pub prev: *mut Activation,
     /// The exception that `enter` returned with.
     pub exception: *mut c_void,
     /// A fault of the guest comes back here as [`Exit::Trapped`] instead of ending the process.
     pub catch_traps: bool,
     /// The guest's stack pointer at the entry, restored by [`Activation::pop`].
-    pub entry_sp: *mut u8,
-    /// The limit of the guest's stack inside, for those that come back by a jump.
-    pub limit: *mut u8,
+    entry_sp: *mut u8,
     /// The limit at the entry.
     entry_limit: *mut u8,
-    /// Bytecode position saved in the thread state at the entry, restored likewise.
-    pub entry_ip: *const u64,
+    /// The catcher of traps at the entry.
+    entry_catcher: *mut Activation,
     /// The fault that came back here.
     pub trap: Option<RawTrap>,
     /// Free for the interpreter.
     pub interp: [usize; 4],
+    /// Free for the interpreter: what [`run`] was called for.
+    pub call: *const c_void,
 }
+
+/// Why [`run`] asks how to go on.
+#[repr(usize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Event {
+    /// It begins. The value is the end of the room for guest frames.
+    Begin = 0,
+    /// The exception that is the value lands here.
+    Exception = 1,
+    /// [`jump`] came here with the value.
+    Jump = 2,
+}
+
+/// Where [`run`] goes on: an instruction and its frame. Without an instruction it returns
+/// [`Exit::Unwound`] with the exception that is in the frame's place.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Onward {
+    /// The instruction.
+    pub ip: *const u64,
+    /// The frame.
+    pub regs: *mut u64,
+}
+
+/// Says how [`run`] goes on. Runs below the guest frames.
+pub type Again = extern "C-unwind" fn(&mut Activation, Event, usize) -> Onward;
+
+/// Bytes below the guest's stack pointer that nobody else uses: what native calls pass on is laid out there.
+pub const MARGIN: usize = 256;
 
 /// A fault before its place is named.
 #[derive(Clone, Copy, Debug)]
@@ -84,16 +138,24 @@ impl Default for Activation {
     fn default() -> Self {
         Activation {
             saved_frame: 0,
-            prev: ptr::null_mut(),
+            low: ptr::null_mut(),
+            limit: ptr::null_mut(),
+            spill: 0,
+            again: None,
+            wants: 0,
+            state: ptr::null_mut(),
+            sp: ptr::null_mut(),
             frame: ptr::null_mut(),
+            ip: ptr::null(),
+            prev: ptr::null_mut(),
             exception: ptr::null_mut(),
             catch_traps: false,
             entry_sp: ptr::null_mut(),
-            limit: ptr::null_mut(),
             entry_limit: ptr::null_mut(),
-            entry_ip: ptr::null(),
+            entry_catcher: ptr::null_mut(),
             trap: None,
             interp: [0; 4],
+            call: ptr::null(),
         }
     }
 }
@@ -107,19 +169,22 @@ impl Activation {
     pub unsafe fn push(&mut self, state: *mut ThreadState) {
         // SAFETY: the state is this thread's and alive.
         unsafe {
+            self.state = state;
             self.prev = (*state).activation;
             self.entry_sp = (*state).sp;
-            self.limit = (*state).limit;
             self.entry_limit = (*state).limit;
-            self.entry_ip = (*state).ip;
             (*state).activation = self;
+            if self.catch_traps {
+                self.entry_catcher = std::mem::replace(&mut (*state).catcher, self);
+            }
         }
     }
 
     /// Undoes [`Activation::push`], whatever happened further in.
     ///
     /// # Safety
-    /// As for `push`, on the same thread.
+    /// `state` is that of the thread that runs now, which may be another than at `push` when the
+    /// program moved this stack to another thread.
     #[inline]
     pub unsafe fn pop(&mut self, state: *mut ThreadState) {
         // SAFETY: the state is this thread's and alive.
@@ -127,8 +192,45 @@ impl Activation {
             (*state).activation = self.prev;
             (*state).sp = self.entry_sp;
             (*state).limit = self.entry_limit;
-            (*state).ip = self.entry_ip;
+            if self.catch_traps {
+                (*state).catcher = self.entry_catcher;
+            }
         }
+    }
+
+    /// Makes this the innermost activation of the thread that runs now; gives that thread's state.
+    /// For a return from native code: it may have run other stacks meanwhile, and moved this one to
+    /// another thread.
+    ///
+    /// # Safety
+    /// The calling thread runs on this activation's stack, in this activation.
+    #[inline(always)]
+    pub unsafe fn resume(this: *mut Activation) -> *mut ThreadState {
+        let state = super::thread::current_again();
+        // SAFETY: the caller's promise; a thread that runs guest code has a state.
+        unsafe {
+            (*state).activation = this;
+            (*state).sp = (*this).sp;
+            (*state).limit = (*this).limit;
+            (*this).state = state;
+        }
+        state
+    }
+}
+
+/// Runs guest code with `bytes` of room (a multiple of 16) for its first frames: `again` says where it begins.
+/// Returns [`Exit::Returned`] when an instruction ended the run, or [`Exit::Unwound`].
+///
+/// # Safety
+/// `act` is the thread's innermost activation; `again` gives instructions with their frames.
+#[inline]
+pub unsafe fn run(act: &mut Activation, bytes: usize, again: Again) -> Exit {
+    act.again = Some(again);
+    // SAFETY: the assembly follows the calling convention; see the caller's promise.
+    let out = unsafe { abi::raw_run((&raw mut *act).cast(), bytes) };
+    match out.kind {
+        0 => Exit::Returned(0),
+        _ => Exit::Unwound(ptr::with_exposed_provenance_mut(out.value)),
     }
 }
 
@@ -158,7 +260,8 @@ pub unsafe fn enter(
     }
 }
 
-/// Leaves everything inside an activation of this thread: its `enter` returns `Jumped(value)`.
+/// Leaves everything inside an activation: its `enter` returns `Jumped(value)`, its `run` asks how
+/// to go on after [`Event::Jump`].
 ///
 /// # Safety
 /// The activation is live on this thread, and the native frames in between may be dropped, as
@@ -205,6 +308,7 @@ unsafe extern "C" {
     fn _Unwind_GetGR(context: *mut c_void, index: i32) -> usize;
     fn _Unwind_SetGR(context: *mut c_void, index: i32, value: usize);
     fn _Unwind_SetIP(context: *mut c_void, value: usize);
+    fn _Unwind_GetCFA(context: *mut c_void) -> usize;
 }
 
 /// Goes on unwinding above an activation whose `enter` returned `Unwound` and that is popped.
@@ -234,7 +338,7 @@ const RUST: u64 = u64::from_be_bytes(*b"MOZ\0RUST");
 const INSTALL_CONTEXT: i32 = 7;
 const CONTINUE_UNWIND: i32 = 8;
 
-/// The personality routine of `enter`'s frame (Itanium C++ ABI: `__personality_routine`).
+/// The personality routine of `raw_enter`'s frame (Itanium C++ ABI: `__personality_routine`).
 pub(super) extern "C" fn personality(
     _version: i32,
     actions: i32,
@@ -245,13 +349,56 @@ pub(super) extern "C" fn personality(
     // SAFETY: the unwinder calls this for `raw_enter`'s frame only, whose frame pointer leads to
     // the activation; register numbers are DWARF's for x86-64 (0 rax, 6 rbp).
     unsafe {
+        let frame = _Unwind_GetGR(context, abi::FRAME_REGISTER);
+        answer(
+            actions,
+            class,
+            exception,
+            context,
+            (frame, abi::landing_address()),
+        )
+    }
+}
+
+/// The personality routine of `raw_run`'s frame.
+pub(super) extern "C" fn personality_run(
+    _version: i32,
+    actions: i32,
+    class: u64,
+    exception: *mut c_void,
+    context: *mut c_void,
+) -> i32 {
+    // SAFETY: the unwinder calls this for `raw_run`'s frame only, whose lowest word holds the frame pointer; the
+    // address that the unwinder calls CFA here is the stack pointer in the frame.
+    unsafe {
+        let frame = *(_Unwind_GetCFA(context) as *const usize);
+        answer(
+            actions,
+            class,
+            exception,
+            context,
+            (frame, abi::run_landing_address()),
+        )
+    }
+}
+
+/// # Safety
+/// `context` is the unwinder's at a frame of ours, `frame` its frame pointer.
+unsafe fn answer(
+    actions: i32,
+    class: u64,
+    exception: *mut c_void,
+    context: *mut c_void,
+    (frame, landing): (usize, usize),
+) -> i32 {
+    // SAFETY: the caller's promise; the activation's address lies in the frame.
+    unsafe {
         if actions & SEARCH_PHASE != 0 {
             let hook = SEARCH.load(Ordering::Acquire);
             if hook == 0 {
                 return CONTINUE_UNWIND;
             }
             let hook: SearchHook = mem::transmute::<usize, SearchHook>(hook);
-            let frame = _Unwind_GetGR(context, abi::FRAME_REGISTER);
             let act = *((frame - abi::ACTIVATION_SLOT) as *const *const Activation);
             return match hook(&*act, exception) {
                 Search::Handler => HANDLER_FOUND,
@@ -261,7 +408,7 @@ pub(super) extern "C" fn personality(
             };
         }
         _Unwind_SetGR(context, abi::RESULT_REGISTER, exception as usize);
-        _Unwind_SetIP(context, abi::landing_address());
+        _Unwind_SetIP(context, landing);
         INSTALL_CONTEXT
     }
 }

@@ -1,20 +1,13 @@
 //! The guest's view of the alternate signal stack.
 //!
 //! Faults are reported on a stack of ours, which every thread has installed; the guest must not
-//! see it (`sigaltstack` says "disabled" at first, as natively), and may install its own. While a
-//! guest's handler runs on the guest's stack, its frames lie there too: it may be there because
-//! the ordinary stack is used up.
+//! see it (`sigaltstack` says "disabled" at first, as natively), and may install its own.
 //!
-//! What not: on alternate stacks too small for both kinds of frames, the interpreter's stay on
-//! the thread's guest stack, in the reserve beyond its limit.
+//! What not: frames of a guest's handler lie on the stack that it runs on, as all do
+//! ([`super::activation`]).
 
-use super::activation::Activation;
-use super::stack::RESERVE;
-use super::thread::{self, ThreadState};
+use super::thread;
 use libc::{c_int, stack_t};
-
-/// Alternate stacks of at least this many bytes take the guest's frames.
-const ENOUGH: usize = 32 << 10;
 
 /// `sigaltstack` (POSIX) for the guest.
 ///
@@ -50,38 +43,5 @@ pub unsafe extern "C" fn sigaltstack(new: *const stack_t, old: *mut stack_t) -> 
             *old = now;
         }
         0
-    }
-}
-
-/// Whether native code at `place` (an address on its stack) runs on the guest's alternate stack
-/// while the guest's frames do not lie there yet; then gives `act`, just pushed, a stack of its
-/// own there. True when the frames' stack is a fresh one.
-///
-/// # Safety
-/// `state` is this thread's, `act` its innermost activation.
-#[inline]
-pub unsafe fn follow(state: *mut ThreadState, act: &mut Activation, place: usize) -> bool {
-    // SAFETY: the caller's promise.
-    unsafe {
-        let (base, len) = (*state).alternate;
-        place.wrapping_sub(base) < len && move_there(state, act, place)
-    }
-}
-
-#[cold]
-unsafe fn move_there(state: *mut ThreadState, act: &mut Activation, place: usize) -> bool {
-    // SAFETY: `follow`'s caller's promise. The lower part of an alternate stack is free: native
-    // frames grow down from its end, and half of what they leave is theirs.
-    unsafe {
-        let (base, len) = (*state).alternate;
-        let fresh = ((*state).limit as usize).wrapping_sub(base) >= len;
-        if fresh && len >= ENOUGH {
-            (*state).sp = base.next_multiple_of(16) as *mut u8;
-            (*state).limit = (base + (place - base) / 2) as *mut u8;
-        } else if (*state).limit == (*state).ordinary_limit() {
-            (*state).limit = (*state).limit.add(RESERVE);
-        }
-        act.limit = (*state).limit;
-        fresh && len >= ENOUGH
     }
 }

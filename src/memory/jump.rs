@@ -1,9 +1,8 @@
 //! setjmp and longjmp of compiled code.
 //!
 //! What: the functions that compiled code calls in the place of the C library's `setjmp` family.
-//! They keep the registers, as the library's do, and what this thread was doing: which activation
-//! is the innermost and where the guest's stack ends. So a jump out of interpreted frames, or over
-//! them, leaves the thread as it was. Why not the library's own: its buffers hide the registers
+//! They keep the registers, as the library's do, and which activation was the innermost. So a jump
+//! out of interpreted frames, or over them, leaves the thread as it was. Why not the library's own: its buffers hide the registers
 //! and have no room for the rest, and a buffer that nobody filled could not be told.
 //!
 //! What not: buffers that interpreted code fills are the interpreter's.
@@ -23,9 +22,6 @@ pub struct Buffer {
     /// rbx, rbp, r12 to r15, rsp, rip; filled by `abi::set_jump`.
     registers: [u64; 8],
     activation: *mut Activation,
-    sp: *mut u8,
-    limit: *mut u8,
-    ip: *const u64,
     /// The first 64 signals, all that Linux has.
     mask: u64,
     has_mask: u32,
@@ -42,9 +38,6 @@ pub(super) extern "C" fn note(buffer: *mut Buffer, mask: i32) -> i32 {
         let buffer = &mut *buffer;
         buffer.magic = MAGIC;
         buffer.activation = (*state).activation;
-        buffer.sp = (*state).sp;
-        buffer.limit = (*state).limit;
-        buffer.ip = (*state).ip;
         buffer.has_mask = u32::from(mask != 0);
         if mask != 0 {
             let mut set: libc::sigset_t = mem::zeroed();
@@ -68,9 +61,9 @@ impl Buffer {
         }
     }
 
-    /// The guest's stack pointer when it was filled.
-    pub fn sp(&self) -> *mut u8 {
-        self.sp
+    /// The native stack pointer when it was filled.
+    pub fn stack(&self) -> usize {
+        self.registers[6] as usize
     }
 
     /// Goes to where it was filled: `setjmp` returns `value` there.
@@ -82,9 +75,6 @@ impl Buffer {
         // SAFETY: the caller's promise; the state is this thread's.
         unsafe {
             (*state).activation = self.activation;
-            (*state).sp = self.sp;
-            (*state).limit = self.limit;
-            (*state).ip = self.ip;
             if self.has_mask != 0 {
                 let mut set: libc::sigset_t = mem::zeroed();
                 (&raw mut set).cast::<u64>().write(self.mask);

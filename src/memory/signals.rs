@@ -24,7 +24,7 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Finds the bytecode position of a faulting context from its program counter or among its
-/// general registers; null when it is none of them (then [`ThreadState::ip`] is taken).
+/// general registers; null when it is none of them (then [`ThreadState::position`] is taken).
 pub type PositionHook = fn(&ThreadState, pc: usize, registers: &[usize; 16]) -> *const u64;
 
 /// Writes where a bytecode position stands: first `file.c:14:3`, then the function's name.
@@ -342,17 +342,9 @@ fn report(raw: RawTrap) {
 /// # Safety
 /// `state` is this thread's state.
 unsafe fn catcher(state: *mut ThreadState) -> Option<*mut Activation> {
-    // SAFETY: activations of a live chain are alive.
-    unsafe {
-        let mut act = (*state).activation;
-        while !act.is_null() {
-            if (*act).catch_traps {
-                return Some(act);
-            }
-            act = (*act).prev;
-        }
-        None
-    }
+    // SAFETY: the caller's promise.
+    let act = unsafe { (*state).catcher };
+    (!act.is_null()).then_some(act)
 }
 
 fn die(signal: i32) -> ! {
@@ -392,7 +384,9 @@ pub fn raise_trap(kind: TrapKind, ip: *const u64) -> ! {
         libc::sigaction(kind.signal(), ptr::null(), &mut old);
         let ours = on_signal as *const () as usize;
         if old.sa_sigaction != ours && old.sa_sigaction != libc::SIG_DFL {
-            (*state).ip = ip;
+            if let Some(act) = (*state).activation.as_mut() {
+                act.ip = ip;
+            }
             libc::raise(kind.signal());
         }
     }
@@ -439,14 +433,13 @@ extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, context: *mut c
             ip = hook(&*state, pc, &registers);
         }
         if ip.is_null() {
-            ip = (*state).ip;
+            ip = (*state).position();
         }
         let kind = match signal {
             libc::SIGSEGV | libc::SIGBUS | libc::SIGFPE | libc::SIGILL if sent => {
                 die(signal);
             }
             libc::SIGSEGV if address == pc => TrapKind::BadCall(address),
-            libc::SIGSEGV if interpreting && (*state).in_stack(address) => TrapKind::StackOverflow,
             libc::SIGSEGV if near_native_stack(!state.is_null(), sp, address) => {
                 TrapKind::StackOverflow
             }

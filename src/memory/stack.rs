@@ -1,32 +1,34 @@
-//! Guest stacks: where interpreter frames and `alloca`s live.
+//! The native stacks of the process: how large they are, where they end.
 //!
-//! A stack is one lazily committed mapping that grows upward, with a page at its end that
-//! nobody may touch. Why apart from the native stack: a frame's slots stay at one address while
-//! native calls come and go, overflow is found by one comparison per call, and unwinding native
-//! frames never touches guest data.
+//! Frames of guest functions lie on the native stack that runs ([`super::activation`]), and the
+//! interpreter's take more room than compiled ones. So threads get stacks of [`SCALE`] times the
+//! size that was asked for, and the first thread's limit is raised.
 //!
-//! What not: no switching between stacks; see [`super::thread`] for whose stack it is.
+//! What not: no switching between stacks; the program may do that as it likes.
 
+use super::abi;
 use std::ffi::c_void;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 const PAGE: usize = 4096;
-/// Space that checks leave above the limit, for handlers that write a little before checking.
-const SLACK: usize = 64 << 10;
-/// What of that a handler of a stack overflow may use.
-pub const RESERVE: usize = 48 << 10;
 
-/// How much more stack guests take here than natively: the interpreter keeps every value of a
+/// How much more stack threads get here than natively: the interpreter keeps every value of a
 /// function in its frame, where native code has registers, and a task within a task takes up to
 /// four and a half times the native stack.
 pub const SCALE: usize = 4;
+/// The same for the first thread, whose stack takes address space as it grows only: the smallest frames, of 16 bytes
+/// natively, take about seven times as much.
+const SCALE_FIRST: usize = 8;
 /// What the first thread's native stack can grow to for certain: the kernel leaves 128 MiB free
 /// below it whatever the limit was when the program started (mmap_base in arch/x86/mm/mmap.c).
 const FIRST_MOST: u64 = 112 << 20;
+/// Most that it and what takes its place grow to together.
+const FIRST_MOST_EVER: u64 = 16 << 30;
 /// The limit of the first thread's native stack before [`grow_first`] raised it; 0 if it has not.
 static FIRST_LIMIT: AtomicU64 = AtomicU64::new(0);
 
-/// Raises the soft limit of the first thread's native stack to [`SCALE`] times what it is, as far
+/// Raises the soft limit of the first thread's native stack to [`SCALE_FIRST`] times what it is, as far
 /// as the hard limit and the address space allow. The process's children inherit it.
 pub fn grow_first() {
     if FIRST_LIMIT.load(Ordering::Relaxed) != 0 {
@@ -35,7 +37,7 @@ pub fn grow_first() {
     let Some(mut limit) = stack_limit() else {
         return;
     };
-    let raised = limit.rlim_cur.saturating_mul(SCALE as u64);
+    let raised = limit.rlim_cur.saturating_mul(SCALE_FIRST as u64);
     let raised = raised.min(FIRST_MOST).min(limit.rlim_max);
     if raised > limit.rlim_cur {
         FIRST_LIMIT.store(limit.rlim_cur, Ordering::Relaxed);
@@ -56,50 +58,204 @@ fn stack_limit() -> Option<libc::rlimit> {
     (got == 0 && limit.rlim_cur != libc::RLIM_INFINITY).then_some(limit)
 }
 
-/// Sizes set by the embedder, in bytes; 0 means by the environment.
-static MAIN_SIZE: AtomicUsize = AtomicUsize::new(0);
-static OTHER_SIZE: AtomicUsize = AtomicUsize::new(0);
-
-/// Sets the sizes in bytes of stacks made from now on (0: by the environment): of the process's
-/// first thread and of all others.
-pub fn set_sizes(main: usize, other: usize) {
-    MAIN_SIZE.store(main, Ordering::Relaxed);
-    OTHER_SIZE.store(other, Ordering::Relaxed);
+/// Bytes by which the first thread's stack falls short of what the guest may need, where its limit could not be
+/// raised as far as that.
+pub fn first_lacks() -> usize {
+    let before = FIRST_LIMIT.load(Ordering::Relaxed);
+    let Some(limit) = stack_limit() else { return 0 };
+    let native = if before == 0 { limit.rlim_cur } else { before };
+    let wanted = native
+        .saturating_mul(SCALE_FIRST as u64)
+        .min(FIRST_MOST_EVER);
+    wanted.saturating_sub(limit.rlim_cur) as usize
 }
 
-/// The size in bytes of the first thread's guest stack.
+unsafe extern "C" {
+    fn pthread_getattr_default_np(attributes: *mut libc::pthread_attr_t) -> i32;
+    fn pthread_setattr_default_np(attributes: *const libc::pthread_attr_t) -> i32;
+}
+
+/// Bytes of the stacks that threads got by default before [`grow_threads`].
+static DEFAULT: AtomicUsize = AtomicUsize::new(0);
+/// Larger stacks stay as they are: many times several gigabytes may be more than the system promises.
+const LARGE: usize = 256 << 20;
+
+/// Gives threads that the program makes [`SCALE`] times the stack that they would get by default.
+pub fn grow_threads() {
+    // SAFETY: fills and reads the local. That it fails changes nothing.
+    unsafe {
+        let mut attributes: libc::pthread_attr_t = std::mem::zeroed();
+        let mut size = 0;
+        if DEFAULT.load(Ordering::Relaxed) != 0 || pthread_getattr_default_np(&mut attributes) != 0
+        {
+            return;
+        }
+        libc::pthread_attr_getstacksize(&attributes, &mut size);
+        DEFAULT.store(size, Ordering::Relaxed);
+        if size < LARGE {
+            libc::pthread_attr_setstacksize(&mut attributes, size * SCALE);
+            pthread_setattr_default_np(&attributes);
+        }
+        libc::pthread_attr_destroy(&mut attributes);
+    }
+}
+
+/// `pthread_create` of the guest: a stack size that it asks for is for native frames, so the thread gets
+/// [`SCALE`] times that.
 ///
-/// It is [`SCALE`] times what the native limit says and at least 64 MiB.
-pub fn main_size() -> usize {
-    match MAIN_SIZE.load(Ordering::Relaxed) {
-        0 => {
-            let limit = match FIRST_LIMIT.load(Ordering::Relaxed) {
-                0 => stack_limit().map(|limit| limit.rlim_cur),
-                before => Some(before),
-            };
-            limit.map_or(1 << 30, |limit| {
-                (limit as usize)
-                    .saturating_mul(SCALE)
-                    .clamp(64 << 20, 1 << 30)
+/// # Safety
+/// As the C function.
+pub unsafe extern "C" fn create_thread(
+    thread: *mut libc::pthread_t,
+    attributes: *const libc::pthread_attr_t,
+    run: extern "C" fn(*mut c_void) -> *mut c_void,
+    with: *mut c_void,
+) -> i32 {
+    // SAFETY: the caller's promise. The copy of the attributes refers to what the caller's own, and is not destroyed.
+    unsafe {
+        if attributes.is_null() {
+            return libc::pthread_create(thread, attributes, run, with);
+        }
+        let (mut low, mut size, mut default) = (std::ptr::null_mut::<c_void>(), 0, 0);
+        let mut fresh: libc::pthread_attr_t = std::mem::zeroed();
+        libc::pthread_attr_init(&mut fresh);
+        libc::pthread_attr_getstacksize(&fresh, &mut default);
+        libc::pthread_attr_destroy(&mut fresh);
+        libc::pthread_attr_getstack(attributes, &mut low, &mut size);
+        // Where no address was given, the difference to address 0 is told.
+        let given = (low as usize).wrapping_add(size) != 0;
+        if given || size == default || size >= LARGE {
+            return libc::pthread_create(thread, attributes, run, with);
+        }
+        let mut copy = *attributes;
+        libc::pthread_attr_setstacksize(&mut copy, size * SCALE);
+        let mut rc = libc::pthread_create(thread, &copy, run, with);
+        if rc == libc::EAGAIN {
+            rc = libc::pthread_create(thread, attributes, run, with);
+        }
+        rc
+    }
+}
+
+/// The stack that the system made for the calling thread; empty when unknown. Takes memory.
+pub fn own() -> Range<usize> {
+    if super::thread::is_main() {
+        // SAFETY: has no preconditions.
+        let top = unsafe { libc::getauxval(libc::AT_EXECFN) as usize };
+        return native_end()..top.next_multiple_of(PAGE);
+    }
+    let (mut low, mut bytes) = (std::ptr::null_mut(), 0);
+    // SAFETY: fills the locals; attributes that were filled are given back.
+    unsafe {
+        let mut attributes: libc::pthread_attr_t = std::mem::zeroed();
+        if libc::pthread_getattr_np(libc::pthread_self(), &mut attributes) == 0 {
+            libc::pthread_attr_getstack(&attributes, &mut low, &mut bytes);
+            libc::pthread_attr_destroy(&mut attributes);
+        }
+    }
+    low as usize..low as usize + bytes
+}
+
+/// A stack of ours, for work that must not depend on how much the program left on its own.
+#[derive(Debug)]
+pub struct Stack {
+    base: usize,
+    mapped: usize,
+}
+
+impl Stack {
+    /// Maps a stack of at least `size` usable bytes, with a page below it that nobody may touch.
+    ///
+    /// # Errors
+    /// The system's message when address space is short.
+    pub fn new(size: usize) -> Result<Stack, String> {
+        let mapped = size.next_multiple_of(PAGE) + PAGE;
+        // SAFETY: a fresh anonymous mapping; its first page is made inaccessible.
+        unsafe {
+            let p = libc::mmap(
+                std::ptr::null_mut(),
+                mapped,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+                -1,
+                0,
+            );
+            if p == libc::MAP_FAILED {
+                return Err(std::io::Error::last_os_error().to_string());
+            }
+            libc::mprotect(p, PAGE, libc::PROT_NONE);
+            Ok(Stack {
+                base: p as usize,
+                mapped,
             })
         }
-        n => n,
+    }
+
+    /// Whether an address lies in it.
+    pub fn contains(&self, address: usize) -> bool {
+        address.wrapping_sub(self.base) < self.mapped
+    }
+
+    /// Calls `f` on this stack, which nobody else uses meanwhile.
+    pub fn call<R>(&self, f: impl FnOnce() -> R) -> R {
+        extern "C-unwind" fn go<F: FnOnce()>(f: *mut c_void) {
+            // SAFETY: the address of the option below.
+            if let Some(f) = unsafe { (*f.cast::<Option<F>>()).take() } {
+                f();
+            }
+        }
+        fn start<F: FnOnce()>(_: &Option<F>) -> extern "C-unwind" fn(*mut c_void) {
+            go::<F>
+        }
+        let mut result = None;
+        let mut work = Some(|| result = Some(f()));
+        let start = start(&work);
+        // SAFETY: `work` outlives the call; the end of the mapping is a multiple of a page.
+        unsafe { abi::raw_on(start, (&raw mut work).cast(), self.base + self.mapped) };
+        result.unwrap_or_else(|| crate::bug!("a call on another stack did not happen"))
     }
 }
 
-/// The size in bytes of every other thread's guest stack (`OMP_STACKSIZE`, or 8 MiB, times
-/// [`SCALE`]).
-pub fn other_size() -> usize {
-    match OTHER_SIZE.load(Ordering::Relaxed) {
-        0 => {
-            let size = std::env::var("OMP_STACKSIZE")
-                .ok()
-                .and_then(|s| parse_stack_size(&s))
-                .unwrap_or(8 << 20);
-            size.saturating_mul(SCALE).clamp(1 << 20, 16 << 30)
-        }
-        n => n,
+impl Drop for Stack {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is ours and nobody runs on it any more.
+        unsafe { libc::munmap(self.base as *mut c_void, self.mapped) };
     }
+}
+
+/// Bytes that work of ours takes of the stack that it is done on.
+const WORK: usize = if cfg!(debug_assertions) {
+    512 << 10
+} else {
+    128 << 10
+};
+
+/// Does work of ours: here, if this is the thread's own stack and there is room, else on a stack that
+/// the thread keeps for it. The program's own stacks may be as small as its code is.
+pub fn with_room<R>(work: impl FnOnce() -> R) -> R {
+    let state = super::thread::current();
+    let here = (&raw const state).addr();
+    // SAFETY: this thread's state.
+    match unsafe { (*state).work_stack(here, WORK) } {
+        Some(stack) => stack.call(work),
+        None => work(),
+    }
+}
+
+/// A word of memory, read by the system; `None` where there is none, or where the system refuses.
+pub fn read(address: usize) -> Option<usize> {
+    let mut word = 0usize;
+    let local = libc::iovec {
+        iov_base: (&raw mut word).cast(),
+        iov_len: size_of::<usize>(),
+    };
+    let remote = libc::iovec {
+        iov_base: address as *mut c_void,
+        iov_len: size_of::<usize>(),
+    };
+    // SAFETY: writes to a local; what cannot be read is an error.
+    let n = unsafe { libc::process_vm_readv(libc::getpid(), &local, 1, &remote, 1, 0) };
+    (n == size_of::<usize>() as isize).then_some(word)
 }
 
 /// The lowest address of the calling thread's native stack; 0 when unknown. For signal handlers: it
@@ -186,64 +342,6 @@ pub fn parse_stack_size(text: &str) -> Option<usize> {
     n.checked_shl(shift).filter(|v| v >> shift == n && n > 0)
 }
 
-/// One guest stack.
-#[derive(Debug)]
-pub struct Stack {
-    base: usize,
-    mapped: usize,
-}
-
-impl Stack {
-    /// Maps a stack of at least `size` usable bytes.
-    ///
-    /// # Errors
-    /// The system's message when address space is short.
-    pub fn new(size: usize) -> Result<Stack, String> {
-        let mapped = size.next_multiple_of(PAGE) + SLACK + PAGE;
-        // SAFETY: a fresh anonymous mapping; its last page is made inaccessible.
-        unsafe {
-            let p = libc::mmap(
-                std::ptr::null_mut(),
-                mapped,
-                libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
-                -1,
-                0,
-            );
-            if p == libc::MAP_FAILED {
-                return Err(std::io::Error::last_os_error().to_string());
-            }
-            libc::mprotect(p.byte_add(mapped - PAGE), PAGE, libc::PROT_NONE);
-            Ok(Stack {
-                base: p as usize,
-                mapped,
-            })
-        }
-    }
-
-    /// The first byte.
-    pub fn base(&self) -> *mut u8 {
-        self.base as *mut u8
-    }
-
-    /// One past the last byte that frames may use.
-    pub fn limit(&self) -> *mut u8 {
-        (self.base + self.mapped - PAGE - SLACK) as *mut u8
-    }
-
-    /// Whether the address lies in this stack, its guard page included.
-    pub fn contains(&self, addr: usize) -> bool {
-        addr.wrapping_sub(self.base) < self.mapped
-    }
-}
-
-impl Drop for Stack {
-    fn drop(&mut self) {
-        // SAFETY: the mapping is ours and nobody runs on it any more.
-        unsafe { libc::munmap(self.base as *mut c_void, self.mapped) };
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -259,14 +357,28 @@ mod tests {
     }
 
     #[test]
-    fn a_stack_can_be_written_up_to_its_limit() {
-        let s = Stack::new(1 << 20).unwrap();
-        assert_eq!(s.limit() as usize - s.base() as usize, 1 << 20);
-        // SAFETY: inside the usable part.
-        unsafe {
-            *s.base() = 1;
-            *s.limit().sub(1) = 2;
-        }
-        assert!(s.contains(s.limit() as usize));
+    fn a_thread_knows_its_own_stack() {
+        let check = || {
+            let local = 0u8;
+            own().contains(&(&raw const local as usize))
+        };
+        assert!(std::thread::spawn(check).join().unwrap());
+    }
+
+    #[test]
+    fn work_is_done_on_another_stack() {
+        let stack = Stack::new(64 << 10).unwrap();
+        let inside = stack.call(|| {
+            let local = 0u8;
+            stack.contains(&raw const local as usize)
+        });
+        assert!(inside);
+    }
+
+    #[test]
+    fn memory_that_is_not_there_is_not_read() {
+        let word = 5usize;
+        assert_eq!(read(&raw const word as usize), Some(5));
+        assert_eq!(read(8), None);
     }
 }

@@ -1,4 +1,4 @@
-//! What the guest needs of each OS thread: its guest stack, its thread_local blocks, where it is.
+//! What the guest needs of each OS thread: where it is, where its stack ends, its thread_local blocks.
 //!
 //! Made at the first entry into guest code on a thread, whoever made the thread, and freed when
 //! the thread ends. The destructor runs in the last round of pthread-key destructors, so that
@@ -11,6 +11,7 @@ use super::image::Image;
 use super::stack::{self, Stack};
 use std::cell::Cell;
 use std::ffi::c_void;
+use std::ops::Range;
 use std::ptr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
@@ -19,24 +20,32 @@ use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 #[repr(C)]
 #[derive(Debug)]
 pub struct ThreadState {
-    /// The next free byte of the guest stack, which grows upward.
+    /// The lowest byte that guest frames use, on the stack that runs; they grow down.
     pub sp: *mut u8,
-    /// One past the last byte frames may use.
+    /// The lowest place for slot 0 of a guest frame, until the activation gets more room.
     pub limit: *mut u8,
     /// The block of thread_locals of the image used last; see [`tls_block`].
     pub tls: *mut u8,
     /// The serial number of the image whose block `tls` is; 0 is none.
     pub tls_serial: u64,
-    /// The bytecode position, saved before anything that can leave the interpreter or fault in
-    /// native code.
-    pub ip: *const u64,
-    /// The innermost activation, null when no guest code runs on this thread.
+    /// The innermost activation, null when no guest code runs on this thread. After the program
+    /// switched stacks inside compiled code it may be another stack's, until interpreted code goes on.
     pub activation: *mut Activation,
+    /// The innermost activation that catches traps.
+    pub catcher: *mut Activation,
     /// Free for the interpreter.
     pub interp: [usize; 6],
     /// Slot 0 of the frame whose native call is being made.
     pub away: *mut u64,
-    stack: Stack,
+    /// The thread's own stack, as the system made it.
+    stack: Range<usize>,
+    /// For work of ours while the program runs on a stack of its own.
+    work_stack: Option<Stack>,
+    /// The first thread's own stack, where it may become too short: its ends, and the place below which calls
+    /// go on on another one. Zeros elsewhere.
+    pub(super) short: [usize; 3],
+    /// That other stack.
+    further: Option<Stack>,
     blocks: Vec<TlsBlock>,
     rounds: u32,
     signal_stack: *mut c_void,
@@ -155,6 +164,12 @@ fn leave_seat(state: *mut ThreadState) -> bool {
     false
 }
 
+/// Set in the word at a guest's stack pointer below memory that a frame allocated; the rest is the address of its
+/// slot 0. Elsewhere the word is the lowest of a frame's header, a multiple of 16.
+pub const ALLOCATED: usize = 1;
+/// Words of a frame's header.
+pub const HEADER: usize = 6;
+
 /// Calls `look` for each thread in guest code that is in no native call, with the word of the frame's header
 /// that names its code (the third below slot 0). The thread goes on meanwhile, so the word may be anything.
 pub fn look_at_frames(look: &mut dyn FnMut(usize)) {
@@ -162,21 +177,32 @@ pub fn look_at_frames(look: &mut dyn FnMut(usize)) {
         seat.readers.fetch_add(1, Ordering::SeqCst);
         let state = seat.state.load(Ordering::SeqCst);
         if !state.is_null() {
-            // SAFETY: a thread frees its state only when nobody reads its seat; the stack is
-            // mapped as long as the state lives, and only addresses within it are read.
+            // SAFETY: a thread frees its state only when nobody reads its seat, and its own stack is
+            // mapped as long as the state lives: the part that a stack pointer was seen in.
+            // Other stacks may go away at any time and are read by the system.
             unsafe {
                 let sp = (&raw const (*state).sp).read_volatile() as usize;
                 let running = !(&raw const (*state).activation).read_volatile().is_null();
-                let (base, limit) = (
-                    (*state).stack.base() as usize,
-                    (*state).stack.limit() as usize,
-                );
-                let inside = |a: usize| a >= base + 128 && a <= limit && a.is_multiple_of(8);
-                if running && inside(sp) {
-                    let regs = (sp as *const usize).sub(1).read_volatile();
+                let own = &*(&raw const (*state).stack);
+                let word = |at: usize| -> Option<usize> {
+                    if !at.is_multiple_of(8) || at == 0 {
+                        None
+                    } else if (sp..own.end - 8).contains(&at) && own.contains(&sp) {
+                        Some((at as *const usize).read_volatile())
+                    } else {
+                        stack::read(at)
+                    }
+                };
+                if running && let Some(lowest) = word(sp) {
+                    let regs = match lowest & ALLOCATED {
+                        0 => sp + HEADER * 8,
+                        _ => lowest - ALLOCATED,
+                    };
                     let away = (&raw const (*state).away).read_volatile() as usize;
-                    if inside(regs) && regs != away {
-                        look((regs as *const usize).sub(3).read_volatile());
+                    if regs != away
+                        && let Some(code) = word(regs.wrapping_sub(24))
+                    {
+                        look(code);
                     }
                 }
             }
@@ -186,8 +212,6 @@ pub fn look_at_frames(look: &mut dyn FnMut(usize)) {
 }
 
 /// This thread's state, made when it has none.
-///
-/// Ends the process with status 125 when the system has no memory for a guest stack.
 #[inline]
 pub fn current() -> *mut ThreadState {
     let p = CURRENT.get();
@@ -197,6 +221,13 @@ pub fn current() -> *mut ThreadState {
 /// This thread's state, or null when no guest code has run on it.
 #[inline]
 pub fn current_or_null() -> *mut ThreadState {
+    CURRENT.get()
+}
+
+/// As [`current_or_null`], for code that may have moved to another thread since it asked last. A
+/// function of its own, since compilers keep the address of a thread's variable.
+#[inline(never)]
+pub fn current_again() -> *mut ThreadState {
     CURRENT.get()
 }
 
@@ -291,36 +322,27 @@ pub fn is_main() -> bool {
     unsafe { libc::syscall(libc::SYS_gettid) == libc::c_long::from(libc::getpid()) }
 }
 
+/// Bytes of a stack that is too short that are left for native functions.
+const KEEP: usize = 256 << 10;
+
 const SIGNAL_STACK: usize = 64 << 10;
 
 #[cold]
 #[inline(never)]
 fn make() -> *mut ThreadState {
-    let size = if is_main() {
-        stack::main_size()
-    } else {
-        stack::other_size()
-    };
-    let stack = match Stack::new(size) {
-        Ok(s) => s,
-        Err(e) => {
-            eprintln!(
-                "ompvm: no memory for a guest stack of {size} bytes ({e}); \
-                 OMP_STACKSIZE and `ulimit -s` set its size"
-            );
-            std::process::exit(125)
-        }
-    };
     let state = Box::new(ThreadState {
-        sp: stack.base(),
-        limit: stack.limit(),
+        sp: ptr::null_mut(),
+        limit: ptr::null_mut(),
         tls: ptr::null_mut(),
         tls_serial: 0,
-        ip: ptr::null(),
         activation: ptr::null_mut(),
+        catcher: ptr::null_mut(),
         interp: [0; 6],
         away: ptr::null_mut(),
-        stack,
+        stack: 0..0,
+        work_stack: None,
+        short: [0; 3],
+        further: None,
         blocks: Vec::new(),
         rounds: 0,
         signal_stack: ptr::null_mut(),
@@ -328,9 +350,11 @@ fn make() -> *mut ThreadState {
     });
     let p = Box::into_raw(state);
     CURRENT.set(p);
-    take_seat(p);
     // SAFETY: the key exists; the state was just made; the alternate stack is a fresh mapping.
     unsafe {
+        // Later, for the question takes memory, which may be the guest's to give.
+        (*p).stack = stack::own();
+        (*p).find_short();
         libc::pthread_setspecific(key(), p.cast());
         let m = libc::mmap(
             ptr::null_mut(),
@@ -345,6 +369,7 @@ fn make() -> *mut ThreadState {
             use_signal_stack(p);
         }
     }
+    take_seat(p);
     p
 }
 
@@ -399,14 +424,56 @@ extern "C" fn at_thread_exit(state: *mut c_void) {
 }
 
 impl ThreadState {
-    /// One past the last byte of the guest stack that frames may use.
-    pub fn ordinary_limit(&self) -> *mut u8 {
-        self.stack.limit()
+    /// Whether an address lies in the stack that the system made for this thread.
+    pub fn on_own_stack(&self, address: usize) -> bool {
+        self.stack.contains(&address)
     }
 
-    /// Whether an address lies in this thread's guest stack (its guard page included).
-    pub fn in_stack(&self, addr: usize) -> bool {
-        self.stack.contains(addr)
+    /// Finds out whether the thread's own stack may become too short for frames of the interpreter.
+    fn find_short(&mut self) {
+        let lacks = if is_main() { stack::first_lacks() } else { 0 };
+        if lacks > self.stack.len() / 2 {
+            let below = self.stack.start + (self.stack.len() / 4).min(KEEP);
+            self.short = [self.stack.start, below, self.stack.end];
+        }
+    }
+
+    /// The stack on which calls go on when the thread's own is used up, which nobody uses while that one runs.
+    /// `None` when the system has no memory for it; then the own one is used to its end.
+    pub fn further_stack(&mut self) -> Option<&Stack> {
+        if self.further.is_none() {
+            self.further = Stack::new(stack::first_lacks()).ok();
+        }
+        if self.further.is_none() {
+            self.stay();
+        }
+        self.further.as_ref()
+    }
+
+    /// Has the thread use its own stack to its end.
+    pub fn stay(&mut self) {
+        self.short = [0; 3];
+    }
+
+    /// The stack for work of ours that takes up to `bytes`, when the stack that is running, at `here`, has not
+    /// enough for certain. `None` as well when the system has no memory for it.
+    pub(super) fn work_stack(&mut self, here: usize, bytes: usize) -> Option<&Stack> {
+        let inside = |stack: &Stack| stack.contains(here);
+        if self.stack.contains(&here) && here - self.stack.start > bytes
+            || self.work_stack.as_ref().is_some_and(inside)
+        {
+            return None;
+        }
+        if self.work_stack.is_none() {
+            self.work_stack = Stack::new(bytes).ok();
+        }
+        self.work_stack.as_ref()
+    }
+
+    /// The bytecode position of the innermost activation, null when none is known.
+    pub fn position(&self) -> *const u64 {
+        // SAFETY: the activation is alive while guest code runs on this thread.
+        unsafe { self.activation.as_ref() }.map_or(ptr::null(), |act| act.ip)
     }
 }
 

@@ -8,7 +8,7 @@
 use super::atomics;
 use super::dynamic;
 use crate::interp;
-use crate::memory::altstack;
+use crate::memory::{altstack, stack};
 use crate::support::builtins;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::AtomicUsize;
@@ -106,6 +106,7 @@ pub fn first(name: &str) -> Option<usize> {
         "__cxa_thread_atexit" | "__cxa_thread_atexit_impl" => {
             cxa_thread_atexit as *const () as usize
         }
+        "pthread_create" => stack::create_thread as *const () as usize,
         "sigaltstack" => altstack::sigaltstack as *const () as usize,
         "__dso_handle" => &raw const DSO as usize,
         _ => return dynamic::address(name).or_else(|| interp::cleanup_address(name)),

@@ -37,7 +37,7 @@ pub fn address(what: String, exit: Option<usize>) -> Result<usize, Error> {
 /// `what` at the place that the calling thread is at.
 fn reached(what: &str) -> Unsupported {
     // SAFETY: this thread's state; the guest called, so it has one.
-    let ip = unsafe { (*thread::current()).ip };
+    let ip = unsafe { (*thread::current()).position() };
     let (mut place, mut function) = (None, None);
     if let Some((image, func, loc)) = interp::locate(ip) {
         place = loc.map(|l| image.module.debug.describe(l));

@@ -22,7 +22,8 @@ use crate::llvm::cache::Shelf;
 use crate::memory::activation::{self, Activation, Exit};
 use crate::memory::heap;
 use crate::memory::image::Image;
-use crate::memory::{signals, stack, thread, throws};
+use crate::memory::stack::{self, Stack};
+use crate::memory::{signals, thread, throws};
 use crate::offload::{outlined, program};
 use crate::support::error::{Error, Trap, TrapKind};
 use crate::support::fp_env;
@@ -41,6 +42,8 @@ pub struct Options {
     pub env: Vec<(std::ffi::OsString, std::ffi::OsString)>,
     /// Native manner instead of embedded.
     pub native: bool,
+    /// Bytes of the stack that embedded calls run on; 0 is the caller's own.
+    pub stack: usize,
     /// When to compile.
     pub mode: Mode,
     /// The program's place in a cache.
@@ -82,6 +85,7 @@ pub struct Process {
     argv: Vec<*mut c_char>,
     _args: Vec<CString>,
     native: bool,
+    stack: usize,
     handlers: Arc<Handlers>,
     ended: bool,
 }
@@ -97,6 +101,20 @@ struct Run {
 
 thread_local! {
     static RUN: Cell<*mut Run> = const { Cell::new(ptr::null_mut()) };
+    /// The stack of this thread's last embedded call, and its size.
+    static STACK: Cell<Option<(usize, Stack)>> = const { Cell::new(None) };
+}
+
+/// Calls `f` on a stack of so many bytes.
+fn on_stack<R>(bytes: usize, f: impl FnOnce() -> R) -> Result<R, Error> {
+    let stack = match STACK.take() {
+        Some((size, stack)) if size == bytes => stack,
+        _ => Stack::new(bytes)
+            .map_err(|why| Error::Host(format!("no memory for a stack of {bytes} bytes: {why}")))?,
+    };
+    let result = stack.call(f);
+    STACK.set(Some((bytes, stack)));
+    Ok(result)
 }
 
 type Main = extern "C-unwind" fn(c_int, *mut *mut c_char, *mut *mut c_char) -> c_int;
@@ -203,6 +221,7 @@ impl Process {
         hooks::scale_stacks(stack::SCALE);
         if options.native {
             stack::grow_first();
+            stack::grow_threads();
         }
         let image = Image::place(linked.module.clone(), linked.traced(), &mut |name, kind| {
             linked.resolve(name, kind)
@@ -245,6 +264,7 @@ impl Process {
             argv,
             _args: options.args,
             native: options.native,
+            stack: options.stack,
             handlers: Arc::default(),
             ended: false,
         };
@@ -340,6 +360,14 @@ impl Process {
 
     /// Runs `f`, which runs guest code; when embedded, exits and faults come back.
     fn guarded(&self, f: impl FnOnce(&Process) -> usize) -> Result<Option<i32>, Error> {
+        match self.stack {
+            0 => self.guarded_here(f),
+            bytes => on_stack(bytes, || self.guarded_here(f))?,
+        }
+    }
+
+    /// As [`Self::guarded`], on the stack that is running.
+    fn guarded_here(&self, f: impl FnOnce(&Process) -> usize) -> Result<Option<i32>, Error> {
         heap::keep_from_here();
         if self.native {
             heap::keep_free_memory();

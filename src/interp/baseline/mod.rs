@@ -11,7 +11,7 @@
 //!
 //! - Registers are the handlers': `rsi` slot 0 of the frame, `rdx` the thread's state, `rdi` the
 //!   instruction when a handler is jumped to (machine code does not keep it). Everything else is
-//!   free: [`exec::run`](fn@super::exec::run) enters through a frame that saves what callers own.
+//!   free: [`crate::memory::activation::run`] enters through a frame that saves what callers own.
 //! - Word 0 is patched only where every live slot is in memory: blocks that begin with nothing in
 //!   registers, or whose entry loads what their loop keeps there. All other instructions keep
 //!   their handlers, which work at any time: a thread that comes by in the middle of a block goes

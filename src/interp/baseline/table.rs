@@ -804,8 +804,11 @@ fn memory(r: &mut [Row]) {
     }
     handlers! { r;
         Alloca [def dst M W1, from count M W1]: alloca;
+        AllocaGuarded [def dst M W1, from count M W1]: alloca_guarded;
+        Guard [from a M W1]: stack_restore_guarded;
+        Guard []: guard_set guard_check;
         Abc [from a M W1, from b M W1, from c M W1]: memcpy memmove memset;
-        D [def dst M W1]: cycle_counter;
+        D [def dst M W1]: cycle_counter guard_value;
         Mem [from reg M W1, from base M W1]: sstore8 sstore16 sstore32 sstore64;
         Rmw [def dst M W1, from ptr M W1, from value M W1]:
             xchg8 xchg16 aadd8 aadd16 asub8 asub16

@@ -1,26 +1,38 @@
 //! Calls and returns: guest to guest, guest to native, thunks, setjmp and longjmp.
 //!
-//! A guest call writes the arguments into the callee's first slots above the caller's stack
-//! pointer and jumps to its code; the native stack does not grow. Native calls save the place
-//! first, since they can call back, throw, or never return.
+//! A guest call writes the arguments into the callee's first slots, in a frame right below what the
+//! caller uses, and jumps to its code. Where the activation has too little room for that frame, it
+//! gets more and the call is made again. Native calls save the place first, since they can call
+//! back, throw, or never return, and take it up again after ([`Held`](super::Held)).
 
-use super::{Done, Regs, done, fault, h, hc, next, save};
-use crate::interp::frame::{self, CallSite, HEADER, Header, Lowered, ThunkSite};
+use super::{Done, Regs, depart, done, extend, fault, h, hc, next, save};
+use crate::interp::entry;
+use crate::interp::frame::{self, CallSite, HEAD, Header, Lowered, ThunkSite};
 use crate::interp::isa::{self, Enc, tail_bytes};
 use crate::interp::{exec::VaList, unwind};
+use crate::memory::activation::MARGIN;
 use crate::memory::func::{self, FuncRef};
-use crate::memory::thread::ThreadState;
+use crate::memory::thread::{self, ThreadState};
 use crate::support::error::TrapKind;
 use std::sync::atomic::Ordering;
 
-/// Slot 0 of a frame that starts at the thread's stack pointer.
+/// Slot 0 of a frame for `code` below `sp`; `None` when the activation has no room for it.
 ///
 /// # Safety
-/// `cx` is this thread's state.
+/// `cx` is this thread's state, `code` is alive.
 #[inline(always)]
-unsafe fn fresh(cx: *mut ThreadState) -> *mut u64 {
-    // SAFETY: cx is the current thread's.
-    unsafe { (*cx).sp.cast::<u64>().wrapping_add(HEADER) }
+unsafe fn below(sp: *mut u8, code: *const Lowered, cx: *mut ThreadState) -> Option<*mut u64> {
+    // SAFETY: promised by the caller.
+    unsafe {
+        let new = sp.wrapping_sub((*code).frame as usize);
+        (new >= (*cx).limit).then_some(new.cast())
+    }
+}
+
+/// The lowest byte of a frame that allocates nothing.
+#[inline(always)]
+fn lowest(r: Regs) -> *mut u8 {
+    r.0.cast::<u8>().wrapping_sub(HEAD)
 }
 
 /// Copies four argument words at most: what is copied too much is never read.
@@ -92,7 +104,7 @@ unsafe extern "sysv64-unwind" fn first_call(
 const _: () =
     assert!(std::mem::offset_of!(isa::Call, func) == std::mem::offset_of!(isa::Call1, func));
 
-/// Begins a guest function's code in the frame at `new`.
+/// Begins a guest function's code in the frame at `new`; `sp` is where the caller's frame begins.
 ///
 /// # Safety
 /// The function's code is there, and its arguments are in the frame.
@@ -100,7 +112,7 @@ const _: () =
 unsafe fn begin(
     code: *const Lowered,
     new: *mut u64,
-    r: Regs,
+    (r, sp): (Regs, *mut u8),
     after: *const u64,
     (dst, words): (u16, u16),
     cx: *mut ThreadState,
@@ -115,76 +127,104 @@ unsafe fn begin(
                 code,
                 dst: u32::from(dst) | (u32::from(words) << 16),
                 va: std::ptr::null(),
-                sp: new.sub(HEADER).cast(),
+                sp,
             },
         );
         next((*code).entry, new, cx)
     }
 }
 
-/// Slot 0 of a frame after one of `up * 16` bytes.
+/// As many of `n` argument words as a frame has room for.
+///
+/// # Safety
+/// `code` is alive.
 #[inline(always)]
-fn above(r: Regs, up: u16) -> *mut u64 {
-    r.0.wrapping_byte_add(up as usize * 16 + HEADER * 8)
+unsafe fn fitting(n: u16, code: *const Lowered) -> u16 {
+    // SAFETY: the caller's promise.
+    u32::from(n).min(unsafe { (*code).frame } / 8) as u16
+}
+
+/// The code and the frame of a call, or how the handler ends instead.
+macro_rules! place {
+    ($o:ident, $sp:expr, $r:ident, $ip:ident, $cx:ident) => {{
+        let code = code_of(&*($o.func as *const FuncRef));
+        if code.is_null() {
+            return first_call($ip, $r.0, $cx);
+        }
+        let Some(new) = below($sp, code, $cx) else {
+            return extend($ip, $r.0, $cx);
+        };
+        (code, new)
+    }};
 }
 
 hc!(call(o: Call, r, ip, cx) {
-    let code = code_of(&*(o.func as *const FuncRef));
-    if code.is_null() {
-        return first_call(ip, r.0, cx);
-    }
-    let new = fresh(cx);
+    let sp = (*cx).sp;
+    let (code, new) = place!(o, sp, r, ip, cx);
     let slots = ip.byte_add(size_of::<Enc<isa::Call>>());
     pass(o.n, slots.cast(), r, new);
-    begin(code, new, r, slots.byte_add(tail_bytes(o.n as usize)), (o.dst, o.words), cx)
+    let after = slots.byte_add(tail_bytes(o.n as usize));
+    begin(code, new, (r, sp), after, (o.dst, o.words), cx)
 });
 hc!(call0(o: Call, r, ip, cx) {
-    let code = code_of(&*(o.func as *const FuncRef));
-    if code.is_null() {
-        return first_call(ip, r.0, cx);
-    }
-    begin(code, above(r, o.up), r, ip.byte_add(size_of::<Enc<isa::Call>>()), (o.dst, o.words), cx)
+    let (code, new) = place!(o, lowest(r), r, ip, cx);
+    let after = ip.byte_add(size_of::<Enc<isa::Call>>());
+    begin(code, new, (r, lowest(r)), after, (o.dst, o.words), cx)
 });
 hc!(call1(o: Call1, r, ip, cx) {
-    let code = code_of(&*(o.func as *const FuncRef));
-    if code.is_null() {
-        return first_call(ip, r.0, cx);
-    }
-    let new = above(r, o.up);
+    let (code, new) = place!(o, lowest(r), r, ip, cx);
     new.write(r.get::<u64>(o.a).wrapping_add(o.imm as u64));
-    begin(code, new, r, ip.byte_add(size_of::<Enc<isa::Call1>>()), (o.dst, o.words), cx)
+    let after = ip.byte_add(size_of::<Enc<isa::Call1>>());
+    begin(code, new, (r, lowest(r)), after, (o.dst, o.words), cx)
 });
 hc!(call1_far(o: Call1, r, ip, cx) {
-    let code = code_of(&*(o.func as *const FuncRef));
-    if code.is_null() {
-        return first_call(ip, r.0, cx);
-    }
-    let new = fresh(cx);
+    let sp = (*cx).sp;
+    let (code, new) = place!(o, sp, r, ip, cx);
     new.write(r.get::<u64>(o.a).wrapping_add(o.imm as u64));
-    begin(code, new, r, ip.byte_add(size_of::<Enc<isa::Call1>>()), (o.dst, o.words), cx)
+    begin(code, new, (r, sp), ip.byte_add(size_of::<Enc<isa::Call1>>()), (o.dst, o.words), cx)
 });
 hc!(call4(o: Call, r, ip, cx) {
-    let code = code_of(&*(o.func as *const FuncRef));
-    if code.is_null() {
-        return first_call(ip, r.0, cx);
-    }
-    let new = above(r, o.up);
+    let (code, new) = place!(o, lowest(r), r, ip, cx);
     let slots = ip.byte_add(size_of::<Enc<isa::Call>>());
     pass4(slots.cast(), r, new);
-    begin(code, new, r, slots.byte_add(tail_bytes(1)), (o.dst, o.words), cx)
+    begin(code, new, (r, lowest(r)), slots.byte_add(tail_bytes(1)), (o.dst, o.words), cx)
 });
 
-/// Moves `n` words from a scratch area over the current frame's parameters.
+/// Puts a frame for `code` in the place of the current one, with the `n` words of the listed slots as its
+/// arguments; `None` when the activation has no room for that.
 ///
 /// # Safety
-/// The current frame has `n` words of parameters, and `n` slot numbers are readable.
+/// `n` slot numbers are readable, and the current frame is not needed any more.
 #[inline(always)]
-unsafe fn replace_args(n: u16, slots: *const u64, r: Regs, cx: *mut ThreadState) {
-    // SAFETY: the area above the stack pointer is free.
+unsafe fn replace(
+    code: *const Lowered,
+    n: u16,
+    slots: *const u64,
+    r: Regs,
+    cx: *mut ThreadState,
+) -> Option<*mut u64> {
+    // SAFETY: frames end where their code says; what is below the stack pointer, down to the limit, is free.
     unsafe {
-        let scratch = fresh(cx);
+        let end = r.0.cast::<u8>().add((*frame::lowered(r.0)).frame as usize);
+        let new = end.wrapping_sub((*code).frame as usize);
+        let words = usize::from(n).next_multiple_of(4);
+        let scratch = new.wrapping_sub(HEAD).min((*cx).sp).wrapping_sub(words * 8);
+        if scratch < (*cx).limit {
+            return None;
+        }
+        let (scratch, new) = (scratch.cast::<u64>(), new.cast::<u64>());
         pass(n, slots.cast(), r, scratch);
-        std::ptr::copy(scratch, r.0, n as usize);
+        let header = Header {
+            return_ip: frame::return_ip(r.0),
+            caller: frame::caller(r.0),
+            code,
+            dst: frame::dst(r.0),
+            va: frame::va_info(r.0),
+            sp: frame::saved_sp(r.0),
+        };
+        frame::write_header(new, header);
+        std::ptr::copy_nonoverlapping(scratch, new, n as usize);
+        Some(new)
     }
 }
 hc!(tail_call(o: Call, r, ip, cx) {
@@ -192,9 +232,10 @@ hc!(tail_call(o: Call, r, ip, cx) {
     if code.is_null() {
         return first_call(ip, r.0, cx);
     }
-    replace_args(o.n, ip.byte_add(size_of::<Enc<isa::Call>>()), r, cx);
-    r.0.sub(3).write(code as u64);
-    next((*code).entry, r.0, cx)
+    match replace(code, o.n, ip.byte_add(size_of::<Enc<isa::Call>>()), r, cx) {
+        Some(new) => next((*code).entry, new, cx),
+        None => extend(ip, r.0, cx),
+    }
 });
 
 hc!(call_ptr(o: CallPtr, r, ip, cx) {
@@ -206,9 +247,9 @@ hc!(call_ptr(o: CallPtr, r, ip, cx) {
         if target < 4096 {
             fault(ip, r.0, cx, &TrapKind::BadCall(target))
         }
-        save(ip, r.0, cx);
+        let held = depart(ip, r.0, cx);
         by_plan(site, target, r.0, o.dst, cx);
-        return next(after, r.0, cx);
+        return next(after, r.0, held.back());
     };
     let code = code_of(func);
     if code.is_null() {
@@ -216,9 +257,13 @@ hc!(call_ptr(o: CallPtr, r, ip, cx) {
         return next(ip, r.0, cx);
     }
     let sp = (*cx).sp;
-    let va = if site.is_variadic { variadic(site, r, cx) } else { std::ptr::null() };
-    let new = fresh(cx);
-    pass(o.n, slots.cast(), r, new);
+    let Some(new) = below(sp.wrapping_sub(site.list_bytes()), code, cx) else {
+        return extend(ip, r.0, cx);
+    };
+    let va = if site.is_variadic { variadic(site, r, sp) } else { std::ptr::null() };
+    // A call through a pointer of another type may pass more than the callee takes.
+    let n = fitting(o.n, code);
+    pass(n, slots.cast(), r, new);
     frame::write_header(new, Header {
         return_ip: after,
         caller: r.0,
@@ -238,32 +283,45 @@ hc!(tail_call_ptr(o: CallPtr, r, ip, cx) {
         if target < 4096 {
             fault(ip, r.0, cx, &TrapKind::BadCall(target))
         }
-        save(ip, r.0, cx);
+        let held = depart(ip, r.0, cx);
         by_plan(site, target, r.0, o.dst, cx);
-        return next(after, r.0, cx);
+        return next(after, r.0, held.back());
     };
     let code = code_of(func);
     if code.is_null() {
         lower_first(std::ptr::from_ref(func) as usize);
         return next(ip, r.0, cx);
     }
-    replace_args(o.n, slots, r, cx);
-    r.0.sub(3).write(code as u64);
-    next((*code).entry, r.0, cx)
+    match replace(code, fitting(o.n, code), slots, r, cx) {
+        Some(new) => next((*code).entry, new, cx),
+        None => extend(ip, r.0, cx),
+    }
 });
 
-/// Lays the variadic arguments out above the stack pointer, and the list that `va_start` copies.
+impl CallSite {
+    /// Bytes below the caller's stack pointer for variadic arguments and their list.
+    #[inline(always)]
+    fn list_bytes(&self) -> usize {
+        match self.is_variadic {
+            true => LIST + (self.area as usize).next_multiple_of(16),
+            false => 0,
+        }
+    }
+}
+
+/// Bytes of the list, with what follows it aligned.
+const LIST: usize = size_of::<VaList>().next_multiple_of(16);
+
+/// Lays the variadic arguments out below the stack pointer, and the list that `va_start` copies.
 ///
 /// # Safety
-/// The site is that of the call being performed.
+/// The site is that of the call being performed, which found room for them.
 #[inline(never)]
-unsafe fn variadic(site: &CallSite, r: Regs, cx: *mut ThreadState) -> *const VaList {
-    // SAFETY: the area lies above the stack pointer; it is claimed before the callee's frame.
+unsafe fn variadic(site: &CallSite, r: Regs, sp: *mut u8) -> *const VaList {
+    // SAFETY: the area lies above the callee's frame.
     unsafe {
-        let start = (*cx).sp;
-        let list = start.cast::<VaList>();
-        let area = start.add(size_of::<VaList>().next_multiple_of(16));
-        (*cx).sp = area.add((site.area as usize).next_multiple_of(16));
+        let list = sp.sub(site.list_bytes()).cast::<VaList>();
+        let area = list.byte_add(LIST).cast::<u8>();
         for arg in &site.variadic {
             let from = if arg.byval {
                 r.get::<u64>(arg.slot) as *const u8
@@ -302,10 +360,46 @@ hc!(retn(o: Ret, r, _ip, cx) {
     (*cx).sp = sp;
     next(ip, caller, cx)
 });
-hc!(exit(_o: Nil, r, _ip, _cx) {
+hc!(exit(_o: Nil, r, _ip, cx) {
+    entry::finish(r.0, (*cx).activation);
     #[allow(clippy::unit_arg, reason = "Done is a state without tail calls")]
     done()
 });
+
+/// Calls `take` with the addresses of the listed slots, below the stack pointer where they fit.
+///
+/// # Safety
+/// `cx` is this thread's state, in an activation.
+#[inline(always)]
+unsafe fn with_addresses(
+    slots: &[u16],
+    regs: *mut u64,
+    cx: *mut ThreadState,
+    take: impl FnOnce(&[*const u64]),
+) {
+    let n = slots.len();
+    // SAFETY: below the stack pointer there is a margin that nobody else uses. A longer list is forgotten when the
+    // call does not return, as with a longjmp.
+    unsafe {
+        if n * 8 > MARGIN {
+            let list: Vec<*const u64> = slots.iter().map(|&s| at(regs, s)).collect();
+            let list = std::mem::ManuallyDrop::new(list);
+            take(&list);
+            drop(std::mem::ManuallyDrop::into_inner(list));
+            return;
+        }
+        let args = (*cx).sp.sub(n * 8).cast::<*const u64>();
+        for (i, &slot) in slots.iter().enumerate() {
+            args.add(i).write(at(regs, slot));
+        }
+        take(std::slice::from_raw_parts(args, n));
+    }
+}
+
+/// The address of a slot.
+fn at(regs: *mut u64, slot: u16) -> *const u64 {
+    regs.wrapping_add(usize::from(slot)).cast_const()
+}
 
 /// Calls `target` as the site says.
 ///
@@ -319,23 +413,20 @@ unsafe extern "sysv64-unwind" fn by_plan(
     dst: u16,
     cx: *mut ThreadState,
 ) {
-    // SAFETY: the pointers are laid out above the stack pointer, within the red zone that
-    // signal handlers on the guest stack leave; the plan was made for these arguments.
+    // SAFETY: the plan was made for these arguments.
     unsafe {
-        let args = (*cx).sp.cast::<*const u64>();
-        for (i, &slot) in site.args.iter().enumerate() {
-            args.add(i).write(regs.add(slot as usize));
-        }
-        let args = std::slice::from_raw_parts(args, site.args.len());
         let outer = std::mem::replace(&mut (*cx).away, regs);
-        site.plan.call(target, args, regs.add(dst as usize));
-        (*cx).away = outer;
+        with_addresses(&site.args, regs, cx, |args| {
+            site.plan.call(target, args, regs.add(dst as usize));
+        });
+        (*thread::current_again()).away = outer;
     }
 }
 h!(native_plan(o: Site, r, ip, cx) {
-    save(ip, r.0, cx);
+    let held = depart(ip, r.0, cx);
     let site = &*(o.site as *const CallSite);
-    by_plan(site, site.target, r.0, o.dst, cx)
+    by_plan(site, site.target, r.0, o.dst, cx);
+    cx = held.back();
 });
 
 type W = u64;
@@ -380,10 +471,11 @@ unsafe extern "sysv64-unwind" fn integers(
 pub const MAX_DIRECT: usize = 12;
 
 hc!(native(o: Native, r, ip, cx) {
-    save(ip, r.0, cx);
+    let held = depart(ip, r.0, cx);
     let slots = ip.byte_add(size_of::<Enc<isa::Native>>());
     let outer = std::mem::replace(&mut (*cx).away, r.0);
     let value = integers(o.target, o.n, slots.cast(), r.0);
+    let cx = held.back();
     (*cx).away = outer;
     r.put(o.dst, value & o.mask);
     next(slots.byte_add(tail_bytes(o.n as usize)), r.0, cx)
@@ -391,14 +483,16 @@ hc!(native(o: Native, r, ip, cx) {
 macro_rules! float_calls {
     ($($one:ident $two:ident $t:ty;)*) => { $(
         h!($one(o: NativeF, r, ip, cx) {
-            save(ip, r.0, cx);
+            let held = depart(ip, r.0, cx);
             let f: unsafe extern "C-unwind" fn($t) -> $t = std::mem::transmute(o.target);
-            r.put(o.dst, f(r.get(o.a)))
+            r.put(o.dst, f(r.get(o.a)));
+            cx = held.back();
         });
         h!($two(o: NativeF, r, ip, cx) {
-            save(ip, r.0, cx);
+            let held = depart(ip, r.0, cx);
             let f: unsafe extern "C-unwind" fn($t, $t) -> $t = std::mem::transmute(o.target);
-            r.put(o.dst, f(r.get(o.a), r.get(o.b)))
+            r.put(o.dst, f(r.get(o.a), r.get(o.b)));
+            cx = held.back();
         });
     )* };
 }
@@ -417,16 +511,15 @@ unsafe extern "sysv64-unwind" fn run_thunk(
 ) {
     // SAFETY: as for `by_plan`; the thunk was compiled for these operands.
     unsafe {
-        let args = (*cx).sp.cast::<*const u64>();
-        for (i, &slot) in site.args.iter().enumerate() {
-            args.add(i).write(regs.add(slot as usize));
-        }
-        (site.code)(regs.add(dst as usize), args);
+        with_addresses(&site.args, regs, cx, |args| {
+            (site.code)(regs.add(dst as usize), args.as_ptr());
+        });
     }
 }
 h!(thunk(o: Site, r, ip, cx) {
-    save(ip, r.0, cx);
-    run_thunk(&*(o.site as *const ThunkSite), r.0, o.dst, cx)
+    let held = depart(ip, r.0, cx);
+    run_thunk(&*(o.site as *const ThunkSite), r.0, o.dst, cx);
+    cx = held.back();
 });
 
 hc!(setjmp(o: Dabn, r, ip, cx) {
@@ -440,7 +533,7 @@ hc!(longjmp(o: Ab, r, ip, cx) {
     save(ip, r.0, cx);
     let value = r.get::<u32>(o.b).max(u32::from(r.get::<u32>(o.b) == 0));
     let buffer = &*(r.get::<u64>(o.a) as *const unwind::JumpBuffer);
-    unwind::long_jump(buffer, value, cx);
+    unwind::long_jump(buffer, value, ip, cx);
     next(buffer.ip, buffer.regs, cx)
 });
 hc!(resume(o: A, r, ip, cx) {

@@ -8,61 +8,30 @@
 )]
 
 use super::{Done, Regs, fault, h, hc, next};
-use crate::interp::frame::{self, Lowered};
+use crate::interp::frame::{self, HEAD, Lowered};
 use crate::memory::image::Image;
 use crate::memory::thread::ThreadState;
 use crate::support::error::TrapKind;
 
-/// Claims the frame; false when the stack is too small for it.
+/// Claims the frame, for which the call found room.
 ///
 /// # Safety
 /// `cx` is this thread's state, `r` begins the frame to be claimed.
 #[inline(always)]
-unsafe fn claim(frame: u32, r: Regs, cx: *mut ThreadState) -> bool {
+unsafe fn claim(r: Regs, cx: *mut ThreadState) {
     // SAFETY: cx is the current thread's state.
-    unsafe {
-        let sp = r.0.byte_add(frame as usize).cast::<u8>();
-        if sp >= (*cx).limit {
-            return false;
-        }
-        (*cx).sp = sp;
-        // Who looks at this thread from outside finds the frame below its stack pointer.
-        sp.cast::<*mut u64>().sub(1).write(r.0);
-        true
-    }
+    unsafe { (*cx).sp = r.0.cast::<u8>().sub(HEAD) };
 }
-hc!(enter0(o: Enter, r, ip, cx) {
-    if !claim(o.frame, r, cx) {
-        return overflow(ip, r.0, cx);
-    }
-    next(ip.byte_add(size_of::<crate::interp::isa::Enc<crate::interp::isa::Enter>>()), r.0, cx)
-});
-hc!(enter(o: Enter, r, ip, cx) {
-    if !claim(o.frame, r, cx) {
-        return overflow(ip, r.0, cx);
-    }
+h!(enter0(o: Enter, r, ip, cx) claim(r, cx));
+h!(enter(o: Enter, r, ip, cx) {
+    claim(r, cx);
     let (values, slots) = (o.pool as *const u64, o.slots as *const u16);
     let mut i = 0;
     while i < o.count as usize {
         r.put(*slots.add(i), *values.add(i));
         i += 1;
     }
-    next(ip.byte_add(size_of::<crate::interp::isa::Enc<crate::interp::isa::Enter>>()), r.0, cx)
 });
-/// Returns as a handler does, so that a handler can end in it without a frame of its own.
-///
-/// # Safety
-/// As for the handler of the function's entry.
-#[cold]
-#[inline(never)]
-unsafe extern "sysv64-unwind" fn overflow(
-    ip: *const u64,
-    regs: *mut u64,
-    cx: *mut ThreadState,
-) -> Done {
-    // SAFETY: promised by the caller.
-    unsafe { fault(ip, regs, cx, &TrapKind::StackOverflow) }
-}
 
 macro_rules! go {
     ($ip:expr, $off:expr, $r:expr, $cx:expr) => {

@@ -3,9 +3,10 @@
 //! A fault of a load or store is found by the signal handler, which knows the instruction from
 //! the processor's registers. Guest pointers are host pointers and need not be aligned.
 
-use super::{Regs, fault, h};
+use super::{Regs, extend, fault, h, hc, next};
+use crate::interp::isa::{Alloca, Enc};
 use crate::memory::image::Image;
-use crate::memory::thread::{self, ThreadState};
+use crate::memory::thread::{self, ALLOCATED, ThreadState};
 use crate::support::error::TrapKind;
 
 /// What the guest's memory has at an address.
@@ -163,18 +164,25 @@ h!(gep_s(o: Memx, r) {
     let index = i64::from(r.get::<i32>(o.index)) as u64;
     r.put(o.reg, indexed(r, o.base, index, o.scale, o.off) as u64)
 });
-h!(alloca(o: Alloca, r, ip, cx) {
+/// More than any address space has.
+pub(super) const TOO_MUCH: u128 = 1 << 47;
+hc!(alloca(o: Alloca, r, ip, cx) {
     let count: u64 = r.get(o.count);
     let bytes = u128::from(count) * u128::from(o.size);
-    let align = u64::from(o.align).max(16);
-    let start = ((*cx).sp as u64).next_multiple_of(align);
-    let end = u128::from(start) + bytes.next_multiple_of(16) + 16;
-    if end > (*cx).limit as u128 {
+    if bytes > TOO_MUCH {
         fault(ip, r.0, cx, &TrapKind::StackOverflow)
     }
-    (*cx).sp = end as u64 as *mut u8;
-    (*cx).sp.cast::<*mut u64>().sub(1).write(r.0);
-    r.put(o.dst, start)
+    let align = i64::from(o.align).max(16);
+    let start = ((*cx).sp as i64 - bytes as i64) & -align;
+    // Whoever looks at this thread from outside finds the frame through the word at its stack pointer.
+    let sp = start - 16;
+    if sp < (*cx).limit as i64 {
+        return extend(ip, r.0, cx);
+    }
+    (*cx).sp = sp as *mut u8;
+    (sp as *mut usize).write(r.0 as usize | ALLOCATED);
+    r.put(o.dst, start);
+    next(ip.byte_add(size_of::<Enc<Alloca>>()), r.0, cx)
 });
 h!(stack_save(o: D, r, _ip, cx) r.put(o.dst, (*cx).sp as u64));
 h!(stack_restore(o: A, r, _ip, cx) (*cx).sp = r.get::<u64>(o.a) as *mut u8);

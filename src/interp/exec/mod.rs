@@ -3,7 +3,7 @@
 //! Why this form: a handler is `extern "sysv64-unwind" fn(ip, regs, cx) -> Done` whose last act
 //! is `next(..)`. With `cfg(ompvm_tail_calls)` that is an indirect jump (see build.rs), so the
 //! three arguments stay in registers for as long as the guest runs. Otherwise `next` returns the
-//! state and [`run`](fn@run) loops. A handler must hold nothing with drop glue: exceptions unwind
+//! state and the loop of [`crate::memory::activation::run`] goes on. A handler must hold nothing with drop glue: exceptions unwind
 //! through it, and a destructor would keep the tail call from being one.
 //! What not: no handler knows LLVM's types; the lowering chose it.
 
@@ -12,14 +12,13 @@ mod call;
 mod control;
 mod float;
 mod fused;
+mod guard;
 #[cfg(ompvm_histogram)]
 pub mod histogram;
 mod int;
 mod intrinsics;
 mod memory;
 mod repeat;
-#[cfg(ompvm_tail_calls)]
-mod run;
 mod vector;
 
 pub use atomic::*;
@@ -27,12 +26,14 @@ pub use call::*;
 pub use control::*;
 pub use float::*;
 pub use fused::*;
+pub use guard::*;
 pub use int::*;
 pub use intrinsics::*;
 pub use memory::*;
 pub use repeat::*;
 pub use vector::*;
 
+use crate::memory::activation::Activation;
 use crate::memory::thread::ThreadState;
 use crate::support::error::TrapKind;
 
@@ -74,7 +75,7 @@ pub unsafe fn next(ip: *const u64, regs: *mut u64, _cx: *mut ThreadState) -> Don
     Done { ip, regs }
 }
 
-/// Ends the run: [`run`](fn@run) returns.
+/// Ends the run: [`crate::memory::activation::run`] returns.
 #[inline(always)]
 pub fn done() -> Done {
     #[cfg(not(ompvm_tail_calls))]
@@ -82,33 +83,6 @@ pub fn done() -> Done {
         Done {
             ip: std::ptr::null(),
             regs: std::ptr::null_mut(),
-        }
-    }
-}
-
-/// Runs from `ip` until an `exit` instruction.
-///
-/// # Safety
-/// As for [`next`].
-pub unsafe fn run(ip: *const u64, regs: *mut u64, cx: *mut ThreadState) {
-    #[cfg(ompvm_tail_calls)]
-    // SAFETY: as the caller promises.
-    unsafe {
-        run::enter_chain(ip, regs, cx, *ip.cast::<Handler>());
-    }
-    #[cfg(not(ompvm_tail_calls))]
-    // SAFETY: as the caller promises; every handler returns a valid state or a null ip.
-    unsafe {
-        let (mut ip, mut regs) = (ip, regs);
-        #[cfg(ompvm_histogram)]
-        let mut last = 0;
-        while !ip.is_null() {
-            #[cfg(ompvm_histogram)]
-            {
-                last = histogram::step(last, *ip);
-            }
-            let state = (*ip.cast::<Handler>())(ip, regs, cx);
-            (ip, regs) = (state.ip, state.regs);
         }
     }
 }
@@ -207,8 +181,56 @@ impl Regs {
 pub unsafe fn save(ip: *const u64, regs: *mut u64, cx: *mut ThreadState) {
     // SAFETY: the caller's promise.
     unsafe {
-        (*cx).ip = ip;
-        (*(*cx).activation).frame = regs.cast();
+        let act = (*cx).activation;
+        (*act).ip = ip;
+        (*act).frame = regs.cast();
+    }
+}
+
+/// What a handler holds during a native call: the call may switch stacks, run other frames there, and
+/// come back on another thread.
+#[derive(Clone, Copy)]
+pub struct Held(*mut Activation);
+
+/// Saves where the guest is before a native call; see [`Held::back`].
+///
+/// # Safety
+/// As for [`save`].
+#[inline(always)]
+pub unsafe fn depart(ip: *const u64, regs: *mut u64, cx: *mut ThreadState) -> Held {
+    // SAFETY: the caller's promise.
+    unsafe {
+        save(ip, regs, cx);
+        let act = (*cx).activation;
+        (*act).sp = (*cx).sp;
+        Held(act)
+    }
+}
+
+impl Held {
+    /// Makes the thread that runs now go on in the activation; gives its state.
+    ///
+    /// # Safety
+    /// Once after [`depart`], in the same handler.
+    #[inline(always)]
+    pub unsafe fn back(self) -> *mut ThreadState {
+        // SAFETY: the handler runs on the activation's stack.
+        unsafe { Activation::resume(self.0) }
+    }
+}
+
+/// Moves the native stack pointer down, then goes on with the instruction at `ip`.
+///
+/// # Safety
+/// As for [`next`]; the last act of a handler.
+#[inline(always)]
+pub unsafe fn extend(ip: *const u64, regs: *mut u64, cx: *mut ThreadState) -> Done {
+    // SAFETY: the caller's promise.
+    let _on = unsafe { crate::memory::abi::extend(ip, regs, cx) };
+    #[cfg(not(ompvm_tail_calls))]
+    Done {
+        ip: _on.ip,
+        regs: _on.regs,
     }
 }
 
@@ -229,7 +251,8 @@ pub unsafe extern "sysv64-unwind" fn fault(
     crate::memory::signals::raise_trap(*kind, ip)
 }
 
-/// Defines a handler whose body falls through to the next instruction.
+/// Defines a handler whose body falls through to the next instruction. A body that makes a native call gives
+/// `cx` anew: the thread may be another one.
 macro_rules! h {
     ($name:ident($o:ident: $shape:ident, $r:ident) $body:expr) => {
         $crate::interp::exec::h!($name($o: $shape, $r, _ip, _cx) $body);
@@ -251,6 +274,8 @@ macro_rules! h {
                 let $o = &(*$ip.cast::<$crate::interp::isa::Enc<$crate::interp::isa::$shape>>()).ops;
                 #[allow(unused_variables)]
                 let $r = $crate::interp::exec::Regs(regs);
+                #[allow(unused_mut)]
+                let mut $cx = $cx;
                 $body;
                 $crate::interp::exec::next(
                     $ip.byte_add(size_of::<

@@ -27,6 +27,9 @@ pub(in crate::interp) enum Kind {
     Dead,
 }
 
+/// Bytes up to which an array can be part of a frame that has a guard.
+const MOST_STATIC: u64 = 16 << 20;
+
 /// A value that is its phi plus a constant, in the block of the phi's edge.
 struct Counter {
     value: usize,
@@ -307,7 +310,9 @@ impl Lower<'_> {
                     return Kind::Plain;
                 };
                 let size = self.m.layout(*elem).size.saturating_mul(n as u64);
-                if *align > 16 || size >= super::memory::STREAMED {
+                // An array that is overrun overwrites the guard, not what its frame has besides.
+                let streamed = size >= super::memory::STREAMED && self.guard.is_none();
+                if *align > 16 || streamed || size > MOST_STATIC {
                     return Kind::Plain;
                 }
                 let align = (*align).max(1);

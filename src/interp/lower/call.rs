@@ -29,6 +29,9 @@ static NO_ATTRS: ParamAttrs = ParamAttrs {
 
 impl<'a> Lower<'a> {
     pub(super) fn call(&mut self, i: usize, call: &'a Call, dst: u16, invoke: Invoke) {
+        if self.guard.is_some() && self.leaves_for_good(i, call, invoke) {
+            self.check_guard();
+        }
         let before = self.here();
         self.call_only(i, call, dst);
         if let Some(behind) = &self.behind {
@@ -43,6 +46,29 @@ impl<'a> Lower<'a> {
             }
             self.edge(self.current, normal.as_u32() as usize);
         }
+    }
+
+    /// Whether a call is the last that the function does: in its place, or one that does not return and may throw.
+    fn leaves_for_good(&self, i: usize, call: &Call, invoke: Invoke) -> bool {
+        if call.tail == TailKind::MustTail {
+            return true;
+        }
+        let next = match invoke {
+            Some((normal, _)) => self.body.blocks[normal.as_u32() as usize].start as usize,
+            None => i + 1,
+        };
+        let ends = matches!(
+            self.body.insts.get(next).map(|inst| &inst.op),
+            Some(Op::Unreachable)
+        );
+        let attrs = match &call.callee {
+            Callee::Symbol(symbol) => match self.image.resolve_alias(*symbol) {
+                GlobalRef::Func(id) => Some(self.m.functions[id].attrs),
+                _ => None,
+            },
+            _ => None,
+        };
+        (ends || attrs.is_some_and(|a| a.noreturn)) && !attrs.is_some_and(|a| a.nounwind)
     }
 
     fn attrs<'c>(&self, call: &'c Call, i: usize) -> &'c ParamAttrs {
@@ -83,7 +109,7 @@ impl<'a> Lower<'a> {
                     let target = self.word(self.image.func_address(id) as u64);
                     self.call_through(call, target, 0, dst);
                 } else {
-                    self.guest_call(call, func, dst);
+                    self.guest_call(call, id, func, dst);
                 }
             }
             None => self.native_call(call, id, dst),
@@ -124,7 +150,7 @@ impl<'a> Lower<'a> {
         dst
     }
 
-    fn guest_call(&mut self, call: &Call, func: usize, dst: u16) {
+    fn guest_call(&mut self, call: &Call, callee: FuncId, func: usize, dst: u16) {
         let (ret, _, _) = self.fn_type(call.fn_ty);
         let words = self.words(ret);
         let tail = call.tail == TailKind::MustTail;
@@ -147,7 +173,6 @@ impl<'a> Lower<'a> {
                 dst,
                 words,
                 a,
-                up: 0,
                 func,
                 imm,
             };
@@ -155,12 +180,13 @@ impl<'a> Lower<'a> {
             self.calls.push(at);
             return;
         }
-        let slots = self.argument_words(call, call.args.len());
+        let mut slots = self.argument_words(call, call.args.len());
+        // A call with another type than the callee's may pass more than that takes.
+        slots.truncate(self.parameter_words(callee));
         let ops = isa::Call {
             dst,
             words,
             n: slots.len() as u16,
-            up: 0,
             func,
         };
         let code = match slots.len() {
@@ -174,6 +200,12 @@ impl<'a> Lower<'a> {
             self.calls.push(at);
         }
         self.tail(&slots);
+    }
+
+    /// Words of a function's parameters.
+    fn parameter_words(&self, callee: FuncId) -> usize {
+        let (_, params, _) = self.m.functions[callee].signature(self.m);
+        params.iter().map(|&p| usize::from(self.words(p))).sum()
     }
 
     /// Whether a one-word sum is passed on by a call that can add its constant.
@@ -191,27 +223,24 @@ impl<'a> Lower<'a> {
             && !self.m.functions[id].signature(self.m).2
     }
 
-    /// Tells calls how long the frame is; where it varies or is too long, they ask the thread.
-    pub(super) fn finish_calls(&mut self, frame: u32) {
-        let up = u16::try_from(frame / 16).ok().filter(|_| !self.dynamic);
+    /// Has calls ask the thread where the frame ends, when that varies.
+    pub(super) fn finish_calls(&mut self) {
+        if !self.dynamic {
+            return;
+        }
         for at in std::mem::take(&mut self.calls) {
             let k = self.ops.partition_point(|o| (o.0 as usize) < at);
             let single = self.ops[k].1 == op::call1.number;
-            // SAFETY: a call was emitted there; its forms have `up` at the same place.
+            // SAFETY: a call was emitted there; its forms have the handler at the same place.
             unsafe {
                 let call = self.code.as_mut_ptr().byte_add(at).cast::<Enc<isa::Call>>();
-                match up {
-                    Some(up) => (*call).ops.up = up,
-                    None => {
-                        let far = if single {
-                            op::call1_far.number
-                        } else {
-                            op::call.number
-                        };
-                        (*call).handler = HANDLERS[far as usize];
-                        self.ops[k].1 = far;
-                    }
-                }
+                let far = if single {
+                    op::call1_far.number
+                } else {
+                    op::call.number
+                };
+                (*call).handler = HANDLERS[far as usize];
+                self.ops[k].1 = far;
             }
         }
     }

@@ -71,10 +71,12 @@ impl Lower<'_> {
 
     pub(super) fn ret(&mut self, value: Option<Operand>) {
         let Some(value) = value else {
+            self.check_guard();
             self.emit(op::ret0, isa::Nil);
             return;
         };
         let a = self.operand(value);
+        self.check_guard();
         match self.words(self.type_of(value)) {
             0 => self.emit(op::ret0, isa::Nil),
             1 => self.emit(op::ret1, isa::A { a }),

@@ -95,7 +95,19 @@ impl<'a> Lower<'a> {
             }
             "stackrestore" => {
                 let a = self.operand(args[0]);
-                self.emit(op::stack_restore, isa::A { a });
+                match self.guard {
+                    Some(_) => self.guard_op(op::stack_restore_guarded, a),
+                    None => {
+                        self.emit(op::stack_restore, isa::A { a });
+                    }
+                }
+            }
+            "stackguard" => {
+                self.emit(op::guard_value, isa::D { dst });
+            }
+            "stackprotector" => {
+                let (reg, base) = (self.operand(args[0]), self.operand(args[1]));
+                self.emit(op::store64, isa::Mem { reg, base, off: 0 });
             }
             "trap" | "ubsantrap" => {
                 self.emit(op::trap, isa::Nil);

@@ -32,6 +32,7 @@ impl Lower<'_> {
         } else {
             align
         };
+        let align = align.max(16);
         let count = self.operand(count);
         let (count, size) = match u32::try_from(size) {
             Ok(size) => (count, size),
@@ -48,6 +49,19 @@ impl Lower<'_> {
                 (t, 1)
             }
         };
+        if let Some(off) = self.guard {
+            let ops = isa::AllocaGuarded {
+                dst,
+                count,
+                size,
+                align,
+                off: off as i32,
+            };
+            let at = self.emit(op::alloca_guarded, ops);
+            self.frame_fixups
+                .push(at + offset_of!(Enc<isa::AllocaGuarded>, ops.off));
+            return;
+        }
         self.emit(
             op::alloca,
             isa::Alloca {

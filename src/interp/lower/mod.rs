@@ -21,6 +21,7 @@ mod inst;
 mod int;
 mod intrinsic;
 mod memory;
+mod protect;
 mod repeat;
 mod slots;
 mod step;
@@ -123,6 +124,8 @@ pub(super) struct Lower<'a> {
     /// Static allocas: offset in the alloca area.
     allocas: HashMap<u32, u32>,
     alloca_bytes: u32,
+    /// Where the guard is in the alloca area, in functions that have one.
+    guard: Option<u32>,
     /// Slot of the alloca area's address, in functions whose loops may want it.
     area: Option<u16>,
     /// Byte positions of i32 fields to which the alloca area's start must be added.
@@ -177,7 +180,9 @@ pub fn lower(image: &Image, id: FuncId, options: &Options) -> Box<Lowered> {
     };
     let started = options.dump.is_some().then(Instant::now);
     let mut l = Lower::new(image, module, f, body, id);
+    let near = l.protect();
     l.analyse();
+    l.lay_out(&near);
     let lowered = l.run(options);
     if let Some(wanted) = &options.dump
         && f.name.contains(wanted.as_str())
@@ -235,6 +240,7 @@ impl<'a> Lower<'a> {
             next_slot: 0,
             allocas: HashMap::new(),
             alloca_bytes: 0,
+            guard: None,
             area: None,
             frame_fixups: Vec::new(),
             pool: Vec::new(),
@@ -272,11 +278,13 @@ impl<'a> Lower<'a> {
             op::enter,
             isa::Enter {
                 count: 0,
-                frame: 0,
                 pool: 0,
                 slots: 0,
             },
         );
+        if self.guard.is_some() {
+            self.guard_op(op::guard_set, 0);
+        }
         if !self.allocas.is_empty() && self.in_loop.contains(&true) {
             let dst = self.fresh(1);
             self.put_address(address::Addr::Frame(0), dst);
@@ -314,7 +322,8 @@ impl<'a> Lower<'a> {
         if self.next_slot >= u32::from(NONE) {
             self.failed = Some(format!("a function with {} slots", self.next_slot));
         }
-        if let Some(why) = self.failed.take() {
+        let failed = self.failed.take();
+        if let Some(why) = &failed {
             self.code.clear();
             self.ops.clear();
             self.fixups.clear();
@@ -327,17 +336,16 @@ impl<'a> Lower<'a> {
                 op::enter,
                 isa::Enter {
                     count: 0,
-                    frame: 64,
                     pool: 0,
                     slots: 0,
                 },
             );
-            self.unsupported(&why);
+            self.unsupported(why);
         }
-        self.finish(enter)
+        self.finish(enter, failed.is_some())
     }
 
-    fn finish(mut self, enter: usize) -> Box<Lowered> {
+    fn finish(mut self, enter: usize, failed: bool) -> Box<Lowered> {
         for fix in std::mem::take(&mut self.fixups) {
             let target = self.labels[fix.label.0 as usize];
             let off = target as i32 - fix.at as i32;
@@ -348,9 +356,12 @@ impl<'a> Lower<'a> {
             let old = self.read32(at);
             self.patch32(at, old + area as i32);
         }
-        // One more word says whose frame it is.
-        let frame = (area + self.alloca_bytes + 8).next_multiple_of(16);
-        self.finish_calls(frame);
+        self.finish_calls();
+        let (ret, params, _) = self.f.signature(self.m);
+        let words: u32 = params.iter().map(|&p| u32::from(self.words(p))).sum();
+        // A function that cannot be lowered has only its parameters.
+        let frame = (area + self.alloca_bytes).max(words * 8).max(1);
+        let frame = frame.next_multiple_of(crate::interp::frame::FRAME_UNIT);
         // The pool: values, then their slots packed four to a word.
         let n = self.pool.len();
         let mut pool: Vec<u64> = self.pool.iter().map(|&(_, v)| v).collect();
@@ -362,10 +373,9 @@ impl<'a> Lower<'a> {
             pool.push(word);
         }
         let pool = pool.into_boxed_slice();
-        if self.read32(enter + 8 + std::mem::offset_of!(isa::Enter, frame)) == 0 {
+        if !failed {
             let ops = isa::Enter {
                 count: n as u16,
-                frame,
                 pool: pool.as_ptr() as usize,
                 slots: pool.as_ptr().wrapping_add(n) as usize,
             };
@@ -383,7 +393,6 @@ impl<'a> Lower<'a> {
                 }
             }
         }
-        let (ret, params, _) = self.f.signature(self.m);
         let mut starts = Vec::with_capacity(params.len() + 1);
         let mut next = 0u16;
         for &p in params {
@@ -393,9 +402,12 @@ impl<'a> Lower<'a> {
         starts.push(next);
         let ret_words = self.words(ret);
         let heads = self.heads();
+        let guard = self.guard.filter(|_| !failed);
+        let guard = guard.map(|off| (area + off, self.guard_fails()));
         let code = self.code.into_boxed_slice();
         Box::new(Lowered {
             entry: code.as_ptr(),
+            frame,
             func: self.id,
             image: std::ptr::from_ref(self.image) as usize,
             code,
@@ -406,6 +418,7 @@ impl<'a> Lower<'a> {
             blocks: self.labels[..self.body.blocks.len()].into(),
             params: starts.into(),
             ret_words,
+            guard,
             lines: self.lines,
             told: self.told.into(),
             pads: self.pads,

@@ -17,10 +17,12 @@ pub(super) use x86_64_asm::in_enter;
 #[cfg(target_arch = "x86_64")]
 pub(super) use x86_64_asm::{
     ACTIVATION_SLOT, FRAME_REGISTER, RESULT_REGISTER, landing_address, raw_bottom, raw_enter,
-    raw_jump, resume_jump, set_jump_addresses,
+    raw_jump, raw_on, raw_run, resume_jump, run_landing_address, set_jump_addresses,
 };
 #[cfg(target_arch = "x86_64")]
-pub use x86_64_asm::{EntryHook, NativeFrame, entry_address, set_entry_hook, witness_address};
+pub use x86_64_asm::{
+    EntryHook, NativeFrame, entry_address, extend, set_entry_hook, witness_address,
+};
 #[cfg(all(target_arch = "x86_64", feature = "vm"))]
 pub(super) use x86_64_throw::throw_addresses;
 

@@ -6,9 +6,10 @@
 //!
 //! What not: which value goes to which register is decided in `x86_64.rs`.
 
-use crate::memory::activation;
+use crate::memory::activation::{self, Activation};
 use crate::memory::func::{FuncRef, HOST_TAG, HostEntry};
 use crate::memory::jump;
+use crate::memory::thread::{HEADER, ThreadState};
 use std::arch::global_asm;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -105,10 +106,20 @@ unsafe extern "C-unwind" {
         a: *mut c_void,
         b: usize,
     ) -> EnterResult;
+    #[link_name = "ompvm_boundary_run"]
+    pub(in crate::memory) fn raw_run(act: *mut c_void, bytes: usize) -> EnterResult;
+    #[link_name = "ompvm_boundary_run_landing"]
+    fn raw_run_landing();
     #[link_name = "ompvm_boundary_jump"]
     pub(in crate::memory) fn raw_jump(act: *const c_void, value: usize, kind: usize) -> !;
     #[link_name = "ompvm_boundary_bottom"]
     pub(in crate::memory) fn raw_bottom(f: extern "C-unwind" fn(*mut c_void), a: *mut c_void);
+    #[link_name = "ompvm_boundary_on"]
+    pub(in crate::memory) fn raw_on(
+        f: extern "C-unwind" fn(*mut c_void),
+        a: *mut c_void,
+        top: usize,
+    );
     #[link_name = "ompvm_boundary_resume"]
     pub(in crate::memory) fn resume_jump(registers: *const [u64; 8], value: i32) -> !;
     #[link_name = "ompvm_boundary_setjmp"]
@@ -144,14 +155,45 @@ pub(in crate::memory) fn set_jump_addresses() -> [usize; 2] {
 /// Whether a native position is in an activation's assembly frame.
 #[cfg(feature = "vm")]
 pub(in crate::memory) fn in_enter(position: usize) -> bool {
-    let start = raw_enter as *const () as usize;
-    (start..start + 256).contains(&position)
+    [
+        raw_enter as *const () as usize,
+        raw_run as *const () as usize,
+    ]
+    .iter()
+    .any(|&start| (start..start + 256).contains(&position))
 }
 
 /// Where the personality sends an exception.
 pub(in crate::memory) fn landing_address() -> usize {
     raw_landing as *const () as usize
 }
+
+/// Where the personality of the frame with guest frames sends one.
+pub(in crate::memory) fn run_landing_address() -> usize {
+    raw_run_landing as *const () as usize
+}
+
+/// Least and most bytes by which the room for guest frames grows at a time; in between it doubles.
+const LEAST_STEP: usize = 1 << 10;
+const MOST_STEP: usize = 64 << 10;
+
+#[allow(improper_ctypes, reason = "the thread's state is only passed on")]
+unsafe extern "sysv64-unwind" {
+    /// Moves the native stack pointer of the innermost activation down and goes on with the instruction at `ip`, as
+    /// a handler does. Without room on the stack, the fault is the guest's.
+    ///
+    /// # Safety
+    /// As for a handler; it must be the last thing that a handler does.
+    #[link_name = "ompvm_boundary_extend"]
+    pub fn extend(ip: *const u64, regs: *mut u64, state: *mut ThreadState) -> Extended;
+}
+
+/// What [`extend`] returns, as handlers do.
+#[cfg(ompvm_tail_calls)]
+pub type Extended = ();
+/// What [`extend`] returns, as handlers do.
+#[cfg(not(ompvm_tail_calls))]
+pub type Extended = activation::Onward;
 
 // The entry: r11 holds the FuncRef. The frame is a NativeFrame (368 bytes) on the stack.
 global_asm!(
@@ -378,6 +420,8 @@ global_asm!(
     ".hidden ompvm_boundary_jump",
     ".globl ompvm_boundary_jump",
     "ompvm_boundary_jump:",
+    "cmp qword ptr [rdi + {low}], 0",
+    "jne ompvm_boundary_run_jump",
     "mov rbp, [rdi]",
     "lea rsp, [rbp - 64]",
     "ldmxcsr [rsp]",
@@ -390,6 +434,254 @@ global_asm!(
     ".cfi_endproc",
     ".size ompvm_boundary_enter, . - ompvm_boundary_enter",
     personality = sym activation::personality,
+    low = const std::mem::offset_of!(Activation, low),
+);
+
+// The activation with guest frames: rdi activation, rsi bytes. The prologue is that of the frame above. Below
+// it lie the guest frames, from rbp - 64 downwards. The lowest word, at rsp, holds rbp: machine code of
+// the baseline tier keeps no register, so everything is found through that word. The rule for the frame's
+// address is a DWARF expression: breg7 0, deref, plus_uconst 16.
+//
+// With tail calls the first handler returns when the run ends. Otherwise each handler returns here,
+// where the stack pointer can be moved between two of them.
+macro_rules! run_asm {
+    ([$($dispatch:literal),*], [$($extend:literal),*] $(, $wants:ident)?) => {
+        global_asm!(
+            ".text",
+            ".p2align 4",
+            ".hidden ompvm_boundary_run",
+            ".globl ompvm_boundary_run",
+            ".type ompvm_boundary_run,@function",
+            "ompvm_boundary_run:",
+            ".cfi_startproc",
+            ".cfi_personality 0x1b, {personality}",
+            "push rbp",
+            ".cfi_def_cfa_offset 16",
+            ".cfi_offset rbp, -16",
+            "mov rbp, rsp",
+            ".cfi_def_cfa_register rbp",
+            "push rbx",
+            "push r12",
+            "push r13",
+            "push r14",
+            "push r15",
+            ".cfi_offset rbx, -24",
+            ".cfi_offset r12, -32",
+            ".cfi_offset r13, -40",
+            ".cfi_offset r14, -48",
+            ".cfi_offset r15, -56",
+            "push rdi",
+            "sub rsp, 16",
+            "stmxcsr [rsp]",
+            "fnstcw [rsp + 8]",
+            "mov [rdi], rbp",
+            "mov rdx, rsp",
+            "mov rax, rsp",
+            "sub rax, rsi",
+            // Pages are touched in order, so that the one that guards the stack is found.
+            "2:",
+            "lea rcx, [rsp - 4096]",
+            "cmp rcx, rax",
+            "jbe 3f",
+            "mov rsp, rcx",
+            "or qword ptr [rsp], 0",
+            "jmp 2b",
+            "3:",
+            "lea rsp, [rax - 16]",
+            "mov [rsp], rbp",
+            ".cfi_remember_state",
+            ".cfi_escape 0x0f, 5, 0x77, 0, 0x06, 0x23, 16",
+            "mov [rdi + {low}], rsp",
+            "lea rax, [rsp + {room}]",
+            "mov [rdi + {limit}], rax",
+            "mov rcx, [rdi + {state}]",
+            "mov [rcx + {state_limit}], rax",
+            "xor esi, esi",
+            "4:",
+            "call [rdi + {again}]",
+            "mov rdi, rax",
+            "mov rsi, rdx",
+            "test rax, rax",
+            "je 7f",
+            "mov rax, [rsp]",
+            "mov rax, [rax - 48]",
+            "mov rdx, [rax + {state}]",
+            $($dispatch,)*
+            "mov rbp, [rsp]",
+            "xor eax, eax",
+            "jmp 8f",
+            "7:",
+            "mov rbp, [rsp]",
+            "mov eax, 1",
+            "8:",
+            "mov rbx, [rbp - 8]",
+            "mov r12, [rbp - 16]",
+            "mov r13, [rbp - 24]",
+            "mov r14, [rbp - 32]",
+            "mov r15, [rbp - 40]",
+            ".cfi_restore_state",
+            ".cfi_remember_state",
+            "leave",
+            ".cfi_def_cfa rsp, 8",
+            "ret",
+            ".cfi_restore_state",
+            ".cfi_escape 0x0f, 5, 0x77, 0, 0x06, 0x23, 16",
+            ".hidden ompvm_boundary_run_landing",
+            ".globl ompvm_boundary_run_landing",
+            "ompvm_boundary_run_landing:",
+            "mov rbp, [rsp]",
+            "mov rdi, [rbp - 48]",
+            "mov esi, 1",
+            "mov rdx, rax",
+            "jmp 4b",
+            ".hidden ompvm_boundary_run_jump",
+            ".globl ompvm_boundary_run_jump",
+            "ompvm_boundary_run_jump:",
+            "mov rbp, [rdi]",
+            "mov rsp, [rdi + {low}]",
+            "ldmxcsr [rbp - 64]",
+            "fnclex",
+            "fldcw [rbp - 56]",
+            "cld",
+            "mov rdx, rsi",
+            "mov esi, 2",
+            "jmp 4b",
+            ".cfi_endproc",
+            ".size ompvm_boundary_run, . - ompvm_boundary_run",
+            ".p2align 4",
+            ".hidden ompvm_boundary_extend",
+            ".globl ompvm_boundary_extend",
+            ".type ompvm_boundary_extend,@function",
+            "ompvm_boundary_extend:",
+            ".cfi_startproc",
+            $($extend,)*
+            ".cfi_endproc",
+            ".size ompvm_boundary_extend, . - ompvm_boundary_extend",
+            personality = sym activation::personality_run,
+            low = const std::mem::offset_of!(Activation, low),
+            limit = const std::mem::offset_of!(Activation, limit),
+            again = const std::mem::offset_of!(Activation, again),
+            state = const std::mem::offset_of!(Activation, state),
+            $($wants = const std::mem::offset_of!(Activation, $wants),)?
+            spill = const std::mem::offset_of!(Activation, spill),
+            short = const std::mem::offset_of!(ThreadState, short),
+            short_below = const std::mem::offset_of!(ThreadState, short) + 8,
+            short_end = const std::mem::offset_of!(ThreadState, short) + 16,
+            state_limit = const std::mem::offset_of!(ThreadState, limit),
+            state_activation = const std::mem::offset_of!(ThreadState, activation),
+            room = const activation::MARGIN + HEADER * 8 + 16,
+            most = const MOST_STEP,
+            least = const LEAST_STEP,
+        );
+    };
+}
+// The first handler returns when the run ends. The one that wants room jumps to `extend` with the return
+// address at rsp and the frame's lowest word above it; both are copied.
+#[cfg(ompvm_tail_calls)]
+run_asm!(
+    ["call [rdi]"],
+    [
+        "mov rcx, [rdx + {state_activation}]",
+        "mov rax, [rsp]",
+        "mov r9, [rsp + 8]",
+        "lea r11, [rsp + 8]",
+        "mov r8, r9",
+        "sub r8, r11",
+        "mov r10d, {least}",
+        "cmp r8, r10",
+        "cmovb r8, r10",
+        "mov r10d, {most}",
+        "cmp r8, r10",
+        "cmova r8, r10",
+        "mov r10, r11",
+        "sub r10, r8",
+        "cmp r11, [rdx + {short_end}]",
+        "jae 2f",
+        "cmp r11, [rdx + {short}]",
+        "jb 2f",
+        "cmp r10, [rdx + {short_below}]",
+        "jae 2f",
+        "jmp [rcx + {spill}]",
+        "2:",
+        "sub r11, 4096",
+        "cmp r11, r10",
+        "jbe 3f",
+        "or qword ptr [r11], 0",
+        "jmp 2b",
+        "3:",
+        "mov [r10 - 8], rax",
+        "mov [r10], r9",
+        "lea rsp, [r10 - 8]",
+        "mov [rcx + {low}], r10",
+        "add r10, {room}",
+        "mov [rcx + {limit}], r10",
+        "mov [rdx + {state_limit}], r10",
+        "jmp [rdi]"
+    ]
+);
+#[cfg(not(ompvm_tail_calls))]
+run_asm!(
+    [
+        "5:",
+        "call [rdi]",
+        "mov rdi, rax",
+        "mov rsi, rdx",
+        "test rax, rax",
+        "je 6f",
+        "mov rax, [rsp]",
+        "mov rax, [rax - 48]",
+        "mov rdx, [rax + {state}]",
+        "mov r8, [rax + {wants}]",
+        "test r8, r8",
+        "je 5b",
+        "mov qword ptr [rax + {wants}], 0",
+        "mov r9, [rsp]",
+        "mov r11, rsp",
+        "mov r10, rsp",
+        "sub r10, r8",
+        "10:",
+        "sub r11, 4096",
+        "cmp r11, r10",
+        "jbe 11f",
+        "or qword ptr [r11], 0",
+        "jmp 10b",
+        "11:",
+        "mov [r10], r9",
+        "mov rsp, r10",
+        "mov [rax + {low}], r10",
+        "add r10, {room}",
+        "mov [rax + {limit}], r10",
+        "mov [rdx + {state_limit}], r10",
+        "jmp 5b",
+        "6:"
+    ],
+    [
+        "mov rcx, [rdx + {state_activation}]",
+        "mov r8, [rcx]",
+        "sub r8, [rcx + {low}]",
+        "mov r10d, {least}",
+        "cmp r8, r10",
+        "cmovb r8, r10",
+        "mov r10d, {most}",
+        "cmp r8, r10",
+        "cmova r8, r10",
+        "mov r11, [rcx + {low}]",
+        "mov r10, r11",
+        "sub r10, r8",
+        "cmp r11, [rdx + {short_end}]",
+        "jae 2f",
+        "cmp r11, [rdx + {short}]",
+        "jb 2f",
+        "cmp r10, [rdx + {short_below}]",
+        "jae 2f",
+        "jmp [rcx + {spill}]",
+        "2:",
+        "mov [rcx + {wants}], r8",
+        "mov rax, rdi",
+        "mov rdx, rsi",
+        "ret"
+    ],
+    wants
 );
 
 // The bottom of a stack, as the unwinder sees it: its return address is undefined, as that of a
@@ -412,6 +704,31 @@ global_asm!(
     "ret",
     ".cfi_endproc",
     ".size ompvm_boundary_bottom, . - ompvm_boundary_bottom",
+);
+
+// Calls a function on another stack: rdi f, rsi a, rdx the end of the stack, a multiple of 16.
+global_asm!(
+    ".text",
+    ".p2align 4",
+    ".hidden ompvm_boundary_on",
+    ".globl ompvm_boundary_on",
+    ".type ompvm_boundary_on,@function",
+    "ompvm_boundary_on:",
+    ".cfi_startproc",
+    "push rbp",
+    ".cfi_def_cfa_offset 16",
+    ".cfi_offset rbp, -16",
+    "mov rbp, rsp",
+    ".cfi_def_cfa_register rbp",
+    "mov rsp, rdx",
+    "mov rax, rdi",
+    "mov rdi, rsi",
+    "call rax",
+    "leave",
+    ".cfi_def_cfa rsp, 8",
+    "ret",
+    ".cfi_endproc",
+    ".size ompvm_boundary_on, . - ompvm_boundary_on",
 );
 
 // setjmp: rdi buffer, esi whether to keep the signal mask. The registers go behind the first word

@@ -29,14 +29,9 @@ impl Gen<'_> {
     pub(super) fn enter(&mut self, inst: &Inst) {
         // SAFETY: see `emit`.
         let o: isa::Enter = unsafe { ops(inst) };
-        let over = self.bail(inst);
         let asm = &mut self.c.asm;
-        asm.lea(true, RAX, at(RSI, o.frame as i32));
-        asm.op(true, 0x3b, RAX, Rm::Mem(at(RDX, LIMIT)));
-        asm.jcc(cc::AE, over);
+        asm.lea(true, RAX, at(RSI, -HEAD));
         asm.store(at(RDX, SP), RAX);
-        // As the handler: for who looks at this thread from outside.
-        asm.store(at(RAX, -8), RSI);
         for i in 0..usize::from(o.count) {
             // SAFETY: the lowering put so many values and slots there.
             let (value, slot) = unsafe {
@@ -371,12 +366,11 @@ impl Gen<'_> {
             .map(|i| unsafe { *slots.cast::<u16>().add(i) })
             .collect();
         let after = inst.at + (size_of::<Enc<isa::Call>>() + tail_bytes(slots.len())) as u32;
-        let up = near.then_some(o.up);
-        if !self.begin_call(inst, o.func, (o.dst, o.words), up) {
+        if !self.begin_call(inst, o.func, (o.dst, o.words), near) {
             return;
         }
         for (i, &slot) in slots.iter().enumerate() {
-            let to = at(RDI, HEAD + i as i32 * 8);
+            let to = at(RDI, i as i32 * 8);
             match self.c.single_x(slot) {
                 Some(x) if !self.c.has_g(slot) => self.c.asm.vstore64(to, x),
                 _ => {
@@ -386,7 +380,7 @@ impl Gen<'_> {
             }
             self.c.unlock();
         }
-        self.end_call(after, (o.dst, o.words));
+        self.end_call(after, (o.dst, o.words), near);
     }
 
     /// A call with the argument `a + imm`.
@@ -394,26 +388,25 @@ impl Gen<'_> {
         // SAFETY: see `emit`.
         let o: isa::Call1 = unsafe { ops(inst) };
         let after = inst.at + size_of::<Enc<isa::Call1>>() as u32;
-        let up = near.then_some(o.up);
-        if !self.begin_call(inst, o.func, (o.dst, o.words), up) {
+        if !self.begin_call(inst, o.func, (o.dst, o.words), near) {
             return;
         }
         let a = self.c.read_g(o.a, false);
         self.add_imm(true, RAX, a, o.imm);
-        self.c.asm.store(at(RDI, HEAD), RAX);
-        self.end_call(after, (o.dst, o.words));
+        self.c.asm.store(at(RDI, 0), RAX);
+        self.end_call(after, (o.dst, o.words), near);
     }
 
-    /// Leaves the callee's code in rcx and the stack pointer in rdi; false when the handler does
+    /// Leaves the callee's code in rcx and slot 0 of its frame in rdi; false when the handler does
     /// the call.
     fn begin_call(
         &mut self,
         inst: &Inst,
         func: usize,
         (dst, words): (u16, u16),
-        up: Option<u16>,
+        near: bool,
     ) -> bool {
-        // Not lowered yet: the handler does that, and reads everything from memory.
+        // Not lowered yet, or no room: the handler does that, and reads everything from memory.
         self.c.flush(true, |_| true);
         if i32::try_from(u32::from(dst) | u32::from(words) << 16).is_err() {
             self.hand_over(inst.at, inst.number);
@@ -425,25 +418,34 @@ impl Gen<'_> {
         self.c.asm.mov(RCX, Rm::Mem(at(RCX, code)));
         self.c.asm.op(true, 0x85, RCX, Rm::Reg(RCX));
         self.c.asm.jcc(cc::E, first);
-        match up {
-            Some(up) => self.c.asm.lea(true, RDI, at(RSI, i32::from(up) * 16)),
-            None => self.c.asm.mov(RDI, Rm::Mem(at(RDX, SP))),
+        match near {
+            true => self.c.asm.lea(true, RDI, at(RSI, -HEAD)),
+            false => self.c.asm.mov(RDI, Rm::Mem(at(RDX, SP))),
         }
+        let asm = &mut self.c.asm;
+        asm.mov32(RAX, Rm::Mem(at(RCX, offset_of!(Lowered, frame) as i32)));
+        asm.alu(Alu::Sub, true, RDI, Rm::Reg(RAX));
+        asm.op(true, 0x3b, RDI, Rm::Mem(at(RDX, LIMIT)));
+        asm.jcc(cc::B, first);
         true
     }
 
     /// Writes the header and goes to the callee.
-    fn end_call(&mut self, after: u32, (dst, words): (u16, u16)) {
+    fn end_call(&mut self, after: u32, (dst, words): (u16, u16), near: bool) {
         let ip = self.address(after);
         let asm = &mut self.c.asm;
         asm.mov_imm(RAX, ip);
-        asm.store(at(RDI, HEAD - 8), RAX);
-        asm.store(at(RDI, HEAD - 16), RSI);
-        asm.store(at(RDI, HEAD - 24), RCX);
-        asm.store_imm(at(RDI, HEAD - 32), i32::from(dst) | i32::from(words) << 16);
-        asm.store_imm(at(RDI, HEAD - 40), 0);
-        asm.store(at(RDI, 0), RDI);
-        asm.lea(true, RSI, at(RDI, HEAD));
+        asm.store(header(RDI, 1), RAX);
+        asm.store(header(RDI, 2), RSI);
+        asm.store(header(RDI, 3), RCX);
+        asm.store_imm(header(RDI, 4), i32::from(dst) | i32::from(words) << 16);
+        asm.store_imm(header(RDI, 5), 0);
+        match near {
+            true => asm.lea(true, RAX, at(RSI, -HEAD)),
+            false => asm.mov(RAX, Rm::Mem(at(RDX, SP))),
+        }
+        asm.store(header(RDI, 6), RAX);
+        asm.mov(RSI, Rm::Reg(RDI));
         asm.mov(RDI, Rm::Mem(at(RCX, offset_of!(Lowered, entry) as i32)));
         asm.jmp_rm(Rm::Mem(at(RDI, 0)));
     }

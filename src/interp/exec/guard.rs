@@ -1,0 +1,86 @@
+//! Guards behind a frame's arrays: a function that overran one ends the program before it returns.
+//!
+//! A frame's guard is two words above its arrays: the thread's value (from where glibc keeps it, as native code takes
+//! it), and the innermost block of memory that the function allocated besides. Such a block has two words behind it
+//! as well: the value, and the block before. So each is checked before the word behind it is used.
+//!
+//! What not: which functions have guards, and the order of their arrays, is decided in `lower::protect`.
+
+use super::{extend, fault, h, hc, next, save};
+use crate::interp::isa::{AllocaGuarded, Enc};
+use crate::memory::thread::ALLOCATED;
+use crate::support::error::TrapKind;
+
+/// The words of a guard.
+type Words = [u64; 2];
+
+/// The thread's value (`stack_guard` in glibc's `tcbhead_t`).
+#[inline(always)]
+fn value() -> u64 {
+    let value: u64;
+    // SAFETY: the thread control block has the word on x86-64 Linux.
+    unsafe {
+        std::arch::asm!("mov {}, fs:[0x28]", out(reg) value, options(nostack, readonly, preserves_flags));
+    }
+    value
+}
+
+/// Checks a frame's guard and those of the blocks below `sp`, which are forgotten; ends the program when one was overwritten.
+///
+/// # Safety
+/// `guard` is the guard of a live frame, `fail` a function without arguments that does not return.
+#[inline(never)]
+pub unsafe extern "sysv64-unwind" fn check_guards(guard: *mut u64, sp: usize, fail: usize) {
+    // SAFETY: the caller's promise; each guard leads to one that is alive.
+    unsafe {
+        let frame = guard.cast::<Words>();
+        let mut good = (*frame)[0] == value();
+        while good && (*frame)[1] != 0 && ((*frame)[1] as usize) < sp {
+            let block = (*frame)[1] as *const Words;
+            good = (*block)[0] == value();
+            (*frame)[1] = (*block)[1];
+        }
+        if !good {
+            std::mem::transmute::<usize, unsafe extern "C-unwind" fn()>(fail)();
+            // One that the program brought along, and that returned.
+            libc::abort();
+        }
+    }
+}
+
+h!(guard_value(o: D, r) r.put(o.dst, value()));
+h!(guard_set(o: Guard, r) {
+    r.0.byte_add(o.off as usize).cast::<Words>().write([value(), 0])
+});
+h!(guard_check(o: Guard, r, ip, cx) {
+    save(ip, r.0, cx);
+    check_guards(r.0.byte_add(o.off as usize), usize::MAX, o.fail)
+});
+h!(stack_restore_guarded(o: Guard, r, ip, cx) {
+    save(ip, r.0, cx);
+    let sp = r.get::<u64>(o.a) as usize;
+    check_guards(r.0.byte_add(o.off as usize), sp, o.fail);
+    (*cx).sp = sp as *mut u8;
+});
+hc!(alloca_guarded(o: AllocaGuarded, r, ip, cx) {
+    let count: u64 = r.get(o.count);
+    let bytes = u128::from(count) * u128::from(o.size);
+    if bytes > super::TOO_MUCH {
+        fault(ip, r.0, cx, &TrapKind::StackOverflow)
+    }
+    let room = (bytes as i64 + 7 & -8) + size_of::<Words>() as i64;
+    let start = ((*cx).sp as i64 - room) & -i64::from(o.align);
+    let sp = start - 16;
+    if sp < (*cx).limit as i64 {
+        return extend(ip, r.0, cx);
+    }
+    (*cx).sp = sp as *mut u8;
+    (sp as *mut usize).write(r.0 as usize | ALLOCATED);
+    let frame = r.0.byte_add(o.off as usize).cast::<Words>();
+    // Right behind the block, or behind what makes it a multiple of a word.
+    let guard = (start + room - size_of::<Words>() as i64) as *mut Words;
+    guard.write([value(), (*frame)[1]]);
+    (*frame)[1] = guard as u64;
+    r.put(o.dst, start);
+    next(ip.byte_add(size_of::<Enc<AllocaGuarded>>()), r.0, cx)
+});

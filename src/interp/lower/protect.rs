@@ -1,0 +1,203 @@
+//! Which functions check that no array was overrun, and the order of what is on their stack.
+//!
+//! The rules are those of LLVM's `StackProtector`: arrays of characters, any array, or any variable whose address is
+//! passed on, as the function's attribute says. Large arrays lie next to the guard, then small ones, then variables
+//! whose address is passed on: what is overrun is the guard, before anything else. The check stands before each return
+//! and before calls that leave by an exception.
+//!
+//! What not: compiled code has LLVM's own guards.
+
+use super::Lower;
+use crate::interp::isa::{self, Code, Enc, op};
+use crate::ir::{Callee, GlobalRef, Op, Protect, Type, TypeId};
+use hashbrown::HashMap;
+use std::mem::offset_of;
+
+/// Bytes from which on an array of characters is a buffer (`-fstack-protector`'s `ssp-buffer-size`).
+const BUFFER: u64 = 8;
+
+unsafe extern "C" {
+    fn __stack_chk_fail() -> !;
+}
+
+/// How near to the guard a variable lies.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Near {
+    /// It cannot be overrun.
+    Far,
+    AddressTaken,
+    SmallArray,
+    LargeArray,
+}
+
+impl Lower<'_> {
+    /// Decides whether the function has a guard; gives how near to it each alloca lies.
+    pub(super) fn protect(&mut self) -> HashMap<u32, Near> {
+        let level = self.f.attrs.protect;
+        let mut all = HashMap::new();
+        if level == Protect::Never {
+            return all;
+        }
+        let users = self.users(level);
+        let mut guarded = level == Protect::Always;
+        for i in 0..self.body.insts.len() {
+            let Op::Alloca { elem, count, .. } = self.body.insts[i].op else {
+                continue;
+            };
+            let v = (self.nparams + i) as u32;
+            let count = self.int_const(count);
+            let mut near = match count {
+                Some(1) => self.array_in(elem, level),
+                Some(n) if (n as u64) >= BUFFER => Near::LargeArray,
+                Some(_) if level >= Protect::Strong => Near::SmallArray,
+                Some(_) => Near::Far,
+                None => Near::LargeArray,
+            };
+            if near == Near::Far && level >= Protect::Strong && self.address_taken(v, &users) {
+                near = Near::AddressTaken;
+            }
+            guarded |= near > Near::Far;
+            all.insert(v, near);
+        }
+        self.guard = guarded.then_some(0);
+        all
+    }
+
+    /// Lays out the static allocas of a function that has a guard, and the guard behind them.
+    pub(super) fn lay_out(&mut self, all: &HashMap<u32, Near>) {
+        if self.guard.is_none() {
+            return;
+        }
+        let mut placed = Vec::new();
+        for &v in self.allocas.keys() {
+            let i = v as usize - self.nparams;
+            if let Op::Alloca { elem, count, align } = self.body.insts[i].op {
+                let count = self.int_const(count).unwrap_or(0);
+                let size = self.m.layout(elem).size * count as u64;
+                placed.push((all.get(&v), v, size as u32, align.max(1)));
+            }
+        }
+        placed.sort_by_key(|&(near, v, ..)| (near, v));
+        self.alloca_bytes = 0;
+        for (_, v, size, align) in placed {
+            let at = self.alloca_bytes.next_multiple_of(align);
+            self.alloca_bytes = at + size;
+            self.allocas.insert(v, at);
+        }
+        let at = self.alloca_bytes.next_multiple_of(8);
+        self.alloca_bytes = at + 16;
+        self.guard = Some(at);
+    }
+
+    /// Emits an instruction on the guard.
+    pub(super) fn guard_op(&mut self, code: Code<isa::Guard>, a: u16) {
+        let Some(off) = self.guard else { return };
+        let fail = self.guard_fails();
+        let ops = isa::Guard {
+            a,
+            off: off as i32,
+            fail,
+        };
+        let at = self.emit(code, ops);
+        self.frame_fixups
+            .push(at + offset_of!(Enc<isa::Guard>, ops.off));
+    }
+
+    /// Emits the check of a function that has a guard.
+    pub(super) fn check_guard(&mut self) {
+        self.guard_op(op::guard_check, 0);
+    }
+
+    /// What is called when a guard was overwritten: the program's own function, or the C library's.
+    pub(super) fn guard_fails(&self) -> usize {
+        match self.m.symbol("__stack_chk_fail") {
+            Some(GlobalRef::Func(id)) if self.image.func_ref(id).is_some() => {
+                self.image.func_address(id)
+            }
+            _ => __stack_chk_fail as *const () as usize,
+        }
+    }
+
+    /// The array that a type is or holds.
+    fn array_in(&self, ty: TypeId, level: Protect) -> Near {
+        match self.ty(ty) {
+            Type::Array { elem, .. } => {
+                let strong = level >= Protect::Strong;
+                if !matches!(self.ty(*elem), Type::Int(8)) && !strong {
+                    Near::Far
+                } else if self.m.layout(ty).size >= BUFFER {
+                    Near::LargeArray
+                } else if strong {
+                    Near::SmallArray
+                } else {
+                    Near::Far
+                }
+            }
+            Type::Struct { fields, .. } => {
+                let all = fields.iter().map(|&f| self.array_in(f, level));
+                all.max().unwrap_or(Near::Far)
+            }
+            _ => Near::Far,
+        }
+    }
+
+    /// The instructions that use each value.
+    fn users(&self, level: Protect) -> Vec<Vec<u32>> {
+        let mut users = vec![Vec::new(); self.slot.len()];
+        if level >= Protect::Strong {
+            for (i, inst) in self.body.insts.iter().enumerate() {
+                inst.op.for_each_operand(&mut |o| {
+                    if let Ok(v) = o.unpack() {
+                        users[v.as_u32() as usize].push(i as u32);
+                    }
+                });
+            }
+        }
+        users
+    }
+
+    /// Whether the address of a variable is passed on, or a place in it that is not known.
+    fn address_taken(&self, v: u32, users: &[Vec<u32>]) -> bool {
+        let (mut todo, mut seen) = (vec![v], vec![v]);
+        while let Some(v) = todo.pop() {
+            let is_it = |o: crate::ir::Operand| o.unpack().is_ok_and(|u| u.as_u32() == v);
+            for &user in &users[v as usize] {
+                let derived = match &self.body.insts[user as usize].op {
+                    Op::Load { .. } => false,
+                    Op::Store { value, .. } | Op::AtomicRmw { value, .. } if is_it(*value) => {
+                        return true;
+                    }
+                    Op::Store { .. } | Op::AtomicRmw { .. } | Op::ICmp { .. } => false,
+                    Op::Gep { .. } => {
+                        let mut known = true;
+                        self.body.insts[user as usize]
+                            .op
+                            .for_each_operand(&mut |o| {
+                                known &= is_it(o) || o.unpack().is_err();
+                            });
+                        if !known {
+                            return true;
+                        }
+                        true
+                    }
+                    Op::Select { .. } | Op::Phi { .. } | Op::Freeze { .. } => true,
+                    Op::Call(call) => match &call.callee {
+                        Callee::Symbol(GlobalRef::Func(id))
+                            if self.m.functions[*id].name.starts_with("llvm.lifetime.") =>
+                        {
+                            false
+                        }
+                        _ => return true,
+                    },
+                    _ => return true,
+                };
+                let to = (self.nparams as u32) + user;
+                if derived && !seen.contains(&to) {
+                    seen.push(to);
+                    todo.push(to);
+                }
+            }
+        }
+        false
+    }
+}

@@ -1,0 +1,138 @@
+//! Calls that find the first thread's own stack used up.
+//!
+//! Frames of the interpreter take several times the room of native ones. Where the stack's limit cannot be raised as far
+//! (a hard limit), a call that would go too near its end is made in an activation of its own on a further stack.
+//! So a recursion is as deep as natively at least. Natively the program would not come there, so neither
+//! does a collector that scans the thread's stack.
+//!
+//! What not: memory that a function allocates stays on the stack that runs.
+
+use super::entry;
+use super::exec::{self, Done, depart, extend, next};
+use super::frame::{self, CallSite, Lowered};
+use super::isa::{self, Enc, op, tail_bytes};
+use crate::memory::activation::{self, Exit};
+use crate::memory::func::{self, FuncRef};
+use crate::memory::thread::ThreadState;
+use std::sync::atomic::Ordering;
+
+/// A call as its instruction says it.
+struct Wanted {
+    code: &'static Lowered,
+    words: Vec<u64>,
+    after: *const u64,
+    dst: u16,
+    results: u16,
+}
+
+/// The handler for a call instruction at `ip` that found the stack used up.
+///
+/// # Safety
+/// As for any handler.
+pub(super) unsafe extern "sysv64-unwind" fn spill(
+    ip: *const u64,
+    regs: *mut u64,
+    cx: *mut ThreadState,
+) -> Done {
+    // SAFETY: as for every handler; what is called is what the instruction calls.
+    unsafe {
+        match go_on(ip, regs, cx) {
+            Some((after, cx)) => next(after, regs, cx),
+            None => extend(ip, regs, cx),
+        }
+    }
+}
+
+/// Makes the call; `None` when it cannot be made so, and the own stack is used to its end.
+///
+/// # Safety
+/// As for [`spill`].
+#[inline(never)]
+unsafe fn go_on(
+    ip: *const u64,
+    regs: *mut u64,
+    cx: *mut ThreadState,
+) -> Option<(*const u64, *mut ThreadState)> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let Some(wanted) = decode(ip, regs) else {
+            (*cx).stay();
+            return None;
+        };
+        let Wanted {
+            code,
+            words,
+            after,
+            dst,
+            results,
+        } = wanted;
+        let stack = (*cx).further_stack()?;
+        let held = depart(ip, regs, cx);
+        let to = std::slice::from_raw_parts_mut(regs.add(dst.into()), results.into());
+        let exit = stack.call(|| entry::call_words(code, &words, to));
+        drop(words);
+        if let Exit::Unwound(exception) = exit {
+            activation::resume_unwind(exception)
+        }
+        Some((after, held.back()))
+    }
+}
+
+/// What the instruction at `ip` calls; `None` if it is no plain call of guest code.
+///
+/// # Safety
+/// As for [`spill`].
+unsafe fn decode(ip: *const u64, regs: *mut u64) -> Option<Wanted> {
+    // SAFETY: the frame's code holds the instruction, whose shape its number tells.
+    unsafe {
+        let caller = &*frame::lowered(regs);
+        let off = (ip as usize).checked_sub(caller.code.as_ptr() as usize)? as u32;
+        let at = caller.ops.binary_search_by_key(&off, |&(at, _)| at).ok()?;
+        let number = caller.ops[at].1;
+        let code_of = |func: &FuncRef| -> Option<&'static Lowered> {
+            func.code.load(Ordering::Acquire).cast::<Lowered>().as_ref()
+        };
+        let list = |slots: *const u16, n: u16| -> Vec<u64> {
+            (0..usize::from(n))
+                .map(|i| *regs.add(usize::from(*slots.add(i))))
+                .collect()
+        };
+        if number == op::call1.number || number == op::call1_far.number {
+            let o = &(*ip.cast::<Enc<isa::Call1>>()).ops;
+            return Some(Wanted {
+                code: code_of(&*(o.func as *const FuncRef))?,
+                words: vec![(*regs.add(o.a.into())).wrapping_add(o.imm as u64)],
+                after: ip.byte_add(size_of::<Enc<isa::Call1>>()),
+                dst: o.dst,
+                results: o.words,
+            });
+        }
+        if [op::call0.number, op::call4.number, op::call.number].contains(&number) {
+            let o = &(*ip.cast::<Enc<isa::Call>>()).ops;
+            let slots = ip.byte_add(size_of::<Enc<isa::Call>>());
+            return Some(Wanted {
+                code: code_of(&*(o.func as *const FuncRef))?,
+                words: list(slots.cast(), o.n),
+                after: slots.byte_add(tail_bytes(o.n.into())),
+                dst: o.dst,
+                results: o.words,
+            });
+        }
+        if number == op::call_ptr.number {
+            let o = &(*ip.cast::<Enc<isa::CallPtr>>()).ops;
+            let slots = ip.byte_add(size_of::<Enc<isa::CallPtr>>());
+            let site = &*(o.site as *const CallSite);
+            let func = func::from_address(*regs.add(o.target.into()) as usize)?;
+            return (!site.is_variadic).then_some(Wanted {
+                code: code_of(func)?,
+                words: list(slots.cast(), o.n),
+                after: slots.byte_add(tail_bytes(o.n.into())),
+                dst: o.dst,
+                results: o.words,
+            });
+        }
+        None
+    }
+}
+
+const _: exec::Handler = spill;
