@@ -122,8 +122,9 @@ fn bitcode(folder: &str, file: &str, output: &str, flags: &[&str]) -> bool {
 /// Compiles the C++ of `src/llvm` against the headers of the LLVM that `llvm-sys` found.
 #[cfg(feature = "vm")]
 fn compile_shim() {
-    const SOURCES: [&str; 10] = [
+    const SOURCES: [&str; 11] = [
         "src/llvm/shim.cpp",
+        "src/llvm/carried.cpp",
         "src/llvm/entry.cpp",
         "src/llvm/speculate.cpp",
         "src/llvm/lines.cpp",

@@ -93,6 +93,8 @@ unsafe extern "C" {
     fn ompvm_extract(blocks: *const LLVMBasicBlockRef, count: usize) -> LLVMValueRef;
     fn ompvm_inline(call: LLVMValueRef) -> c_int;
     fn ompvm_keep_rolled(module: LLVMModuleRef);
+    fn ompvm_keep_in_memory(module: LLVMModuleRef) -> c_int;
+    fn ompvm_release(module: LLVMModuleRef);
     fn ompvm_lines(module: LLVMModuleRef);
     fn ompvm_loads(module: LLVMModuleRef);
     fn ompvm_split(module: LLVMModuleRef);
@@ -358,6 +360,19 @@ pub(super) fn unroll(module: LLVMModuleRef, machine: LLVMTargetMachineRef) -> Un
         nests: found & 1 != 0,
         vectors: found & 2 != 0,
     }
+}
+
+/// Keeps arrays in memory whose elements a loop would carry in registers that do not exist, see `carried.cpp`.
+/// Returns true if there was one: then [`release`] must follow.
+pub(super) fn keep_in_memory(module: LLVMModuleRef) -> bool {
+    // SAFETY: a live module, of which nobody holds an analysis.
+    unsafe { ompvm_keep_in_memory(module) != 0 }
+}
+
+/// Erases what [`keep_in_memory`] added.
+pub(super) fn release(module: LLVMModuleRef) {
+    // SAFETY: a live module, of which nobody holds an analysis.
+    unsafe { ompvm_release(module) }
 }
 
 /// Puts stores to one line of the cache behind each other, see `lines.cpp`.

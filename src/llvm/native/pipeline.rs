@@ -8,7 +8,8 @@
 //! In both, nests over small matrices are unrolled (`unroll.cpp`), what clang packed for registers of 128 bits
 //! (`split.cpp`) is packed once more (`pairs.cpp`), and loads are put in an order for code generation (`loads.cpp`).
 //! With all effort, what clang vectorised for registers of 128 bits is unrolled, loops get a second version that knows
-//! its arrays to be apart (`speculate.cpp`), and stores are put in the order of the cache's lines (`lines.cpp`).
+//! its arrays to be apart (`speculate.cpp`), arrays stay in memory that
+//! would not fit into registers (`carried.cpp`), and stores are put in the order of the cache's lines (`lines.cpp`).
 //!
 //! Why both in quick code: packing takes no longer than it saves in code generation (all of SP 119 ms of a processor
 //! without, 117 with it), nests took LU 26 ms more on 96. On two processors that the program needs itself LU takes .93
@@ -35,7 +36,7 @@ use std::sync::OnceLock;
 /// LLVM's process-wide options for generated code.
 ///
 /// Loop strength reduction takes a quarter to a third of code generation and gains nothing where
-/// [`FULL`] has run; without that the code is 3% slower for it (class W of the NAS benchmarks).
+/// [`LOOPS`] has run; without that the code is 3% slower for it (class W of the NAS benchmarks).
 pub(in crate::llvm) const OPTIONS: [&CStr; 1] = [c"-disable-lsr"];
 
 /// The first passes of [`Level::Full`], before loops get their second versions.
@@ -46,20 +47,26 @@ const FIRST: &CStr =
     c"ipsccp,cgscc(inline),function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>)";
 
 /// What unrolls nests over small matrices (`unroll.cpp`): the outer loops, which makes the lengths of the inner
-/// ones constants, and the inner ones; then their arrays are no memory any more.
+/// ones constants, and the inner ones.
 const NESTS: &CStr = c"function(loop(indvars,loop-unroll-full),sccp,simplifycfg,\
     instcombine<no-verify-fixpoint>,loop(indvars,loop-unroll-full),sccp,simplifycfg,\
-    instcombine<no-verify-fixpoint>,sroa,early-cse<memssa>)";
+    instcombine<no-verify-fixpoint>)";
+
+/// Behind [`NESTS`]: their arrays are no memory any more.
+const VALUES: &CStr = c"function(sroa,early-cse<memssa>)";
 
 /// What makes one iteration of two where `unroll.cpp` says so.
 const VECTORS: &CStr =
     c"function(loop-unroll<O3;no-partial;no-peeling;no-runtime;no-upperbound;no-profile-peeling>,\
     instcombine<no-verify-fixpoint>)";
 
-/// Those that vectorise.
-const FULL: &CStr = c"function(loop-mssa(licm),gvn,memcpyopt,dse,mldst-motion,\
+/// Those that vectorise and unroll loops.
+const LOOPS: &CStr = c"function(loop-mssa(licm),gvn,memcpyopt,dse,mldst-motion,\
     loop(indvars,loop-deletion,loop-unroll-full),loop-distribute,loop-vectorize,\
-    infer-alignment,loop-unroll<O3>,sroa,instcombine<no-verify-fixpoint>,simplifycfg,sccp,bdce,\
+    infer-alignment,loop-unroll<O3>)";
+
+/// Those that vectorise what is not a loop. Behind [`LOOPS`], whose indices became constants, arrays become values.
+const STRAIGHT: &CStr = c"function(sroa,instcombine<no-verify-fixpoint>,simplifycfg,sccp,bdce,\
     slp-vectorizer,vector-combine)";
 
 /// The last of them, behind the packing of vectors in pairs.
@@ -104,8 +111,11 @@ pub(super) fn run(
         Level::Full => machine.run(module, FIRST)?,
     }
     let unroll = shim::unroll(module, machine.0.0);
+    let mut kept = false;
     if unroll.nests {
         machine.run(module, NESTS)?;
+        kept |= shim::keep_in_memory(module);
+        machine.run(module, VALUES)?;
     }
     match level {
         Level::Quick => shim::pairs(module, machine.0.0),
@@ -113,13 +123,19 @@ pub(super) fn run(
             shim::speculate(module);
             if unroll.vectors {
                 machine.run(module, VECTORS)?;
+                kept |= shim::keep_in_memory(module);
                 shim::pairs(module, machine.0.0);
             }
-            machine.run(module, FULL)?;
+            machine.run(module, LOOPS)?;
+            kept |= shim::keep_in_memory(module);
+            machine.run(module, STRAIGHT)?;
             shim::pairs(module, machine.0.0);
             shim::lines(module);
             machine.run(module, LAST)?;
         }
+    }
+    if kept {
+        shim::release(module);
     }
     shim::loads(module);
     Ok(())

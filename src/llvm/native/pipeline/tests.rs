@@ -475,3 +475,133 @@ out:
     let made = optimised(text, false);
     assert!(!made.contains("br i1"), "{made}");
 }
+
+/// Only for a better candidate.
+const RARELY: &str = "i1 %more, label %change, label %latch";
+
+/// What becomes of a search that keeps its best candidates in an array: `change` holds the lines of the path
+/// on which it changes them, which is taken as `branch` says.
+fn search(change: &str, branch: &str, more: &str) -> (bool, String) {
+    let sum: String = (0..20)
+        .map(|k| {
+            format!(
+                "  %a{k} = getelementptr double, ptr %best, i64 {k}
+  %b{k} = load double, ptr %a{k}
+  %s{} = fadd double %s{k}, %b{k}\n",
+                k + 1
+            )
+        })
+        .collect();
+    let text = format!(
+        "define double @f(ptr %from, i64 %n, double %s0) {{
+entry:
+  %best = alloca [20 x double], align 16
+  call void @llvm.memset.p0.i64(ptr %best, i8 0, i64 160, i1 false)
+{more}  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %latch ]
+  %p = getelementptr double, ptr %from, i64 %i
+  %x = load double, ptr %p
+  %first = load double, ptr %best
+  %more = fcmp ogt double %x, %first
+  br {branch}
+change:
+{change}  br label %latch
+latch:
+  %next = add i64 %i, 1
+  %again = icmp ult i64 %next, %n
+  br i1 %again, label %loop, label %end
+end:
+{sum}  ret double %s20
+}}
+declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
+declare void @g(ptr)
+"
+    );
+    crate::llvm::initialise_target();
+    let context = Context::create();
+    let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "search");
+    let module = context.create_module_from_ir(buffer).unwrap();
+    let machine = Machine::host(module.as_mut_ptr(), true).unwrap();
+    let kept = shim::keep_in_memory(module.as_mut_ptr());
+    machine.run(module.as_mut_ptr(), STRAIGHT).unwrap();
+    machine.run(module.as_mut_ptr(), LAST).unwrap();
+    if kept {
+        shim::release(module.as_mut_ptr());
+    }
+    module.verify().unwrap();
+    (kept, module.print_to_string().to_string())
+}
+
+/// Moves so many candidates down and puts a new one behind them.
+fn moved(count: usize) -> String {
+    let step = |k| {
+        format!(
+            "  %q{k} = getelementptr double, ptr %best, i64 {}
+  %v{k} = load double, ptr %q{k}
+  %r{k} = getelementptr double, ptr %best, i64 {k}
+  store double %v{k}, ptr %r{k}\n",
+            k + 1
+        )
+    };
+    let steps: String = (0..count - 1).map(step).collect();
+    format!(
+        "{steps}  %last = getelementptr double, ptr %best, i64 {}
+  store double %x, ptr %last\n",
+        count - 1
+    )
+}
+
+#[test]
+fn candidates_stay_in_memory() {
+    let (kept, text) = search(&moved(20), RARELY, "");
+    assert!(kept);
+    assert!(!text.contains("phi double"), "{text}");
+    assert!(
+        !text.contains("volatile") && !text.contains("in_memory"),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_each_iteration_writes_may_be_values() {
+    assert!(!search(&moved(20), "label %change", "").0);
+}
+
+#[test]
+fn few_candidates_are_values() {
+    let (kept, text) = search(&moved(8), RARELY, "");
+    assert!(!kept && text.contains("phi double"), "{text}");
+}
+
+#[test]
+fn what_is_written_first_is_not_carried() {
+    // Everything is stored before it is loaded, also behind the loop.
+    let clear = "  call void @llvm.memset.p0.i64(ptr %best, i8 0, i64 160, i1 false)\n";
+    let change = format!("{clear}{}{clear}", moved(20));
+    let (kept, _) = search(&change, RARELY, "");
+    // What the loop leaves is loaded at the end: that is carried all the same.
+    assert!(kept);
+    let only_inside = change.replace("%best", "%own");
+    assert!(
+        !search(
+            &only_inside,
+            RARELY,
+            "  %own = alloca [20 x double], align 16\n"
+        )
+        .0
+    );
+}
+
+#[test]
+fn arrays_whose_address_goes_elsewhere_are_left_alone() {
+    assert!(!search(&moved(20), RARELY, "  call void @g(ptr %best)\n").0);
+}
+
+#[test]
+fn accesses_that_are_volatile_for_the_guest_stay_so() {
+    let more = "  store volatile double 0.0, ptr %from\n";
+    let (kept, text) = search(&moved(20), RARELY, more);
+    assert!(kept);
+    assert_eq!(text.matches("volatile").count(), 1, "{text}");
+}
