@@ -68,13 +68,11 @@ impl Lines {
     }
 
     /// A table that was written before.
-    #[allow(dead_code, reason = "for code that is kept on disk")]
     pub fn from_bytes(bytes: Vec<u8>) -> Lines {
         Lines { bytes }
     }
 
     /// The table as it is kept.
-    #[allow(dead_code, reason = "for code that is kept on disk")]
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes
     }

@@ -110,15 +110,18 @@ impl Program {
     pub fn kept(&self, image: &Image, early: bool) -> Vec<Compiled> {
         let objects = self.shelf.as_ref().map(|s| s.objects(&self.request, early));
         let objects = objects.unwrap_or_default();
-        let full = objects.iter().filter(|o| o.level == Level::Full);
-        let best: HashSet<usize> = full.flat_map(|o| &o.functions).map(|f| f.0).collect();
+        let full = objects.iter().filter(|(o, _)| o.level == Level::Full);
+        let best: HashSet<usize> = full.flat_map(|(o, _)| &o.functions).map(|f| f.0).collect();
         objects
             .into_iter()
-            .filter(|o| {
+            .filter(|(o, _)| {
                 o.level == Level::Full || !o.functions.iter().all(|(f, _)| best.contains(f))
             })
             // One that cannot be linked here is compiled again.
-            .filter_map(|object| self.link(image, &[], object).ok())
+            .filter_map(|(object, lines)| {
+                let lines = Lines::from_bytes(lines);
+                self.link(image, &[], object, lines).ok()
+            })
             .collect()
     }
 
@@ -135,18 +138,24 @@ impl Program {
             .map_err(String::clone)?;
         let object = Session::open(&self.request, bitcode).compile(unit)?;
         cache::compiled();
+        // Without them messages name the function alone.
+        let lines = Lines::read(&object.bytes).unwrap_or_default();
         if let Some(shelf) = &self.shelf
             && unit.entries.is_empty()
         {
-            shelf.put_object(&self.request, unit, &object);
+            shelf.put_object(&self.request, unit, &object, lines.as_bytes());
         }
-        self.link(image, &unit.entries, object)
+        self.link(image, &unit.entries, object, lines)
     }
 
-    fn link(&self, image: &Image, loops: &[LoopEntry], object: Object) -> Result<Compiled, String> {
+    fn link(
+        &self,
+        image: &Image,
+        loops: &[LoopEntry],
+        object: Object,
+        lines: Lines,
+    ) -> Result<Compiled, String> {
         let linking = Instant::now();
-        // Without them messages name the function alone.
-        let lines = Lines::read(&object.bytes).unwrap_or_default();
         let outside = Outside {
             image,
             instead: &self.instead,

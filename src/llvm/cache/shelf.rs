@@ -33,6 +33,7 @@ struct Stored<Names, Code> {
     functions: Names,
     skipped: Names,
     bytes: Code,
+    lines: Code,
 }
 
 impl Shelf {
@@ -64,9 +65,9 @@ impl Shelf {
         }
     }
 
-    /// Every object that fits the request, those with most effort last; those with less only if
-    /// asked for.
-    pub fn objects(&self, request: &Request, early: bool) -> Vec<Object> {
+    /// Every object that fits the request with the table of its lines, those with most effort last; those with
+    /// less only if asked for.
+    pub fn objects(&self, request: &Request, early: bool) -> Vec<(Object, Vec<u8>)> {
         let Ok(list) = fs::read_dir(&self.folder) else {
             return Vec::new();
         };
@@ -85,7 +86,7 @@ impl Shelf {
             .collect()
     }
 
-    fn object(&self, name: &str, level: Level, shape: [u8; 32]) -> Option<Object> {
+    fn object(&self, name: &str, level: Level, shape: [u8; 32]) -> Option<(Object, Vec<u8>)> {
         let bytes = self.get(name)?;
         let Ok(stored) = postcard::from_bytes::<Stored<Vec<(u32, String)>, ByteBuf>>(&bytes) else {
             self.drop_entry(&self.folder.join(name));
@@ -98,18 +99,19 @@ impl Shelf {
         let names = |list: Vec<(u32, String)>| -> Vec<(usize, String)> {
             list.into_iter().map(|(n, s)| (n as usize, s)).collect()
         };
-        Some(Object {
+        let object = Object {
             level,
             bytes: stored.bytes.into_vec(),
             functions: names(stored.functions),
             entries: Vec::new(),
             skipped: names(stored.skipped),
             times: [Duration::ZERO; 3],
-        })
+        };
+        Some((object, stored.lines.into_vec()))
     }
 
-    /// Stores the object of a unit.
-    pub fn put_object(&self, request: &Request, unit: &Unit, object: &Object) {
+    /// Stores the object of a unit with the table of its lines, which takes longer to make than to read.
+    pub fn put_object(&self, request: &Request, unit: &Unit, object: &Object, lines: &[u8]) {
         fn names(list: &[(usize, String)]) -> Vec<(u32, &str)> {
             list.iter().map(|(n, s)| (*n as u32, &**s)).collect()
         }
@@ -118,6 +120,7 @@ impl Shelf {
             functions: names(&object.functions),
             skipped: names(&object.skipped),
             bytes: Bytes::new(&object.bytes),
+            lines: Bytes::new(lines),
         };
         let mut name = blake3::Hasher::new();
         name.update(&stored.shape);
