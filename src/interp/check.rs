@@ -182,7 +182,7 @@ const COMMON: [&str; 14] = [
 ];
 
 /// Intrinsics that are never thunks.
-const HANDLED: [&str; 37] = [
+const HANDLED: [&str; 39] = [
     "dbg",
     "lifetime",
     "assume",
