@@ -16,6 +16,7 @@ use crate::ir::{
     self, AtomicScope, Callee, Const, ConstId, FloatKind, Function, GlobalRef, Inst, Module, Op,
     Operand, Ordering, Type, TypeId,
 };
+use crate::llvm::native::features_with;
 use crate::llvm::native::single::Compiler;
 use crate::memory::image::Image;
 use crate::memory::link::{Code, NEAR};
@@ -158,12 +159,16 @@ impl<'m> Text<'m> {
         // Code for the host's own features would differ from the guest's native build: AVX-512's
         // bfloat conversions flush denormals, FMA contracts. Only what names them may use them.
         let host = self.body.contains("@llvm.x86.") || self.body.contains(" asm ");
+        let own = &self.function.features;
         let features = if host {
-            ""
-        } else if std::arch::is_x86_feature_detected!("f16c") {
-            " \"target-cpu\"=\"x86-64\" \"target-features\"=\"+cx16,+f16c\""
+            let asked = features_with(own);
+            let asked = asked.as_ref().and_then(|f| f.to_str().ok());
+            asked.map_or_else(String::new, |f| format!(" \"target-features\"=\"{f}\""))
         } else {
-            " \"target-cpu\"=\"x86-64\" \"target-features\"=\"+cx16\""
+            let f16c = std::arch::is_x86_feature_detected!("f16c");
+            let f16c = if f16c { ",+f16c" } else { "" };
+            let comma = if own.is_empty() { "" } else { "," };
+            format!(" \"target-cpu\"=\"x86-64\" \"target-features\"=\"+cx16{f16c}{comma}{own}\"")
         };
         let strict = if self.body.contains(".constrained.") {
             " strictfp"
@@ -679,6 +684,7 @@ mod tests {
             params: vec![ParamAttrs::default(); params.len()].into(),
             ret_attrs: ParamAttrs::default(),
             attrs: FunctionAttrs::default(),
+            features: Box::default(),
             calling_convention: 0,
             linkage: Linkage::External,
             personality: None,

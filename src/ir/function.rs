@@ -103,6 +103,9 @@ pub struct Function {
     pub ret_attrs: ParamAttrs,
     /// Attributes of the function.
     pub attrs: FunctionAttrs,
+    /// Rare features of the processor that its compiler could use, each as `+NAME`, with commas between;
+    /// mostly empty.
+    pub features: Box<str>,
     /// LLVM's calling convention number (0 is C).
     pub calling_convention: u32,
     /// Linkage.

@@ -1,9 +1,9 @@
 //! Attributes of parameters, return values and functions that change what a call does.
 //!
-//! LLVM numbers its attributes per release, so the numbers are asked for by name. What not:
-//! attributes that only help an optimiser, and string attributes but those of `-ffast-math`.
+//! LLVM numbers its attributes per release, so the numbers are asked for by name. Leaves out attributes that only
+//! help an optimiser, and string attributes but those of `-ffast-math` and the processor's rare features.
 
-use super::raw::llvm;
+use super::raw::{copy_text, llvm};
 use super::reader::{Reader, list};
 use crate::ir::{FunctionAttrs, ParamAttrs, Protect, UnsafeMath};
 use inkwell::llvm_sys::prelude::*;
@@ -233,5 +233,55 @@ fn unsafe_math(function: LLVMValueRef) -> UnsafeMath {
         UnsafeMath::Certain
     } else {
         UnsafeMath::Possible
+    }
+}
+
+/// Features that are no reason to compile a function's instructions otherwise than those of the others: every
+/// processor has them that runs code for x86-64-v4, and they round alike.
+const USUAL: [&str; 34] = [
+    "64bit", "adx", "aes", "avx", "avx2", "avx512bw", "avx512cd", "avx512dq", "avx512f",
+    "avx512vl", "bmi", "bmi2", "cmov", "crc32", "cx16", "cx8", "evex512", "f16c", "fma", "fxsr",
+    "lzcnt", "mmx", "movbe", "pclmul", "popcnt", "sahf", "sse", "sse2", "sse3", "sse4.1", "sse4.2",
+    "ssse3", "x87", "xsave",
+];
+
+/// The features of the processor beyond [`USUAL`] that a function's compiler could use: `+NAME`, sorted, with commas
+/// between.
+pub(super) fn rare_features(function: LLVMValueRef) -> Box<str> {
+    let key = "target-features";
+    let attribute = llvm!(core::LLVMGetStringAttributeAtIndex(
+        function,
+        LLVMAttributeFunctionIndex,
+        key.as_ptr().cast(),
+        key.len() as u32
+    ));
+    if attribute.is_null() {
+        return Box::default();
+    }
+    let mut length = 0;
+    let start = llvm!(core::LLVMGetStringAttributeValue(attribute, &mut length));
+    rare(&copy_text(start, length as usize))
+}
+
+fn rare(features: &str) -> Box<str> {
+    let on = features.split(',').filter(|f| f.starts_with('+'));
+    let mut rare: Vec<&str> = on.filter(|f| !USUAL.contains(&&f[1..])).collect();
+    rare.sort_unstable();
+    rare.join(",").into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{USUAL, rare};
+
+    #[test]
+    fn usual_features_are_left_out() {
+        assert!(USUAL.is_sorted());
+        assert_eq!(&*rare(""), "");
+        assert_eq!(&*rare("+avx,+cmov,-avx512fp16,+x87"), "");
+        assert_eq!(
+            &*rare("+sse2,+avx512bf16,-sse4a,+amx-int8"),
+            "+amx-int8,+avx512bf16"
+        );
     }
 }

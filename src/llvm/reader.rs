@@ -5,6 +5,7 @@
 //! size of the module.
 
 use super::attributes::Kinds;
+use super::attributes::rare_features;
 use super::parse::Parsed;
 use super::raw::{copy_cstr, copy_text, llvm};
 use super::tables::Tables;
@@ -257,6 +258,7 @@ impl<'p> Reader<'p> {
             params,
             ret_attrs,
             attrs: self.function_attrs(value),
+            features: rare_features(value),
             calling_convention: llvm!(core::LLVMGetFunctionCallConv(value)),
             linkage: linkage(value),
             personality: has_personality

@@ -93,6 +93,7 @@ impl Build {
             params: params.iter().map(|_| ParamAttrs::default()).collect(),
             ret_attrs: ParamAttrs::default(),
             attrs: FunctionAttrs::default(),
+            features: Box::default(),
             calling_convention: 0,
             linkage: Linkage::External,
             personality: None,

@@ -21,6 +21,7 @@ pub use super::shim::{Place, PlaceKind};
 use super::{Input, parse};
 pub use debug::Debug;
 pub use entries::leave_out as leave_entries_out;
+pub use pipeline::features_with;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 

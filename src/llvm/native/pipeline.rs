@@ -25,6 +25,7 @@ use crate::llvm::arena;
 use crate::llvm::error::take_error;
 use crate::llvm::raw::{llvm, take_buffer, take_message};
 use crate::llvm::shim;
+use hashbrown::HashSet;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::target_machine::*;
 use std::cell::RefCell;
@@ -250,6 +251,28 @@ struct Host {
     features: CString,
     /// Those, and what rounds otherwise than the guest's own target.
     all_features: CString,
+    /// The names of the features that it lacks, or that are left out.
+    absent: HashSet<String>,
+}
+
+/// All of this processor's features, with those that a function asks for beyond them: one of the list
+/// (`+NAME,-NAME`) of its own `target-features`. `None` where it asks for none.
+///
+/// A function keeps what it asks for whether the processor has it or not, since LLVM can only select instructions
+/// that the function may use. Reached without the processor having them they fault, as natively.
+pub fn features_with(own: &str) -> Option<CString> {
+    let asks = own.split(',').any(|f| f.starts_with('+'));
+    let host = asks.then(host)?.ok()?;
+    let on = own.split(',').filter_map(|f| f.strip_prefix('+'));
+    let mut beyond: Vec<&str> = on.filter(|f| host.absent.contains(*f)).collect();
+    if beyond.is_empty() {
+        return None;
+    }
+    // LLVM makes tables for each text, so equal sets have equal texts.
+    beyond.sort_unstable();
+    beyond.dedup();
+    let common = host.features.to_str().ok()?;
+    CString::new(format!("{common},+{}", beyond.join(",+"))).ok()
 }
 
 /// Asked once: a virtual machine's host answers each of the questions behind it.
@@ -259,15 +282,18 @@ fn host() -> Result<&'static Host, String> {
         let triple = take_message(llvm!(target_machine::LLVMGetDefaultTargetTriple()));
         let name = take_message(llvm!(target_machine::LLVMGetHostCPUName()));
         let features = take_message(llvm!(target_machine::LLVMGetHostCPUFeatures()));
-        // What rounds otherwise than the guest's own target is left out.
         let all = features.clone();
+        // Rounds otherwise than the guest's own target, where the function does not ask for it.
         let features = format!("{features},-avx512bf16,-avxneconvert,-avx512fp16");
+        let absent = features.split(',').filter_map(|f| f.strip_prefix('-'));
+        let absent = absent.map(str::to_owned).collect();
         let text = |t: String| CString::new(t).map_err(|e| e.to_string());
         Ok(Host {
             triple: text(triple)?,
             name: text(name)?,
             features: text(features)?,
             all_features: text(all)?,
+            absent,
         })
     };
     HOST.get_or_init(ask).as_ref().map_err(String::clone)

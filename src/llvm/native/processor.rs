@@ -3,16 +3,21 @@
 //! What: [`this`] has a function say what all others of a unit say, be it the guest's, the runtime's or
 //! made by us. Why: LLVM makes tables of the processor for each way of saying it, which take 2 ms a time, on
 //! each thread that compiles. Two to four of them were 15 percent of what compiling CG, class S, took.
+//! A function that asks for features that this set lacks has a set of its own: LLVM ends a compilation at an
+//! intrinsic that the function's features do not cover.
 //!
 //! What not: which processor it is, the code generator knows (`pipeline`).
 
+use super::pipeline::features_with;
 use crate::llvm::raw::llvm;
 use inkwell::llvm_sys::LLVMAttributeFunctionIndex;
 use inkwell::llvm_sys::prelude::*;
 use std::ffi::CStr;
 
 /// What a compiler says of the processor that it knew.
-const OTHERS: [&CStr; 3] = [c"target-cpu", c"target-features", c"tune-cpu"];
+const OTHERS: [&CStr; 3] = [c"target-cpu", FEATURES, c"tune-cpu"];
+/// The features that instructions may be selected for.
+const FEATURES: &CStr = c"target-features";
 /// The widest vector that passes make.
 const PREFERRED: &CStr = c"prefer-vector-width";
 /// The widest vector that must not be taken apart.
@@ -23,12 +28,20 @@ const WIDTH: u32 = 256;
 
 /// The function is for this processor.
 pub(super) fn this(function: LLVMValueRef) {
+    let own = text(function, FEATURES).and_then(features_with);
     for key in OTHERS {
         llvm!(core::LLVMRemoveStringAttributeAtIndex(
             function,
             LLVMAttributeFunctionIndex,
             key.as_ptr(),
             key.count_bytes() as u32
+        ));
+    }
+    if let Some(features) = own {
+        llvm!(core::LLVMAddTargetDependentFunctionAttr(
+            function,
+            FEATURES.as_ptr(),
+            features.as_ptr()
         ));
     }
     say(function, PREFERRED, WIDTH);
@@ -41,7 +54,7 @@ pub(super) fn this(function: LLVMValueRef) {
 /// Whether the compiler knew of registers that are wider than those of every x86-64: to be asked before
 /// [`this`].
 pub(super) fn knew_wide(function: LLVMValueRef) -> bool {
-    text(function, c"target-features").is_some_and(|features| features.contains("+avx"))
+    text(function, FEATURES).is_some_and(|features| features.contains("+avx"))
 }
 
 /// The function, which is ours, has no wide vectors.
@@ -95,6 +108,8 @@ mod tests {
         define void @none() { ret void }
         define void @clang() "target-cpu"="x86-64" "tune-cpu"="generic" "min-legal-vector-width"="0" { ret void }
         define void @vector() "target-features"="+avx" "min-legal-vector-width"="128" { ret void }
+        define void @rare() "target-cpu"="sapphirerapids" "target-features"="+amx-int8,+amx-tile,+x87" { ret void }
+        define void @rarer() "target-features"="+amx-tile,+amx-int8,+sse2" { ret void }
         define void @wide() "min-legal-vector-width"="512" { ret void }
         declare void @__kmpc_for_static_fini(ptr, i32)"#;
 
@@ -104,7 +119,7 @@ mod tests {
         let buffer = MemoryBuffer::create_from_memory_range_copy(TEXT.as_bytes(), "processor");
         let module = context.create_module_from_ir(buffer).unwrap();
         entries::link(module.as_mut_ptr(), (&context).as_ctx_ref()).unwrap();
-        let mut said = HashSet::new();
+        let (mut said, mut own) = (HashSet::new(), Vec::new());
         for function in module
             .get_functions()
             .filter(|f| f.count_basic_blocks() > 0)
@@ -126,6 +141,7 @@ mod tests {
                 })
                 .collect();
             match &*name {
+                "rare" | "rarer" => own.push(one),
                 "wide" => assert_eq!(one[4].as_deref(), Some("512")),
                 _ => {
                     said.insert(one);
@@ -138,5 +154,11 @@ mod tests {
                 .is_some()
         );
         assert_eq!(said.len(), 1, "{said:?}");
+        // A processor with these instructions has them for all functions.
+        if features_with("+amx-int8").is_some() {
+            assert_eq!(own[0], own[1]);
+            let features = own[0][1].as_deref().unwrap();
+            assert!(features.ends_with(",+amx-int8,+amx-tile"), "{features}");
+        }
     }
 }
