@@ -9,6 +9,7 @@ use crate::api::{
     self, Cache, Config, Engine, ExitStatus, Linker, Module, Offload, Stats, Tier, Tool, archive_of,
 };
 use crate::support::error::Error;
+use crate::support::file_limit::Quiet;
 use crate::support::fp_env::DefaultHere;
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Write as _};
@@ -176,6 +177,7 @@ extern "C" fn write_timeline() {
     // The guest may have made an inexact result a trap.
     let _environment = DefaultHere::enter();
     let samples = api::timeline::finish();
+    let _quiet = Quiet::begin();
     // Every name contains the empty one.
     let text = api::tiers(Some("")) + &samples;
     if let Some(path) = TIMELINE.get()

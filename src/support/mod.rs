@@ -8,6 +8,8 @@ pub mod clock;
 mod cpu_features;
 pub mod error;
 pub mod fault_alloc;
+#[cfg(feature = "vm")]
+pub mod file_limit;
 pub mod fp_env;
 pub mod machine;
 pub mod mathematics;

@@ -8,6 +8,7 @@
 //! the hardware.
 
 use super::{Agent, Kept, Loaded, Named};
+use crate::support::file_limit::Quiet;
 use parking_lot::Mutex;
 use std::fs::File;
 use std::io::{self, Write};
@@ -129,6 +130,7 @@ impl Agent for JitDump {
             text.extend(record(CODE_LOAD, &load));
             *next += 1;
         }
+        let _quiet = Quiet::begin();
         file.write_all(&text)?;
         Ok(None)
     }

@@ -5,6 +5,7 @@
 //! What not: no lines, no code: `perf annotate` needs a jitdump.
 
 use super::{Agent, Kept, Loaded, Named};
+use crate::support::file_limit::Quiet;
 use parking_lot::Mutex;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -29,6 +30,7 @@ impl PerfMap {
     fn write(&self, functions: &[Named<'_>], mark: &str) -> io::Result<()> {
         let line = |f: &Named<'_>| format!("{:x} {:x} {}{mark}\n", f.address, f.size, f.name);
         let text: String = functions.iter().map(line).collect();
+        let _quiet = Quiet::begin();
         // One write, so that a reader never sees half a line.
         self.file.lock().write_all(text.as_bytes())
     }

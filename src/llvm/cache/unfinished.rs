@@ -7,6 +7,7 @@
 //! leaves them; they go when the cache is trimmed. Nor does a child of `fork` take part: the lock
 //! may be another thread's there, with more of them waiting, whom only the parent has.
 
+use crate::support::file_limit::Quiet;
 use parking_lot::Mutex;
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -49,9 +50,11 @@ pub fn write(unfinished: &Path, place: &Path, bytes: &[u8]) -> io::Result<bool> 
         files.open.push(unfinished.to_owned());
         file
     };
-    let done = file
-        .write_all(bytes)
-        .and_then(|()| fs::rename(unfinished, place));
+    let done = {
+        let _quiet = Quiet::begin();
+        file.write_all(bytes)
+    };
+    let done = done.and_then(|()| fs::rename(unfinished, place));
     let mut files = FILES.lock();
     files.open.retain(|path| path != unfinished);
     match done {

@@ -11,6 +11,7 @@
 
 use super::objects::{Class, Natives, Relocation, Value};
 use crate::support::error::Error;
+use crate::support::file_limit::Quiet;
 use hashbrown::HashMap;
 use object::elf;
 use std::ffi::{CString, c_void};
@@ -491,6 +492,7 @@ fn open(file: &[u8]) -> Result<Loaded, String> {
         if fd < 0 {
             return Err(format!("no file in memory: {}", system()));
         }
+        let _quiet = Quiet::begin();
         let mut done = 0;
         while done < file.len() {
             let n = libc::write(fd, file[done..].as_ptr().cast(), file.len() - done);
