@@ -41,6 +41,9 @@ constexpr unsigned VECTOR = NARROW / 8;
 constexpr unsigned FEW = 8;
 /// The longest outer loop of a nest, in iterations, and the largest nest, in instructions with all of these.
 constexpr unsigned LONGEST = 8, LARGEST = 800;
+/// The longest loop inside of it: rows of a small matrix are no longer. And the largest nest once all of its loops are
+/// unrolled.
+constexpr unsigned LONGEST_INSIDE = 2 * LONGEST, LARGEST_UNROLLED = 4 * LARGEST;
 
 const char *const FULL = "llvm.loop.unroll.full";
 
@@ -58,6 +61,32 @@ bool follows(const Loop *inner, const Loop *outer, ScalarEvolution &evolution) {
          isa<SCEVConstant>(count->getOperand(1));
 }
 
+/// The most iterations that such a loop has, of all iterations of the outer one. Where the number would be negative
+/// something else leads around the loop.
+uint64_t longest(const Loop *inner, unsigned outer, ScalarEvolution &evolution) {
+  auto *count = cast<SCEVAddRecExpr>(evolution.getBackedgeTakenCount(inner));
+  auto of = [&](unsigned i) {
+    const SCEV *at = count->evaluateAtIteration(evolution.getConstant(count->getType(), i), evolution);
+    auto *constant = dyn_cast<SCEVConstant>(at);
+    if (!constant)
+      return UINT64_MAX;
+    const APInt &number = constant->getAPInt();
+    return number.isNegative() ? 0 : number.getLimitedValue(UINT32_MAX) + 1;
+  };
+  return std::max(of(0), of(outer - 1));
+}
+
+/// An upper bound of a loop's instructions in one iteration of what is around it, once it is unrolled with the loops
+/// in it that have a known length.
+uint64_t unrolled(const Loop *loop, uint64_t trips, ScalarEvolution &evolution) {
+  uint64_t sum = size(loop);
+  for (const Loop *inner : *loop) {
+    uint64_t times = std::max(evolution.getSmallConstantMaxTripCount(inner), 1u);
+    sum += unrolled(inner, times <= LONGEST_INSIDE ? times : 1, evolution);
+  }
+  return sum * trips;
+}
+
 /// Says so of a nest that qualifies.
 bool nest(Loop *loop, ScalarEvolution &evolution) {
   unsigned trips = evolution.getSmallConstantTripCount(loop);
@@ -68,7 +97,15 @@ bool nest(Loop *loop, ScalarEvolution &evolution) {
   for (Loop *inner : *loop)
     if (follows(inner, loop, evolution) && hasUnrollTransformation(inner) == TM_Unspecified)
       inside.push_back(inner);
-  if (inside.empty())
+  uint64_t all = uint64_t(size(loop)) * trips;
+  for (Loop *inner : inside) {
+    uint64_t times = longest(inner, trips, evolution);
+    if (times > LONGEST_INSIDE)
+      return false;
+    // Half of the longest one, on the average.
+    all += unrolled(inner, times, evolution) * trips / 2;
+  }
+  if (inside.empty() || all > LARGEST_UNROLLED)
     return false;
   addStringMetadataToLoop(loop, FULL);
   for (Loop *inner : inside)
