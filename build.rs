@@ -38,6 +38,8 @@ fn main() {
         let folder = env("CARGO_MANIFEST_DIR");
         println!("cargo::rustc-link-arg-bins=-Wl,-T,{folder}/llvm-late.ld");
         println!("cargo::rustc-link-arg-bins=-Wl,--wrap=__cxa_atexit");
+        // LLVM has no way out where there is no memory, see src/llvm/contain.rs.
+        println!("cargo::rustc-link-arg-bins=-Wl,--wrap=_Znwm");
         if env("OPT_LEVEL") == "3" {
             // `cargo xtask dist` moves functions and blocks of what was linked.
             println!("cargo::rustc-link-arg-bins=-Wl,--emit-relocs");
@@ -122,15 +124,17 @@ fn bitcode(folder: &str, file: &str, output: &str, flags: &[&str]) -> bool {
 /// Compiles the C++ of `src/llvm` against the headers of the LLVM that `llvm-sys` found.
 #[cfg(feature = "vm")]
 fn compile_shim() {
-    const SOURCES: [&str; 11] = [
+    const SOURCES: [&str; 13] = [
         "src/llvm/shim.cpp",
         "src/llvm/carried.cpp",
+        "src/llvm/contain.cpp",
         "src/llvm/entry.cpp",
         "src/llvm/speculate.cpp",
         "src/llvm/lines.cpp",
         "src/llvm/loads.cpp",
         "src/llvm/narrow.cpp",
         "src/llvm/pairs.cpp",
+        "src/llvm/passes.cpp",
         "src/llvm/split.cpp",
         "src/llvm/unroll.cpp",
         "src/llvm/written.cpp",

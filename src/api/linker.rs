@@ -157,12 +157,12 @@ impl Program {
         Ok(Process::new(process::Process::start(linked, options)?))
     }
 
-    /// Compiles the program into the engine's cache ahead of time, without running any of it.
+    /// Compiles the program into the engine's cache ahead of time, without running any of it. Gives a sentence for
+    /// each function that LLVM cannot compile: the tier below executes it.
     ///
     /// # Errors
-    /// As for [`Program::start`]; [`Error::Host`] when the engine has no cache or nothing can be
-    /// compiled.
-    pub fn compile(&self, config: &Config) -> Result<(), Error> {
+    /// As for [`Program::start`]; [`Error::Host`] when the engine has no cache.
+    pub fn compile(&self, config: &Config) -> Result<Vec<String>, Error> {
         let Some(shelf) = self.shelf.clone() else {
             return Err(Error::Host("there is no cache to compile into".into()));
         };

@@ -30,7 +30,9 @@ fn fill(options: CompileOptions) -> Result<(), Error> {
     for path in options.library_paths {
         config = config.library_path(path);
     }
-    Linker::new(&engine).link(&module)?.compile(&config)?;
+    for left in Linker::new(&engine).link(&module)?.compile(&config)? {
+        eprintln!("ompvm: {left}");
+    }
     let stats = Stats::collect();
     if options.stats {
         eprint!("{stats}");

@@ -52,6 +52,11 @@ fn in_function(module: &Module, function: &Function) -> Vec<Unsupported> {
         let what = "a function with more values than a frame has slots";
         found.push(at(module, function, body.insts.first(), what));
     }
+    // A function that cannot be executed here at all, or has no form but LLVM's, is reported where it is reached.
+    let tiles = || function.features.contains("+amx-");
+    if !function.features.is_empty() && (tiles() || thunk::faults(function)) {
+        return found;
+    }
     for inst in &body.insts {
         if let Some(what) = problem(module, function, inst) {
             found.push(at(module, function, Some(inst), &what));

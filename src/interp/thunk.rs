@@ -16,8 +16,8 @@ use crate::ir::{
     self, AtomicScope, Callee, Const, ConstId, FloatKind, Function, GlobalRef, Inst, Module, Op,
     Operand, Ordering, Type, TypeId,
 };
-use crate::llvm::native::features_with;
-use crate::llvm::native::single::Compiler;
+use crate::llvm::native::single::{self, Compiler};
+use crate::llvm::native::{features_with, lacks};
 use crate::memory::image::Image;
 use crate::memory::link::{Code, NEAR};
 use crate::memory::own_thread;
@@ -61,7 +61,7 @@ impl Thunks {
     /// The thunk for one instruction of `function`, which is placed in `image`.
     ///
     /// # Errors
-    /// A sentence naming what cannot be compiled.
+    /// A sentence that names what cannot be compiled, or why LLVM cannot.
     pub fn get(
         &self,
         module: &Module,
@@ -77,14 +77,9 @@ impl Thunks {
         if let Some(&code) = state.compiled.get(&body) {
             return Ok(Thunk { code, operands });
         }
-        let compiler = &mut state.compiler;
-        let object = own_thread::run(|| {
-            let compiler = match compiler {
-                Some(compiler) => compiler,
-                None => compiler.insert(Compiler::new()?),
-            };
-            compiler.object(&body)
-        });
+        let mut compiler = state.compiler.take();
+        let (compiler, object) = own_thread::run(|| single::contained(compiler.take(), &body));
+        state.compiler = compiler;
         let object = object.map_err(|why| {
             match matches!(inst.op.as_call(), Some(c) if matches!(c.callee, Callee::Asm(_))) {
                 true => format!("inline assembly that LLVM does not take ({why})"),
@@ -117,6 +112,11 @@ fn outside(name: &str, image: Option<&Image>) -> Option<usize> {
         (Some(symbol), Some(image)) => Some(image.symbol_address(symbol)),
         _ => builtins::address(name),
     }
+}
+
+/// Returns true if rare instructions of a function fault: it asks for features that the processor lacks.
+pub fn faults(function: &Function) -> bool {
+    !function.features.is_empty() && own_thread::run(|| lacks(&function.features))
 }
 
 /// Whether an instruction can be written as a thunk at all (a cheap test for the load-time check).
@@ -161,7 +161,10 @@ impl<'m> Text<'m> {
         let host = self.body.contains("@llvm.x86.") || self.body.contains(" asm ");
         let own = &self.function.features;
         let features = if host {
-            let asked = features_with(own);
+            let rare = !own.is_empty();
+            let asked = rare
+                .then(|| own_thread::run(|| features_with(own)))
+                .flatten();
             let asked = asked.as_ref().and_then(|f| f.to_str().ok());
             asked.map_or_else(String::new, |f| format!(" \"target-features\"=\"{f}\""))
         } else {

@@ -14,7 +14,7 @@ use crate::ir::{FuncId, GlobalId, GlobalRef, IFuncId, Module};
 use crate::llvm::cache::{self, Shelf};
 use crate::llvm::native::symbol::Symbol;
 use crate::llvm::native::{Bitcode, Function, Object, Request, Session, Variable};
-pub use crate::llvm::native::{Level, LoopEntry, Place, PlaceKind, Unit};
+pub use crate::llvm::native::{CANNOT, Level, LoopEntry, Place, PlaceKind, Unit};
 use crate::memory::heap;
 use crate::memory::image::Image;
 use crate::memory::link::{Code, NEAR};
@@ -26,6 +26,7 @@ use cranelift_entity::EntityRef;
 use hashbrown::{HashMap, HashSet};
 use lines::Lines;
 pub use map::{function_at, is_compiled};
+use parking_lot::RwLock;
 use std::ptr;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -37,17 +38,19 @@ pub struct Compiled {
     pub functions: Vec<(FuncId, usize)>,
     /// Each loop entry, by its index in the unit, and its address.
     pub entries: Vec<(usize, usize)>,
-    /// Functions left to the interpreter, and why.
+    /// Functions left to the tier below, and why.
     pub skipped: Vec<(FuncId, String)>,
+    /// Functions that have less effort in their code than the level says, and why.
+    pub plain: Vec<(FuncId, String)>,
     /// Time for parsing, rewiring, code generation and linking.
     pub times: [Duration; 4],
     /// How much effort went into it.
     pub level: Level,
     /// Bytes of the object file.
     pub object_bytes: usize,
-    _listed: Listed<map::Code>,
+    _listed: Option<Listed<map::Code>>,
     _announced: tools::Announced,
-    _code: Code,
+    _code: Option<Code>,
 }
 
 /// An image that units are compiled of, or whose code is taken from a cache.
@@ -59,6 +62,8 @@ pub struct Program {
     cell: Option<isize>,
     shelf: Option<Arc<Shelf>>,
     left_out: HashMap<FuncId, &'static str>,
+    /// Functions that turned out to be impossible to compile.
+    refused: RwLock<HashSet<FuncId>>,
 }
 
 impl Program {
@@ -86,6 +91,7 @@ impl Program {
             cell,
             shelf,
             left_out,
+            refused: RwLock::default(),
         }
     }
 
@@ -93,6 +99,22 @@ impl Program {
     /// addresses of its labels.
     pub fn can_compile(&self, id: FuncId) -> bool {
         self.request.functions[id.index()] == Function::Compiled
+            && !self.refused.read().contains(&id)
+    }
+
+    /// The guest's functions that no unit may hold, as far as is known.
+    pub fn refused(&self) -> Vec<FuncId> {
+        let refused = self.refused.read();
+        refused
+            .iter()
+            .chain(self.left_out.keys())
+            .copied()
+            .collect()
+    }
+
+    /// No unit may hold these functions from now on.
+    pub fn refuse(&self, functions: impl IntoIterator<Item = FuncId>) {
+        self.refused.write().extend(functions);
     }
 
     /// Functions that no unit may hold though they are the guest's, and why.
@@ -115,7 +137,9 @@ impl Program {
         objects
             .into_iter()
             .filter(|(o, _)| {
-                o.level == Level::Full || !o.functions.iter().all(|(f, _)| best.contains(f))
+                o.level == Level::Full
+                    || o.functions.is_empty()
+                    || !o.functions.iter().all(|(f, _)| best.contains(f))
             })
             // One that cannot be linked here is compiled again.
             .filter_map(|(object, lines)| {
@@ -126,26 +150,30 @@ impl Program {
     }
 
     /// Compiles a unit, links it, and keeps it for later runs unless it has loop entries, which
-    /// depend on the interpreter's frames.
+    /// depend on the interpreter's frames. It comes in several pieces where LLVM gave up on some of its
+    /// functions.
     ///
     /// # Errors
-    /// LLVM's message.
-    pub fn compile(&self, image: &Image, unit: &Unit) -> Result<Compiled, String> {
+    /// Why nothing can be compiled.
+    pub fn compile(&self, image: &Image, unit: &Unit) -> Result<Vec<Compiled>, String> {
         let bitcode = self
             .bitcode
             .get_or_init(|| Bitcode::new(image.module.files.clone()))
             .as_ref()
             .map_err(String::clone)?;
-        let object = Session::open(&self.request, bitcode).compile(unit)?;
+        let objects = Session::open(&self.request, bitcode).compile(unit)?;
         cache::compiled();
-        // Without them messages name the function alone.
-        let lines = Lines::read(&object.bytes).unwrap_or_default();
-        if let Some(shelf) = &self.shelf
-            && unit.entries.is_empty()
-        {
-            shelf.put_object(&self.request, unit, &object, lines.as_bytes());
-        }
-        self.link(image, &unit.entries, object, lines)
+        let linked = objects.into_iter().map(|object| {
+            // Without them messages name the function alone.
+            let lines = Lines::read(&object.bytes).unwrap_or_default();
+            if let Some(shelf) = &self.shelf
+                && unit.entries.is_empty()
+            {
+                shelf.put_object(&self.request, &object, lines.as_bytes());
+            }
+            self.link(image, &unit.entries, object, lines)
+        });
+        linked.collect()
     }
 
     fn link(
@@ -156,6 +184,25 @@ impl Program {
         lines: Lines,
     ) -> Result<Compiled, String> {
         let linking = Instant::now();
+        let named = |list: Vec<(usize, String)>| -> Vec<(FuncId, String)> {
+            let each = list.into_iter();
+            each.map(|(n, why)| (FuncId::new(n), why)).collect()
+        };
+        let (skipped, plain) = (named(object.skipped), named(object.plain));
+        if object.bytes.is_empty() {
+            return Ok(Compiled {
+                functions: Vec::new(),
+                entries: Vec::new(),
+                skipped,
+                plain,
+                times: [Duration::ZERO; 4],
+                level: object.level,
+                object_bytes: 0,
+                _listed: None,
+                _announced: tools::Announced::default(),
+                _code: None,
+            });
+        }
         let outside = Outside {
             image,
             instead: &self.instead,
@@ -178,22 +225,19 @@ impl Program {
         Ok(Compiled {
             functions,
             entries,
-            skipped: object
-                .skipped
-                .into_iter()
-                .map(|(n, why)| (FuncId::new(n), why))
-                .collect(),
+            skipped,
+            plain,
             times: [parse, prepare, generate, linking.elapsed()],
             level: object.level,
             object_bytes: object.bytes.len(),
-            _listed: map::list(map::Code {
+            _listed: Some(map::list(map::Code {
                 image,
                 ranges: code.ranges(),
                 functions: starts,
                 lines,
-            }),
+            })),
             _announced: announced,
-            _code: code,
+            _code: Some(code),
         })
     }
 }

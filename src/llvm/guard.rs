@@ -10,6 +10,7 @@
 //! What not: no separate process. Code that installs its own handlers for these signals must not do
 //! so while a read is under way (each would take the other for the one before it).
 
+use super::contain;
 use super::raw::{copy_cstr, llvm};
 use crate::support::own_work;
 use std::cell::{Cell, UnsafeCell};
@@ -17,7 +18,7 @@ use std::ffi::{c_char, c_int, c_void};
 use std::mem::MaybeUninit;
 use std::os::unix::thread::JoinHandleExt;
 use std::ptr::{null, null_mut};
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Once, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -155,6 +156,7 @@ fn sleep_for_ever() -> ! {
 /// LLVM calls this instead of ending the process, and ends it when it returns.
 extern "C" fn on_fatal(reason: *const c_char) {
     let reason = copy_cstr(reason);
+    contain::on_fatal(&reason);
     let current = CURRENT.get();
     if current.is_null() {
         eprintln!("ompvm: LLVM gave up: {reason}");
@@ -188,6 +190,7 @@ static OLD: OldActions = OldActions(UnsafeCell::new(
 ));
 
 extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    contain::on_fault(signal);
     let current = CURRENT.get();
     if !current.is_null() {
         // SAFETY: as in `on_fatal`; what is called here is async-signal-safe.
@@ -223,20 +226,54 @@ extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut
     }
 }
 
+/// Has LLVM call us where it would end the process.
+pub(super) fn install_fatal_handler() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        llvm!(error_handling::LLVMInstallFatalErrorHandler(Some(on_fatal)));
+    });
+}
+
 /// Our signal handlers, in place while one of these lives.
-struct Catching;
+pub(super) struct Catching;
+
+/// Puts our handlers before others, where the program has installed some for faults or nobody has.
+pub(super) fn before_others() -> Option<Catching> {
+    let handler = |signal: c_int| {
+        let mut now = MaybeUninit::<libc::sigaction>::zeroed();
+        // SAFETY: asks; what is not filled in stays zero, which is the default action.
+        unsafe {
+            libc::sigaction(signal, null(), now.as_mut_ptr());
+            now.assume_init().sa_sigaction
+        }
+    };
+    let expected = |signal: &c_int| {
+        // Where it is the other one of ours, that goes when another thread is done.
+        let now = handler(*signal);
+        now != 0 && now == OURS.load(Ordering::Acquire)
+    };
+    (!FAULTS.iter().all(expected)).then(Catching::start)
+}
+
+/// Signals that crashes of LLVM raise, and that have a handler of ours while the program runs.
+const FAULTS: [c_int; 4] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGABRT];
+
+/// The handler for faults that calls [`contain::on_fault`] first.
+static OURS: AtomicUsize = AtomicUsize::new(0);
+
+/// Says which handler for faults calls [`contain::on_fault`] first.
+pub fn knows_contained(handler: usize) {
+    OURS.store(handler, Ordering::Release);
+}
 
 impl Catching {
     fn start() -> Self {
-        static ONCE: Once = Once::new();
-        ONCE.call_once(|| {
-            llvm!(error_handling::LLVMInstallFatalErrorHandler(Some(on_fatal)));
-        });
+        install_fatal_handler();
         let mut handlers = HANDLERS.lock().unwrap_or_else(PoisonError::into_inner);
         handlers.users += 1;
-        if handlers.users == 1 {
-            for (index, &signal) in SIGNALS.iter().enumerate() {
-                handlers.old[index] = install(index, signal);
+        for (index, &signal) in SIGNALS.iter().enumerate() {
+            if let Some(old) = install(index, signal) {
+                handlers.old[index] = Some(old);
             }
         }
         Catching
@@ -249,6 +286,10 @@ fn install(index: usize, signal: c_int) -> Option<libc::sigaction> {
     unsafe {
         let mut old: libc::sigaction = MaybeUninit::zeroed().assume_init();
         if libc::sigaction(signal, null(), &mut old) != 0 {
+            return None;
+        }
+        // A program that asked meanwhile may have put ours back.
+        if old.sa_sigaction == on_signal as *const () as usize {
             return None;
         }
         (*OLD.0.get())[index].write(old);
@@ -285,13 +326,13 @@ impl Drop for Catching {
 }
 
 /// A stack for signal handlers of this thread; the earlier one comes back when it is dropped.
-struct SignalStack {
+pub(super) struct SignalStack {
     memory: *mut c_void,
     old: libc::stack_t,
 }
 
 impl SignalStack {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         // SAFETY: fresh private memory, registered for this thread until `drop`.
         unsafe {
             let memory = libc::malloc(SIGNAL_STACK);

@@ -6,19 +6,37 @@
 //! What not: no tiers, no cache; constructors of the compiled modules are not run.
 
 use super::error::take_error;
+use super::raw::{llvm, take_message};
+use inkwell::llvm_sys::LLVMDiagnosticSeverity;
 use inkwell::llvm_sys::core::{
-    LLVMContextCreate, LLVMCreateMemoryBufferWithMemoryRangeCopy, LLVMDisposeMessage,
+    LLVMContextCreate, LLVMContextSetDiagnosticHandler, LLVMCreateMemoryBufferWithMemoryRangeCopy,
+    LLVMDisposeMessage,
 };
 use inkwell::llvm_sys::ir_reader::LLVMParseIRInContext2;
 use inkwell::llvm_sys::orc2::lljit::*;
 use inkwell::llvm_sys::orc2::*;
-use std::ffi::{CStr, CString};
+use inkwell::llvm_sys::prelude::LLVMDiagnosticInfoRef;
+use parking_lot::Mutex;
+use std::ffi::{CStr, CString, c_void};
 use std::ptr;
 
 /// One LLJIT for the host's processor.
 #[derive(Debug)]
 pub struct Jit {
     jit: LLVMOrcLLJITRef,
+    /// Errors that LLVM reported of what it compiled; boxed because contexts hold its address.
+    errors: Box<Mutex<Vec<String>>>,
+}
+
+/// Notes an error that LLVM reports. Without such a handler LLVM writes it and ends the process.
+extern "C" fn on_diagnostic(info: LLVMDiagnosticInfoRef, errors: *mut c_void) {
+    let severity = llvm!(core::LLVMGetDiagInfoSeverity(info));
+    if severity == LLVMDiagnosticSeverity::LLVMDSError {
+        let text = take_message(llvm!(core::LLVMGetDiagInfoDescription(info)));
+        // SAFETY: the address is the box in `Jit`, which outlives the contexts of what it compiles.
+        let errors = unsafe { &*errors.cast::<Mutex<Vec<String>>>() };
+        errors.lock().push(text);
+    }
 }
 
 // SAFETY: LLJIT may be used from several threads (its session locks internally), and every
@@ -64,7 +82,10 @@ impl Jit {
             LLVMOrcLLJITBuilderSetJITTargetMachineBuilder(builder, machine);
             let mut jit = ptr::null_mut();
             take_error(LLVMOrcCreateLLJIT(&mut jit, builder))?;
-            Ok(Jit { jit })
+            Ok(Jit {
+                jit,
+                errors: Box::default(),
+            })
         }
     }
 
@@ -113,6 +134,8 @@ impl Jit {
         // context, the module by LLJIT.
         unsafe {
             let context = LLVMContextCreate();
+            let errors: *const Mutex<Vec<String>> = &*self.errors;
+            LLVMContextSetDiagnosticHandler(context, Some(on_diagnostic), errors.cast_mut().cast());
             let shared = LLVMOrcCreateNewThreadSafeContextFromLLVMContext(context);
             let buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(
                 text.as_ptr().cast(),
@@ -153,7 +176,12 @@ impl Jit {
         let mut address = 0;
         // SAFETY: the name is a C string and the result a local.
         take_error(unsafe { LLVMOrcLLJITLookup(self.jit, &mut address, name.as_ptr()) })?;
-        Ok(address as usize)
+        // Code is made all the same, without what the error was about.
+        let errors = std::mem::take(&mut *self.errors.lock());
+        match errors.first() {
+            Some(error) => Err(error.lines().next().unwrap_or_default().to_owned()),
+            None => Ok(address as usize),
+        }
     }
 }
 

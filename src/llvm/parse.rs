@@ -163,6 +163,11 @@ impl Parsed {
         }
     }
 
+    /// Adds an error to those that LLVM reported.
+    pub(super) fn report(&self, error: &str) {
+        self.errors.borrow_mut().push(error.to_owned());
+    }
+
     pub(super) fn take_errors(&self) -> String {
         let mut errors = self.errors.borrow_mut();
         let text = one_line(&errors.join("; "));

@@ -6,7 +6,7 @@
 use super::raw::take_message;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::target_machine::LLVMTargetMachineRef;
-use std::ffi::{c_char, c_int};
+use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr::null_mut;
 
 /// Where a value of a function is in an interpreter's frame.
@@ -101,6 +101,20 @@ unsafe extern "C" {
     fn ompvm_unroll(module: LLVMModuleRef, machine: LLVMTargetMachineRef) -> c_int;
     fn ompvm_narrow(module: LLVMModuleRef);
     fn ompvm_pairs(module: LLVMModuleRef, machine: LLVMTargetMachineRef);
+    fn ompvm_growth(module: LLVMModuleRef) -> *mut c_void;
+    fn ompvm_dispose_growth(growth: *mut c_void);
+    fn ompvm_grown(
+        growth: *mut c_void,
+        module: LLVMModuleRef,
+        culprit: *mut *mut c_char,
+    ) -> *mut c_char;
+    fn ompvm_passes(
+        module: LLVMModuleRef,
+        passes: *const c_char,
+        machine: LLVMTargetMachineRef,
+        growth: *mut c_void,
+        error: *mut *mut c_char,
+    ) -> c_int;
 }
 
 /// Opens bitcode, which must outlive the module, with its functions unread.
@@ -385,4 +399,70 @@ pub(super) fn lines(module: LLVMModuleRef) {
 pub(super) fn pairs(module: LLVMModuleRef, machine: LLVMTargetMachineRef) {
     // SAFETY: a live module, of which nobody holds an analysis, and a live machine.
     unsafe { ompvm_pairs(module, machine) }
+}
+
+/// How large a module's functions were, and what passes have made of them; see `passes.cpp`.
+pub(super) struct Growth {
+    handle: *mut c_void,
+    module: LLVMModuleRef,
+}
+
+/// Reason of [`Growth::check`] for passes that were not worth it.
+#[derive(Debug)]
+pub(super) struct Grown {
+    /// The function's symbol; empty where it is not one alone.
+    pub culprit: String,
+    /// One sentence.
+    pub what: String,
+}
+
+impl Growth {
+    /// Counts a module's functions as they are.
+    pub(super) fn of(module: LLVMModuleRef) -> Growth {
+        // SAFETY: a live module.
+        let handle = unsafe { ompvm_growth(module) };
+        Growth { handle, module }
+    }
+
+    /// Says what has grown out of proportion.
+    pub(super) fn check(&self) -> Result<(), Grown> {
+        let mut culprit = null_mut();
+        // SAFETY: both are live.
+        let what = unsafe { ompvm_grown(self.handle, self.module, &raw mut culprit) };
+        if what.is_null() {
+            return Ok(());
+        }
+        Err(Grown {
+            culprit: take_message(culprit),
+            what: take_message(what),
+        })
+    }
+}
+
+impl Drop for Growth {
+    fn drop(&mut self) {
+        // SAFETY: made by `of`, and not used any more.
+        unsafe { ompvm_dispose_growth(self.handle) };
+    }
+}
+
+/// Runs passes, named as `opt -passes=` does.
+///
+/// # Errors
+/// LLVM's message for a name that is no pass.
+pub(super) fn passes(
+    module: LLVMModuleRef,
+    passes: &CStr,
+    machine: LLVMTargetMachineRef,
+    growth: Option<&Growth>,
+) -> Result<(), String> {
+    let growth = growth.map_or(null_mut(), |g| g.handle);
+    let mut error = null_mut();
+    // SAFETY: all are live; nobody holds an analysis of the module.
+    let failed =
+        unsafe { ompvm_passes(module, passes.as_ptr(), machine, growth, &raw mut error) } != 0;
+    if failed {
+        return Err(take_message(error));
+    }
+    Ok(())
 }

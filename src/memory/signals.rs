@@ -14,6 +14,7 @@ use super::activation::{self, Activation, RawTrap};
 use super::stack;
 use super::thread::{self, ThreadState};
 use super::walk::{self, Registers};
+use crate::llvm::{contain, guard};
 use crate::support::error::{FpException, Trap, TrapKind};
 use crate::support::fault_alloc;
 use std::ffi::c_void;
@@ -166,6 +167,7 @@ pub fn install() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         walk::init();
+        guard::knows_contained(on_signal as *const () as usize);
         for signal in FATAL {
             // SAFETY: a zeroed sigaction is valid; the handler has the SA_SIGINFO signature.
             unsafe {
@@ -395,6 +397,7 @@ pub fn raise_trap(kind: TrapKind, ip: *const u64) -> ! {
 }
 
 extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, context: *mut c_void) {
+    contain::on_fault(signal);
     let state = thread::current_or_null();
     // SAFETY: the kernel gives valid pointers; the state is this thread's.
     unsafe {

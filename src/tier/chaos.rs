@@ -111,7 +111,8 @@ fn lowered(func: &FuncRef, code: &'static Lowered) {
             let whole = closed::complete(image, compiler.program(), &mut unit);
             let done = whole.and_then(|()| own_thread::run(|| compiler.compile(image, &unit)));
             let yields = level == Level::Quick;
-            let entries = done.map_or(Vec::new(), |done| done.entries.clone());
+            let done = done.into_iter().flatten();
+            let entries: Vec<_> = done.flat_map(|done| done.entries.clone()).collect();
             for &(_, address) in &entries {
                 watch::enter_loop(code, head, address, after, yields);
                 if yields {

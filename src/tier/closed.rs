@@ -12,6 +12,7 @@ use crate::ir::{Call, Callee, FuncId, GlobalRef};
 use crate::jit::{Program, Unit};
 use crate::memory::image::Image;
 use cranelift_entity::EntityRef;
+use hashbrown::HashSet;
 
 /// Completes a unit.
 ///
@@ -43,6 +44,32 @@ pub fn complete(image: &Image, program: &Program, unit: &mut Unit) -> Result<(),
         }
     }
     Ok(())
+}
+
+/// Why such a function stays in the tier below.
+pub const STRANDED: &str =
+    "it calls a function that cannot be compiled, and that compiled code cannot call then";
+
+/// Functions that must not be compiled since these are not: they call one that the interpreter cannot be entered
+/// for, directly or by way of others of that kind.
+pub fn stranded(image: &Image, refused: impl IntoIterator<Item = FuncId>) -> HashSet<FuncId> {
+    let module = &image.module;
+    let closed = |id: &FuncId| image.func_ref(*id).is_some_and(|f| f.plan().is_err());
+    let mut todo: Vec<FuncId> = refused.into_iter().filter(closed).collect();
+    let mut found = HashSet::new();
+    while let Some(callee) = todo.pop() {
+        for (id, function) in &module.functions {
+            let body = function.body.iter();
+            let mut calls = body.flat_map(|b| &b.insts).filter_map(|i| i.op.as_call());
+            if calls.any(|call| needed(image, call).contains(&callee))
+                && found.insert(id)
+                && closed(&id)
+            {
+                todo.push(id);
+            }
+        }
+    }
+    found
 }
 
 /// The guest's functions that a call may reach and that have to be compiled for it.

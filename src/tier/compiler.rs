@@ -6,9 +6,10 @@
 //! is compiled and when is decided in [`super::policy`].
 
 use super::advice::{self, Taken};
+use super::closed;
 use crate::interp;
 use crate::ir::FuncId;
-use crate::jit::{Compiled, Level, Program, Unit};
+use crate::jit::{CANNOT, Compiled, Level, Program, Unit};
 use crate::llvm::cache::Shelf;
 use crate::memory::image::Image;
 use crate::support::clock::own_time;
@@ -56,6 +57,8 @@ pub enum What {
     },
     /// An earlier run compiled it.
     Kept,
+    /// Its code has less effort in it than it was to have, and why.
+    Plain(String),
     /// It stays in the interpreter, and why.
     Skipped(String),
 }
@@ -67,6 +70,15 @@ pub struct Kept {
     pub all: Vec<FuncId>,
     /// Those whose code took less than all effort.
     pub early: Vec<FuncId>,
+}
+
+/// The result of compiling a unit.
+#[derive(Debug)]
+pub struct Made {
+    /// Its code, in several pieces where LLVM gave up on some functions.
+    pub pieces: Vec<Arc<Compiled>>,
+    /// How long that took, and what of it the thread had of a processor.
+    pub took: [Duration; 2],
 }
 
 /// The compiled code of one process, and what makes more of it.
@@ -124,7 +136,16 @@ impl Compiler {
         if self.program.shelf().is_none() {
             return kept;
         }
-        for compiled in self.program.kept(image, early) {
+        let all = self.program.kept(image, early);
+        let skipped = all.iter().flat_map(|c| &c.skipped).map(|s| s.0);
+        self.program.refuse(skipped);
+        // An earlier run may have compiled these before it knew.
+        let stranded = closed::stranded(image, self.program.refused());
+        self.program.refuse(stranded.iter().copied());
+        for compiled in all {
+            if compiled.functions.iter().any(|f| stranded.contains(&f.0)) {
+                continue;
+            }
             let compiled = Arc::new(compiled);
             self.units.lock().push(compiled.clone());
             for &(id, address) in &compiled.functions {
@@ -148,15 +169,48 @@ impl Compiler {
                 self.note(*id, What::Skipped(why.clone()));
                 kept.all.push(*id);
             }
+            for (id, why) in &compiled.plain {
+                self.note(*id, What::Plain(why.clone()));
+            }
         }
         kept
     }
 
-    /// Compiles a unit and switches to it.
+    /// Compiles a unit and switches to what could be compiled of it.
     ///
     /// # Errors
-    /// LLVM's message.
-    pub fn compile(&self, image: &Image, unit: &Unit) -> Result<Arc<Compiled>, String> {
+    /// Why nothing could be, or that what could be would need what could not.
+    pub fn compile(&self, image: &Image, unit: &Unit) -> Result<Vec<Arc<Compiled>>, String> {
+        let Made { pieces, took } = self.make(image, unit)?;
+        let skipped = pieces.iter().flat_map(|c| &c.skipped).map(|s| s.0);
+        let stranded = closed::stranded(image, skipped);
+        if !stranded.is_empty() {
+            let has = |c: &Arc<Compiled>| {
+                c.functions.iter().any(|f| stranded.contains(&f.0))
+                    || unit
+                        .entries
+                        .iter()
+                        .any(|e| stranded.contains(&FuncId::new(e.function)))
+            };
+            self.program.refuse(stranded.iter().copied());
+            if pieces.iter().any(has) {
+                for (id, why) in pieces.iter().flat_map(|c| &c.skipped) {
+                    self.note(*id, What::Skipped(why.clone()));
+                }
+                return Err(closed::STRANDED.into());
+            }
+        }
+        for compiled in &pieces {
+            self.switch(image, unit, compiled, took);
+        }
+        Ok(pieces)
+    }
+
+    /// Compiles a unit; nobody is switched to it yet.
+    ///
+    /// # Errors
+    /// Why nothing could be.
+    pub fn make(&self, image: &Image, unit: &Unit) -> Result<Made, String> {
         let start = (Instant::now(), own_time());
         self.busy.fetch_add(1, Ordering::AcqRel);
         let done = {
@@ -164,18 +218,21 @@ impl Compiler {
             let _own = own_work::begin();
             self.program.compile(image, unit)
         };
-        let done = match done {
-            Ok(compiled) => {
-                let compiled = Arc::new(compiled);
-                // Named before it can be entered.
-                self.units.lock().push(compiled.clone());
-                self.switch(image, unit, &compiled, start);
-                Ok(compiled)
-            }
-            Err(why) => Err(why),
-        };
         self.busy.fetch_sub(1, Ordering::AcqRel);
-        done
+        let pieces: Vec<_> = done?.into_iter().map(Arc::new).collect();
+        // Named before it can be entered.
+        self.units.lock().extend(pieces.iter().cloned());
+        // A loop that cannot be entered says nothing of its function.
+        let asked = |f: &FuncId| {
+            let mut functions = unit.functions.iter().flatten();
+            functions.any(|&n| n == f.index())
+        };
+        let skipped = pieces.iter().flat_map(|c| &c.skipped).map(|s| s.0);
+        self.program.refuse(skipped.filter(asked));
+        Ok(Made {
+            pieces,
+            took: [start.0.elapsed(), own_time().saturating_sub(start.1)],
+        })
     }
 
     /// Whether code of this level is to be used: what a loop or another function brought with it does not
@@ -191,15 +248,21 @@ impl Compiler {
         }
     }
 
-    fn switch(&self, image: &Image, unit: &Unit, compiled: &Compiled, start: (Instant, Duration)) {
+    /// Switches to a piece of what was made of a unit, which took so long.
+    pub fn switch(
+        &self,
+        image: &Image,
+        unit: &Unit,
+        compiled: &Compiled,
+        [took, worked]: [Duration; 2],
+    ) {
         let together = compiled.functions.len() + compiled.entries.len();
         let note = |function, head| {
-            let took = start.0.elapsed();
             self.note(
                 function,
                 What::Compiled {
                     took,
-                    worked: own_time().saturating_sub(start.1),
+                    worked,
                     level: unit.level,
                     together,
                     head,
@@ -229,6 +292,9 @@ impl Compiler {
         }
         for (id, why) in &compiled.skipped {
             self.note(*id, What::Skipped(why.clone()));
+        }
+        for (id, why) in &compiled.plain {
+            self.note(*id, What::Plain(why.clone()));
         }
     }
 
@@ -264,6 +330,30 @@ impl Compiler {
         }
         shelf.put_bytes(advice::NAME, &[]);
         Some(saving)
+    }
+
+    /// A sentence for each function that LLVM cannot compile, or only quickly.
+    pub fn impossible(&self) -> Vec<String> {
+        // SAFETY: a compiler is taken off the list before its image goes.
+        let image = unsafe { &*(self.image as *const Image) };
+        let log = self.log.lock();
+        let of = |event: &Event| {
+            let name = &image.module.functions[event.function].name;
+            match &event.what {
+                What::Skipped(why) if why.starts_with(CANNOT) => {
+                    Some(format!("`{name}` stays interpreted: {why}"))
+                }
+                What::Plain(why) => Some(format!("`{name}` {}", plain(why))),
+                _ => None,
+            }
+        };
+        log.iter().filter_map(of).collect()
+    }
+
+    /// Returns true if a function was left to the tier below.
+    pub fn left_any(&self) -> bool {
+        let log = self.log.lock();
+        log.iter().any(|e| matches!(e.what, What::Skipped(_)))
     }
 
     /// Writes down what happened.
@@ -331,6 +421,7 @@ impl Compiler {
                         worked.as_secs_f64() * 1e3
                     )
                 }
+                What::Plain(why) => plain(why),
                 What::Kept => "compiled by an earlier run".to_owned(),
                 What::Skipped(why) => format!("stays interpreted: {why}"),
             };
@@ -338,4 +429,8 @@ impl Compiler {
             let _ = writeln!(text, "ompvm: {at:9.1} ms  `{name}` {what}");
         }
     }
+}
+
+fn plain(why: &str) -> String {
+    format!("has quick code, for with all effort {why}")
 }

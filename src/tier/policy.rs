@@ -8,18 +8,21 @@
 //!
 //! What not: how units are compiled and callers switched ([`super::compiler`]).
 
-use super::compiler::{Compiler, Kept, What};
+use super::closed;
+use super::compiler::{Compiler, Kept, Made, What};
 use super::sample::{self, Sampler};
 use super::units;
 use crate::interp;
 use crate::ir::FuncId;
-use crate::jit::Unit;
+use crate::jit::{CANNOT, Unit};
 use crate::kmpc::hooks;
 use crate::llvm::cache::Shelf;
 use crate::memory::image::Image;
 use crate::memory::{own_thread, thread};
 use crate::support::error::Error;
 use crate::support::topology;
+use cranelift_entity::EntityRef;
+use hashbrown::HashSet;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::time::Duration;
@@ -52,7 +55,7 @@ impl Tiers {
     /// Compiles an image now, or starts to.
     ///
     /// # Errors
-    /// In `opt`, why nothing could be compiled.
+    /// None today.
     pub fn start(
         image: &Arc<Image>,
         mode: Mode,
@@ -94,8 +97,10 @@ impl Tiers {
         if let Some(chaos) = chaos {
             super::chaos::start(chaos, image, &compiler);
         } else if mode == Mode::Opt {
-            compile_all(image, &compiler, &kept.all)
-                .map_err(|why| Error::Host(format!("the program cannot be compiled: {why}")))?;
+            compile_all(image, &compiler, &kept.all);
+            if compiler.left_any() {
+                let _ = interp::baseline::compile_first();
+            }
         } else {
             let sampler = Sampler::start(image.clone(), compiler.clone(), &kept);
             if native {
@@ -113,6 +118,14 @@ impl Tiers {
     }
 }
 
+impl Tiers {
+    /// A sentence for each function that LLVM cannot compile, or not as well as it should.
+    pub fn impossible(&self) -> Vec<String> {
+        let compiler = self.compiler.iter();
+        compiler.flat_map(|c| c.impossible()).collect()
+    }
+}
+
 impl Drop for Tiers {
     fn drop(&mut self) {
         if let Some(sampler) = self.sampler.take() {
@@ -125,13 +138,18 @@ impl Drop for Tiers {
     }
 }
 
-/// Compiles every function that can be and was not kept.
-fn compile_all(
-    image: &Arc<Image>,
-    compiler: &Arc<Compiler>,
-    kept: &[FuncId],
-) -> Result<(), String> {
+/// Compiles every function that can be and was not kept. The others stay in the tier below.
+fn compile_all(image: &Arc<Image>, compiler: &Arc<Compiler>, kept: &[FuncId]) {
     let module = &image.module;
+    let note_stranded = |stranded: &HashSet<FuncId>| {
+        for &function in stranded {
+            compiler.note(function, What::Skipped(closed::STRANDED.into()));
+        }
+    };
+    // Some functions are known not to compile: from earlier runs, by their instructions.
+    let stranded = closed::stranded(image, compiler.program().refused());
+    compiler.program().refuse(stranded.iter().copied());
+    note_stranded(&stranded);
     let functions: Vec<_> = module
         .functions
         .keys()
@@ -141,19 +159,62 @@ fn compile_all(
         compiler.note(function, What::Skipped(why.to_owned()));
     }
     if functions.is_empty() {
-        return Ok(());
+        return;
     }
     let groups = units::split(module, &functions, topology::usable_cpus());
-    let work = |functions| {
-        let unit = Unit {
-            functions: Some(functions),
-            ..Unit::default()
+    let make = |groups: Vec<Vec<usize>>| {
+        let work = |functions| {
+            let unit = Unit {
+                functions: Some(functions),
+                ..Unit::default()
+            };
+            move || match compiler.make(image, &unit) {
+                Ok(made) => Some((unit, made)),
+                Err(why) => {
+                    let why = format!("{CANNOT}: {why}");
+                    for &function in unit.functions.iter().flatten() {
+                        compiler.note(FuncId::new(function), What::Skipped(why.clone()));
+                    }
+                    None
+                }
+            }
         };
-        move || compiler.compile(image, &unit).map(|_| ())
+        let made = own_thread::run_all(groups.into_iter().map(work).collect());
+        made.into_iter().flatten().collect::<Vec<_>>()
     };
-    own_thread::run_all(groups.into_iter().map(work).collect())
-        .into_iter()
-        .collect()
+    let mut made = make(groups);
+    let skipped = made.iter().flat_map(|(_, made)| &made.pieces);
+    let skipped = skipped.flat_map(|c| &c.skipped).map(|s| s.0);
+    let stranded = closed::stranded(image, skipped);
+    if !stranded.is_empty() {
+        // Nothing runs yet: units with these are made once more, without them.
+        compiler.program().refuse(stranded.iter().copied());
+        let has = |(unit, _): &(Unit, Made)| {
+            let mut all = unit.functions.iter().flatten();
+            all.any(|&f| stranded.contains(&FuncId::new(f)))
+        };
+        let (again, rest): (Vec<_>, Vec<_>) = made.into_iter().partition(has);
+        for (id, why) in again
+            .iter()
+            .flat_map(|(_, m)| &m.pieces)
+            .flat_map(|c| &c.skipped)
+        {
+            compiler.note(*id, What::Skipped(why.clone()));
+        }
+        note_stranded(&stranded);
+        let without = |(unit, _): (Unit, Made)| -> Vec<usize> {
+            let all = unit.functions.into_iter().flatten();
+            all.filter(|&f| compiler.program().can_compile(FuncId::new(f)))
+                .collect()
+        };
+        made = make(again.into_iter().map(without).collect());
+        made.extend(rest);
+    }
+    for (unit, Made { pieces, took }) in &made {
+        for compiled in pieces {
+            compiler.switch(image, unit, compiled, *took);
+        }
+    }
 }
 
 /// What `--stats` and `--explain` tell of the compiled code, for every live process.

@@ -136,15 +136,17 @@ pub fn start_tool(module: &crate::ir::Module) -> Option<crate::ir::FuncId> {
     }
 }
 
-/// Compiles a linked module into a cache without running any of it.
+/// Compiles a linked module into a cache without running any of it. Gives a sentence for each function that LLVM
+/// cannot compile.
 ///
 /// # Errors
-/// What the host refused; why nothing could be compiled.
-pub fn compile(linked: &Linked, shelf: Arc<Shelf>) -> Result<(), Error> {
+/// The host's refusal.
+pub fn compile(linked: &Linked, shelf: Arc<Shelf>) -> Result<Vec<String>, Error> {
     let image = Image::place(linked.module.clone(), false, &mut |name, kind| {
         linked.resolve(name, kind)
     })?;
-    Tiers::start(&image, Mode::Opt, false, Some(shelf)).map(drop)
+    let tiers = Tiers::start(&image, Mode::Opt, false, Some(shelf))?;
+    Ok(tiers.impossible())
 }
 
 /// Registers what a placed program brings along for devices.

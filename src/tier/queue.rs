@@ -561,9 +561,14 @@ impl Queue {
             let start = own_time();
             let whole = closed::complete(&self.image, self.compiler.program(), &mut unit);
             match whole.and_then(|()| self.compiler.compile(&self.image, &unit)) {
-                Ok(compiled) => {
-                    came.extend(compiled.functions.iter().map(|f| f.0));
-                    for &(index, address) in &compiled.entries {
+                Ok(pieces) => {
+                    let pieces = || pieces.iter();
+                    came.extend(pieces().flat_map(|c| &c.functions).map(|f| f.0));
+                    let skipped = pieces().flat_map(|c| &c.skipped).map(|s| s.0);
+                    if job.head.is_none() {
+                        self.state.lock().refused.extend(skipped);
+                    }
+                    for &(index, address) in pieces().flat_map(|c| &c.entries) {
                         if let Some((code, head)) = job.head {
                             debug_assert_eq!(index, 0);
                             none_entered = false;
@@ -677,6 +682,7 @@ impl Queue {
             functions: Some(functions),
             entries,
             level: job.level,
+            plain: false,
         }
     }
 }

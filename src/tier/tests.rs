@@ -157,9 +157,10 @@ fn enter(guest: &Guest, compiler: &Compiler, level: Level, after: u32) {
         functions: Some(Vec::new()),
         entries: vec![entry],
         level,
+        plain: false,
     };
     let done = compiler.compile(guest.image(), &unit).unwrap();
-    let (_, address) = done.entries[0];
+    let (_, address) = done[0].entries[0];
     watch::enter_loop(code, outer, address, after, level == Level::Quick);
 }
 
@@ -185,6 +186,7 @@ fn who_comes_to_quick_code_is_seen() {
             functions: Some(vec![func.id.index()]),
             entries: Vec::new(),
             level,
+            plain: false,
         };
         compiler.compile(guest.image(), &unit).unwrap();
     };

@@ -19,6 +19,7 @@ mod diff;
 mod directives;
 mod driver;
 mod dropin;
+mod failures;
 mod fortran;
 #[path = "../diff/generate.rs"]
 #[allow(dead_code, unused_imports, reason = "its own unit tests use the rest")]
@@ -135,6 +136,7 @@ fn main() {
         trials.extend(compare::trials());
         trials.extend(driver::trials());
         trials.extend(dropin::trials());
+        trials.extend(failures::trials());
         trials.extend(images::trials());
         trials.extend(ompt::trials());
         trials.extend(ptx::trials());

@@ -3,6 +3,7 @@
 //! Why branches are patched at the end: most go forward. What not: which slots live how long
 //! (`slots`).
 
+use super::super::thunk;
 use super::{Fixup, Label, Lower, NONE};
 use crate::interp::frame::Kept;
 use crate::interp::isa::{self, Code, Enc, HANDLERS, INFO, Shape, op};
@@ -265,6 +266,11 @@ impl Lower<'_> {
     }
 
     pub(super) fn unsupported(&mut self, what: &str) {
+        // Natively the processor faults here, too.
+        if thunk::faults(self.f) {
+            self.emit(op::trap, isa::Nil);
+            return;
+        }
         let text = Box::new(match self.body.insts.get(self.inst).and_then(|i| i.loc) {
             Some(loc) => format!(
                 "{}: {what} in function `{}`",

@@ -8,7 +8,7 @@
 use std::os::unix::fs::MetadataExt;
 
 /// Counted up when what is stored changes.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// A program's key.
 pub(super) type Key = [u8; 32];

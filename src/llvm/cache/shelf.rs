@@ -4,7 +4,7 @@ use super::key::Key;
 use super::{Cache, DAMAGED, MODULES, OBJECTS, STORED, count, entry, note, trim, unfinished};
 use crate::ir::saved;
 use crate::ir::{GlobalRef, Module};
-use crate::llvm::native::{Level, Object, Request, Unit};
+use crate::llvm::native::{Level, Object, Request};
 use serde_bytes::{ByteBuf, Bytes};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -32,6 +32,7 @@ struct Stored<Names, Code> {
     shape: [u8; 32],
     functions: Names,
     skipped: Names,
+    plain: Names,
     bytes: Code,
     lines: Code,
 }
@@ -105,13 +106,19 @@ impl Shelf {
             functions: names(stored.functions),
             entries: Vec::new(),
             skipped: names(stored.skipped),
+            plain: names(stored.plain),
+            transient: false,
             times: [Duration::ZERO; 3],
         };
         Some((object, stored.lines.into_vec()))
     }
 
-    /// Stores the object of a unit with the table of its lines, which takes longer to make than to read.
-    pub fn put_object(&self, request: &Request, unit: &Unit, object: &Object, lines: &[u8]) {
+    /// Stores an object with the table of its lines, which takes longer to make than to read; also one that only says
+    /// what cannot be compiled, unless that may change.
+    pub fn put_object(&self, request: &Request, object: &Object, lines: &[u8]) {
+        if object.transient {
+            return;
+        }
         fn names(list: &[(usize, String)]) -> Vec<(u32, &str)> {
             list.iter().map(|(n, s)| (*n as u32, &**s)).collect()
         }
@@ -119,13 +126,14 @@ impl Shelf {
             shape: shape(request),
             functions: names(&object.functions),
             skipped: names(&object.skipped),
+            plain: names(&object.plain),
             bytes: Bytes::new(&object.bytes),
             lines: Bytes::new(lines),
         };
         let mut name = blake3::Hasher::new();
         name.update(&stored.shape);
-        name.update(format!("{unit:?}").as_bytes());
-        let (prefix, _) = OBJECT[unit.level as usize];
+        name.update(format!("{:?} {:?}", stored.functions, stored.skipped).as_bytes());
+        let (prefix, _) = OBJECT[object.level as usize];
         let name = format!("{prefix}{}", name.finalize().to_hex());
         match postcard::to_allocvec(&stored) {
             Ok(bytes) => self.put(&name, &bytes),

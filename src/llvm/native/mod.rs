@@ -8,8 +8,10 @@
 //!
 //! What not: nothing knows the interpreter; no address is known before linking.
 
+mod attempts;
 mod debug;
 mod entries;
+mod injected;
 pub mod landing;
 pub(in crate::llvm) mod pipeline;
 mod prepare;
@@ -18,12 +20,16 @@ pub mod single;
 pub mod symbol;
 
 pub use super::shim::{Place, PlaceKind};
-use super::{Input, parse};
+use super::{Input, contain, parse};
+pub use attempts::CANNOT;
 pub use debug::Debug;
 pub use entries::leave_out as leave_entries_out;
-pub use pipeline::features_with;
+pub use pipeline::{features_with, lacks};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+/// Processor time for putting a program's files together: some hundred times what is usual.
+const MERGE: Duration = Duration::from_secs(120);
 
 /// What becomes of one of the module's functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -81,6 +87,8 @@ pub struct Unit {
     pub entries: Vec<LoopEntry>,
     /// How much effort goes into its code.
     pub level: Level,
+    /// Makes its code quickly, to count as made with that effort.
+    pub plain: bool,
 }
 
 /// A way into a function at the head of one of its loops: code of its own, a
@@ -113,14 +121,18 @@ pub enum Level {
 pub struct Object {
     /// How much effort went into it.
     pub level: Level,
-    /// An ELF object file.
+    /// An ELF object file; empty where nothing could be compiled.
     pub bytes: Vec<u8>,
     /// Number and symbol of each compiled function.
     pub functions: Vec<(usize, String)>,
     /// Index in [`Unit::entries`] and symbol of each loop entry.
     pub entries: Vec<(usize, String)>,
-    /// Functions and entries left to the interpreter, and why.
+    /// Functions and entries left to the tier below, and why.
     pub skipped: Vec<(usize, String)>,
+    /// Functions that have less effort in their code than the level says, and why.
+    pub plain: Vec<(usize, String)>,
+    /// Set if another attempt may give more.
+    pub transient: bool,
     /// Time for reading, rewiring and code generation.
     pub times: [Duration; 3],
 }
@@ -146,7 +158,8 @@ impl Bitcode {
                     bytes: bytes.clone(),
                 };
                 let inputs: Vec<Input> = files.iter().map(input).collect();
-                Some(parse::merge(&inputs).map_err(|e| e.to_string())?)
+                let merged = contain::run(MERGE, || parse::merge(&inputs));
+                Some(merged.map_err(|f| f.why)?.map_err(|e| e.to_string())?)
             }
         };
         Ok(Bitcode { files, merged })
@@ -156,6 +169,42 @@ impl Bitcode {
         match &self.merged {
             Some(bytes) => bytes,
             None => &self.files[0].1,
+        }
+    }
+}
+
+/// Why a unit could not be compiled.
+#[derive(Debug)]
+enum Trouble {
+    /// No unit of the program can be.
+    Whole(String),
+    /// Something in it cannot be.
+    Part {
+        /// One sentence without a full stop.
+        why: String,
+        /// The symbol of the function that cannot be, where it is known.
+        culprit: Option<String>,
+        /// Another time it may be.
+        transient: bool,
+    },
+}
+
+impl From<String> for Trouble {
+    fn from(why: String) -> Trouble {
+        Trouble::Part {
+            why,
+            culprit: None,
+            transient: false,
+        }
+    }
+}
+
+impl From<super::shim::Grown> for Trouble {
+    fn from(grown: super::shim::Grown) -> Trouble {
+        Trouble::Part {
+            why: grown.what,
+            culprit: Some(grown.culprit).filter(|c| !c.is_empty()),
+            transient: false,
         }
     }
 }
@@ -176,20 +225,23 @@ impl<'r> Session<'r> {
 
     /// Compiles a unit. Only its functions are read from the bitcode, into a context that is
     /// dropped at the end: what a unit leaves behind is its object.
-    ///
-    /// # Errors
-    /// LLVM's message when the bitcode cannot be read again or compiled.
-    pub fn compile(&mut self, unit: &Unit) -> Result<Object, String> {
+    fn attempt(&self, unit: &Unit) -> Result<Object, Trouble> {
         let mut times = [Duration::ZERO; 3];
         let mut last = Instant::now();
         let mut lap = |i: usize| {
             times[i] = last.elapsed();
             last = Instant::now();
         };
-        let parsed = parse::open(self.bitcode.bytes(), self.request.debug == Debug::Full)?;
-        let (extra, failed) = self.read(&parsed, unit)?;
+        let effort = match unit.plain {
+            true => Level::Quick,
+            false => unit.level,
+        };
+        let parsed = parse::open(self.bitcode.bytes(), self.request.debug == Debug::Full);
+        let parsed = parsed.map_err(Trouble::Whole)?;
+        let (extra, failed) = self.read(&parsed, unit).map_err(Trouble::Whole)?;
         lap(0);
-        let mut prepared = prepare::prepare(&parsed, self.request, unit.level, &extra)?;
+        let prepared = prepare::prepare(&parsed, self.request, effort, &extra);
+        let mut prepared = prepared.map_err(Trouble::Whole)?;
         prepared.skipped.extend(failed);
         lap(1);
         let bytes = {
@@ -201,11 +253,13 @@ impl<'r> Session<'r> {
                 several,
                 wide: prepared.wide,
             };
-            pipeline::run(parsed.module, &machine, unit.level, unit_is)?;
+            injected::fail(unit, &self.request.names, effort, &parsed)?;
+            pipeline::run(parsed.module, &machine, effort, unit_is)?;
             machine.object(parsed.module)?
         };
-        if !parsed.take_errors().is_empty() {
-            return Err("LLVM reported an error in the program's assembly".into());
+        let errors = parsed.take_errors();
+        if !errors.is_empty() {
+            return Err(errors.into());
         }
         drop(parsed);
         lap(2);
@@ -215,6 +269,8 @@ impl<'r> Session<'r> {
             functions: prepared.compiled,
             entries: prepared.entries,
             skipped: prepared.skipped,
+            plain: Vec::new(),
+            transient: false,
             times,
         })
     }

@@ -20,9 +20,9 @@
 //!
 //! What not: nothing of the debugger's; no loop strength reduction (see [`OPTIONS`]).
 
-use super::Level;
+use super::{Level, Trouble};
 use crate::llvm::arena;
-use crate::llvm::error::take_error;
+use crate::llvm::late;
 use crate::llvm::raw::{llvm, take_buffer, take_message};
 use crate::llvm::shim;
 use hashbrown::HashSet;
@@ -93,53 +93,60 @@ pub(super) struct Properties {
 /// Improves the IR of a unit.
 ///
 /// # Errors
-/// LLVM's message when a pass fails.
+/// The function that grew out of proportion, or LLVM's message when a pass fails.
 pub(super) fn run(
     module: LLVMModuleRef,
     machine: &Machine,
     level: Level,
     unit: Properties,
-) -> Result<(), String> {
+) -> Result<(), Trouble> {
     if unit.inline {
         machine.run(module, c"always-inline")?;
     }
     if !unit.wide {
         shim::split(module);
     }
+    // Quick code takes the place of what grew, and is inlined at most.
+    let growth = (level == Level::Full).then(|| shim::Growth::of(module));
+    let check = || growth.as_ref().map_or(Ok(()), shim::Growth::check);
+    let run = |passes| -> Result<(), Trouble> {
+        shim::passes(module, passes, machine.0.0, growth.as_ref())?;
+        Ok(check()?)
+    };
     match level {
-        Level::Quick if unit.several => machine.run(module, QUICK)?,
+        Level::Quick if unit.several => run(QUICK)?,
         Level::Quick => {}
-        Level::Full => machine.run(module, FIRST)?,
+        Level::Full => run(FIRST)?,
     }
     let unroll = shim::unroll(module, machine.0.0);
     let mut kept = false;
     if unroll.nests {
-        machine.run(module, NESTS)?;
+        run(NESTS)?;
         kept |= shim::keep_in_memory(module);
-        machine.run(module, VALUES)?;
+        run(VALUES)?;
     }
     match level {
         Level::Quick => shim::pairs(module, machine.0.0),
         Level::Full => {
             shim::speculate(module);
             if unroll.vectors {
-                machine.run(module, VECTORS)?;
+                run(VECTORS)?;
                 kept |= shim::keep_in_memory(module);
                 shim::pairs(module, machine.0.0);
             }
-            machine.run(module, LOOPS)?;
+            run(LOOPS)?;
             kept |= shim::keep_in_memory(module);
-            machine.run(module, STRAIGHT)?;
+            run(STRAIGHT)?;
             shim::pairs(module, machine.0.0);
             shim::lines(module);
-            machine.run(module, LAST)?;
+            run(LAST)?;
         }
     }
     if kept {
         shim::release(module);
     }
     shim::loads(module);
-    Ok(())
+    Ok(check()?)
 }
 
 /// LLVM's code generator for this processor, the calling thread's own.
@@ -157,6 +164,12 @@ thread_local! {
     /// Those that the thread made, for code at a fixed place and for code at any place. Making one
     /// and its tables takes longer than a small unit's code.
     static GENERATORS: RefCell<[Option<Rc<Generator>>; 2]> = const { RefCell::new([None, None]) };
+}
+
+/// Forgets the calling thread's code generators: LLVM gave up in one of them.
+pub(super) fn forget_machines() {
+    // Neither used nor destroyed: nobody knows what state they are in.
+    std::mem::forget(GENERATORS.take());
 }
 
 impl Machine {
@@ -213,17 +226,7 @@ impl Machine {
 
     /// Runs passes, named as `opt -passes=` does.
     pub(in crate::llvm) fn run(&self, module: LLVMModuleRef, passes: &CStr) -> Result<(), String> {
-        let options = llvm!(transforms::pass_builder::LLVMCreatePassBuilderOptions());
-        let result = take_error(llvm!(transforms::pass_builder::LLVMRunPasses(
-            module,
-            passes.as_ptr(),
-            self.0.0,
-            options
-        )));
-        llvm!(transforms::pass_builder::LLVMDisposePassBuilderOptions(
-            options
-        ));
-        result
+        shim::passes(module, passes, self.0.0, None)
     }
 
     /// The module as an object file.
@@ -253,6 +256,18 @@ struct Host {
     all_features: CString,
     /// The names of the features that it lacks, or that are left out.
     absent: HashSet<String>,
+    /// Those that it lacks.
+    lacking: HashSet<String>,
+}
+
+/// Returns true if this processor lacks one of the features (`+NAME,-NAME`) that a function asks for.
+pub fn lacks(own: &str) -> bool {
+    let mut on = own
+        .split(',')
+        .filter_map(|f| f.strip_prefix('+'))
+        .peekable();
+    let host = on.peek().and_then(|_| host().ok());
+    host.is_some_and(|host| on.any(|f| host.lacking.contains(f)))
 }
 
 /// All of this processor's features, with those that a function asks for beyond them: one of the list
@@ -279,14 +294,19 @@ pub fn features_with(own: &str) -> Option<CString> {
 fn host() -> Result<&'static Host, String> {
     static HOST: OnceLock<Result<Host, String>> = OnceLock::new();
     let ask = || {
+        late::start();
         let triple = take_message(llvm!(target_machine::LLVMGetDefaultTargetTriple()));
         let name = take_message(llvm!(target_machine::LLVMGetHostCPUName()));
         let features = take_message(llvm!(target_machine::LLVMGetHostCPUFeatures()));
         let all = features.clone();
+        let without = |features: &str| {
+            let off = features.split(',').filter_map(|f| f.strip_prefix('-'));
+            off.map(str::to_owned).collect::<HashSet<_>>()
+        };
+        let lacking = without(&features);
         // Rounds otherwise than the guest's own target, where the function does not ask for it.
         let features = format!("{features},-avx512bf16,-avxneconvert,-avx512fp16");
-        let absent = features.split(',').filter_map(|f| f.strip_prefix('-'));
-        let absent = absent.map(str::to_owned).collect();
+        let absent = without(&features);
         let text = |t: String| CString::new(t).map_err(|e| e.to_string());
         Ok(Host {
             triple: text(triple)?,
@@ -294,6 +314,7 @@ fn host() -> Result<&'static Host, String> {
             features: text(features)?,
             all_features: text(all)?,
             absent,
+            lacking,
         })
     };
     HOST.get_or_init(ask).as_ref().map_err(String::clone)

@@ -6,9 +6,11 @@
 //! Left out: passes; linking is `memory::link`'s business.
 
 use super::pipeline::Machine;
-use crate::llvm::{Input, parse};
+use crate::llvm::{Input, contain, parse};
 use crate::support::error::Error;
 use std::fmt::Write as _;
+use std::mem::ManuallyDrop;
+use std::time::Duration;
 
 /// A compiler of single functions. Each takes as long as its code generation.
 pub struct Compiler(Machine);
@@ -56,6 +58,35 @@ impl Compiler {
     }
 }
 
+/// Processor time for a compilation: some thousand times what is usual.
+const TIME: Duration = Duration::from_secs(20);
+
+/// Compiles text with the compiler that is given or a new one; gives the compiler back, and the object file. A compiler
+/// in which LLVM gave up is not used any more.
+///
+/// # Errors
+/// Why it cannot be compiled.
+pub fn contained(
+    compiler: Option<Compiler>,
+    text: &str,
+) -> (Option<Compiler>, Result<Vec<u8>, String>) {
+    let mut compiler = ManuallyDrop::new(compiler);
+    let done = contain::run(TIME, || {
+        let compiler = match &mut *compiler {
+            Some(compiler) => compiler,
+            none => none.insert(Compiler::new()?),
+        };
+        compiler.object(text)
+    });
+    match done {
+        Ok(result) => (ManuallyDrop::into_inner(compiler), result),
+        Err(failure) => {
+            let why = format!("LLVM cannot compile it: {}", failure.why);
+            (None, Err(why))
+        }
+    }
+}
+
 /// Assembles text, as a module has it outside of its functions, to an object file.
 ///
 /// # Errors
@@ -74,5 +105,5 @@ pub fn assemble(text: &str) -> Result<Vec<u8>, String> {
         }
         module.push_str("\"\n");
     }
-    Compiler::new()?.object(&module)
+    contained(None, &module).1
 }

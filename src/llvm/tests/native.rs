@@ -35,7 +35,8 @@ fn open_names(text: &str, functions: &[Function], level: Level) -> Vec<String> {
     };
     let object = Session::open(&request, &bitcode(text))
         .compile(&unit)
-        .expect("an object");
+        .expect("an object")
+        .remove(0);
     let file = object::File::parse(&*object.bytes).expect("an ELF file");
     let mut names: Vec<String> = file
         .symbols()
@@ -161,7 +162,8 @@ fn what_would_round_otherwise_is_not_done() {
     };
     let object = Session::open(&request, &bitcode(text))
         .compile(&Unit::default())
-        .expect("an object");
+        .expect("an object")
+        .remove(0);
     let file = object::File::parse(&*object.bytes).expect("an ELF file");
     let code =
         object::ObjectSection::data(&file.section_by_name(".text").expect("code")).expect("bytes");

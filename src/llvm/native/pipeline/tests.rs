@@ -605,3 +605,101 @@ fn accesses_that_are_volatile_for_the_guest_stay_so() {
     assert!(kept);
     assert_eq!(text.matches("volatile").count(), 1, "{text}");
 }
+
+/// A nest of `trips` iterations of one over `first`, `first + step` and so on, with `inside` at the end of the inner.
+fn growing(trips: u32, first: i64, step: i64, inside: &str) -> String {
+    let last = i64::from(trips) - 1;
+    format!(
+        "define void @f(ptr noalias %b, ptr noalias %c, ptr noalias %e) {{
+  br label %outer
+outer:
+  %k = phi i64 [ 0, %0 ], [ %up, %behind ]
+  %most = phi i64 [ {first}, %0 ], [ %more, %behind ]
+  br label %inner
+inner:
+  %i = phi i64 [ 0, %outer ], [ %next, %join ]
+  %p = getelementptr i32, ptr %b, i64 %i
+  %x = load i32, ptr %p
+  %q = getelementptr i32, ptr %c, i64 %i
+  %y = load i32, ptr %q
+  %same = icmp eq i32 %x, %y
+  br i1 %same, label %count, label %step
+count:
+  %old = load i32, ptr %e
+  %new = add i32 %old, 1
+  store i32 %new, ptr %e
+  br label %step
+step:
+{inside}
+join:
+  %next = add nuw nsw i64 %i, 1
+  %end = icmp eq i64 %next, %most
+  br i1 %end, label %behind, label %inner
+behind:
+  %more = add nsw i64 %most, {step}
+  %up = add nuw nsw i64 %k, 1
+  %done = icmp eq i64 %k, {last}
+  br i1 %done, label %out, label %outer
+out:
+  ret void
+}}
+"
+    )
+}
+
+#[test]
+fn nests_over_what_is_not_small_stay_loops() {
+    let plain = "  br label %join";
+    let deep = "  br label %third
+third:
+  %t = phi i64 [ 0, %step ], [ %t1, %third ]
+  %z = getelementptr i32, ptr %b, i64 %t
+  %v = load i32, ptr %z
+  %w = add i32 %v, 1
+  store i32 %w, ptr %z
+  %t1 = add nuw nsw i64 %t, 1
+  %last = icmp eq i64 %t, 11
+  br i1 %last, label %join, label %third";
+    for (trips, first, step, inside) in [
+        (4, 256, 256, plain),
+        (8, 32, 32, plain),
+        (2, 1000, 1, plain),
+        (4, 4096, -1000, plain),
+        (8, 100_000, 7, plain),
+        (8, 16, 16, deep),
+        (6, 14, 0, deep),
+    ] {
+        let made = optimised(&growing(trips, first, step, inside), false);
+        let lines = made.lines().count();
+        assert!(lines < 700, "{trips} {first} {step}: {lines} lines");
+        let quick = super::super::Level::Quick;
+        let lines = self::made(&growing(trips, first, step, inside), false, quick);
+        assert!(lines.lines().count() < 300, "{lines}");
+    }
+}
+
+#[test]
+fn what_grows_out_of_proportion_is_told() {
+    // A loop of which its author says that it be unrolled as a whole.
+    let text = growing(1, 5000, 0, "  br label %join").replace(
+        "br i1 %end, label %behind, label %inner\n",
+        "br i1 %end, label %behind, label %inner, !llvm.loop !0\n",
+    ) + "!0 = distinct !{!0, !1}\n!1 = !{!\"llvm.loop.unroll.full\"}\n";
+    crate::llvm::initialise_target();
+    let context = Context::create();
+    let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "full");
+    let module = context.create_module_from_ir(buffer).unwrap();
+    let machine = Machine::host(module.as_mut_ptr(), true).unwrap();
+    let unit = Properties {
+        inline: false,
+        several: false,
+        wide: false,
+    };
+    match run(module.as_mut_ptr(), &machine, Level::Full, unit) {
+        Err(Trouble::Part { why, culprit, .. }) => {
+            assert!(why.starts_with("its passes made "), "{why}");
+            assert_eq!(culprit.as_deref(), Some("f"));
+        }
+        other => panic!("{other:?}"),
+    }
+}

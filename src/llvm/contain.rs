@@ -1,0 +1,449 @@
+//! Lets LLVM work where it may give up, on a thread that goes on afterwards.
+//!
+//! LLVM ends the process at what it cannot compile (`report_fatal_error`). It may also crash, run out of stack or
+//! memory, or come to no end. [`run`] gives it a coroutine of its own. Where LLVM gives up, the thread leaves the
+//! coroutine and never resumes it. No frame of LLVM is unwound or jumped over; what LLVM held there stays
+//! allocated, once per failure. The caller gets a [`Failure`] with LLVM's reason, the pass and the function.
+//!
+//! The processor's faults come here from `memory::signals` ([`on_fault`]), or from [`guard`] while its handlers are
+//! in place: they are put before handlers that the program has installed. A timer of the thread's processor time
+//! ends what takes too long.
+//!
+//! Leaves to others: what is done without the code ([`super::native`]). Does not help where LLVM has damaged
+//! memory that others use.
+
+use super::guard;
+use super::raw::take_message;
+use crate::support::clock::own_time;
+use corosensei::stack::{Stack, StackPointer};
+use corosensei::{Coroutine, CoroutineResult, Yielder};
+use std::cell::{Cell, OnceCell, RefCell};
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::mem::MaybeUninit;
+use std::num::NonZeroUsize;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::ptr::{null, null_mut};
+use std::sync::{Once, OnceLock};
+use std::time::Duration;
+
+/// Bytes of a coroutine's stack, the guard included: LLVM recurses deeply. Only touched pages take memory. A smaller one
+/// is taken where address space is short.
+const STACKS: [usize; 3] = [64 << 20, 16 << 20, 4 << 20];
+/// Bytes at its end that nobody can touch.
+const GUARD: usize = 64 << 10;
+/// Sent by the timer. Linux and the C library use it for nothing else.
+const TIMER: c_int = libc::SIGSTKFLT;
+/// How often the timer comes after the first time: the thread may be where it cannot be left.
+const AGAIN: Duration = Duration::from_millis(20);
+
+/// Values of [`Contained::cause`] beside the numbers of signals.
+const FATAL: c_int = -1;
+const MEMORY: c_int = -2;
+
+/// Why LLVM gave up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Failure {
+    /// One sentence without a full stop.
+    pub why: String,
+    /// LLVM's passes that were at work, and their functions, the innermost first. May be empty.
+    pub doing: String,
+    /// Another time it may succeed: memory was short.
+    pub transient: bool,
+}
+
+unsafe extern "C" {
+    fn ompvm_doing() -> *const c_void;
+    fn ompvm_describe_doing(from: *const c_void, to: *const c_void) -> *mut c_char;
+    fn ompvm_restore_doing(to: *const c_void);
+    fn ompvm_handle_bad_alloc();
+}
+
+/// A stack for coroutines.
+struct Area {
+    start: usize,
+    size: usize,
+}
+
+impl Area {
+    fn new() -> Option<Area> {
+        STACKS.into_iter().find_map(Area::of)
+    }
+
+    fn of(size: usize) -> Option<Area> {
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_STACK;
+        // SAFETY: fresh private memory, of which a part is made inaccessible.
+        unsafe {
+            let access = libc::PROT_READ | libc::PROT_WRITE;
+            let start = libc::mmap(null_mut(), size, access, flags, -1, 0);
+            if start == libc::MAP_FAILED {
+                return None;
+            }
+            let area = Area {
+                start: start as usize,
+                size,
+            };
+            (libc::mprotect(start, GUARD, libc::PROT_NONE) == 0).then_some(area)
+        }
+    }
+}
+
+impl Drop for Area {
+    fn drop(&mut self) {
+        // SAFETY: made by `of`; no coroutine is on it any more.
+        unsafe { libc::munmap(self.start as *mut c_void, self.size) };
+    }
+}
+
+// SAFETY: the memory is this long and aligned to pages, and lies before a guard.
+unsafe impl Stack for Area {
+    fn base(&self) -> StackPointer {
+        NonZeroUsize::new(self.start + self.size).unwrap_or(NonZeroUsize::MAX)
+    }
+
+    fn limit(&self) -> StackPointer {
+        NonZeroUsize::new(self.start).unwrap_or(NonZeroUsize::MAX)
+    }
+}
+
+/// One run.
+struct Contained {
+    /// How to leave the coroutine; null before it begins.
+    yielder: Cell<*const Yielder<(), ()>>,
+    /// Why it was left; 0 while it runs.
+    cause: Cell<c_int>,
+    /// LLVM's reason.
+    reason: RefCell<String>,
+    /// LLVM's list of passes at work.
+    doing: Cell<*const c_void>,
+}
+
+thread_local! {
+    /// The run on this thread, while LLVM may be left.
+    static CURRENT: Cell<*const Contained> = const { Cell::new(null()) };
+    /// The stack of this thread's last run.
+    static SPARE: RefCell<Option<Area>> = const { RefCell::new(None) };
+    /// Where faults are handled when a stack is used up.
+    static HANDLERS: OnceCell<guard::SignalStack> = const { OnceCell::new() };
+}
+
+/// Leaves the coroutine of this thread for good. Async-signal-safe.
+fn leave(current: &Contained, cause: c_int) -> ! {
+    CURRENT.set(null());
+    current.cause.set(cause);
+    // SAFETY: asks for a variable of this thread.
+    current.doing.set(unsafe { ompvm_doing() });
+    // SAFETY: `run` set it as the coroutine began, which is on this very thread and not done.
+    unsafe { (*current.yielder.get()).suspend(()) };
+    // Nobody resumes it.
+    std::process::abort()
+}
+
+/// The run that may be left here.
+fn current() -> Option<&'static Contained> {
+    // SAFETY: set by `run` to a value that lives until it sets null again.
+    unsafe { CURRENT.get().as_ref() }
+}
+
+/// Leaves LLVM where it gave up with a reason; returns where nothing is contained.
+pub(super) fn on_fatal(reason: &str) {
+    if let Some(current) = current() {
+        let reason = reason.lines().next().unwrap_or_default();
+        reason.clone_into(&mut current.reason.borrow_mut());
+        leave(current, FATAL);
+    }
+}
+
+/// Leaves LLVM where it caused a fault on this thread; returns where nothing is contained. Async-signal-safe.
+pub fn on_fault(signal: c_int) {
+    if let Some(current) = current() {
+        leave(current, signal);
+    }
+}
+
+/// Called by LLVM and the C++ library where there is no memory; returns where nothing is contained.
+#[unsafe(no_mangle)]
+extern "C" fn ompvm_out_of_memory() {
+    if let Some(current) = current() {
+        leave(current, MEMORY);
+    }
+}
+
+/// The range of the C library's code: a thread in it may hold the allocator's lock.
+fn libc_code() -> (usize, usize) {
+    unsafe extern "C" fn each(info: *mut libc::dl_phdr_info, _: usize, out: *mut c_void) -> c_int {
+        // SAFETY: the loader gives a live description, the caller the address of a pair.
+        unsafe {
+            let info = &*info;
+            let name = CStr::from_ptr(info.dlpi_name).to_bytes();
+            if !name.ends_with(b"/libc.so.6") {
+                return 0;
+            }
+            let headers = std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into());
+            for h in headers {
+                if h.p_type == libc::PT_LOAD && h.p_flags & libc::PF_X != 0 {
+                    let start = (info.dlpi_addr + h.p_vaddr) as usize;
+                    out.cast::<(usize, usize)>()
+                        .write((start, start + h.p_memsz as usize));
+                }
+            }
+            1
+        }
+    }
+    static CODE: OnceLock<(usize, usize)> = OnceLock::new();
+    *CODE.get_or_init(|| {
+        let mut found = (0, 0);
+        // SAFETY: the callback has the type that is asked for and writes to a local.
+        unsafe { libc::dl_iterate_phdr(Some(each), (&raw mut found).cast()) };
+        found
+    })
+}
+
+/// The timer's signal: leaves LLVM, unless the thread is inside the C library; then the timer comes again.
+extern "C" fn on_time(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    // SAFETY: the kernel gives valid pointers.
+    let (code, pc) = unsafe {
+        let context: *mut libc::ucontext_t = context.cast();
+        let pc = (&(*context).uc_mcontext.gregs)[libc::REG_RIP as usize] as usize;
+        ((*info).si_code, pc)
+    };
+    if code != libc::SI_TIMER {
+        // SAFETY: the default action, for which the signal comes once more.
+        unsafe {
+            libc::signal(signal, libc::SIG_DFL);
+            libc::raise(signal);
+        }
+        return;
+    }
+    let (start, end) = *CODE_KNOWN.get().unwrap_or(&(0, usize::MAX));
+    if let Some(current) = current()
+        && !(start..end).contains(&pc)
+    {
+        leave(current, signal);
+    }
+}
+
+/// The result of [`libc_code`], for the signal's handler.
+static CODE_KNOWN: OnceLock<(usize, usize)> = OnceLock::new();
+
+/// A timer of this thread's processor time, with its signal unblocked.
+struct Timer {
+    id: libc::timer_t,
+    mask: libc::sigset_t,
+}
+
+impl Timer {
+    fn start(limit: Duration) -> Option<Timer> {
+        static ONCE: Once = Once::new();
+        ONCE.call_once(|| {
+            let _ = CODE_KNOWN.set(libc_code());
+            // SAFETY: plain data filled in before use; the handler has the type that its flags say.
+            unsafe {
+                let mut action: libc::sigaction = MaybeUninit::zeroed().assume_init();
+                action.sa_sigaction = on_time as *const () as usize;
+                action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_RESTART;
+                libc::sigemptyset(&mut action.sa_mask);
+                libc::sigaction(TIMER, &action, null_mut());
+            }
+        });
+        let time = |d: Duration| libc::timespec {
+            tv_sec: d.as_secs() as libc::time_t,
+            tv_nsec: d.subsec_nanos().into(),
+        };
+        // SAFETY: plain data filled in before use; the timer is deleted by `drop`.
+        unsafe {
+            let mut event: libc::sigevent = MaybeUninit::zeroed().assume_init();
+            event.sigev_notify = libc::SIGEV_THREAD_ID;
+            event.sigev_signo = TIMER;
+            event.sigev_notify_thread_id = libc::gettid();
+            let mut id = null_mut();
+            if libc::timer_create(libc::CLOCK_THREAD_CPUTIME_ID, &mut event, &mut id) != 0 {
+                return None;
+            }
+            let when = libc::itimerspec {
+                it_interval: time(AGAIN),
+                it_value: time(limit.max(Duration::from_millis(1))),
+            };
+            libc::timer_settime(id, 0, &when, null_mut());
+            let (mut set, mut mask) = (MaybeUninit::uninit(), MaybeUninit::uninit());
+            libc::sigemptyset(set.as_mut_ptr());
+            libc::sigaddset(set.as_mut_ptr(), TIMER);
+            libc::sigemptyset(mask.as_mut_ptr());
+            libc::pthread_sigmask(libc::SIG_UNBLOCK, set.as_ptr(), mask.as_mut_ptr());
+            Some(Timer {
+                id,
+                mask: mask.assume_init(),
+            })
+        }
+    }
+}
+
+impl Drop for Timer {
+    fn drop(&mut self) {
+        // SAFETY: the timer is ours; the mask is the one that this thread had, and unblocks what a handler that
+        // was left had blocked.
+        unsafe {
+            libc::timer_delete(self.id);
+            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.mask, null_mut());
+        }
+    }
+}
+
+/// Runs `work`, for at most `limit` of this thread's processor time.
+///
+/// # Errors
+/// Why LLVM gave up. What `work` had made then is neither dropped nor used again.
+///
+/// # Panics
+/// When `work` panics.
+pub(super) fn run<T>(limit: Duration, work: impl FnOnce() -> T) -> Result<T, Failure> {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        guard::install_fatal_handler();
+        // SAFETY: registers a function.
+        unsafe { ompvm_handle_bad_alloc() };
+    });
+    HANDLERS.with(|h| {
+        h.get_or_init(guard::SignalStack::new);
+    });
+    let area = SPARE.take().or_else(Area::new);
+    let Some(area) = area else {
+        return Err(Failure {
+            why: "there is no memory for a stack".into(),
+            doing: String::new(),
+            transient: true,
+        });
+    };
+    let contained = Contained {
+        yielder: Cell::new(null()),
+        cause: Cell::new(0),
+        reason: RefCell::default(),
+        doing: Cell::new(null()),
+    };
+    let started = own_time();
+    // SAFETY: asks for a variable of this thread.
+    let before = unsafe { ompvm_doing() };
+    let mut result: Option<std::thread::Result<T>> = None;
+    let outer = CURRENT.get();
+    // SAFETY: what the coroutine borrows lives here, longer than it runs: it comes to its end or is left below.
+    let mut coroutine: Coroutine<(), (), (), Area> = unsafe {
+        let (contained, result) = (&raw const contained, &raw mut result);
+        Coroutine::with_stack_unchecked(area, move |yielder, ()| {
+            (*contained).yielder.set(yielder);
+            CURRENT.set(contained);
+            let value = catch_unwind(AssertUnwindSafe(work));
+            CURRENT.set(null());
+            *result = Some(value);
+        })
+    };
+    let done = {
+        let _before_the_programs = guard::before_others();
+        let _timer = Timer::start(limit);
+        coroutine.resume(())
+    };
+    CURRENT.set(outer);
+    match done {
+        CoroutineResult::Return(()) => {
+            SPARE.set(Some(coroutine.into_stack()));
+            match result {
+                Some(Ok(value)) => return Ok(value),
+                Some(Err(panic)) => resume_unwind(panic),
+                None => crate::bug!("a coroutine without a result"),
+            }
+        }
+        // Its frames stay as they are for ever.
+        CoroutineResult::Yield(()) => std::mem::forget(coroutine),
+    }
+    let doing = describe(contained.doing.get(), before);
+    let took = own_time().saturating_sub(started);
+    let cause = contained.cause.get();
+    let why = match cause {
+        FATAL => contained.reason.take(),
+        MEMORY => "LLVM ran out of memory".into(),
+        TIMER => format!("LLVM came to no end in {:.1} s", took.as_secs_f64()),
+        signal => format!("LLVM crashed (signal {signal})"),
+    };
+    Err(Failure {
+        why,
+        doing,
+        transient: cause == MEMORY,
+    })
+}
+
+/// Describes the passes at work when LLVM was left, and has LLVM forget them.
+fn describe(from: *const c_void, to: *const c_void) -> String {
+    thread_local! {
+        static DESCRIBING: Cell<bool> = const { Cell::new(false) };
+    }
+    if DESCRIBING.replace(true) {
+        return String::new();
+    }
+    // A crash may have left nothing that can be described: contained, too.
+    // SAFETY: entries on a stack that stays as it is.
+    let text = run(Duration::from_secs(1), || unsafe {
+        take_message(ompvm_describe_doing(from, to))
+    });
+    DESCRIBING.set(false);
+    // SAFETY: what was there before.
+    unsafe { ompvm_restore_doing(to) };
+    text.unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LONG: Duration = Duration::from_secs(100);
+
+    #[test]
+    fn work_that_ends_has_its_value() {
+        let text = String::from("borrowed");
+        assert_eq!(run(LONG, || text.len()), Ok(8));
+        assert_eq!(run(LONG, || run(LONG, || 3)), Ok(Ok(3)));
+        let panic = catch_unwind(|| run(LONG, || std::panic::panic_any(7)));
+        assert_eq!(panic.unwrap_err().downcast_ref::<i32>(), Some(&7));
+    }
+
+    #[test]
+    fn what_gives_up_is_left() {
+        let failed = run(LONG, || on_fatal("a reason\nand more")).unwrap_err();
+        assert_eq!((&*failed.why, failed.transient), ("a reason", false));
+        let failed = run(LONG, || ompvm_out_of_memory()).unwrap_err();
+        assert!(failed.transient, "{failed:?}");
+        assert_eq!(run(LONG, || 5), Ok(5));
+    }
+
+    #[test]
+    fn a_crash_is_left() {
+        for _ in 0..3 {
+            // SAFETY: raises a signal on this thread, which is caught.
+            let failed = run(LONG, || unsafe { libc::raise(libc::SIGSEGV) });
+            assert_eq!(failed.unwrap_err().why, "LLVM crashed (signal 11)");
+        }
+    }
+
+    #[test]
+    fn a_stack_that_is_used_up_is_left() {
+        #[inline(never)]
+        fn deep(n: u64) -> u64 {
+            let here = std::hint::black_box([n; 64]);
+            if n == 0 {
+                0
+            } else {
+                deep(n - 1) ^ here[std::hint::black_box(3)]
+            }
+        }
+        let failed = run(LONG, || deep(u64::MAX)).unwrap_err();
+        assert_eq!(failed.why, "LLVM crashed (signal 11)");
+    }
+
+    #[test]
+    fn what_takes_too_long_is_left() {
+        let failed = run(Duration::from_millis(30), || {
+            loop {
+                std::hint::spin_loop();
+            }
+        });
+        let why = failed.unwrap_err().why;
+        assert!(why.starts_with("LLVM came to no end in 0."), "{why}");
+    }
+}

@@ -1,0 +1,259 @@
+//! Compiles what can be compiled of a unit, whatever becomes of the rest.
+//!
+//! LLVM may give up on one function of many ([`contain`]). The function is found: by what LLVM was doing, else
+//! by halves. Its fellows are compiled without it. It is compiled once more by itself, with the passes of quick code
+//! where it had others, and if that fails, too, it stays in the tier below.
+//!
+//! Leaves to others: which callers that concerns (`tier::closed`), and what is kept of it (`cache`).
+
+use super::{Bitcode, Level, Object, Session, Trouble, Unit, injected, pipeline};
+use crate::llvm::contain;
+use crate::llvm::native::symbol::Symbol;
+use std::time::Duration;
+
+/// The beginning of the reason for what LLVM has given up on.
+pub const CANNOT: &str = "LLVM cannot compile it";
+/// Processor time for any attempt, and for each mebibyte of the program: some hundred times what is usual.
+const TIME: Duration = Duration::from_secs(30);
+const TIME_PER_MEBIBYTE: Duration = Duration::from_secs(20);
+
+/// With so many members of a unit that failed, the others are not tried one by one.
+const MOST: usize = 32;
+
+/// One function or loop of a unit.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Member {
+    Function(usize),
+    /// Index in the whole unit's entries.
+    Entry(usize),
+}
+
+impl Bitcode {
+    fn limit(&self) -> Duration {
+        let mebibytes = (self.bytes().len() >> 20) as u32;
+        injected::limit().unwrap_or(TIME + TIME_PER_MEBIBYTE * mebibytes)
+    }
+}
+
+impl Session<'_> {
+    /// Compiles a unit, in as many pieces as it takes. What cannot be compiled is in [`Object::skipped`].
+    ///
+    /// # Errors
+    /// Why nothing of the program can be compiled.
+    pub fn compile(&mut self, unit: &Unit) -> Result<Vec<Object>, String> {
+        let mut objects = Vec::new();
+        match self.contained(unit) {
+            Ok(object) => objects.push(object),
+            Err(Trouble::Whole(why)) => return Err(why),
+            Err(trouble) => {
+                let functions = match &unit.functions {
+                    None => (0..self.request.names.len()).collect(),
+                    Some(list) => list.clone(),
+                };
+                let functions = functions.into_iter().map(Member::Function);
+                let entries = (0..unit.entries.len()).map(Member::Entry);
+                let members: Vec<Member> = entries.chain(functions).collect();
+                self.divide(unit, &members, trouble, &mut objects)?;
+            }
+        }
+        Ok(objects)
+    }
+
+    fn contained(&self, unit: &Unit) -> Result<Object, Trouble> {
+        let done = contain::run(self.bitcode.limit(), || self.attempt(unit));
+        done.unwrap_or_else(|failure| {
+            pipeline::forget_machines();
+            let mut symbols = symbols(&failure.doing);
+            let culprit = symbols.next();
+            let doing = failure.doing.lines().next().unwrap_or_default();
+            let pass = doing
+                .split(['"', '\''])
+                .nth(1)
+                .map(|p| format!(" in the pass `{p}`"));
+            Err(Trouble::Part {
+                why: failure.why + &pass.unwrap_or_default(),
+                culprit,
+                transient: failure.transient,
+            })
+        })
+    }
+
+    /// Compiles members of a unit that could not be compiled together.
+    fn divide(
+        &self,
+        whole: &Unit,
+        members: &[Member],
+        trouble: Trouble,
+        out: &mut Vec<Object>,
+    ) -> Result<(), String> {
+        let (why, culprit, transient) = match trouble {
+            Trouble::Whole(why) => return Err(why),
+            Trouble::Part {
+                why,
+                culprit,
+                transient,
+            } => (why, culprit, transient),
+        };
+        let failed = out.iter().filter(|o| o.bytes.is_empty()).count();
+        if failed >= MOST {
+            let why = format!("others beside it failed, and it did with them: {why}");
+            out.extend(members.iter().map(|&m| refusal(whole, m, &why, transient)));
+            return Ok(());
+        }
+        let culprit = culprit.and_then(|symbol| member(&symbol, whole));
+        match (members, culprit) {
+            ([], _) => {}
+            (&[one], _) => out.push(self.alone(whole, one, why, transient)?),
+            (_, Some(culprit)) if members.contains(&culprit) => {
+                let rest: Vec<Member> = members.iter().copied().filter(|m| *m != culprit).collect();
+                out.push(self.alone(whole, culprit, why, transient)?);
+                self.pieces(whole, &rest, out)?;
+            }
+            _ => {
+                let (first, second) = members.split_at(members.len() / 2);
+                self.pieces(whole, first, out)?;
+                self.pieces(whole, second, out)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn pieces(
+        &self,
+        whole: &Unit,
+        members: &[Member],
+        out: &mut Vec<Object>,
+    ) -> Result<(), String> {
+        match self.contained(&part(whole, members, whole.plain)) {
+            Ok(mut object) => {
+                number_entries(&mut object, members);
+                out.push(object);
+                Ok(())
+            }
+            Err(trouble) => self.divide(whole, members, trouble, out),
+        }
+    }
+
+    /// One member, which failed: as quick code, or not at all.
+    fn alone(
+        &self,
+        whole: &Unit,
+        member: Member,
+        why: String,
+        transient: bool,
+    ) -> Result<Object, String> {
+        let number = number(whole, member);
+        let (mut why, mut transient) = (why, transient);
+        if whole.level == Level::Full && !whole.plain {
+            match self.contained(&part(whole, &[member], true)) {
+                Ok(mut object) => {
+                    number_entries(&mut object, &[member]);
+                    object.plain.push((number, why));
+                    return Ok(object);
+                }
+                Err(Trouble::Whole(why)) => return Err(why),
+                Err(Trouble::Part {
+                    why: w,
+                    transient: t,
+                    ..
+                }) => (why, transient) = (w, transient | t),
+            }
+        }
+        Ok(refusal(whole, member, &why, transient))
+    }
+}
+
+fn number(whole: &Unit, member: Member) -> usize {
+    match member {
+        Member::Function(f) => f,
+        Member::Entry(e) => whole.entries[e].function,
+    }
+}
+
+/// The object of a member that cannot be compiled: the reason alone.
+fn refusal(whole: &Unit, member: Member, why: &str, transient: bool) -> Object {
+    let why = format!("{CANNOT}: {why}");
+    Object {
+        level: whole.level,
+        bytes: Vec::new(),
+        functions: Vec::new(),
+        entries: Vec::new(),
+        skipped: vec![(number(whole, member), why)],
+        plain: Vec::new(),
+        transient,
+        times: [Duration::ZERO; 3],
+    }
+}
+
+/// The unit of these members.
+fn part(whole: &Unit, members: &[Member], plain: bool) -> Unit {
+    let mut unit = Unit {
+        functions: Some(Vec::new()),
+        entries: Vec::new(),
+        level: whole.level,
+        plain,
+    };
+    for member in members {
+        match *member {
+            Member::Function(f) => unit.functions.get_or_insert_default().push(f),
+            Member::Entry(e) => unit.entries.push(whole.entries[e].clone()),
+        }
+    }
+    unit
+}
+
+/// Counts the entries of a part as the whole unit does.
+fn number_entries(object: &mut Object, members: &[Member]) {
+    let entries = members.iter().filter_map(|m| match m {
+        Member::Entry(e) => Some(*e),
+        Member::Function(_) => None,
+    });
+    let entries: Vec<usize> = entries.collect();
+    for (index, _) in &mut object.entries {
+        *index = entries[*index];
+    }
+}
+
+/// The symbols of ours in a text, in their order.
+fn symbols(text: &str) -> impl Iterator<Item = String> {
+    text.split(|c: char| !(c.is_ascii_alphanumeric() || "._".contains(c)))
+        .filter(|word| {
+            entry(word).is_some() || matches!(Symbol::parse(word), Some(Symbol::Function(_)))
+        })
+        .map(str::to_owned)
+}
+
+/// The function and block of a loop entry's symbol.
+fn entry(symbol: &str) -> Option<(usize, u32)> {
+    let (function, block) = symbol.strip_prefix("ompvm.o")?.split_once('.')?;
+    Some((function.parse().ok()?, block.parse().ok()?))
+}
+
+/// Finds the member with a symbol.
+fn member(symbol: &str, whole: &Unit) -> Option<Member> {
+    if let Some((function, block)) = entry(symbol) {
+        let mut all = whole.entries.iter();
+        let at = all.position(|e| e.function == function && e.block == block);
+        return at.map(Member::Entry);
+    }
+    match Symbol::parse(symbol) {
+        Some(Symbol::Function(f)) => Some(Member::Function(f)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_function_is_found_in_what_llvm_was_doing() {
+        let text = "Running pass \"slp-vectorizer\" on function \"ompvm.f12\"\n\
+            Running pass \"function(slp-vectorizer)\" on module \"input\"";
+        assert_eq!(symbols(text).collect::<Vec<_>>(), ["ompvm.f12"]);
+        let text = "Running pass 'X86 DAG->DAG Instruction Selection' on function '@ompvm.o3.17'";
+        assert_eq!(symbols(text).collect::<Vec<_>>(), ["ompvm.o3.17"]);
+        assert_eq!(entry("ompvm.o3.17"), Some((3, 17)));
+        assert_eq!(symbols("on function '@main', ompvm.block").next(), None);
+    }
+}
