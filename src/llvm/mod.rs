@@ -111,6 +111,7 @@ fn one(inputs: &[Input], contract: bool) -> Result<Module, Error> {
             Ok(parsed) => parsed,
             Err(error) => return Some((Err(error), None)),
         };
+        shim::expand_thread_locals(parsed.module);
         if contract {
             contract::contract(parsed.module);
         }

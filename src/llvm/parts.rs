@@ -141,6 +141,7 @@ impl Work {
         if parse::functions(module) != functions || parse::verify(module).is_err() {
             return None;
         }
+        shim::expand_thread_locals(module);
         if self.contract {
             contract::contract(module);
         }

@@ -83,6 +83,8 @@ unsafe extern "C" {
     fn ompvm_forget_personality(function: LLVMValueRef);
     fn ompvm_forget_parameter(function: LLVMValueRef, index: u32);
     fn ompvm_speculate(module: LLVMModuleRef) -> c_int;
+    fn ompvm_expand_thread_locals(module: LLVMModuleRef);
+    fn ompvm_ask_for_thread_locals(module: LLVMModuleRef);
     fn ompvm_clone(function: LLVMValueRef) -> LLVMValueRef;
     fn ompvm_split_before(instruction: LLVMValueRef) -> LLVMBasicBlockRef;
     fn ompvm_gather(
@@ -288,6 +290,19 @@ pub(super) fn replace_in(function: LLVMValueRef, variable: LLVMValueRef, instead
 pub(super) fn replace_function(function: LLVMValueRef, instead: LLVMValueRef) {
     // SAFETY: live functions of one module.
     unsafe { ompvm_replace_function(function, instead) }
+}
+
+/// Makes instructions of constants that are computed from addresses of thread_local variables, in the functions
+/// that have been read, see `thread_locals.cpp`.
+pub(super) fn expand_thread_locals(module: LLVMModuleRef) {
+    // SAFETY: a live module, of which nobody holds an instruction.
+    unsafe { ompvm_expand_thread_locals(module) }
+}
+
+/// Has every instruction that uses a thread_local variable ask for its address, see `thread_locals.cpp`.
+pub(super) fn ask_for_thread_locals(module: LLVMModuleRef) {
+    // SAFETY: a live module, of which nobody holds an instruction.
+    unsafe { ompvm_ask_for_thread_locals(module) }
 }
 
 /// A copy of a function.

@@ -290,6 +290,7 @@ impl<'r> Session<'r> {
         };
         let wanted: Vec<&str> = wanted.iter().map(|&n| &*names[n]).collect();
         super::shim::select(parsed.module, &wanted, true)?;
+        super::shim::expand_thread_locals(parsed.module);
         if self.request.contracted {
             super::contract::contract(parsed.module);
         }

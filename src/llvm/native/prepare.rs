@@ -23,7 +23,7 @@ use crate::llvm::contract::ROUNDING;
 use crate::llvm::parse::{Parsed, functions};
 use crate::llvm::raw::{copy_text, llvm, take_message};
 use crate::llvm::reader::{is_bookkeeping, list, name_of, section_of};
-use crate::llvm::shim::replace_function;
+use crate::llvm::shim::{ask_for_thread_locals, replace_function};
 use hashbrown::HashMap;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{
@@ -189,6 +189,7 @@ impl Work<'_> {
         }
         self.aliases();
         self.ifuncs()?;
+        ask_for_thread_locals(module);
         let mut interpreted = self.choose(&all, &globals)?;
         self.landings(&globals, &mut interpreted);
         // What is not read is deleted below.
@@ -368,28 +369,11 @@ impl Work<'_> {
         }
         let foreign = "it uses a library's thread_local variable";
         for (i, &g) in globals.iter().enumerate() {
-            let mine = match self.request.variables[i] {
-                Variable::Near | Variable::Far | Variable::Null => continue,
-                Variable::ThreadLocal(_) => true,
-                Variable::Foreign => false,
-            };
-            let mut at = llvm!(core::LLVMGetFirstUse(g));
-            while !at.is_null() {
-                let user = llvm!(core::LLVMGetUser(at));
-                at = llvm!(core::LLVMGetNextUse(at));
-                if llvm!(core::LLVMIsAInstruction(user)).is_null() {
-                    if llvm!(core::LLVMIsAGlobalVariable(user)).is_null() {
-                        return Err(
-                            "a constant holds the address of a thread_local variable".into()
-                        );
-                    }
-                    continue;
-                }
-                let block = llvm!(core::LLVMGetInstructionParent(user));
-                let f = llvm!(core::LLVMGetBasicBlockParent(block));
-                if (!mine || !is_threadlocal_address(user))
-                    && let Some(&n) = number.get(&f)
-                {
+            if self.request.variables[i] != Variable::Foreign {
+                continue;
+            }
+            for user in users(g).unwrap_or_default() {
+                if let Some(&n) = number.get(&user) {
                     out.insert(n, foreign);
                 }
             }
