@@ -124,7 +124,7 @@ fn bitcode(folder: &str, file: &str, output: &str, flags: &[&str]) -> bool {
 /// Compiles the C++ of `src/llvm` against the headers of the LLVM that `llvm-sys` found.
 #[cfg(feature = "vm")]
 fn compile_shim() {
-    const SOURCES: [&str; 14] = [
+    const SOURCES: [&str; 15] = [
         "src/llvm/shim.cpp",
         "src/llvm/carried.cpp",
         "src/llvm/contain.cpp",
@@ -132,6 +132,7 @@ fn compile_shim() {
         "src/llvm/speculate.cpp",
         "src/llvm/lines.cpp",
         "src/llvm/loads.cpp",
+        "src/llvm/lto.cpp",
         "src/llvm/narrow.cpp",
         "src/llvm/pairs.cpp",
         "src/llvm/passes.cpp",

@@ -71,6 +71,7 @@ impl Linker {
             module: module.ir.clone(),
             shelf: module.shelf.clone(),
             archives: module.archives.clone(),
+            libraries: module.libraries.clone(),
             host: self.host.clone(),
             late: self.late,
         })
@@ -99,6 +100,7 @@ pub struct Program {
     module: Arc<ir::Module>,
     shelf: Option<Arc<Shelf>>,
     archives: Vec<Arc<Archive>>,
+    libraries: Vec<String>,
     host: HashMap<String, Arc<HostFunction>>,
     late: bool,
 }
@@ -174,7 +176,8 @@ impl Program {
     /// Resolves every symbol.
     fn symbols(&self, config: &Config) -> Result<Linked, Error> {
         // Opened first: one of them may be a tool.
-        let libraries = Libraries::open(&config.libraries, &config.library_paths)?;
+        let names = [&self.libraries[..], &config.libraries].concat();
+        let libraries = Libraries::open(&names, &config.library_paths)?;
         let own_tool = process::start_tool(&self.module).is_some();
         let environment = Environment {
             runtime: runtime::lookup_for(own_tool),

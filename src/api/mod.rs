@@ -19,6 +19,16 @@
 //! host's address space: guest pointers are host pointers, and a guest is trusted as a shared
 //! library is.
 //!
+//! # Threads
+//!
+//! [`Process`] is `Send` and `Sync`, and so is what [`Process::typed_func`] gives: threads of the
+//! host may call the same program at once. Each of them is to the program what a thread is that it
+//! did not make: it has `thread_local` variables of its own, it is the initial thread of its own
+//! contention group in OpenMP, and the regions it meets have teams of their own. Data that two of them
+//! use at once is for the program, or for the host, to guard, as in C. What a thread has of a program
+//! goes when the thread ends: destructors of `thread_local` objects run then if the program
+//! still exists, and when the [`Process`] is dropped for the thread that drops it.
+//!
 //! # After a trap
 //!
 //! [`Error::Trap`] comes back from wherever the guest faulted, without running what would have
@@ -51,6 +61,7 @@ mod typed;
 
 pub use crate::llvm::cache::{Cache, Content as CacheContent, Counts as CacheCounts};
 pub use crate::support::error::{Error, FpException, Trap, TrapKind, Unsupported};
+pub use crate::tier::archive::fortran_runtime;
 pub use crate::tier::host::IntoHost;
 pub use crate::tier::value::{GuestPtr, GuestValue, ValueKind};
 pub use config::{
@@ -58,7 +69,7 @@ pub use config::{
 };
 pub use device_code::{DeviceCode, RegionVerdict};
 pub use linker::{Linker, Program};
-pub use module::Module;
+pub use module::{FileKind, Module, kind_of};
 pub use process::{ExitStatus, GuestSlice, Process};
 pub use stats::{Stats, StatsRow};
 /// What was compiled in this process and when: a line per function, or all about the functions whose

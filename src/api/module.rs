@@ -6,12 +6,50 @@
 use super::config::Engine;
 use super::inspect::Inspection;
 use crate::ir;
+use crate::llvm::Input;
 use crate::llvm::cache::Shelf;
+use crate::llvm::native::Bitcode;
 use crate::support::error::{Error, Unsupported};
-use crate::tier::archive::{self, Archive};
+use crate::tier::archive::{self, Archive, Elf, MemberId};
 use crate::tier::{link, runtime};
 use std::path::PathBuf;
 use std::sync::Arc;
+
+/// What a file is to a program that it belongs to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FileKind {
+    /// Bitcode of one module, or textual IR.
+    Program,
+    /// Bitcode that compilers only take for link-time optimisation: several modules in one file, an
+    /// archive of bitcode, an object with bitcode beside its code.
+    ForLinkTime,
+    /// Native code: an object, a shared library, an archive of objects.
+    Native,
+}
+
+/// Returns what a file is, by its contents.
+///
+/// # Errors
+/// [`Error::Input`] when it cannot be read.
+pub fn kind_of(file: &PathBuf) -> Result<FileKind, Error> {
+    let bytes = read(file).map_err(|cause| Error::Input {
+        file: file.display().to_string(),
+        cause,
+    })?;
+    if archive::is_archive(&bytes) {
+        let archive = [Archive::open(file)?];
+        return Ok(match archive::any_bitcode(&archive) {
+            true => FileKind::ForLinkTime,
+            false => FileKind::Native,
+        });
+    }
+    Ok(match archive::elf(&bytes) {
+        Some(Elf::Bitcode(_)) => FileKind::ForLinkTime,
+        Some(_) => FileKind::Native,
+        None if crate::llvm::has_modules(&bytes) => FileKind::ForLinkTime,
+        None => FileKind::Program,
+    })
+}
 
 /// A module read from bitcode or textual IR. Immutable; cheap to clone.
 #[derive(Clone, Debug)]
@@ -20,6 +58,8 @@ pub struct Module {
     /// Its place in the engine's cache.
     pub(super) shelf: Option<Arc<Shelf>>,
     pub(super) archives: Vec<Arc<Archive>>,
+    /// Shared libraries among its files, by their paths.
+    pub(super) libraries: Vec<String>,
 }
 
 impl Module {
@@ -28,22 +68,24 @@ impl Module {
     /// # Errors
     /// [`Error::Input`] when the bytes are not valid bitcode or textual IR for this machine.
     pub fn from_bytes(engine: &Engine, name: &str, bytes: &[u8]) -> Result<Module, Error> {
-        let input = crate::llvm::Input {
+        let input = Input {
             name: name.to_owned(),
             bytes: bytes.to_vec(),
         };
         Module::new(engine, vec![input], Vec::new())
     }
 
-    /// Reads files and links them into one module. A static archive among them gives the members
-    /// that are needed: bitcode becomes part of the module, native objects are linked when the
-    /// program starts.
+    /// Reads files and links them into one module. The first holds bitcode or textual IR. A static
+    /// archive among the others gives the members that are needed: bitcode becomes part of the
+    /// module, native objects are linked when the program starts, as are native objects named
+    /// themselves. A shared library is opened before those of [`super::Config::library`].
     ///
     /// # Errors
     /// [`Error::Input`] naming the file and the cause.
     pub fn from_files(engine: &Engine, files: &[PathBuf]) -> Result<Module, Error> {
         let mut inputs = Vec::new();
         let mut archives = Vec::new();
+        let mut libraries = Vec::new();
         for file in files {
             let name = file.display().to_string();
             let bytes = read(file).map_err(|cause| Error::Input {
@@ -54,16 +96,32 @@ impl Module {
                 archives.push(Archive::open(file)?);
                 continue;
             }
-            inputs.push(crate::llvm::Input { name, bytes });
+            match archive::elf(&bytes) {
+                Some(Elf::Bitcode(bytes)) => inputs.push(Input { name, bytes }),
+                Some(Elf::Object) if !inputs.is_empty() => {
+                    archives.push(Archive::of_object(file, bytes)?);
+                }
+                Some(Elf::Shared) if !inputs.is_empty() => {
+                    // The loader searches for names without a slash.
+                    let here = std::path::absolute(file).unwrap_or_else(|_| file.clone());
+                    libraries.push(here.display().to_string());
+                }
+                _ => inputs.push(Input { name, bytes }),
+            }
         }
-        inputs.extend(archive::bitcode(&inputs, &archives)?);
-        Module::new(engine, inputs, archives)
+        if archive::any_bitcode(&archives) {
+            let members = bitcode_members(engine, &inputs, &archives)?;
+            inputs.extend(members);
+        }
+        let mut module = Module::new(engine, inputs, archives)?;
+        module.libraries = libraries;
+        Ok(module)
     }
 
     /// From the engine's cache, else read.
     fn new(
         engine: &Engine,
-        inputs: Vec<crate::llvm::Input>,
+        inputs: Vec<Input>,
         archives: Vec<Arc<Archive>>,
     ) -> Result<Module, Error> {
         // A contracted module is another one, and so is its code.
@@ -84,7 +142,21 @@ impl Module {
             ir: Arc::new(ir),
             shelf: shelf.map(Arc::new),
             archives,
+            libraries: Vec::new(),
         })
+    }
+
+    /// The files of bitcode and textual IR it was made of, linked with each other, as bitcode.
+    ///
+    /// # Errors
+    /// [`Error::Input`] when LLVM cannot link them again.
+    pub fn bitcode(&self) -> Result<Vec<u8>, Error> {
+        let fail = |cause: String| Error::Input {
+            file: self.ir.name.clone(),
+            cause,
+        };
+        let bitcode = Bitcode::new(self.ir.files.clone()).map_err(fail)?;
+        Ok(bitcode.bytes().to_vec())
     }
 
     /// What it holds: functions, parallel regions, runtime entries.
@@ -102,6 +174,33 @@ impl Module {
     pub fn ir(&self) -> &ir::Module {
         &self.ir
     }
+}
+
+/// The name under which the cache keeps the choice of archive members.
+const MEMBERS: &str = "members";
+
+/// Returns the bitcode members that a program needs. Finding them needs LLVM, so the cache keeps the
+/// choice under the contents of all files that it depends on.
+fn bitcode_members(
+    engine: &Engine,
+    inputs: &[Input],
+    archives: &[Arc<Archive>],
+) -> Result<Vec<Input>, Error> {
+    let files = inputs.iter().map(|i| &i.bytes[..]);
+    let archived = archives.iter().map(|a| a.contents());
+    let key = files.chain([MEMBERS.as_bytes()]).chain(archived);
+    let shelf = engine.cache.as_ref().and_then(|c| c.shelf(key));
+    let kept = shelf.as_ref().and_then(|s| s.bytes(MEMBERS));
+    let kept = kept.and_then(|bytes| postcard::from_bytes::<Vec<MemberId>>(&bytes).ok());
+    if let Some(members) = kept.and_then(|k| archive::member_inputs(archives, &k)) {
+        return Ok(members);
+    }
+    let chosen = archive::choose_bitcode(inputs, archives)?;
+    if let (Some(shelf), Ok(bytes)) = (&shelf, postcard::to_allocvec(&chosen)) {
+        shelf.put_bytes(MEMBERS, &bytes);
+    }
+    let members = archive::member_inputs(archives, &chosen);
+    Ok(members.unwrap_or_else(|| crate::bug!("a member was chosen that is not bitcode")))
 }
 
 /// The file's bytes, or the cause in words without the error number.

@@ -12,7 +12,7 @@ use std::time::Duration;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StatsRow {
-    /// The function's symbol.
+    /// The function's name as in the source, with what the compiler put behind it.
     pub function: String,
     /// `file.c:12` of its head, when the debug information says.
     pub place: Option<String>,
@@ -75,23 +75,52 @@ impl From<Row> for StatsRow {
 
 impl fmt::Display for Stats {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "instructions executed: {}", self.instructions)?;
-        writeln!(
-            f,
-            "lowered: {} functions, {} instructions, {:.3} ms",
-            self.lowered_functions,
-            self.lowered_instructions,
-            self.lowering.as_secs_f64() * 1e3
-        )?;
+        match &self.rows[..] {
+            [] => writeln!(
+                f,
+                "instructions executed: not counted, as nothing was interpreted"
+            )?,
+            // Machine code is not counted, so this is a part of the run in other tiers.
+            _ => writeln!(f, "instructions executed: {}", self.instructions)?,
+        }
+        if self.lowered_functions > 0 {
+            writeln!(
+                f,
+                "lowered: {} functions, {} instructions, {:.3} ms",
+                self.lowered_functions,
+                self.lowered_instructions,
+                self.lowering.as_secs_f64() * 1e3
+            )?;
+        }
         let cache = &self.cache;
+        let unused = Counts {
+            llvm: cache.llvm,
+            ..Counts::default()
+        };
+        if *cache == unused {
+            writeln!(f, "cache: not used")?;
+            return self.write_rows(f);
+        }
         write!(
             f,
             "cache: {} modules and {} objects loaded, {} compiled, {} entries stored, {} damaged",
             cache.modules, cache.objects, cache.compiled, cache.stored, cache.damaged
         )?;
+        if !cache.llvm {
+            write!(f, ", LLVM not started")?;
+        }
         match &cache.note {
             Some(note) => writeln!(f, "; {note}")?,
             None => writeln!(f)?,
+        }
+        self.write_rows(f)
+    }
+}
+
+impl Stats {
+    fn write_rows(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.rows.is_empty() {
+            return Ok(());
         }
         writeln!(
             f,

@@ -4,7 +4,8 @@
 //! an option does.
 
 use super::compare::CompareOptions;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use super::words::{self, Own};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -15,6 +16,7 @@ Examples:
   OMP_NUM_THREADS=4 ompvm run --stats hello.bc
   ompvm run main.bc --with solver.bc -- -x   link two files; -x goes to the guest
   ompvm run -l blas -L /opt/lib solver.bc    resolve symbols in a native library
+  clang-22 -fopenmp -c -emit-llvm hello.c -o - | ompvm run -
   ompvm compare solver.bc              beside what clang -O2 makes of it
   ompvm inspect hello.bc               functions, regions, runtime entries, what is unsupported
 
@@ -132,9 +134,10 @@ pub struct RunOptions {
     /// Which tier executes the guest
     #[arg(long, value_enum, default_value_t = Tier::Auto)]
     pub tier: Tier,
-    /// Tell, at the end, when and why this function was compiled, or why not
+    /// Tell, at the end, when and why this function was compiled, or why not; its symbol or its name in
+    /// the source, or a part of it; may be given several times
     #[arg(long, value_name = "FUNCTION")]
-    pub explain: Option<String>,
+    pub explain: Vec<String>,
     /// Print what was executed, per region and thread, and compiled, at the end
     #[arg(long)]
     pub stats: bool,
@@ -173,7 +176,7 @@ pub struct RunOptions {
     /// Tell, at the end, where each `target` region ran, what was moved, and how long that took
     #[arg(long)]
     pub offload_report: bool,
-    /// Link this bitcode file in, too
+    /// Link this file in, too: bitcode, textual IR, an archive, a native object or shared library
     #[arg(long = "with", value_name = "FILE")]
     pub with: Vec<PathBuf>,
     /// Resolve symbols in this native library
@@ -182,7 +185,7 @@ pub struct RunOptions {
     /// Look for libraries in this folder first
     #[arg(short = 'L', value_name = "DIR")]
     pub library_paths: Vec<PathBuf>,
-    /// The bitcode or textual IR, and the guest's arguments
+    /// The bitcode or textual IR (`-` is the standard input), and the guest's arguments
     #[arg(
         required = true,
         trailing_var_arg = true,
@@ -261,7 +264,45 @@ pub fn parse(mut arguments: Vec<OsString>) -> Result<Command, clap::Error> {
     {
         arguments.insert(1, "run".into());
     }
+    let arguments = without_compiler_options(arguments)?;
     CommandLine::try_parse_from(arguments).map(|line| line.command)
+}
+
+/// Translates the options of compilers' link lines (see [`words`]).
+fn without_compiler_options(mut arguments: Vec<OsString>) -> Result<Vec<OsString>, clap::Error> {
+    let Some(name) = arguments.get(1).and_then(|n| n.to_str()) else {
+        return Ok(arguments);
+    };
+    let line = CommandLine::command();
+    let Some(command) = line.find_subcommand(name) else {
+        return Ok(arguments);
+    };
+    let takes_value = |option: &clap::Arg| option.get_action().takes_values();
+    let own = |word: &str| {
+        let found = |option: Option<&clap::Arg>, joined: bool| match option {
+            Some(option) if takes_value(option) && !joined => Own::WithNext,
+            Some(option) if takes_value(option) || !joined => Own::Whole,
+            _ => Own::No,
+        };
+        let mut options = command.get_arguments();
+        if let Some(long) = word.strip_prefix("--") {
+            let (name, value) = long
+                .split_once('=')
+                .map_or((long, None), |(n, v)| (n, Some(v)));
+            return found(
+                options.find(|o| o.get_long() == Some(name)),
+                value.is_some(),
+            );
+        }
+        let mut letters = word.chars().skip(1);
+        let letter = letters.next();
+        let option = options.find(|o| letter.is_some() && o.get_short() == letter);
+        found(option, letters.next().is_some())
+    };
+    let files = matches!(name, "compile" | "inspect");
+    let rest = arguments.split_off(2);
+    arguments.extend(words::translate(rest, &own, files)?);
+    Ok(arguments)
 }
 
 #[cfg(test)]

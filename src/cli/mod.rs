@@ -12,6 +12,7 @@ mod compare;
 mod inspect;
 mod message;
 mod run;
+mod words;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

@@ -32,7 +32,10 @@ fn start(options: RunOptions) -> Result<ExitStatus, Error> {
     if program.get(1).is_some_and(|a| a == "--") {
         program.remove(1);
     }
-    let mut files = vec![PathBuf::from(&program[0])];
+    let mut files = vec![match program[0] == "-" {
+        true => "/dev/stdin".into(),
+        false => PathBuf::from(&program[0]),
+    }];
     files.extend(options.with);
     // Archives are read with the program: what they hold may be bitcode.
     let mut libraries = options.libraries;
@@ -109,8 +112,8 @@ fn start(options: RunOptions) -> Result<ExitStatus, Error> {
     let mut process = program.start(config)?;
     // At exit, for a guest may end by calling `exit` itself; registered after what the tiers do at
     // exit, which may be the last thing that is done, and before the guest's handlers.
-    if let Some(function) = options.explain {
-        let _ = EXPLAIN.set(function);
+    if !options.explain.is_empty() {
+        let _ = EXPLAIN.set(options.explain);
         // SAFETY: as below.
         unsafe { libc::atexit(print_explanation) };
     }
@@ -197,15 +200,16 @@ extern "C" fn print_offload() {
     eprint!("{}", api::offload_report());
 }
 
-/// The function to be explained.
-static EXPLAIN: OnceLock<String> = OnceLock::new();
+/// The functions to be explained.
+static EXPLAIN: OnceLock<Vec<String>> = OnceLock::new();
 
 extern "C" fn print_explanation() {
     let _environment = DefaultHere::enter();
-    let function = EXPLAIN.get().map_or("", String::as_str);
-    let text = api::tiers(Some(function));
-    if text.is_empty() {
-        eprintln!("ompvm: nothing was compiled or to be compiled of `{function}`");
+    for function in EXPLAIN.get().into_iter().flatten() {
+        let text = api::tiers(Some(function));
+        if text.is_empty() {
+            eprintln!("ompvm: nothing was compiled or to be compiled of `{function}`");
+        }
+        eprint!("{text}");
     }
-    eprint!("{text}");
 }

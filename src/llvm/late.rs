@@ -30,9 +30,15 @@ thread_local! {
     static CONSTRUCTING: Cell<bool> = const { Cell::new(false) };
 }
 
+static ONCE: Once = Once::new();
+
+/// Returns true if this process has used LLVM.
+pub(super) fn started() -> bool {
+    ONCE.is_completed()
+}
+
 /// Runs LLVM's constructors, once. To be called before anything else of LLVM.
 pub(super) fn start() {
-    static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         std::hint::black_box(&NOTHING);
         let start = (&raw const START).cast::<Option<Constructor>>();

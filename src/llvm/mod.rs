@@ -43,6 +43,8 @@ use parking_lot::Mutex;
 use raw::llvm;
 use std::sync::Arc;
 
+pub use parse::has_modules;
+
 /// One file to read.
 #[derive(Clone, Debug)]
 pub struct Input {
@@ -112,6 +114,7 @@ fn one(inputs: &[Input], contract: bool) -> Result<Module, Error> {
             Err(error) => return Some((Err(error), None)),
         };
         shim::expand_thread_locals(parsed.module);
+        shim::lower_checked_loads(parsed.module);
         if contract {
             contract::contract(parsed.module);
         }

@@ -141,9 +141,40 @@ pub(super) fn merge(inputs: &[Input]) -> Result<Vec<u8>, Error> {
     Ok(take_buffer(buffer))
 }
 
-/// Whether the bytes are bitcode that [`open`] takes as it is.
+/// Returns true if the bytes are bitcode of one module, which [`open`] takes as it is.
 pub(super) fn is_bitcode(bytes: &[u8]) -> bool {
-    kind(bytes) == Ok(true)
+    kind(bytes) == Ok(true) && !has_modules(bytes)
+}
+
+/// Returns true if a bitcode file has more than one module, as split units of link-time optimisation
+/// have (`-fsplit-lto-unit`, `-funified-lto`). Reads the heads of the outermost blocks only (LLVM
+/// Bitcode File Format, "Bitstream Format").
+pub fn has_modules(bytes: &[u8]) -> bool {
+    const MODULE_BLOCK: u32 = 8;
+    const ENTER_SUBBLOCK: u32 = 1;
+    let word = |at: usize| {
+        let word = bytes.get(at..at.checked_add(4)?)?;
+        Some(u32::from_le_bytes([word[0], word[1], word[2], word[3]]))
+    };
+    // A wrapper says where the bitcode begins and how long it is.
+    let (start, end) = match word(0) {
+        Some(0x0B17_C0DE) => match (word(8), word(12)) {
+            (Some(start), Some(len)) => (start as usize, start as usize + len as usize),
+            _ => return false,
+        },
+        _ => (0, bytes.len()),
+    };
+    let (mut at, mut modules) = (start + 4, 0);
+    // The outermost abbreviations are two bits wide: kind of entry, then the block's number (eight
+    // bits), the width inside it (four), and, at the next word, its length in words.
+    while at < end
+        && let (Some(head), Some(len)) = (word(at), word(at + 4))
+        && head & 3 == ENTER_SUBBLOCK
+    {
+        modules += usize::from(head >> 2 & 0xff == MODULE_BLOCK);
+        at += 8 + 4 * len as usize;
+    }
+    modules > 1
 }
 
 impl Parsed {
@@ -182,6 +213,11 @@ impl Parsed {
             Ok(bitcode) => bitcode,
             Err(cause) => return fail(cause),
         };
+        if bitcode && has_modules(&input.bytes) {
+            let module = super::shim::read_modules(self.context, &input.bytes);
+            let module = module.map_err(|e| input_error(&input.name, parse_cause(true, &e)))?;
+            return self.checked(module, input, arch);
+        }
         let start = input.bytes.as_ptr().cast();
         let len = input.bytes.len();
         // Textual IR must end with a zero byte, so it is copied.
@@ -217,6 +253,16 @@ impl Parsed {
             };
             return fail(parse_cause(bitcode, &cause));
         }
+        self.checked(module, input, arch)
+    }
+
+    /// The module of a file, if it is for that architecture and valid; else it is disposed of.
+    fn checked(
+        &self,
+        module: LLVMModuleRef,
+        input: &Input,
+        arch: &str,
+    ) -> Result<LLVMModuleRef, Error> {
         let checked = self.check(module, arch);
         if checked.is_err() {
             llvm!(core::LLVMDisposeModule(module));

@@ -142,6 +142,7 @@ impl Work {
             return None;
         }
         shim::expand_thread_locals(module);
+        shim::lower_checked_loads(module);
         if self.contract {
             contract::contract(module);
         }

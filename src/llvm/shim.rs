@@ -41,6 +41,13 @@ unsafe extern "C" {
         types: c_int,
         error: *mut *mut c_char,
     ) -> LLVMModuleRef;
+    fn ompvm_read_modules(
+        context: LLVMContextRef,
+        bytes: *const c_char,
+        size: usize,
+        error: *mut *mut c_char,
+    ) -> LLVMModuleRef;
+    fn ompvm_lower_checked_loads(module: LLVMModuleRef);
     fn ompvm_is_current(bytes: *const c_char, size: usize) -> c_int;
     fn ompvm_read_metadata(module: LLVMModuleRef, error: *mut *mut c_char) -> c_int;
     fn ompvm_read_function(function: LLVMValueRef, error: *mut *mut c_char) -> c_int;
@@ -133,6 +140,24 @@ pub(super) fn open(
         return Err(take_message(error));
     }
     Ok(module)
+}
+
+/// Reads all modules of a bitcode file, linked into one.
+pub(super) fn read_modules(context: LLVMContextRef, bytes: &[u8]) -> Result<LLVMModuleRef, String> {
+    let mut error = null_mut();
+    let (start, size) = (bytes.as_ptr().cast(), bytes.len());
+    // SAFETY: the context is live; the bytes are as long as said.
+    let module = unsafe { ompvm_read_modules(context, start, size, &raw mut error) };
+    if module.is_null() {
+        return Err(take_message(error));
+    }
+    Ok(module)
+}
+
+/// Replaces `llvm.type.checked.load` in the functions that have been read.
+pub(super) fn lower_checked_loads(module: LLVMModuleRef) {
+    // SAFETY: the module is live.
+    unsafe { ompvm_lower_checked_loads(module) };
 }
 
 /// Whether bitcode was written by this version of LLVM.

@@ -95,6 +95,8 @@ impl FuncRef {
 
 /// Bytes reserved for stubs: 8 Mi functions, address space only.
 const AREA: usize = 256 << 20;
+/// Where the stubs lie, if there is room.
+const NEAR: usize = (1 << 30) - AREA;
 /// Bytes per stub.
 const STUB: usize = 32;
 /// Where in a stub its datum (the `FuncRef` or the jump target) lies.
@@ -312,8 +314,14 @@ fn area() -> Result<usize, String> {
     static AREA_BASE: OnceLock<Result<usize, String>> = OnceLock::new();
     AREA_BASE
         .get_or_init(|| {
-            // SAFETY: a fresh mapping.
-            let base = unsafe { map(ptr::null_mut(), AREA, 0)? };
+            // Low, where the program's data is, too: relative virtual tables hold 32-bit distances
+            // from data to functions. The range is right below that of MAP_32BIT.
+            let low = NEAR as *mut c_void;
+            // SAFETY: fresh mappings; the first one only where nothing is mapped.
+            let base = unsafe {
+                map(low, AREA, libc::MAP_FIXED_NOREPLACE)
+                    .or_else(|_| map(ptr::null_mut(), AREA, 0))?
+            };
             // The first page holds the address of the common entry.
             // SAFETY: the first page of our own mapping.
             unsafe {

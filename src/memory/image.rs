@@ -21,6 +21,7 @@ use crate::support::error::Error;
 use cranelift_entity::{EntityRef, SecondaryMap};
 use hashbrown::HashMap;
 use once_cell::race::OnceBox;
+use parking_lot::Mutex;
 use std::ffi::c_void;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
@@ -84,6 +85,13 @@ impl Drop for Mapping {
     }
 }
 
+/// A jump to a function that lies too far away for 32-bit distances, with the cell that it reads.
+#[derive(Debug)]
+struct Jump {
+    stubs: Stubs,
+    _target: Box<AtomicUsize>,
+}
+
 /// A placed module.
 #[derive(Debug)]
 pub struct Image {
@@ -102,6 +110,8 @@ pub struct Image {
     tls_align: usize,
     stubs: Stubs,
     ifunc_cells: Box<[AtomicUsize]>,
+    /// Jumps to functions of libraries, by their addresses: see [`Image::near`].
+    jumps: Mutex<HashMap<usize, Jump>>,
     /// Addresses for labels and, where tools are told of calls, for these.
     pub places: Places,
     _data: Mapping,
@@ -235,6 +245,7 @@ impl Image {
             tls_init: vec![0; layout.tls_len].into(),
             tls_align: layout.tls_align,
             stubs,
+            jumps: Mutex::default(),
             ifunc_cells: module.ifuncs.keys().map(|_| AtomicUsize::new(0)).collect(),
             places,
             _data: data,
@@ -605,6 +616,7 @@ impl Image {
                         let from = self.scalar_bits(self.module.const_type(*inner));
                         sign_extend(v, from) as u128
                     }
+                    CastOp::Trunc => self.distance(*inner, bits).unwrap_or(v),
                     _ => v,
                 }
             }
@@ -630,6 +642,48 @@ impl Image {
                 }
             }
         }
+    }
+
+    /// The distance from one address to a function's, as relative virtual tables keep it in `bits`
+    /// bits; `None` when the constant is something else or fits.
+    fn distance(&self, difference: ConstId, bits: u32) -> Option<u128> {
+        let Const::Expr(ConstExpr::Binary(BinOp::Sub, to, from)) = &self.module.consts[difference]
+        else {
+            return None;
+        };
+        let Const::Expr(ConstExpr::Cast(CastOp::PtrToInt, function)) = &self.module.consts[*to]
+        else {
+            return None;
+        };
+        let Const::Global(GlobalRef::Func(_)) = self.module.consts[*function] else {
+            return None;
+        };
+        let (to, from) = (self.eval(*to) as i64, self.eval(*from) as i64);
+        let fits = |distance: i64| i32::try_from(distance).is_ok();
+        if bits != 32 || to == 0 || fits(to.wrapping_sub(from)) {
+            return None;
+        }
+        let near = self.near(to as usize)? as i64;
+        Some(near.wrapping_sub(from) as u64 as u128)
+    }
+
+    /// An address among the stubs that means the function at `target`, which a native linker would
+    /// give an entry in its procedure linkage table; `None` without memory for it.
+    fn near(&self, target: usize) -> Option<usize> {
+        let mut jumps = self.jumps.lock();
+        if let Some(jump) = jumps.get(&target) {
+            return Some(jump.stubs.address(0));
+        }
+        let stubs = Stubs::new(1).ok()?;
+        let cell = Box::new(AtomicUsize::new(target));
+        stubs.write(&[StubKind::Jump(&raw const *cell)]).ok()?;
+        let address = stubs.address(0);
+        let jump = Jump {
+            stubs,
+            _target: cell,
+        };
+        jumps.insert(target, jump);
+        Some(address)
     }
 
     fn scalar_bits(&self, ty: TypeId) -> u32 {

@@ -196,7 +196,12 @@ pub enum Error {
     #[error("{}", list_unsupported(.0))]
     Unsupported(Vec<Unsupported>),
     /// Symbols that nobody defines, each with a place that uses it.
-    #[error("unresolved symbol{}: {}", if .0.len() == 1 { "" } else { "s" }, .0.join(", "))]
+    #[error(
+        "unresolved symbol{}: {}{}",
+        if .0.len() == 1 { "" } else { "s" },
+        .0.join(", "),
+        super::hints::for_unresolved(.0)
+    )]
     Unresolved(Vec<String>),
     /// The guest faulted.
     #[error(transparent)]

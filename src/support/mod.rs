@@ -6,11 +6,14 @@ pub mod cgroup;
 pub mod clock;
 #[cfg(feature = "vm")]
 mod cpu_features;
+#[cfg(feature = "vm")]
+pub mod demangle;
 pub mod error;
 pub mod fault_alloc;
 #[cfg(feature = "vm")]
 pub mod file_limit;
 pub mod fp_env;
+pub mod hints;
 pub mod machine;
 pub mod mathematics;
 pub mod own_work;

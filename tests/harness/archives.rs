@@ -249,6 +249,90 @@ fn bitcode() -> Result<(), String> {
     p.prints(&["-L.", "-lparts", "main.bc"], "33\n")
 }
 
+/// Native objects and shared libraries are files of a program as bitcode is; what else a link line
+/// has is left out.
+fn objects() -> Result<(), String> {
+    let p = Place::new("objects")?;
+    let leaf = "int count;\n__attribute__((constructor)) static void first(void) { count = 40; }\n\
+        int leaf(void) { int n = 0;\n#pragma omp parallel reduction(+ : n)\nn++;\n\
+        return count + (n > 0); }\n";
+    p.compile("leaf.o", leaf, &["-fopenmp", "-fPIC"])?;
+    p.compile("leaf.bc", leaf, &["-fopenmp"])?;
+    p.compile(
+        "back.o",
+        "int of_guest(int);\nint back(int x) { return of_guest(x) + 1; }\n",
+        &["-fPIC"],
+    )?;
+    // Nobody asks for it: it is there for what it does at the start.
+    let alone = "#include <stdio.h>\n__attribute__((constructor)) static void f(void) { puts(\"alone\"); }\n";
+    p.compile("alone.o", alone, &["-fPIC"])?;
+    p.compile("shared.o", "int leaf(void) { return 7; }\n", &["-fPIC"])?;
+    p.tool("clang", &["-shared", "-o", "libshared.so", "shared.o"])?;
+    let main = "#include <stdio.h>\nint leaf(void); int back(int);\n\
+        int of_guest(int x) { return x * 10; }\n\
+        int main(void) { printf(\"%d %d\\n\", leaf(), back(3)); return 0; }\n";
+    p.compile("main.bc", main, &[])?;
+    let back = ["--with", "back.o"];
+    let with = |more: &[&'static str]| [&back[..], more, &["main.bc"]].concat();
+    p.prints(&with(&["--with", "leaf.o"]), "41 31\n")?;
+    p.prints(&with(&["--with", "leaf.bc"]), "41 31\n")?;
+    p.prints(&with(&["--with", "libshared.so"]), "7 31\n")?;
+    p.prints(
+        &with(&["--with", "alone.o", "--with", "leaf.o"]),
+        "alone\n41 31\n",
+    )?;
+    p.archive("libleaf.a", &["leaf.bc"])?;
+    p.prints(&with(&["--with", "libleaf.a"]), "41 31\n")?;
+    let words = [
+        "-pthread",
+        "-rdynamic",
+        "-O3",
+        "-Wl,--as-needed,-z,relro",
+        "-Wl,-rpath,.",
+        "-lm",
+        "-L.",
+        "-l:libshared.so",
+    ];
+    p.prints(&with(&words), "7 31\n")?;
+    p.refuses(&["main.bc"], &["`leaf`", "`back`", "--with FILE"])?;
+    p.refuses(&["leaf.o"], &["leaf.o", "native ELF file"])?;
+    for word in [
+        "-Wl,--wrap=malloc",
+        "-Wl,--defsym=a=b",
+        "-Wl,--whole-archive",
+    ] {
+        let ran = p.ran("--tier=interp", &[word, "main.bc"])?;
+        if ran.end != End::Exit(2) || !ran.stderr.contains("linker option") {
+            return Err(format!("{word} should be refused: {}", ran.summary()));
+        }
+    }
+    Ok(())
+}
+
+/// A program from the standard input.
+fn standard_input() -> Result<(), String> {
+    let p = Place::new("standard_input")?;
+    let main = "#include <stdio.h>\nint main(int c, char **v) { printf(\"%d %s\\n\", c, v[c - 1]); return c; }\n";
+    p.compile("main.bc", main, &[])?;
+    p.tool("llvm-dis", &["main.bc", "-o", "main.ll"])?;
+    for file in ["main.bc", "main.ll"] {
+        for words in [
+            &["run", "-", "x"][..],
+            &["-", "x"],
+            &["run", "--tier=opt", "-", "--", "x"],
+        ] {
+            let input = std::fs::File::open(p.0.join(file)).map_err(|e| e.to_string())?;
+            let mut command = Command::new(ompvm());
+            let output = command.args(words).stdin(input).output();
+            let output = output.map_err(|e| e.to_string())?;
+            if output.status.code() != Some(2) || output.stdout != b"2 x\n" {
+                return Err(format!("{words:?} < {file}: {output:?}"));
+            }
+        }
+    }
+    Ok(())
+}
+
 /// What cannot be linked is said, with the member.
 fn refused() -> Result<(), String> {
     let p = Place::new("refused")?;
@@ -285,7 +369,9 @@ fn refused() -> Result<(), String> {
 /// The trials.
 pub fn trials() -> Vec<Trial> {
     type Check = fn() -> Result<(), String>;
-    let checks: [(&str, Check); 7] = [
+    let checks: [(&str, Check); 9] = [
+        ("objects", objects),
+        ("standard_input", standard_input),
         ("naming", naming),
         ("parts", parts),
         ("thread_locals", thread_locals),

@@ -194,6 +194,91 @@ fn second_run() -> Result<(), String> {
     is_warm(&warm)
 }
 
+/// A function of a file that is linked in, in as many forms as there are.
+const PART: &str = "int part(int x) { return x * 2; }\n";
+const CALLER: &str = "int part(int); int via(int x) { return part(x) + 1; }\n";
+const USER: &str = "#include <stdio.h>\nint via(int);\nint main(void) { int s = 0;\n\
+    #pragma omp parallel for reduction(+ : s)\n\
+    for (int i = 0; i < 10; i++) s += via(i);\n\
+    printf(\"%d\\n\", s); return 0; }\n";
+
+/// However the parts of a program are given, its second run does without LLVM.
+fn every_form_of_input() -> Result<(), String> {
+    let folder = Folder::new()?;
+    let dir = folder.0.path();
+    let tool = |name: &str, args: &[&str]| {
+        let mut command = Command::new(compile::llvm_bin().join(name));
+        let ran = run(command.current_dir(dir).args(args), "", LIMIT)?;
+        match ran.end {
+            End::Exit(0) => Ok(()),
+            _ => Err(format!("{name} {args:?}: {}", ran.summary())),
+        }
+    };
+    for (name, text) in [("part", PART), ("caller", CALLER), ("user", USER)] {
+        let file = format!("{name}.c");
+        std::fs::write(dir.join(&file), text).map_err(|e| e.to_string())?;
+        let compile = |kind: &[&str], ending: &str| {
+            let out = format!("{name}.{ending}");
+            let args = ["-O1", "-fopenmp", "-fPIC", "-c", &file, "-o", &out];
+            tool("clang", &[&args[..], kind].concat())
+        };
+        compile(&["-emit-llvm"], "bc")?;
+        compile(&["-emit-llvm", "-S"], "ll")?;
+        compile(&[], "o")?;
+    }
+    for (archive, members) in [
+        ("libbitcode.a", ["caller.bc", "part.bc"]),
+        ("libnative.a", ["caller.o", "part.o"]),
+        ("libupper.a", ["caller.bc", "part.o"]),
+        ("liblower.a", ["caller.o", "part.bc"]),
+    ] {
+        tool("llvm-ar", &["rcs", archive, members[0], members[1]])?;
+    }
+    tool("llvm-ar", &["rcS", "libnoindex.a", "caller.bc", "part.bc"])?;
+    for inputs in [
+        "--with libbitcode.a user.bc",
+        "--with libbitcode.a user.ll",
+        "--with libnoindex.a user.bc",
+        "--with libnative.a user.bc",
+        "--with libupper.a user.ll",
+        "--with liblower.a user.bc",
+        "--with caller.ll --with part.ll user.ll",
+        "--with caller.bc --with part.bc user.bc",
+        "--with caller.bc --with libbitcode.a user.bc",
+        "--with caller.o --with part.o user.bc",
+        "--with caller.o --with libbitcode.a user.bc",
+        "-L. -lbitcode user.bc",
+    ] {
+        let ran = || {
+            let mut command = folder.command();
+            command
+                .current_dir(dir)
+                .args(["run", "--tier=opt", "--stats"]);
+            run(command.args(inputs.split(' ')), "", LIMIT)
+        };
+        says(&ran()?, "100\n", End::Exit(0))?;
+        let warm = ran()?;
+        says(&warm, "100\n", End::Exit(0))?;
+        is_warm(&warm)?;
+        if !warm.stderr.contains("LLVM not started") {
+            return Err(format!("{inputs} should not need LLVM: {}", warm.summary()));
+        }
+    }
+    // Another archive of the same name is chosen from anew.
+    let other = "int part(int x) { return x * 3; }\n";
+    std::fs::write(dir.join("part.c"), other).map_err(|e| e.to_string())?;
+    tool(
+        "clang",
+        &["-O1", "-c", "-emit-llvm", "part.c", "-o", "part.bc"],
+    )?;
+    tool("llvm-ar", &["rcs", "libbitcode.a", "caller.bc", "part.bc"])?;
+    let mut command = folder.command();
+    command
+        .current_dir(dir)
+        .args(["run", "--tier=opt", "--with", "libbitcode.a", "user.bc"]);
+    says(&run(&mut command, "", LIMIT)?, "145\n", End::Exit(0))
+}
+
 fn interpreted_rest() -> Result<(), String> {
     let (folder, guest) = (Folder::new()?, source("jumps.c", JUMPS)?);
     for _ in 0..2 {
@@ -583,7 +668,8 @@ type Test = fn() -> Result<(), String>;
 
 /// One trial per way a cache can be used, or can fail.
 pub fn trials() -> Vec<Trial> {
-    let all: [(&str, Test); 18] = [
+    let all: [(&str, Test); 19] = [
+        ("every_form_of_input", every_form_of_input),
         ("second_run", second_run),
         ("interpreted_rest", interpreted_rest),
         ("exceptions", exceptions),

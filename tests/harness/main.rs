@@ -27,6 +27,7 @@ mod generate;
 mod golden;
 mod house;
 mod images;
+mod lto;
 mod neighbours;
 mod npb;
 mod omp;
@@ -124,6 +125,7 @@ fn main() {
     trials.extend(diff::trials());
     trials.extend(fortran::trials());
     trials.extend(golden::trials());
+    trials.extend(lto::trials());
     trials.extend(neighbours::trials());
     trials.extend(omp::trials());
     trials.extend(npb::trials());

@@ -88,7 +88,7 @@ pub struct CompareOptions {
     /// and which tier the time went to; `.svg` or `.html`
     #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,
-    /// Link this bitcode file in, too
+    /// Link this file in, too: bitcode, textual IR, an archive, a native object or shared library
     #[arg(long = "with", value_name = "FILE")]
     pub with: Vec<PathBuf>,
     /// Link this native library on both sides
@@ -149,6 +149,9 @@ fn compare(options: &CompareOptions) -> Result<bool, String> {
         program.remove(1);
     }
     let file = PathBuf::from(program.remove(0));
+    if file.as_os_str() == "-" {
+        return Err("both sides read the program, so it must be a file, not `-`".into());
+    }
     if !file.is_file() {
         return Err(format!("{}: there is no such file", file.display()));
     }

@@ -4,6 +4,8 @@
 //! what the user says.
 
 use super::CompareOptions;
+use crate::api::{self, Engine, FileKind, Module};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -36,10 +38,27 @@ pub fn prepare(options: &CompareOptions, file: &Path, dir: &Path) -> Result<Nati
     let clang = find_clang(options)?;
     let executable = dir.join("native");
     let level = format!("-O{}", options.level);
-    let mut built = build(&clang, options, file, &executable, &level, &[]);
-    // Not every system has libatomic, so it is asked for only where it is missed.
-    if built.as_ref().is_err_and(|m| m.contains("__atomic_")) {
-        built = build(&clang, options, file, &executable, &level, &["-latomic"]);
+    let mut words = inputs(options, file, dir)?;
+    let mut built = build(&clang, options, &words, &executable, &level);
+    // Not every system has libatomic and flang's runtime, so they are asked for only where they are
+    // missed.
+    let misses = |built: &Result<(), String>, name: &str| {
+        built.as_ref().is_err_and(|message| message.contains(name))
+    };
+    if misses(&built, "_Fortran") {
+        let Some(runtime) = crate::api::fortran_runtime() else {
+            return Err(
+                "the program is Fortran, and flang's runtime (libflang_rt.runtime.a) is not \
+                 installed; --native EXE takes an executable that is built already"
+                    .into(),
+            );
+        };
+        words.push(runtime.into());
+        built = build(&clang, options, &words, &executable, &level);
+    }
+    if misses(&built, "__atomic_") {
+        words.push("-latomic".into());
+        built = build(&clang, options, &words, &executable, &level);
     }
     built.map_err(|message| {
         format!(
@@ -81,13 +100,65 @@ fn find_clang(options: &CompareOptions) -> Result<PathBuf, String> {
     )
 }
 
+/// Returns the program's files as words for the compiler. They are known by what they hold, not by
+/// their names. What only a linker for link-time optimisation would take (files of several modules,
+/// archives of bitcode) is linked into one file in `dir` before.
+fn inputs(options: &CompareOptions, file: &Path, dir: &Path) -> Result<Vec<OsString>, String> {
+    let files: Vec<PathBuf> = [file.to_path_buf()]
+        .into_iter()
+        .chain(options.with.iter().cloned())
+        .collect();
+    // Libraries follow what needs them, as linkers want it.
+    let (mut words, mut libraries) = (Vec::new(), Vec::new());
+    let kinds = files.iter().map(|f| api::kind_of(f));
+    let kinds: Vec<FileKind> = kinds.collect::<Result<_, _>>().map_err(|e| e.to_string())?;
+    let together = kinds.contains(&FileKind::ForLinkTime);
+    if together {
+        let merged = dir.join("program.bc");
+        let module = Module::from_files(&Engine::default(), &files);
+        let bitcode = module
+            .and_then(|m| m.bitcode())
+            .map_err(|e| e.to_string())?;
+        std::fs::write(&merged, bitcode).map_err(|e| format!("{}: {e}", merged.display()))?;
+        words.extend([
+            "-x".into(),
+            "ir".into(),
+            merged.into(),
+            "-x".into(),
+            "none".into(),
+        ]);
+    }
+    for (file, kind) in files.iter().zip(kinds) {
+        match kind {
+            FileKind::Program | FileKind::ForLinkTime if together => {}
+            FileKind::Program | FileKind::ForLinkTime => {
+                words.extend([
+                    "-x".into(),
+                    "ir".into(),
+                    file.into(),
+                    "-x".into(),
+                    "none".into(),
+                ]);
+            }
+            FileKind::Native => {
+                libraries.push(file.into());
+                let folder = std::path::absolute(file).ok();
+                if let Some(folder) = folder.as_deref().and_then(Path::parent) {
+                    libraries.push(format!("-Wl,-rpath,{}", folder.display()).into());
+                }
+            }
+        }
+    }
+    words.extend(libraries);
+    Ok(words)
+}
+
 fn build(
     clang: &Path,
     options: &CompareOptions,
-    file: &Path,
+    inputs: &[OsString],
     executable: &Path,
     level: &str,
-    more: &[&str],
 ) -> Result<(), String> {
     let mut command = Command::new(clang);
     // As C++ so that libstdc++ is there for what needs it; --as-needed leaves it out elsewhere.
@@ -96,8 +167,7 @@ fn build(
         .arg("-Wl,--as-needed")
         .arg("-o")
         .arg(executable)
-        .arg(file)
-        .args(&options.with);
+        .args(inputs);
     for dir in &options.library_paths {
         command.arg("-L").arg(dir);
         if let Ok(dir) = std::path::absolute(dir) {
@@ -111,7 +181,7 @@ fn build(
             command.arg(format!("-l{name}"));
         }
     }
-    command.args(["-lm", "-ldl"]).args(more);
+    command.args(["-lm", "-ldl"]);
     if let Some(dir) = openmp_folder(clang) {
         command.arg(format!("-Wl,-rpath,{}", dir.display()));
     }

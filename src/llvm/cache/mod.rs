@@ -157,6 +157,8 @@ pub struct Counts {
     pub stored: u64,
     /// Entries that were damaged and removed.
     pub damaged: u64,
+    /// True if this process has used LLVM; what the cache knows needs none.
+    pub llvm: bool,
     /// Why nothing is kept, if so.
     pub note: Option<String>,
 }
@@ -190,6 +192,7 @@ pub fn counts() -> Counts {
         compiled: get(&COMPILED),
         stored: get(&STORED),
         damaged: get(&DAMAGED),
+        llvm: super::late::started(),
         note: NOTE.lock().clone(),
     }
 }

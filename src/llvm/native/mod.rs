@@ -165,7 +165,8 @@ impl Bitcode {
         Ok(Bitcode { files, merged })
     }
 
-    fn bytes(&self) -> &[u8] {
+    /// The whole program as one file.
+    pub fn bytes(&self) -> &[u8] {
         match &self.merged {
             Some(bytes) => bytes,
             None => &self.files[0].1,
@@ -291,6 +292,7 @@ impl<'r> Session<'r> {
         let wanted: Vec<&str> = wanted.iter().map(|&n| &*names[n]).collect();
         super::shim::select(parsed.module, &wanted, true)?;
         super::shim::expand_thread_locals(parsed.module);
+        super::shim::lower_checked_loads(parsed.module);
         if self.request.contracted {
             super::contract::contract(parsed.module);
         }

@@ -1,7 +1,7 @@
 //! Static archives: their members that define what a program needs become part of it.
 //!
 //! What: [`Archive`] reads an archive and its index. Members are LLVM bitcode, which is linked into
-//! the module when the program is read ([`bitcode`]), or native objects, which are linked into the
+//! the module when the program is read ([`choose_bitcode`]), or native objects, which are linked into the
 //! process when it starts: [`objects`] chooses and merges them, [`shared`] makes a shared object of
 //! them in memory and lets the system's loader load it, [`bind`] gives everything its address.
 //!
@@ -60,8 +60,47 @@ pub struct Archive {
     data: Box<[u8]>,
     /// Its members, in their order.
     pub members: Vec<Member>,
+    /// True for a single object file, which becomes part of the program in any case.
+    pub whole: bool,
     /// Which member defines a symbol, by the archive's index.
     index: HashMap<Box<[u8]>, u32>,
+}
+
+/// What an ELF file for x86-64 is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Elf {
+    /// A relocatable object.
+    Object,
+    /// A shared library, or an executable that looks like one.
+    Shared,
+    /// An object with this bitcode beside its code (`-ffat-lto-objects`, `-fembed-bitcode`).
+    Bitcode(Vec<u8>),
+    /// An executable, or for another processor.
+    Other,
+}
+
+/// Returns what an ELF file is; `None` when the bytes are something else.
+pub fn elf(bytes: &[u8]) -> Option<Elf> {
+    use object::{Object, ObjectSection};
+    if !bytes.starts_with(b"\x7fELF") {
+        return None;
+    }
+    // e_type (System V ABI, "ELF Header").
+    let found = match (kind(bytes), bytes.get(16..18)) {
+        (Kind::Native, Some(&[1, 0])) => Elf::Object,
+        (Kind::Native, Some(&[3, 0])) => Elf::Shared,
+        _ => Elf::Other,
+    };
+    if found == Elf::Object
+        && let Ok(file) = object::File::parse(bytes)
+    {
+        let sections = [".llvm.lto", ".llvmbc"].map(|name| file.section_by_name(name));
+        let mut bitcode = sections.into_iter().flatten().filter_map(|s| s.data().ok());
+        if let Some(data) = bitcode.find(|data| kind(data) == Kind::Bitcode) {
+            return Some(Elf::Bitcode(data.to_vec()));
+        }
+    }
+    Some(found)
 }
 
 /// Whether bytes begin as an archive does.
@@ -81,6 +120,35 @@ impl Archive {
         };
         let data = std::fs::read(path).map_err(|e| fail(e.to_string()))?;
         Self::parse(path, data.into()).map_err(fail)
+    }
+
+    /// Takes a native object file for an archive of one member that is needed in any case.
+    ///
+    /// # Errors
+    /// [`Error::Input`] naming the file and why it cannot be used.
+    pub fn of_object(path: &Path, data: Vec<u8>) -> Result<Arc<Archive>, Error> {
+        let member = Member {
+            name: path
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into(),
+            kind: kind(&data),
+            start: 0,
+            len: data.len(),
+        };
+        let mut archive = Archive {
+            path: path.to_owned(),
+            data: data.into(),
+            members: vec![member],
+            whole: true,
+            index: HashMap::new(),
+        };
+        archive.make_index().map_err(|cause| Error::Input {
+            file: path.display().to_string(),
+            cause: format!("damaged object: {cause}"),
+        })?;
+        Ok(Arc::new(archive))
     }
 
     fn parse(path: &Path, data: Box<[u8]>) -> Result<Arc<Archive>, String> {
@@ -121,23 +189,38 @@ impl Archive {
             path: path.to_owned(),
             data,
             members,
+            whole: false,
             index,
         };
         if !indexed {
             archive.make_index()?;
         }
-        // An index may leave out bitcode, if what wrote it did not know it.
-        for n in 0..archive.members.len() as u32 {
-            if archive.members[n as usize].kind == Kind::Bitcode
-                && !archive.index.values().any(|&m| m == n)
-            {
-                let (defined, _) = archive.symbols(n)?;
-                for name in defined {
-                    archive.index.entry(name.into_bytes().into()).or_insert(n);
-                }
+        Ok(Arc::new(archive))
+    }
+
+    /// Reads the bitcode members that the archive's index leaves out, because the tool that wrote
+    /// it did not know bitcode, and returns which of them defines which symbol.
+    fn unindexed(&self) -> Result<HashMap<Box<[u8]>, u32>, Error> {
+        let indexed: hashbrown::HashSet<u32> = self.index.values().copied().collect();
+        let mut found = HashMap::new();
+        for (n, member) in (0u32..).zip(&self.members) {
+            if member.kind != Kind::Bitcode || indexed.contains(&n) {
+                continue;
+            }
+            let (defined, _) = self.symbols(n).map_err(|cause| Error::Input {
+                file: self.describe(n),
+                cause,
+            })?;
+            for name in defined {
+                found.entry(name.into_bytes().into()).or_insert(n);
             }
         }
-        Ok(Arc::new(archive))
+        Ok(found)
+    }
+
+    /// Returns the whole file.
+    pub fn contents(&self) -> &[u8] {
+        &self.data
     }
 
     fn make_index(&mut self) -> Result<(), String> {
@@ -165,6 +248,9 @@ impl Archive {
     /// A member's name with its archive's, for messages.
     pub fn describe(&self, member: u32) -> String {
         let file = self.path.file_name().unwrap_or_default().to_string_lossy();
+        if self.whole {
+            return file.into_owned();
+        }
         format!("{file}({})", self.members[member as usize].name)
     }
 
@@ -245,17 +331,22 @@ pub fn needed(module: &Module, symbols: &[GlobalRef]) -> Vec<String> {
     names
 }
 
-/// The bitcode members of `archives` that `inputs` need, themselves or by way of other members,
-/// as further inputs.
+/// Returns true if an archive has a member that is bitcode.
+pub fn any_bitcode(archives: &[Arc<Archive>]) -> bool {
+    let mut members = archives.iter().flat_map(|a| &a.members);
+    members.any(|m| m.kind == Kind::Bitcode)
+}
+
+/// A member of one of several archives: the archive's number and the member's.
+pub type MemberId = (u32, u32);
+
+/// Returns the bitcode members of `archives` that `inputs` need, themselves or by way of other
+/// members, in the order in which they are linked.
 ///
 /// # Errors
 /// [`Error::Input`] when a file or member cannot be read.
-pub fn bitcode(inputs: &[Input], archives: &[Arc<Archive>]) -> Result<Vec<Input>, Error> {
-    let any = |a: &Arc<Archive>| a.members.iter().any(|m| m.kind == Kind::Bitcode);
+pub fn choose_bitcode(inputs: &[Input], archives: &[Arc<Archive>]) -> Result<Vec<MemberId>, Error> {
     let mut chosen = Vec::new();
-    if !archives.iter().any(any) {
-        return Ok(chosen);
-    }
     let mut defined = hashbrown::HashSet::new();
     let mut wanted = Vec::new();
     for input in inputs {
@@ -263,20 +354,35 @@ pub fn bitcode(inputs: &[Input], archives: &[Arc<Archive>]) -> Result<Vec<Input>
         defined.extend(d);
         wanted.extend(w);
     }
+    let whole = archives.iter().filter(|a| a.whole);
+    for archive in whole {
+        let (d, w) = archive.symbols(0).map_err(|cause| Error::Input {
+            file: archive.describe(0),
+            cause,
+        })?;
+        defined.extend(d);
+        wanted.extend(w);
+    }
+    let unindexed = archives.iter().map(|a| a.unindexed());
+    let unindexed: Vec<_> = unindexed.collect::<Result<_, _>>()?;
     let mut taken = hashbrown::HashSet::new();
     while let Some(name) = wanted.pop() {
         if defined.contains(&name) {
             continue;
         }
-        let found = archives
-            .iter()
-            .enumerate()
-            .find_map(|(i, a)| Some((i, a.find(&name)?)));
+        let find = |(archive, more): (&Arc<Archive>, &HashMap<Box<[u8]>, u32>)| {
+            archive
+                .find(&name)
+                .or_else(|| more.get(name.as_bytes()).copied())
+        };
+        let found = (0u32..)
+            .zip(archives.iter().zip(&unindexed))
+            .find_map(|(i, pair)| Some((i, find(pair)?)));
         let Some((i, member)) = found else { continue };
         if !taken.insert((i, member)) {
             continue;
         }
-        let archive = &archives[i];
+        let archive = &archives[i as usize];
         let (d, w) = archive.symbols(member).map_err(|cause| Error::Input {
             file: archive.describe(member),
             cause,
@@ -284,13 +390,23 @@ pub fn bitcode(inputs: &[Input], archives: &[Arc<Archive>]) -> Result<Vec<Input>
         defined.extend(d);
         wanted.extend(w);
         if archive.members[member as usize].kind == Kind::Bitcode {
-            chosen.push(Input {
-                name: archive.describe(member),
-                bytes: archive.bytes(member).to_vec(),
-            });
+            chosen.push((i, member));
         }
     }
     Ok(chosen)
+}
+
+/// Returns the chosen members as inputs; `None` when one of them is not a bitcode member.
+pub fn member_inputs(archives: &[Arc<Archive>], chosen: &[MemberId]) -> Option<Vec<Input>> {
+    let input = |&(i, member): &MemberId| {
+        let archive = archives.get(i as usize)?;
+        let kind = archive.members.get(member as usize)?.kind;
+        (kind == Kind::Bitcode).then(|| Input {
+            name: archive.describe(member),
+            bytes: archive.bytes(member).to_vec(),
+        })
+    };
+    chosen.iter().map(input).collect()
 }
 
 /// Where Fortran's runtime is, when flang is installed: beside the newest compiler that is not

@@ -134,6 +134,9 @@ impl Natives {
         elsewhere: &mut dyn FnMut(&str) -> bool,
     ) -> Result<(), Error> {
         let mut wanted = wanted;
+        for archive in archives.iter().filter(|a| a.whole) {
+            wanted.extend(self.take(archive, 0)?);
+        }
         // Linkers go through what is needed in order; so the order of constructors is theirs.
         wanted.reverse();
         while let Some(name) = wanted.pop() {
@@ -154,17 +157,21 @@ impl Natives {
             {
                 continue;
             }
-            self.members.push((archive.clone(), member));
-            let number = self.members.len() as u32 - 1;
-            let needed =
-                self.merge(archive.bytes(member), number)
-                    .map_err(|cause| Error::Input {
-                        file: archive.describe(member),
-                        cause,
-                    })?;
+            let needed = self.take(archive, member)?;
             wanted.extend(needed.into_iter().rev());
         }
         Ok(())
+    }
+
+    /// Takes a member in; the names that it needs.
+    fn take(&mut self, archive: &Arc<Archive>, member: u32) -> Result<Vec<String>, Error> {
+        self.members.push((archive.clone(), member));
+        let number = self.members.len() as u32 - 1;
+        self.merge(archive.bytes(member), number)
+            .map_err(|cause| Error::Input {
+                file: archive.describe(member),
+                cause,
+            })
     }
 
     /// Whether a chosen member defines a symbol.

@@ -1,0 +1,278 @@
+//! Options of a compiler's link line, as ompvm takes them.
+//!
+//! A build file's link line can be handed over as it is: what has a meaning here is translated
+//! (`-Wl,-rpath,DIR` looks for libraries in DIR), what only shapes an executable file is left
+//! out, and what would change the program is refused. Only words before the program's file are
+//! looked at; the others are the guest's.
+//!
+//! What not: options of compilation that change code (`-D`, `-mavx2`); the bitcode is made.
+
+use clap::error::ErrorKind;
+use std::collections::VecDeque;
+use std::ffi::OsString;
+
+/// Words without a meaning for bitcode that is run here.
+const WITHOUT_MEANING: &[&str] = &[
+    "-pthread",
+    "-pthreads",
+    "-rdynamic",
+    "-pie",
+    "-no-pie",
+    "-static",
+    "-static-pie",
+    "-static-libgcc",
+    "-static-libstdc++",
+    "-static-openmp",
+    "-shared-libgcc",
+    "-fPIC",
+    "-fpic",
+    "-fPIE",
+    "-fpie",
+    "-fno-pie",
+    "-g",
+    "-s",
+    "-w",
+    "-pipe",
+    "-m64",
+    "-fuse-ld=lld",
+    "-fuse-ld=bfd",
+    "-fuse-ld=gold",
+    "-fuse-ld=mold",
+    "-stdlib=libstdc++",
+    "-flto",
+    "-flto=thin",
+    "-flto=full",
+    "-O",
+    "-O0",
+    "-O1",
+    "-O2",
+    "-O3",
+    "-Ofast",
+    "-Os",
+    "-Oz",
+    "-Og",
+    "-fopenmp",
+];
+
+/// Options of the linker that only shape the executable file, by their beginnings.
+const OF_THE_FILE: &[&str] = &[
+    "--as-needed",
+    "--no-as-needed",
+    "--push-state",
+    "--pop-state",
+    "-Bstatic",
+    "-Bdynamic",
+    "-Bsymbolic",
+    "-dn",
+    "-dy",
+    "--start-group",
+    "--end-group",
+    "-(",
+    "-)",
+    "--export-dynamic",
+    "-export-dynamic",
+    "-E",
+    "--gc-sections",
+    "--no-gc-sections",
+    "-O",
+    "--hash-style",
+    "--build-id",
+    "--enable-new-dtags",
+    "--disable-new-dtags",
+    "--no-undefined",
+    "-no-undefined",
+    "--no-allow-shlib-undefined",
+    "--allow-shlib-undefined",
+    "--copy-dt-needed-entries",
+    "--no-copy-dt-needed-entries",
+    "-s",
+    "-S",
+    "-x",
+    "-X",
+    "--strip-",
+    "--icf",
+    "--threads",
+    "--no-threads",
+    "--warn-",
+    "--no-warn",
+    "--fatal-warnings",
+    "--relax",
+    "--no-relax",
+    "--sort-",
+    "--compress-debug-sections",
+    "--eh-frame-hdr",
+    "--version-script",
+    "--dynamic-list",
+    "--stats",
+    "--verbose",
+    "--demangle",
+    "--gdb-index",
+    "--no-keep-memory",
+    "--reduce-memory-overheads",
+    "--print-",
+    "--cref",
+    "--trace",
+    "--color-diagnostics",
+];
+
+/// Options of the linker with a value in the next word, which only shape the executable file.
+const OF_THE_FILE_WITH_VALUE: &[&str] = &[
+    "-z",
+    "-m",
+    "-rpath-link",
+    "--rpath-link",
+    "-soname",
+    "-h",
+    "-Map",
+    "--dynamic-linker",
+    "-I",
+];
+
+/// How a word is an option of ompvm itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Own {
+    /// Not at all.
+    No,
+    /// With its value, if it has one, in the same word.
+    Whole,
+    /// With its value in the next word.
+    WithNext,
+}
+
+/// Translates the words of a command line up to the program's file; `own` says which are options of
+/// ompvm, `more` whether options may follow a file.
+///
+/// # Errors
+/// A linker option that is not supported.
+pub fn translate(
+    words: Vec<OsString>,
+    own: &dyn Fn(&str) -> Own,
+    more: bool,
+) -> Result<Vec<OsString>, clap::Error> {
+    let mut out = Vec::with_capacity(words.len());
+    let mut words = VecDeque::from(words);
+    while let Some(word) = words.pop_front() {
+        let Some(text) = word.to_str().map(str::to_owned) else {
+            out.push(word);
+            continue;
+        };
+        if text == "--" || ((!text.starts_with('-') || text == "-") && !more) {
+            out.push(word);
+            break;
+        }
+        let known = own(&text);
+        if known != Own::No {
+            out.push(word);
+            if known == Own::WithNext {
+                out.extend(words.pop_front());
+            }
+        } else if let Some(list) = text.strip_prefix("-Wl,") {
+            linker(list.split(',').map(str::to_owned).collect(), &mut out)?;
+        } else if text == "-Xlinker" {
+            // Such words come in pairs; an option and its value are two of them.
+            let mut list = VecDeque::new();
+            list.extend(words.pop_front().and_then(|w| w.into_string().ok()));
+            while words.front().is_some_and(|w| w == "-Xlinker") {
+                words.pop_front();
+                list.extend(words.pop_front().and_then(|w| w.into_string().ok()));
+            }
+            linker(list, &mut out)?;
+        } else if text == "-stdlib=libc++" {
+            out.extend(["-l", "c++"].map(OsString::from));
+        } else if !WITHOUT_MEANING.contains(&&*text) && !text.starts_with("-fopenmp=") {
+            out.push(word);
+        }
+    }
+    out.extend(words);
+    Ok(out)
+}
+
+/// Translates options of the linker.
+fn linker(mut list: VecDeque<String>, out: &mut Vec<OsString>) -> Result<(), clap::Error> {
+    while let Some(option) = list.pop_front() {
+        let joined = ["-rpath=", "--rpath="]
+            .iter()
+            .find_map(|p| option.strip_prefix(p));
+        if let Some(folder) = joined {
+            out.extend(["-L", folder].map(OsString::from));
+        } else if matches!(&*option, "-rpath" | "--rpath" | "-R") {
+            out.push("-L".into());
+            out.extend(list.pop_front().map(OsString::from));
+        } else if option.starts_with("-l") || option.starts_with("-L") {
+            out.push(option.into());
+        } else if OF_THE_FILE_WITH_VALUE.contains(&&*option) {
+            list.pop_front();
+        } else if !OF_THE_FILE.iter().any(|o| option.starts_with(o))
+            && !OF_THE_FILE_WITH_VALUE
+                .iter()
+                .any(|o| option.starts_with(&format!("{o}=")))
+        {
+            let why = match &*option {
+                "--whole-archive" | "-whole-archive" => {
+                    "; name the members that are needed with `--with`"
+                }
+                _ => "",
+            };
+            let text = format!("the linker option `{option}` is not supported{why}\n");
+            return Err(clap::Error::raw(ErrorKind::UnknownArgument, text));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn translated(words: &[&str]) -> Result<Vec<String>, String> {
+        let words = words.iter().map(OsString::from).collect();
+        let own = |w: &str| match w {
+            "-l" | "-L" | "--with" => Own::WithNext,
+            _ if w.starts_with("-l") => Own::Whole,
+            _ => Own::No,
+        };
+        let words = translate(words, &own, false).map_err(|e| e.to_string())?;
+        Ok(words
+            .into_iter()
+            .map(|w| w.into_string().unwrap())
+            .collect())
+    }
+
+    #[test]
+    fn a_link_line_is_taken_as_it_is() {
+        let line = [
+            "-pthread",
+            "-rdynamic",
+            "-O3",
+            "-fopenmp=libomp",
+            "-Wl,-rpath,/opt/lib,--as-needed",
+            "-Wl,-z,relro,-lfoo",
+            "-Xlinker",
+            "-rpath=/x",
+            "-lm",
+            "--with",
+            "-pthread",
+            "a.bc",
+            "-pthread",
+            "-Wl,x",
+        ];
+        let words = [
+            "-L", "/opt/lib", "-lfoo", "-L", "/x", "-lm", "--with", "-pthread", "a.bc", "-pthread",
+            "-Wl,x",
+        ];
+        assert_eq!(translated(&line).unwrap(), words);
+    }
+
+    #[test]
+    fn options_that_would_change_the_program_are_refused() {
+        for option in ["--wrap=malloc", "--defsym=a=b", "-T", "--whole-archive"] {
+            let refused = translated(&[&format!("-Wl,{option}"), "a.bc"]).unwrap_err();
+            assert!(refused.contains(option), "{refused}");
+        }
+    }
+
+    #[test]
+    fn standard_input_is_a_file() {
+        assert_eq!(translated(&["-pthread", "-", "-g"]).unwrap(), ["-", "-g"]);
+    }
+}
