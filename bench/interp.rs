@@ -4,7 +4,7 @@
 //! What not: no comparison with peers; `cargo xtask bench` does that side by side.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use ompvm::api::{Config, Engine, Linker, Module, Process};
+use ompvm::api::{Config, Engine, Linker, Module, Process, Tier};
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -26,14 +26,36 @@ fn bitcode() -> Vec<u8> {
     bytes
 }
 
+/// An empty call of compiled code.
+fn call_compiled(c: &mut Criterion, bytes: &[u8]) {
+    let process = process_in(bytes, Tier::Opt);
+    // SAFETY: the guest's functions have these signatures.
+    let (nothing, fib) = unsafe {
+        (
+            process.typed_func::<(), i32>("nothing").unwrap(),
+            process.typed_func::<(i64,), i64>("fib").unwrap(),
+        )
+    };
+    let mut group = c.benchmark_group("opt");
+    group.bench_function("call from Rust", |b| b.iter(|| nothing.call(()).unwrap()));
+    group.bench_function("call from Rust with an argument", |b| {
+        b.iter(|| fib.call((black_box(1),)).unwrap());
+    });
+    group.finish();
+}
+
 fn process(bytes: &[u8]) -> Process {
+    process_in(bytes, Tier::Interp)
+}
+
+fn process_in(bytes: &[u8], tier: Tier) -> Process {
     let engine = Engine::default();
     let module = Module::from_bytes(&engine, "kernels.bc", bytes).expect("valid bitcode");
     let program = Linker::new(&engine)
         .link(&module)
         .expect("everything resolves");
     program
-        .start(Config::new().num_threads(2))
+        .start(Config::new().num_threads(2).tier(tier))
         .expect("the program starts")
 }
 
@@ -71,6 +93,7 @@ fn kernels(c: &mut Criterion) {
     group.throughput(Throughput::Elements(1));
     group.bench_function("call from Rust", |b| b.iter(|| nothing.call(()).unwrap()));
     group.finish();
+    call_compiled(c, &bytes);
 }
 
 fn start(c: &mut Criterion) {

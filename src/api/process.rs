@@ -12,6 +12,9 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 
 /// A program that has been started: its data lives as long as this value.
+///
+/// Threads of the host may share it and call its functions at once, as [threads](super#threads)
+/// tells.
 #[derive(Debug)]
 pub struct Process {
     inner: process::Process,
@@ -57,7 +60,7 @@ impl Process {
     }
 
     /// A guest function by name, to be called with the arguments `P` (a tuple of scalars,
-    /// [`GuestPtr`]s and slices) and giving `R`.
+    /// [`GuestPtr`]s and slices) and giving `R`. Looking it up costs more than calling it: keep it.
     ///
     /// # Errors
     /// [`Error::Host`] when there is no such function or its signature is another.
@@ -114,6 +117,8 @@ pub struct GuestSlice<T> {
 
 // SAFETY: it owns its memory like a Box of a slice.
 unsafe impl<T: Send> Send for GuestSlice<T> {}
+// SAFETY: as above; a shared one only gives shared slices and the address.
+unsafe impl<T: Sync> Sync for GuestSlice<T> {}
 
 impl<T: Copy> GuestSlice<T> {
     fn new(len: usize, value: impl Fn(usize) -> T) -> Result<GuestSlice<T>, Error> {

@@ -24,10 +24,12 @@ fn everything_unresolved_is_named_with_its_use() {
            %c = icmp ne ptr @maybe, null ret void }",
     )
     .unwrap_err();
+    let text = e.to_string();
     assert_eq!(
-        e.to_string(),
+        text.lines().next().unwrap(),
         "unresolved symbols: `data` (used in `f`), `nobody` (used in `f`), `somebody` (used in `f`)"
     );
+    assert!(text.contains("--with FILE"), "{text}");
 }
 
 #[test]
@@ -232,4 +234,169 @@ fn what_is_unsupported_can_wait_until_it_is_reached() {
     let run = |config: Config| program.start(config).unwrap().run_main().unwrap().code();
     assert_eq!(run(Config::new().arg("test")), 7);
     assert_eq!(run(Config::new().arg("test").arg("more")), 125);
+}
+
+/// Several threads of the host call the same program: each has its own thread_local variable, its own
+/// faults and exits, and teams of its own.
+#[test]
+fn threads_of_the_host_call_at_once() {
+    let text = "@mine = internal thread_local global i64 0
+         @all = global i64 0
+         declare void @exit(i32)
+         declare void @__kmpc_fork_call(ptr, i32, ptr, ...)
+         define i64 @count(i64 %n) {
+           %old = load i64, ptr @mine %new = add i64 %old, %n store i64 %new, ptr @mine
+           %was = atomicrmw add ptr @all, i64 %n seq_cst ret i64 %new }
+         define i32 @divide(i32 %a, i32 %b) { %q = sdiv i32 %a, %b ret i32 %q }
+         define void @stop() { call void @exit(i32 3) unreachable }
+         define internal void @body(ptr %g, ptr %b, ptr %sum) {
+           %was = atomicrmw add ptr %sum, i64 1 seq_cst ret void }
+         define i64 @team() { %sum = alloca i64 store i64 0, ptr %sum
+           call void (ptr, i32, ptr, ...) @__kmpc_fork_call(ptr null, i32 1, ptr @body, ptr %sum)
+           %n = load i64, ptr %sum ret i64 %n }";
+    for tier in [Tier::Interp, Tier::Opt, Tier::Auto] {
+        let program = Linker::new(&Engine::default())
+            .link(&module(text).unwrap())
+            .unwrap();
+        let config = Config::new().arg("test").tier(tier).num_threads(3);
+        let process = program.start(config).unwrap();
+        // SAFETY: these are the functions' signatures.
+        let (count, divide, stop, team) = unsafe {
+            (
+                process.typed_func::<(i64,), i64>("count").unwrap(),
+                process.typed_func::<(i32, i32), i32>("divide").unwrap(),
+                process.typed_func::<(), ()>("stop").unwrap(),
+                process.typed_func::<(), i64>("team").unwrap(),
+            )
+        };
+        let team_size = team.call(()).unwrap();
+        let work = || {
+            for i in 1..=200 {
+                assert_eq!(count.call((1,)).unwrap(), i);
+                assert_eq!(divide.call((i as i32, 1)).unwrap(), i as i32);
+                match i % 50 {
+                    10 => assert!(matches!(divide.call((1, 0)), Err(Error::Trap(_)))),
+                    20 => assert!(matches!(stop.call(()), Err(Error::Host(_)))),
+                    30 => assert_eq!(team.call(()).unwrap(), team_size),
+                    _ => {}
+                }
+            }
+        };
+        for _ in 0..3 {
+            std::thread::scope(|scope| {
+                for _ in 0..6 {
+                    scope.spawn(work);
+                }
+            });
+        }
+        // SAFETY: no guest code runs now.
+        let all = unsafe { process.global::<i64>("all").unwrap().read() };
+        assert_eq!(all, 3 * 6 * 200, "{tier:?}");
+    }
+}
+
+/// Destructors of thread_local objects run when their thread ends, if the program is still there; else
+/// not, and never after it.
+#[test]
+fn destructors_of_threads_run_while_the_program_lives() {
+    let text = "@__dso_handle = external global i8
+         @gone = global i64 0
+         declare i32 @__cxa_thread_atexit(ptr, ptr, ptr)
+         define internal void @destroy(ptr %p) { %was = atomicrmw add ptr %p, i64 1 seq_cst ret void }
+         define i32 @begin() { %r = call i32 @__cxa_thread_atexit(ptr @destroy, ptr @gone, ptr @__dso_handle) ret i32 %r }";
+    for tier in [Tier::Interp, Tier::Opt] {
+        let program = Linker::new(&Engine::default())
+            .link(&module(text).unwrap())
+            .unwrap();
+        let process = program.start(Config::new().arg("test").tier(tier)).unwrap();
+        let begin = || {
+            // SAFETY: this is the function's signature.
+            let begin = unsafe { process.typed_func::<(), i32>("begin") }.unwrap();
+            assert_eq!(begin.call(()).unwrap(), 0);
+        };
+        std::thread::scope(|scope| {
+            scope.spawn(begin);
+        });
+        begin();
+        // SAFETY: no guest code runs now.
+        let gone = unsafe { process.global::<i64>("gone").unwrap().read() };
+        assert_eq!(gone, 1, "{tier:?}");
+        // A thread that outlives the program.
+        let (ready, wait) = std::sync::mpsc::channel::<()>();
+        let (registered, told) = std::sync::mpsc::channel::<()>();
+        std::thread::scope(|scope| {
+            let process = std::sync::Arc::new(std::sync::Mutex::new(Some(process)));
+            let theirs = process.clone();
+            let other = scope.spawn(move || {
+                {
+                    let process = theirs.lock().unwrap();
+                    let process = process.as_ref().unwrap();
+                    // SAFETY: this is the function's signature.
+                    let begin = unsafe { process.typed_func::<(), i32>("begin") }.unwrap();
+                    assert_eq!(begin.call(()).unwrap(), 0);
+                }
+                registered.send(()).unwrap();
+                wait.recv().unwrap();
+            });
+            told.recv().unwrap();
+            drop(process.lock().unwrap().take());
+            ready.send(()).unwrap();
+            other.join().unwrap();
+        });
+    }
+}
+
+/// Narrow arguments and results travel as the function's declaration says, on either way of calling.
+#[test]
+fn narrow_values_are_extended_as_declared() {
+    let text = "define signext i8 @s8(i8 signext %a) { %b = sext i8 %a to i32 %c = sub i32 %b, 1 %d = trunc i32 %c to i8 ret i8 %d }
+         define zeroext i16 @u16(i16 zeroext %a) { %b = zext i16 %a to i32 %c = lshr i32 %b, 1 %d = trunc i32 %c to i16 ret i16 %d }
+         define i64 @wide(i8 signext %a) { %b = sext i8 %a to i64 ret i64 %b }
+         define zeroext i1 @not(i1 zeroext %a) { %b = xor i1 %a, true ret i1 %b }
+         define double @eight(i32 %a, double %b, float %c, i64 %d, i8 signext %e, double %f, i32 %g, i64 %h) {
+           %c1 = fpext float %c to double %a1 = sitofp i32 %a to double %d1 = sitofp i64 %d to double
+           %e1 = sitofp i8 %e to double %g1 = sitofp i32 %g to double %h1 = sitofp i64 %h to double
+           %x1 = fadd double %a1, %b %x2 = fadd double %x1, %c1 %x3 = fadd double %x2, %d1
+           %x4 = fadd double %x3, %e1 %x5 = fadd double %x4, %f %x6 = fadd double %x5, %g1
+           %x7 = fadd double %x6, %h1 ret double %x7 }";
+    for tier in [Tier::Interp, Tier::Opt] {
+        let program = Linker::new(&Engine::default())
+            .link(&module(text).unwrap())
+            .unwrap();
+        let p = program.start(Config::new().arg("test").tier(tier)).unwrap();
+        // SAFETY: these are the functions' signatures, one of them with the other signedness, which
+        // takes the general way.
+        unsafe {
+            assert_eq!(
+                p.typed_func::<(i8,), i8>("s8")
+                    .unwrap()
+                    .call((-3,))
+                    .unwrap(),
+                -4
+            );
+            assert_eq!(
+                p.typed_func::<(u8,), u8>("s8")
+                    .unwrap()
+                    .call((0x80,))
+                    .unwrap(),
+                0x7f
+            );
+            let half = p.typed_func::<(u16,), u16>("u16").unwrap();
+            assert_eq!(half.call((0xfffe,)).unwrap(), 0x7fff);
+            let half = p.typed_func::<(i16,), i16>("u16").unwrap();
+            assert_eq!(half.call((-2,)).unwrap(), 0x7fff);
+            for way in [-1i8, 5] {
+                let wide = p.typed_func::<(i8,), i64>("wide").unwrap();
+                assert_eq!(wide.call((way,)).unwrap(), i64::from(way));
+                let wide = p.typed_func::<(u8,), i64>("wide").unwrap();
+                assert_eq!(wide.call((way as u8,)).unwrap(), i64::from(way));
+            }
+            let not = p.typed_func::<(bool,), bool>("not").unwrap();
+            assert!(!not.call((true,)).unwrap() && not.call((false,)).unwrap());
+            let eight = p
+                .typed_func::<(i32, f64, f32, i64, i8, f64, i32, i64), f64>("eight")
+                .unwrap();
+            assert_eq!(eight.call((-1, 2.0, 3.0, 4, -5, 6.0, 7, 8)).unwrap(), 24.0);
+        }
+    }
 }

@@ -1,20 +1,35 @@
 //! Guest functions called from Rust with checked signatures.
 //!
 //! Why signatures are compared with the guest's: a wrong one is an error here and memory
-//! corruption in C. What not: what the arguments mean, which is why making one is `unsafe`.
+//! corruption in C. How a call is made: the types are known when this is compiled, so it is an
+//! ordinary C call of the function's address, without a list of arguments ([`Arguments::call`]);
+//! a signature that C's rules for these types do not cover takes the general way, by a plan.
+//!
+//! What not: what the arguments mean, which is why making one is `unsafe`.
 
-use crate::ir::{FuncId, GlobalRef};
+use crate::ir::{FuncId, Function, GlobalRef};
 use crate::support::error::Error;
 use crate::tier::process::{self, Process};
-use crate::tier::value::{GuestPtr, GuestValue, ValueKind};
+use crate::tier::value::{GuestPtr, GuestValue, Sealed, ValueKind};
+use std::ffi::c_void;
 use std::fmt;
 use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+
+/// Most arguments of a call from Rust.
+const MOST: usize = 8;
 
 /// One argument of a guest function: a scalar, a pointer, or a slice (of which the guest gets the
 /// address).
-pub trait Argument {
+pub trait Argument: Sealed {
     /// What the guest sees.
     const KIND: ValueKind;
+    /// True if a C caller sign-extends it.
+    const SIGNED: bool;
+    /// How C functions take it.
+    type Native: Copy;
+    /// As a C argument.
+    fn native(self) -> Self::Native;
     /// In the low bits of a slot.
     fn slot(self) -> u64;
 }
@@ -23,6 +38,12 @@ macro_rules! scalars {
     ($($t:ty),*) => {$(
         impl Argument for $t {
             const KIND: ValueKind = <$t as GuestValue>::KIND;
+            const SIGNED: bool = <$t as GuestValue>::SIGNED;
+            type Native = <$t as GuestValue>::Native;
+            #[inline]
+            fn native(self) -> Self::Native {
+                self.to_native()
+            }
             fn slot(self) -> u64 {
                 self.to_slot()
             }
@@ -35,53 +56,103 @@ scalars!(
 
 impl<T: 'static> Argument for GuestPtr<T> {
     const KIND: ValueKind = ValueKind::Ptr;
+    const SIGNED: bool = false;
+    type Native = *mut c_void;
+    #[inline]
+    fn native(self) -> *mut c_void {
+        self.to_native()
+    }
     fn slot(self) -> u64 {
         self.to_slot()
     }
 }
 
+impl<T> Sealed for &[T] {}
 impl<T> Argument for &[T] {
     const KIND: ValueKind = ValueKind::Ptr;
+    const SIGNED: bool = false;
+    type Native = *mut c_void;
+    #[inline]
+    fn native(self) -> *mut c_void {
+        self.as_ptr().cast_mut().cast()
+    }
     fn slot(self) -> u64 {
         self.as_ptr().expose_provenance() as u64
     }
 }
 
+impl<T> Sealed for &mut [T] {}
 impl<T> Argument for &mut [T] {
     const KIND: ValueKind = ValueKind::Ptr;
+    const SIGNED: bool = false;
+    type Native = *mut c_void;
+    #[inline]
+    fn native(self) -> *mut c_void {
+        self.as_mut_ptr().cast()
+    }
     fn slot(self) -> u64 {
         self.as_mut_ptr().expose_provenance() as u64
     }
 }
 
+/// Keeps [`Arguments`] to tuples.
+mod sealed {
+    pub trait Tuple {}
+}
+
 /// The arguments of a guest function: a tuple of up to eight [`Argument`]s.
-pub trait Arguments {
+pub trait Arguments: sealed::Tuple {
     /// What the guest sees.
-    fn kinds() -> Vec<ValueKind>;
+    const KINDS: &'static [ValueKind];
+    /// Which of them a C caller sign-extends.
+    const SIGNED: &'static [bool];
     /// Their slots.
-    fn slots(self) -> Vec<u64>;
+    fn slots(self) -> [u64; MOST];
+    /// Calls a C function with them.
+    ///
+    /// # Safety
+    /// At `target` is a function of these parameters and this result.
+    unsafe fn call<R: GuestValue>(self, target: usize) -> R::Native;
 }
 
 macro_rules! tuples {
     ($(($($p:ident)*))*) => {$(
+        impl<$($p: Argument),*> sealed::Tuple for ($($p,)*) {}
         impl<$($p: Argument),*> Arguments for ($($p,)*) {
-            fn kinds() -> Vec<ValueKind> {
-                vec![$($p::KIND),*]
-            }
+            const KINDS: &'static [ValueKind] = &[$($p::KIND),*];
+            const SIGNED: &'static [bool] = &[$($p::SIGNED),*];
             #[allow(non_snake_case, reason = "the tuple's fields are named as their types")]
-            fn slots(self) -> Vec<u64> {
+            fn slots(self) -> [u64; MOST] {
                 let ($($p,)*) = self;
-                vec![$($p.slot()),*]
+                let mut slots = [0; MOST];
+                let given: &[u64] = &[$($p.slot()),*];
+                slots[..given.len()].copy_from_slice(given);
+                slots
+            }
+            #[inline]
+            #[allow(non_snake_case, reason = "the tuple's fields are named as their types")]
+            unsafe fn call<Out: GuestValue>(self, target: usize) -> Out::Native {
+                let ($($p,)*) = self;
+                // SAFETY: the caller's promise.
+                unsafe {
+                    let f = std::mem::transmute::<
+                        usize,
+                        extern "C-unwind" fn($($p::Native),*) -> Out::Native,
+                    >(target);
+                    f($($p.native()),*)
+                }
             }
         }
     )*};
 }
 tuples! { () (A) (A B) (A B C) (A B C D) (A B C D E) (A B C D E G) (A B C D E G H) (A B C D E G H I) }
 
-/// A guest function with a checked signature, as long as its process lives.
+/// A guest function with a checked signature, as long as its process lives. Threads may share it.
 pub struct TypedFunc<'p, P, R> {
     process: &'p Process,
     id: FuncId,
+    /// Its address, if a C call with `P` and `R` is right for it; else 0.
+    target: usize,
     marker: PhantomData<fn(P) -> R>,
 }
 
@@ -95,26 +166,38 @@ impl<P, R> fmt::Debug for TypedFunc<'_, P, R> {
     }
 }
 
+/// Returns true if a C call extends narrow arguments as the function expects, and nothing about
+/// its parameters is special.
+fn is_plain<P: Arguments>(function: &Function) -> bool {
+    let params = function.params.iter().zip(P::KINDS).zip(P::SIGNED);
+    let plain = params.into_iter().all(|((attrs, &kind), &signed)| {
+        let narrow = matches!(kind, ValueKind::Int(bits) if bits < 32);
+        attrs.byval.is_none() && !attrs.nest && (!narrow || attrs.signext == signed)
+    });
+    plain && function.params.len() == P::KINDS.len()
+}
+
 impl<'p, P: Arguments, R: GuestValue> TypedFunc<'p, P, R> {
     pub(super) fn new(process: &'p Process, name: &str) -> Result<Self, Error> {
-        let module = &process.image().module;
-        let symbol = module
-            .symbol(name)
-            .map(|s| process.image().resolve_alias(s));
+        let image = process.image();
+        let module = &image.module;
+        let symbol = module.symbol(name).map(|s| image.resolve_alias(s));
         let Some(GlobalRef::Func(id)) = symbol else {
             return Err(Error::Host(format!("the program has no function `{name}`")));
         };
-        let wanted = (P::kinds(), R::KIND);
-        match process::signature(module, &module.functions[id]) {
-            Some(found) if found == wanted => Ok(TypedFunc {
+        let function = &module.functions[id];
+        let stub = image.func_ref(id).map_or(0, |f| f.stub);
+        match process::signature(module, function) {
+            Some((params, ret)) if params == P::KINDS && ret == R::KIND => Ok(TypedFunc {
                 process,
                 id,
+                target: if is_plain::<P>(function) { stub } else { 0 },
                 marker: PhantomData,
             }),
-            Some(found) => Err(Error::Host(format!(
+            Some((params, ret)) => Err(Error::Host(format!(
                 "`{name}` is {}, not {}",
-                show(&found),
-                show(&wanted)
+                show(&params, ret),
+                show(P::KINDS, R::KIND)
             ))),
             None => Err(Error::Host(format!(
                 "`{name}` has structs, vectors or variadic arguments, which Rust cannot pass"
@@ -127,23 +210,43 @@ impl<'p, P: Arguments, R: GuestValue> TypedFunc<'p, P, R> {
     /// # Errors
     /// [`Error::Trap`] when the guest faults, after which see [the module](super#after-a-trap);
     /// [`Error::Host`] when it calls `exit`.
+    #[inline]
     pub fn call(&self, arguments: P) -> Result<R, Error> {
+        if self.target == 0 {
+            return self.call_by_plan(arguments);
+        }
+        let mut out = MaybeUninit::<R::Native>::uninit();
+        // SAFETY: the signature was checked, and its meaning promised, when this was made; slices
+        // and scalars have nothing to drop. Without an error the function has returned, and `out`
+        // is set.
+        unsafe {
+            let target = self.target;
+            self.process.run(|| {
+                out.write(arguments.call::<R>(target));
+            })?;
+            Ok(R::from_native(out.assume_init()))
+        }
+    }
+
+    #[cold]
+    fn call_by_plan(&self, arguments: P) -> Result<R, Error> {
         let mut slots = arguments.slots();
-        for (slot, kind) in slots.iter_mut().zip(P::kinds()) {
-            if let ValueKind::Int(bits) = kind
+        let slots = &mut slots[..P::KINDS.len()];
+        for (slot, kind) in slots.iter_mut().zip(P::KINDS) {
+            if let ValueKind::Int(bits) = *kind
                 && bits < 64
             {
                 *slot &= (1 << bits) - 1;
             }
         }
         let mut ret = 0;
-        // SAFETY: the signature was checked, and its meaning promised, when this was made.
-        unsafe { self.process.call(self.id, &slots, &mut ret)? };
+        // SAFETY: as in `call`.
+        unsafe { self.process.call(self.id, slots, &mut ret)? };
         Ok(R::from_slot(ret))
     }
 }
 
-fn show((params, ret): &(Vec<ValueKind>, ValueKind)) -> String {
+fn show(params: &[ValueKind], ret: ValueKind) -> String {
     let list: Vec<_> = params.iter().map(ToString::to_string).collect();
     format!("{ret}({})", list.join(", "))
 }

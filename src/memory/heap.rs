@@ -19,6 +19,7 @@
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Bytes from which on a block is kept.
@@ -114,8 +115,12 @@ impl Table {
 }
 
 /// From here on blocks that the calling thread asks for are kept.
+#[inline]
 pub fn keep_from_here() {
-    if std::env::var_os("OMPVM_SPECULATE").is_none_or(|v| v != "0") {
+    // Read once: each call from Rust comes here.
+    static ASKED: OnceLock<bool> = OnceLock::new();
+    let asked = || std::env::var_os("OMPVM_SPECULATE").is_none_or(|v| v != "0");
+    if *ASKED.get_or_init(asked) {
         KEEPS.set(true);
     }
 }

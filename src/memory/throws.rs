@@ -69,9 +69,27 @@ struct Globals {
 pub struct InHand(Globals);
 
 /// What this thread has in hand now.
+#[inline]
 pub fn in_hand() -> InHand {
-    // SAFETY: the library's per-thread record, which it makes at the first use.
-    InHand(unsafe { *__cxa_get_globals() })
+    // SAFETY: the library's per-thread record.
+    InHand(unsafe { *globals() })
+}
+
+/// The library's record of this thread, which stays where it is for the thread's life. Asked for once:
+/// each call from Rust comes here.
+#[inline]
+fn globals() -> *mut Globals {
+    thread_local! {
+        static RECORD: Cell<*mut Globals> = const { Cell::new(std::ptr::null_mut()) };
+    }
+    let known = RECORD.get();
+    if !known.is_null() {
+        return known;
+    }
+    // SAFETY: the library makes the record at the first use.
+    let record = unsafe { __cxa_get_globals() };
+    RECORD.set(record);
+    record
 }
 
 impl InHand {
@@ -79,7 +97,7 @@ impl InHand {
     /// exceptions leak, as whatever else its frames owned.
     pub fn restore(self) {
         // SAFETY: as in `in_hand`, on the same thread.
-        unsafe { *__cxa_get_globals() = self.0 };
+        unsafe { *globals() = self.0 };
     }
 }
 

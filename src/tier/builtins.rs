@@ -61,6 +61,11 @@ unsafe extern "C" fn cxa_thread_atexit(
     arg: *mut c_void,
     _dso: *mut c_void,
 ) -> c_int {
+    thread_atexit(f, arg)
+}
+
+/// Has the C library call `f` when the calling thread ends.
+pub(super) fn thread_atexit(f: extern "C-unwind" fn(*mut c_void), arg: *mut c_void) -> c_int {
     // SAFETY: as the guest asks; the handle names the program itself (null would not do: glibc
     // compares it with a cache that starts as null).
     unsafe { __cxa_thread_atexit_impl(f, arg, (&raw const DSO).cast_mut().cast()) }

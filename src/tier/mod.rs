@@ -30,6 +30,7 @@ pub mod runtime;
 mod sample;
 #[cfg(test)]
 mod tests;
+mod thread_exit;
 mod turns;
 mod units;
 pub mod value;

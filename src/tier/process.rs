@@ -10,19 +10,21 @@
 //! What not: an embedded guest's exit from a thread that it made itself ends the process, as the
 //! threads of a team cannot be taken back.
 
+use super::builtins;
 use super::dynamic;
 use super::link::Linked;
 use super::policy::{Mode, Tiers};
 use super::sample;
+use super::thread_exit::{self, Lifetime};
 use super::value::ValueKind;
 use crate::ir::{Function, GlobalRef, Type};
 use crate::jit::tools;
 use crate::kmpc::{hooks, ompt};
 use crate::llvm::cache::Shelf;
 use crate::memory::activation::{self, Activation, Exit};
-use crate::memory::heap;
 use crate::memory::image::Image;
 use crate::memory::stack::{self, Stack};
+use crate::memory::{func, heap};
 use crate::memory::{signals, thread, throws};
 use crate::offload::{outlined, program};
 use crate::support::error::{Error, Trap, TrapKind};
@@ -82,21 +84,56 @@ pub struct Process {
     image: Arc<Image>,
     /// Keeps libraries and host functions alive longer than the image.
     linked: Linked,
-    argv: Vec<*mut c_char>,
-    _args: Vec<CString>,
+    argv: ArgumentVector,
     native: bool,
     stack: usize,
     handlers: Arc<Handlers>,
+    /// `None` in the native manner, in which programs never go.
+    lifetime: Option<Arc<Lifetime>>,
     ended: bool,
 }
 
-// SAFETY: argv points into `_args`, which moves with it and is only read.
-unsafe impl Send for Process {}
+// Threads of the host may call a program at once, as its own threads do: what a thread needs
+// (guest stack, thread_local variables, activations) is made at its first call and goes with it.
+const _: () = {
+    const fn shared<T: Send + Sync>() {}
+    shared::<Process>();
+};
+
+/// `argv` of a program: pointers to strings that it owns, and a null.
+#[derive(Debug)]
+struct ArgumentVector {
+    pointers: Vec<*mut c_char>,
+    _strings: Vec<CString>,
+}
+
+// SAFETY: the pointers lead to the strings' own memory, which stays where it is; the host only
+// reads them.
+unsafe impl Send for ArgumentVector {}
+// SAFETY: as above.
+unsafe impl Sync for ArgumentVector {}
+
+impl ArgumentVector {
+    fn new(strings: Vec<CString>) -> ArgumentVector {
+        let pointers = strings.iter().map(|a| a.as_ptr().cast_mut());
+        ArgumentVector {
+            pointers: pointers.chain([ptr::null_mut()]).collect(),
+            _strings: strings,
+        }
+    }
+
+    fn as_ptr(&self) -> *mut *mut c_char {
+        self.pointers.as_ptr().cast_mut()
+    }
+}
 
 /// What an embedded run on this thread needs to come back.
 struct Run {
     act: Activation,
-    handlers: Arc<Handlers>,
+    /// Those of the process, which outlives the run.
+    handlers: *const Handlers,
+    /// The serial number of its image.
+    serial: u64,
 }
 
 thread_local! {
@@ -252,9 +289,7 @@ impl Process {
             true => None,
             false => register_regions(&image),
         };
-        let mut argv: Vec<*mut c_char> =
-            options.args.iter().map(|a| a.as_ptr().cast_mut()).collect();
-        argv.push(ptr::null_mut());
+        let lifetime = (!options.native).then(|| Lifetime::begin(image.serial()));
         let tiers = Tiers::start(&image, options.mode, options.native, options.shelf)?;
         let process = Process {
             _devices: registration,
@@ -263,11 +298,11 @@ impl Process {
             image,
             _tiers: tiers,
             linked,
-            argv,
-            _args: options.args,
+            argv: ArgumentVector::new(options.args),
             native: options.native,
             stack: options.stack,
             handlers: Arc::default(),
+            lifetime,
             ended: false,
         };
         if process.native {
@@ -331,7 +366,7 @@ impl Process {
             // SAFETY: glibc gives constructors main's arguments; those that take none ignore them.
             unsafe {
                 let f = std::mem::transmute::<usize, Main>(address);
-                f(self.argc(), self.argv.as_ptr().cast_mut(), environ);
+                f(self.argc(), self.argv.as_ptr(), environ);
             }
         }
     }
@@ -357,10 +392,12 @@ impl Process {
     }
 
     fn argc(&self) -> c_int {
-        (self.argv.len() - 1) as c_int
+        (self.argv.pointers.len() - 1) as c_int
     }
 
-    /// Runs `f`, which runs guest code; when embedded, exits and faults come back.
+    /// Runs `f`, which runs guest code; when embedded, exits and faults come back. Allocates
+    /// nothing: it is most of what an empty call from Rust costs.
+    #[inline]
     fn guarded(&self, f: impl FnOnce(&Process) -> usize) -> Result<Option<i32>, Error> {
         match self.stack {
             0 => self.guarded_here(f),
@@ -379,13 +416,14 @@ impl Process {
             return Ok(None);
         }
         let state = thread::current();
-        let mut run = Box::new(Run {
+        let mut run = Run {
             act: Activation::default(),
-            handlers: self.handlers.clone(),
-        });
+            handlers: &raw const *self.handlers,
+            serial: self.image.serial(),
+        };
         run.act.catch_traps = true;
         let in_hand = throws::in_hand();
-        let outer = RUN.replace(&raw mut *run);
+        let outer = RUN.replace(&raw mut run);
         let mut once = Some(|| f(self));
         // SAFETY: `run` and `once` outlive the activation; what `f` runs is guest code called
         // through stubs, and this function's own frames below have nothing to drop when left.
@@ -438,7 +476,7 @@ impl Process {
         let exited = self.guarded(|p| {
             ompt::decide();
             // SAFETY: reading the C library's variable, as its start-up code does.
-            status = unsafe { main(p.argc(), p.argv.as_ptr().cast_mut(), environ) };
+            status = unsafe { main(p.argc(), p.argv.as_ptr(), environ) };
             0
         })?;
         self.ended = true;
@@ -462,9 +500,10 @@ impl Process {
     }
 
     fn run_handlers(&self) -> Result<Option<i32>, Error> {
-        let handlers = self.handlers.clone();
-        let exited = self.guarded(|_| {
-            run_all(&handlers);
+        let exited = self.guarded(|p| {
+            // Objects of this thread go before static ones (C++17, 6.9.3.4).
+            thread_exit::run_own(p.image.serial());
+            run_all(&p.handlers);
             0
         });
         // SAFETY: flushes every stream.
@@ -492,16 +531,28 @@ impl Process {
         };
         let plan = func.plan().map_err(Error::Host)?;
         let slots: Vec<*const u64> = args.iter().map(ptr::from_ref).collect();
+        // SAFETY: the slots match the function's own signature, which the caller checked; the
+        // closure has nothing to drop.
+        unsafe { self.run(|| plan.call(func.stub, &slots, ret)) }
+    }
+
+    /// Runs `f`, which calls a function of the guest.
+    ///
+    /// # Errors
+    /// A fault or an exit of the guest, when embedded.
+    ///
+    /// # Safety
+    /// `f` calls functions of this program with arguments that they take, and holds nothing that
+    /// has to be dropped if the call does not come back.
+    #[inline]
+    pub unsafe fn run(&self, f: impl FnOnce()) -> Result<(), Error> {
         let exited = self.guarded(|_| {
-            // SAFETY: the slots match the function's own signature, which the caller checked.
-            unsafe { plan.call(func.stub, &slots, ret) };
+            f();
             0
         })?;
         match exited {
             None => Ok(()),
-            Some(status) => Err(Error::Host(format!(
-                "the guest exited with status {status}"
-            ))),
+            Some(status) => Err(exit_in_call(status)),
         }
     }
 }
@@ -519,7 +570,15 @@ impl Drop for Process {
             // A process that never ran main still has destructors; their faults have no reader.
             let _ = self.run_handlers();
         }
+        if let Some(lifetime) = &self.lifetime {
+            lifetime.end();
+        }
     }
+}
+
+#[cold]
+fn exit_in_call(status: i32) -> Error {
+    Error::Host(format!("the guest exited with status {status}"))
 }
 
 /// The kinds of a function's parameters and result, when all are scalars.
@@ -581,7 +640,8 @@ extern "C-unwind" fn embedded_exit(status: c_int) -> ! {
     }
     // SAFETY: the run is live on this thread: its frame is further out.
     unsafe {
-        run_all(&(*run).handlers);
+        thread_exit::run_own((*run).serial);
+        run_all(&*(*run).handlers);
         libc::fflush(ptr::null_mut());
         activation::jump(&raw const (*run).act, status as usize)
     }
@@ -607,7 +667,7 @@ extern "C-unwind" fn embedded_cxa_atexit(
         return -1;
     }
     // SAFETY: the run is live on this thread.
-    let handlers = unsafe { &(*current).handlers };
+    let handlers = unsafe { &*(*current).handlers };
     handlers.0.lock().push(Handler {
         run,
         arg: arg.expose_provenance(),
@@ -617,6 +677,18 @@ extern "C-unwind" fn embedded_cxa_atexit(
 
 extern "C-unwind" fn embedded_atexit(run: extern "C-unwind" fn(*mut c_void)) -> c_int {
     embedded_cxa_atexit(run, ptr::null_mut(), ptr::null_mut())
+}
+
+/// `__cxa_thread_atexit` (Itanium C++ ABI, 3.3.5).
+extern "C-unwind" fn embedded_thread_atexit(
+    run: thread_exit::Destructor,
+    arg: *mut c_void,
+    _dso: *mut c_void,
+) -> c_int {
+    let program = func::from_address(run as usize).map(|f| f.image().serial());
+    let registered = program.and_then(|serial| thread_exit::register(serial, run, arg));
+    // A destructor in a library stays as long as the library.
+    registered.unwrap_or_else(|| builtins::thread_atexit(run, arg))
 }
 
 extern "C-unwind" fn native_quick_exit(status: c_int) -> ! {
@@ -641,6 +713,14 @@ pub fn embedded_overrides() -> hashbrown::HashMap<&'static str, usize> {
         ("quick_exit", embedded_quick_exit as *const () as usize),
         ("__cxa_atexit", embedded_cxa_atexit as *const () as usize),
         ("atexit", embedded_atexit as *const () as usize),
+        (
+            "__cxa_thread_atexit",
+            embedded_thread_atexit as *const () as usize,
+        ),
+        (
+            "__cxa_thread_atexit_impl",
+            embedded_thread_atexit as *const () as usize,
+        ),
     ]
     .into_iter()
     .collect()

@@ -3,6 +3,7 @@
 //! What not: structs by value; pass a pointer to them.
 
 use crate::ir::{FloatKind, Type};
+use std::ffi::c_void;
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -47,11 +48,25 @@ impl fmt::Display for ValueKind {
     }
 }
 
+/// Keeps [`GuestValue`] to the types below: calls rely on what their constants say.
+mod sealed {
+    pub trait Sealed {}
+}
+pub(crate) use sealed::Sealed;
+
 /// A Rust type that is a guest scalar: integers, `bool`, `f32`, `f64`, [`GuestPtr`] and, as a
 /// result, `()`.
-pub trait GuestValue: Copy + 'static {
+pub trait GuestValue: Copy + 'static + Sealed {
     /// What the guest sees.
     const KIND: ValueKind;
+    /// True if a C caller sign-extends it.
+    const SIGNED: bool;
+    /// How C functions take and return it.
+    type Native: Copy;
+    /// As a C argument.
+    fn to_native(self) -> Self::Native;
+    /// From a C result.
+    fn from_native(native: Self::Native) -> Self;
     /// As the low bits of a slot, sign-extended when signed.
     fn to_slot(self) -> u64;
     /// From the low bits of a slot; what lies above them is ignored.
@@ -60,8 +75,17 @@ pub trait GuestValue: Copy + 'static {
 
 macro_rules! integers {
     ($($t:ty),*) => {$(
+        impl Sealed for $t {}
         impl GuestValue for $t {
             const KIND: ValueKind = ValueKind::Int(<$t>::BITS);
+            const SIGNED: bool = <$t>::MIN != 0;
+            type Native = $t;
+            fn to_native(self) -> $t {
+                self
+            }
+            fn from_native(native: $t) -> $t {
+                native
+            }
             fn to_slot(self) -> u64 {
                 self as i64 as u64
             }
@@ -73,8 +97,18 @@ macro_rules! integers {
 }
 integers!(i8, u8, i16, u16, i32, u32, i64, u64, isize, usize);
 
+impl Sealed for bool {}
 impl GuestValue for bool {
     const KIND: ValueKind = ValueKind::Int(1);
+    const SIGNED: bool = false;
+    // Only the lowest bit of a result counts.
+    type Native = u8;
+    fn to_native(self) -> u8 {
+        u8::from(self)
+    }
+    fn from_native(native: u8) -> bool {
+        native & 1 != 0
+    }
     fn to_slot(self) -> u64 {
         u64::from(self)
     }
@@ -83,8 +117,17 @@ impl GuestValue for bool {
     }
 }
 
+impl Sealed for f32 {}
 impl GuestValue for f32 {
     const KIND: ValueKind = ValueKind::F32;
+    const SIGNED: bool = false;
+    type Native = f32;
+    fn to_native(self) -> f32 {
+        self
+    }
+    fn from_native(native: f32) -> f32 {
+        native
+    }
     fn to_slot(self) -> u64 {
         u64::from(self.to_bits())
     }
@@ -93,8 +136,17 @@ impl GuestValue for f32 {
     }
 }
 
+impl Sealed for f64 {}
 impl GuestValue for f64 {
     const KIND: ValueKind = ValueKind::F64;
+    const SIGNED: bool = false;
+    type Native = f64;
+    fn to_native(self) -> f64 {
+        self
+    }
+    fn from_native(native: f64) -> f64 {
+        native
+    }
     fn to_slot(self) -> u64 {
         self.to_bits()
     }
@@ -103,8 +155,13 @@ impl GuestValue for f64 {
     }
 }
 
+impl Sealed for () {}
 impl GuestValue for () {
     const KIND: ValueKind = ValueKind::Void;
+    const SIGNED: bool = false;
+    type Native = ();
+    fn to_native(self) {}
+    fn from_native((): ()) {}
     fn to_slot(self) -> u64 {
         0
     }
@@ -137,8 +194,22 @@ impl<T> fmt::Debug for GuestPtr<T> {
     }
 }
 
+// SAFETY: an address; whoever reads or writes through it promises that no other thread is in the way.
+unsafe impl<T> Send for GuestPtr<T> {}
+// SAFETY: as above.
+unsafe impl<T> Sync for GuestPtr<T> {}
+
+impl<T> Sealed for GuestPtr<T> {}
 impl<T: 'static> GuestValue for GuestPtr<T> {
     const KIND: ValueKind = ValueKind::Ptr;
+    const SIGNED: bool = false;
+    type Native = *mut c_void;
+    fn to_native(self) -> *mut c_void {
+        self.as_ptr().cast()
+    }
+    fn from_native(native: *mut c_void) -> Self {
+        GuestPtr::from_address(native.expose_provenance())
+    }
     fn to_slot(self) -> u64 {
         self.address as u64
     }

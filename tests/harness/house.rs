@@ -25,7 +25,11 @@ const LAYERS: [&[&str]; 10] = [
 /// The trials.
 pub fn trials() -> Vec<Trial> {
     let mut trials = vec![Trial::test("house/layers_point_down", || Ok(layers()?))];
-    for name in ["run_main", "call_function", "host_functions"] {
+    trials.push(Trial::test(
+        "house/readme_example",
+        || Ok(readme_example()?),
+    ));
+    for name in ["run_main", "call_function", "host_functions", "readme"] {
         trials.push(Trial::test(format!("house/example/{name}"), move || {
             Ok(example(name)?)
         }));
@@ -77,6 +81,39 @@ fn layers() -> Result<(), String> {
         Ok(())
     } else {
         Err(wrong.join("\n"))
+    }
+}
+
+/// Compares the README's example of embedding with the program that is compiled and run: the program has
+/// all of its lines, in their order.
+fn readme_example() -> Result<(), String> {
+    let read = |name: &str| std::fs::read_to_string(root().join(name)).map_err(|e| e.to_string());
+    let (readme, program) = (read("README.md")?, read("examples/readme.rs")?);
+    let block = readme
+        .split_once("## Embed it")
+        .map_or("", |(_, rest)| rest);
+    let block = block.split_once("```rust").map_or("", |(_, rest)| rest);
+    let block = block.split_once("```").map_or("", |(text, _)| text);
+    // How lines are broken is rustfmt's business.
+    let letters = |text: &str| text.split_whitespace().collect::<String>();
+    let program = letters(&program);
+    let (mut rest, mut compared) = (&*program, 0);
+    // The rest of the fence's own line says how it is shown.
+    for line in block
+        .lines()
+        .skip(1)
+        .map(str::trim)
+        .filter(|l| !l.is_empty())
+    {
+        compared += 1;
+        match rest.split_once(&letters(line)) {
+            Some((_, behind)) => rest = behind,
+            None => return Err(format!("examples/readme.rs has no line `{line}` there")),
+        }
+    }
+    match compared {
+        0..5 => Err("the README has no example".into()),
+        _ => Ok(()),
     }
 }
 
