@@ -102,11 +102,27 @@ enum {
     uint32_t parts = team_count() * hardware_threads();                                            \
     divide_##SUFFIX(true, part, parts, last, lower, upper, stride, step, 1);                       \
   }                                                                                                \
-  /* What flang and the newer code generators call: the loop's body is a function. */              \
-  INLINE void stride_##SUFFIX(void (*body)(T, void *), void *captured, T trips, uint32_t first,    \
-                              uint32_t distance) {                                                 \
-    for (U i = first; i < (U)trips;) {                                                             \
-      body((T)i, captured);                                                                        \
+  /* What flang and the newer code generators call: the loop's body is a function. Runs the pieces of `chunk`\
+   * iterations that fall to `part`, in turn with the other parts. */                              \
+  INLINE void pieces_##SUFFIX(void (*body)(T, void *), void *captured, U from, U trips,            \
+                              uint32_t part, uint32_t parts, U chunk) {                            \
+    if (trips == 0 || (part != 0 && chunk > (trips - 1) / part))                                   \
+      return;                                                                                      \
+    U distance = chunk > trips / parts ? trips : chunk * parts;                                    \
+    for (U first = chunk * part; first < trips;) {                                                 \
+      U count = trips - first < chunk ? trips - first : chunk;                                     \
+      for (U i = 0; i < count; i++)                                                                \
+        body((T)(from + first + i), captured);                                                     \
+      if (trips - first <= distance)                                                               \
+        break;                                                                                     \
+      first += distance;                                                                           \
+    }                                                                                              \
+  }                                                                                                \
+  /* The same for pieces of one iteration. */                                                      \
+  INLINE void stride_##SUFFIX(void (*body)(T, void *), void *captured, U from, U trips,            \
+                              uint32_t first, uint32_t distance) {                                 \
+    for (U i = first; i < trips;) {                                                                \
+      body((T)(from + i), captured);                                                               \
       U next = i + distance;                                                                       \
       if (next < i)                                                                                \
         break;                                                                                     \
@@ -116,22 +132,50 @@ enum {
   SHORT_ENTRY void __kmpc_for_static_loop_##SUFFIX(Ident *ident, void (*body)(T, void *),          \
                                                    void *captured, T trips, T threads, T chunk,    \
                                                    uint8_t single) {                               \
-    (void)ident, (void)threads, (void)chunk, (void)single;                                         \
-    stride_##SUFFIX(body, captured, trips, thread_number(), thread_count());                       \
+    (void)ident, (void)threads, (void)single;                                                      \
+    if (chunk > 1)                                                                                 \
+      pieces_##SUFFIX(body, captured, 0, (U)trips, thread_number(), thread_count(), (U)chunk);     \
+    else                                                                                           \
+      stride_##SUFFIX(body, captured, 0, (U)trips, thread_number(), thread_count());               \
   }                                                                                                \
+  /* Without a chunk each team has one piece. */                                                   \
   SHORT_ENTRY void __kmpc_distribute_static_loop_##SUFFIX(Ident *ident, void (*body)(T, void *),   \
                                                           void *captured, T trips, T chunk,        \
                                                           uint8_t single) {                        \
-    (void)ident, (void)chunk, (void)single;                                                        \
-    stride_##SUFFIX(body, captured, trips, team_number(), team_count());                           \
+    (void)ident, (void)single;                                                                     \
+    U piece = chunk > 0 ? (U)chunk : (U)trips / team_count() + ((U)trips % team_count() != 0);     \
+    if (piece > 1)                                                                                 \
+      pieces_##SUFFIX(body, captured, 0, (U)trips, team_number(), team_count(), piece);            \
+    else                                                                                           \
+      stride_##SUFFIX(body, captured, 0, (U)trips, team_number(), team_count());                   \
   }                                                                                                \
+  /* Without chunks of the teams' a chunk of each thread makes one of its team. */                 \
   SHORT_ENTRY void __kmpc_distribute_for_static_loop_##SUFFIX(                                     \
       Ident *ident, void (*body)(T, void *), void *captured, T trips, T threads, T block_chunk,    \
       T thread_chunk, uint8_t single) {                                                            \
-    (void)ident, (void)threads, (void)block_chunk, (void)thread_chunk, (void)single;               \
-    uint32_t count = thread_count();                                                               \
-    stride_##SUFFIX(body, captured, trips, team_number() * count + thread_number(),                \
-                    team_count() * count);                                                         \
+    (void)ident, (void)threads, (void)single;                                                      \
+    uint32_t count = thread_count(), number = thread_number();                                     \
+    if (block_chunk <= 0) {                                                                        \
+      uint32_t part = team_number() * count + number, parts = team_count() * count;                \
+      if (thread_chunk > 1)                                                                        \
+        pieces_##SUFFIX(body, captured, 0, (U)trips, part, parts, (U)thread_chunk);                \
+      else                                                                                         \
+        stride_##SUFFIX(body, captured, 0, (U)trips, part, parts);                                 \
+      return;                                                                                      \
+    }                                                                                              \
+    U whole = (U)trips, span = (U)block_chunk < whole ? (U)block_chunk : whole;                    \
+    if (whole == 0 || (team_number() != 0 && span > (whole - 1) / team_number()))                  \
+      return;                                                                                      \
+    for (U first = span * team_number(); first < whole;) {                                         \
+      U rest = whole - first < span ? whole - first : span;                                        \
+      if (thread_chunk > 1)                                                                        \
+        pieces_##SUFFIX(body, captured, first, rest, number, count, (U)thread_chunk);              \
+      else                                                                                         \
+        stride_##SUFFIX(body, captured, first, rest, number, count);                               \
+      if (span > whole / team_count() || whole - first <= span * team_count())                     \
+        break;                                                                                     \
+      first += span * team_count();                                                                \
+    }                                                                                              \
   }
 
 LOOPS(4, int32_t, uint32_t, int32_t)

@@ -211,7 +211,7 @@ fn openmp() -> Result<(), String> {
         printf(\"%d %d\\n\", total(100), s); return 0; }\n";
     p.compile("main.bc", main, &["-fopenmp"])?;
     p.prints(&["-L.", "-lparts", "main.bc"], "4950 33\n")?;
-    let update = "void __tgt_interop_init(void);\nvoid update(void) { __tgt_interop_init(); }\n";
+    let update = "void __tgt_interop_get(void);\nvoid update(void) { __tgt_interop_get(); }\n";
     p.compile("update.o", update, &["-fopenmp"])?;
     p.archive("libupdate.a", &["update.o"])?;
     p.compile(
@@ -221,7 +221,7 @@ fn openmp() -> Result<(), String> {
     )?;
     p.refuses(
         &["-L.", "-lupdate", "updates.bc"],
-        &["__tgt_interop_init", "libupdate.a(update.o)"],
+        &["__tgt_interop_get", "libupdate.a(update.o)"],
     )
 }
 

@@ -132,21 +132,21 @@ fn with() -> Result<(), String> {
 
 /// `--late` starts a program that refers to devices, and fails when it reaches them.
 fn late() -> Result<(), String> {
-    let text = "#include <stdio.h>\nvoid __tgt_interop_init(void);\nint main(int argc, char **argv) {\n\
-        puts(\"started\"); fflush(stdout);\nif (argc > 1)\n__tgt_interop_init();\nreturn argv == 0; }\n";
+    let text = "#include <stdio.h>\nvoid __tgt_interop_get(void);\nint main(int argc, char **argv) {\n\
+        puts(\"started\"); fflush(stdout);\nif (argc > 1)\n__tgt_interop_get();\nreturn argv == 0; }\n";
     let source = write("late.c", text.as_bytes())?;
     let bitcode = compile::bitcode(&source, &["-O1".to_owned(), "-fopenmp".to_owned()])?;
     let bitcode = &*bitcode.to_string_lossy();
     refused(
         Path::new(bitcode),
-        &["__tgt_interop_init", "late.c:6", "--late"],
+        &["__tgt_interop_get", "late.c:6", "--late"],
     )?;
     prints(&["run", "--late", bitcode], "started\n")?;
     let ran = start(&["run", "--late", bitcode, "x"])?;
     complains(
         &ran,
         125,
-        &["not supported", "__tgt_interop_init", "late.c:6"],
+        &["not supported", "__tgt_interop_get", "late.c:6"],
     )?;
     if ran.stdout == "started\n" {
         Ok(())

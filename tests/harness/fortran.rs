@@ -13,7 +13,10 @@ use std::process::Command;
 
 /// One trial per program and level.
 pub fn trials() -> Vec<Trial> {
-    each("fortran", &["O0", "O2"], compare)
+    let mut trials = each("fortran", &["O0", "O2"], compare);
+    let dir = root().join("tests/offload/fortran");
+    trials.extend(each_in(&dir, "offload/fortran", &["O0", "O2"], on_device));
+    trials
 }
 
 /// Trials of a group for every program: `check` gets the source, its name and the level.
@@ -22,10 +25,19 @@ pub fn each(
     levels: &[&'static str],
     check: fn(&Path, &str, &str) -> Result<(), String>,
 ) -> Vec<Trial> {
+    each_in(&root().join("tests/fortran"), group, levels, check)
+}
+
+fn each_in(
+    folder: &Path,
+    group: &str,
+    levels: &[&'static str],
+    check: fn(&Path, &str, &str) -> Result<(), String>,
+) -> Vec<Trial> {
     let flang = llvm_bin().join("flang");
     let missing = !flang.exists();
     let mut trials = Vec::new();
-    for path in files(&root().join("tests/fortran"), &["f90"]) {
+    for path in files(folder, &["f90"]) {
         let name = path
             .file_stem()
             .unwrap_or_default()
@@ -89,6 +101,44 @@ fn compare(source: &Path, name: &str, level: &str) -> Result<(), String> {
                 expected.end,
                 expected.stdout,
                 ours.summary()
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// A program of `tests/offload/fortran` prints `ok` where its regions ran on the emulated device, or what its head says.
+fn on_device(source: &Path, name: &str, level: &str) -> Result<(), String> {
+    let device = ["--offload-arch=sm_90", "-nogpulib", "-fopenmp-version=52"];
+    let features = ["-Xflang", "-target-feature", "-Xflang", "+ptx83"];
+    let output = ["-c", "-emit-llvm", "-o", "program.bc"];
+    let args = [&device[..], &features, &output].concat();
+    let dir = flang(source, &format!("offload-{name}"), level, &args)?;
+    let head = std::fs::read_to_string(source).map_err(|e| e.to_string())?;
+    let told: Vec<&str> = head
+        .lines()
+        .filter_map(|l| l.strip_prefix("! stderr-has: "))
+        .collect();
+    let fails = head.contains("\n! signal: 6\n");
+    for tier in ["interp", "baseline", "opt", "auto"] {
+        let mut command = Command::new(ompvm());
+        command.args(["run", "--device=emulated", "--offload-report"]);
+        command.arg(format!("--tier={tier}"));
+        command.arg(dir.join("program.bc"));
+        command.env("OMP_NUM_THREADS", "4");
+        command.env("OMP_TARGET_OFFLOAD", "mandatory");
+        let ran = run(&mut command, "", LIMIT)?;
+        let good = match fails {
+            true => ran.end == End::Signal(6),
+            false => ran.end == End::Exit(0) && ran.stdout.trim() == "ok",
+        };
+        if !good {
+            return Err(ran.summary());
+        }
+        if let Some(missing) = told.iter().find(|t| !ran.stderr.contains(**t)) {
+            return Err(format!(
+                "the diagnostics should name `{missing}`\n{}",
+                ran.summary()
             ));
         }
     }
