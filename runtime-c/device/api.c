@@ -62,7 +62,9 @@ ENTRY int32_t omp_get_cancellation(void) { return 0; }
 
 ENTRY int32_t omp_get_team_num(void) { return (int32_t)team_number(); }
 ENTRY int32_t omp_get_num_teams(void) { return (int32_t)team_count(); }
-ENTRY int32_t omp_get_max_teams(void) { return (int32_t)team_count(); }
+/* `nteams-var` of the device, written where the image is loaded: 0 where nothing bounds the teams. */
+__attribute__((weak)) const int32_t __ompvm_max_teams = 0;
+ENTRY int32_t omp_get_max_teams(void) { return __ompvm_max_teams; }
 ENTRY int32_t omp_get_teams_thread_limit(void) { return (int32_t)available_threads(); }
 
 ENTRY int32_t omp_is_initial_device(void) { return 0; }
@@ -80,19 +82,84 @@ ENTRY int32_t omp_get_device_from_uid(const char *uid) { (void)uid; return -2; }
 ENTRY double omp_get_wtime(void) { return (double)__nvvm_read_ptx_sreg_globaltimer() * 1e-9; }
 ENTRY double omp_get_wtick(void) { return 1e-6; }
 
-ENTRY void *omp_alloc(size_t size, uint64_t allocator) {
+/* Every block has a word before it that says where it really begins, and one with its size: a block may have
+ * been moved to an alignment that the heap does not give. Traits of an allocator change nothing here. */
+typedef struct {
+  char *start;
+  size_t size;
+} Header;
+enum { DEFAULT_ALLOCATOR = 1, HEAP_ALIGN = 16 };
+
+ENTRY void *omp_aligned_alloc(size_t align, size_t size, uint64_t allocator) {
   (void)allocator;
-  return malloc(size);
+  if (align < HEAP_ALIGN)
+    align = HEAP_ALIGN;
+  if (size == 0 || (align & (align - 1)) != 0 || size + align + sizeof(Header) < size)
+    return NULL;
+  char *start = malloc(size + align + sizeof(Header) - HEAP_ALIGN);
+  if (!start)
+    return NULL;
+  char *memory = (char *)(((uintptr_t)start + sizeof(Header) + align - 1) & ~(uintptr_t)(align - 1));
+  Header *header = (Header *)memory - 1;
+  header->start = start;
+  header->size = size;
+  return memory;
+}
+ENTRY void *omp_alloc(size_t size, uint64_t allocator) {
+  return omp_aligned_alloc(HEAP_ALIGN, size, allocator);
+}
+ENTRY void *omp_aligned_calloc(size_t align, size_t count, size_t size, uint64_t allocator) {
+  if (size != 0 && count > (size_t)-1 / size)
+    return NULL;
+  char *memory = omp_aligned_alloc(align, count * size, allocator);
+  if (memory)
+    for (size_t i = 0; i < count * size; i++)
+      memory[i] = 0;
+  return memory;
+}
+ENTRY void *omp_calloc(size_t count, size_t size, uint64_t allocator) {
+  return omp_aligned_calloc(HEAP_ALIGN, count, size, allocator);
 }
 ENTRY void omp_free(void *memory, uint64_t allocator) {
   (void)allocator;
-  free(memory);
+  if (memory)
+    free(((Header *)memory - 1)->start);
 }
+ENTRY void *omp_realloc(void *memory, size_t size, uint64_t allocator, uint64_t before) {
+  char *fresh = size ? omp_alloc(size, allocator) : NULL;
+  if (fresh && memory) {
+    size_t kept = ((Header *)memory - 1)->size;
+    for (size_t i = 0; i < (kept < size ? kept : size); i++)
+      fresh[i] = ((char *)memory)[i];
+  }
+  if (fresh || size == 0)
+    omp_free(memory, before);
+  return fresh;
+}
+ENTRY uint64_t omp_init_allocator(uint64_t space, int32_t count, const void *traits) {
+  (void)space, (void)count, (void)traits;
+  return DEFAULT_ALLOCATOR;
+}
+ENTRY void omp_destroy_allocator(uint64_t allocator) { (void)allocator; }
+ENTRY void omp_set_default_allocator(uint64_t allocator) { (void)allocator; }
+ENTRY uint64_t omp_get_default_allocator(void) { return DEFAULT_ALLOCATOR; }
 ENTRY void *__kmpc_alloc(int32_t thread, size_t size, uint64_t allocator) {
   (void)thread;
   return omp_alloc(size, allocator);
 }
+ENTRY void *__kmpc_aligned_alloc(int32_t thread, size_t align, size_t size, uint64_t allocator) {
+  (void)thread;
+  return omp_aligned_alloc(align, size, allocator);
+}
 ENTRY void __kmpc_free(int32_t thread, void *memory, uint64_t allocator) {
   (void)thread;
   omp_free(memory, allocator);
+}
+ENTRY uint64_t __kmpc_init_allocator(int32_t thread, uint64_t space, int32_t count,
+                                     const void *traits) {
+  (void)thread;
+  return omp_init_allocator(space, count, traits);
+}
+ENTRY void __kmpc_destroy_allocator(int32_t thread, uint64_t allocator) {
+  (void)thread, (void)allocator;
 }

@@ -10,4 +10,5 @@
 #include "outlined.c"
 #include "tasks.c"
 #include "api.c"
+#include "bare.c"
 #include "library.c"

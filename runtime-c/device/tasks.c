@@ -104,6 +104,20 @@ ENTRY void *__kmpc_taskred_init(int32_t t, int32_t count, void *list) {
   (void)t, (void)count, (void)list;
   return NULL;
 }
+/* With a `task` modifier the reduction's own variable is the thread's already. */
+ENTRY void *__kmpc_taskred_modifier_init(Ident *i, int32_t t, int32_t loop, int32_t count,
+                                         void *list) {
+  (void)i, (void)t, (void)loop, (void)count, (void)list;
+  return NULL;
+}
+ENTRY void __kmpc_task_reduction_modifier_fini(Ident *i, int32_t t, int32_t loop) {
+  (void)i, (void)t, (void)loop;
+}
+ENTRY int32_t __kmpc_omp_reg_task_with_affinity(Ident *i, int32_t t, Task *task, int32_t count,
+                                                void *list) {
+  (void)i, (void)t, (void)task, (void)count, (void)list;
+  return 0;
+}
 ENTRY void *__kmpc_task_reduction_get_th_data(int32_t t, void *group, void *item) {
   (void)t, (void)group;
   return item;
