@@ -115,6 +115,7 @@ impl Module {
             units,
             arch: format!("sm_{architecture}"),
             name: module.name.clone(),
+            teams: 0,
         };
         let compiled = nvptx::compile(&code, architecture).map_err(|e| damaged(e.to_string()))?;
         let (mut kernels, mut refused) = (Vec::new(), Vec::new());

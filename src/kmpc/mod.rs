@@ -35,6 +35,7 @@ pub mod fortran;
 pub mod hooks;
 pub mod icv;
 pub mod ident;
+pub mod interop;
 pub mod iteration;
 pub mod lock;
 pub mod misc;

@@ -210,6 +210,13 @@ macro_rules! for_each_runtime_entry {
                 "__kmpc_task_allow_completion_event" (ident, i32, payload) -> usize = task::event::of_task, "12.5.2";
                 "__kmpc_proxy_task_completed" (i32, payload) = task::event::proxy_completed, "libomp";
                 "__kmpc_proxy_task_completed_ooo" (payload) = task::event::proxy_completed_anywhere, "libomp";
+                "omp_get_num_interop_properties" (cptr) -> i32 = interop::own_properties, "18.12.1";
+                "omp_get_interop_int" (cptr, i32, ptr) -> i64 = interop::integer, "18.12.2";
+                "omp_get_interop_ptr" (cptr, i32, ptr) -> ptr = interop::pointer, "18.12.3";
+                "omp_get_interop_str" (cptr, i32, ptr) -> cptr = interop::text, "18.12.4";
+                "omp_get_interop_name" (cptr, i32) -> cptr = interop::name, "18.12.5";
+                "omp_get_interop_type_desc" (cptr, i32) -> cptr = interop::type_name, "18.12.6";
+                "omp_get_interop_rc_desc" (cptr, i32) -> cptr = interop::code_name, "18.12.7";
                 "omp_fulfill_event" (usize) = task::event::fulfill, "18.11.1";
                 "omp_fulfill_event_" (usize) = task::event::fulfill, "18.11.1";
                 "__kmpc_get_taskid" () -> u64 = task::create::number, "libomp";
@@ -867,14 +874,10 @@ macro_rules! for_each_runtime_entry {
                     "__kmpc_threadprivate_register_vec",
                 ];
                 "interoperability with foreign runtimes", "14.1": [
-                    "omp_get_interop_int", "omp_get_interop_int_", "omp_get_interop_name",
-                    "omp_get_interop_name_", "omp_get_interop_ptr", "omp_get_interop_ptr_",
-                    "omp_get_interop_rc_desc", "omp_get_interop_rc_desc_",
-                    "omp_get_interop_str", "omp_get_interop_str_", "omp_get_interop_type_desc",
-                    "omp_get_interop_type_desc_", "omp_get_num_interop_properties",
-                    "omp_get_num_interop_properties_", "__tgt_interop_destroy",
-                    "__tgt_interop_get", "__tgt_interop_init", "__tgt_interop_release",
-                    "__tgt_interop_use60", "__tgt_interop_use",
+                    "omp_get_interop_int_", "omp_get_interop_name_", "omp_get_interop_ptr_",
+                    "omp_get_interop_rc_desc_", "omp_get_interop_str_",
+                    "omp_get_interop_type_desc_", "omp_get_num_interop_properties_",
+                    "__tgt_interop_get", "__tgt_interop_release", "__tgt_interop_use60",
                     "ompx_interop_add_completion_callback",
                 ];
             }
@@ -1097,7 +1100,7 @@ mod tests {
     fn kmpc_table_looks_up() {
         let fork = lookup("__kmpc_fork_call").unwrap();
         assert!(fork.variadic && !fork.address.0.is_null());
-        let interop = lookup("__tgt_interop_init").unwrap();
+        let interop = lookup("__tgt_interop_get").unwrap();
         assert_eq!(
             interop.status,
             Status::Unsupported {

@@ -1,4 +1,34 @@
-//! The devices' runtime (`runtime-c/device/`): bitcode that is linked to a program's device images.
+//! The devices' runtime (`runtime-c/device/`), bitcode that is linked to a program's device images, and what images
+//! tell of themselves.
+
+use super::raw::llvm;
+use super::reader::name_of;
+use super::{Input, emulate, guard, nvptx, parse};
+use hashbrown::HashMap;
 
 /// Bitcode for `nvptx64-nvidia-cuda`; empty where the build had no clang 22.
 pub const RUNTIME: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/device.bc"));
+
+/// Returns `file.c:12` of each kernel of device images, as far as debug information tells; damaged images have none.
+pub fn kernel_places<'a>(units: impl Iterator<Item = &'a [u8]>) -> HashMap<String, String> {
+    let mut found = HashMap::new();
+    for unit in units {
+        let input = Input {
+            name: "device image".into(),
+            bytes: unit.to_vec(),
+        };
+        let limits = guard::Limits::for_input(unit.len());
+        let places = guard::run(&limits, move || {
+            let parsed = parse::parse_for(&[input], "nvptx64").ok()?;
+            let kernels = nvptx::functions(parsed.module)
+                .filter(|&f| llvm!(core::LLVMGetFunctionCallConv(f)) == emulate::KERNEL);
+            let place = |f| {
+                let (file, line) = emulate::function_place(f)?;
+                Some((name_of(f).into_string(), format!("{file}:{line}")))
+            };
+            Some(kernels.filter_map(place).collect::<Vec<_>>())
+        });
+        found.extend(places.ok().flatten().into_iter().flatten());
+    }
+    found
+}

@@ -115,6 +115,23 @@ extern "C" void ompvm_forget_flags(LLVMModuleRef module) {
     flags->eraseFromParent();
 }
 
+/// Replaces aliases by what they name, and functions that a resolver picks by declarations: a module that keeps
+/// only some of its definitions can have neither.
+extern "C" void ompvm_resolve_aliases(LLVMModuleRef module) {
+  Module *m = unwrap(module);
+  for (GlobalAlias &alias : make_early_inc_range(m->aliases())) {
+    alias.replaceAllUsesWith(alias.getAliasee());
+    alias.eraseFromParent();
+  }
+  for (GlobalIFunc &picked : make_early_inc_range(m->ifuncs())) {
+    Function *plain = Function::Create(cast<FunctionType>(picked.getValueType()),
+                                       GlobalValue::ExternalLinkage, picked.getAddressSpace(), "", m);
+    plain->takeName(&picked);
+    picked.replaceAllUsesWith(plain);
+    picked.eraseFromParent();
+  }
+}
+
 /// Turns a definition into a declaration.
 extern "C" void ompvm_forget_body(LLVMValueRef function) {
   Function *f = unwrap<Function>(function);

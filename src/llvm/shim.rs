@@ -78,6 +78,7 @@ unsafe extern "C" {
     ) -> c_int;
     fn ompvm_trips(block: LLVMBasicBlockRef) -> u64;
     fn ompvm_forget_body(function: LLVMValueRef);
+    fn ompvm_resolve_aliases(module: LLVMModuleRef);
     fn ompvm_link_needed(module: LLVMModuleRef, library: LLVMModuleRef) -> c_int;
     fn ompvm_forget_flags(module: LLVMModuleRef);
     fn ompvm_constant_offset(
@@ -242,6 +243,12 @@ pub(super) fn loop_entry(
 pub(super) fn forget_body(function: LLVMValueRef) {
     // SAFETY: a live function.
     unsafe { ompvm_forget_body(function) }
+}
+
+/// Replaces aliases by what they name, and functions that a resolver picks by declarations.
+pub(super) fn resolve_aliases(module: LLVMModuleRef) {
+    // SAFETY: a live module; no reference to one of its aliases is held by the callers.
+    unsafe { ompvm_resolve_aliases(module) }
 }
 
 /// Links what a module uses of a library, which is consumed; whether that worked.

@@ -5,7 +5,7 @@
 use super::device::{Failure, Memory, Queue};
 use super::devices::{self, State};
 use super::map::table::{Found, Life, Range};
-use super::region;
+use super::{program, region};
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::ffi::c_void;
@@ -33,6 +33,14 @@ fn who(number: i32) -> Who {
 /// Blocks of the routines that allocate, so that freeing needs no more than the address.
 static BLOCKS: Mutex<BTreeMap<(i32, u64), Memory>> = Mutex::new(BTreeMap::new());
 
+/// Where a program requires that devices and the host reach each other's memory, all of it has to be such.
+fn shared(memory: Memory) -> Memory {
+    match program::is_unified() {
+        true => Memory::Shared,
+        false => memory,
+    }
+}
+
 fn allocate(size: usize, number: i32, memory: Memory) -> *mut c_void {
     if size == 0 {
         return null_mut();
@@ -40,8 +48,9 @@ fn allocate(size: usize, number: i32, memory: Memory) -> *mut c_void {
     match who(number) {
         // SAFETY: asks the C library.
         Who::Host => unsafe { libc::malloc(size) },
-        Who::Device(state) => match state.device.alloc(size as u64, 64, memory) {
+        Who::Device(state) => match state.device.alloc(size as u64, 64, shared(memory)) {
             Ok(address) => {
+                let memory = shared(memory);
                 BLOCKS.lock().insert((state.number, address), memory);
                 address as *mut c_void
             }
@@ -130,7 +139,8 @@ pub unsafe extern "C-unwind" fn is_accessible(
                         && memory != Memory::Device
                         && start as usize <= address as usize
                 });
-            i32::from((shared && size > 0) || state.device.owns(address as u64))
+            let all = shared || program::is_unified();
+            i32::from((all && size > 0) || state.device.owns(address as u64))
         }
         Who::Nobody => 0,
     }
@@ -218,7 +228,11 @@ unsafe fn copy(
     }
     // SAFETY: as the program says.
     unsafe {
-        match (who(to.1), who(from.1)) {
+        let side = |address: u64, number| match who(number) {
+            Who::Device(s) if program::is_unified() && !s.device.owns(address) => Who::Host,
+            other => other,
+        };
+        match (side(at, to.1), side(start, from.1)) {
             (Who::Host, Who::Host) => {
                 std::ptr::copy(from.0.cast::<u8>(), to.0.cast::<u8>(), len);
                 Ok(())

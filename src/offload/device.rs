@@ -12,6 +12,7 @@
 //! What not: no policy. Which device a region runs on, what is mapped and what a failure means for
 //! the program is decided above.
 
+pub use crate::kmpc::interop::Foreign;
 use std::fmt::{self, Debug};
 use std::ptr::NonNull;
 
@@ -204,6 +205,8 @@ pub struct Code {
     pub arch: String,
     /// The program's name, for messages.
     pub name: String,
+    /// `nteams-var` of the device; 0 where nothing bounds the teams.
+    pub teams: u32,
 }
 
 /// Bytes of a buffer for what is copied back behind a kernel.
@@ -233,6 +236,15 @@ pub trait Device: Send + Sync + Debug {
     /// # Errors
     /// [`Failure::OutOfMemory`]; [`Failure::Unsupported`] for a kind of memory it lacks.
     fn alloc(&self, size: u64, align: u64, memory: Memory) -> Result<u64>;
+
+    /// Allocates for a section of the host's memory, behind so many bytes that only keep its alignment, and
+    /// returns the address of the latter, which [`Device::free`] takes.
+    ///
+    /// # Errors
+    /// As for [`Device::alloc`].
+    fn alloc_behind(&self, padding: u64, size: u64, align: u64) -> Result<u64> {
+        self.alloc(padding + size, align, Memory::Device)
+    }
 
     /// Gives back what [`Device::alloc`] gave, when everything queued that uses it is done.
     ///
@@ -381,6 +393,16 @@ pub trait Device: Send + Sync + Debug {
         usual_shape(&self.limits(), kernel, teams, threads, trip)
     }
 
+    /// Whether its kernels can use all of the host's memory by its addresses (`unified_shared_memory`).
+    fn reaches_host(&self) -> bool {
+        false
+    }
+
+    /// Returns the foreign runtime's objects for a queue, for `interop` constructs; `None` for a device without one.
+    fn foreign(&self, _queue: Queue) -> Option<Foreign> {
+        None
+    }
+
     /// Whether memory on it outlives a kernel that fails.
     fn survives(&self) -> bool {
         false
@@ -397,6 +419,11 @@ pub trait Image: Send + Sync + Debug {
 
     /// A kernel. Looked up once per region, then kept by the caller.
     fn kernel(&self, name: &str) -> Option<Kernel>;
+
+    /// Returns why a kernel of the image has no code, where that is known before it starts.
+    fn refusal(&self, _name: &str) -> Option<Failure> {
+        None
+    }
 }
 
 /// The shape of a launch for a device that knows nothing better.

@@ -9,6 +9,7 @@ use super::map::table::{Life, Range, Table};
 use super::program::{self, Program, requires};
 use super::{cuda, emulated};
 use crate::kmpc::hooks;
+use crate::kmpc::icv::settings;
 use hashbrown::HashMap;
 use parking_lot::{Mutex, RwLock};
 use std::ffi::CString;
@@ -26,6 +27,9 @@ pub enum Choice {
     /// None.
     None,
 }
+
+/// Ends the name of a pointer that stands for a variable where devices have none of their own.
+const REFERENCE: &str = "_decl_tgt_ref_ptr";
 
 /// What a program is on one device.
 #[derive(Debug)]
@@ -93,31 +97,23 @@ pub fn all() -> &'static [State] {
                 }
             }
         }
-        let state = |(n, device): (usize, Arc<dyn Device>)| State {
-            number: n as i32,
-            // Without a name where that has a zero in it.
-            uid: CString::new(
-                device
-                    .uid()
-                    .unwrap_or_else(|| format!("{n}: {}", device.name())),
-            )
-            .unwrap_or_default(),
-            device,
-            table: Mutex::default(),
-            programs: RwLock::default(),
-            out: AtomicBool::new(false),
-        };
-        list.into_iter().enumerate().map(state).collect()
+        list.into_iter()
+            .enumerate()
+            .map(|(n, device)| State::new(n as i32, device))
+            .collect()
     })
 }
 
 /// How many devices programs can use: none, when one of them requires what devices lack.
 pub fn count() -> usize {
-    let lacking = requires::REVERSE_OFFLOAD | requires::UNIFIED_SHARED_MEMORY;
-    if program::required() & lacking != 0 {
+    if program::required() & requires::REVERSE_OFFLOAD != 0 {
         return 0;
     }
-    all().len()
+    let all = all();
+    if program::is_unified() && !all.iter().all(|s| s.device.reaches_host()) {
+        return 0;
+    }
+    all.len()
 }
 
 /// The device of a number; `None` for the host, for numbers that are no device's, and for devices
@@ -144,6 +140,20 @@ pub(super) fn forget(program: &Program) {
 }
 
 impl State {
+    fn new(number: i32, device: Arc<dyn Device>) -> State {
+        let uid = device.uid();
+        let uid = uid.unwrap_or_else(|| format!("{number}: {}", device.name()));
+        State {
+            number,
+            // Without a name where that has a zero in it.
+            uid: CString::new(uid).unwrap_or_default(),
+            device,
+            table: Mutex::default(),
+            programs: RwLock::default(),
+            out: AtomicBool::new(false),
+        }
+    }
+
     /// Whether it has failed.
     pub fn is_out(&self) -> bool {
         self.out.load(Ordering::Acquire)
@@ -230,6 +240,7 @@ impl State {
             units: units.map(|i| i.bytes.clone()).collect(),
             arch: arch.to_owned(),
             name: program.name.clone(),
+            teams: settings().num_teams,
         };
         let image = self.device.load(&code)?;
         let mut table = self.table.lock();
@@ -238,6 +249,15 @@ impl State {
                 continue;
             };
             let mut address = symbol.address;
+            let leads_to_host = entry.link || entry.name.ends_with(REFERENCE);
+            if leads_to_host && program::is_unified() {
+                // The device's pointer to a variable of the host leads to it as the host's own does.
+                // SAFETY: a pointer of the program, which is never unmapped.
+                unsafe {
+                    self.device
+                        .upload(Queue::SYNC, address, entry.address as *const u8, 8)?;
+                }
+            }
             if entry.indirect {
                 // The device has a variable with the function's address there.
                 let mut bytes = [0; 8];
@@ -280,6 +300,9 @@ impl Loaded {
             return Ok(*kernel);
         }
         let name = &program.entries[entry].name;
+        if let Some(failure) = self.image.refusal(name) {
+            return Err(failure);
+        }
         let kernel = self
             .image
             .kernel(name)

@@ -21,6 +21,7 @@ pub mod device;
 pub mod devices;
 pub mod emulated;
 pub mod image;
+pub mod interop;
 pub mod map;
 pub mod nvptx;
 pub mod outlined;

@@ -8,8 +8,8 @@ use crate::support::error::Error;
 use hashbrown::HashMap;
 use parking_lot::RwLock;
 use std::ffi::{CStr, c_char};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// One row of the section `llvm_offload_entries`.
 #[repr(C)]
@@ -69,6 +69,8 @@ pub struct Program {
     pub entries: Vec<Entry>,
     /// What it requires of devices.
     pub requires: u64,
+    /// Where its kernels are in the source; read when a message needs it.
+    places: OnceLock<HashMap<String, String>>,
 }
 
 static REQUIRED: AtomicU64 = AtomicU64::new(0);
@@ -114,6 +116,7 @@ pub unsafe fn register(
         images: Vec::new(),
         entries: Vec::new(),
         requires: 0,
+        places: OnceLock::new(),
     };
     for bytes in images {
         let read = image::read(bytes).map_err(|cause| Error::Input {
@@ -173,6 +176,29 @@ impl Drop for Registration {
 /// What programs have required of devices.
 pub fn required() -> u64 {
     REQUIRED.load(Ordering::Relaxed)
+}
+
+/// Whether a program requires that devices reach all of the host's memory.
+pub fn is_unified() -> bool {
+    required() & requires::UNIFIED_SHARED_MEMORY != 0
+}
+
+/// Returns the place of a region in the source, by the address of its entry on the host: as debug information of
+/// the device image tells, else as far as the name tells.
+pub fn place(address: usize) -> Option<String> {
+    let (program, entry) = find(address)?;
+    let name = &program.entries[entry].name;
+    let places = program.places.get_or_init(|| {
+        let units = program.images.iter().map(|i| i.bytes.as_slice());
+        crate::llvm::device::kernel_places(units)
+    });
+    // `__omp_offloading_<device>_<file>_<function>_l<line>`.
+    let rest = name.strip_prefix("__omp_offloading_")?;
+    let (function, line) = rest.splitn(3, '_').nth(2)?.rsplit_once("_l")?;
+    Some(match places.get(name) {
+        Some(place) => format!("{place} ({function})"),
+        None => format!("line {line} of `{function}`"),
+    })
 }
 
 /// All programs.

@@ -4,18 +4,19 @@
 //! is how everything falls back. A fault of the program on a device ends the program, with a report;
 //! so does a failure where the user wants offloading or nothing.
 
-use super::device::{Failure, Kernel, Launch, Memory, Queue};
+use super::device::{Device, Failure, Kernel, Launch, Memory, Queue};
 use super::devices::{self, State};
 use super::map::data::{Data, Traffic};
 use super::map::kind;
 use super::map::plan::{self, Arrays, Item};
 use super::map::table::Table;
 use super::{program, report};
-use crate::kmpc::icv::TargetOffload;
+use crate::kmpc::icv::{TargetOffload, settings};
 use crate::kmpc::ident::{self, Ident};
 use crate::kmpc::{api, task};
 use parking_lot::Mutex;
 use std::ffi::c_void;
+use std::fmt;
 use std::time::Instant;
 
 /// What compilers say of a launch, version 3.
@@ -47,27 +48,63 @@ const DONE: i32 = 0;
 pub struct Site {
     ident: *const Ident,
     what: &'static str,
+    /// The address of a region's entry on the host, which tells more than nothing where the compiler (flang) says
+    /// no place; 0 for other constructs.
+    region: usize,
 }
 
 impl Site {
     /// A construct.
     pub fn new(ident: *const Ident, what: &'static str) -> Site {
-        Site { ident, what }
+        Site {
+            ident,
+            what,
+            region: 0,
+        }
     }
 
     fn place(&self) -> String {
         // SAFETY: the compiler's constant, or null.
         let place = unsafe { ident::describe(self.ident) };
-        place.unwrap_or_else(|| format!("a {}, place unknown", self.what))
+        place
+            .or_else(|| program::place(self.region))
+            .unwrap_or_else(|| format!("a {}, place unknown", self.what))
     }
 }
 
-/// Whether and where something is to be offloaded.
-pub fn device_for(number: i64) -> std::result::Result<&'static State, String> {
+/// Why a construct does not go to a device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Elsewhere {
+    /// The program asks for the host: `device(omp_get_initial_device())`.
+    Asked,
+    /// In words.
+    Because(String),
+}
+
+impl fmt::Display for Elsewhere {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Elsewhere::Asked => f.write_str("the program asks for the host"),
+            Elsewhere::Because(why) => f.write_str(why),
+        }
+    }
+}
+
+impl From<String> for Elsewhere {
+    fn from(why: String) -> Elsewhere {
+        Elsewhere::Because(why)
+    }
+}
+
+/// Returns the device of a number, -1 being the default one.
+///
+/// # Errors
+/// Why the construct is the host's.
+pub fn device_for(number: i64) -> std::result::Result<&'static State, Elsewhere> {
     // SAFETY: takes nothing.
     let policy = unsafe { api::get_target_offload() };
     if policy == TargetOffload::Disabled as i32 {
-        return Err("OMP_TARGET_OFFLOAD is `disabled`".into());
+        return Err("OMP_TARGET_OFFLOAD is `disabled`".to_owned().into());
     }
     // The clause's number, or none: that of the control variable.
     let number = match number {
@@ -77,16 +114,17 @@ pub fn device_for(number: i64) -> std::result::Result<&'static State, String> {
     };
     match devices::get(number) {
         Some(state) => Ok(state),
-        None if devices::all().is_empty() => Err("there is no device".into()),
+        None if devices::all().is_empty() => Err("there is no device".to_owned().into()),
         None if devices::count() == 0 => Err(format!(
             "no device has what the program requires: {}",
             lacking(super::program::required())
-        )),
-        None if number as usize == devices::all().len() => Err("the host was asked for".into()),
+        )
+        .into()),
+        None if number as usize == devices::all().len() => Err(Elsewhere::Asked),
         None if devices::all().get(number as usize).is_some() => {
-            Err(format!("device {number} has failed before"))
+            Err(format!("device {number} has failed before").into())
         }
-        None => Err(format!("there is no device {number}")),
+        None => Err(format!("there is no device {number}").into()),
     }
 }
 
@@ -113,8 +151,13 @@ fn end(site: Site, what: &str) -> ! {
     crate::memory::signals::raise_trap(crate::support::error::TrapKind::Device, std::ptr::null())
 }
 
+/// Ends the program by a failure of its own work on a device.
+pub fn end_with(failure: &Failure, what: &'static str) -> ! {
+    end(Site::new(std::ptr::null(), what), &failure.to_string())
+}
+
 /// What a failure means: it ends the program, or the reason why the host takes over.
-fn failed(site: Site, state: Option<&State>, failure: &Failure) -> String {
+fn failed(site: Site, state: Option<&State>, failure: &Failure) -> Elsewhere {
     let device = state.map_or_else(|| "a device".to_owned(), |s| s.device.name());
     if let Failure::Fault(_) = failure {
         end(site, &format!("the program failed on {device}: {failure}"));
@@ -135,7 +178,7 @@ fn failed(site: Site, state: Option<&State>, failure: &Failure) -> String {
     {
         state.take_out();
     }
-    failure.to_string()
+    failure.to_string().into()
 }
 
 /// A file that is damaged, which nobody would look for in a report: said the first time.
@@ -148,8 +191,9 @@ fn tell_once(what: &str) {
     }
 }
 
-fn on_host(site: Site, why: &str) {
-    if mandatory() {
+/// Notes that a construct runs on the host, or ends the program where the user wants none there.
+fn on_host(site: Site, why: &Elsewhere) {
+    if mandatory() && *why != Elsewhere::Asked {
         end(
             site,
             &format!("OMP_TARGET_OFFLOAD is `mandatory`, but {why}"),
@@ -158,7 +202,7 @@ fn on_host(site: Site, why: &str) {
     if report::is_on() {
         let row = report::Row {
             runs: 1,
-            why: Some(why.to_owned()),
+            why: Some(why.to_string()),
             ..report::Row::default()
         };
         report::add(&site.place(), "the host", &row);
@@ -189,7 +233,10 @@ pub unsafe extern "C-unwind" fn kernel(
     region: *mut c_void,
     arguments: *mut c_void,
 ) -> i32 {
-    let site = Site::new(ident, "target region");
+    let site = Site {
+        region: region as usize,
+        ..Site::new(ident, "target region")
+    };
     let state = match device_for(device) {
         Ok(state) => state,
         Err(why) => {
@@ -200,7 +247,10 @@ pub unsafe extern "C-unwind" fn kernel(
     // SAFETY: as compilers make them.
     let arguments = unsafe { &*arguments.cast::<KernelArguments>() };
     let Some((program, entry)) = program::find(region as usize) else {
-        on_host(site, "the program has no device code for it");
+        on_host(
+            site,
+            &"the program has no device code for it".to_owned().into(),
+        );
         return ON_HOST;
     };
     let loaded = state.load_all().and_then(|()| state.load(&program));
@@ -222,6 +272,7 @@ pub unsafe extern "C-unwind" fn kernel(
         first(arguments.teams[0], teams),
         first(arguments.threads[0], threads),
     );
+    let shape = bounded(&*state.device, shape);
     // SAFETY: as compilers make them.
     match unsafe { run(site, state, &kernel, arguments, shape) } {
         Ok(()) => DONE,
@@ -231,6 +282,17 @@ pub unsafe extern "C-unwind" fn kernel(
             ON_HOST
         }
     }
+}
+
+/// Bounds what the program leaves open by `OMP_NUM_TEAMS` and `OMP_TEAMS_THREAD_LIMIT`.
+fn bounded(device: &dyn Device, (teams, threads): (u32, u32)) -> (u32, u32) {
+    let settings = settings();
+    let limit = match settings.teams_thread_limit {
+        0 => 0,
+        limit => limit.min(device.limits().usual_threads),
+    };
+    let given = |value: u32, otherwise: u32| if value == 0 { otherwise } else { value };
+    (given(teams, settings.num_teams), given(threads, limit))
 }
 
 /// Maps, launches, unmaps.

@@ -5,7 +5,7 @@
 
 use crate::kmpc::table::{Address, Entry, Kind, Status, entries, kind, rust_type};
 use crate::kmpc::*;
-use crate::offload::{api as memory, map::plan, region};
+use crate::offload::{api as memory, interop, map::plan, region};
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::sync::OnceLock;
@@ -37,6 +37,10 @@ entries! {
         "__tgt_rtl_deinit" () = region::nothing, "libomptarget";
         "__tgt_set_info_flag" (u32) = memory::set_info, "libomptarget";
         "__tgt_print_device_info" (i64) -> i32 = memory::print_info, "libomptarget";
+        // Objects of foreign runtimes, which `kmpc::interop` answers queries of.
+        "__tgt_interop_init" (ident, i32, ptr, i32, i32, i32, ptr, i32) = interop::init, "14.1";
+        "__tgt_interop_use" (ident, i32, ptr, i32, i32, ptr, i32) = interop::usage, "14.1";
+        "__tgt_interop_destroy" (ident, i32, ptr, i32, i32, ptr, i32) = interop::destroy, "14.1";
         // Memory of devices.
         "omp_target_alloc" (usize, i32) -> ptr = memory::alloc, "18.8.1";
         "omp_target_free" (ptr, i32) = memory::free, "18.8.2";

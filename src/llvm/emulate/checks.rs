@@ -105,13 +105,28 @@ pub(super) fn place_of(instruction: LLVMValueRef) -> Option<Place> {
 }
 
 /// File and line of a function.
-fn function_place(f: LLVMValueRef) -> Option<Place> {
+pub(in crate::llvm) fn function_place(f: LLVMValueRef) -> Option<Place> {
     let scope = llvm!(debuginfo::LLVMGetSubprogram(f));
     if scope.is_null() {
         return None;
     }
     let line = llvm!(debuginfo::LLVMDISubprogramGetLine(scope));
     (line != 0).then_some((file_name(scope)?, line))
+}
+
+/// Names what of an instruction cannot be emulated; `None` where it can.
+pub(super) fn without_meaning(i: LLVMValueRef) -> Option<String> {
+    if llvm!(core::LLVMIsACallInst(i)).is_null() && llvm!(core::LLVMIsAInvokeInst(i)).is_null() {
+        return None;
+    }
+    let callee = llvm!(core::LLVMGetCalledValue(i));
+    if !llvm!(core::LLVMIsAInlineAsm(callee)).is_null() {
+        return Some("inline assembly".into());
+    }
+    let name = super::name_of(callee);
+    // Accesses that the checks do not see.
+    let unseen = name.starts_with("llvm.masked.") || name.starts_with("llvm.vp.");
+    unseen.then(|| format!("`{name}`"))
 }
 
 impl Checks<'_> {
@@ -190,9 +205,9 @@ impl Checks<'_> {
 
     fn called(&mut self, i: LLVMValueRef) -> Result<(), Refusal> {
         let callee = llvm!(core::LLVMGetCalledValue(i));
-        if !llvm!(core::LLVMIsAInlineAsm(callee)).is_null() {
+        if let Some(what) = without_meaning(i) {
             let place = place_of(i).map(|(file, line)| format!("{file}:{line}"));
-            return Err(Refusal::Unsupported("inline assembly".into(), place));
+            return Err(Refusal::Unsupported(what, place));
         }
         if llvm!(core::LLVMIsAFunction(callee)).is_null() {
             let place = self.place(i);
@@ -207,9 +222,6 @@ impl Checks<'_> {
             self.range(i, 1, 2, false);
         } else if block("llvm.memset.") {
             self.range(i, 0, 2, true);
-        } else if block("llvm.masked.") || block("llvm.vp.") {
-            let place = place_of(i).map(|(file, line)| format!("{file}:{line}"));
-            return Err(Refusal::Unsupported(format!("`{name}`"), place));
         }
         Ok(())
     }

@@ -10,7 +10,10 @@
 //! What not: nothing about threads, blocks or memory; who calls decides what an address means.
 
 mod checks;
+mod reach;
 mod text;
+
+pub(super) use checks::function_place;
 
 use super::guard;
 use super::native::pipeline::Machine;
@@ -63,6 +66,8 @@ pub struct Kernel {
     pub address: usize,
     /// How many arguments it has.
     pub args: u32,
+    /// Why it cannot run, if so; its address and arguments are then 0.
+    pub refused: Option<Refusal>,
 }
 
 /// A place in the source: the file's name and the line.
@@ -115,6 +120,7 @@ fn work(inputs: &[Input], world: &dyn World) -> Result<Emulated, Refusal> {
     let damaged = |e: String| Refusal::Damaged(e);
     let device =
         parse::parse_for(inputs, "nvptx64").map_err(|e| Refusal::Damaged(e.to_string()))?;
+    super::shim::resolve_aliases(device.module);
     let mut kernels = prepare(&device)?;
     let printed = super::raw::take_message(llvm!(core::LLVMPrintModuleToString(device.module)));
     let shared = shared_names(&device);
@@ -126,13 +132,14 @@ fn work(inputs: &[Input], world: &dyn World) -> Result<Emulated, Refusal> {
     };
     let parsed = parse::parse(&[host]).map_err(|e| Refusal::Damaged(e.to_string()))?;
     let module = parsed.module;
-    missing(module, world)?;
     if gather_constructors(module) {
         kernels.push(CONSTRUCTORS.into());
     }
+    let refused = refuse(module, &mut kernels, &shared, world)?;
     let machine = Machine::host(module, true).map_err(damaged)?;
     keep_kernels(module, &kernels);
     machine.run(module, PASSES).map_err(damaged)?;
+    forget_unreached(module, &shared, world);
     let mut places = Vec::new();
     checks::insert(module, &mut places)?;
     let shared = place_shared(module, &shared, world);
@@ -168,8 +175,10 @@ fn work(inputs: &[Input], world: &dyn World) -> Result<Emulated, Refusal> {
             name,
             address,
             args,
+            refused: None,
         });
     }
+    list.extend(refused);
     let mut functions = Vec::new();
     if count > 0 {
         let table = jit.lookup(FUNCTIONS).map_err(damaged)?;
@@ -225,6 +234,11 @@ fn name_of(value: LLVMValueRef) -> String {
     copy_text(name, len).into()
 }
 
+fn section_of(value: LLVMValueRef) -> String {
+    let section = llvm!(core::LLVMGetSection(value));
+    super::raw::copy_cstr(section).into()
+}
+
 fn rename(value: LLVMValueRef, name: &str) {
     llvm!(core::LLVMSetValueName2(
         value,
@@ -238,7 +252,7 @@ fn is_declaration(value: LLVMValueRef) -> bool {
 }
 
 /// `LLVMPTXKernelCallConv`.
-const KERNEL: u32 = 71;
+pub(super) const KERNEL: u32 = 71;
 
 /// Takes away what only the device's code generator understands; the names of the kernels.
 fn prepare(device: &Parsed) -> Result<Vec<String>, Refusal> {
@@ -262,7 +276,8 @@ fn prepare(device: &Parsed) -> Result<Vec<String>, Refusal> {
     }
     for (n, g) in globals(device.module).into_iter().enumerate() {
         let name = name_of(g);
-        if name == "llvm.used" || name == "llvm.compiler.used" {
+        // Lists of what is to be kept, and other words to the compiler: flang leaves one of them for each region.
+        if section_of(g) == "llvm.metadata" {
             llvm!(core::LLVMDeleteGlobal(g));
         } else if name.is_empty() {
             rename(g, &format!("{INTRINSICS}g{n}"));
@@ -285,21 +300,58 @@ fn shared_names(device: &Parsed) -> Vec<String> {
     list.into_iter().map(name_of).collect()
 }
 
-/// Refuses code that calls what is not there.
-fn missing(module: LLVMModuleRef, world: &dyn World) -> Result<(), Refusal> {
+/// Takes the kernels that use what is not there out of the list and out of the module.
+///
+/// # Errors
+/// When the constructors, which run before every kernel, are among them.
+fn refuse(
+    module: LLVMModuleRef,
+    kernels: &mut Vec<String>,
+    shared: &[String],
+    world: &dyn World,
+) -> Result<Vec<Kernel>, Refusal> {
+    let mut reach = reach::Reach::new(world, shared);
+    let mut refused = Vec::new();
+    for name in kernels.iter() {
+        let Some(refusal) = reach.refusal(module, name) else {
+            continue;
+        };
+        if name == CONSTRUCTORS {
+            return Err(refusal);
+        }
+        refused.push(Kernel {
+            name: name.clone(),
+            address: 0,
+            args: 0,
+            refused: Some(refusal),
+        });
+    }
+    for kernel in &refused {
+        kernels.retain(|k| *k != kernel.name);
+        if let Some(function) = super::nvptx::function(module, &kernel.name) {
+            super::shim::forget_body(function);
+        }
+    }
+    Ok(refused)
+}
+
+/// What is not there and is still named after that is reached by no kernel: its address becomes null.
+fn forget_unreached(module: LLVMModuleRef, shared: &[String], world: &dyn World) {
+    for g in globals(module) {
+        if is_declaration(g) && !shared.contains(&name_of(g)) {
+            let of = llvm!(core::LLVMTypeOf(g));
+            let nothing = llvm!(core::LLVMConstNull(of));
+            llvm!(core::LLVMReplaceAllUsesWith(g, nothing));
+        }
+    }
     for f in functions(module) {
         let name = name_of(f);
-        let used = !llvm!(core::LLVMGetFirstUse(f)).is_null();
-        if !is_declaration(f) || !used || name.starts_with("llvm.") || world.function(&name) != 0 {
-            continue;
+        if is_declaration(f) && !name.starts_with("llvm.") && world.function(&name) == 0 {
+            let of = llvm!(core::LLVMTypeOf(f));
+            let nothing = llvm!(core::LLVMConstNull(of));
+            llvm!(core::LLVMReplaceAllUsesWith(f, nothing));
         }
-        let what = match name.strip_prefix(INTRINSICS) {
-            Some(rest) => format!("the intrinsic function `llvm.{rest}`"),
-            None => format!("the function `{name}`, which the device code does not define"),
-        };
-        return Err(Refusal::Unsupported(what, first_use(f)));
     }
-    Ok(())
 }
 
 /// `file.c:12` of the first use in an instruction, where there is one with a place.

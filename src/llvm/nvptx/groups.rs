@@ -14,6 +14,7 @@ use crate::llvm::reader::name_of;
 use hashbrown::HashSet;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMLinkage, LLVMVisibility};
+use std::ffi::CStr;
 
 /// What kernels of one group have in common.
 type Key = (bool, bool);
@@ -90,14 +91,14 @@ pub(super) fn specialise(
 /// Sets the runtime's constants.
 fn fix(module: LLVMModuleRef, (spmd, nested): Key) {
     let mode = if spmd { 2 } else { 1 };
-    for (name, value) in [
-        (c"__ompvm_mode", mode),
-        (c"__ompvm_nested", u64::from(nested)),
-    ] {
-        let variable = llvm!(core::LLVMGetNamedGlobal(module, name.as_ptr()));
-        if variable.is_null() {
-            continue;
-        }
+    set_constant(module, c"__ompvm_mode", mode);
+    set_constant(module, c"__ompvm_nested", u64::from(nested));
+}
+
+/// Sets a constant of the runtime, where the module has it.
+pub(super) fn set_constant(module: LLVMModuleRef, name: &CStr, value: u64) {
+    let variable = llvm!(core::LLVMGetNamedGlobal(module, name.as_ptr()));
+    if !variable.is_null() {
         let of = llvm!(core::LLVMGlobalGetValueType(variable));
         let value = llvm!(core::LLVMConstInt(of, value, 0));
         llvm!(core::LLVMSetInitializer(variable, value));

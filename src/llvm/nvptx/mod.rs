@@ -52,6 +52,8 @@ pub struct Request {
     pub version: u32,
     /// Where `__nv_exp` and its like come from.
     pub mathematics: Mathematics,
+    /// `nteams-var` of the device; 0 where nothing bounds the teams.
+    pub teams: u32,
 }
 
 /// One kernel of the images.
@@ -106,6 +108,7 @@ fn lower_here(request: &Request) -> Result<Lowered, String> {
     let module = parsed.module;
     let machine = Machine::new(request.architecture, request.version)?;
     machine.adopt(module);
+    super::shim::resolve_aliases(module);
     let mut kernels = environment::read(module);
     let own = own_symbols(module);
     prepare(module, &machine)?;
@@ -116,6 +119,7 @@ fn lower_here(request: &Request) -> Result<Lowered, String> {
     }
     mathematics::name(module, &request.mathematics);
     link(&parsed, device::RUNTIME, "runtime")?;
+    groups::set_constant(module, c"__ompvm_max_teams", request.teams.into());
     mathematics::link(&parsed, &request.mathematics)?;
     if !request.mathematics.is_missing() {
         // What the library itself leaves to intrinsics.

@@ -166,6 +166,8 @@ fn outline_here(files: &[Input]) -> Result<Outlined, String> {
     super::initialise_nvptx();
     let parsed = parse::parse(files).map_err(|e| e.to_string())?;
     let module = parsed.module;
+    // Compilers call a constructor by an alias of it; a region's code has to be one function.
+    shim::resolve_aliases(module);
     let mut found = flatten::candidates(module);
     if found.is_empty() {
         return Ok(Outlined::default());

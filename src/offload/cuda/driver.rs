@@ -113,6 +113,7 @@ pub(super) mod attribute {
     pub const MAJOR: i32 = 75;
     pub const MINOR: i32 = 76;
     pub const MULTIPROCESSOR_REGISTERS: i32 = 82;
+    pub const PAGEABLE_MEMORY: i32 = 88;
     pub const DYNAMIC_SHARED: i32 = 97;
 }
 

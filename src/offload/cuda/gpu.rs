@@ -6,8 +6,8 @@ use super::memory::Pool;
 use super::queue::{Environment, Queues};
 use super::staging::Staging;
 use crate::offload::device::{
-    Code, Device, Event, Failure, Image, Kernel, Launch, Limits, Memory, Mode, Queue, Result,
-    Target, usual_shape,
+    Code, Device, Event, Failure, Foreign, Image, Kernel, Launch, Limits, Memory, Mode, Queue,
+    Result, Target, usual_shape,
 };
 use std::cell::Cell;
 use std::ffi::c_void;
@@ -19,6 +19,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const USUAL_THREADS: u32 = 128;
 /// How many times over a grid may fill the device before its threads take several iterations each.
 const WAVES: u32 = 32;
+
+/// The runtime's number, and its vendor's, in the specification's additional definitions.
+const CUDA: isize = 1;
+const NVIDIA: isize = 11;
 
 /// A GPU.
 #[derive(Debug)]
@@ -33,6 +37,10 @@ pub struct Gpu {
     multiprocessors: u32,
     multiprocessor_threads: u32,
     multiprocessor_registers: u32,
+    /// The driver's number of the device.
+    device: i32,
+    /// Whether kernels can use ordinary memory of the host.
+    reaches_host: bool,
     pool: Pool,
     queues: Queues,
     staging: Staging,
@@ -97,6 +105,8 @@ impl Gpu {
             multiprocessors,
             multiprocessor_threads,
             multiprocessor_registers: ask(attribute::MULTIPROCESSOR_REGISTERS)?,
+            device,
+            reaches_host: ask(attribute::PAGEABLE_MEMORY)? != 0,
             pool: Pool::default(),
             queues: Queues::default(),
             staging: Staging::default(),
@@ -375,6 +385,23 @@ impl Device for Gpu {
             .min(most)
             .min(if asked { usual } else { self.limits.blocks });
         (blocks.max(1), block)
+    }
+
+    fn reaches_host(&self) -> bool {
+        self.reaches_host
+    }
+
+    fn foreign(&self, queue: Queue) -> Option<Foreign> {
+        self.enter().ok()?;
+        Some(Foreign {
+            runtime: CUDA,
+            name: c"cuda",
+            vendor: NVIDIA,
+            vendor_name: c"nvidia",
+            device: self.device as isize,
+            context: self.context.0 as usize,
+            stream: self.queues.stream(self, queue).ok()?.0 as usize,
+        })
     }
 
     fn owns(&self, address: u64) -> bool {

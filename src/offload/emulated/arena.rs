@@ -2,10 +2,11 @@
 //! be allocated or not.
 //!
 //! Addresses of it have bit 62 set, which no address of the host has: one that is used on the host
-//! faults, and one of the host is told from it. A table holds for every eight bytes how many of
-//! them may be accessed, counted from the first. Between blocks lies a gap, and freed blocks are
-//! not given out again before a quarter of the memory has been freed after them, so an access
-//! beside a block or after its end is seen.
+//! faults, and one of the host is told from it. A table holds for every eight bytes which of them may
+//! be accessed: the first in the upper four bits, the end in the lower four. Between blocks lies a gap,
+//! and freed blocks are not given out again before a quarter of the memory has been freed after them,
+//! so an access beside a block or after its end is seen. A block may begin behind padding that keeps an
+//! alignment; the padding cannot be accessed.
 //!
 //! What not: no protection between the blocks of a program; who holds an address of one may use it.
 
@@ -49,7 +50,8 @@ unsafe impl Sync for Arena {}
 
 #[derive(Debug, Default)]
 struct Blocks {
-    live: BTreeMap<u64, u64>,
+    /// Start to size and padding; the size counts the padding.
+    live: BTreeMap<u64, (u64, u64)>,
     /// Start to (size with the gap) of what can be given out.
     free: BTreeMap<u64, u64>,
     /// Freed, not yet given out again.
@@ -105,7 +107,16 @@ impl Arena {
     /// # Errors
     /// [`Failure::OutOfMemory`].
     pub fn alloc(&self, size: u64, align: u64) -> Result<u64> {
+        self.alloc_behind(0, size, align)
+    }
+
+    /// Allocates bytes behind so many that only keep the alignment, and returns the address of the latter.
+    ///
+    /// # Errors
+    /// [`Failure::OutOfMemory`].
+    pub fn alloc_behind(&self, padding: u64, size: u64, align: u64) -> Result<u64> {
         let align = align.max(16);
+        let size = size.saturating_add(padding);
         let full = Failure::OutOfMemory { size };
         let Some(wanted) = size
             .max(1)
@@ -140,10 +151,11 @@ impl Arena {
             blocks.free.insert(at + wanted, rest);
         }
         blocks.used += wanted;
-        blocks.live.insert(at, size);
+        blocks.live.insert(at, (size, padding));
         // SAFETY: the block lies in the mapping and is nobody's.
         unsafe { self.base.add(at as usize).write_bytes(FRESH, size as usize) };
         self.mark(at, size, true);
+        self.mark_padding(at, padding);
         Ok(self.tag | at)
     }
 
@@ -159,7 +171,7 @@ impl Arena {
         } else {
             None
         };
-        let Some(size) = size else {
+        let Some((size, _)) = size else {
             let what = match self.near_in(&blocks, address) {
                 Near::Freed(..) => "device memory that is freed was freed before",
                 _ => "what is freed is no block of device memory",
@@ -200,6 +212,20 @@ impl Arena {
         }
     }
 
+    /// Notes that the first bytes of a block may not be accessed.
+    fn mark_padding(&self, at: u64, padding: u64) {
+        let first = (at / GRAIN) as usize;
+        let whole = (padding / GRAIN) as usize;
+        let rest = (padding % GRAIN) as u8;
+        // SAFETY: entries of the block, which is the caller's.
+        unsafe {
+            self.table.add(first).write_bytes(0, whole);
+            if rest > 0 {
+                *self.table.add(first + whole) |= rest << 4;
+            }
+        }
+    }
+
     /// Where `size` bytes at an address of this device lie on the host, if all of them are live.
     #[inline]
     pub fn translate(&self, address: u64, size: u64) -> Option<*mut u8> {
@@ -217,8 +243,8 @@ impl Arena {
             let here = left.min(GRAIN - within);
             // SAFETY: in the table, for the address is in the memory; the gap behind the last
             // block ends the loop before the table does.
-            let allowed = unsafe { *self.table.add(grain as usize) };
-            if within + here > u64::from(allowed) {
+            let allowed = u64::from(unsafe { *self.table.add(grain as usize) });
+            if within + here > allowed & 15 || within < allowed >> 4 {
                 return None;
             }
             left -= here;
@@ -238,10 +264,13 @@ impl Arena {
 
     fn near_in(&self, blocks: &Blocks, address: u64) -> Near {
         let at = address & OFFSET;
-        if let Some((&start, &size)) = blocks.live.range(..=at).next_back()
-            && at < start + size + GAP
+        let section = |start: u64, (size, padding): (u64, u64)| {
+            Near::Live(self.tag | (start + padding), size - padding)
+        };
+        if let Some((&start, &sizes)) = blocks.live.range(..=at).next_back()
+            && at < start + sizes.0 + GAP
         {
-            return Near::Live(self.tag | start, size);
+            return section(start, sizes);
         }
         for &(start, wanted, size) in blocks.resting.iter().rev() {
             if at >= start && at < start + wanted {
@@ -249,7 +278,7 @@ impl Arena {
             }
         }
         match blocks.live.range(at..).next() {
-            Some((&start, &size)) if start - at <= GAP => Near::Live(self.tag | start, size),
+            Some((&start, &sizes)) if start - at <= GAP => section(start, sizes),
             _ => Near::Nothing,
         }
     }
@@ -328,6 +357,30 @@ mod tests {
         assert!(arena.translate(a, 1).is_none());
         assert_eq!(arena.near(a), Near::Freed(a, 13));
         assert!(arena.free(a).is_err());
+    }
+
+    #[test]
+    fn offload_arena_padding_cannot_be_accessed() {
+        let arena = Arena::new(0, 1 << 20).unwrap();
+        for padding in [0, 1, 4, 7, 8, 12, 16, 61] {
+            for size in [1, 3, 8, 20] {
+                let a = arena.alloc_behind(padding, size, 64).unwrap();
+                assert_eq!(a % 64, 0);
+                let section = a + padding;
+                assert!(arena.translate(section, size).is_some());
+                for before in 0..padding {
+                    assert!(
+                        arena.translate(a + before, 1).is_none(),
+                        "{padding} {before}"
+                    );
+                }
+                assert!(arena.translate(section - 1, 2).is_none());
+                assert!(arena.translate(section, size + 1).is_none());
+                assert_eq!(arena.near(a), Near::Live(section, size));
+                arena.free(a).unwrap();
+                assert!(arena.translate(section, 1).is_none());
+            }
+        }
     }
 
     #[test]

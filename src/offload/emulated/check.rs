@@ -4,6 +4,9 @@ use super::arena::{Near, OFFSET, SHARED, TAG};
 use super::block::{self, Block};
 use crate::offload::device::{Failure, Fault};
 
+/// Addresses below are a null pointer's, with an offset.
+const NULL_PAGE: u64 = 4096;
+
 /// An access that reads.
 pub extern "C" fn read(address: u64, size: u64, place: u64) -> *mut u8 {
     access(address, size, place, false)
@@ -40,7 +43,8 @@ fn elsewhere(
     if at >= low && at < high && high - at >= size as usize {
         return at as *mut u8;
     }
-    if size == 0 || super::host_memory(address, size) {
+    let unified = block.grid.unified && address & TAG == 0 && address >= NULL_PAGE;
+    if size == 0 || unified || super::host_memory(address, size) {
         return at as *mut u8;
     }
     // SAFETY: called by device code.
@@ -60,7 +64,7 @@ fn wrong(block: &Block<'static>, address: u64, size: u64, place: u64, write: boo
     let how = if write { "a write" } else { "a read" };
     let bytes = if size == 1 { "byte" } else { "bytes" };
     let arena = block.grid.arena;
-    let (what, help) = if address < 4096 {
+    let (what, help) = if address < NULL_PAGE {
         (format!("through a null pointer ({address:#x})"), None)
     } else if arena.owns(address) {
         match arena.near(address) {

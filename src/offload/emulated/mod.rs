@@ -17,6 +17,7 @@ mod printf;
 mod warp;
 
 use super::device::*;
+use super::program;
 use crate::llvm::Input;
 use crate::llvm::emulate::{self, Emulated, Refusal, World};
 use crate::memory::own_thread;
@@ -86,7 +87,8 @@ impl Device {
         if let Some(host) = self.arena.translate(address, size.max(1)) {
             return Ok(host);
         }
-        if size == 0 || host_memory(address, size) {
+        let unified = program::is_unified() && address & arena::TAG == 0;
+        if size == 0 || unified || host_memory(address, size) {
             return Ok(address as *mut u8);
         }
         Err(Failure::Fault(Box::new(Fault {
@@ -140,6 +142,7 @@ struct Code_ {
     emulated: Mutex<Emulated>,
     variables: HashMap<String, Symbol>,
     kernels: HashMap<String, Kernel>,
+    refused: HashMap<String, Failure>,
 }
 
 impl Image for Code_ {
@@ -153,6 +156,18 @@ impl Image for Code_ {
 
     fn kernel(&self, name: &str) -> Option<Kernel> {
         self.kernels.get(name).copied()
+    }
+
+    fn refusal(&self, name: &str) -> Option<Failure> {
+        self.refused.get(name).cloned()
+    }
+}
+
+/// What a refusal of code means to the host side.
+fn failure(refusal: Refusal) -> Failure {
+    match refusal {
+        Refusal::Damaged(cause) => Failure::Image(cause),
+        Refusal::Unsupported(reason, place) => Failure::Unsupported { reason, place },
     }
 }
 
@@ -226,6 +241,10 @@ impl super::device::Device for Device {
         Ok(at as u64)
     }
 
+    fn alloc_behind(&self, padding: u64, size: u64, align: u64) -> Result<u64> {
+        self.arena.alloc_behind(padding, size, align)
+    }
+
     fn free(&self, address: u64, memory: Memory) -> Result<()> {
         if memory == Memory::Device {
             return self.arena.free(address);
@@ -287,10 +306,7 @@ impl super::device::Device for Device {
         let making = Arc::new(Making {
             arena: self.arena.clone(),
         });
-        let made = emulate::emulate(inputs, making).map_err(|refusal| match refusal {
-            Refusal::Damaged(cause) => Failure::Image(cause),
-            Refusal::Unsupported(reason, place) => Failure::Unsupported { reason, place },
-        })?;
+        let made = emulate::emulate(inputs, making).map_err(failure)?;
         let places = Arc::new(made.places.clone());
         let functions = Arc::new(made.functions.clone());
         let mut variables = HashMap::new();
@@ -313,16 +329,27 @@ impl super::device::Device for Device {
             };
             variables.insert(variable.name.clone(), symbol);
         }
-        // The device's runtime has its number in a variable.
-        if let Some(number) = variables.get("__ompvm_device_number")
-            && let Some(to) = self.arena.translate(number.address, 4)
-        {
-            // SAFETY: four live bytes.
-            unsafe { to.cast::<u32>().write_unaligned(self.number) };
+        // What the device's runtime is told.
+        let words = [
+            ("__ompvm_device_number", self.number),
+            ("__ompvm_max_teams", code.teams),
+        ];
+        for (name, value) in words {
+            if let Some(variable) = variables.get(name)
+                && let Some(to) = self.arena.translate(variable.address, 4)
+            {
+                // SAFETY: four live bytes.
+                unsafe { to.cast::<u32>().write_unaligned(value) };
+            }
         }
         let mut kernels = HashMap::new();
+        let mut refused = HashMap::new();
         let mut loaded = self.kernels.write();
         for kernel in &made.kernels {
+            if let Some(refusal) = &kernel.refused {
+                refused.insert(kernel.name.clone(), failure(refusal.clone()));
+                continue;
+            }
             let of = variables.get(&format!("{}_kernel_environment", kernel.name));
             let bytes = of.and_then(|s| {
                 let at = self.arena.translate(s.address, s.size)?;
@@ -352,6 +379,7 @@ impl super::device::Device for Device {
             emulated: Mutex::new(made),
             variables,
             kernels,
+            refused,
         }))
     }
 
@@ -398,6 +426,7 @@ impl super::device::Device for Device {
             places: &loaded.places,
             functions: &loaded.functions,
             deadline: self.timeout.map(|t| Instant::now() + t),
+            unified: program::is_unified(),
             stop: AtomicBool::new(false),
             failure: Mutex::new(None),
         };
@@ -434,6 +463,10 @@ impl super::device::Device for Device {
     }
 
     fn survives(&self) -> bool {
+        true
+    }
+
+    fn reaches_host(&self) -> bool {
         true
     }
 

@@ -8,7 +8,7 @@ use super::kind;
 use super::plan::Item;
 use super::table::{Attached, Found, Life, Range, Table};
 use crate::offload::device::{Device, FETCHED, Failure, Fault, Memory, Queue, Result};
-use crate::offload::outlined;
+use crate::offload::{outlined, program};
 
 /// What a construct moved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -237,6 +237,10 @@ impl<'a> Data<'a> {
             let device = Some(device);
             return Ok(device);
         }
+        // The device uses what the host has, but where the program wants a copy near the device.
+        if program::is_unified() && !item.is(kind::CLOSE) {
+            return Ok(None);
+        }
         if item.is(kind::PRESENT) {
             return wrong(format!(
                 "{size} bytes at {begin:#x} are not mapped, but the `present` modifier asks for that"
@@ -245,9 +249,7 @@ impl<'a> Data<'a> {
         if size == 0 {
             return Ok(None);
         }
-        let allocation = self
-            .device
-            .alloc((size + padding) as u64, 64, Memory::Device)?;
+        let allocation = self.device.alloc_behind(padding as u64, size as u64, 64)?;
         let device = allocation + padding as u64;
         self.table.insert(
             begin,
@@ -407,7 +409,7 @@ impl<'a> Data<'a> {
         let start = match self.table.find(item.begin, size) {
             Found::Within(start) => start,
             Found::Across(start) if item.is(kind::IMPLICIT) => start,
-            _ if item.is(kind::PRESENT) => {
+            _ if item.is(kind::PRESENT) && !program::is_unified() => {
                 return wrong(format!(
                     "{size} bytes at {:#x} are not mapped, but the `present` modifier asks for that",
                     item.begin
@@ -477,7 +479,7 @@ impl<'a> Data<'a> {
 
     unsafe fn update_piece(&mut self, item: &Item, begin: usize, size: usize) -> Result<()> {
         let Found::Within(start) = self.table.find(begin, size) else {
-            if item.is(kind::PRESENT) {
+            if item.is(kind::PRESENT) && !program::is_unified() {
                 return wrong(format!(
                     "{size} bytes at {begin:#x} are not mapped, but the `present` modifier asks for \
                      that"

@@ -30,6 +30,8 @@ pub mod kind {
     pub const LITERAL: u64 = 256;
     /// No clause of the program's.
     pub const IMPLICIT: u64 = 512;
+    /// Near the device, also where that reaches the host's memory.
+    pub const CLOSE: u64 = 0x400;
     /// It must be there.
     pub const PRESENT: u64 = 0x1000;
     /// Counted apart from other constructs (`ompx_hold`).

@@ -62,7 +62,9 @@ pub fn compile(code: &Code, architecture: u32) -> Result<Compiled> {
     let mathematics = library::find();
     let digest = library::digest(&mathematics);
     let parts = code.units.iter().map(Vec::as_slice);
-    let shelf = shelf(parts.chain([&b"device"[..], &digest]));
+    let teams = code.teams.to_le_bytes();
+    let teams = (code.teams != 0).then_some(&teams[..]);
+    let shelf = shelf(parts.chain([&b"device"[..], &digest]).chain(teams));
     let name = entry(architecture);
     if let Some(shelf) = &shelf
         && let Some(bytes) = shelf.bytes(&name)
@@ -87,6 +89,7 @@ pub fn compile(code: &Code, architecture: u32) -> Result<Compiled> {
         architecture,
         version: version(architecture),
         mathematics,
+        teams: code.teams,
     })
     .map_err(Failure::Image)?;
     if let Some(shelf) = &shelf

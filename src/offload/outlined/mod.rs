@@ -119,6 +119,9 @@ struct Loaded {
 /// Regions by the address of their function.
 static REGIONS: RwLock<Option<HashMap<usize, Arc<Region>>>> = RwLock::new(None);
 
+/// Why regions that are in no table run on the host, for the report.
+static UNKNOWN: Mutex<Option<String>> = Mutex::new(None);
+
 /// What a program has that its regions may use.
 #[derive(Debug, Default)]
 pub struct Contents {
@@ -228,6 +231,7 @@ impl Program {
             Ok(outlined) => &outlined.regions,
             Err(why) => {
                 eprintln!("ompvm: no region runs on a device: {why}");
+                *UNKNOWN.lock() = Some(why.clone());
                 return;
             }
         };
@@ -272,6 +276,7 @@ impl Program {
                 units: vec![outlined.unit.clone()],
                 arch: "sm_70".into(),
                 name: format!("the regions of {}", self.name),
+                teams: 0,
             };
             let image = state.device.load(&code)?;
             Ok(Loaded {
@@ -311,6 +316,14 @@ fn region_of(function: usize) -> Option<Arc<Region>> {
 unsafe fn offered(start: &hooks::Region) -> bool {
     preparation::wait(start);
     let Some(region) = region_of(start.microtask as usize) else {
+        if mode() == Mode::Force && report::is_on() {
+            let unknown = UNKNOWN.lock();
+            let why = unknown.as_deref();
+            note_host(
+                start,
+                why.unwrap_or("no file of the program has its function"),
+            );
+        }
         let watches = preparation::watches(start);
         if watches {
             // SAFETY: the caller's contract.
@@ -341,7 +354,7 @@ unsafe fn attempt(region: &Region, start: &hooks::Region) -> Result<launch::Done
         return Err(why.clone());
     }
     let plan = region.plan.as_ref().map_err(String::clone)?;
-    let state = super::region::device_for(-1)?;
+    let state = super::region::device_for(-1).map_err(|why| why.to_string())?;
     // SAFETY: the caller's contract.
     let done = unsafe { launch::launch(region, plan, state, start) };
     match done {

@@ -1,0 +1,153 @@
+//! Kernels that use what the emulated device does not have.
+//!
+//! Follows each kernel's calls, and the addresses of functions and variables that it uses, to the first thing
+//! that is not there: a function or a variable that no image defines, inline assembly, an intrinsic function that
+//! has no meaning here. Such a kernel is refused, and the others of the image run.
+
+use super::{INTRINSICS, Refusal, World, checks, is_declaration, name_of};
+use crate::llvm::nvptx::{function, instructions};
+use crate::llvm::raw::llvm;
+use hashbrown::{HashMap, HashSet};
+use inkwell::llvm_sys::prelude::*;
+
+/// A function or a constant: what it uses, and what of it is not there.
+#[derive(Default)]
+struct Node {
+    uses: Vec<LLVMValueRef>,
+    lack: Option<Lack>,
+}
+
+/// Something that is not there, and the place that uses it.
+#[derive(Clone)]
+struct Lack {
+    what: String,
+    place: Option<String>,
+}
+
+/// Finds what kernels lack.
+pub(super) struct Reach<'a> {
+    world: &'a dyn World,
+    /// Names of the variables that blocks have; those without a definition are the launch's.
+    shared: &'a [String],
+    nodes: HashMap<LLVMValueRef, Node>,
+}
+
+impl<'a> Reach<'a> {
+    pub(super) fn new(world: &'a dyn World, shared: &'a [String]) -> Reach<'a> {
+        Reach {
+            world,
+            shared,
+            nodes: HashMap::new(),
+        }
+    }
+
+    /// Returns why a kernel cannot run; `None` where it can.
+    pub(super) fn refusal(&mut self, module: LLVMModuleRef, kernel: &str) -> Option<Refusal> {
+        let start = function(module, kernel)?;
+        let mut seen = HashSet::new();
+        // Breadth first: the nearest place is the one to tell.
+        let mut open = std::collections::VecDeque::from([(start, None::<String>)]);
+        while let Some((value, from)) = open.pop_front() {
+            if !seen.insert(value) {
+                continue;
+            }
+            let node = self.node(value);
+            if let Some(lack) = node.lack.clone() {
+                return Some(Refusal::Unsupported(lack.what, lack.place.or(from)));
+            }
+            open.extend(node.uses.iter().map(|&u| (u, from.clone())));
+        }
+        None
+    }
+
+    fn node(&mut self, value: LLVMValueRef) -> &Node {
+        if !self.nodes.contains_key(&value) {
+            let node = self.look(value);
+            self.nodes.insert(value, node);
+        }
+        &self.nodes[&value]
+    }
+
+    fn look(&self, value: LLVMValueRef) -> Node {
+        let mut node = Node::default();
+        if !llvm!(core::LLVMIsAFunction(value)).is_null() {
+            if is_declaration(value) {
+                let what = self.undefined(value);
+                node.lack = what.map(|what| Lack { what, place: None });
+                return node;
+            }
+            for instruction in instructions(value) {
+                self.instruction(instruction, &mut node);
+                if node.lack.is_some() {
+                    break;
+                }
+            }
+            return node;
+        }
+        if !llvm!(core::LLVMIsAGlobalVariable(value)).is_null() {
+            let name = name_of(value);
+            if !is_declaration(value) {
+                node.uses.push(llvm!(core::LLVMGetInitializer(value)));
+            } else if !self.shared.contains(&name) {
+                node.lack = Some(Lack {
+                    what: format!("the variable `{name}`, which the device code does not define"),
+                    place: None,
+                });
+            }
+            return node;
+        }
+        operands(value, |operand| node.uses.push(operand));
+        node
+    }
+
+    fn instruction(&self, instruction: LLVMValueRef, node: &mut Node) {
+        let place = || checks::place_of(instruction).map(|(file, line)| format!("{file}:{line}"));
+        if let Some(what) = checks::without_meaning(instruction) {
+            node.lack = Some(Lack {
+                what,
+                place: place(),
+            });
+            return;
+        }
+        operands(instruction, |operand| {
+            let lacking =
+                !llvm!(core::LLVMIsAGlobalValue(operand)).is_null() && is_declaration(operand);
+            // Told with the place that uses it.
+            let lack = lacking.then(|| self.look(operand).lack).flatten();
+            match lack {
+                Some(lack) => {
+                    node.lack = Some(Lack {
+                        what: lack.what,
+                        place: place(),
+                    });
+                }
+                None => node.uses.push(operand),
+            }
+        });
+    }
+
+    /// Returns what a function is called in a refusal; `None` for one that is there.
+    fn undefined(&self, function: LLVMValueRef) -> Option<String> {
+        let name = name_of(function);
+        if name.starts_with("llvm.") || self.world.function(&name) != 0 {
+            return None;
+        }
+        Some(match name.strip_prefix(INTRINSICS) {
+            Some(rest) => format!("the intrinsic function `llvm.{rest}`"),
+            None => format!("the function `{name}`, which the device code does not define"),
+        })
+    }
+}
+
+/// Calls `each` with the operands that are constants.
+fn operands(user: LLVMValueRef, mut each: impl FnMut(LLVMValueRef)) {
+    if llvm!(core::LLVMIsAUser(user)).is_null() {
+        return;
+    }
+    for index in 0..llvm!(core::LLVMGetNumOperands(user)) as u32 {
+        let operand = llvm!(core::LLVMGetOperand(user, index));
+        if !operand.is_null() && !llvm!(core::LLVMIsAConstant(operand)).is_null() {
+            each(operand);
+        }
+    }
+}

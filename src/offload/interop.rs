@@ -1,0 +1,120 @@
+//! `interop` constructs: objects of a foreign runtime for a device. OpenMP 5.2, section 14.1.
+//!
+//! An object names a device and a queue of it. On NVIDIA's GPUs the foreign runtime is CUDA and the queue a
+//! `CUstream`; a device without such a runtime gives `omp_interop_none`, as the specification has it. Constructs
+//! wait for their dependences; `use` and `destroy` wait for what the program put into the queue, so that tasks
+//! behind them may rely on it.
+//!
+//! Queries of objects are `kmpc::interop`'s. The preference of `prefer_type` is not passed by compilers, and
+//! each object has a queue, for compilers tell a construct with `target` and `targetsync` by the first alone.
+
+use super::device::Queue;
+use super::devices::State;
+use super::region;
+use crate::kmpc::ident::Ident;
+use crate::kmpc::interop::Object as Described;
+use crate::kmpc::task;
+use std::ffi::c_void;
+use std::ptr::{null, null_mut};
+
+/// What `omp_interop_t` points to: first what queries read.
+#[repr(C)]
+#[derive(Debug)]
+struct Object {
+    described: Described,
+    state: &'static State,
+    queue: Queue,
+}
+
+/// Waits for the dependences of a construct.
+unsafe fn await_all(ident: *const Ident, thread: i32, count: i32, list: *mut c_void) {
+    if count > 0 {
+        // SAFETY: the compiler's list of that length.
+        unsafe { task::depend::taskwait(ident, thread, count, list.cast(), 0, null(), 0) };
+    }
+}
+
+/// `__tgt_interop_init`.
+pub unsafe extern "C-unwind" fn init(
+    ident: *const Ident,
+    thread: i32,
+    object: *mut c_void,
+    _kind: i32,
+    device: i32,
+    count: i32,
+    list: *mut c_void,
+    _nowait: i32,
+) {
+    let made = region::device_for(device.into()).ok().and_then(|state| {
+        let queue = state.device.queue().ok()?;
+        match state.device.foreign(queue) {
+            Some(foreign) => Some(Box::new(Object {
+                described: Described {
+                    device: state.number,
+                    foreign,
+                },
+                state,
+                queue,
+            })),
+            None => {
+                state.device.release(queue);
+                None
+            }
+        }
+    });
+    // SAFETY: the compiler's list, and the program's variable.
+    unsafe {
+        await_all(ident, thread, count, list);
+        *object.cast::<*mut Object>() = made.map_or(null_mut(), Box::into_raw);
+    }
+}
+
+/// `__tgt_interop_use`.
+pub unsafe extern "C-unwind" fn usage(
+    ident: *const Ident,
+    thread: i32,
+    object: *mut c_void,
+    _device: i32,
+    count: i32,
+    list: *mut c_void,
+    _nowait: i32,
+) {
+    // SAFETY: the compiler's list, and the program's variable, which holds what `init` left.
+    unsafe {
+        await_all(ident, thread, count, list);
+        if let Some(object) = (*object.cast::<*mut Object>()).as_ref() {
+            object.settle();
+        }
+    }
+}
+
+/// `__tgt_interop_destroy`.
+pub unsafe extern "C-unwind" fn destroy(
+    ident: *const Ident,
+    thread: i32,
+    object: *mut c_void,
+    device: i32,
+    count: i32,
+    list: *mut c_void,
+    nowait: i32,
+) {
+    // SAFETY: the caller's contract; the object is the program's own, and its variable is emptied.
+    unsafe {
+        usage(ident, thread, object, device, count, list, nowait);
+        let slot = object.cast::<*mut Object>();
+        if !(*slot).is_null() {
+            let object = Box::from_raw(*slot);
+            object.state.device.release(object.queue);
+            *slot = null_mut();
+        }
+    }
+}
+
+impl Object {
+    /// Waits for its queue; a failure of the program's own work there ends the program.
+    fn settle(&self) {
+        if let Err(failure) = self.state.device.synchronise(self.queue) {
+            region::end_with(&failure, "interop construct");
+        }
+    }
+}
