@@ -30,7 +30,7 @@ int main(void) {
   CHECK(product == 3628800);
 #pragma omp target map(tofrom : kept)
   for (int i = 0; i < 8; i++) {
-#pragma omp task affinity(kept[i]) depend(out : kept[i])
+#pragma omp task affinity(kept[i]) depend(out : kept[i]) shared(kept)
     kept[i] = i + 1;
   }
   for (int i = 0; i < 8; i++) CHECK(kept[i] == i + 1);
