@@ -438,6 +438,7 @@ extern "C-unwind" fn again(act: &mut Activation, event: Event, value: usize) -> 
     unsafe {
         let act: *mut Activation = act;
         let cx = Activation::resume(act);
+        (*act).state = cx;
         // The call that ended so will not come back.
         (*cx).away = ptr::null_mut();
         let (exception, place) = match (event, value) {

@@ -220,7 +220,7 @@ shapes! {
     NativeF { dst: S, a: S, b: S, target: usize }
     /// A call described by data of the lowered function.
     Site { dst: S, n: u16, site: usize }
-    /// An allocation on the guest stack.
+    /// An allocation in the frame.
     Alloca { dst: S, count: S, size: u32, align: u32 }
     /// The same in a function whose guard is at `off`.
     AllocaGuarded { dst: S, count: S, size: u32, align: u32, off: i32 }

@@ -7,6 +7,7 @@
 //! What not: no foreign runtime's exceptions are looked into; only `catch (...)` takes them.
 
 use super::cancel;
+use super::exec;
 use super::frame::{self, Lowered, Pad, PadClause};
 use crate::ir::JUMP_BUFFER;
 use crate::memory::activation::{self, Activation, Search};
@@ -221,7 +222,15 @@ pub fn search(act: &Activation, exception: *mut c_void) -> Search {
         }
         let mut innermost = true;
         while !regs.is_null() && !frame::lowered(regs).is_null() {
-            if let Some(pad) = pad_at(&*frame::lowered(regs), ip, innermost) {
+            let code = &*frame::lowered(regs);
+            // The rest of the function runs in compiled code, which checks no guard of this frame before it throws.
+            if let Some((off, fail)) = code.guard
+                && innermost
+                && ip == code.entry
+            {
+                exec::check_guards(regs.byte_add(off as usize), usize::MAX, fail);
+            }
+            if let Some(pad) = pad_at(code, ip, innermost) {
                 match decide(pad, exception as usize) {
                     Some((0, _)) => found = Search::Cleanup,
                     Some(_) => return Search::Handler,

@@ -206,13 +206,18 @@ impl Activation {
     /// The calling thread runs on this activation's stack, in this activation.
     #[inline(always)]
     pub unsafe fn resume(this: *mut Activation) -> *mut ThreadState {
-        let state = super::thread::current_again();
+        // Handlers ask nowhere else, so no address is kept from before the call.
+        let state = super::thread::current_or_null();
         // SAFETY: the caller's promise; a thread that runs guest code has a state.
         unsafe {
             (*state).activation = this;
             (*state).sp = (*this).sp;
             (*state).limit = (*this).limit;
-            (*this).state = state;
+            // Handlers that return to a loop get it from there.
+            #[cfg(not(ompvm_tail_calls))]
+            {
+                (*this).state = state;
+            }
         }
         state
     }

@@ -1,7 +1,7 @@
 //! Guest memory and the boundary between guest and native code.
 //!
 //! Guest pointers are host pointers, so there is no address space of our own: what this layer
-//! owns is where a module's data lies ([`image`]), the guest stacks and per-thread blocks
+//! owns is where a module's data lies ([`image`]), how large native stacks are and per-thread blocks
 //! ([`stack`], [`thread`]), the native-callable addresses of guest functions ([`func`]), the
 //! calling convention both ways ([`abi`]), one entry into guest code and its two unusual exits
 //! ([`activation`]), what happens when the guest faults ([`signals`]), which blocks of the heap

@@ -325,36 +325,9 @@ fn mapping_of(address: usize) -> Option<std::ops::Range<usize>> {
     found
 }
 
-/// `OMP_STACKSIZE`: a number with an optional unit B, K, M or G; K when none
-/// (OpenMP 5.2, 21.2.2).
-pub fn parse_stack_size(text: &str) -> Option<usize> {
-    let text = text.trim();
-    let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
-    let unit = text[digits.len()..].trim();
-    let shift = match unit.to_ascii_uppercase().as_str() {
-        "" | "K" => 10,
-        "B" => 0,
-        "M" => 20,
-        "G" => 30,
-        _ => return None,
-    };
-    let n: usize = digits.trim().parse().ok()?;
-    n.checked_shl(shift).filter(|v| v >> shift == n && n > 0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn sizes_are_parsed_as_openmp_says() {
-        assert_eq!(parse_stack_size("2000"), Some(2000 << 10));
-        assert_eq!(parse_stack_size(" 10 M "), Some(10 << 20));
-        assert_eq!(parse_stack_size("3g"), Some(3 << 30));
-        assert_eq!(parse_stack_size("512b"), Some(512));
-        assert_eq!(parse_stack_size("many"), None);
-        assert_eq!(parse_stack_size("1 X"), None);
-    }
 
     #[test]
     fn a_thread_knows_its_own_stack() {
