@@ -12,11 +12,12 @@ use super::{baseline, child, lower, stats, unwind};
 use crate::ir::{FuncId, LocId};
 use crate::memory::abi::{CallPlan, NativeFrame, set_entry_hook};
 use crate::memory::activation::{self, Activation, Event, Exit, MARGIN, Onward};
+use crate::memory::backtrace;
 use crate::memory::func::FuncRef;
 use crate::memory::thread::{self, ThreadState};
 use crate::memory::{image::Image, signals, stack, throws, walk};
 use crate::support::error::{Error, Unsupported};
-use crate::support::own_work;
+use crate::support::{demangle, own_work};
 use std::ffi::c_void;
 use std::fmt::Write;
 use std::ptr;
@@ -42,6 +43,7 @@ pub fn init() {
     set_entry_hook(enter);
     activation::set_search_hook(unwind::search);
     signals::set_hooks(position, describe);
+    backtrace::set_frames_hook(frames);
     throws::init();
     // Later questions allocate nothing.
     walk::is_ours(0);
@@ -313,8 +315,41 @@ fn describe(ip: *const u64, place: &mut dyn Write, function: &mut dyn Write) {
         let _ = write!(place, "{file}:{}", scope.line);
         let _ = write!(function, "{}", scope.name);
     } else {
-        let _ = write!(function, "{}", module.functions[func].name);
+        let name = demangle::plain(&module.functions[func].name);
+        let _ = write!(function, "{name}");
     }
+}
+
+/// The frames of an activation from the inside out; see [`backtrace::FramesHook`].
+fn frames(
+    frame: *mut u8,
+    sp: *mut u8,
+    ip: *const u64,
+    each: &mut dyn FnMut(*const u64) -> bool,
+) -> bool {
+    let word = |regs: *mut u64, number: usize| walk::read((regs as usize).wrapping_sub(number * 8));
+    // What the stack pointer leads to is the frame that runs; what an activation notes is as of its
+    // last call of native code.
+    let running = thread::frame_at(sp as usize, &walk::read).map(|regs| regs as *mut u64);
+    let running = running.filter(|&regs| {
+        let code = word(regs, 3).and_then(|code| known(code as *const Lowered));
+        !sp.is_null() && code.is_some_and(|code| code.contains(ip))
+    });
+    let (mut regs, mut ip) = (running.unwrap_or(frame.cast()), ip);
+    // Memory is read with calls that fail where there is none; code is looked up before it is used.
+    while let Some(code) = word(regs, 3).and_then(|c| known(c as *const Lowered)) {
+        // What only calls compiled code stands for a frame that was shown before.
+        if !code.blocks.is_empty() && !each(ip) {
+            return false;
+        }
+        let (Some(returns), Some(caller)) = (word(regs, 1), word(regs, 2)) else {
+            break;
+        };
+        // The call itself, not what follows it.
+        ip = (returns as *const u64).wrapping_sub(1);
+        regs = caller as *mut u64;
+    }
+    true
 }
 
 /// What an activation runs, and for whom.

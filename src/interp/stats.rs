@@ -12,6 +12,7 @@ use crate::kmpc;
 use crate::memory::activation::Activation;
 use crate::memory::func::FuncRef;
 use crate::memory::thread::{self, ThreadState};
+use crate::support::demangle;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::time::Duration;
@@ -158,7 +159,7 @@ pub fn counts() -> Counts {
             });
             let region = f.name.contains(".omp_outlined");
             Row {
-                function: f.name.to_string(),
+                function: demangle::plain(&f.name).into_owned(),
                 place,
                 region,
                 thread,

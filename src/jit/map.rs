@@ -8,6 +8,7 @@ use super::lines::{Lines, Place};
 use crate::ir::FuncId;
 use crate::memory::image::Image;
 use crate::memory::signals;
+use crate::support::demangle;
 use crate::support::seen::{Listed, Seen};
 use cranelift_entity::EntityRef;
 use std::fmt::Write;
@@ -100,7 +101,7 @@ fn describe(position: usize, place: &mut dyn Write, function: &mut dyn Write) {
             ("", None) => &*f.name,
             (inlined, _) => inlined,
         };
-        let _ = write!(function, "{name}");
+        let _ = write!(function, "{}", demangle::plain(name));
         Some(())
     });
 }

@@ -52,6 +52,42 @@ pub mod turns;
 
 use ident::Ident;
 
+/// How a team was forked, for messages.
+#[derive(Clone, Copy, Debug)]
+pub struct Forked {
+    /// The region's arguments, in the frame of the entry that forked it.
+    pub arguments: *const *mut std::ffi::c_void,
+    /// Their number.
+    pub count: u32,
+    /// The team around it, and the number that the thread that forked has there.
+    pub outer: (*const team::Team, u32),
+    /// True if the member that was asked about forked it.
+    pub own: bool,
+}
+
+/// Returns how a team was forked, as the member of a number sees it; for null the team of the
+/// calling thread. `None` outside of regions. Neither allocates nor locks.
+///
+/// # Safety
+/// `team` is null or a team around a region that the calling thread is in.
+pub unsafe fn forked(team: *const team::Team, number: u32) -> Option<Forked> {
+    // SAFETY: the caller's contract.
+    let (team, number) = match unsafe { team.as_ref() } {
+        Some(team) => (team, number),
+        None => {
+            let thread = thread::current_if_known()?;
+            (thread.team(), thread.tid())
+        }
+    };
+    let (shape, work) = (team.shape(), team.work());
+    (!shape.parent.is_null()).then_some(Forked {
+        arguments: work.argv,
+        count: work.argc,
+        outer: (shape.parent, shape.parent_tid),
+        own: number == 0 || shape.size == 1,
+    })
+}
+
 /// Where the calling thread is, for messages and statistics.
 #[derive(Clone, Copy, Debug)]
 pub struct Current {

@@ -161,6 +161,19 @@ impl Default for Activation {
 }
 
 impl Activation {
+    /// The registers of the native frame that it runs in.
+    #[cfg(feature = "vm")]
+    pub(super) fn frame_registers(&self) -> super::walk::Registers {
+        use super::walk::Registers;
+        match self.low.is_null() {
+            true => Registers::in_frame(abi::landing_address(), 0, self.saved_frame),
+            false => {
+                let landing = abi::run_landing_address();
+                Registers::in_frame(landing, self.low as usize, self.saved_frame)
+            }
+        }
+    }
+
     /// Makes this the thread's innermost activation and notes the state to restore.
     ///
     /// # Safety

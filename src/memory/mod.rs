@@ -13,6 +13,8 @@
 pub mod abi;
 pub mod activation;
 pub mod altstack;
+#[cfg(feature = "vm")]
+pub mod backtrace;
 pub mod bounds;
 pub mod func;
 #[cfg(feature = "vm")]

@@ -11,6 +11,7 @@
 //! action.
 
 use super::activation::{self, Activation, RawTrap};
+use super::backtrace::{self, Step};
 use super::stack;
 use super::thread::{self, ThreadState};
 use super::walk::{self, Registers};
@@ -211,6 +212,75 @@ impl Write for Line {
     }
 }
 
+/// Frames that are shown from the inside and, beyond gaps, of the outside.
+const INNER: usize = 24;
+const OUTER: usize = 8;
+
+/// Writes the guest's frames, one a line: the inner ones, and the outermost ones of a recursion.
+fn write_backtrace(raw: RawTrap, from: Registers) {
+    let write_line = |line: &Line| {
+        // SAFETY: the buffer is a local.
+        unsafe { libc::write(2, line.bytes.as_ptr().cast(), line.len) };
+    };
+    let show = |number: usize, step: Step| {
+        let mut line = Line::new();
+        match step {
+            Step::Forked => {
+                let _ = line.write_str("  forked at\n");
+            }
+            Step::Frame(ip) => {
+                let (mut place, mut function) = (Line::new(), Line::new());
+                locate(ip, &mut place, &mut function);
+                let name = if function.len > 0 {
+                    function.text()
+                } else {
+                    "?"
+                };
+                let _ = write!(line, "  #{number} {name}");
+                if place.len > 0 {
+                    let _ = write!(line, " at {}", place.text());
+                }
+                line.len = line.len.min(line.bytes.len() - 1);
+                let _ = line.write_str("\n");
+            }
+        }
+        write_line(&line);
+    };
+    let (mut steps, mut frames) = (0, 0);
+    let mut last = [(0, Step::Forked); OUTER];
+    let state = thread::current_or_null();
+    // Where compiled code is innermost, the interpreter waits at what it noted.
+    let ip = match is_compiled(raw.ip as usize) || raw.exception != 0 {
+        true => ptr::null(),
+        false => raw.ip,
+    };
+    let mut each = |step: Step| {
+        let number = frames;
+        frames += usize::from(step != Step::Forked);
+        if steps < INNER {
+            show(number, step);
+        } else {
+            last[steps % OUTER] = (number, step);
+        }
+        steps += 1;
+        true
+    };
+    // SAFETY: the state is this thread's.
+    unsafe { backtrace::walk(state, from, ip, is_compiled, &mut each) };
+    if steps > INNER {
+        let first = steps.saturating_sub(OUTER).max(INNER);
+        if first > INNER {
+            let mut line = Line::new();
+            let _ = writeln!(line, "  ... {} frames", first - INNER);
+            write_line(&line);
+        }
+        for i in first..steps {
+            let (number, step) = last[i % OUTER];
+            show(number, step);
+        }
+    }
+}
+
 fn locate(ip: *const u64, place: &mut Line, function: &mut Line) {
     if is_compiled(ip as usize) {
         let hook = NATIVE_LOCATE.load(Ordering::Acquire);
@@ -298,7 +368,7 @@ impl RawTrap {
 
 /// Writes the message; only the first of several faulting threads does, the others wait for the
 /// end that it brings.
-fn report(raw: RawTrap) {
+fn report(raw: RawTrap, from: Registers) {
     static REPORTED: AtomicBool = AtomicBool::new(false);
     if REPORTED.swap(true, Ordering::AcqRel) {
         loop {
@@ -337,6 +407,7 @@ fn report(raw: RawTrap) {
     let _ = line.write_str("\n");
     // SAFETY: the buffer is a local.
     unsafe { libc::write(2, line.bytes.as_ptr().cast(), line.len) };
+    write_backtrace(raw, from);
 }
 
 /// The innermost activation of the thread that catches traps.
@@ -392,7 +463,7 @@ pub fn raise_trap(kind: TrapKind, ip: *const u64) -> ! {
             libc::raise(kind.signal());
         }
     }
-    report(raw);
+    report(raw, Registers::here());
     die(kind.signal())
 }
 
@@ -460,7 +531,13 @@ extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, context: *mut c
             libc::pthread_sigmask(libc::SIG_UNBLOCK, &set, ptr::null_mut());
             activation::jump_trapped(act, raw);
         }
-        report(raw);
+        let from = Registers::of(&*context);
+        // At an address to which nothing leads, the frame is that of the call.
+        let from = match kind {
+            TrapKind::BadCall(_) => from.out_of_call().unwrap_or(from),
+            _ => from,
+        };
+        report(raw, from);
         die(signal)
     }
 }

@@ -193,11 +193,7 @@ pub fn look_at_frames(look: &mut dyn FnMut(usize)) {
                         stack::read(at)
                     }
                 };
-                if running && let Some(lowest) = word(sp) {
-                    let regs = match lowest & ALLOCATED {
-                        0 => sp + HEADER * 8,
-                        _ => lowest - ALLOCATED,
-                    };
+                if running && let Some(regs) = frame_at(sp, &word) {
                     let away = (&raw const (*state).away).read_volatile() as usize;
                     if regs != away
                         && let Some(code) = word(regs.wrapping_sub(24))
@@ -209,6 +205,15 @@ pub fn look_at_frames(look: &mut dyn FnMut(usize)) {
         }
         seat.readers.fetch_sub(1, Ordering::SeqCst);
     }
+}
+
+/// Slot 0 of the guest frame that a guest stack pointer belongs to, read by `word`.
+pub fn frame_at(sp: usize, word: &dyn Fn(usize) -> Option<usize>) -> Option<usize> {
+    let lowest = word(sp)?;
+    Some(match lowest & ALLOCATED {
+        0 => sp + HEADER * 8,
+        _ => lowest - ALLOCATED,
+    })
 }
 
 /// This thread's state, made when it has none.

@@ -24,6 +24,7 @@ type Bytes = EndianSlice<'static, LittleEndian>;
 type Frames = EhFrame<Bytes>;
 
 /// Registers by their numbers in DWARF (System V ABI for x86-64, figure 3.36).
+const RBP: usize = 6;
 const RSP: usize = 7;
 const RETURN: usize = 16;
 
@@ -95,6 +96,37 @@ impl Registers {
             values,
             exact: false,
         }
+    }
+
+    /// Those of a function with a frame pointer, at a position whose rules need nothing else.
+    pub fn in_frame(position: usize, stack: usize, frame: usize) -> Registers {
+        Self::of_caller(position + 1, stack, frame)
+    }
+
+    /// Those of a function with a frame pointer that waits in a call which returns to `returns`.
+    pub fn of_caller(returns: usize, stack: usize, frame: usize) -> Registers {
+        let mut values = [0; 17];
+        values[RBP] = frame;
+        values[RSP] = stack;
+        values[RETURN] = returns;
+        Registers {
+            values,
+            exact: false,
+        }
+    }
+
+    /// Those of the caller, at the first instruction of a function, whatever lies there.
+    pub fn out_of_call(&self) -> Option<Registers> {
+        let mut caller = *self;
+        caller.values[RETURN] = read(self.stack())?;
+        caller.values[RSP] += 8;
+        caller.exact = false;
+        Some(caller)
+    }
+
+    /// The frame pointer.
+    pub fn frame_pointer(&self) -> usize {
+        self.values[RBP]
     }
 
     /// The frame's position: the interrupted instruction, or in the call that has not returned.

@@ -1,6 +1,7 @@
 //! What `--offload-report` tells: for each region where it ran, what was moved, the time, and why it
 //! ran on the host.
 
+use crate::support::demangle;
 use hashbrown::HashMap;
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -49,7 +50,7 @@ pub fn is_on() -> bool {
 pub fn add(place: &str, device: &str, more: &Row) {
     let mut rows = ROWS.lock();
     let key = Key {
-        place: place.to_owned(),
+        place: demangle::plain(place).into_owned(),
         device: device.to_owned(),
     };
     let row = rows.get_or_insert_default().entry(key).or_default();

@@ -13,7 +13,7 @@ use crate::jit::{CANNOT, Compiled, Level, Program, Unit};
 use crate::llvm::cache::Shelf;
 use crate::memory::image::Image;
 use crate::support::clock::own_time;
-use crate::support::own_work;
+use crate::support::{demangle, own_work};
 use cranelift_entity::EntityRef;
 use hashbrown::{HashMap, HashSet};
 use parking_lot::Mutex;
@@ -362,13 +362,13 @@ impl Compiler {
         self.log.lock().push(Event { at, function, what });
     }
 
-    /// Tells what happened: of every function in a few words, or all of one whose name contains
-    /// `explain`.
+    /// Tells what happened: of every function in a few words, or all of those whose symbol or plain
+    /// name contains `explain`.
     pub fn report(&self, explain: Option<&str>, text: &mut String) {
         // SAFETY: a compiler is taken off the list before its image goes.
         let image = unsafe { &*(self.image as *const Image) };
         let log = self.log.lock();
-        if explain.is_none() {
+        if explain.is_none() && !log.is_empty() {
             let units = self.units.lock();
             let bytes: usize = units.iter().map(|u| u.object_bytes).sum();
             let mut times = [Duration::ZERO; 4];
@@ -388,7 +388,7 @@ impl Compiler {
         }
         for event in log.iter() {
             let name = &image.module.functions[event.function].name;
-            if explain.is_some_and(|e| !name.contains(e)) {
+            if explain.is_some_and(|e| !demangle::is_meant(name, e)) {
                 continue;
             }
             let what = match &event.what {
@@ -425,6 +425,7 @@ impl Compiler {
                 What::Kept => "compiled by an earlier run".to_owned(),
                 What::Skipped(why) => format!("stays interpreted: {why}"),
             };
+            let name = demangle::plain(name);
             let at = event.at.as_secs_f64() * 1e3;
             let _ = writeln!(text, "ompvm: {at:9.1} ms  `{name}` {what}");
         }

@@ -5,8 +5,9 @@
 use super::link::Runtime;
 use crate::interp;
 use crate::kmpc::{self, abi, ompt, table};
-use crate::memory::signals;
+use crate::memory::{backtrace, signals};
 use crate::offload;
+use std::ffi::c_void;
 use std::sync::Once;
 
 /// What our runtime says about a name.
@@ -47,6 +48,18 @@ pub fn lookup_for(tool: bool) -> fn(&str) -> Runtime {
     }
 }
 
+/// How a team was forked; see [`backtrace::ForkHook`].
+fn forked(team: *const c_void, number: u32) -> Option<backtrace::Fork> {
+    // SAFETY: asked with null or what was answered before, on the same thread.
+    let forked = unsafe { kmpc::forked(team.cast(), number) }?;
+    Some(backtrace::Fork {
+        arguments: forked.arguments as usize,
+        count: forked.count,
+        outer: (forked.outer.0.cast(), forked.outer.1),
+        own: forked.own,
+    })
+}
+
 /// Makes the interpreter the one that runs guest functions, and tells the fault handlers about
 /// OpenMP thread numbers; once per process.
 pub fn init() {
@@ -55,5 +68,7 @@ pub fn init() {
         interp::init();
         ompt::gate::set_callers(interp::behind_call);
         signals::set_thread_hook(|| kmpc::current().map(|c| c.thread_num));
+        let entry = kmpc::abi::fork_call_variadic as *const () as usize;
+        backtrace::set_fork_hook(forked, (entry, kmpc::abi::distance_to_frame));
     });
 }

@@ -15,20 +15,21 @@ pub(super) const RIGHT: f64 = 24.0;
 const TOP: f64 = 64.0;
 const BOTTOM: f64 = 52.0;
 
-/// Blue and orange that people with any colour vision tell apart, on either ground.
+/// Blue and orange that people with any colour vision tell apart, on either ground. Without variables,
+/// which programs other than browsers do not know.
 const STYLE: &str = "\
-:root{--ground:#fff;--ink:#1b1f24;--faint:#d6dae0;--ours:#0b62c4;--native:#b85a00;--middle:#3f8f6b}\
-@media (prefers-color-scheme:dark){:root{--ground:#14171b;--ink:#e4e7eb;--faint:#3a4048;\
---ours:#6db1ff;--native:#ffa94d;--middle:#6cc79c}}\
-svg{font:13px system-ui,sans-serif;fill:var(--ink)}\
-.ground{fill:var(--ground)}.grid{stroke:var(--faint)}.axis{stroke:var(--ink)}\
-.ideal{stroke:var(--ink);stroke-dasharray:2 5;fill:none}\
-.ours{stroke:var(--ours)}.native{stroke:var(--native)}\
-polyline{fill:none;stroke-width:2.5}circle.ours{fill:var(--ours)}\
-rect.native{fill:var(--native)}\
-.in-ours{fill:var(--native)}.in-baseline{fill:var(--middle)}.in-compiled{fill:var(--ours)}\
-.in-libraries,.compiling{fill:var(--faint)}.queued{fill:none;stroke:var(--ink)}\
-.kept{fill:var(--ink)}.title{font-size:16px;font-weight:600}";
+svg{font:13px system-ui,sans-serif}text,.kept{fill:#1b1f24}\
+.ground{fill:#fff}.grid{stroke:#d6dae0}.axis,.queued{stroke:#1b1f24}\
+.ideal{stroke:#1b1f24;stroke-dasharray:2 5;fill:none}\
+.ours{stroke:#0b62c4}.native{stroke:#b85a00}\
+polyline{fill:none;stroke-width:2.5}circle.ours,.in-compiled{fill:#0b62c4}\
+rect.native,.in-ours{fill:#b85a00}.in-baseline{fill:#3f8f6b}\
+.in-libraries,.compiling{fill:#d6dae0}.queued{fill:none}\
+.title{font-size:16px;font-weight:600}\
+@media (prefers-color-scheme:dark){text,.kept{fill:#e4e7eb}\
+.ground{fill:#14171b}.grid{stroke:#3a4048}.axis,.queued,.ideal{stroke:#e4e7eb}\
+.ours{stroke:#6db1ff}.native{stroke:#ffa94d}circle.ours,.in-compiled{fill:#6db1ff}\
+rect.native,.in-ours{fill:#ffa94d}.in-baseline{fill:#6cc79c}.in-libraries,.compiling{fill:#3a4048}}";
 
 /// Refuses names that end in neither `.svg` nor `.html`, before anything has run.
 pub fn check_name(path: &Path) -> Result<(), String> {
@@ -58,8 +59,12 @@ pub fn speedup(title: &str, peer: &str, all: &[Series]) -> String {
     let scale = Scale {
         low: f64::from(first.threads),
         high: f64::from(last.threads),
-        top: nice(highest),
+        // A mark at the top has room above it.
+        step: step(highest * 1.05, 5),
+        top: 0.0,
     };
+    let top = (highest * 1.05 / scale.step).ceil() * scale.step;
+    let scale = Scale { top, ..scale };
     let mut svg = head(title, &format!("speed-up of ompvm and of {peer}"), HEIGHT);
     axes(&mut svg, &scale, &points);
     // Perfect scaling of the native program.
@@ -152,6 +157,7 @@ struct Scale {
     low: f64,
     high: f64,
     top: f64,
+    step: f64,
 }
 
 impl Scale {
@@ -169,15 +175,34 @@ impl Scale {
     }
 }
 
-/// The next of 1, 1.5, 2, 3, 4, 6, 8 times a power of ten above a value.
-fn nice(value: f64) -> f64 {
-    let power = 10f64.powf(value.log10().floor());
-    [1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 10.0]
-        .into_iter()
-        .map(|m| m * power)
-        .find(|&v| v >= value * 1.02)
-        .unwrap_or(15.0 * power)
+/// The distance of ticks, 1, 2 or 5 times a power of ten, that needs at most `most` of them to
+/// reach `value`.
+pub(super) fn step(value: f64, most: u32) -> f64 {
+    let rough = (value / f64::from(most)).max(f64::MIN_POSITIVE);
+    let power = 10f64.powf(rough.log10().floor());
+    let steps = [1.0, 2.0, 5.0, 10.0].map(|m| m * power);
+    let enough = |s: &f64| s * f64::from(most) >= value * (1.0 - 1e-9);
+    steps.into_iter().find(enough).unwrap_or(10.0 * power)
 }
+
+/// A number on an axis with ticks at that distance.
+pub(super) fn tick_text(value: f64, step: f64) -> String {
+    let digits = (-step.log10().floor()).max(0.0) as usize;
+    format!("{value:.digits$}")
+}
+
+/// A text of at most so many letters.
+pub(super) fn cut(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(most - 1).collect();
+    kept + "…"
+}
+
+/// Most letters of a title and of the other side's name, which stand in one line.
+const TITLE: usize = 56;
+const PEER: usize = 64;
 
 /// The beginning of a picture, with its title.
 pub(super) fn head(title: &str, description: &str, height: f64) -> String {
@@ -185,9 +210,10 @@ pub(super) fn head(title: &str, description: &str, height: f64) -> String {
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" \
          width=\"{WIDTH}\" height=\"{height}\" role=\"img\">\n<title>{0}: {1}</title>\n\
          <style>{STYLE}</style>\n<rect class=\"ground\" width=\"{WIDTH}\" height=\"{height}\"/>\n\
-         <text class=\"title\" x=\"{LEFT}\" y=\"26\">{0}</text>\n",
+         <text class=\"title\" x=\"{LEFT}\" y=\"26\">{2}</text>\n",
         escape(title),
-        escape(description)
+        escape(description),
+        escape(&cut(title, TITLE))
     )
 }
 
@@ -200,9 +226,9 @@ fn empty(title: &str) -> String {
 
 fn axes(svg: &mut String, scale: &Scale, points: &[Point]) {
     let (right, floor) = (WIDTH - RIGHT, HEIGHT - BOTTOM);
-    let steps = if (scale.top * 2.0) % 3.0 == 0.0 { 3 } else { 4 };
-    for i in 0..=steps {
-        let value = scale.top * f64::from(i) / f64::from(steps);
+    let ticks = (scale.top / scale.step).round() as u32;
+    for i in 0..=ticks {
+        let value = scale.step * f64::from(i);
         let y = scale.y(value);
         let _ = writeln!(
             svg,
@@ -210,19 +236,28 @@ fn axes(svg: &mut String, scale: &Scale, points: &[Point]) {
              <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
             LEFT - 8.0,
             y + 4.0,
-            short(value)
+            tick_text(value, scale.step)
         );
     }
-    for p in points {
+    // From the right, as the largest size says most; numbers that would overlap are left out.
+    let mut room = f64::MAX;
+    for p in points.iter().rev() {
         let x = scale.x(f64::from(p.threads));
         let _ = writeln!(
             svg,
-            "<line class=\"axis\" x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{floor}\" y2=\"{}\"/>\
-             <text x=\"{x:.1}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
+            "<line class=\"axis\" x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{floor}\" y2=\"{}\"/>",
             floor + 5.0,
-            floor + 20.0,
-            p.threads
         );
+        let text = p.threads.to_string();
+        let half = 4.5 * text.len() as f64;
+        if x + half <= room {
+            let _ = writeln!(
+                svg,
+                "<text x=\"{x:.1}\" y=\"{}\" text-anchor=\"middle\">{text}</text>",
+                floor + 20.0,
+            );
+            room = x - half - 4.0;
+        }
     }
     let middle = f64::midpoint(TOP, floor);
     let _ = writeln!(
@@ -236,11 +271,6 @@ fn axes(svg: &mut String, scale: &Scale, points: &[Point]) {
         points[0].threads,
         if points[0].threads == 1 { "" } else { "s" },
     );
-}
-
-fn short(value: f64) -> String {
-    let text = format!("{value:.2}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 fn mark(
@@ -292,7 +322,7 @@ fn legend(svg: &mut String, peer: &str) {
         LEFT + 16.0,
         LEFT + 80.0,
         LEFT + 95.0,
-        escape(peer)
+        escape(&cut(peer, PEER))
     );
 }
 
@@ -309,16 +339,50 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tops_are_round_and_above() {
-        for (value, top) in [
-            (1.0, 1.5),
-            (1.9, 2.0),
-            (3.95, 6.0),
-            (14.0, 15.0),
-            (9.9, 15.0),
+    fn ticks_are_round_and_few() {
+        for (value, distance) in [
+            (1.05, 0.5),
+            (2.0, 0.5),
+            (2.1, 0.5),
+            (4.1, 1.0),
+            (9.9, 2.0),
+            (16.8, 5.0),
+            (63.0, 20.0),
+            (0.3, 0.1),
         ] {
-            assert!((nice(value) - top).abs() < 1e-9, "{value}: {}", nice(value));
+            let found = step(value, 5);
+            assert!((found - distance).abs() < 1e-9, "{value}: {found}");
         }
+        assert_eq!(tick_text(1.5, 0.5), "1.5");
+        assert_eq!(tick_text(20.0, 20.0), "20");
+        assert_eq!(tick_text(0.02, 0.01), "0.02");
+    }
+
+    #[test]
+    fn nothing_lies_outside_of_the_picture() {
+        let run = |wall: f64| [wall * 0.9, wall, wall * 1.2];
+        let scale = Scale {
+            low: 1.0,
+            high: 64.0,
+            top: 70.0,
+            step: 10.0,
+        };
+        let sizes = [1, 2, 3, 4, 8, 16, 32, 64];
+        let points = sizes.map(|threads| Point {
+            threads,
+            walls: [run(1.0); 2],
+        });
+        let mut svg = String::new();
+        axes(&mut svg, &scale, &points);
+        assert!(svg.contains(">64</text>") && svg.contains(">16</text>"));
+        assert!(
+            !svg.contains(">2</text>") || !svg.contains(">3</text>"),
+            "{svg}"
+        );
+        assert_eq!(cut("a long name", 6).chars().count(), 6);
+        let title = head(&"x".repeat(300), "d", 100.0);
+        let shown = title.rsplit_once("<text").unwrap().1;
+        assert!(shown.len() < 120, "{shown}");
     }
 
     #[test]

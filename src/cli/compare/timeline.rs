@@ -5,7 +5,7 @@
 //! entered. Why from a run of its own: measured runs take no samples. What not: no speed; that is
 //! `plot`.
 
-use super::plot::{LEFT, RIGHT, WIDTH, escape, head};
+use super::plot::{LEFT, RIGHT, WIDTH, cut, escape, head, step, tick_text};
 use crate::api::timeline::Where;
 use std::fmt::Write as _;
 
@@ -17,6 +17,8 @@ const SLICES: usize = 60;
 const TOP: f64 = 64.0;
 const FLOOR: f64 = 164.0;
 const ROW: f64 = 18.0;
+/// Most letters of a function's name.
+const NAME: usize = 28;
 /// Where the time begins: names stand on the left.
 const START: f64 = 220.0;
 
@@ -108,7 +110,7 @@ impl Timeline {
                  <line class=\"grid\" x1=\"{START}\" x2=\"{:.1}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>",
                 START - 8.0,
                 y + 4.0,
-                escape(&short(name)),
+                escape(&cut(name, NAME)),
                 WIDTH - RIGHT,
             );
             let mut queued = None;
@@ -222,15 +224,17 @@ fn axis(svg: &mut String, end: f64, x: &impl Fn(f64) -> f64, bottom: f64) {
         f64::midpoint(TOP, FLOOR) + 4.0,
         WIDTH - RIGHT,
     );
-    for k in 0..=4 {
-        let at = end * f64::from(k) / 4.0;
+    let distance = step(end, 6);
+    for k in 0..=(end / distance) as u32 {
+        let at = distance * f64::from(k);
         let _ = writeln!(
             svg,
             "<line class=\"axis\" x1=\"{0:.1}\" x2=\"{0:.1}\" y1=\"{FLOOR}\" y2=\"{1}\"/>\
-             <text x=\"{0:.1}\" y=\"{2:.1}\" text-anchor=\"middle\">{at:.0} ms</text>",
+             <text x=\"{0:.1}\" y=\"{2:.1}\" text-anchor=\"middle\">{3} ms</text>",
             x(at),
             FLOOR + 5.0,
             bottom + 18.0,
+            tick_text(at, distance),
         );
     }
 }
@@ -277,16 +281,6 @@ fn mark(svg: &mut String, event: &Event, queued: Option<f64>, y: f64, x: &impl F
     };
     svg.push_str(&drawn);
     svg.push('\n');
-}
-
-/// A name that fits into its column.
-fn short(name: &str) -> String {
-    const MOST: usize = 28;
-    if name.chars().count() <= MOST {
-        return name.to_owned();
-    }
-    let kept: String = name.chars().take(MOST - 1).collect();
-    kept + "…"
 }
 
 #[cfg(test)]
@@ -342,11 +336,5 @@ ompvm:      20.0 ms  in compiled code\n";
             .collect();
         let svg = Timeline::read(&text).draw("p.bc").unwrap();
         assert!(svg.contains("and 10 more functions"));
-        assert_eq!(
-            short("a_function_with_a_name_of_forty_letters_x")
-                .chars()
-                .count(),
-            28
-        );
     }
 }

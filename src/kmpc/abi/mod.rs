@@ -7,8 +7,8 @@ mod x86_64;
 pub mod x87;
 #[cfg(target_arch = "x86_64")]
 pub use x86_64::{
-    call_microtask, call_microtask_noting, call_routine_noting, fork_call_variadic,
-    fork_teams_variadic, traced_fork_call_variadic, traced_fork_teams_variadic,
+    call_microtask, call_microtask_noting, call_routine_noting, distance_to_frame,
+    fork_call_variadic, fork_teams_variadic, traced_fork_call_variadic, traced_fork_teams_variadic,
 };
 
 #[cfg(not(target_arch = "x86_64"))]

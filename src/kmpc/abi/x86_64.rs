@@ -114,6 +114,12 @@ pub unsafe extern "C-unwind" fn call_routine_noting(
     )
 }
 
+/// The distance from the array that a variadic entry lays out to its frame pointer, by the number of
+/// arguments: what the entries below subtract.
+pub fn distance_to_frame(count: u32) -> usize {
+    ((count.max(4) as usize + 1) & !1) * 8
+}
+
 /// `void (ident, i32 argc, microtask, ...)`: lays the variable arguments out as an array and calls
 /// `$target(ident, argc, microtask, array)`.
 macro_rules! variadic_entry {

@@ -12,8 +12,6 @@ mod x86_64_throw;
 
 #[cfg(target_arch = "x86_64")]
 pub use x86_64::{CallPlan, VaStart};
-#[cfg(feature = "vm")]
-pub(super) use x86_64_asm::in_enter;
 #[cfg(target_arch = "x86_64")]
 pub(super) use x86_64_asm::{
     ACTIVATION_SLOT, FRAME_REGISTER, RESULT_REGISTER, landing_address, raw_bottom, raw_enter,
@@ -23,6 +21,8 @@ pub(super) use x86_64_asm::{
 pub use x86_64_asm::{
     EntryHook, NativeFrame, entry_address, extend, set_entry_hook, witness_address,
 };
+#[cfg(feature = "vm")]
+pub(super) use x86_64_asm::{in_enter, in_run};
 #[cfg(all(target_arch = "x86_64", feature = "vm"))]
 pub(super) use x86_64_throw::throw_addresses;
 

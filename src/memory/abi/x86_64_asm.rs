@@ -152,6 +152,13 @@ pub(in crate::memory) fn set_jump_addresses() -> [usize; 2] {
     ]
 }
 
+/// Returns true if a native position is in the frame of an activation with guest frames.
+#[cfg(feature = "vm")]
+pub(in crate::memory) fn in_run(position: usize) -> bool {
+    let start = raw_run as *const () as usize;
+    (start..start + 256).contains(&position)
+}
+
 /// Whether a native position is in an activation's assembly frame.
 #[cfg(feature = "vm")]
 pub(in crate::memory) fn in_enter(position: usize) -> bool {

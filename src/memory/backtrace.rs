@@ -1,0 +1,252 @@
+//! The guest's frames of a thread, and those of the threads that forked its teams.
+//!
+//! Compiled frames are found on the native stack ([`super::walk`]), interpreted ones from the
+//! activation whose native frame is met there. Where nothing describes the native code in between
+//! (the baseline tier's has no unwind tables), the walk goes on at the activation's own frame. A worker's stack ends
+//! in the runtime; the frames that forked its team are on another thread's stack, whose position at the
+//! fork is computed from where the runtime keeps the region's arguments ([`Fork`]): nothing is noted
+//! at a fork.
+//!
+//! Neither allocates nor locks: it runs in handlers of signals. Other threads go on meanwhile, but
+//! not the frames that wait for the region. What not: functions inlined into compiled frames, whose
+//! tables name the innermost one only.
+
+use super::abi;
+use super::activation::Activation;
+use super::thread::ThreadState;
+use super::walk::{self, Registers};
+use std::ffi::c_void;
+use std::mem;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Shows the interpreter's frames of one activation from the inside out, beginning with slot 0 of the
+/// innermost and its bytecode position, until told to stop; false if it was. For the thread's innermost
+/// activation `sp` is the guest's stack pointer, for the frame may have been left since it was noted.
+pub type FramesHook = fn(
+    frame: *mut u8,
+    sp: *mut u8,
+    ip: *const u64,
+    each: &mut dyn FnMut(*const u64) -> bool,
+) -> bool;
+
+/// Where the team of a thread was forked.
+#[derive(Clone, Copy, Debug)]
+pub struct Fork {
+    /// The array of the region's arguments in the entry's frame.
+    pub arguments: usize,
+    /// Its length.
+    pub count: u32,
+    /// The team around it, to ask further, and the number that the thread that forked has there.
+    pub outer: (*const c_void, u32),
+    /// True if the member that was asked about forked it itself, so that its own stack goes on.
+    pub own: bool,
+}
+
+/// Returns how a team was forked, as the member of a number sees it; for null the team of the calling
+/// thread. `None` outside of regions.
+pub type ForkHook = fn(team: *const c_void, number: u32) -> Option<Fork>;
+
+/// The entry of the runtime that forks teams: its address and the distance from the array of
+/// arguments to the frame pointer, by the number of arguments.
+pub type EntryHook = (usize, fn(u32) -> usize);
+
+static FRAMES: AtomicUsize = AtomicUsize::new(0);
+static FORK: AtomicUsize = AtomicUsize::new(0);
+static ENTRY: AtomicUsize = AtomicUsize::new(0);
+static DISTANCE: AtomicUsize = AtomicUsize::new(0);
+
+/// Registers what knows the interpreter's frames.
+pub fn set_frames_hook(hook: FramesHook) {
+    FRAMES.store(hook as usize, Ordering::Release);
+}
+
+/// Registers what knows teams.
+pub fn set_fork_hook(hook: ForkHook, entry: EntryHook) {
+    DISTANCE.store(entry.1 as usize, Ordering::Release);
+    ENTRY.store(entry.0, Ordering::Release);
+    FORK.store(hook as usize, Ordering::Release);
+}
+
+/// One thing that is met on the way out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// A guest frame: a position in compiled code or in bytecode.
+    Frame(*const u64),
+    /// What follows forked the team of what came before.
+    Forked,
+}
+
+/// Most native frames of a walk: a recursion may be a million deep.
+const NATIVE: usize = 20_000;
+
+struct Walk<'a> {
+    each: &'a mut dyn FnMut(Step) -> bool,
+    compiled: fn(usize) -> bool,
+    left: usize,
+    stopped: bool,
+}
+
+/// Shows the guest's frames from the inside out until `each` says false. `state` is the calling
+/// thread's or null, `from` are the registers to begin at, `ip` is the innermost bytecode position where
+/// the guest is interpreted there.
+///
+/// # Safety
+/// `state` is the calling thread's.
+pub unsafe fn walk(
+    state: *mut ThreadState,
+    from: Registers,
+    ip: *const u64,
+    compiled: fn(usize) -> bool,
+    each: &mut dyn FnMut(Step) -> bool,
+) {
+    let mut walk = Walk {
+        each,
+        compiled,
+        left: NATIVE,
+        stopped: false,
+    };
+    // SAFETY: the caller's promise; activations of a live chain are alive.
+    let inner = unsafe { state.as_ref() }.map(|s| (s.activation.cast_const(), s.sp));
+    let (inner, sp) = inner.unwrap_or((std::ptr::null(), std::ptr::null_mut()));
+    walk.own(from, inner, sp, ip);
+    walk.forks();
+}
+
+impl Walk<'_> {
+    fn tell(&mut self, step: Step) -> bool {
+        self.stopped |= !(self.each)(step);
+        !self.stopped
+    }
+
+    /// The native frames up to that of an activation, which is returned, or to the end.
+    fn native(&mut self, from: Registers, skip: bool) -> Option<Registers> {
+        let entry = ENTRY.load(Ordering::Acquire);
+        let mut found = None;
+        let mut first = skip;
+        walk::walk(from, |frame, start| {
+            let position = frame.position();
+            let skipped = mem::take(&mut first);
+            self.left = self.left.saturating_sub(1);
+            if self.left == 0 {
+                self.stopped = true;
+            } else if skipped {
+            } else if abi::in_enter(position) {
+                found = Some(*frame);
+            } else if (self.compiled)(position) {
+                self.tell(Step::Frame(position as *const u64));
+            } else if start != 0 && start == entry {
+                self.tell(Step::Forked);
+            }
+            self.stopped || found.is_some()
+        });
+        found
+    }
+
+    /// The interpreter's frames of the activation at an address, from where it noted to be unless a
+    /// position is given.
+    fn interpreted(&mut self, activation: usize, sp: *mut u8, ip: *const u64) {
+        let field = |offset: usize| walk::read(activation + offset);
+        let frame = field(mem::offset_of!(Activation, frame)).unwrap_or(0);
+        let noted = field(mem::offset_of!(Activation, ip)).unwrap_or(0);
+        let hook = FRAMES.load(Ordering::Acquire);
+        if hook == 0 || frame == 0 {
+            return;
+        }
+        let ip = if ip.is_null() {
+            noted as *const u64
+        } else {
+            ip
+        };
+        // SAFETY: only `set_frames_hook` stores there.
+        let hook = unsafe { mem::transmute::<usize, FramesHook>(hook) };
+        hook(frame as *mut u8, sp, ip, &mut |ip| {
+            self.tell(Step::Frame(ip))
+        });
+    }
+
+    /// The calling thread's own frames. `inner` is its innermost activation, whose frame is the way on
+    /// where native code hides what called it; its stack pointer and position are given.
+    fn own(&mut self, from: Registers, inner: *const Activation, sp: *mut u8, ip: *const u64) {
+        let (mut from, mut skip, mut inner) = (from, false, inner);
+        loop {
+            let met = self.native(from, skip);
+            if self.stopped {
+                return;
+            }
+            // SAFETY: the innermost activation of a thread is alive.
+            let met = met.or_else(|| Some(unsafe { inner.as_ref() }?.frame_registers()));
+            let Some(frame) = met else { return };
+            let Some(address) = activation_of(&frame) else {
+                return;
+            };
+            let innermost = address == inner as usize;
+            let (sp, ip) = match innermost {
+                true => (sp, ip),
+                false => (std::ptr::null_mut(), std::ptr::null()),
+            };
+            self.interpreted(address, sp, ip);
+            if self.stopped {
+                return;
+            }
+            (from, skip, inner) = (frame, true, std::ptr::null());
+        }
+    }
+
+    /// The frames of the threads that forked the team, and the teams around it.
+    fn forks(&mut self) {
+        let (hook, distance) = (
+            FORK.load(Ordering::Acquire),
+            DISTANCE.load(Ordering::Acquire),
+        );
+        if hook == 0 || distance == 0 {
+            return;
+        }
+        // SAFETY: only `set_fork_hook` stores there.
+        let (hook, distance) = unsafe {
+            (
+                mem::transmute::<usize, ForkHook>(hook),
+                mem::transmute::<usize, fn(u32) -> usize>(distance),
+            )
+        };
+        let mut asked = (std::ptr::null(), 0);
+        // A nesting that deep is damaged.
+        for _ in 0..64 {
+            let Some(fork) = hook(asked.0, asked.1) else {
+                return;
+            };
+            if self.stopped {
+                return;
+            }
+            asked = fork.outer;
+            if fork.own {
+                // Its frames followed those of the region on the same stack.
+                continue;
+            }
+            let Some(returns) = walk::read(fork.arguments.wrapping_sub(8)) else {
+                return;
+            };
+            let frame = fork.arguments + distance(fork.count);
+            let entry = ENTRY.load(Ordering::Acquire);
+            if returns.wrapping_sub(entry) > 256 {
+                return;
+            }
+            let from = Registers::of_caller(returns, fork.arguments, frame);
+            self.own(
+                from,
+                std::ptr::null(),
+                std::ptr::null_mut(),
+                std::ptr::null(),
+            );
+        }
+    }
+}
+
+/// The address of the activation that runs in a frame of the boundary.
+fn activation_of(frame: &Registers) -> Option<usize> {
+    let pointer = match abi::in_run(frame.position()) {
+        // Machine code keeps no register: the lowest word leads to everything.
+        true => walk::read(frame.stack())?,
+        false => frame.frame_pointer(),
+    };
+    walk::read(pointer.wrapping_sub(abi::ACTIVATION_SLOT))
+}
