@@ -183,7 +183,7 @@ pub fn look_at_frames(look: &mut dyn FnMut(usize)) {
             unsafe {
                 let sp = (&raw const (*state).sp).read_volatile() as usize;
                 let running = !(&raw const (*state).activation).read_volatile().is_null();
-                let own = &*(&raw const (*state).stack);
+                let own = &(*state).stack;
                 let word = |at: usize| -> Option<usize> {
                     if !at.is_multiple_of(8) || at == 0 {
                         None

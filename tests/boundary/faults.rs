@@ -53,7 +53,7 @@ fn faulting(
     act.catch_traps = catch;
     unsafe {
         act.push(state);
-        (*state).ip = MARK.as_ptr();
+        act.ip = MARK.as_ptr();
         let exit = activation::enter(&mut act, f, std::ptr::null_mut(), b);
         act.pop(state);
         assert_eq!(exit, Exit::Trapped);

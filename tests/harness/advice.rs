@@ -184,7 +184,8 @@ fn not_where_it_was_followed() -> Result<(), String> {
 
 /// The trials.
 pub fn trials() -> Vec<Trial> {
-    let all: [(&str, fn() -> Result<(), String>); 6] = [
+    type Check = fn() -> Result<(), String>;
+    let all: [(&str, Check); 6] = [
         ("told_once", told_once),
         ("never_on_a_pipe", never_on_a_pipe),
         ("off_by_option", off_by_option),

@@ -68,7 +68,7 @@ pub fn native(bitcode: &Path, flags: &[String]) -> Result<PathBuf, String> {
             .args(["-fopenmp", "-pthread", "-o"])
             .arg(out)
             .arg(bitcode)
-            .args(flags.iter().filter(|f| f.starts_with("-L")));
+            .args(flags.iter().filter(|f| links(f)));
         clang.args(["-lm", "-latomic"]);
         clang.arg(format!(
             "-Wl,-rpath,{}",
@@ -77,6 +77,12 @@ pub fn native(bitcode: &Path, flags: &[String]) -> Result<PathBuf, String> {
         clang
     })?;
     Ok(out)
+}
+
+/// Returns true if a flag of the source matters to the native link, too.
+fn links(flag: &str) -> bool {
+    const PREFIXES: [&str; 4] = ["-L", "-rdynamic", "--rtlib=", "--unwindlib="];
+    PREFIXES.iter().any(|prefix| flag.starts_with(prefix))
 }
 
 /// Runs the compiler into a file of its own and renames it, so that a stopped run leaves nothing

@@ -110,7 +110,7 @@ fn inputs(options: &CompareOptions, file: &Path, dir: &Path) -> Result<Vec<OsStr
         .collect();
     // Libraries follow what needs them, as linkers want it.
     let (mut words, mut libraries) = (Vec::new(), Vec::new());
-    let kinds = files.iter().map(|f| api::kind_of(f));
+    let kinds = files.iter().map(api::kind_of);
     let kinds: Vec<FileKind> = kinds.collect::<Result<_, _>>().map_err(|e| e.to_string())?;
     let together = kinds.contains(&FileKind::ForLinkTime);
     if together {

@@ -68,7 +68,7 @@ hc!(alloca_guarded(o: AllocaGuarded, r, ip, cx) {
     if bytes > super::TOO_MUCH {
         fault(ip, r.0, cx, &TrapKind::StackOverflow)
     }
-    let room = (bytes as i64 + 7 & -8) + size_of::<Words>() as i64;
+    let room = ((bytes as i64 + 7) & -8) + size_of::<Words>() as i64;
     let start = ((*cx).sp as i64 - room) & -i64::from(o.align);
     let sp = start - 16;
     if sp < (*cx).limit as i64 {

@@ -225,12 +225,20 @@ impl Held {
 /// As for [`next`]; the last act of a handler.
 #[inline(always)]
 pub unsafe fn extend(ip: *const u64, regs: *mut u64, cx: *mut ThreadState) -> Done {
+    use crate::memory::abi;
     // SAFETY: the caller's promise.
-    let _on = unsafe { crate::memory::abi::extend(ip, regs, cx) };
+    #[cfg(ompvm_tail_calls)]
+    unsafe {
+        abi::extend(ip, regs, cx)
+    }
+    // SAFETY: the caller's promise.
     #[cfg(not(ompvm_tail_calls))]
-    Done {
-        ip: _on.ip,
-        regs: _on.regs,
+    unsafe {
+        let on = abi::extend(ip, regs, cx);
+        Done {
+            ip: on.ip,
+            regs: on.regs,
+        }
     }
 }
 

@@ -1,10 +1,10 @@
 // Guest frames of an assertion that fails behind three calls.
 // levels: O0 O2
 // signal: 6
-// stderr-has: #0 check at assert_chain.c:11
-// stderr-has: #1 second at assert_chain.c:12
-// stderr-has: #2 first at assert_chain.c:13
-// stderr-has: #3 main at assert_chain.c:15
+// stderr-has: #0 check at tests/fail/backtrace/assert_chain.c:11
+// stderr-has: #1 second at tests/fail/backtrace/assert_chain.c:12
+// stderr-has: #2 first at tests/fail/backtrace/assert_chain.c:13
+// stderr-has: #3 main at tests/fail/backtrace/assert_chain.c:15
 #undef NDEBUG
 #include <assert.h>
 volatile int sink;

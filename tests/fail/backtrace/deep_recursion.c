@@ -1,11 +1,11 @@
 // A recursion too deep to be shown: the inner frames, a gap, the outermost ones.
 // levels: O0 O2
 // signal: 6
-// stderr-has: #0 down at deep_recursion.c:13
-// stderr-has: #1 down at deep_recursion.c:14
+// stderr-has: #0 down at tests/fail/backtrace/deep_recursion.c:13
+// stderr-has: #1 down at tests/fail/backtrace/deep_recursion.c:14
 // stderr-has: frames
-// stderr-has: start at deep_recursion.c:17
-// stderr-has: main at deep_recursion.c:19
+// stderr-has: start at tests/fail/backtrace/deep_recursion.c:17
+// stderr-has: main at tests/fail/backtrace/deep_recursion.c:19
 #include <stdlib.h>
 volatile int sink;
 __attribute__((noinline)) static void

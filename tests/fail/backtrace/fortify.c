@@ -3,7 +3,7 @@
 // flags: -D_FORTIFY_SOURCE=2
 // signal: 6
 // stderr-has: #0 memcpy at
-// stderr-has: #1 main at fortify.c:15
+// stderr-has: #1 main at tests/fail/backtrace/fortify.c:15
 #include <stdlib.h>
 #include <string.h>
 char text[8];

@@ -2,10 +2,10 @@
 // levels: O0 O2
 // env: OMP_NUM_THREADS=2,2 OMP_MAX_ACTIVE_LEVELS=2
 // signal: 8
-// stderr-has: #0 divide at nested_workers.c:13
-// stderr-has: inner at nested_workers.c:16
-// stderr-has: outer at nested_workers.c:23
-// stderr-has: main at nested_workers.c:30
+// stderr-has: #0 divide at tests/fail/backtrace/nested_workers.c:13
+// stderr-has: inner at tests/fail/backtrace/nested_workers.c:16
+// stderr-has: outer at tests/fail/backtrace/nested_workers.c:23
+// stderr-has: main at tests/fail/backtrace/nested_workers.c:30
 // stderr-has: forked at
 int omp_get_thread_num(void);
 volatile int zero, sink;

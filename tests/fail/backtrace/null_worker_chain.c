@@ -3,11 +3,11 @@
 // env: OMP_NUM_THREADS=3
 // signal: 11
 // stderr-has: null_worker_chain.c:15
-// stderr-has: #0 touch at null_worker_chain.c:15
-// stderr-has: #1 middle at null_worker_chain.c:18
+// stderr-has: #0 touch at tests/fail/backtrace/null_worker_chain.c:15
+// stderr-has: #1 middle at tests/fail/backtrace/null_worker_chain.c:18
 // stderr-has: forked at
-// stderr-has: solve at null_worker_chain.c:22
-// stderr-has: main at null_worker_chain.c:30
+// stderr-has: solve at tests/fail/backtrace/null_worker_chain.c:22
+// stderr-has: main at tests/fail/backtrace/null_worker_chain.c:30
 int omp_get_thread_num(void);
 #include <stdio.h>
 int *volatile nowhere;

@@ -2,10 +2,10 @@
 // levels: O0 O2
 // env: OMP_NUM_THREADS=2
 // signal: 6
-// stderr-has: ask at pure_virtual_worker.cpp:13
-// stderr-has: Base at pure_virtual_worker.cpp:14
+// stderr-has: ask at tests/fail/backtrace/pure_virtual_worker.cpp:13
+// stderr-has: Base at tests/fail/backtrace/pure_virtual_worker.cpp:14
 // stderr-has: forked at
-// stderr-has: main at pure_virtual_worker.cpp:18
+// stderr-has: main at tests/fail/backtrace/pure_virtual_worker.cpp:18
 extern "C" int omp_get_thread_num(void);
 volatile int sink;
 struct Base {

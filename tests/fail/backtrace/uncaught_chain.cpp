@@ -2,9 +2,9 @@
 // levels: O0 O2
 // signal: 6
 // stderr-has: of type `std::runtime_error`
-// stderr-has: #0 leaf at uncaught_chain.cpp:12
-// stderr-has: #1 run at uncaught_chain.cpp:14
-// stderr-has: main at uncaught_chain.cpp:18
+// stderr-has: #0 leaf at tests/fail/backtrace/uncaught_chain.cpp:12
+// stderr-has: #1 run at tests/fail/backtrace/uncaught_chain.cpp:14
+// stderr-has: main at tests/fail/backtrace/uncaught_chain.cpp:18
 #include <stdexcept>
 volatile int sink;
 namespace work {

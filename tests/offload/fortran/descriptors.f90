@@ -1,4 +1,6 @@
-! Allocatables, pointers, assumed shapes and derived types.
+! Allocatables, pointers, assumed shapes and derived types. Without optimisation flang assigns arrays by its runtime, which
+! no device has.
+! levels: O2
 module shapes
   implicit none
   type :: point
