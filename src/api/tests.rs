@@ -314,9 +314,8 @@ fn destructors_of_threads_run_while_the_program_lives() {
             let begin = unsafe { process.typed_func::<(), i32>("begin") }.unwrap();
             assert_eq!(begin.call(()).unwrap(), 0);
         };
-        std::thread::scope(|scope| {
-            scope.spawn(begin);
-        });
+        // A scope's end waits for the closure only, a join for the thread's destructors, too.
+        std::thread::scope(|scope| scope.spawn(begin).join()).unwrap();
         begin();
         // SAFETY: no guest code runs now.
         let gone = unsafe { process.global::<i64>("gone").unwrap().read() };

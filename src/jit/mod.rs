@@ -358,7 +358,7 @@ impl Outside<'_> {
             Symbol::IFunc(n) if n < module.ifuncs.len() => {
                 self.image.ifunc_address(IFuncId::new(n))
             }
-            Symbol::Stub(n) | Symbol::Function(n) | Symbol::External(n) => {
+            Symbol::Stub(n) | Symbol::Function(n) | Symbol::External(n) | Symbol::Operand(n) => {
                 self.function(function(n)?)
             }
             Symbol::ThreadCell => cell? as usize,

@@ -28,10 +28,12 @@ pub(super) fn assemble(module: &mut Module) {
 /// The function as a routine; `None` when it is not assembly alone.
 fn routine(function: &Function) -> Option<String> {
     let body = function.body.as_ref()?;
-    let mut code = String::new();
+    let (mut code, mut end) = (String::new(), "");
     for inst in &body.insts {
         match &inst.op {
-            Op::Unreachable | Op::Ret { .. } => {}
+            Op::Ret { .. } => {}
+            // Code that runs on traps, as elsewhere.
+            Op::Unreachable => end = "ud2\n",
             Op::Call(call) => {
                 let Callee::Asm(asm) = &call.callee else {
                     return None;
@@ -49,6 +51,9 @@ fn routine(function: &Function) -> Option<String> {
             _ => return None,
         }
     }
+    if code.is_empty() {
+        return None;
+    }
     let name = format!("\"{}\"", function.name);
     let visibility = match function.linkage {
         Linkage::Internal | Linkage::Private => ".local",
@@ -56,7 +61,7 @@ fn routine(function: &Function) -> Option<String> {
         _ => ".globl",
     };
     Some(format!(
-        "\n.text\n.balign 16\n{visibility} {name}\n.type {name},@function\n{name}:\n{code}.size {name}, . - {name}\n"
+        "\n.text\n.balign 16\n{visibility} {name}\n.type {name},@function\n{name}:\n{code}{end}.size {name}, . - {name}\n"
     ))
 }
 

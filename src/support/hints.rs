@@ -136,16 +136,19 @@ fn is_lapack(name: &str) -> bool {
     let Some(stem) = name.strip_suffix('_') else {
         return false;
     };
-    let typed = stem.strip_prefix(['s', 'd', 'c', 'z', 'i']);
-    typed.is_some_and(|rest| {
-        let matrix = rest.get(..2).is_some_and(|two| SECOND.contains(&two));
-        let ordinary = rest.chars().all(|c| c.is_ascii_alphanumeric());
-        let special = rest == "amax" || rest == "amin";
-        ordinary && (matrix && (4..=7).contains(&rest.len()) || FIRST.contains(&rest) || special)
-    }) || matches!(
-        stem,
-        "xerbla" | "ilaenv" | "dznrm2" | "scnrm2" | "dzasum" | "scasum" | "zdscal"
-    )
+    const TYPES: [char; 4] = ['s', 'd', 'c', 'z'];
+    let typed = stem.strip_prefix(TYPES);
+    let index = stem.strip_prefix('i').and_then(|of| of.strip_prefix(TYPES));
+    matches!(index, Some("amax" | "amin"))
+        || typed.is_some_and(|rest| {
+            let matrix = rest.get(..2).is_some_and(|two| SECOND.contains(&two));
+            let ordinary = rest.chars().all(|c| c.is_ascii_alphanumeric());
+            ordinary && (matrix && (4..=7).contains(&rest.len()) || FIRST.contains(&rest))
+        })
+        || matches!(
+            stem,
+            "xerbla" | "ilaenv" | "dznrm2" | "scnrm2" | "dzasum" | "scasum" | "zdscal"
+        )
 }
 
 /// Returns the end of a message about unresolved symbols, each of which is described by a text that

@@ -43,7 +43,12 @@ fn each_in(
             .unwrap_or_default()
             .to_string_lossy()
             .into_owned();
+        let text = std::fs::read_to_string(&path).unwrap_or_default();
+        let only = text.lines().find_map(|l| l.strip_prefix("! levels: "));
         for &level in levels {
+            if only.is_some_and(|only| !only.split_whitespace().any(|l| l == level)) {
+                continue;
+            }
             let (path, name) = (path.clone(), name.clone());
             let mut title = format!("{group}/{name}/{level}");
             if missing {

@@ -17,7 +17,7 @@ use super::landing;
 use super::processor;
 use super::symbol::Symbol;
 use super::{Function, Level, Request, Variable};
-use crate::ir::assembly::{displaced, inputs};
+use crate::ir::assembly::{displaced, inputs, is_immediate};
 use crate::ir::{JUMP_BUFFER, JUMP_BUFFER_WORD};
 use crate::llvm::contract::ROUNDING;
 use crate::llvm::parse::{Parsed, functions};
@@ -568,7 +568,7 @@ impl Work<'_> {
                 continue;
             }
             if !llvm!(core::LLVMIsAInlineAsm(callee)).is_null() {
-                self.assembly(inst, callee, function, builder);
+                self.assembly(inst, callee, function, builder)?;
                 continue;
             }
             if self.control(inst, callee, function, builder)? {
@@ -602,7 +602,7 @@ impl Work<'_> {
         callee: LLVMValueRef,
         function: LLVMValueRef,
         builder: LLVMBuilderRef,
-    ) {
+    ) -> Result<(), String> {
         let context = self.parsed.context;
         let mut len = 0;
         let text = llvm!(core::LLVMGetInlineAsmAsmString(callee, &mut len));
@@ -617,16 +617,17 @@ impl Work<'_> {
             let on = LLVMAttributeFunctionIndex;
             llvm!(core::LLVMAddAttributeAtIndex(function, on, attribute));
         }
+        let text = llvm!(core::LLVMGetInlineAsmConstraintString(callee, &mut len));
+        let constraints = copy_text(text, len);
+        self.function_operands(inst, &constraints)?;
         let dialect = llvm!(core::LLVMGetInlineAsmDialect(callee));
         let opcode = llvm!(core::LLVMGetInstructionOpcode(inst));
         if !template.contains("+$")
             || opcode != LLVMOpcode::LLVMCall
             || !matches!(dialect, LLVMInlineAsmDialect::LLVMInlineAsmDialectATT)
         {
-            return;
+            return Ok(());
         }
-        let text = llvm!(core::LLVMGetInlineAsmConstraintString(callee, &mut len));
-        let constraints = copy_text(text, len);
         let assembly = |ty: LLVMTypeRef, template: &str, constraints: &str, like: [i32; 3]| {
             llvm!(core::LLVMGetInlineAsm(
                 ty,
@@ -668,6 +669,37 @@ impl Work<'_> {
         let new = assembly(ty, &template, &constraints, like);
         let last = llvm!(core::LLVMGetNumOperands(inst)) as u32 - 1;
         llvm!(core::LLVMSetOperand(inst, last, new));
+        Ok(())
+    }
+
+    /// Constant operands of assembly that are functions become symbols that a constraint for constants
+    /// takes: the code generator must not take them for what it would look up in a table.
+    fn function_operands(&self, inst: LLVMValueRef, constraints: &str) -> Result<(), String> {
+        for (index, input) in inputs(constraints).iter().enumerate() {
+            let value = llvm!(core::LLVMGetOperand(inst, index as u32));
+            if !is_immediate(input.code) || llvm!(core::LLVMIsAFunction(value)).is_null() {
+                continue;
+            }
+            let number = match Symbol::parse(&name_of(value)) {
+                Some(Symbol::Stub(n) | Symbol::External(n)) => n,
+                _ => continue,
+            };
+            let symbol = Symbol::Operand(number);
+            let name = symbol.to_string();
+            let known = llvm!(core::LLVMGetNamedFunctionWithLength(
+                self.parsed.module,
+                name.as_ptr().cast(),
+                name.len()
+            ));
+            let own = match known.is_null() {
+                true => self.declare(symbol, llvm!(core::LLVMGlobalGetValueType(value)))?,
+                false => known,
+            };
+            let hidden = LLVMVisibility::LLVMHiddenVisibility;
+            llvm!(core::LLVMSetVisibility(own, hidden));
+            llvm!(core::LLVMSetOperand(inst, index as u32, own));
+        }
+        Ok(())
     }
 
     /// Replaces intrinsics whose own code would know nothing of other tiers: jumps of

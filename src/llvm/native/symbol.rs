@@ -18,6 +18,8 @@ pub enum Symbol {
     Function(usize),
     /// `ompvm.x{N}`: a function that the module only declares, or that stays interpreted.
     External(usize),
+    /// `ompvm.a{N}`: a function's address as a constant operand of assembly, which may be far.
+    Operand(usize),
     /// `ompvm.i{N}`: an ifunc.
     IFunc(usize),
     /// `ompvm.tls_cell`: its value is the distance from the thread pointer to the cell that holds
@@ -67,6 +69,7 @@ impl Symbol {
             "s" => Symbol::Stub(number),
             "f" => Symbol::Function(number),
             "x" => Symbol::External(number),
+            "a" => Symbol::Operand(number),
             "i" => Symbol::IFunc(number),
             _ => return None,
         })
@@ -80,6 +83,7 @@ impl fmt::Display for Symbol {
             Symbol::Stub(n) => write!(f, "{PREFIX}s{n}"),
             Symbol::Function(n) => write!(f, "{PREFIX}f{n}"),
             Symbol::External(n) => write!(f, "{PREFIX}x{n}"),
+            Symbol::Operand(n) => write!(f, "{PREFIX}a{n}"),
             Symbol::IFunc(n) => write!(f, "{PREFIX}i{n}"),
             Symbol::ThreadCell => write!(f, "{PREFIX}tls_cell"),
             Symbol::MakeBlock => write!(f, "{PREFIX}make_block"),
@@ -105,6 +109,7 @@ mod tests {
             Symbol::Stub(7),
             Symbol::Function(12),
             Symbol::External(3),
+            Symbol::Operand(4),
             Symbol::IFunc(1),
             Symbol::ThreadCell,
             Symbol::MakeBlock,

@@ -167,3 +167,34 @@ fn nesting_without_end_is_an_error() {
     assert!(text.contains("LLVM crashed on it"), "{text}");
     assert_eq!(module(instructions::ALL).functions.len(), 3);
 }
+
+#[test]
+fn assembly_that_the_assembler_refuses_is_one_sentence_with_the_line() {
+    let text = "target triple = \"x86_64-pc-linux-gnu\"\n\
+        module asm \".globl f\"\nmodule asm \"f:\"\nmodule asm \"  frobnicate %eax\"\n";
+    let cause = error(text.as_bytes());
+    assert!(cause.contains("assembly outside of functions"), "{cause}");
+    assert!(cause.contains("<inline asm>:3:"), "{cause}");
+    assert!(cause.contains("frobnicate"), "{cause}");
+}
+
+#[test]
+fn naked_functions_become_assembly() {
+    let text = "target triple = \"x86_64-pc-linux-gnu\"\n\
+        define i32 @f(i32 %x) naked {\n\
+        call void asm sideeffect \"leal 1(%rdi), %eax\\0A\\09ret\", \"\"()\nunreachable\n}\n\
+        define internal void @\"odd name\"() naked {\n\
+        call void asm sideeffect \"movl $$3, %eax\", \"\"()\n\
+        call void asm sideeffect inteldialect \"ret\", \"\"()\nunreachable\n}\n\
+        define void @g() naked {\n\
+        call void asm sideeffect \"movl $0, %eax\", \"i\"(i32 5)\nunreachable\n}\n";
+    let module = read(&[input("a.ll", text.as_bytes())]).expect("valid");
+    assert!(module.module_asm.contains("movl $3, %eax"));
+    assert!(!module.assembly.is_empty());
+    let bodies: Vec<bool> = module
+        .functions
+        .values()
+        .map(|f| f.body.is_some())
+        .collect();
+    assert_eq!(bodies, [false, false, true], "one has an operand");
+}

@@ -671,7 +671,9 @@ third:
     ] {
         let made = optimised(&growing(trips, first, step, inside), false);
         let lines = made.lines().count();
-        assert!(lines < 700, "{trips} {first} {step}: {lines} lines");
+        // LLVM may unroll the outer loop; a vectorised inner loop with its rest takes up to 180 lines.
+        let most = 700.max(180 * trips as usize);
+        assert!(lines < most, "{trips} {first} {step}: {lines} lines");
         let quick = super::super::Level::Quick;
         let lines = self::made(&growing(trips, first, step, inside), false, quick);
         assert!(lines.lines().count() < 300, "{lines}");
