@@ -421,17 +421,23 @@ unsafe fn catcher(state: *mut ThreadState) -> Option<*mut Activation> {
 }
 
 fn die(signal: i32) -> ! {
+    /// Times that the default action is restored: a thread that begins to compile installs its handlers
+    /// at the same time.
+    const ATTEMPTS: u32 = 100;
     // SAFETY: restores the default action, lets the signal through and raises it; should the
     // process survive (it cannot), it exits with the shell's convention.
     unsafe {
         let mut action: libc::sigaction = mem::zeroed();
         action.sa_sigaction = libc::SIG_DFL;
-        libc::sigaction(signal, &action, ptr::null_mut());
         let mut set: libc::sigset_t = mem::zeroed();
         libc::sigemptyset(&mut set);
         libc::sigaddset(&mut set, signal);
-        libc::pthread_sigmask(libc::SIG_UNBLOCK, &set, ptr::null_mut());
-        libc::raise(signal);
+        for _ in 0..ATTEMPTS {
+            libc::sigaction(signal, &action, ptr::null_mut());
+            libc::pthread_sigmask(libc::SIG_UNBLOCK, &set, ptr::null_mut());
+            libc::raise(signal);
+            libc::sched_yield();
+        }
         libc::_exit(128 + signal)
     }
 }

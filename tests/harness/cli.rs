@@ -329,9 +329,11 @@ pub fn trials() -> Vec<Trial> {
                     .args(["run", "--tier=auto", "--no-cache"])
                     .args(option);
                 let ran = run(command.arg(&bitcode), "", LIMIT)?;
-                let told = ran
-                    .stderr
-                    .contains(if option.len() == 1 { "units" } else { "`main`" });
+                let told = ran.stderr.contains(if option.len() == 1 {
+                    "instructions executed"
+                } else {
+                    "`main`"
+                });
                 if ran.end != End::Exit(3) || !told {
                     return Err(ran.summary());
                 }
