@@ -196,7 +196,7 @@ impl Config {
         self
     }
 
-    /// Whether a program in the native manner ([`Config::native`]) begins with denormals flushed to zero, as
+    /// True if a program in the native manner ([`Config::native`]) begins with denormals flushed to zero, as
     /// one that is linked natively with `-ffast-math` does. Default: where its bitcode shows that it was compiled
     /// so. An embedded guest has the floating-point environment of its caller.
     pub fn flush_denormals(mut self, flush: bool) -> Self {

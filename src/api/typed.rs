@@ -5,7 +5,7 @@
 //! ordinary C call of the function's address, without a list of arguments ([`Arguments::call`]);
 //! a signature that C's rules for these types do not cover takes the general way, by a plan.
 //!
-//! What not: what the arguments mean, which is why making one is `unsafe`.
+//! Left out: what the arguments mean, which is why making one is `unsafe`.
 
 use crate::ir::{FuncId, Function, GlobalRef};
 use crate::support::error::Error;

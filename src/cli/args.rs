@@ -115,7 +115,7 @@ pub enum Contract {
     On,
 }
 
-/// Whether the program begins with denormals flushed to zero.
+/// True if the program begins with denormals flushed to zero.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
 pub enum Flush {
     /// Where the bitcode shows that it was compiled with `-ffast-math`.

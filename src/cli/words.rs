@@ -5,7 +5,7 @@
 //! out, and what would change the program is refused. Only words before the program's file are
 //! looked at; the others are the guest's.
 //!
-//! What not: options of compilation that change code (`-D`, `-mavx2`); the bitcode is made.
+//! Left out: options of compilation that change code (`-D`, `-mavx2`); the bitcode is made.
 
 use clap::error::ErrorKind;
 use std::collections::VecDeque;

@@ -5,7 +5,7 @@
 //! So a recursion is as deep as natively at least. Natively the program would not come there, so neither
 //! does a collector that scans the thread's stack.
 //!
-//! What not: memory that a function allocates stays on the stack that runs.
+//! Left out: memory that a function allocates stays on the stack that runs.
 
 use super::entry;
 use super::exec::{self, Done, depart, extend, next};

@@ -243,7 +243,7 @@ unsafe extern "sysv64-unwind" fn leave(
 struct Onward {
     ip: *const u64,
     regs: *mut u64,
-    /// Whether the frame was left.
+    /// True if the frame was left.
     returned: bool,
 }
 

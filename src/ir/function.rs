@@ -71,7 +71,7 @@ pub struct FunctionAttrs {
     pub alwaysinline: bool,
     /// Signs of `-ffast-math`.
     pub unsafe_math: UnsafeMath,
-    /// Whether it checks that no array was overrun.
+    /// True if it checks that no array was overrun.
     pub protect: Protect,
 }
 

@@ -164,7 +164,7 @@ pub struct Module {
 }
 
 impl Module {
-    /// Whether a native link of the program would have it flush denormals to zero (`crtfastmath.o`): its main
+    /// True if a native link of the program would have it flush denormals to zero (`crtfastmath.o`): its main
     /// function and its operations show `-ffast-math`, which the link is taken to have as well.
     pub fn flushes_denormals(&self) -> bool {
         let shows = |name| match self.symbol(name) {

@@ -3,7 +3,7 @@
 //! Faults are reported on a stack of ours, which every thread has installed; the guest must not
 //! see it (`sigaltstack` says "disabled" at first, as natively), and may install its own.
 //!
-//! What not: frames of a guest's handler lie on the stack that it runs on, as all do
+//! Left out: frames of a guest's handler lie on the stack that it runs on, as all do
 //! ([`super::activation`]).
 
 use super::thread;

@@ -4,7 +4,7 @@
 //! interpreter's take more room than compiled ones. So threads get stacks of [`SCALE`] times the
 //! size that was asked for, and the first thread's limit is raised.
 //!
-//! What not: no switching between stacks; the program may do that as it likes.
+//! Left out: no switching between stacks; the program may do that as it likes.
 
 use super::abi;
 use std::ffi::c_void;
@@ -191,7 +191,7 @@ impl Stack {
         }
     }
 
-    /// Whether an address lies in it.
+    /// True if an address lies in it.
     pub fn contains(&self, address: usize) -> bool {
         address.wrapping_sub(self.base) < self.mapped
     }

@@ -429,7 +429,7 @@ extern "C" fn at_thread_exit(state: *mut c_void) {
 }
 
 impl ThreadState {
-    /// Whether an address lies in the stack that the system made for this thread.
+    /// True if an address lies in the stack that the system made for this thread.
     pub fn on_own_stack(&self, address: usize) -> bool {
         self.stack.contains(&address)
     }

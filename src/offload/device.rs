@@ -393,7 +393,7 @@ pub trait Device: Send + Sync + Debug {
         usual_shape(&self.limits(), kernel, teams, threads, trip)
     }
 
-    /// Whether its kernels can use all of the host's memory by its addresses (`unified_shared_memory`).
+    /// True if its kernels can use all of the host's memory by its addresses (`unified_shared_memory`).
     fn reaches_host(&self) -> bool {
         false
     }

@@ -178,7 +178,7 @@ pub fn required() -> u64 {
     REQUIRED.load(Ordering::Relaxed)
 }
 
-/// Whether a program requires that devices reach all of the host's memory.
+/// True if a program requires that devices reach all of the host's memory.
 pub fn is_unified() -> bool {
     required() & requires::UNIFIED_SHARED_MEMORY != 0
 }

@@ -50,7 +50,7 @@ pub struct Options {
     pub mode: Mode,
     /// The program's place in a cache.
     pub shelf: Option<Arc<Shelf>>,
-    /// Whether a native guest begins with denormals flushed to zero; where not said, the module shows it.
+    /// True if a native guest begins with denormals flushed to zero; where not said, the module shows it.
     pub flush_denormals: Option<bool>,
 }
 

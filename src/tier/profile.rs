@@ -132,7 +132,7 @@ pub struct Run {
     pub cpu: Duration,
     /// How long it waited in the end.
     pub waited: Duration,
-    /// Whether it began with compilations.
+    /// True if it began with compilations.
     pub planned: bool,
     /// Measured cost of an instruction, by level.
     pub per_instruction: [u32; 2],
@@ -151,7 +151,7 @@ pub struct Start {
     pub cost: Duration,
     /// What compiling it is expected to take.
     pub price: Duration,
-    /// Whether there is no code yet.
+    /// True if there is no code yet.
     pub first: bool,
     /// Whether the program waits for it.
     pub wait: bool,
@@ -205,7 +205,7 @@ impl Profile {
         (self.runs >= KNOWN_RUNS).then(|| Duration::from_nanos(each + each / LONGER_PART))
     }
 
-    /// Whether a run may begin with these compilations. Each time LLVM starts, for less and less: so later runs do
+    /// True if a run may begin with these compilations. Each time LLVM starts, for less and less: so later runs do
     /// that rarely, together, unless they gain much by it.
     fn is_time_for(&self, starts: &[Start]) -> bool {
         let gain = |s: &Start| match s.first {

@@ -6,7 +6,7 @@
 //! program is alive ([`Lifetime`]); a program that ends runs those of the thread that ends it
 //! ([`run_own`]) and drops the others. They are kept in the order of the C++ ABI: last one first.
 //!
-//! What not: programs in the native manner never go, and use the C library's list.
+//! Left out: programs in the native manner never go, and use the C library's list.
 
 use parking_lot::{Condvar, Mutex};
 use std::cell::Cell;

@@ -4,7 +4,7 @@
 //! it), and the innermost block of memory that the function allocated besides. Such a block has two words behind it
 //! as well: the value, and the block before. So each is checked before the word behind it is used.
 //!
-//! What not: which functions have guards, and the order of their arrays, is decided in `lower::protect`.
+//! Left out: which functions have guards, and the order of their arrays, is decided in `lower::protect`.
 
 use super::{extend, fault, h, hc, next, save};
 use crate::interp::isa::{AllocaGuarded, Enc};

@@ -48,7 +48,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Whether a call is the last that the function does: in its place, or one that does not return and may throw.
+    /// True if a call is the last that the function does: in its place, or one that does not return and may throw.
     fn leaves_for_good(&self, i: usize, call: &Call, invoke: Invoke) -> bool {
         if call.tail == TailKind::MustTail {
             return true;

@@ -5,7 +5,7 @@
 //! whose address is passed on: what is overrun is the guard, before anything else. The check stands before each return
 //! and before calls that leave by an exception.
 //!
-//! What not: compiled code has LLVM's own guards.
+//! Left out: compiled code has LLVM's own guards.
 
 use super::Lower;
 use crate::interp::isa::{self, Code, Enc, op};
@@ -156,7 +156,7 @@ impl Lower<'_> {
         users
     }
 
-    /// Whether the address of a variable is passed on, or a place in it that is not known.
+    /// True if the address of a variable is passed on, or a place in it that is not known.
     fn address_taken(&self, v: u32, users: &[Vec<u32>]) -> bool {
         let (mut todo, mut seen) = (vec![v], vec![v]);
         while let Some(v) = todo.pop() {

@@ -39,7 +39,7 @@ pub struct Gpu {
     multiprocessor_registers: u32,
     /// The driver's number of the device.
     device: i32,
-    /// Whether kernels can use ordinary memory of the host.
+    /// True if kernels can use ordinary memory of the host.
     reaches_host: bool,
     pool: Pool,
     queues: Queues,

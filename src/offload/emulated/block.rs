@@ -58,7 +58,7 @@ pub struct Grid<'a> {
     pub functions: &'a [usize],
     /// When the launch must have ended.
     pub deadline: Option<Instant>,
-    /// Whether the program requires that devices reach the host's memory.
+    /// True if the program requires that devices reach the host's memory.
     pub unified: bool,
     /// Set when one block failed: the others stop.
     pub stop: AtomicBool,
