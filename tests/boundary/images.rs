@@ -123,6 +123,7 @@ fn all_unresolved_symbols_are_named_at_once() {
     let e = Image::place(Arc::new(b.m), false, &mut |_, _| None).unwrap_err();
     assert_eq!(
         e.to_string(),
-        "unresolved symbols: no_such_function, no_such_variable"
+        "unresolved symbols: no_such_function, no_such_variable\n  \
+         (`-l NAME` and `-L DIR` name libraries, `--with FILE` further files of the program)"
     );
 }
