@@ -411,7 +411,7 @@ impl Queue {
         }
         let me = self.clone();
         // Where no thread can be started, the job waits for those that are there.
-        let Some(thread) = own_thread::spawn(c"ompvm compile", move || me.work(nice)) else {
+        let Some(thread) = own_thread::spawn_apart(c"ompvm compile", move || me.work(nice)) else {
             return false;
         };
         state.started[kind] += 1;

@@ -183,7 +183,7 @@ impl Sampler {
         });
 
         let me = shared.clone();
-        let thread = own_thread::spawn(c"ompvm sample", move || me.observe());
+        let thread = own_thread::spawn_apart(c"ompvm sample", move || me.observe());
         Sampler { shared, thread }
     }
 

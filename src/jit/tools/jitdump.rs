@@ -13,6 +13,7 @@ use parking_lot::Mutex;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::AsRawFd;
+use std::path::PathBuf;
 use std::ptr;
 
 const MAGIC: u32 = 0x4a69_5444;
@@ -22,9 +23,9 @@ const X86_64: u32 = 62;
 const CODE_LOAD: u32 = 0;
 const DEBUG_INFO: u32 = 2;
 
-/// The file and the number of the next function.
+/// The file, which each write opens, as threads that compile share no descriptors; and the number of the next function.
 pub struct JitDump {
-    out: Mutex<(File, u64)>,
+    out: Mutex<(PathBuf, u64)>,
 }
 
 /// The clock of `perf record -k mono`, in nanoseconds.
@@ -52,14 +53,15 @@ impl JitDump {
     /// Makes the file and the mapping by which perf finds it.
     pub fn new() -> io::Result<JitDump> {
         let pid = std::process::id();
-        let path = format!("jit-{pid}.dump");
+        // The guest may change the folder.
+        let path = std::env::current_dir()?.join(format!("jit-{pid}.dump"));
         let mut options = File::options();
         let mut file = options
             .read(true)
             .write(true)
             .create(true)
             .truncate(true)
-            .open(path)?;
+            .open(&path)?;
         let words = [MAGIC, VERSION, HEADER, X86_64, 0, pid];
         let mut head: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
         head.extend(now().to_le_bytes());
@@ -81,7 +83,7 @@ impl JitDump {
             return Err(io::Error::last_os_error());
         }
         Ok(JitDump {
-            out: Mutex::new((file, 0)),
+            out: Mutex::new((path, 0)),
         })
     }
 }
@@ -106,7 +108,7 @@ fn lines(what: &Loaded<'_>, function: &Named<'_>) -> Option<Vec<u8>> {
 
 impl Agent for JitDump {
     fn loaded(&self, what: &Loaded<'_>) -> io::Result<Option<Kept>> {
-        let (file, next) = &mut *self.out.lock();
+        let (path, next) = &mut *self.out.lock();
         let mut text = Vec::new();
         for function in what.functions {
             // The lines of a function come before it.
@@ -131,7 +133,7 @@ impl Agent for JitDump {
             *next += 1;
         }
         let _quiet = Quiet::begin();
-        file.write_all(&text)?;
+        File::options().append(true).open(path)?.write_all(&text)?;
         Ok(None)
     }
 }

@@ -7,21 +7,22 @@
 use super::{Agent, Kept, Loaded, Named};
 use crate::support::file_limit::Quiet;
 use parking_lot::Mutex;
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::{self, Write};
+use std::path::PathBuf;
 
-/// The file, open.
+/// The file, which each write opens: threads that compile share no descriptors.
 pub struct PerfMap {
-    file: Mutex<File>,
+    path: Mutex<PathBuf>,
 }
 
 impl PerfMap {
     /// Makes the file, or goes on with one that another agent of this process began.
     pub fn new() -> io::Result<PerfMap> {
-        let path = format!("/tmp/perf-{}.map", std::process::id());
-        let file = OpenOptions::new().create(true).append(true).open(path)?;
+        let path = PathBuf::from(format!("/tmp/perf-{}.map", std::process::id()));
+        OpenOptions::new().create(true).append(true).open(&path)?;
         Ok(PerfMap {
-            file: Mutex::new(file),
+            path: Mutex::new(path),
         })
     }
 }
@@ -32,7 +33,9 @@ impl PerfMap {
         let text: String = functions.iter().map(line).collect();
         let _quiet = Quiet::begin();
         // One write, so that a reader never sees half a line.
-        self.file.lock().write_all(text.as_bytes())
+        let path = self.path.lock();
+        let mut file = OpenOptions::new().append(true).open(&*path)?;
+        file.write_all(text.as_bytes())
     }
 }
 
