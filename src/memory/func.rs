@@ -95,8 +95,15 @@ impl FuncRef {
 
 /// Bytes reserved for stubs: 8 Mi functions, address space only.
 const AREA: usize = 256 << 20;
-/// Where the stubs lie, if there is room.
-const NEAR: usize = (1 << 30) - AREA;
+/// Where the stubs lie, at the first place that is free: right below and above the range of `MAP_32BIT`, where the
+/// program's data is, since relative virtual tables hold 32-bit distances from data to functions. The kernel starts the
+/// heap of an executable at a fixed address anywhere in the first GiB, so one of four starts finds the first place taken.
+const NEAR: [usize; 4] = [
+    (1 << 30) - AREA,
+    2 << 30,
+    (2 << 30) + AREA,
+    (2 << 30) + 2 * AREA,
+];
 /// Bytes per stub.
 const STUB: usize = 32;
 /// Where in a stub its datum (the `FuncRef` or the jump target) lies.
@@ -314,14 +321,13 @@ fn area() -> Result<usize, String> {
     static AREA_BASE: OnceLock<Result<usize, String>> = OnceLock::new();
     AREA_BASE
         .get_or_init(|| {
-            // Low, where the program's data is, too: relative virtual tables hold 32-bit distances
-            // from data to functions. The range is right below that of MAP_32BIT.
-            let low = NEAR as *mut c_void;
-            // SAFETY: fresh mappings; the first one only where nothing is mapped.
-            let base = unsafe {
-                map(low, AREA, libc::MAP_FIXED_NOREPLACE)
-                    .or_else(|_| map(ptr::null_mut(), AREA, 0))?
+            // SAFETY: fresh mappings; those at a place only where nothing is mapped.
+            let at = |place: usize| unsafe {
+                map(place as *mut c_void, AREA, libc::MAP_FIXED_NOREPLACE)
             };
+            let near = NEAR.into_iter().find_map(|place| at(place).ok());
+            // SAFETY: as above, wherever there is room.
+            let base = near.map_or_else(|| unsafe { map(ptr::null_mut(), AREA, 0) }, Ok)?;
             // The first page holds the address of the common entry.
             // SAFETY: the first page of our own mapping.
             unsafe {

@@ -1,5 +1,5 @@
 //! Bitcode for link-time optimisation, and what only occurs in it: files of several modules, checked
-//! loads from virtual tables.
+//! loads from virtual tables, relative virtual tables.
 //!
 //! Each form is compiled with clang at two levels and run in every tier, also in several files. What
 //! not: no link-time optimisation happens here, so no native link is compared.
@@ -134,8 +134,12 @@ fn check(name: &str, flags: &[&str], level: &str) -> Result<(), String> {
 
 /// The trials.
 pub fn trials() -> Vec<Trial> {
+    let relative: (&str, &[&str]) = (
+        "relative_tables",
+        &["-emit-llvm", "-fexperimental-relative-c++-abi-vtables"],
+    );
     let mut trials = Vec::new();
-    for (name, flags) in FORMS {
+    for (name, flags) in FORMS.into_iter().chain([relative]) {
         for level in ["O0", "O2"] {
             let title = format!("lto/{name}/{level}");
             trials.push(Trial::test(title, move || Ok(check(name, flags, level)?)));
