@@ -7,9 +7,11 @@
 use super::{Refusal, Request, called, instructions, mathematics};
 use crate::llvm::raw::{copy_text, llvm};
 use crate::llvm::reader::name_of;
+use crate::llvm::shim;
 use hashbrown::HashSet;
 use inkwell::llvm_sys::prelude::*;
-use inkwell::llvm_sys::{LLVMOpcode, LLVMTypeKind};
+use inkwell::llvm_sys::{LLVMLinkage, LLVMOpcode, LLVMTypeKind};
+use std::ptr::null_mut;
 
 /// Functions that the driver links in.
 const DRIVER: [&str; 4] = ["vprintf", "malloc", "free", "__assertfail"];
@@ -131,6 +133,72 @@ pub(super) fn kernel(module: LLVMModuleRef, name: &str, request: &Request) -> Op
         }
     }
     None
+}
+
+/// Gives a body that traps to each function that stays and needs what devices do not have. No kernel that is made calls
+/// it, but a table of pointers may keep it, and the driver refuses a whole image for one undefined name.
+pub(super) fn disarm(module: LLVMModuleRef, request: &Request) {
+    let refused: Vec<LLVMValueRef> = super::functions(module)
+        .filter(|&function| {
+            let used = !llvm!(core::LLVMGetFirstUse(function)).is_null();
+            let intrinsic = llvm!(core::LLVMGetIntrinsicID(function)) != 0;
+            used && !intrinsic && alone(function, request)
+        })
+        .collect();
+    let context = llvm!(core::LLVMGetModuleContext(module));
+    let builder = llvm!(core::LLVMCreateBuilderInContext(context));
+    let name = "llvm.trap";
+    let number = llvm!(core::LLVMLookupIntrinsicID(
+        name.as_ptr().cast(),
+        name.len()
+    ));
+    for function in refused {
+        shim::forget_body(function);
+        let entry = llvm!(core::LLVMAppendBasicBlockInContext(
+            context,
+            function,
+            c"".as_ptr()
+        ));
+        llvm!(core::LLVMPositionBuilderAtEnd(builder, entry));
+        let trap = llvm!(core::LLVMGetIntrinsicDeclaration(
+            module,
+            number,
+            null_mut(),
+            0
+        ));
+        let signature = llvm!(core::LLVMGlobalGetValueType(trap));
+        llvm!(core::LLVMBuildCall2(
+            builder,
+            signature,
+            trap,
+            null_mut(),
+            0,
+            c"".as_ptr()
+        ));
+        llvm!(core::LLVMBuildUnreachable(builder));
+        let linkage = LLVMLinkage::LLVMInternalLinkage;
+        llvm!(core::LLVMSetLinkage(function, linkage));
+    }
+    llvm!(core::LLVMDisposeBuilder(builder));
+}
+
+/// A function cannot be made, whatever becomes of the functions that it calls.
+fn alone(function: LLVMValueRef, request: &Request) -> bool {
+    let mut look = Look {
+        request,
+        seen: HashSet::new(),
+        open: Vec::new(),
+    };
+    if look.function(function).is_some() {
+        return true;
+    }
+    while let Some(value) = look.open.pop() {
+        let is_function = !llvm!(core::LLVMIsAFunction(value)).is_null();
+        if look.seen.insert(value) && !is_function && look.constant(value).is_some() {
+            return true;
+        }
+    }
+    false
 }
 
 impl Look<'_> {

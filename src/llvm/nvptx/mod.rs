@@ -133,6 +133,7 @@ fn lower_here(request: &Request) -> Result<Lowered, String> {
         kernel.refused = check::kernel(module, &kernel.name, request);
     }
     finish::remove(module, &kernels)?;
+    check::disarm(module, request);
     finish::unread(module);
     machine.widen_counters(module)?;
     super::shim::narrow(module);

@@ -1,6 +1,5 @@
 // A kernel that uses what no image defines runs on the host, with the reason; the others run on the device.
 // flags: -fno-inline
-// no-ptxas: the table of pointers keeps what calls the undefined function, so a GPU refuses the image as a whole so far.
 // options: --offload-report
 // stderr-has: one_lacks.c:
 // stderr-has: the function `host_only`, which the device code does not define at
