@@ -48,6 +48,8 @@ pub struct Compiled {
     pub level: Level,
     /// Bytes of the object file.
     pub object_bytes: usize,
+    /// The cache's entry for it, if this run made one.
+    stored: Option<String>,
     _listed: Option<Listed<map::Code>>,
     _announced: tools::Announced,
     _code: Option<Code>,
@@ -166,14 +168,20 @@ impl Program {
         let linked = objects.into_iter().map(|object| {
             // Without them messages name the function alone.
             let lines = Lines::read(&object.bytes).unwrap_or_default();
-            if let Some(shelf) = &self.shelf
-                && unit.entries.is_empty()
-            {
-                shelf.put_object(&self.request, &object, lines.as_bytes());
-            }
-            self.link(image, &unit.entries, object, lines)
+            let shelf = self.shelf.as_ref().filter(|_| unit.entries.is_empty());
+            let stored = shelf.and_then(|s| s.put_object(&self.request, &object, lines.as_bytes()));
+            let linked = self.link(image, &unit.entries, object, lines)?;
+            Ok(Compiled { stored, ..linked })
         });
         linked.collect()
+    }
+
+    /// Removes from the cache what cannot be used: it calls what stays in the tier below, and cannot do so. Where that is
+    /// for good, the cache knows it; where memory was short, a later run would take the caller and not know.
+    pub fn forget(&self, compiled: &Compiled) {
+        if let (Some(shelf), Some(name)) = (&self.shelf, &compiled.stored) {
+            shelf.forget(name);
+        }
     }
 
     fn link(
@@ -198,6 +206,7 @@ impl Program {
                 times: [Duration::ZERO; 4],
                 level: object.level,
                 object_bytes: 0,
+                stored: None,
                 _listed: None,
                 _announced: tools::Announced::default(),
                 _code: None,
@@ -230,6 +239,7 @@ impl Program {
             times: [parse, prepare, generate, linking.elapsed()],
             level: object.level,
             object_bytes: object.bytes.len(),
+            stored: None,
             _listed: Some(map::list(map::Code {
                 image,
                 ranges: code.ranges(),

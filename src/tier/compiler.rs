@@ -193,6 +193,9 @@ impl Compiler {
                         .any(|e| stranded.contains(&FuncId::new(e.function)))
             };
             self.program.refuse(stranded.iter().copied());
+            for piece in pieces.iter().filter(|c| has(c)) {
+                self.program.forget(piece);
+            }
             if pieces.iter().any(has) {
                 for (id, why) in pieces.iter().flat_map(|c| &c.skipped) {
                     self.note(*id, What::Skipped(why.clone()));

@@ -202,6 +202,11 @@ fn compile_all(image: &Arc<Image>, compiler: &Arc<Compiler>, kept: &[FuncId]) {
             compiler.note(*id, What::Skipped(why.clone()));
         }
         note_stranded(&stranded);
+        for piece in again.iter().flat_map(|(_, made)| &made.pieces) {
+            if piece.functions.iter().any(|f| stranded.contains(&f.0)) {
+                compiler.program().forget(piece);
+            }
+        }
         let without = |(unit, _): (Unit, Made)| -> Vec<usize> {
             let all = unit.functions.into_iter().flatten();
             all.filter(|&f| compiler.program().can_compile(FuncId::new(f)))

@@ -404,11 +404,6 @@ pub fn trials() -> Vec<Trial> {
             opt(&case, kind)?;
             Ok(auto(&case, kind)?)
         }));
-        // A lack of memory is not remembered, and a caller of what failed by it may be compiled: it is
-        // reported as unsupported, since vectors of 256 bits do not pass between tiers.
-        if kind == "memory" {
-            continue;
-        }
         let title = format!("failures/closed/{kind}");
         trials.push(Trial::test(title, move || {
             let case = Case::new("wide.c", WIDE, "-O1")?;

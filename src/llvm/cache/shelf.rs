@@ -114,10 +114,10 @@ impl Shelf {
     }
 
     /// Stores an object with the table of its lines, which takes longer to make than to read; also one that only says
-    /// what cannot be compiled, unless that may change.
-    pub fn put_object(&self, request: &Request, object: &Object, lines: &[u8]) {
+    /// what cannot be compiled, unless that may change. Returns the name of the entry, for [`Shelf::forget`].
+    pub fn put_object(&self, request: &Request, object: &Object, lines: &[u8]) -> Option<String> {
         if object.transient {
-            return;
+            return None;
         }
         fn names(list: &[(usize, String)]) -> Vec<(u32, &str)> {
             list.iter().map(|(n, s)| (*n as u32, &**s)).collect()
@@ -136,9 +136,21 @@ impl Shelf {
         let (prefix, _) = OBJECT[object.level as usize];
         let name = format!("{prefix}{}", name.finalize().to_hex());
         match postcard::to_allocvec(&stored) {
-            Ok(bytes) => self.put(&name, &bytes),
-            Err(why) => note(format!("an object cannot be stored: {why}")),
+            Ok(bytes) => {
+                self.put(&name, &bytes);
+                Some(name)
+            }
+            Err(why) => {
+                note(format!("an object cannot be stored: {why}"));
+                None
+            }
         }
+    }
+
+    /// Removes an entry that turned out to be of no use.
+    pub fn forget(&self, name: &str) {
+        // Where it cannot be removed, a later run may end with a message; it computes nothing wrong.
+        let _ = fs::remove_file(self.folder.join(name));
     }
 
     /// What was stored under a name that no object and no module has.
