@@ -368,10 +368,14 @@ enum Caller<'a> {
 /// Most parameters whose places are listed without taking memory.
 const MAX_PARAMS: usize = 32;
 
+/// Bytes between the guest's frames and ours that nothing uses. A guest that overruns an array in its outermost function
+/// natively overruns what the C library has there, and runs on until it checks its guard.
+const CUSHION: usize = 1024;
+
 /// Bytes of the frame that stands for the native caller: its header, the result and the list that `va_start`
 /// copies.
 fn base_bytes(code: &Lowered) -> usize {
-    HEAD + ret_words(code) * 8 + size_of::<VaList>().next_multiple_of(16)
+    HEAD + ret_words(code) * 8 + size_of::<VaList>().next_multiple_of(16) + CUSHION
 }
 
 fn ret_words(code: &Lowered) -> usize {
