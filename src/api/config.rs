@@ -107,6 +107,7 @@ pub struct Config {
     pub(super) offload_report: bool,
     pub(super) offload: Option<Offload>,
     pub(super) flush_denormals: Option<bool>,
+    pub(super) restart: Option<(Vec<OsString>, PathBuf)>,
 }
 
 impl Config {
@@ -201,6 +202,16 @@ impl Config {
     /// so. An embedded guest has the floating-point environment of its caller.
     pub fn flush_denormals(mut self, flush: bool) -> Self {
         self.flush_denormals = Some(flush);
+        self
+    }
+
+    /// Has a guest in the native manner run again when it executes itself (`execv("/proc/self/exe", argv)`).
+    ///
+    /// `command` is a command line of ompvm up to the program's file: its own name, a command, options. `file` is that
+    /// file; the guest's new arguments follow it. Without a command the call has no effect. Default: the guest's calls
+    /// go to the C library.
+    pub fn restart(mut self, command: Vec<OsString>, file: PathBuf) -> Self {
+        self.restart = Some((command, file)).filter(|(command, _)| command.len() >= 2);
         self
     }
 

@@ -15,6 +15,7 @@ use crate::tier::host::{HostFunction, IntoHost};
 use crate::tier::libraries::Libraries;
 use crate::tier::link::{self, Environment, Linked};
 use crate::tier::policy::Mode;
+use crate::tier::restart::{self, Restart};
 use crate::tier::{process, runtime};
 use hashbrown::HashMap;
 use std::ffi::CString;
@@ -155,6 +156,10 @@ impl Program {
             },
             shelf,
             flush_denormals: config.flush_denormals,
+            restart: config.restart.map(|(command, file)| Restart {
+                command: command.iter().map(|word| restart::text(word)).collect(),
+                file: restart::text(file.as_os_str()),
+            }),
         };
         Ok(Process::new(process::Process::start(linked, options)?))
     }

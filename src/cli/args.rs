@@ -176,6 +176,9 @@ pub struct RunOptions {
     /// Tell, at the end, where each `target` region ran, what was moved, and how long that took
     #[arg(long)]
     pub offload_report: bool,
+    /// The guest's name for itself, for guests that start themselves again
+    #[arg(long, value_name = "NAME", hide = true)]
+    pub argv0: Option<OsString>,
     /// Link this file in, too: bitcode, textual IR, an archive, a native object or shared library
     #[arg(long = "with", value_name = "FILE")]
     pub with: Vec<PathBuf>,

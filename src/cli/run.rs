@@ -11,8 +11,10 @@ use crate::api::{
 use crate::support::error::Error;
 use crate::support::file_limit::Quiet;
 use crate::support::fp_env::DefaultHere;
+use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Write as _};
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::OnceLock;
@@ -28,6 +30,8 @@ pub fn run(options: RunOptions) -> ExitCode {
 
 fn start(options: RunOptions) -> Result<ExitStatus, Error> {
     let mut program = options.program;
+    let command = again(std::env::args_os().collect(), program.len());
+    let file = std::path::absolute(&program[0]).unwrap_or_else(|_| PathBuf::from(&program[0]));
     // `--` between the file and the guest's arguments is ours, the first one only.
     if program.get(1).is_some_and(|a| a == "--") {
         program.remove(1);
@@ -37,6 +41,9 @@ fn start(options: RunOptions) -> Result<ExitStatus, Error> {
         false => PathBuf::from(&program[0]),
     }];
     files.extend(options.with);
+    if let Some(name) = options.argv0 {
+        program[0] = name;
+    }
     // Archives are read with the program: what they hold may be bitcode.
     let mut libraries = options.libraries;
     libraries.retain(|name| match archive_of(name, &options.library_paths) {
@@ -78,6 +85,7 @@ fn start(options: RunOptions) -> Result<ExitStatus, Error> {
         args::Flush::On => config.flush_denormals(true),
         args::Flush::Off => config.flush_denormals(false),
     };
+    config = config.restart(command, file);
     config = config.offload_report(options.offload_report);
     if let Some(offload) = options.offload {
         config = config.offload(match offload {
@@ -173,6 +181,40 @@ extern "C" fn print_advice() {
     }
 }
 
+/// The command line that runs the same program from any folder: `arguments` without its last `guests` words, which are
+/// the file and the guest's arguments.
+fn again(mut arguments: Vec<OsString>, guests: usize) -> Vec<OsString> {
+    arguments.truncate(arguments.len().saturating_sub(guests));
+    if arguments.get(1).is_none_or(|word| word != "run") {
+        arguments.insert(1.min(arguments.len()), "run".into());
+    }
+    // Each new start says it anew.
+    arguments.retain(|word| !word.as_encoded_bytes().starts_with(b"--argv0="));
+    let absolute = |path: &OsStr| {
+        let path = std::path::absolute(path);
+        path.map_or_else(|_| OsString::new(), PathBuf::into_os_string)
+    };
+    let mut is_path = false;
+    for word in &mut arguments {
+        let bytes = word.as_encoded_bytes();
+        if is_path {
+            *word = absolute(word);
+        } else if let Some(path) = bytes.strip_prefix(b"--with=") {
+            let mut joined = OsString::from("--with=");
+            joined.push(absolute(OsStr::from_bytes(path)));
+            *word = joined;
+            continue;
+        } else if let Some(path) = bytes.strip_prefix(b"-L").filter(|path| !path.is_empty()) {
+            let mut joined = OsString::from("-L");
+            joined.push(absolute(OsStr::from_bytes(path)));
+            *word = joined;
+            continue;
+        }
+        is_path = !is_path && (word == "--with" || word == "-L" || word == "--timeline");
+    }
+    arguments
+}
+
 /// Where the timeline is written to.
 static TIMELINE: OnceLock<PathBuf> = OnceLock::new();
 
@@ -211,5 +253,35 @@ extern "C" fn print_explanation() {
             eprintln!("ompvm: nothing was compiled or to be compiled of `{function}`");
         }
         eprint!("{text}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &str) -> Vec<OsString> {
+        line.split(' ').map(OsString::from).collect()
+    }
+
+    #[test]
+    fn the_command_is_repeated_without_what_is_the_guests() {
+        assert_eq!(again(words("ompvm x.bc a b"), 3), words("ompvm run"));
+        let line = "ompvm run --argv0=y --tier=opt -l m x.bc -- -v";
+        assert_eq!(again(words(line), 3), words("ompvm run --tier=opt -l m"));
+    }
+
+    #[test]
+    fn paths_are_made_absolute() {
+        let again = again(words("ompvm --with a.bc --with=/b.bc -L c -Ld x.bc"), 1);
+        let here = std::env::current_dir().unwrap();
+        let at = |name: &str| here.join(name).into_os_string();
+        assert_eq!(again[3], at("a.bc"));
+        assert_eq!(again[4], "--with=/b.bc");
+        assert_eq!(again[6], at("c"));
+        assert_eq!(
+            again[7].to_str().unwrap(),
+            format!("-L{}", here.join("d").display())
+        );
     }
 }

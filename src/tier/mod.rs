@@ -26,6 +26,7 @@ pub mod process;
 mod profile;
 mod queue;
 mod recall;
+pub mod restart;
 pub mod runtime;
 mod sample;
 #[cfg(test)]

@@ -14,6 +14,7 @@ use super::builtins;
 use super::dynamic;
 use super::link::Linked;
 use super::policy::{Mode, Tiers};
+use super::restart::{self, Restart};
 use super::sample;
 use super::thread_exit::{self, Lifetime};
 use super::value::ValueKind;
@@ -50,6 +51,8 @@ pub struct Options {
     pub mode: Mode,
     /// The program's place in a cache.
     pub shelf: Option<Arc<Shelf>>,
+    /// The command that runs a native guest again when it executes itself; none passes its calls to the C library.
+    pub restart: Option<Restart>,
     /// True if a native guest begins with denormals flushed to zero; where not said, the module shows it.
     pub flush_denormals: Option<bool>,
 }
@@ -104,7 +107,7 @@ const _: () = {
 #[derive(Debug)]
 struct ArgumentVector {
     pointers: Vec<*mut c_char>,
-    _strings: Vec<CString>,
+    strings: Vec<CString>,
 }
 
 // SAFETY: the pointers lead to the strings' own memory, which stays where it is; the host only
@@ -118,7 +121,7 @@ impl ArgumentVector {
         let pointers = strings.iter().map(|a| a.as_ptr().cast_mut());
         ArgumentVector {
             pointers: pointers.chain([ptr::null_mut()]).collect(),
-            _strings: strings,
+            strings: strings,
         }
     }
 
@@ -311,6 +314,12 @@ impl Process {
             unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
             // Exit handlers may call guest functions until the very end.
             std::mem::forget(process.image.clone());
+            if let Some(name) = process.argv.strings.first() {
+                restart::take_name(name);
+                if let Some(way) = options.restart {
+                    restart::set(way, name);
+                }
+            }
             let shown = || process.image.module.flushes_denormals();
             if options.flush_denormals.unwrap_or_else(shown) {
                 fp_env::flush_denormals();
@@ -698,10 +707,11 @@ extern "C-unwind" fn native_quick_exit(status: c_int) -> ! {
 }
 
 /// The names that mean something else for a native guest: the end without exit handlers is an end of
-/// the run, too.
+/// the run, too, and executing its own file runs it again.
 pub fn native_overrides() -> hashbrown::HashMap<&'static str, usize> {
     let address = native_quick_exit as *const () as usize;
-    ["_exit", "_Exit"].map(|name| (name, address)).into()
+    let ends = ["_exit", "_Exit"].map(|name| (name, address));
+    ends.into_iter().chain(restart::overrides()).collect()
 }
 
 /// The names that mean something else for an embedded guest.
