@@ -12,7 +12,6 @@ use crate::kmpc::icv::{self, RunSchedule, SCHEDULE_MONOTONIC, TRAPEZOIDAL, setti
 use crate::kmpc::team::{Shape, Team};
 use crate::kmpc::thread::{Thread, current, known_threads};
 use crate::kmpc::{env, hooks, ompt};
-use crate::support::topology;
 
 fn set_icv(change: impl FnOnce(&mut icv::Icvs)) {
     let thread = current();
@@ -40,12 +39,12 @@ pub unsafe extern "C-unwind" fn get_thread_num() -> i32 {
 
 /// `omp_get_max_threads`.
 pub unsafe extern "C-unwind" fn get_max_threads() -> i32 {
-    current().icvs.get().nthreads as i32
+    current().icvs.get().threads() as i32
 }
 
 /// `omp_get_num_procs`.
 pub unsafe extern "C-unwind" fn get_num_procs() -> i32 {
-    topology::usable_cpus() as i32
+    icv::processors() as i32
 }
 
 /// `omp_in_parallel`.

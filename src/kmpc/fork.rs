@@ -132,7 +132,7 @@ pub unsafe extern "C-unwind" fn parallel_if(
 /// The number of threads that a region of the calling thread has where nothing else is said.
 pub fn usual_team() -> usize {
     let icvs = current().icvs.get();
-    icvs.nthreads.min(icvs.thread_limit) as usize
+    icvs.threads().min(icvs.thread_limit) as usize
 }
 
 /// The number of threads of the next region, which consumes the pushed clauses.
@@ -143,9 +143,9 @@ fn team_size(thread: &Thread) -> u32 {
     if shape.active_level >= icvs.max_active_levels {
         return 1;
     }
-    let mut size = if pushed > 0 { pushed } else { icvs.nthreads };
+    let mut size = if pushed > 0 { pushed } else { icvs.threads() };
     if icvs.dynamic {
-        size = size.min(settings().processors);
+        size = size.min(icv::processors());
     }
     size.min(icvs.thread_limit).clamp(1, thread::MAX_TEAM)
 }
@@ -286,7 +286,7 @@ unsafe fn run_region(
             thread, t, size, level, placement, clause,
         ))
     };
-    let processors = settings().processors;
+    let processors = icv::processors();
     let rivals = size
         .saturating_mul(outer_shape.size)
         .saturating_mul(outer_shape.league.0);

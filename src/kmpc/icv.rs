@@ -74,7 +74,7 @@ impl NestedThreads {
 /// The control variables of one data environment.
 #[derive(Clone, Copy, Debug)]
 pub struct Icvs {
-    /// Threads of the next parallel region.
+    /// Threads of the next parallel region; 0 is one for each processor: see [`Icvs::threads`].
     pub nthreads: u32,
     /// Threads of the regions in it, where a list says so.
     pub nested: NestedThreads,
@@ -98,11 +98,22 @@ pub struct Icvs {
     pub allocator: DefaultAllocator,
 }
 
+impl Icvs {
+    /// Threads of the next parallel region.
+    #[inline(always)]
+    pub fn threads(&self) -> u32 {
+        match self.nthreads {
+            0 => processors(),
+            threads => threads,
+        }
+    }
+}
+
 impl Default for Icvs {
     fn default() -> Self {
         let settings = settings();
         Self {
-            nthreads: settings.outermost(),
+            nthreads: settings.nthreads.first().copied().unwrap_or(0),
             nested: NestedThreads::of(settings.nthreads.get(1..).unwrap_or(&[])),
             max_active_levels: settings.max_active_levels,
             thread_limit: settings.limit(),
@@ -155,8 +166,6 @@ pub enum TargetOffload {
 /// What the environment says, read once.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Processors useful to this process.
-    pub processors: u32,
     /// `OMP_NUM_THREADS` by nesting level; empty where not given.
     pub nthreads: Vec<u32>,
     /// `OMP_THREAD_LIMIT`.
@@ -227,9 +236,8 @@ pub struct Settings {
 
 impl Settings {
     /// The settings of an empty environment.
-    pub fn new(processors: u32) -> Self {
+    pub fn new() -> Self {
         Self {
-            processors,
             nthreads: Vec::new(),
             thread_limit: i32::MAX as u32,
             max_active_levels: 1,
@@ -266,11 +274,6 @@ impl Settings {
         }
     }
 
-    /// Threads asked for of an outermost region.
-    fn outermost(&self) -> u32 {
-        self.nthreads.first().copied().unwrap_or(self.processors)
-    }
-
     /// Threads of a contention group at most.
     fn limit(&self) -> u32 {
         match self.library {
@@ -279,9 +282,10 @@ impl Settings {
         }
     }
 
-    /// Threads of an outermost region where the program says nothing else.
-    pub fn team(&self) -> u32 {
-        self.outermost().min(self.limit()).clamp(1, MAX_TEAM)
+    /// Threads of an outermost region on so many processors where the program says nothing else.
+    pub fn team(&self, processors: u32) -> u32 {
+        let threads = self.nthreads.first().copied().unwrap_or(processors);
+        threads.min(self.limit()).clamp(1, MAX_TEAM)
     }
 
     /// The `proc_bind` a region at nesting level `level` passes to its implicit tasks, where the
@@ -307,7 +311,7 @@ pub fn settings() -> &'static Settings {
 
 /// What the environment says; `warn` hears what is wrong with it.
 pub fn of_environment(warn: &mut dyn FnMut(String)) -> Settings {
-    let mut settings = Settings::new(topology::usable_cpus() as u32);
+    let mut settings = Settings::new();
     env::read(&mut settings, &|name| std::env::var(name).ok(), warn);
     settings
 }
@@ -317,6 +321,27 @@ pub fn warn(text: &str) {
     if settings().warnings {
         eprintln!("OMP: Warning {text}");
     }
+}
+
+/// See [`processors`]; 0 before the first call.
+static PROCESSORS: AtomicU32 = AtomicU32::new(0);
+
+/// Returns the number of processors useful to the program. The first call decides, with the affinity mask that the
+/// calling thread has then. Only entries that need the number ask for it: compilers move
+/// `__kmpc_global_thread_num` to a function's start, before the program may have narrowed its mask.
+#[inline]
+pub fn processors() -> u32 {
+    match PROCESSORS.load(Ordering::Relaxed) {
+        0 => first_processors(),
+        processors => processors,
+    }
+}
+
+#[cold]
+fn first_processors() -> u32 {
+    let processors = topology::program_usable() as u32;
+    PROCESSORS.store(processors, Ordering::Relaxed);
+    processors
 }
 
 /// `omp_set_num_teams`.

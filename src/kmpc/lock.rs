@@ -10,7 +10,7 @@ use std::ffi::c_void;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::kmpc::icv::settings;
+use crate::kmpc::icv;
 use crate::kmpc::ident::Ident;
 use crate::kmpc::thread::current;
 
@@ -43,7 +43,7 @@ const LOOKS_FOR: Duration = Duration::from_millis(2);
 
 /// Looks whether `take` succeeds until it does, or it is time to sleep.
 fn look(take: impl Fn() -> bool) -> bool {
-    if settings().processors == 1 {
+    if icv::processors() == 1 {
         std::thread::yield_now();
         return take();
     }

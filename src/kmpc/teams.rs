@@ -42,8 +42,8 @@ fn at_most(teams: u32) -> u32 {
 fn most_starters() -> u32 {
     let set = settings();
     let most = match set.kmp_teams_thread_limit {
-        Some(teams) => teams.min(set.processors.saturating_mul(4).max(64)),
-        None => set.processors,
+        Some(teams) => teams.min(icv::processors().saturating_mul(4).max(64)),
+        None => icv::processors(),
     };
     match set.library {
         Library::Serial => 1,
@@ -140,12 +140,12 @@ impl League {
         let set = settings();
         if limit > 0 {
             icvs.thread_limit = icvs.thread_limit.min(limit);
-            icvs.nthreads = icvs.nthreads.min(limit);
-        } else if self.teams > 1 && set.nthreads.is_empty() && icvs.nthreads == set.processors {
-            icvs.nthreads = (set.processors / self.teams).max(1);
+            icvs.nthreads = icvs.threads().min(limit);
+        } else if self.teams > 1 && set.nthreads.is_empty() && icvs.threads() == icv::processors() {
+            icvs.nthreads = (icv::processors() / self.teams).max(1);
         }
         if let Some(most) = set.kmp_teams_thread_limit {
-            icvs.nthreads = icvs.nthreads.min((most / self.teams).max(1));
+            icvs.nthreads = icvs.threads().min((most / self.teams).max(1));
         }
         thread.icvs.set(icvs);
         let zero = 0;

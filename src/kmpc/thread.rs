@@ -127,7 +127,7 @@ pub fn workers() -> u32 {
 /// processor, and at least 64.
 #[inline]
 pub fn crowded() -> bool {
-    WORKERS.load(Ordering::Relaxed) >= settings().processors.saturating_mul(4).max(64)
+    WORKERS.load(Ordering::Relaxed) >= icv::processors().saturating_mul(4).max(64)
 }
 
 thread_local! {

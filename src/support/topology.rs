@@ -24,13 +24,32 @@ pub fn allowed_cpus() -> &'static [usize] {
 /// The number of processors useful to this process: affinity mask, limited by the CPU quota.
 pub fn usable_cpus() -> usize {
     static COUNT: OnceLock<usize> = OnceLock::new();
-    *COUNT.get_or_init(|| {
-        let mask = allowed_cpus().len();
-        match quota() {
-            Some(q) => mask.min((q.ceil() as usize).max(1)),
-            None => mask,
-        }
+    *COUNT.get_or_init(|| within_quota(allowed_cpus().len()))
+}
+
+/// The processors of the program's threads: the affinity mask of the thread that comes to the OpenMP runtime first,
+/// when it does. The program may have narrowed it since the process began, where [`allowed_cpus`] looked, and the
+/// threads that compile need not follow.
+pub fn program_cpus() -> &'static [usize] {
+    static CPUS: OnceLock<Vec<usize>> = OnceLock::new();
+    CPUS.get_or_init(|| match current_cpus() {
+        cpus if cpus.is_empty() => allowed_cpus().to_vec(),
+        cpus => cpus,
     })
+}
+
+/// The number of processors useful to the program: [`program_cpus`], limited by the CPU quota.
+pub fn program_usable() -> usize {
+    static COUNT: OnceLock<usize> = OnceLock::new();
+    *COUNT.get_or_init(|| within_quota(program_cpus().len()))
+}
+
+fn within_quota(cpus: usize) -> usize {
+    static QUOTA: OnceLock<Option<f64>> = OnceLock::new();
+    match QUOTA.get_or_init(quota) {
+        Some(q) => cpus.min((q.ceil() as usize).max(1)),
+        None => cpus,
+    }
 }
 
 /// The threads that run or wait for a processor (`/proc/loadavg`, which counts the machine's), the caller

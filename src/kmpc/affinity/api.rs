@@ -281,13 +281,13 @@ pub unsafe extern "C-unwind" fn get_affinity(handle: *mut *mut c_void) -> i32 {
 }
 
 /// `kmp_set_thread_affinity_mask_initial`: the calling thread may run on every processor that the
-/// process was given at its start. Only a thread that the runtime knows is touched.
+/// program had when it first came to the runtime. Only a thread that the runtime knows is touched.
 pub unsafe extern "C-unwind" fn unbind() -> i32 {
     let Some(thread) = current_if_known().filter(|_| !layout().places.is_empty()) else {
         return -1;
     };
     thread.bound.forget();
-    if topology::bind_current_thread(topology::allowed_cpus()) {
+    if topology::bind_current_thread(topology::program_cpus()) {
         return 0;
     }
     std::io::Error::last_os_error().raw_os_error().unwrap_or(-1)
@@ -298,7 +298,7 @@ pub unsafe extern "C-unwind" fn max_proc() -> i32 {
     current();
     // SAFETY: takes and returns numbers.
     let configured = unsafe { libc::sysconf(libc::_SC_NPROCESSORS_CONF) } as i32;
-    let highest = topology::allowed_cpus().last().map_or(0, |&c| c as i32 + 1);
+    let highest = topology::program_cpus().last().map_or(0, |&c| c as i32 + 1);
     configured.max(highest)
 }
 
@@ -309,7 +309,7 @@ fn bit(proc: i32) -> Result<(usize, u64), i32> {
         return Err(-1);
     }
     let cpu = proc as usize;
-    if !topology::allowed_cpus().contains(&cpu) {
+    if !topology::program_cpus().contains(&cpu) {
         return Err(-2);
     }
     Ok((cpu / 64, 1 << (cpu % 64)))

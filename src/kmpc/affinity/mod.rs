@@ -50,7 +50,7 @@ pub struct Layout {
 pub fn layout() -> &'static Layout {
     static LAYOUT: OnceLock<Layout> = OnceLock::new();
     LAYOUT.get_or_init(|| {
-        let machine = Machine::read(Path::new("/sys"), topology::allowed_cpus());
+        let machine = Machine::read(Path::new("/sys"), topology::program_cpus());
         Layout::of(settings(), machine, &mut |text| icv::warn(&text))
     })
 }
@@ -126,21 +126,23 @@ pub struct Announced {
 pub fn announced() -> &'static Announced {
     static ANNOUNCED: OnceLock<Announced> = OnceLock::new();
     ANNOUNCED.get_or_init(|| {
+        // The program may narrow its mask later, so its own number of processors is not settled yet.
         let settings = icv::of_environment(&mut |_| {});
         let machine = || Machine::read(Path::new("/sys"), topology::allowed_cpus());
-        Announced::of(&settings, machine)
+        Announced::of(&settings, topology::usable_cpus() as u32, machine)
     })
 }
 
 impl Announced {
-    fn of(settings: &icv::Settings, machine: impl FnOnce() -> Machine) -> Self {
+    fn of(settings: &icv::Settings, processors: u32, machine: impl FnOnce() -> Machine) -> Self {
+        let team = settings.team(processors);
         let mut announced = Self {
-            threads: settings.team() as usize,
+            threads: team as usize,
             cpus: Vec::new(),
         };
         if settings.bind {
             let layout = Layout::of(settings, machine(), &mut |_| {});
-            announced.cpus = layout.claimed(settings, settings.team());
+            announced.cpus = layout.claimed(settings, team);
         }
         announced
     }
@@ -373,7 +375,7 @@ mod tests {
     use crate::support::machine::{made_up, show};
 
     fn settings(vars: &[(&str, &str)], warnings: &mut Vec<String>) -> icv::Settings {
-        let mut settings = icv::Settings::new(32);
+        let mut settings = icv::Settings::new();
         let var = |name: &str| {
             let found = vars.iter().find(|(n, _)| *n == name);
             found.map(|(_, v)| (*v).to_owned())
@@ -427,7 +429,7 @@ mod tests {
         let announced = |vars: &[(&str, &str)]| {
             let tree = made_up::tree("announced", 2, 8, 2);
             let settings = settings(vars, &mut Vec::new());
-            Announced::of(&settings, || Machine::read(&tree.0, &all))
+            Announced::of(&settings, 32, || Machine::read(&tree.0, &all))
         };
         let threads = ("OMP_NUM_THREADS", "3");
         let none = announced(&[]);

@@ -11,6 +11,7 @@ use crate::kmpc::alloc::traits;
 use crate::kmpc::env::boolean;
 use crate::kmpc::icv::{self, Library, Settings, TargetOffload, WaitPolicy};
 use crate::support::machine::{Level, show};
+use crate::support::topology;
 
 /// How a value is written.
 enum Value {
@@ -259,7 +260,10 @@ fn rows(
             ),
             (
                 "KMP_TEAMS_THREAD_LIMIT",
-                text(s.kmp_teams_thread_limit.unwrap_or(s.processors)),
+                text(
+                    s.kmp_teams_thread_limit
+                        .unwrap_or(topology::usable_cpus() as u32),
+                ),
             ),
             ("KMP_WARNINGS", Bool(s.warnings)),
         ]);
@@ -426,7 +430,7 @@ mod tests {
     use crate::kmpc::env;
 
     fn shown(vars: &[(&str, &str)], verbose: bool) -> String {
-        let mut settings = Settings::new(2);
+        let mut settings = Settings::new();
         let var = |name: &str| {
             let found = vars.iter().find(|(n, _)| *n == name);
             found.map(|(_, v)| (*v).to_owned())
@@ -505,7 +509,7 @@ OPENMP DISPLAY ENVIRONMENT END
 
     #[test]
     fn kmpc_settings_quotes_less() {
-        let s = Settings::new(2);
+        let s = Settings::new();
         let out = settings_with(&s, &[("KMP_SETTINGS".into(), "1".into())], &|_| None);
         assert!(
             out.starts_with("\nUser settings:\n\n   KMP_SETTINGS=1\n\nEffective settings:\n\n")

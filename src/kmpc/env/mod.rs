@@ -417,7 +417,7 @@ mod tests {
     use super::*;
 
     fn with(vars: &[(&str, &str)]) -> (Settings, Vec<String>) {
-        let mut settings = Settings::new(4);
+        let mut settings = Settings::new();
         let mut warnings = Vec::new();
         let var = |name: &str| {
             vars.iter()

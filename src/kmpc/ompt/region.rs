@@ -46,7 +46,7 @@ impl Drop for Back {
 /// The threads that the next region asks for.
 fn requested(thread: &Thread) -> u32 {
     match thread.pushed_threads.get() {
-        0 => thread.icvs.get().nthreads,
+        0 => thread.icvs.get().threads(),
         pushed => pushed,
     }
 }
@@ -172,7 +172,7 @@ unsafe extern "C-unwind" fn team(gtid: *const i32, btid: *const i32, region: *co
     let before = me.set_task(Some(task.clone()));
     // The team's own region, of one thread, as libomp reports it.
     let own = Parallel::new(1, Some(region.parallel.clone()));
-    let requested = thread.icvs.get().nthreads;
+    let requested = thread.icvs.get().threads();
     let (data, frame) = (task.data(), task.frame());
     calls::parallel_begin(data, frame, own.data(), requested, TEAM, region.code);
     let implicit = Arc::new(Task::new(
