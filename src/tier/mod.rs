@@ -6,6 +6,7 @@
 
 mod advice;
 mod ahead;
+mod alone;
 pub mod archive;
 mod assembly;
 mod atomics;

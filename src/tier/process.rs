@@ -10,6 +10,7 @@
 //! What not: an embedded guest's exit from a thread that it made itself ends the process, as the
 //! threads of a team cannot be taken back.
 
+use super::alone;
 use super::builtins;
 use super::dynamic;
 use super::link::Linked;
@@ -711,7 +712,11 @@ extern "C-unwind" fn native_quick_exit(status: c_int) -> ! {
 pub fn native_overrides() -> hashbrown::HashMap<&'static str, usize> {
     let address = native_quick_exit as *const () as usize;
     let ends = ["_exit", "_Exit"].map(|name| (name, address));
-    ends.into_iter().chain(restart::overrides()).collect()
+    let single = alone::overrides();
+    ends.into_iter()
+        .chain(restart::overrides())
+        .chain(single)
+        .collect()
 }
 
 /// The names that mean something else for an embedded guest.

@@ -491,6 +491,22 @@ impl Queue {
         threads.into_iter().for_each(OwnThread::join);
     }
 
+    /// Ends the threads, after the compilations under way; those that are started later find the other jobs.
+    pub fn pause(&self) {
+        self.stop();
+        let mut state = self.state.lock();
+        state.stop = false;
+        state.started = [0; 2];
+    }
+
+    /// Goes on with the jobs that a pause left.
+    pub fn go_on(self: &Arc<Queue>) {
+        let mut state = self.state.lock();
+        if !state.jobs.is_empty() {
+            self.start(&mut state, false, 1);
+        }
+    }
+
     /// What this thread does next, and when that is expected to be done if its code is kept.
     fn next(&self, nice: bool) -> Option<(Job, Option<Instant>)> {
         let mut state = self.state.lock();

@@ -109,6 +109,8 @@ pub struct Sampler {
 struct End {
     /// It shall; the program has waited so long for compilations.
     asked: Option<Duration>,
+    /// It ends for a moment: see [`without_threads`].
+    paused: bool,
     /// What was seen is written down.
     done: bool,
 }
@@ -135,6 +137,8 @@ struct Shared {
     first: bool,
     /// Functions that are compiled ahead of time.
     ahead: Mutex<HashSet<FuncId>>,
+    /// What was seen before a pause.
+    left: Mutex<Option<HashMap<usize, Seen>>>,
 }
 
 impl Sampler {
@@ -180,6 +184,7 @@ impl Sampler {
             kept: done,
             first: kept.all.is_empty(),
             ahead: Mutex::default(),
+            left: Mutex::default(),
         });
 
         let me = shared.clone();
@@ -189,7 +194,7 @@ impl Sampler {
 
     /// Lets it run until the process ends: see [`end`].
     pub fn detach(self) {
-        RUNNING.lock().push(self.shared.clone());
+        RUNNING.lock().push(self);
     }
 
     /// Stops it, after the compilations under way.
@@ -201,7 +206,7 @@ impl Sampler {
 }
 
 /// Those that run until the process ends, and the process.
-static RUNNING: Mutex<Vec<Arc<Shared>>> = Mutex::new(Vec::new());
+static RUNNING: Mutex<Vec<Sampler>> = Mutex::new(Vec::new());
 
 /// The process ends: waits for a compilation that is nearly done, if there is time to give, and has what was
 /// seen written down. Not in a child of `fork`, which has none of these threads.
@@ -212,10 +217,33 @@ pub extern "C" fn end() {
     let Some(running) = RUNNING.try_lock() else {
         return;
     };
-    for shared in running.iter() {
-        shared.end();
+    for sampler in running.iter() {
+        sampler.shared.end();
     }
     abandon();
+}
+
+/// Calls a function while no thread of ours observes or compiles; gives it back where they cannot be told to end.
+pub fn without_threads<T, F: FnOnce() -> T>(call: F) -> Result<T, F> {
+    let Some(mut running) = RUNNING.try_lock() else {
+        return Err(call);
+    };
+    // A child of `fork` has none of them.
+    let ours = |s: &&mut Sampler| s.shared.before.is_of_this_process();
+    for sampler in running.iter_mut().filter(ours) {
+        sampler.shared.ends.lock().paused = true;
+        sampler.shared.changed.notify_all();
+        sampler.thread.take().into_iter().for_each(OwnThread::join);
+        sampler.shared.queue.pause();
+    }
+    let result = call();
+    for sampler in running.iter_mut().filter(ours) {
+        sampler.shared.ends.lock().paused = false;
+        let me = sampler.shared.clone();
+        sampler.thread = own_thread::spawn(c"ompvm sample", move || me.observe());
+        sampler.shared.queue.go_on();
+    }
+    Ok(result)
 }
 
 impl Shared {
@@ -257,10 +285,10 @@ impl Shared {
     /// Waits for the next look; whether the observation has ended, and what was waited then.
     fn rest(&self, tick: Duration) -> Option<Duration> {
         let mut ends = self.ends.lock();
-        if ends.asked.is_none() {
+        if ends.asked.is_none() && !ends.paused {
             self.changed.wait_for(&mut ends, tick);
         }
-        ends.asked
+        ends.asked.or(ends.paused.then_some(Duration::ZERO))
     }
 
     /// Whether a function's callers have compiled code of it or soon will.
@@ -277,8 +305,16 @@ impl Shared {
 
     /// Observes until the end, then writes down what was seen.
     fn observe(&self) {
-        let mut seen = HashMap::new();
-        let waited = self.look(&mut seen);
+        let left = self.left.lock().take();
+        let begun = left.is_some();
+        let mut seen = left.unwrap_or_default();
+        let waited = self.look(&mut seen, begun);
+        let ends = self.ends.lock();
+        if ends.paused && ends.asked.is_none() {
+            *self.left.lock() = Some(seen);
+            return;
+        }
+        drop(ends);
         self.queue.end_turns();
         self.store(&seen, waited);
         self.ends.lock().done = true;
@@ -318,8 +354,8 @@ impl Shared {
         }
     }
 
-    fn look(&self, seen: &mut HashMap<usize, Seen>) -> Duration {
-        let mut patient = self.begin();
+    fn look(&self, seen: &mut HashMap<usize, Seen>, begun: bool) -> Duration {
+        let mut patient = if begun { Patient::idle() } else { self.begin() };
         let mut tick = TICK;
         let mut last = (Instant::now(), all_time());
         let mut used = last;
