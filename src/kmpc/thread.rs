@@ -23,6 +23,7 @@ use crate::kmpc::team::gang::{Order, Slot};
 use crate::kmpc::team::parker::{Parker, Patience};
 use crate::kmpc::team::{Local, Team};
 use crate::kmpc::{abi, affinity, cancel, child, hooks, ompt};
+use crate::memory::{activation, worker};
 use crate::support::sharing;
 use crate::support::sync::{self, AtomicU32 as SyncU32, Mutex, MutexGuard};
 
@@ -278,7 +279,10 @@ impl Thread {
 #[cold]
 fn register_root() -> &'static Thread {
     child::install();
-    let gtid = take_number();
+    let Some(gtid) = take_number() else {
+        eprintln!("ompvm: more than {MAX_THREADS} threads at a time are not supported");
+        std::process::abort();
+    };
     let thread = Thread::new(gtid, true);
     CURRENT.set(thread);
     // Registers the destructor; fails only while thread-local storage is being torn down.
@@ -287,18 +291,18 @@ fn register_root() -> &'static Thread {
     thread
 }
 
-fn take_number() -> i32 {
+/// Takes a number for a thread; `None` when all are in use.
+fn take_number() -> Option<i32> {
     let mut pool = self::pool();
     if let Some(number) = pool.free_numbers.pop() {
-        return number;
+        return Some(number);
     }
     let number = pool.next_number;
     if number as usize >= MAX_THREADS {
-        eprintln!("ompvm: more than {MAX_THREADS} threads at a time are not supported");
-        std::process::abort();
+        return None;
     }
     pool.next_number += 1;
-    number
+    Some(number)
 }
 
 fn release_root(thread: &'static Thread) {
@@ -382,25 +386,43 @@ fn take_worker() -> Option<&'static Thread> {
     if let Some(worker) = pool().idle.pop() {
         return Some(worker);
     }
-    let gtid = take_number();
+    let Some(gtid) = take_number() else {
+        warn_no_thread(&format_args!(
+            "all {MAX_THREADS} that are supported are in use"
+        ));
+        return None;
+    };
     let thread = Thread::new(gtid, false);
-    let spawned = std::thread::Builder::new()
-        .name(format!("omp-{gtid}"))
-        .stack_size(hooks::worker_stack(settings().stack_size))
-        .spawn(move || crate::memory::activation::at_bottom(|| serve(thread)));
+    let spawned = worker::spawn(
+        format!("omp-{gtid}"),
+        hooks::worker_stack(settings().stack_size),
+        workers() as usize,
+        move || activation::at_bottom(|| serve(thread)),
+    );
     match spawned {
-        Ok(_) => {
+        Ok(()) => {
             WORKERS.fetch_add(1, Ordering::Relaxed);
             Some(thread)
         }
         Err(error) => {
-            static ONCE: Once = Once::new();
-            ONCE.call_once(|| eprintln!("ompvm: warning: cannot create a thread: {error}"));
-            THREADS[gtid as usize].store(null_mut(), Ordering::Relaxed);
+            warn_no_thread(&error);
+            thread.pool.leave();
+            let team = thread.team.get().cast_mut();
+            let record = THREADS[gtid as usize].swap(null_mut(), Ordering::Relaxed);
+            // SAFETY: made above for a thread that does not exist: nobody else knows them.
+            unsafe {
+                drop(Box::from_raw(record));
+                drop(Box::from_raw(team));
+            }
             pool().free_numbers.push(gtid);
             None
         }
     }
+}
+
+fn warn_no_thread(why: &dyn std::fmt::Display) {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| eprintln!("ompvm: warning: cannot create a thread: {why}"));
 }
 
 /// How long a worker without work spins.

@@ -37,3 +37,4 @@ pub mod throws;
 pub mod trampoline;
 #[cfg(feature = "vm")]
 pub mod walk;
+pub mod worker;

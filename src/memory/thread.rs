@@ -9,6 +9,7 @@
 use super::activation::Activation;
 use super::image::Image;
 use super::stack::{self, Stack};
+use super::worker::{self, SIGNAL_STACK};
 use std::cell::Cell;
 use std::ffi::c_void;
 use std::ops::Range;
@@ -49,6 +50,8 @@ pub struct ThreadState {
     blocks: Vec<TlsBlock>,
     rounds: u32,
     signal_stack: *mut c_void,
+    /// True if that is a mapping of its own.
+    owns_signal_stack: bool,
     /// The alternate signal stack that the guest installed (address, bytes); no bytes is none.
     pub alternate: (usize, usize),
 }
@@ -330,11 +333,10 @@ pub fn is_main() -> bool {
 /// Bytes of a stack that is too short that are left for native functions.
 const KEEP: usize = 256 << 10;
 
-const SIGNAL_STACK: usize = 64 << 10;
-
 #[cold]
 #[inline(never)]
 fn make() -> *mut ThreadState {
+    let reserved = worker::signal_stack();
     let state = Box::new(ThreadState {
         sp: ptr::null_mut(),
         limit: ptr::null_mut(),
@@ -350,7 +352,8 @@ fn make() -> *mut ThreadState {
         further: None,
         blocks: Vec::new(),
         rounds: 0,
-        signal_stack: ptr::null_mut(),
+        signal_stack: reserved,
+        owns_signal_stack: reserved.is_null(),
         alternate: (0, 0),
     });
     let p = Box::into_raw(state);
@@ -361,16 +364,20 @@ fn make() -> *mut ThreadState {
         (*p).stack = stack::own();
         (*p).find_short();
         libc::pthread_setspecific(key(), p.cast());
-        let m = libc::mmap(
-            ptr::null_mut(),
-            SIGNAL_STACK,
-            libc::PROT_READ | libc::PROT_WRITE,
-            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
-            -1,
-            0,
-        );
-        if m != libc::MAP_FAILED {
-            (*p).signal_stack = m;
+        if reserved.is_null() {
+            let m = libc::mmap(
+                ptr::null_mut(),
+                SIGNAL_STACK,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+                -1,
+                0,
+            );
+            if m != libc::MAP_FAILED {
+                (*p).signal_stack = m;
+            }
+        }
+        if !(*p).signal_stack.is_null() {
             use_signal_stack(p);
         }
     }
@@ -423,7 +430,9 @@ extern "C" fn at_thread_exit(state: *mut c_void) {
                 ss_size: 0,
             };
             libc::sigaltstack(&off, ptr::null_mut());
-            libc::munmap(state.signal_stack, SIGNAL_STACK);
+            if state.owns_signal_stack {
+                libc::munmap(state.signal_stack, SIGNAL_STACK);
+            }
         }
     }
 }

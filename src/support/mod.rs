@@ -14,6 +14,7 @@ pub mod fault_alloc;
 pub mod file_limit;
 pub mod fp_env;
 pub mod hints;
+pub mod limits;
 pub mod machine;
 pub mod mathematics;
 pub mod own_work;

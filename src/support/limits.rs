@@ -1,0 +1,100 @@
+//! The address space that this process may use (`ulimit -v`, `ulimit -d`), and how much of it is reserved.
+//!
+//! Reserved ranges cost nothing on a system without a limit, so they are generous there: stacks, the stubs of
+//! functions, code. Under a limit each takes a fixed part of it ([`reserve`]), so that the program keeps most.
+//!
+//! It does not look at control groups: they count pages that are used, not reserved.
+
+use std::sync::OnceLock;
+
+const PAGE: usize = 4096;
+/// From this limit on nothing is saved.
+const AMPLE: usize = 16 << 30;
+
+/// The smaller one of the limits on address space and on data, when the process began to reserve; none where it is
+/// ample.
+pub fn address_space() -> Option<usize> {
+    static LIMIT: OnceLock<Option<usize>> = OnceLock::new();
+    *LIMIT.get_or_init(|| {
+        let space = soft(libc::RLIMIT_AS).unwrap_or(usize::MAX);
+        let data = soft(libc::RLIMIT_DATA).unwrap_or(usize::MAX);
+        Some(space.min(data)).filter(|&limit| limit < AMPLE)
+    })
+}
+
+/// The soft limit of a resource; none where there is none.
+fn soft(resource: libc::__rlimit_resource_t) -> Option<usize> {
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: fills the local.
+    let known = unsafe { libc::getrlimit(resource, &mut limit) } == 0;
+    (known && limit.rlim_cur != libc::RLIM_INFINITY).then_some(limit.rlim_cur as usize)
+}
+
+/// Bytes to reserve where `wanted` would be best: under a limit at most one part in `parts` of it, but `least` at
+/// least; whole pages.
+pub fn reserve(wanted: usize, parts: usize, least: usize) -> usize {
+    within(address_space(), wanted, parts, least)
+}
+
+fn within(limit: Option<usize>, wanted: usize, parts: usize, least: usize) -> usize {
+    match limit {
+        Some(limit) => wanted.min((limit / parts).max(least).next_multiple_of(PAGE)),
+        None => wanted,
+    }
+}
+
+/// Returns true if so many more bytes of address space can be had, where it is limited by now. Maps a range for the
+/// answer and gives it back.
+pub fn has_room(bytes: usize) -> bool {
+    if soft(libc::RLIMIT_AS).is_none() && soft(libc::RLIMIT_DATA).is_none() {
+        return true;
+    }
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+    let access = libc::PROT_READ | libc::PROT_WRITE;
+    // SAFETY: a fresh mapping, which nobody else knows.
+    unsafe {
+        let at = libc::mmap(std::ptr::null_mut(), bytes, access, flags, -1, 0);
+        at != libc::MAP_FAILED && libc::munmap(at, bytes) == 0
+    }
+}
+
+/// Says that the system has no memory for something, and the remedy.
+pub fn refused(what: &str, error: &std::io::Error) -> String {
+    format!(
+        "the system has no room for {what} ({error}); raise the limit of the shell (`ulimit -v`, `ulimit -d`, \
+         `ulimit -u`) or of the container, or run fewer threads"
+    )
+}
+
+/// Has the C library's allocator share its heaps among threads where address space is scarce: each takes 64 MiB of
+/// it. For a process of our own, before it has threads.
+pub fn save_heaps() {
+    const FEW: usize = 4 << 30;
+    if address_space().is_some_and(|limit| limit < FEW) && cfg!(target_env = "gnu") {
+        // SAFETY: sets a number of the allocator.
+        unsafe { libc::mallopt(libc::M_ARENA_MAX, 1) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reservation_is_a_part_of_the_limit() {
+        let limit = Some(300 << 20);
+        assert_eq!(within(None, 64 << 20, 32, 1 << 20), 64 << 20);
+        assert_eq!(within(limit, 64 << 20, 10, 1 << 20), 30 << 20);
+        assert_eq!(within(limit, 8 << 20, 10, 1 << 20), 8 << 20);
+        assert_eq!(within(limit, 64 << 20, 1000, 1 << 20), 1 << 20);
+        assert_eq!(within(Some(1), 64 << 20, 2, 64 << 10), 64 << 10);
+    }
+
+    #[test]
+    fn there_is_room_where_nothing_is_limited() {
+        assert!(has_room(1 << 20));
+    }
+}
