@@ -11,6 +11,7 @@ use super::isa::{self, Enc, HANDLERS, op};
 use super::{lower, unwind};
 use crate::memory::activation;
 use crate::memory::func::FuncRef;
+use crate::memory::image::Image;
 use crate::memory::thread;
 use crate::memory::{jump, throws};
 use std::ffi::c_void;
@@ -131,11 +132,14 @@ unsafe extern "C-unwind" fn long_jump(buffer: *const unwind::JumpBuffer, value: 
     }
 }
 
-/// Functions of the libraries that compiled code must call here instead.
-pub fn instead() -> Vec<(&'static str, usize)> {
+/// Functions of the libraries that compiled code of a program must call here instead.
+pub fn instead(image: &Image) -> Vec<(&'static str, usize)> {
     let address = long_jump as *const () as usize;
     let long = ["longjmp", "_longjmp", "siglongjmp", "__longjmp_chk"].map(|name| (name, address));
     let set = jump::functions();
-    let throw = throws::functions();
+    let throw = match image.cpp() {
+        Some(library) => library.functions(),
+        None => throws::functions(),
+    };
     long.into_iter().chain(set).chain(throw).collect()
 }

@@ -3,8 +3,9 @@
 //! Exceptions are the native unwinder's (Itanium C++ ABI): an activation tells it in the search
 //! phase whether one of its frames catches ([`search`]), and lands when the cleanup phase comes
 //! by. From there the interpreter walks its own frames ([`land`]). Which clause matches is asked
-//! of the catch type's own `__do_catch`, as libstdc++'s personality routine does.
-//! What not: no foreign runtime's exceptions are looked into; only `catch (...)` takes them.
+//! of the catch type's own `__do_catch` or `can_catch`, as the personality routines of libstdc++
+//! and libc++abi do. Exceptions of other languages, and of a C++ library that is not the
+//! program's, are not looked into: only `catch (...)` takes them.
 
 use super::cancel;
 use super::exec;
@@ -12,7 +13,8 @@ use super::frame::{self, Lowered, Pad, PadClause};
 use crate::ir::JUMP_BUFFER;
 use crate::memory::activation::{self, Activation, Search};
 use crate::memory::thread::ThreadState;
-use crate::memory::{jump, signals, throws};
+use crate::memory::throws::{self, Class, Family};
+use crate::memory::{jump, signals};
 use crate::support::error::TrapKind;
 use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_void};
@@ -77,70 +79,84 @@ fn plain_type(name: &str) -> Option<String> {
     Some(text.strip_prefix("typeinfo name for ")?.to_owned())
 }
 
-/// A thrown C++ object: its type info and address.
+/// A thrown C++ object.
 struct Thrown {
+    family: Family,
+    /// Its type info.
     info: usize,
+    /// Its address.
     object: usize,
 }
 
-/// The thrown object of a native C++ exception; `None` for foreign ones.
+/// The thrown object of a C++ exception; `None` for those of other languages.
 ///
-/// Where what is in the header: Itanium C++ ABI, exception handling, sections 1.2 and 2.2.1; the
-/// class of dependent exceptions and the offsets: libstdc++'s `unwind-cxx.h`.
+/// The fields' places: Itanium C++ ABI, exception handling, sections 1.2 and 2.2.1; of dependent
+/// exceptions: libstdc++'s `unwind-cxx.h`, libc++abi's `cxa_exception.h`.
 ///
 /// # Safety
 /// `exception` is the address of a live `_Unwind_Exception`.
 unsafe fn thrown(exception: usize) -> Option<Thrown> {
-    // SAFETY: `exception` is a live _Unwind_Exception; for libstdc++'s class the header before
-    // it is a __cxa_exception (80 bytes down to exceptionType) or a dependent one.
+    // SAFETY: `exception` is a live _Unwind_Exception; for the classes of C++ libraries the header
+    // before it is a __cxa_exception (80 bytes down to exceptionType) or a dependent one.
     unsafe {
-        let class = *(exception as *const u64);
-        let gnu = u64::from_be_bytes(*b"GNUCC++\0");
-        if class == gnu {
-            let info = *((exception - 80) as *const usize);
-            Some(Thrown {
-                info,
-                object: exception + 32,
-            })
-        } else if class == gnu + 1 {
-            let object = *((exception - 80) as *const usize);
-            let info = *((object - 112) as *const usize);
-            Some(Thrown { info, object })
-        } else {
-            None
-        }
+        let class = Class::parse(*(exception as *const u64))?;
+        let word = |at: usize| *(at as *const usize);
+        let (info, object) = match (class.dependent, class.family) {
+            (false, _) => (word(exception - 80), exception + 32),
+            // The object's address stands in the place of the type, which is in its own header.
+            (true, Family::Gnu) => {
+                let object = word(exception - 80);
+                (word(object - 112), object)
+            }
+            // The object's address stands before the type.
+            (true, Family::Clang) => (word(exception - 80), word(exception - 88)),
+        };
+        Some(Thrown {
+            family: class.family,
+            info,
+            object,
+        })
     }
+}
+
+/// The function at an index of a type info's table of virtual functions.
+///
+/// # Safety
+/// `info` is the address of a type info, whose table has that many functions.
+unsafe fn virtual_function(info: usize, index: usize) -> usize {
+    // SAFETY: a type info begins with its table's address.
+    unsafe { *(*(info as *const *const usize)).add(index) }
 }
 
 /// Whether `catch` takes the object; gives the adjusted address.
 ///
 /// # Safety
-/// `catch` is the address of a type info, `thrown` of a live exception.
+/// `catch` is the address of a type info of the library that threw, `thrown` of a live exception.
 unsafe fn matches(catch: usize, thrown: &Thrown) -> Option<usize> {
-    type IsPointer = unsafe extern "C" fn(usize) -> bool;
-    type DoCatch = unsafe extern "C" fn(usize, usize, *mut usize, u32) -> bool;
-    // SAFETY: both are std::type_info objects of libstdc++, whose vtable has the two
-    // destructors, __is_pointer_p, __is_function_p, __do_catch in this order.
+    type Catches = unsafe extern "C" fn(usize, usize, *mut usize, u32) -> bool;
+    // SAFETY: the tables of libstdc++'s type infos begin with the two destructors, __is_pointer_p,
+    // __is_function_p, __do_catch; those of libc++abi have two functions that do nothing in the
+    // middle, and can_catch in the end, which takes one argument less.
     unsafe {
-        let table = *(thrown.info as *const *const usize);
-        let is_pointer: IsPointer = std::mem::transmute(*table.add(2));
-        let mut object = thrown.object;
-        if is_pointer(thrown.info) {
-            object = *(object as *const usize);
-        }
-        let table = *(catch as *const *const usize);
-        let do_catch: DoCatch = std::mem::transmute(*table.add(4));
-        do_catch(catch, thrown.info, &mut object, 1).then_some(object)
+        let mut object = adjusted(thrown);
+        let catches: Catches = std::mem::transmute(virtual_function(catch, 4));
+        catches(catch, thrown.info, &mut object, 1).then_some(object)
     }
 }
 
+/// The kind of C++ library that a function's program was linked with.
+fn family_of(code: &Lowered) -> Family {
+    code.image().cpp().map_or(Family::Gnu, |l| l.family)
+}
+
 /// What a pad does with an exception: the selector to enter it with, and the adjusted address.
+/// `family` is the kind of the program's C++ library; the others' exceptions have no types here.
 ///
 /// # Safety
 /// The pad's type infos are the program's, and `exception` is as for [`thrown`].
-unsafe fn decide(pad: &Pad, exception: usize) -> Option<(i32, Option<usize>)> {
+unsafe fn decide(pad: &Pad, family: Family, exception: usize) -> Option<(i32, Option<usize>)> {
     // SAFETY: the exception is live.
-    let thrown = unsafe { thrown(exception) };
+    let thrown = unsafe { thrown(exception) }.filter(|t| t.family == family);
     for clause in &pad.clauses {
         match clause {
             &PadClause::Catch { info: 0, number } => {
@@ -176,17 +192,20 @@ unsafe fn decide(pad: &Pad, exception: usize) -> Option<(i32, Option<usize>)> {
     pad.cleanup.then_some((0, None))
 }
 
-/// The address that a handler for everything gets: a pointer object's value, else the object's own.
+/// The address that a type info is asked about and a handler for everything gets: of libstdc++ a
+/// pointer object's value, else the object's own.
 ///
 /// # Safety
 /// `thrown` is of a live exception.
 unsafe fn adjusted(thrown: &Thrown) -> usize {
     type IsPointer = unsafe extern "C" fn(usize) -> bool;
-    // SAFETY: a type info of libstdc++, whose vtable is as in `matches`; a pointer object lies
+    if thrown.family == Family::Clang {
+        return thrown.object;
+    }
+    // SAFETY: a type info of libstdc++, whose table is as in `matches`; a pointer object lies
     // where the header says and is as long as an address.
     unsafe {
-        let table = *(thrown.info as *const *const usize);
-        let is_pointer: IsPointer = std::mem::transmute(*table.add(2));
+        let is_pointer: IsPointer = std::mem::transmute(virtual_function(thrown.info, 2));
         if is_pointer(thrown.info) {
             *(thrown.object as *const usize)
         } else {
@@ -231,7 +250,7 @@ pub fn search(act: &Activation, exception: *mut c_void) -> Search {
                 exec::check_guards(regs.byte_add(off as usize), usize::MAX, fail);
             }
             if let Some(pad) = pad_at(code, ip, innermost) {
-                match decide(pad, exception as usize) {
+                match decide(pad, family_of(code), exception as usize) {
                     Some((0, _)) => found = Search::Cleanup,
                     Some(_) => return Search::Handler,
                     None => {}
@@ -269,10 +288,10 @@ unsafe fn land_from(
             }
             let code = &*frame::lowered(regs);
             if let Some(pad) = pad_at(code, ip, innermost)
-                && let Some((selector, object)) = decide(pad, exception)
+                && let Some((selector, object)) = decide(pad, family_of(code), exception)
             {
                 if let Some(object) = object
-                    && thrown(exception).is_some()
+                    && thrown(exception).is_some_and(|t| t.family == family_of(code))
                 {
                     *((exception - 8) as *mut usize) = object;
                 }

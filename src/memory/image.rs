@@ -13,6 +13,8 @@ use super::func::{FuncRef, StubKind, Stubs};
 use super::huge;
 use super::places::Places;
 use super::thread;
+#[cfg(feature = "vm")]
+use super::throws;
 use crate::ir::{
     AliasId, BinOp, CastOp, Const, ConstExpr, ConstId, FuncId, Global, GlobalId, GlobalRef,
     IFuncId, Linkage, Module, Type, TypeId, Xtor,
@@ -119,6 +121,9 @@ pub struct Image {
     serial: u64,
     /// Where compiled code finds a thread's block, chosen at the first question.
     fast_tls: OnceLock<Option<usize>>,
+    /// The C++ library that the module was linked with, unless that is the process's own.
+    #[cfg(feature = "vm")]
+    cpp: OnceLock<throws::Library>,
 }
 
 // SAFETY: the FuncRefs' raw pointers lead back to this image; everything else is immutable after
@@ -252,6 +257,8 @@ impl Image {
             _constants: constants,
             serial: SERIAL.fetch_add(1, Ordering::Relaxed),
             fast_tls: OnceLock::new(),
+            #[cfg(feature = "vm")]
+            cpp: OnceLock::new(),
             module,
         });
         let address = Arc::as_ptr(&image);
@@ -327,6 +334,18 @@ impl Image {
             }
         }
         self.tls_init = bytes;
+    }
+
+    /// Has the module throw with a C++ library of its own; before any of it runs.
+    #[cfg(feature = "vm")]
+    pub fn set_cpp(&self, library: throws::Library) {
+        let _ = self.cpp.set(library);
+    }
+
+    /// The module's own C++ library; `None` when it is the process's.
+    #[cfg(feature = "vm")]
+    pub fn cpp(&self) -> Option<&throws::Library> {
+        self.cpp.get()
     }
 
     /// A number that no other image of the process ever had.

@@ -102,7 +102,9 @@ impl Compiler {
             image: std::ptr::from_ref(image) as usize,
             program: Program::new(
                 image,
-                interp::instead().into_iter().collect::<HashMap<_, _>>(),
+                interp::instead(image)
+                    .into_iter()
+                    .collect::<HashMap<_, _>>(),
                 shelf,
                 whole,
             ),

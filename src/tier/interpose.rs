@@ -9,7 +9,10 @@
 //! So a slot gets a small stub that goes to what it was bound to while our own code is at work
 //! ([`own_work`]), else to the guest.
 //!
-//! What not: variables (the library may have used its own already); inline functions, whose
+//! Type infos of C++ and their names are bound in the same way: libc++ tells types apart by the
+//! address of the name, so a class that a library and the program share must have one.
+//!
+//! What not: other variables (the library may have used its own already); inline functions, whose
 //! copies do the same by the one-definition rule; libraries that the guest opens later; embedded
 //! programs, whose process is not theirs. A few blocks that the C library itself made before the guest was loaded, or
 //! while our own code was at work, come to the guest's `free` at the end: those in which it lists a thread's destructors.
@@ -67,13 +70,15 @@ struct Export {
 /// A library's slot, and what comes into it.
 struct Slot {
     at: *mut usize,
-    stub: usize,
+    value: usize,
     /// Whether the loader made its page read-only.
     protected: bool,
 }
 
 struct Work {
     exports: HashMap<Box<[u8]>, Export>,
+    /// Addresses of the guest's type infos and of their names.
+    types: HashMap<Box<[u8]>, usize>,
     stubs: StubPages,
     slots: Vec<Slot>,
     first: bool,
@@ -96,11 +101,19 @@ pub fn apply(image: &Image) {
         stub: 0,
     };
     exports.entry(b"dlsym"[..].into()).or_insert(export);
+    let is_type = |name: &str| name.starts_with("_ZTI") || name.starts_with("_ZTS");
+    let variables = module.globals.iter();
+    let types = variables.filter(|(_, g)| {
+        let shared = super::archive::is_shared(g.linkage);
+        g.init.is_some() && shared && is_type(&g.name)
+    });
+    let types = types.map(|(id, g)| (g.name.as_bytes().into(), image.global_address(id)));
     let Some(flag) = own_work::offset() else {
         return;
     };
     let mut work = Work {
         exports,
+        types: types.collect(),
         stubs: StubPages {
             flag,
             at: ptr::null_mut(),
@@ -189,13 +202,15 @@ unsafe fn library(info: &libc::dl_phdr_info, work: &mut Work) {
                 }
                 let name = CStr::from_ptr((strings + symbol.name as usize) as *const c_char);
                 let at = (base + rela.offset as usize) as *mut usize;
-                if let Some(export) = work.exports.get_mut(name.to_bytes())
-                    && let Some(stub) = export.stub(name, *at, &mut work.stubs)
-                {
+                let value = match work.exports.get_mut(name.to_bytes()) {
+                    Some(export) => export.stub(name, *at, &mut work.stubs),
+                    None => work.types.get(name.to_bytes()).copied(),
+                };
+                if let Some(value) = value {
                     let protected = relro.contains(&(at as usize));
                     work.slots.push(Slot {
                         at,
-                        stub,
+                        value,
                         protected,
                     });
                 }
@@ -229,7 +244,7 @@ unsafe fn write(slot: &Slot) {
             return;
         }
         (*slot.at.cast::<std::sync::atomic::AtomicUsize>())
-            .store(slot.stub, std::sync::atomic::Ordering::Release);
+            .store(slot.value, std::sync::atomic::Ordering::Release);
         if slot.protected {
             libc::mprotect(page, PAGE, libc::PROT_READ);
         }

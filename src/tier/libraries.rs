@@ -4,19 +4,32 @@
 //! What a C or C++ program gets without asking (libm, libstdc++, libgcc_s) is opened when the
 //! first symbol is not found without.
 //!
+//! The process has a libstdc++ already, which LLVM brings along, and the loader would bind the
+//! references of a libc++ to it: both define `__cxa_throw` and `std::exception`. So libraries are
+//! opened in a scope of their own when one of them is libc++ or was linked with it
+//! ([`super::loader::scope`]). A program that uses libc++ gets it without asking, too.
+//!
 //! Where there is no shared library of a name, a static archive takes its place; what becomes of
 //! it is [`super::archive`]'s business.
 
+use super::loader;
 use crate::support::error::Error;
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LAZY, RTLD_NOW};
-use std::ffi::{CString, c_int};
+use object::LittleEndian;
+use object::elf::FileHeader64;
+use object::read::elf::{Dyn, FileHeader};
+use std::ffi::{CStr, CString, c_int};
 use std::path::{Path, PathBuf};
 
 /// The open libraries, in the order named.
 #[derive(Debug, Default)]
 pub struct Libraries {
     open: Vec<Library>,
-    usual: bool,
+    /// Those that every program gets, once a symbol was not found without them.
+    usual: Option<Vec<Library>>,
+    /// The libraries that were named, and the folders that are searched first.
+    names: Vec<String>,
+    paths: Vec<PathBuf>,
     /// Static archives that were named.
     pub archives: Vec<PathBuf>,
 }
@@ -32,43 +45,124 @@ impl Libraries {
     /// # Errors
     /// [`Error::Input`] naming the library and why it cannot be opened.
     pub fn open(names: &[String], paths: &[PathBuf]) -> Result<Libraries, Error> {
-        let mut this = Libraries::default();
+        let mut this = Libraries {
+            names: names.to_vec(),
+            paths: paths.to_vec(),
+            ..Libraries::default()
+        };
+        let mut shared = Vec::new();
         for name in names {
             if ALWAYS.contains(&name.as_str()) {
                 continue;
             }
-            match open_named(name, paths)? {
-                Found::Shared(library) => this.open.push(library),
-                Found::Archive(path) => this.archives.push(path),
+            match archive(name, paths) {
+                Some(path) => this.archives.push(path),
+                None => shared.push(name),
             }
+        }
+        let uses_libcpp = |name: &&String| file_of(name, paths).is_some_and(|f| uses_libcpp(&f));
+        if shared.iter().any(uses_libcpp) {
+            let files = shared
+                .iter()
+                .map(|name| file_of(name, paths).unwrap_or_else(|| file_name(name).into()))
+                .collect();
+            let names: Vec<_> = shared.iter().map(|name| format!("-l{name}")).collect();
+            this.open_apart(files).map_err(|cause| Error::Input {
+                file: names.join(" "),
+                cause,
+            })?;
+            return Ok(this);
+        }
+        for name in shared {
+            this.open.push(open_named(name, paths)?);
         }
         Ok(this)
     }
 
+    /// Opens libraries in a scope of their own, as a link with libc++ would have them.
+    fn open_apart(&mut self, mut files: Vec<PathBuf>) -> Result<(), String> {
+        // The unwinder must be the one that knows of compiled code; libc++ may name another one.
+        files.extend(["libm.so.6", "libgcc_s.so.1"].map(PathBuf::from));
+        let names: Result<Vec<_>, _> = files
+            .into_iter()
+            .map(|f| CString::new(f.into_os_string().into_encoded_bytes()))
+            .collect();
+        let names = names.map_err(|_| "a name contains a zero byte".to_owned())?;
+        let flags = RTLD_GLOBAL | RTLD_NODELETE;
+        let handle = loader::scope(&names, RTLD_NOW | flags).or_else(|cause| {
+            if !cause.contains("undefined symbol") {
+                return Err(cause);
+            }
+            loader::scope(&names, RTLD_LAZY | flags)
+        })?;
+        // SAFETY: a handle of the loader's, which is not used elsewhere.
+        self.open.push(unsafe { Library::from_raw(handle) });
+        Ok(())
+    }
+
+    /// Everything that decides which libraries are searched, as text.
+    pub fn describe(&self) -> String {
+        let folders = std::env::var_os("LD_LIBRARY_PATH");
+        let (names, paths) = (&self.names, &self.paths);
+        format!("{names:?} {paths:?} {:?} {folders:?}", self.archives)
+    }
+
+    /// Opens libc++, if it is installed, for a program that uses it and did not name it.
+    pub fn open_libcpp(&mut self) {
+        if self.has_libcpp() {
+            return;
+        }
+        let file = file_of("c++", &self.paths).or_else(libcpp_of_compiler);
+        let file = file.unwrap_or_else(|| "libc++.so.1".into());
+        // Without it the symbols are missing, which is told by their names.
+        let _ = self.open_apart(vec![file]);
+    }
+
+    /// Whether a symbol comes from libc++ and from no other library. Most of libc++ is in a namespace
+    /// of its own; classes that the language itself uses (`std::exception_ptr`) are not, but partly
+    /// have other members than libstdc++'s.
+    pub fn is_of_libcpp(&mut self, name: &str) -> bool {
+        const STD: [&str; 5] = ["_ZNSt", "_ZNKSt", "_ZSt", "_ZTISt", "_ZTVSt"];
+        is_in_libcpp(name) || (STD.iter().any(|s| name.starts_with(s)) && self.find(name).is_none())
+    }
+
+    /// Whether a shared libc++ is open.
+    pub fn has_libcpp(&self) -> bool {
+        self.find_named("_ZNSt3__15mutex4lockEv").is_some()
+    }
+
+    /// The address of a symbol in the libraries that were named.
+    pub fn find_named(&self, name: &str) -> Option<usize> {
+        let name = CString::new(name).ok()?;
+        self.open.iter().find_map(|library| {
+            // SAFETY: only the address is taken.
+            let symbol = unsafe { library.get::<*const ()>(name.as_bytes_with_nul()) };
+            symbol.ok().map(|s| s.into_raw() as usize)
+        })
+    }
+
     /// The address of a symbol.
     pub fn find(&mut self, name: &str) -> Option<usize> {
-        let name = CString::new(name).ok()?;
-        for library in &self.open {
-            // SAFETY: only the address is taken.
-            if let Ok(s) = unsafe { library.get::<*const ()>(name.as_bytes_with_nul()) } {
-                return Some(s.into_raw() as usize);
-            }
+        if let Some(a) = self.find_named(name) {
+            return Some(a);
         }
+        let name = CString::new(name).ok()?;
         if let Some(a) = in_process(&name) {
             return Some(a);
         }
-        if !self.usual {
-            self.usual = true;
-            for file in [
+        if self.usual.is_none() {
+            let files = [
                 "libm.so.6",
                 "libstdc++.so.6",
                 "libgcc_s.so.1",
                 "libatomic.so.1",
-            ] {
-                // Those that are not installed are not needed.
-                self.open.extend(open_file(Path::new(file)).ok());
+            ];
+            // Those that are not installed are not needed.
+            let open = files.iter().filter_map(|f| open_file(Path::new(f)).ok());
+            self.usual = Some(open.collect());
+            if let Some(a) = in_process(&name) {
+                return Some(a);
             }
-            return self.find(name.to_str().ok()?);
         }
         // Symbols of libgcc that exist for old binaries only, by their version.
         // SAFETY: both strings are C strings.
@@ -77,7 +171,22 @@ impl Libraries {
     }
 }
 
-fn in_process(name: &CString) -> Option<usize> {
+/// Whether a symbol is in the namespace of libc++.
+pub fn is_in_libcpp(name: &str) -> bool {
+    name.starts_with("_Z") && name.contains("St3__1")
+}
+
+/// A function of the unwinder, which is the process's own whatever libraries have: it knows where
+/// the tables of compiled code are.
+pub fn unwinder(name: &str) -> Option<usize> {
+    if name.starts_with("_Unwind_") {
+        in_process(&CString::new(name).ok()?)
+    } else {
+        None
+    }
+}
+
+fn in_process(name: &CStr) -> Option<usize> {
     // SAFETY: the name is a C string. A symbol may have the address null, which nobody wants.
     let p = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
     (!p.is_null()).then_some(p as usize)
@@ -104,12 +213,6 @@ fn open_file(path: &Path) -> Result<Library, libloading::Error> {
 /// What the loader said.
 fn cause(error: &libloading::Error) -> String {
     std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string)
-}
-
-/// What stands behind a name.
-enum Found {
-    Shared(Library),
-    Archive(PathBuf),
 }
 
 /// Where libraries are looked for after the folders that were named.
@@ -157,39 +260,93 @@ pub fn archive(name: &str, paths: &[PathBuf]) -> Option<PathBuf> {
     None
 }
 
-fn open_named(name: &str, paths: &[PathBuf]) -> Result<Found, Error> {
+/// The file name that `-l name` stands for.
+fn file_name(name: &str) -> String {
+    match name.strip_prefix(':') {
+        Some(file) => file.to_owned(),
+        None if name.contains('/') => name.to_owned(),
+        None => format!("lib{name}.so"),
+    }
+}
+
+/// The shared library that `-l name` stands for, where it lies in one of the folders.
+fn file_of(name: &str, paths: &[PathBuf]) -> Option<PathBuf> {
+    if name.contains('/') {
+        return Some(name.into());
+    }
+    let usual = USUAL.iter().map(Path::new);
+    let mut folders = paths.iter().map(PathBuf::as_path).chain(usual);
+    let wanted = file_name(name);
+    folders.find_map(|folder| in_directory(folder, &wanted))
+}
+
+/// The libc++ beside a compiler, the newest that is not newer than ours.
+fn libcpp_of_compiler() -> Option<PathBuf> {
+    let ours = crate::llvm::version().0;
+    let mut versions = (14..=ours).rev();
+    versions.find_map(|version| {
+        let folder = PathBuf::from(format!("/usr/lib/llvm-{version}/lib"));
+        in_directory(&folder, "libc++.so")
+    })
+}
+
+/// Whether a shared library is libc++ or libc++abi, or was linked with one of them.
+fn uses_libcpp(file: &Path) -> bool {
+    let is = |name: &[u8]| name.starts_with(b"libc++.so") || name.starts_with(b"libc++abi.so");
+    if is(file.file_name().unwrap_or_default().as_encoded_bytes()) {
+        return true;
+    }
+    let Ok(bytes) = std::fs::read(file) else {
+        return false;
+    };
+    needed(&bytes).is_ok_and(|names| names.iter().any(|n| is(n)))
+}
+
+/// Whether a static archive is libc++ or libc++abi.
+pub fn is_libcpp_archive(file: &Path) -> bool {
+    let name = file.file_name().unwrap_or_default();
+    name == "libc++.a" || name == "libc++abi.a"
+}
+
+/// The libraries that a shared library was linked with (`DT_NEEDED`).
+fn needed(bytes: &[u8]) -> object::read::Result<Vec<&[u8]>> {
+    let endian = LittleEndian;
+    let header = FileHeader64::<LittleEndian>::parse(bytes)?;
+    let sections = header.sections(endian, bytes)?;
+    let Some((entries, link)) = sections.dynamic(endian, bytes)? else {
+        return Ok(Vec::new());
+    };
+    let strings = sections.strings(endian, bytes, link)?;
+    let needed = entries
+        .iter()
+        .filter(|e| e.tag(endian) == object::elf::DT_NEEDED);
+    needed.map(|e| e.string(endian, strings)).collect()
+}
+
+fn open_named(name: &str, paths: &[PathBuf]) -> Result<Library, Error> {
     let fail = |cause: String| Error::Input {
         file: format!("-l{name}"),
         cause,
     };
-    if let Some(path) = archive(name, paths) {
-        return Ok(Found::Archive(path));
-    }
-    let shared = |r: Result<Library, libloading::Error>| match r {
-        Ok(library) => Ok(Found::Shared(library)),
-        Err(e) => Err(fail(cause(&e))),
-    };
+    let open = |file: &Path| open_file(file).map_err(|e| fail(cause(&e)));
+    let wanted = file_name(name);
     if name.contains('/') {
-        return shared(open_file(Path::new(name)));
+        return open(Path::new(name));
     }
-    let wanted = match name.strip_prefix(':') {
-        Some(file) => file.to_owned(),
-        None => format!("lib{name}.so"),
-    };
     for directory in paths {
         if let Some(file) = in_directory(directory, &wanted) {
-            return shared(open_file(&file));
+            return open(&file);
         }
     }
     let first = match open_file(Path::new(&wanted)) {
-        Ok(library) => return Ok(Found::Shared(library)),
+        Ok(library) => return Ok(library),
         Err(e) => cause(&e),
     };
     for directory in USUAL {
         if let Some(file) = in_directory(Path::new(directory), &wanted)
             && let Ok(library) = open_file(&file)
         {
-            return Ok(Found::Shared(library));
+            return Ok(library);
         }
     }
     Err(fail(first))

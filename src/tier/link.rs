@@ -13,7 +13,7 @@ use super::assembly::Assembly;
 use super::builtins;
 use super::host::HostFunction;
 use super::late;
-use super::libraries::Libraries;
+use super::libraries::{self, Libraries};
 use super::value::ValueKind;
 use crate::interp;
 use crate::ir::visit::{Use, Uses};
@@ -21,6 +21,7 @@ use crate::ir::{Callee, Const, GlobalRef, Linkage, Module, Op};
 use crate::memory::bounds;
 use crate::memory::heap;
 use crate::memory::image::{Image, SymbolKind};
+use crate::memory::throws::{self, Family};
 use crate::support::error::{Error, Unsupported};
 use hashbrown::{HashMap, HashSet};
 use std::sync::Arc;
@@ -65,6 +66,8 @@ pub struct Linked {
     addresses: HashMap<Box<str>, usize>,
     /// The symbols it uses.
     pub uses: Box<[GlobalRef]>,
+    /// The C++ library that the module was linked with, unless that is the process's own.
+    pub cpp: Option<throws::Functions>,
     /// Kept alive with the program.
     pub environment: Environment,
 }
@@ -134,10 +137,12 @@ pub fn link(module: Arc<Module>, mut environment: Environment) -> Result<Linked,
     {
         check_host_functions(&module, &environment)?;
         let uses = symbols.clone();
+        let cpp = cpp(&module, &mut environment);
         return Ok(Linked {
             module,
             addresses,
             uses,
+            cpp,
             environment,
         });
     }
@@ -184,9 +189,11 @@ pub fn link(module: Arc<Module>, mut environment: Environment) -> Result<Linked,
         unresolved.sort();
         return Err(Error::Unresolved(unresolved));
     }
+    let cpp = cpp(&module, &mut environment);
     Ok(Linked {
         module,
         addresses,
+        cpp,
         uses: uses.symbols.into_keys().collect(),
         environment,
     })
@@ -217,6 +224,21 @@ fn again(
         }
     }
     Some(addresses)
+}
+
+/// The C++ library of a module that throws or catches, if it is not the process's own.
+fn cpp(module: &Module, environment: &mut Environment) -> Option<throws::Functions> {
+    if uses_exceptions(module) {
+        environment.cpp()
+    } else {
+        None
+    }
+}
+
+/// Whether a module throws or catches exceptions of C++.
+fn uses_exceptions(module: &Module) -> bool {
+    let names = ["__gxx_personality_v0", "__cxa_throw", "__cxa_rethrow"];
+    names.iter().any(|name| module.symbol(name).is_some())
 }
 
 /// The guest must declare a host function as the embedder wrote it.
@@ -396,9 +418,6 @@ impl Environment {
         if self.natives.is_some() {
             return Ok(());
         }
-        for path in std::mem::take(&mut self.libraries.archives) {
-            self.archives.push(Archive::open(&path)?);
-        }
         let mut wanted = archive::needed(module, symbols);
         if let Some(assembly) = &self.assembly {
             wanted.extend(assembly.undefined().iter().cloned());
@@ -406,6 +425,9 @@ impl Environment {
         }
         wanted.retain(|name| self.ours(name).is_none());
         let fortran = |n: &String| n.starts_with("_FortranA");
+        for path in std::mem::take(&mut self.libraries.archives) {
+            self.archives.push(Archive::open(&path)?);
+        }
         if let Some(name) = wanted.iter().find(|n| fortran(n))
             && !self.archives.iter().any(|a| a.find(name).is_some())
             && self.libraries.find(name).is_none()
@@ -413,11 +435,19 @@ impl Environment {
         {
             self.archives.push(Archive::open(&path)?);
         }
+        let elsewhere = |n: &&String| !self.archives.iter().any(|a| a.find(n).is_some());
+        let others: Vec<String> = wanted.iter().filter(elsewhere).cloned().collect();
+        let throws = elsewhere(&&"__cxa_throw".to_owned());
+        self.provide_libcpp(module, &others, throws);
         if self.archives.is_empty() {
             return Ok(());
         }
         let mut natives = Natives::default();
-        let list = self.archives.clone();
+        let mut list = self.archives.clone();
+        if self.libraries.has_libcpp() {
+            // A shared libc++ is not mixed with a static one: each knows only its own exceptions.
+            list.retain(|a| !libraries::is_libcpp_archive(&a.path));
+        }
         let mut elsewhere =
             |name: &str| exported(module, name).is_some() || self.ours(name).is_some();
         natives.choose(&list, wanted, &mut elsewhere)?;
@@ -426,11 +456,11 @@ impl Environment {
         }
         // What compilers call without being asked is in an archive that every native link has.
         let mut missing = natives.needed();
-        missing.retain(|n| {
-            exported(module, n).is_none()
-                && self.ours(n).is_none()
-                && self.libraries.find(n).is_none()
-        });
+        missing.retain(|n| exported(module, n).is_none() && self.ours(n).is_none());
+        if missing.iter().any(|n| self.libraries.is_of_libcpp(n)) {
+            self.libraries.open_libcpp();
+        }
+        missing.retain(|n| self.libraries.find(n).is_none());
         if !missing.is_empty()
             && let Some(path) = archive::compiler_helpers()
         {
@@ -441,6 +471,22 @@ impl Environment {
         }
         self.natives = Some(archive::Symbols::load(natives)?);
         Ok(())
+    }
+
+    /// Opens libc++ for a program that uses it: `wanted` are the symbols that it has not, itself or
+    /// from archives. Inlined as it mostly is, its functions in the program may be all there is of
+    /// it; then it decides about exceptions, unless an archive (`throws` is false) or a library that was
+    /// named has what throws them.
+    fn provide_libcpp(&mut self, module: &Module, wanted: &[String], throws: bool) {
+        let mut functions = module.functions.iter();
+        if wanted.iter().any(|n| self.libraries.is_of_libcpp(n))
+            || throws
+                && uses_exceptions(module)
+                && self.libraries.find_named("__cxa_throw").is_none()
+                && functions.any(|(_, f)| libraries::is_in_libcpp(&f.name))
+        {
+            self.libraries.open_libcpp();
+        }
     }
 
     /// Gives the native members the addresses of what they use.
@@ -470,6 +516,27 @@ impl Environment {
         bound
     }
 
+    /// The C++ library of a program, if it is another one than the process's own.
+    fn cpp(&mut self) -> Option<throws::Functions> {
+        let mut find = |name: &str| match self.find(name, SymbolKind::Function) {
+            Runtime::Address(a) => Some(a),
+            _ => None,
+        };
+        let globals = find(throws::GLOBALS)?;
+        if globals == throws::own_globals() {
+            return None;
+        }
+        // Only libc++abi has this one; it belongs to its interface.
+        let clang = find("__cxa_current_primary_exception").is_some();
+        Some(throws::Functions {
+            throw: find("__cxa_throw")?,
+            rethrow: find("__cxa_rethrow")?,
+            globals,
+            terminate: find("_ZSt9terminatev").unwrap_or(0),
+            family: if clang { Family::Clang } else { Family::Gnu },
+        })
+    }
+
     /// Names that are ours whatever archives and libraries have.
     fn ours(&self, name: &str) -> Option<Runtime> {
         if let Some(&a) = self.overrides.get(name) {
@@ -482,7 +549,8 @@ impl Environment {
         if let Some(f) = self.host.get(name) {
             return Some(Runtime::Address(f.address()));
         }
-        builtins::first(name).map(Runtime::Address)
+        let first = builtins::first(name).or_else(|| libraries::unwinder(name));
+        first.map(Runtime::Address)
     }
 
     /// Links the module's assembly, when its symbols have addresses.

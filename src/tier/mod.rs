@@ -21,6 +21,7 @@ pub mod interpose;
 mod late;
 pub mod libraries;
 pub mod link;
+mod loader;
 mod nests;
 pub mod policy;
 pub mod process;

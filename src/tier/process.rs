@@ -271,6 +271,9 @@ impl Process {
         })?;
         linked.environment.bind_members(&image)?;
         linked.environment.bind_assembly(&image)?;
+        if let Some(functions) = linked.cpp {
+            image.set_cpp(throws::Library::new(functions).map_err(Error::Host)?);
+        }
         if linked.traced() {
             // The short ways know of no tool.
             crate::llvm::native::leave_entries_out();
@@ -432,7 +435,7 @@ impl Process {
             serial: self.image.serial(),
         };
         run.act.catch_traps = true;
-        let in_hand = throws::in_hand();
+        let in_hand = throws::in_hand(self.image.cpp());
         let outer = RUN.replace(&raw mut run);
         let mut once = Some(|| f(self));
         // SAFETY: `run` and `once` outlive the activation; what `f` runs is guest code called

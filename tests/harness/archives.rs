@@ -333,6 +333,81 @@ fn standard_input() -> Result<(), String> {
     Ok(())
 }
 
+/// A program of libc++ catches by type, in whichever way the library comes: by itself, named, from
+/// archives, in any order, and with a native library that throws classes of its own.
+fn libcpp() -> Result<(), String> {
+    let p = Place::new("libcpp")?;
+    let flags = ["-stdlib=libc++"];
+    let main = "#include <stdexcept>\n#include <cstdio>\n#include <string>\n#include <vector>\n#include <exception>\n\
+        struct E { int k; }; struct F : std::runtime_error { F() : std::runtime_error(\"f\") {} };\n\
+        static char *volatile memory;\n\
+        [[gnu::noinline]] static void f(int n) {\n\
+        if (n == 0) throw E{3}; if (n == 1) throw F(); if (n == 2) (void)std::stoi(\"x\");\n\
+        if (n == 3) std::vector<int>(2).at(n); if (n == 4) throw std::string(\"s\");\n\
+        if (n == 5) memory = new char[~0ul / 4 + n]; if (n == 6) throw \"text\"; }\n\
+        [[gnu::noinline]] static std::exception_ptr keep(int n) {\n\
+        try { f(n); return nullptr; } catch (...) { return std::current_exception(); } }\n\
+        int main() { for (int n = 0; n < 8; n++) for (int again = 0; again < 2; again++) try {\n\
+        if (!again) f(n); else if (auto e = keep(n)) std::rethrow_exception(e); }\n\
+        catch (const E &e) { std::printf(\"E%d \", e.k); }\n\
+        catch (const std::invalid_argument &) { std::printf(\"invalid \"); }\n\
+        catch (const std::logic_error &) { std::printf(\"logic \"); }\n\
+        catch (const std::runtime_error &e) { std::printf(\"%s \", e.what()); }\n\
+        catch (const std::bad_alloc &) { std::printf(\"bad_alloc \"); }\n\
+        catch (const std::string &s) { std::printf(\"%s \", s.c_str()); }\n\
+        catch (const char *s) { std::printf(\"%s \", s); }\n\
+        catch (...) { std::printf(\"? \"); } std::puts(\"\"); }\n";
+    p.compile("main.bc", main, &flags)?;
+    let expected = "E3 E3 f f invalid invalid logic logic s s bad_alloc bad_alloc text text \n";
+    let lib = llvm_bin().with_file_name("lib");
+    let file = |name: &str| lib.join(name).display().to_string();
+    let (folder, cpp, abi) = (file(""), file("libc++.a"), file("libc++abi.a"));
+    let ways: [&[&str]; 10] = [
+        &["main.bc"],
+        &["-lc++", "main.bc"],
+        &["-L", &folder, "-l", "c++", "-l", "c++abi", "main.bc"],
+        &["-L", &folder, "-l", "c++abi", "-l", "c++", "main.bc"],
+        &["-L", &folder, "-l:libc++.a", "main.bc"],
+        &["--with", &cpp, "main.bc"],
+        &["--with", &cpp, "--with", &abi, "main.bc"],
+        &["--with", &abi, "--with", &cpp, "main.bc"],
+        &["--with", &cpp, "-lc++abi", "main.bc"],
+        &["--with", &abi, "-L", &folder, "-lc++", "main.bc"],
+    ];
+    for way in ways {
+        p.prints(way, expected)
+            .map_err(|why| format!("{way:?}: {why}"))?;
+    }
+    let shared = "#include <stdexcept>\n\
+        struct Shared { int k; virtual ~Shared() {} }; struct More : Shared {};\n\
+        extern \"C\" void native(void (*f)(int), int n) {\n\
+        if (n < 2) { More more; more.k = n; throw more; }\n\
+        try { f(n); } catch (const Shared &s) { throw std::range_error(\"native\"); } }\n";
+    p.compile("shared.o", shared, &["-stdlib=libc++", "-fPIC"])?;
+    p.tool(
+        "clang++",
+        &[
+            "-shared",
+            "-stdlib=libc++",
+            "-o",
+            "libshared.so",
+            "shared.o",
+        ],
+    )?;
+    let user = "#include <stdexcept>\n#include <cstdio>\n\
+        struct Shared { int k; virtual ~Shared() {} }; struct More : Shared {};\n\
+        extern \"C\" void native(void (*f)(int), int n);\n\
+        static void back(int n) { if (n == 2) throw More(); if (n == 3) throw n; }\n\
+        int main() { for (int n = 0; n < 5; n++) try { native(back, n); std::printf(\"none \"); }\n\
+        catch (const Shared &s) { std::printf(\"Shared%d \", s.k); }\n\
+        catch (const std::runtime_error &e) { std::printf(\"%s \", e.what()); }\n\
+        catch (int n) { std::printf(\"int%d \", n); } std::puts(\"\"); }\n";
+    p.compile("user.bc", user, &flags)?;
+    let expected = "Shared0 Shared1 native int3 none \n";
+    p.prints(&["-L.", "-lshared", "user.bc"], expected)?;
+    p.prints(&["-lc++", "-L.", "-lshared", "user.bc"], expected)
+}
+
 /// What cannot be linked is said, with the member.
 fn refused() -> Result<(), String> {
     let p = Place::new("refused")?;
@@ -369,7 +444,7 @@ fn refused() -> Result<(), String> {
 /// The trials.
 pub fn trials() -> Vec<Trial> {
     type Check = fn() -> Result<(), String>;
-    let checks: [(&str, Check); 9] = [
+    let checks: [(&str, Check); 10] = [
         ("objects", objects),
         ("standard_input", standard_input),
         ("naming", naming),
@@ -378,6 +453,7 @@ pub fn trials() -> Vec<Trial> {
         ("exceptions", exceptions),
         ("openmp", openmp),
         ("bitcode", bitcode),
+        ("libcpp", libcpp),
         ("refused", refused),
     ];
     checks

@@ -28,6 +28,9 @@ const BOLT: &str = "bolt-22";
 const BOLT_PROGRAMS: [&str; 2] = ["llvm-bolt", "merge-fdata"];
 /// Debian's package of the Fortran compiler.
 const FLANG: &str = "flang-22";
+/// Debian's packages of LLVM's C++ library, and the files of theirs that programs are linked with.
+const LIBCPP: [&str; 2] = ["libc++-22-dev", "libc++abi-22-dev"];
+const LIBCPP_FILES: [&str; 4] = ["libc++.a", "libc++.so", "libc++abi.a", "libc++abi.so"];
 
 /// Where the tools are.
 #[derive(Clone, Debug)]
@@ -258,6 +261,15 @@ pub fn for_tests(tools: &Tools) {
     }
     if let Err(why) = provide(tools, &["flang"], FLANG) {
         eprintln!("no flang, so the tests in Fortran are ignored: {why}");
+    }
+    let lib = tools.prefix.join("lib");
+    if !LIBCPP_FILES.iter().all(|file| lib.join(file).exists()) {
+        let reason = format!("{} lacks libc++", lib.display());
+        let packages = LIBCPP.join(" ");
+        let advice = format!("{reason}; install it (Debian: apt-get install {packages})");
+        if let Err(why) = install(&reason, &LIBCPP, &advice) {
+            eprintln!("no libc++, so the tests of programs linked with it fail: {why}");
+        }
     }
 }
 

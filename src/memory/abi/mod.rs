@@ -24,7 +24,7 @@ pub use x86_64_asm::{
 #[cfg(feature = "vm")]
 pub(super) use x86_64_asm::{in_enter, in_run};
 #[cfg(all(target_arch = "x86_64", feature = "vm"))]
-pub(super) use x86_64_throw::throw_addresses;
+pub(super) use x86_64_throw::{raw_rethrow, raw_throw, throw_addresses};
 
 #[cfg(not(target_arch = "x86_64"))]
 compile_error!("ompvm runs on x86-64 so far; a port adds a file beside abi/x86_64.rs");

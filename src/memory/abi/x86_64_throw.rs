@@ -1,31 +1,37 @@
 //! The assembly through which compiled code throws, on x86-64 (System V).
 //!
-//! Why assembly: the unwinder must see the frame of whoever throws, not one of ours. Apart from
-//! the rest because the OpenMP runtime alone is linked without a C++ library.
-//!
-//! What not: what is noted is `throws`' concern.
+//! The unwinder must see the frame of whoever throws, not one of ours, so this is assembly. It is
+//! apart from the rest because the OpenMP runtime alone is linked without a C++ library. What is
+//! noted about an exception is in [`throws`].
 
 use crate::memory::throws;
 use std::arch::global_asm;
 
 unsafe extern "C-unwind" {
+    /// Notes who throws and goes on to the C++ library's `__cxa_throw`. The address of the
+    /// [`throws::Shim`] is in r11, everything else as for that function.
+    #[link_name = "ompvm_boundary_throw_with"]
+    pub(in crate::memory) fn raw_throw();
+    /// The same for `__cxa_rethrow`.
+    #[link_name = "ompvm_boundary_rethrow_with"]
+    pub(in crate::memory) fn raw_rethrow();
     #[link_name = "ompvm_boundary_throw"]
-    fn raw_throw();
+    fn own_throw();
     #[link_name = "ompvm_boundary_rethrow"]
-    fn raw_rethrow();
+    fn own_rethrow();
 }
 
-/// `__cxa_throw` and `__cxa_rethrow` for compiled code: they note where the exception comes from
-/// and go on to the C++ library's.
+/// `__cxa_throw` and `__cxa_rethrow` for compiled code that throws with the process's own C++
+/// library.
 pub(in crate::memory) fn throw_addresses() -> [usize; 2] {
     [
-        raw_throw as *const () as usize,
-        raw_rethrow as *const () as usize,
+        own_throw as *const () as usize,
+        own_rethrow as *const () as usize,
     ]
 }
 
 // __cxa_throw and __cxa_rethrow: their arguments and return address stay as they are, so the
-// unwinder sees the caller's frame.
+// unwinder sees the caller's frame. In a throws::Shim the library's function is the second word.
 global_asm!(
     ".text",
     ".p2align 4",
@@ -33,6 +39,11 @@ global_asm!(
     ".globl ompvm_boundary_throw",
     ".type ompvm_boundary_throw,@function",
     "ompvm_boundary_throw:",
+    "lea r11, [rip + {own}]",
+    ".hidden ompvm_boundary_throw_with",
+    ".globl ompvm_boundary_throw_with",
+    ".type ompvm_boundary_throw_with,@function",
+    "ompvm_boundary_throw_with:",
     ".cfi_startproc",
     "push rdi",
     ".cfi_adjust_cfa_offset 8",
@@ -40,31 +51,49 @@ global_asm!(
     ".cfi_adjust_cfa_offset 8",
     "push rdx",
     ".cfi_adjust_cfa_offset 8",
-    "mov rsi, [rsp + 24]",
+    "push r11",
+    ".cfi_adjust_cfa_offset 8",
+    "sub rsp, 8",
+    ".cfi_adjust_cfa_offset 8",
+    "mov rsi, [rsp + 40]",
     "call {throw}",
+    "add rsp, 8",
+    ".cfi_adjust_cfa_offset -8",
+    "pop r11",
+    ".cfi_adjust_cfa_offset -8",
     "pop rdx",
     ".cfi_adjust_cfa_offset -8",
     "pop rsi",
     ".cfi_adjust_cfa_offset -8",
     "pop rdi",
     ".cfi_adjust_cfa_offset -8",
-    "jmp [rip + __cxa_throw@GOTPCREL]",
+    "jmp [r11 + 8]",
     ".cfi_endproc",
+    ".size ompvm_boundary_throw_with, . - ompvm_boundary_throw_with",
     ".size ompvm_boundary_throw, . - ompvm_boundary_throw",
     ".hidden ompvm_boundary_rethrow",
     ".globl ompvm_boundary_rethrow",
     ".type ompvm_boundary_rethrow,@function",
     "ompvm_boundary_rethrow:",
+    "lea r11, [rip + {own} + {shim}]",
+    ".hidden ompvm_boundary_rethrow_with",
+    ".globl ompvm_boundary_rethrow_with",
+    ".type ompvm_boundary_rethrow_with,@function",
+    "ompvm_boundary_rethrow_with:",
     ".cfi_startproc",
-    "mov rdi, [rsp]",
-    "sub rsp, 8",
+    "push r11",
     ".cfi_adjust_cfa_offset 8",
+    "mov rdi, [rsp + 8]",
+    "mov rsi, r11",
     "call {rethrow}",
-    "add rsp, 8",
+    "pop r11",
     ".cfi_adjust_cfa_offset -8",
-    "jmp [rip + __cxa_rethrow@GOTPCREL]",
+    "jmp [r11 + 8]",
     ".cfi_endproc",
+    ".size ompvm_boundary_rethrow_with, . - ompvm_boundary_rethrow_with",
     ".size ompvm_boundary_rethrow, . - ompvm_boundary_rethrow",
+    own = sym throws::OWN,
+    shim = const size_of::<throws::Shim>(),
     throw = sym throws::thrown,
     rethrow = sym throws::rethrown,
 );

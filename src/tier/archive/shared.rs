@@ -11,12 +11,11 @@
 
 use super::objects::{Class, Natives, Relocation, Value};
 use crate::support::error::Error;
-use crate::support::file_limit::Quiet;
+use crate::tier::loader;
 use hashbrown::HashMap;
 use object::elf;
 use std::ffi::{CString, c_void};
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 const PAGE: usize = 4096;
 /// Bytes of a jump: `jmp [rip + cell]`, padded.
@@ -482,49 +481,12 @@ fn unwind_header(
     out[at..at + header.0.len()].copy_from_slice(&header.0);
 }
 
-/// Gives the file to the loader by way of an anonymous file in memory.
+/// Gives the file to the loader, which runs no code of the object: it names no initialisers.
 fn open(file: &[u8]) -> Result<Loaded, String> {
-    let system = || std::io::Error::last_os_error().to_string();
-    // SAFETY: the descriptor is ours and closed here; the path is a C string; dlopen runs no
-    // code of the object, which names no initialisers.
+    let handle = loader::open_bytes(file, libc::RTLD_NOW | libc::RTLD_GLOBAL)?;
+    let mut map: *mut LinkMap = std::ptr::null_mut();
+    // SAFETY: the handle is open, and the loader's structure lives as long.
     unsafe {
-        let fd = libc::memfd_create(c"archive".as_ptr(), libc::MFD_CLOEXEC);
-        if fd < 0 {
-            return Err(format!("no file in memory: {}", system()));
-        }
-        let _quiet = Quiet::begin();
-        let mut done = 0;
-        while done < file.len() {
-            let n = libc::write(fd, file[done..].as_ptr().cast(), file.len() - done);
-            if n <= 0 {
-                let cause = system();
-                libc::close(fd);
-                return Err(format!("no file in memory: {cause}"));
-            }
-            done += n as usize;
-        }
-        // The loader knows what is loaded by its path, and descriptors' numbers come again.
-        static TURN: AtomicUsize = AtomicUsize::new(0);
-        let unique = "./".repeat(TURN.fetch_add(1, Ordering::Relaxed) % 1000);
-        let path = CString::new(format!("/proc/self/fd/{unique}{fd}")).unwrap_or_default();
-        let handle = libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_GLOBAL);
-        let message = if handle.is_null() {
-            let text = libc::dlerror();
-            if text.is_null() {
-                "the system cannot load it".to_owned()
-            } else {
-                std::ffi::CStr::from_ptr(text)
-                    .to_string_lossy()
-                    .into_owned()
-            }
-        } else {
-            String::new()
-        };
-        libc::close(fd);
-        if handle.is_null() {
-            return Err(message);
-        }
-        let mut map: *mut LinkMap = std::ptr::null_mut();
         if libc::dlinfo(handle, libc::RTLD_DI_LINKMAP, (&raw mut map).cast()) != 0 {
             return Err("the loader does not say where it is".into());
         }
