@@ -179,6 +179,32 @@ extern "C" void ompvm_forget_personality(LLVMValueRef function) {
     f->setPersonalityFn(nullptr);
 }
 
+/// Says at each direct call how its arguments are passed, where only the callee's declaration says so (flang's calls
+/// of internal procedures lack `nest`): what stands for the callee in compiled code has no attributes.
+extern "C" void ompvm_say_how_to_pass(LLVMModuleRef module) {
+  constexpr Attribute::AttrKind HOW[] = {Attribute::Nest,      Attribute::InReg,     Attribute::ZExt,
+                                         Attribute::SExt,      Attribute::StructRet, Attribute::ByVal,
+                                         Attribute::SwiftSelf, Attribute::SwiftError, Attribute::SwiftAsync};
+  for (Function &f : *unwrap(module)) {
+    AttributeList said = f.getAttributes();
+    for (unsigned n = 0; n < f.arg_size(); n++) {
+      AttributeSet of = said.getParamAttrs(n);
+      if (!of.hasAttributes())
+        continue;
+      for (Attribute::AttrKind kind : HOW) {
+        if (!of.hasAttribute(kind))
+          continue;
+        for (Use &use : f.uses()) {
+          auto *call = dyn_cast<CallBase>(use.getUser());
+          if (call && call->isCallee(&use) && call->getFunctionType() == f.getFunctionType() &&
+              !call->getAttributes().hasParamAttr(n, kind))
+            call->addParamAttr(n, of.getAttribute(kind));
+        }
+      }
+    }
+  }
+}
+
 /// Takes away all that is said of a parameter.
 extern "C" void ompvm_forget_parameter(LLVMValueRef function, unsigned index) {
   Function *f = unwrap<Function>(function);

@@ -93,6 +93,7 @@ unsafe extern "C" {
     fn ompvm_speculate(module: LLVMModuleRef) -> c_int;
     fn ompvm_expand_thread_locals(module: LLVMModuleRef);
     fn ompvm_ask_for_thread_locals(module: LLVMModuleRef);
+    fn ompvm_say_how_to_pass(module: LLVMModuleRef);
     fn ompvm_clone(function: LLVMValueRef) -> LLVMValueRef;
     fn ompvm_split_before(instruction: LLVMValueRef) -> LLVMBasicBlockRef;
     fn ompvm_gather(
@@ -335,6 +336,12 @@ pub(super) fn expand_thread_locals(module: LLVMModuleRef) {
 pub(super) fn ask_for_thread_locals(module: LLVMModuleRef) {
     // SAFETY: a live module, of which nobody holds an instruction.
     unsafe { ompvm_ask_for_thread_locals(module) }
+}
+
+/// Says at each direct call how its arguments are passed, where only the callee's declaration says so.
+pub(super) fn say_how_to_pass(module: LLVMModuleRef) {
+    // SAFETY: a live module.
+    unsafe { ompvm_say_how_to_pass(module) }
 }
 
 /// A copy of a function.

@@ -23,7 +23,7 @@ use crate::llvm::contract::ROUNDING;
 use crate::llvm::parse::{Parsed, functions};
 use crate::llvm::raw::{copy_text, llvm, take_message};
 use crate::llvm::reader::{is_bookkeeping, list, name_of, section_of};
-use crate::llvm::shim::{ask_for_thread_locals, replace_function};
+use crate::llvm::shim::{ask_for_thread_locals, replace_function, say_how_to_pass};
 use hashbrown::HashMap;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{
@@ -190,6 +190,7 @@ impl Work<'_> {
         self.aliases();
         self.ifuncs()?;
         ask_for_thread_locals(module);
+        say_how_to_pass(module);
         let mut interpreted = self.choose(&all, &globals)?;
         self.landings(&globals, &mut interpreted);
         // What is not read is deleted below.
