@@ -3,6 +3,7 @@
 //! The runtime knows no tier; a tier that needs something per worker thread (a guest stack, a
 //! name for messages) registers functions here before the first region.
 
+use crate::support::limits;
 use std::ffi::{CStr, c_void};
 use std::ptr::null_mut;
 use std::sync::OnceLock;
@@ -104,7 +105,7 @@ pub fn scale_stacks(times: usize) {
 pub(crate) fn worker_stack(asked: usize) -> usize {
     const LARGE: usize = 256 << 20;
     let scaled = asked.saturating_mul(STACK_SCALE.load(Ordering::Relaxed));
-    scaled.min(LARGE.max(asked))
+    limits::reserve(scaled.min(LARGE.max(asked)), 32, asked)
 }
 
 /// Registers a function that each thread calls before it starts a parallel region.

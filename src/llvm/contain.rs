@@ -15,6 +15,7 @@
 use super::guard;
 use super::raw::take_message;
 use crate::support::clock::own_time;
+use crate::support::{fault_alloc, limits};
 use corosensei::stack::{Stack, StackPointer};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use std::cell::{Cell, OnceCell, RefCell};
@@ -66,7 +67,9 @@ struct Area {
 
 impl Area {
     fn new() -> Option<Area> {
-        STACKS.into_iter().find_map(Area::of)
+        let most = limits::reserve(STACKS[0], 16, STACKS[STACKS.len() - 1]);
+        let fitting = STACKS.into_iter().filter(|&size| size <= most);
+        fitting.into_iter().find_map(Area::of)
     }
 
     fn of(size: usize) -> Option<Area> {
@@ -299,6 +302,7 @@ pub(super) fn run<T>(limit: Duration, work: impl FnOnce() -> T) -> Result<T, Fai
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         guard::install_fatal_handler();
+        fault_alloc::when_refused(ompvm_out_of_memory);
         // SAFETY: registers a function.
         unsafe { ompvm_handle_bad_alloc() };
     });

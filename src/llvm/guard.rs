@@ -12,7 +12,7 @@
 
 use super::contain;
 use super::raw::{copy_cstr, llvm};
-use crate::support::own_work;
+use crate::support::{limits, own_work};
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::{c_char, c_int, c_void};
 use std::mem::MaybeUninit;
@@ -26,6 +26,8 @@ use std::time::{Duration, Instant};
 const STACK: usize = 64 << 20;
 /// Room for a signal handler when that stack is used up.
 const SIGNAL_STACK: usize = 64 << 10;
+/// A crash with less address space than this comes from a lack of memory.
+const ROOM: usize = 8 << 20;
 
 /// Signals that a crash inside LLVM raises on its own thread (a place it took for unreachable may hold
 /// any trap).
@@ -407,7 +409,7 @@ pub(super) fn run_leaving<T: Send + 'static, Rest>(
     let started = Instant::now();
     let worker = std::thread::Builder::new()
         .name("ompvm-reader".into())
-        .stack_size(STACK)
+        .stack_size(limits::reserve(STACK, 64, 8 << 20))
         .spawn(move || {
             let _stack = SignalStack::new();
             CURRENT.set(Arc::as_ptr(&of_worker));
@@ -420,7 +422,7 @@ pub(super) fn run_leaving<T: Send + 'static, Rest>(
             drop(finish);
             drop(rest);
         })
-        .map_err(|e| format!("no thread to read it with: {e}"))?;
+        .map_err(|e| limits::refused("a thread that reads it", &e))?;
     let mut before = None;
     let outcome = loop {
         if let Some(outcome) = shared.wait() {
@@ -457,6 +459,11 @@ pub(super) fn run_leaving<T: Send + 'static, Rest>(
         }
         MEMORY => Err("damaged LLVM IR, reading it takes too much memory".into()),
         TIME => Err("damaged LLVM IR, reading it takes too long".into()),
+        // What LLVM has taken stays taken, so the lack can still be seen.
+        _ if !limits::has_room(ROOM) => {
+            let error = std::io::Error::from_raw_os_error(libc::ENOMEM);
+            Err(limits::refused("reading it", &error))
+        }
         signal => Err(format!(
             "damaged LLVM IR, LLVM crashed on it (signal {signal})"
         )),

@@ -10,6 +10,7 @@
 use super::abi::{self, CallPlan, NativeFrame};
 use super::image::Image;
 use crate::ir::FuncId;
+use crate::support::limits;
 use once_cell::race::OnceBox;
 use parking_lot::Mutex;
 use std::ffi::c_void;
@@ -93,7 +94,7 @@ impl FuncRef {
     }
 }
 
-/// Bytes reserved for stubs: 8 Mi functions, address space only.
+/// Bytes reserved for stubs where address space is not limited: 8 Mi functions.
 const AREA: usize = 256 << 20;
 /// Where the stubs lie, at the first place that is free: right below and above the range of `MAP_32BIT`, where the
 /// program's data is, since relative virtual tables hold 32-bit distances from data to functions. The kernel starts the
@@ -104,6 +105,8 @@ const NEAR: [usize; 4] = [
     (2 << 30) + AREA,
     (2 << 30) + 2 * AREA,
 ];
+/// What is reserved in any case.
+const LEAST_AREA: usize = 4 << 20;
 /// Bytes per stub.
 const STUB: usize = 32;
 /// Where in a stub its datum (the `FuncRef` or the jump target) lies.
@@ -111,6 +114,8 @@ const DATUM: usize = 24;
 const PAGE: usize = 4096;
 
 static BASE: AtomicUsize = AtomicUsize::new(0);
+/// Bytes of the area; 0 until there is one.
+static BYTES: AtomicUsize = AtomicUsize::new(0);
 
 /// Free page ranges of the area (first page, pages) and the first page never used.
 struct Pages {
@@ -126,9 +131,9 @@ static PAGES: Mutex<Pages> = Mutex::new(Pages {
 /// The guest function whose stub lies at `addr`, if any.
 #[inline]
 pub fn from_address(addr: usize) -> Option<&'static FuncRef> {
-    let base = BASE.load(Ordering::Relaxed);
-    let offset = addr.wrapping_sub(base);
-    if base == 0 || offset >= AREA || !offset.is_multiple_of(STUB) || offset < PAGE {
+    let bytes = BYTES.load(Ordering::Acquire);
+    let offset = addr.wrapping_sub(BASE.load(Ordering::Relaxed));
+    if offset >= bytes || !offset.is_multiple_of(STUB) || offset < PAGE {
         return None;
     }
     // SAFETY: the whole area is readable for the life of the process; the datum of a slot that
@@ -173,7 +178,7 @@ impl Stubs {
             Some(i) => state.free.swap_remove(i).0,
             None => {
                 let first = state.next;
-                if (first + pages) * PAGE > AREA {
+                if (first + pages) * PAGE > BYTES.load(Ordering::Relaxed) {
                     return Err("too many guest functions".into());
                 }
                 state.next += pages;
@@ -312,7 +317,8 @@ unsafe fn map(at: *mut c_void, bytes: usize, flags: i32) -> Result<usize, String
         )
     };
     if p == libc::MAP_FAILED {
-        return Err(std::io::Error::last_os_error().to_string());
+        let error = std::io::Error::last_os_error();
+        return Err(limits::refused("the program's functions", &error));
     }
     Ok(p as usize)
 }
@@ -321,13 +327,14 @@ fn area() -> Result<usize, String> {
     static AREA_BASE: OnceLock<Result<usize, String>> = OnceLock::new();
     AREA_BASE
         .get_or_init(|| {
+            let bytes = limits::reserve(AREA, 16, LEAST_AREA);
             // SAFETY: fresh mappings; those at a place only where nothing is mapped.
             let at = |place: usize| unsafe {
-                map(place as *mut c_void, AREA, libc::MAP_FIXED_NOREPLACE)
+                map(place as *mut c_void, bytes, libc::MAP_FIXED_NOREPLACE)
             };
             let near = NEAR.into_iter().find_map(|place| at(place).ok());
             // SAFETY: as above, wherever there is room.
-            let base = near.map_or_else(|| unsafe { map(ptr::null_mut(), AREA, 0) }, Ok)?;
+            let base = near.map_or_else(|| unsafe { map(ptr::null_mut(), bytes, 0) }, Ok)?;
             // The first page holds the address of the common entry.
             // SAFETY: the first page of our own mapping.
             unsafe {
@@ -339,6 +346,8 @@ fn area() -> Result<usize, String> {
                 libc::mprotect(p, PAGE, libc::PROT_READ);
             }
             BASE.store(base, Ordering::Release);
+            // Release: who sees the bytes sees the base.
+            BYTES.store(bytes, Ordering::Release);
             Ok(base)
         })
         .clone()

@@ -17,13 +17,15 @@
 //! of `fork` to miss.
 
 use crate::support::fp_env::{DefaultHere, FpControl};
-use crate::support::{own_work, topology};
+use crate::support::{limits, own_work, topology};
 use std::ffi::{CStr, c_void};
 use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-/// LLVM recurses deeply; pages are touched only when needed.
+/// LLVM recurses deeply; pages are touched only when needed. Where address space is limited, clang's own 8 MiB have
+/// to do.
 const STACK: usize = 64 << 20;
+const LEAST_STACK: usize = 8 << 20;
 
 /// Signals that a fault raises on the thread that commits it.
 const FAULTS: [libc::c_int; 6] = [
@@ -96,7 +98,8 @@ unsafe fn start(name: &CStr, work: Work<'_>) -> Option<libc::pthread_t> {
     unsafe {
         let (mut attributes, mut new) = (MaybeUninit::uninit(), MaybeUninit::uninit());
         libc::pthread_attr_init(attributes.as_mut_ptr());
-        libc::pthread_attr_setstacksize(attributes.as_mut_ptr(), STACK);
+        let stack = limits::reserve(STACK, 64, LEAST_STACK);
+        libc::pthread_attr_setstacksize(attributes.as_mut_ptr(), stack);
         let failed = libc::pthread_create(new.as_mut_ptr(), attributes.as_ptr(), go, work);
         libc::pthread_attr_destroy(attributes.as_mut_ptr());
         if failed != 0 {

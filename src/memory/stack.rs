@@ -7,6 +7,7 @@
 //! Left out: no switching between stacks; the program may do that as it likes.
 
 use super::abi;
+use crate::support::limits;
 use std::ffi::c_void;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -80,6 +81,11 @@ static DEFAULT: AtomicUsize = AtomicUsize::new(0);
 /// Larger stacks stay as they are: many times several gigabytes may be more than the system promises.
 const LARGE: usize = 256 << 20;
 
+/// Returns [`SCALE`] times a size, but less where address space is limited.
+fn scaled(size: usize) -> usize {
+    limits::reserve(size * SCALE, 32, size)
+}
+
 /// Gives threads that the program makes [`SCALE`] times the stack that they would get by default.
 pub fn grow_threads() {
     // SAFETY: fills and reads the local. That it fails changes nothing.
@@ -93,7 +99,7 @@ pub fn grow_threads() {
         libc::pthread_attr_getstacksize(&attributes, &mut size);
         DEFAULT.store(size, Ordering::Relaxed);
         if size < LARGE {
-            libc::pthread_attr_setstacksize(&mut attributes, size * SCALE);
+            libc::pthread_attr_setstacksize(&mut attributes, scaled(size));
             pthread_setattr_default_np(&attributes);
         }
         libc::pthread_attr_destroy(&mut attributes);
@@ -128,7 +134,7 @@ pub unsafe extern "C" fn create_thread(
             return libc::pthread_create(thread, attributes, run, with);
         }
         let mut copy = *attributes;
-        libc::pthread_attr_setstacksize(&mut copy, size * SCALE);
+        libc::pthread_attr_setstacksize(&mut copy, scaled(size));
         let mut rc = libc::pthread_create(thread, &copy, run, with);
         if rc == libc::EAGAIN {
             rc = libc::pthread_create(thread, attributes, run, with);

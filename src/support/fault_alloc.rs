@@ -4,12 +4,17 @@
 //! so), and what names the place may have to be decoded first. While a thread is
 //! [`describing`], its memory comes from an area of its own and no lock is taken.
 //!
+//! Where address space is limited, the area is also the reserve of threads of ours that the system
+//! refuses memory: the program may use up its limit and go on, while they compile.
+//!
 //! What not: the area is never given back. Only programs that make [`FaultAlloc`] their global
 //! allocator have this; the command line does.
 
+use super::limits;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::ptr::null_mut;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The system's allocator, but for threads that describe a fault.
@@ -20,8 +25,13 @@ thread_local! {
     static DESCRIBING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Address space of the area; pages are taken when touched.
+/// Address space of the area where it is not limited; pages are taken when touched.
 const AREA: usize = 1 << 30;
+
+/// Bytes of the area.
+fn bytes() -> usize {
+    limits::reserve(AREA, 16, 4 << 20)
+}
 
 static BASE: AtomicUsize = AtomicUsize::new(0);
 static NEXT: AtomicUsize = AtomicUsize::new(0);
@@ -49,7 +59,7 @@ fn base() -> usize {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
     let prot = libc::PROT_READ | libc::PROT_WRITE;
     // SAFETY: a fresh mapping.
-    let fresh = unsafe { libc::mmap(null_mut(), AREA, prot, flags, -1, 0) };
+    let fresh = unsafe { libc::mmap(null_mut(), bytes(), prot, flags, -1, 0) };
     if fresh == libc::MAP_FAILED {
         return 0;
     }
@@ -58,7 +68,7 @@ fn base() -> usize {
         Ok(_) => fresh,
         Err(other) => {
             // SAFETY: the mapping made above, which nobody knows.
-            unsafe { libc::munmap(fresh as *mut _, AREA) };
+            unsafe { libc::munmap(fresh as *mut _, bytes()) };
             other
         }
     }
@@ -68,15 +78,74 @@ fn take(layout: Layout) -> *mut u8 {
     let base = base();
     let room = layout.size() + layout.align();
     let offset = NEXT.fetch_add(room, Ordering::Relaxed);
-    if base == 0 || offset.saturating_add(room) > AREA {
+    if base == 0 || offset.saturating_add(room) > bytes() {
         return null_mut();
     }
     (base + offset).next_multiple_of(layout.align()) as *mut u8
 }
 
+/// Maps the area now if address space is limited, since there may be none left later.
+pub fn set_reserve_aside() {
+    if limits::address_space().is_some() {
+        base();
+    }
+}
+
+static WHEN_REFUSED: OnceLock<extern "C" fn()> = OnceLock::new();
+
+/// Has a function called when there is no memory at all, before the process ends. It need not return.
+pub fn when_refused(call: extern "C" fn()) {
+    let _ = WHEN_REFUSED.set(call);
+}
+
+/// Returns the block that the system gave, else one of the reserve.
+#[inline]
+fn had(block: *mut u8, layout: Layout) -> *mut u8 {
+    if block.is_null() {
+        return spare(layout);
+    }
+    block
+}
+
+/// Returns a block of the reserve. Where that is used up, too, ends the process with a message: nothing of ours goes
+/// on without its memory.
+#[cold]
+fn spare(layout: Layout) -> *mut u8 {
+    let block = take(layout);
+    if !block.is_null() {
+        return block;
+    }
+    if let Some(call) = WHEN_REFUSED.get() {
+        call();
+    }
+    refused(layout.size())
+}
+
+fn refused(bytes: usize) -> ! {
+    let mut digits = [0u8; 20];
+    let (mut at, mut left) = (digits.len(), bytes);
+    while at == digits.len() || left > 0 {
+        at -= 1;
+        digits[at] = b'0' + (left % 10) as u8;
+        left /= 10;
+    }
+    let parts: [&[u8]; 3] = [
+        b"ompvm: the system refuses ompvm memory (",
+        &digits[at..],
+        b" bytes): raise the limit of the shell (`ulimit -v`, `ulimit -d`) or of the container, or run \
+          fewer threads\n",
+    ];
+    for part in parts {
+        // SAFETY: writes live bytes; the process ends without its exit handlers, which would allocate.
+        unsafe { libc::write(2, part.as_ptr().cast(), part.len()) };
+    }
+    // SAFETY: as above. The status is that of what ompvm cannot do.
+    unsafe { libc::_exit(125) }
+}
+
 fn is_ours(p: *mut u8) -> bool {
     let base = BASE.load(Ordering::Relaxed);
-    base != 0 && (p as usize).wrapping_sub(base) < AREA
+    base != 0 && (p as usize).wrapping_sub(base) < bytes()
 }
 
 // SAFETY: blocks of the area are disjoint, aligned, zero when new and never reused; all others
@@ -87,7 +156,7 @@ unsafe impl GlobalAlloc for FaultAlloc {
             return take(layout);
         }
         // SAFETY: as the caller promises.
-        unsafe { System.alloc(layout) }
+        had(unsafe { System.alloc(layout) }, layout)
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
@@ -95,7 +164,7 @@ unsafe impl GlobalAlloc for FaultAlloc {
             return take(layout);
         }
         // SAFETY: as the caller promises.
-        unsafe { System.alloc_zeroed(layout) }
+        had(unsafe { System.alloc_zeroed(layout) }, layout)
     }
 
     unsafe fn dealloc(&self, p: *mut u8, layout: Layout) {
@@ -110,7 +179,10 @@ unsafe impl GlobalAlloc for FaultAlloc {
     unsafe fn realloc(&self, p: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         if !is_ours(p) && !DESCRIBING.get() {
             // SAFETY: as the caller promises.
-            return unsafe { System.realloc(p, layout, size) };
+            let block = unsafe { System.realloc(p, layout, size) };
+            if !block.is_null() {
+                return block;
+            }
         }
         // SAFETY: the new block is another one; as the caller promises.
         unsafe {

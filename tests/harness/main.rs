@@ -3,7 +3,7 @@
 //! What: differential tests (`tests/diff`: the virtual machine must print and exit as the native
 //! build of the same bitcode does), OpenMP programs by construct (`tests/pass`), guest faults
 //! (`tests/fail`), constructs that must be reported at load (`tests/unsupported`), the command
-//! line's own errors, the drop-in library and native libraries with a runtime of their own, the cache of compiled programs, comparisons with native executables, listings of the bytecode, device code, damaged device images and a GPU's driver, the NAS benchmarks, the examples and the layering rule.
+//! line's own errors, the drop-in library and native libraries with a runtime of their own, the cache of compiled programs, comparisons with native executables, listings of the bytecode, device code, damaged device images, programs under limits and a GPU's driver, the NAS benchmarks, the examples and the layering rule.
 //! Why one binary: each one that links LLVM costs seconds and 50 MB. What not: nothing is timed.
 //!
 //! Compiled guests are kept under `target/guests`, named by a hash of source, flags and compiler.
@@ -27,6 +27,7 @@ mod generate;
 mod golden;
 mod house;
 mod images;
+mod limits;
 mod lto;
 mod neighbours;
 mod npb;
@@ -140,6 +141,7 @@ fn main() {
         trials.extend(dropin::trials());
         trials.extend(failures::trials());
         trials.extend(images::trials());
+        trials.extend(limits::trials());
         trials.extend(ompt::trials());
         trials.extend(ptx::trials());
         trials.extend(tools::trials());

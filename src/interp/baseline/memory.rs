@@ -15,6 +15,7 @@
 
 use crate::interp::child;
 use crate::memory::walk;
+use crate::support::limits;
 use std::ffi::c_void;
 use std::fs::File;
 use std::io::Write;
@@ -23,10 +24,15 @@ use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 
-/// Bytes reserved.
+/// Bytes reserved where address space is not limited.
 const AREA: usize = 256 << 20;
 /// The least that is of use.
 const LEAST: usize = 64 << 10;
+
+/// Bytes of the range.
+fn reserved() -> usize {
+    limits::reserve(AREA, 32, 1 << 20)
+}
 
 struct Area {
     run: usize,
@@ -79,7 +85,11 @@ fn file() -> Result<(OwnedFd, usize), String> {
     // SAFETY: writes the limit. A larger file would be a signal that ends the process.
     let known = unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) } == 0;
     let most = usize::try_from(limit.rlim_cur).unwrap_or(AREA);
-    let size = if known { AREA.min(most) } else { AREA };
+    let size = if known {
+        reserved().min(most)
+    } else {
+        reserved()
+    };
     if size < LEAST {
         return Err(format!("files may have {size} bytes"));
     }
@@ -105,7 +115,7 @@ unsafe fn map(file: &OwnedFd, prot: i32, place: *mut c_void) -> Result<usize, St
     let fixed = if place.is_null() { 0 } else { libc::MAP_FIXED };
     let flags = libc::MAP_SHARED | libc::MAP_NORESERVE | fixed;
     // SAFETY: a mapping in free address space, or the caller's contract.
-    let at = unsafe { libc::mmap(place, AREA, prot, flags, file.as_raw_fd(), 0) };
+    let at = unsafe { libc::mmap(place, reserved(), prot, flags, file.as_raw_fd(), 0) };
     if at == libc::MAP_FAILED {
         return Err(failed("mmap"));
     }
@@ -126,7 +136,7 @@ fn make() -> Result<Area, String> {
     };
     child::install();
     // SAFETY: what runs in the range are our templates.
-    unsafe { describe_frames(run, AREA) };
+    unsafe { describe_frames(run, reserved()) };
     RUN.store(run, Ordering::Release);
     Ok(Area {
         run,
@@ -259,7 +269,7 @@ pub fn remember(start: usize, bytes: usize, bytecode: *const u64, table: Box<[(u
 /// The bytecode instruction that a native position belongs to. Does not allocate or lock.
 pub fn bytecode_at(pc: usize) -> Option<*const u64> {
     let run = RUN.load(Ordering::Acquire);
-    if run == 0 || pc.wrapping_sub(run) >= AREA {
+    if run == 0 || pc.wrapping_sub(run) >= reserved() {
         return None;
     }
     let mut node = POSITIONS.load(Ordering::Acquire).cast_const();
