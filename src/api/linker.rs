@@ -191,6 +191,7 @@ impl Program {
             archives: self.archives.clone(),
             natives: None,
             assembly: None,
+            shelf: self.shelf.clone(),
             late: self.late,
             overrides: {
                 let mut overrides = offload::outlined::overrides();

@@ -18,6 +18,7 @@ use super::value::ValueKind;
 use crate::interp;
 use crate::ir::visit::{Use, Uses};
 use crate::ir::{Callee, Const, GlobalRef, Linkage, Module, Op};
+use crate::llvm::cache::Shelf;
 use crate::memory::bounds;
 use crate::memory::heap;
 use crate::memory::image::{Image, SymbolKind};
@@ -52,6 +53,8 @@ pub struct Environment {
     pub natives: Option<archive::Symbols>,
     /// The module's assembly outside of functions.
     pub assembly: Option<Assembly>,
+    /// Where native members are kept in the form in which they are loaded.
+    pub shelf: Option<Arc<Shelf>>,
     /// Starts although entries of the runtime are missing: one that is reached ends the program.
     pub late: bool,
     /// Names that mean something else for this process (`exit` of an embedded program).
@@ -425,6 +428,23 @@ impl Environment {
         }
         wanted.retain(|name| self.ours(name).is_none());
         let fortran = |n: &String| n.starts_with("_FortranA");
+        let named = !self.archives.is_empty() || !self.libraries.archives.is_empty();
+        let shelf = self.shelf.clone();
+        let shelf = shelf.filter(|_| named || wanted.iter().any(fortran));
+        let key = self.members_key();
+        if let Some(shelf) = &shelf
+            && let Some(kept) = archive::load_kept(shelf, &key)
+        {
+            wanted.retain(|name| kept.address(name).is_none());
+            let outside = kept
+                .outside()
+                .filter(|name| exported(module, name).is_none() && self.ours(name).is_none());
+            wanted.extend(outside.map(str::to_owned));
+            let throws = kept.address("__cxa_throw").is_none();
+            self.provide_libcpp(module, &wanted, throws);
+            self.natives = Some(kept);
+            return Ok(());
+        }
         for path in std::mem::take(&mut self.libraries.archives) {
             self.archives.push(Archive::open(&path)?);
         }
@@ -465,11 +485,19 @@ impl Environment {
             && let Some(path) = archive::compiler_helpers()
         {
             let helpers = [Archive::open(&path)?];
+            self.archives.extend(helpers.iter().cloned());
             let mut elsewhere =
                 |name: &str| exported(module, name).is_some() || self.ours(name).is_some();
             natives.choose(&helpers, missing, &mut elsewhere)?;
         }
-        self.natives = Some(archive::Symbols::load(natives)?);
+        // The guest's own definitions come first in a link, and win over weak ones.
+        let replaced = |name: &str, data: bool| match exported(module, name) {
+            Some(GlobalRef::Func(f)) => module.functions[f].linkage == Linkage::External,
+            Some(GlobalRef::Var(g)) => data && !module.globals[g].thread_local,
+            _ => false,
+        };
+        let place = shelf.as_deref().map(|shelf| (shelf, &key));
+        self.natives = Some(archive::load(natives, &self.archives, &replaced, place)?);
         Ok(())
     }
 
@@ -487,6 +515,17 @@ impl Environment {
         {
             self.libraries.open_libcpp();
         }
+    }
+
+    /// Everything but the program and the archives that decides which members are taken.
+    fn members_key(&self) -> [u8; 32] {
+        let mut names: Vec<&str> = self.host.keys().map(String::as_str).collect();
+        names.extend(self.overrides.keys());
+        names.sort_unstable();
+        let archives: Vec<_> = self.archives.iter().map(|a| &a.path).collect();
+        let libraries = self.libraries.describe();
+        let text = format!("{names:?} {archives:?} {libraries} {}", self.late);
+        *blake3::hash(text.as_bytes()).as_bytes()
     }
 
     /// Gives the native members the addresses of what they use.
@@ -658,14 +697,5 @@ impl archive::Resolve for Resolver<'_> {
             }
         }
         None
-    }
-
-    fn instead(&mut self, name: &str, data: bool) -> Option<usize> {
-        let symbol = exported(&self.image.module, name)?;
-        let strong = matches!(symbol, GlobalRef::Func(f)
-            if self.image.module.functions[f].linkage == Linkage::External);
-        let variable = matches!(symbol, GlobalRef::Var(g)
-            if !self.image.module.globals[g].thread_local);
-        (strong || (data && variable)).then(|| self.image.symbol_address(symbol))
     }
 }

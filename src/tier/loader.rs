@@ -1,25 +1,31 @@
 //! Shared objects made in memory, and how the system's loader gets them.
 //!
-//! [`scope`] makes an object that holds nothing but the names of libraries: the libraries are
-//! searched in this order, before those that the process itself was linked with, as if a program
-//! had been linked with them.
+//! [`open`] loads the bytes of a shared object by way of an anonymous file, [`open_file`] a file
+//! as it is, so that its pages are shared and read when they are used. [`scope`] makes an object
+//! that holds nothing but the names of libraries: the libraries are searched in this order, before
+//! those that the process itself was linked with, as if a program had been linked with them.
 //!
-//! [`open_bytes`] loads the bytes of a shared object by way of an anonymous file. Layouts are those of the System V ABI ("Object Files", "Dynamic Linking").
+//! Layouts are those of the System V ABI ("Object Files", "Dynamic Linking"). The contents of an
+//! object made of archive members are [`super::archive`]'s business.
 
 use crate::support::file_limit::Quiet;
 use object::elf;
 use std::ffi::{CString, c_int, c_void};
-use std::os::fd::RawFd;
+use std::fs::File;
+use std::io::{Read, Seek};
+use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::fs::MetadataExt;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 const PAGE: usize = 4096;
 /// Bytes of the ELF header, and of one program header.
-const HEADER: usize = 64;
-const PROGRAM_HEADER: usize = 56;
+pub(super) const HEADER: usize = 64;
+pub(super) const PROGRAM_HEADER: usize = 56;
 
 /// A growing file.
 #[derive(Debug, Default)]
-struct Writer(Vec<u8>);
+pub(super) struct Writer(pub Vec<u8>);
 
 impl Writer {
     /// Fills up to a multiple of `to`; the offset of what comes next.
@@ -44,9 +50,16 @@ impl Writer {
     }
 }
 
+/// Writes words of eight bytes over those at an offset.
+pub(super) fn write(out: &mut [u8], at: usize, values: &[u64]) {
+    for (i, v) in values.iter().enumerate() {
+        out[at + i * 8..at + i * 8 + 8].copy_from_slice(&v.to_le_bytes());
+    }
+}
+
 /// A program header of a segment whose addresses are its offsets in the file.
 #[derive(Clone, Copy, Debug)]
-struct Segment {
+pub(super) struct Segment {
     pub kind: u32,
     pub at: usize,
     /// Bytes in the file.
@@ -58,7 +71,7 @@ struct Segment {
 
 /// Writes the ELF header and the program headers at the start of a file. Every segment is readable
 /// and writable.
-fn headers(out: &mut [u8], segments: &[Segment]) {
+pub(super) fn headers(out: &mut [u8], segments: &[Segment]) {
     let mut head = Writer::default();
     // Class 64, little-endian, version 1.
     head.0.extend(b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0");
@@ -76,6 +89,117 @@ fn headers(out: &mut [u8], segments: &[Segment]) {
         head.put(&[at, at, at, s.file as u64, s.memory as u64, s.align as u64]);
     }
     out[..head.0.len()].copy_from_slice(&head.0);
+}
+
+/// A loaded object.
+#[derive(Debug)]
+pub(super) struct Loaded {
+    /// The address of its first byte.
+    pub base: usize,
+    handle: usize,
+    /// Not unloaded when this is dropped: exit handlers run later.
+    pub stays: bool,
+    /// The file in the loader's hands.
+    file: Option<FileId>,
+}
+
+/// Device and inode.
+type FileId = (u64, u64);
+/// Files that are loaded: the loader would take a second opening for the same object, whose
+/// variables it has, so a second process of a program gets a copy.
+static FILES: Mutex<Vec<FileId>> = Mutex::new(Vec::new());
+
+impl Drop for Loaded {
+    fn drop(&mut self) {
+        if self.stays {
+            return;
+        }
+        // SAFETY: the handle is from dlopen and closed once; who holds this holds all that runs
+        // its code.
+        unsafe { libc::dlclose(self.handle as *mut c_void) };
+        if let Some(file) = self.file {
+            let mut files = FILES.lock().unwrap_or_else(PoisonError::into_inner);
+            files.retain(|f| *f != file);
+        }
+    }
+}
+
+impl Loaded {
+    /// This thread's address of a thread-local variable of the object.
+    pub fn thread_local(&self, name: &str) -> Option<usize> {
+        let name = CString::new(name).ok()?;
+        // SAFETY: the handle is open and the name a C string.
+        let p = unsafe { libc::dlsym(self.handle as *mut c_void, name.as_ptr()) } as usize;
+        (p != 0).then_some(p)
+    }
+}
+
+/// Loads an object that has no initialisers and finds out where.
+///
+/// # Errors
+/// Why the system does not load it.
+pub(super) fn open(file: &[u8]) -> Result<Loaded, String> {
+    let handle = open_bytes(file, libc::RTLD_NOW | libc::RTLD_GLOBAL)?;
+    loaded(handle, None)
+}
+
+/// The same for an object in a file that nobody changes.
+///
+/// # Errors
+/// Why the system does not load it.
+pub(super) fn open_file(mut file: &File) -> Result<Loaded, String> {
+    let text = |e: std::io::Error| e.to_string();
+    let meta = file.metadata().map_err(text)?;
+    let id = (meta.dev(), meta.ino());
+    let executable = may_execute(file);
+    let first = executable && {
+        let mut files = FILES.lock().unwrap_or_else(PoisonError::into_inner);
+        let first = !files.contains(&id);
+        if first {
+            files.push(id);
+        }
+        first
+    };
+    if first {
+        let handle = open_descriptor(file.as_raw_fd(), libc::RTLD_NOW | libc::RTLD_GLOBAL)?;
+        return loaded(handle, Some(id));
+    }
+    let mut bytes = Vec::new();
+    file.rewind().map_err(text)?;
+    file.read_to_end(&mut bytes).map_err(text)?;
+    open(&bytes)
+}
+
+/// Whether code of a file may run from where it lies; elsewhere only from a copy in memory.
+fn may_execute(file: &File) -> bool {
+    // SAFETY: the descriptor is open; all-zero is a valid value of the structure, which is filled in.
+    unsafe {
+        let mut system: libc::statvfs = std::mem::zeroed();
+        libc::fstatvfs(file.as_raw_fd(), &raw mut system) == 0
+            && system.f_flag & libc::ST_NOEXEC == 0
+    }
+}
+
+fn loaded(handle: *mut c_void, file: Option<FileId>) -> Result<Loaded, String> {
+    let mut map: *mut LinkMap = std::ptr::null_mut();
+    // SAFETY: the handle is open, and the loader's structure lives as long.
+    unsafe {
+        if libc::dlinfo(handle, libc::RTLD_DI_LINKMAP, (&raw mut map).cast()) != 0 {
+            return Err("the loader does not say where it is".into());
+        }
+        Ok(Loaded {
+            base: (*map).base,
+            handle: handle as usize,
+            stays: false,
+            file,
+        })
+    }
+}
+
+/// The start of the loader's `struct link_map` (`link.h`).
+#[repr(C)]
+struct LinkMap {
+    base: usize,
 }
 
 /// Loads libraries, given by path or by the name that the loader searches for, so that their
@@ -129,7 +253,7 @@ pub(super) fn scope(libraries: &[CString], flags: c_int) -> Result<*mut c_void, 
 }
 
 /// Gives bytes to the loader by way of an anonymous file in memory.
-pub(super) fn open_bytes(bytes: &[u8], flags: c_int) -> Result<*mut c_void, String> {
+fn open_bytes(bytes: &[u8], flags: c_int) -> Result<*mut c_void, String> {
     let system = || format!("no file in memory: {}", std::io::Error::last_os_error());
     // SAFETY: the descriptor is ours and closed here.
     unsafe {

@@ -78,6 +78,7 @@ impl Guest {
             archives: Vec::new(),
             natives: None,
             assembly: None,
+            shelf: None,
             late: false,
             overrides: process::embedded_overrides(),
         };

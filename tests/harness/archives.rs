@@ -408,6 +408,91 @@ fn libcpp() -> Result<(), String> {
     p.prints(&["-lc++", "-L.", "-lshared", "user.bc"], expected)
 }
 
+/// A later run takes the linked members from the cache: without the archive's being read, and not
+/// when the archive, the libraries or the kept file are others.
+fn kept() -> Result<(), String> {
+    let p = Place::new("kept")?;
+    let _ = std::fs::remove_dir_all(p.0.join("cache"));
+    let member = |n: i32| {
+        format!(
+            "int of_guest(int); static int x = {n}; int *p = &x; static _Thread_local int t = 5;\n\
+             __attribute__((constructor)) static void begin(void) {{ x += 1; }}\n\
+             int f(int n) {{ t += n; return of_guest(*p) + t; }}\n"
+        )
+    };
+    let main = "#include <stdio.h>\nint f(int); int of_guest(int n) { return n * 100; }\n\
+        int main(void) { int s = 0;\n#pragma omp parallel num_threads(2) reduction(+ : s)\ns += f(2);\n\
+        printf(\"%d\\n\", s); return 0; }\n";
+    p.compile("main.bc", main, &["-fopenmp"])?;
+    let make = |n: i32| -> Result<(), String> {
+        p.compile("member.o", &member(n), &["-fPIC"])?;
+        p.archive("libmember.a", &["member.o"])
+    };
+    let prints = |tier: &str, expected: &str| -> Result<(), String> {
+        let mut command = Command::new(ompvm());
+        command
+            .current_dir(&p.0)
+            .env("OMPVM_CACHE_DIR", "cache")
+            .args(["run", tier, "-L.", "-lmember", "main.bc"]);
+        let ran = run(&mut command, "", LIMIT)?;
+        match ran.end {
+            End::Exit(0) if ran.stdout == expected => Ok(()),
+            _ => Err(format!("should print {expected:?}: {}", ran.summary())),
+        }
+    };
+    make(1)?;
+    for tier in ["--tier=auto", "--tier=auto", "--tier=opt", "--tier=interp"] {
+        prints(tier, "414\n")?;
+    }
+    let folders = std::fs::read_dir(p.0.join("cache")).map_err(|e| e.to_string())?;
+    let mut files = folders.flatten().map(|f| f.path().join("members.so"));
+    let object = files
+        .find(|f| f.exists())
+        .ok_or("no members are in the cache")?;
+    // What is found must be what is loaded.
+    let mut bytes = std::fs::read(&object).map_err(|e| e.to_string())?;
+    for at in (0..bytes.len()).step_by(64) {
+        bytes[at] ^= 0x55;
+    }
+    std::fs::write(&object, &bytes).map_err(|e| e.to_string())?;
+    prints("--tier=auto", "414\n")?;
+    std::fs::write(&object, &bytes[..100]).map_err(|e| e.to_string())?;
+    prints("--tier=auto", "414\n")?;
+    std::fs::remove_file(&object).map_err(|e| e.to_string())?;
+    prints("--tier=auto", "414\n")?;
+    // An object and a table of different writers, and a table that says nothing.
+    let table = object.with_file_name("members");
+    std::fs::copy(&table, &object).map_err(|e| e.to_string())?;
+    prints("--tier=auto", "414\n")?;
+    std::fs::write(&table, b"").map_err(|e| e.to_string())?;
+    prints("--tier=auto", "414\n")?;
+    // The same file as before is another archive when its members are others.
+    make(2)?;
+    for tier in ["--tier=auto", "--tier=interp"] {
+        prints(tier, "614\n")?;
+    }
+    let start = |limit: &str| {
+        let words = "run -L. -lmember main.bc";
+        let script = format!("{limit} exec {} {words}", ompvm().display());
+        let mut command = Command::new("sh");
+        command.current_dir(&p.0).args(["-c", &script]);
+        command.env("OMPVM_CACHE_DIR", "cache");
+        command.stdout(std::process::Stdio::piped()).spawn()
+    };
+    // No room to keep anything, then many at once.
+    let _ = std::fs::remove_dir_all(p.0.join("cache"));
+    for limits in [&["ulimit -f 1;"][..], &[""; 6], &[""; 6]] {
+        let started: Result<Vec<_>, _> = limits.iter().map(|limit| start(limit)).collect();
+        for child in started.map_err(|e| e.to_string())? {
+            let output = child.wait_with_output().map_err(|e| e.to_string())?;
+            if !output.status.success() || output.stdout != b"614\n" {
+                return Err(format!("{limits:?}: {output:?}"));
+            }
+        }
+    }
+    Ok(())
+}
+
 /// What cannot be linked is said, with the member.
 fn refused() -> Result<(), String> {
     let p = Place::new("refused")?;
@@ -444,7 +529,7 @@ fn refused() -> Result<(), String> {
 /// The trials.
 pub fn trials() -> Vec<Trial> {
     type Check = fn() -> Result<(), String>;
-    let checks: [(&str, Check); 10] = [
+    let checks: [(&str, Check); 11] = [
         ("objects", objects),
         ("standard_input", standard_input),
         ("naming", naming),
@@ -454,6 +539,7 @@ pub fn trials() -> Vec<Trial> {
         ("openmp", openmp),
         ("bitcode", bitcode),
         ("libcpp", libcpp),
+        ("kept", kept),
         ("refused", refused),
     ];
     checks

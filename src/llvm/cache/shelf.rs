@@ -168,6 +168,18 @@ impl Shelf {
         }
     }
 
+    /// Stores a file as it is, for those who open it by themselves; its checksum is their business.
+    pub fn put_file(&self, name: &str, bytes: &[u8]) {
+        if self.write_file(name, bytes) {
+            self.trim();
+        }
+    }
+
+    /// Opens what was stored by [`Shelf::put_file`].
+    pub fn open_file(&self, name: &str) -> Option<fs::File> {
+        fs::File::open(self.folder.join(name)).ok()
+    }
+
     fn get(&self, name: &str) -> Option<Vec<u8>> {
         let path = self.folder.join(name);
         let file = fs::read(&path).ok()?;
@@ -196,15 +208,18 @@ impl Shelf {
 
     /// Writes an entry; whether it is there.
     fn write(&self, name: &str, bytes: &[u8]) -> bool {
+        self.write_file(name, &entry::pack(&self.key, name, bytes))
+    }
+
+    fn write_file(&self, name: &str, file: &[u8]) -> bool {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let me = std::process::id();
         let path = self.folder.join(format!("{UNFINISHED}{me}-{number}"));
-        let file = entry::pack(&self.key, name, bytes);
         let done = self
             .cache
             .make(&self.folder)
-            .and_then(|()| unfinished::write(&path, &self.folder.join(name), &file));
+            .and_then(|()| unfinished::write(&path, &self.folder.join(name), file));
         match done {
             Ok(true) => {
                 count(&STORED);

@@ -1,12 +1,13 @@
 //! Gives the loaded members' references their addresses, and runs their constructors.
 //!
-//! References go to the members themselves, or to where `resolve` says: the guest, the OpenMP
-//! runtime, libraries. Only the guest's definitions win over weak ones of the members, as they come first in a
-//! native link.
+//! References within the members are final or the loader's; those that are left go to where
+//! `resolve` says: the guest, the OpenMP runtime, libraries.
 
-use super::objects::{Class, Natives, Symbol, Value};
-use super::shared::{self, JUMP, Loaded, Plan};
+use super::kept::Kept;
+use super::shared::Object;
+use super::table::{Place, Table, Value, When};
 use crate::support::error::Error;
+use crate::tier::loader::{self, Loaded};
 use object::elf;
 use std::ffi::{c_int, c_void};
 use std::ptr::with_exposed_provenance_mut as pointer;
@@ -14,8 +15,7 @@ use std::ptr::with_exposed_provenance_mut as pointer;
 /// The members of a program's archives, loaded.
 #[derive(Debug)]
 pub struct Symbols {
-    natives: Natives,
-    plan: Plan,
+    table: Table,
     loaded: Loaded,
     /// Functions to run before the guest's constructors, after them, and at the end.
     before: Vec<usize>,
@@ -23,29 +23,42 @@ pub struct Symbols {
     fini: Vec<usize>,
 }
 
-/// Where undefined symbols are, and what the guest has in the place of weak ones.
+/// Where undefined symbols are.
 pub trait Resolve {
     /// The address of a symbol that no member defines; `user` is the member that needs it.
     fn undefined(&mut self, name: &str, weak: bool, user: &str) -> Option<usize>;
-    /// The guest's own definition of a weak symbol of a member.
-    fn instead(&mut self, name: &str, data: bool) -> Option<usize>;
 }
 
 impl Symbols {
     /// Loads the chosen members. Nothing of them may run before [`Symbols::bind`].
     ///
     /// # Errors
-    /// What is not supported in a member.
-    pub fn load(mut natives: Natives) -> Result<Symbols, Error> {
-        let (plan, loaded) = shared::load(&mut natives)?;
-        Ok(Symbols {
-            natives,
-            plan,
+    /// Why the system does not load them.
+    pub(super) fn load(object: Object) -> Result<Symbols, Error> {
+        let table = object.table;
+        match loader::open(&object.file) {
+            Ok(loaded) => Ok(Symbols::new(table, loaded)),
+            Err(cause) => {
+                let file = table.file;
+                Err(Error::Input { file, cause })
+            }
+        }
+    }
+
+    /// Loads what an earlier run kept; `None` if the system does not.
+    pub(super) fn load_kept(kept: Kept) -> Option<Symbols> {
+        let loaded = loader::open_file(&kept.file).ok()?;
+        Some(Symbols::new(kept.table, loaded))
+    }
+
+    fn new(table: Table, loaded: Loaded) -> Symbols {
+        Symbols {
+            table,
             loaded,
             before: Vec::new(),
             after: Vec::new(),
             fini: Vec::new(),
-        })
+        }
     }
 
     /// Leaves the members loaded for the life of the process.
@@ -55,31 +68,16 @@ impl Symbols {
 
     /// The address of a function or variable that a member defines.
     pub fn address(&self, name: &str) -> Option<usize> {
-        let symbol = self.global(name)?;
-        match symbol.value {
-            Value::Section(..) if symbol.tls => self.loaded.thread_local(name),
-            Value::Section(..) if symbol.ifunc => Some(self.jump(symbol)),
-            Value::Section(s, at) => Some(self.place(s) + at),
-            Value::Absolute(a) => Some(a),
-            Value::Undefined | Value::Gone => None,
+        match self.table.place(name)? {
+            Place::At(at) => Some(self.loaded.base + at),
+            Place::ThreadLocal => self.loaded.thread_local(name),
+            Place::Absolute(a) => Some(a),
         }
     }
 
-    fn global(&self, name: &str) -> Option<&Symbol> {
-        let number = *self.natives.globals.get(name)?;
-        Some(&self.natives.symbols[number as usize])
-    }
-
-    fn place(&self, section: u32) -> usize {
-        self.loaded.base + self.natives.sections[section as usize].at
-    }
-
-    fn jump(&self, symbol: &Symbol) -> usize {
-        self.loaded.base + self.plan.jumps + (symbol.jump as usize - 1) * JUMP
-    }
-
-    fn cell(&self, number: u32) -> usize {
-        self.loaded.base + self.plan.cells + (number as usize - 1) * 8
+    /// The names of symbols that no member defines.
+    pub fn outside(&self) -> impl Iterator<Item = &str> {
+        self.table.outside.iter().map(|o| &*o.name)
     }
 
     /// Fills everything in. Symbols that nobody has are reported together by the caller, whose
@@ -88,199 +86,77 @@ impl Symbols {
     /// # Errors
     /// A reference that does not reach, naming member and symbol.
     pub fn bind(&mut self, resolve: &mut dyn Resolve) -> Result<(), Error> {
-        let file = self.natives.member_name(0);
+        let addresses: Vec<usize> = self
+            .table
+            .outside
+            .iter()
+            .map(|o| resolve.undefined(&o.name, o.weak, &o.user).unwrap_or(0))
+            .collect();
         let fail = |cause: String| Error::Input {
-            file: file.clone(),
+            file: self.table.file.clone(),
             cause,
         };
-        let addresses = self.addresses(resolve).map_err(fail)?;
         // SAFETY: all of it lies in the loaded object, which nothing uses yet; the numbers come
-        // from its own layout.
-        unsafe {
-            self.cells(&addresses);
-            self.relocate(&addresses).map_err(fail)?;
-        }
+        // from its own table.
+        unsafe { self.fill(&addresses).map_err(fail)? };
         self.own_block();
         self.protect().map_err(fail)?;
-        // SAFETY: the code is complete; a resolver takes nothing and returns an address.
-        unsafe {
-            for symbol in self
-                .natives
-                .symbols
-                .iter()
-                .filter(|s| s.ifunc && s.jump != 0)
-            {
-                if let Value::Section(s, at) = symbol.value {
-                    let resolver: extern "C-unwind" fn() -> usize =
-                        std::mem::transmute(self.place(s) + at);
-                    *pointer::<usize>(self.cell(symbol.got)) = resolver();
-                }
+        for choice in &self.table.choices {
+            let base = self.loaded.base;
+            // SAFETY: the code is complete; a resolver takes nothing and returns an address.
+            unsafe {
+                let resolver: extern "C-unwind" fn() -> usize =
+                    std::mem::transmute(base + choice.resolver);
+                *pointer::<usize>(base + choice.cell) = resolver();
             }
         }
         self.find_constructors();
         Ok(())
     }
 
-    /// The value of every symbol: an address, or for thread-local ones the offset in the block.
-    fn addresses(&self, resolve: &mut dyn Resolve) -> Result<Vec<usize>, String> {
-        let mut used = vec![false; self.natives.symbols.len()];
-        for r in &self.natives.relocations {
-            used[r.symbol as usize] = true;
-        }
-        let mut list = Vec::with_capacity(used.len());
-        for (i, symbol) in self.natives.symbols.iter().enumerate() {
-            let section = |s: u32| &self.natives.sections[s as usize];
-            let instead = symbol.weak && used[i] && !symbol.tls && symbol.value != Value::Undefined;
-            let instead = if instead {
-                resolve.instead(&symbol.name, symbol.data)
-            } else {
-                None
-            };
-            list.push(match symbol.value {
-                _ if instead.is_some() => instead.unwrap_or(0),
-                Value::Section(s, at) if matches!(section(s).class, Class::Tls | Class::TlsZero) => {
-                    section(s).at + at
-                }
-                Value::Section(..) if symbol.ifunc => self.jump(symbol),
-                Value::Section(s, at) => self.place(s) + at,
-                Value::Absolute(a) => a,
-                Value::Gone => 0,
-                Value::Undefined if symbol.name.is_empty() || !used[i] => 0,
-                Value::Undefined if &*symbol.name == "_GLOBAL_OFFSET_TABLE_" => {
-                    self.loaded.base + self.plan.cells
-                }
-                Value::Undefined if symbol.tls => {
-                    return Err(format!(
-                        "{} uses the thread-local variable `{}` of the program, which is not supported",
-                        self.natives.member_name(symbol.user),
-                        symbol.name
-                    ));
-                }
-                Value::Undefined => {
-                    let user = self.natives.member_name(symbol.user);
-                    resolve.undefined(&symbol.name, symbol.weak, &user).unwrap_or(0)
-                }
-            });
-        }
-        Ok(list)
-    }
-
     /// # Safety
-    /// The object is loaded and not protected yet; `addresses` has a value per symbol.
-    unsafe fn cells(&self, addresses: &[usize]) {
-        let base = self.loaded.base;
-        // SAFETY: as the caller says.
-        unsafe {
-            let store = |at: usize, value: usize| pointer::<usize>(at).write_unaligned(value);
-            let module = *pointer::<usize>(base + self.plan.module);
-            let thread = *pointer::<usize>(base + self.plan.offset);
-            store(base + self.plan.block, module);
-            for (symbol, &address) in self.natives.symbols.iter().zip(addresses) {
-                if symbol.got != 0 {
-                    store(self.cell(symbol.got), address);
-                }
-                if symbol.pair != 0 {
-                    store(self.cell(symbol.pair), module);
-                    store(self.cell(symbol.pair + 1), address);
-                }
-                if symbol.offset != 0 {
-                    store(self.cell(symbol.offset), thread.wrapping_add(address));
-                }
-                if symbol.jump != 0 {
-                    let at = self.jump(symbol);
-                    // jmp [rip + distance], counted from the end of the six bytes; two-byte nop
-                    let distance = self.cell(symbol.got).wrapping_sub(at + 6) as u32;
-                    let mut code = [0xff, 0x25, 0, 0, 0, 0, 0x66, 0x90];
-                    code[2..6].copy_from_slice(&distance.to_le_bytes());
-                    pointer::<[u8; JUMP]>(at).write(code);
-                }
-            }
-        }
-    }
-
-    /// Applies the relocations (AMD64 supplement of the System V ABI, table 4.9).
-    ///
-    /// # Safety
-    /// As for [`Symbols::cells`], which has run.
-    unsafe fn relocate(&self, addresses: &[usize]) -> Result<(), String> {
+    /// The object is loaded and not protected yet; `addresses` has a value per symbol outside.
+    unsafe fn fill(&self, addresses: &[usize]) -> Result<(), String> {
         let base = self.loaded.base;
         // SAFETY: the loader has filled the cell.
-        let thread = unsafe { *pointer::<usize>(base + self.plan.offset) };
-        for r in &self.natives.relocations {
-            let section = &self.natives.sections[r.section as usize];
-            let symbol = &self.natives.symbols[r.symbol as usize];
-            if symbol.value == Value::Gone {
-                // Unwind records of a function that another member has; nothing leads to them.
-                continue;
-            }
-            let value = addresses[r.symbol as usize].wrapping_add(r.addend as usize);
-            let kind = elf::RelocationType(r.kind);
-            let tls = matches!(section.class, Class::Tls);
-            let at = if tls {
-                self.template() + section.at + r.offset
-            } else {
-                base + section.at + r.offset
-            };
-            if r.offset + 4 > section.size.max(section.bytes.1) {
-                return Err("damaged object: a relocation outside of its section".into());
-            }
-            let cell = |n: u32| {
-                self.cell(n)
-                    .wrapping_add(r.addend as usize)
-                    .wrapping_sub(at)
-            };
-            let far = |distance: usize| i32::try_from(distance as isize).is_err();
-            let (number, wide) = match kind {
-                elf::R_X86_64_NONE => continue,
-                elf::R_X86_64_64 => (value, true),
-                elf::R_X86_64_PC64 => (value.wrapping_sub(at), true),
-                elf::R_X86_64_PC32 | elf::R_X86_64_PLT32 => {
-                    let direct = value.wrapping_sub(at);
-                    // A call of a function that is far away goes over a jump.
-                    let call =
-                        kind == elf::R_X86_64_PLT32 || self.is_code(addresses[r.symbol as usize]);
-                    if symbol.jump != 0 && far(direct) && call {
-                        let jump = self.jump(symbol).wrapping_add(r.addend as usize);
-                        (jump.wrapping_sub(at), false)
-                    } else {
-                        (direct, false)
+        let thread = self
+            .table
+            .thread
+            .map_or(0, |cell| unsafe { *pointer::<usize>(base + cell) });
+        for gap in &self.table.gaps {
+            let at = base + gap.at;
+            let add = |value: usize| value.wrapping_add(gap.addend as usize);
+            let of = |n: u32| addresses[n as usize];
+            let number = match gap.value {
+                Value::Address(n) => add(of(n)),
+                Value::Distance(n) => add(of(n)).wrapping_sub(at),
+                Value::FromCells(n) => add(of(n)).wrapping_sub(base + self.table.cells),
+                Value::Thread { .. } => add(thread),
+                Value::Near(n, jump) => {
+                    let direct = add(of(n)).wrapping_sub(at);
+                    match jump {
+                        // A call of a function that is far away goes over a jump.
+                        Some(jump) if !is_near(direct) && !is_library_data(of(n)) => {
+                            add(base + jump).wrapping_sub(at)
+                        }
+                        _ => direct,
                     }
                 }
-                elf::R_X86_64_GOTPCREL | elf::R_X86_64_GOTPCRELX | elf::R_X86_64_REX_GOTPCRELX => {
-                    (cell(symbol.got), false)
-                }
-                elf::R_X86_64_TLSGD => (cell(symbol.pair), false),
-                elf::R_X86_64_TLSLD => {
-                    let pair = base + self.plan.block;
-                    (pair.wrapping_add(r.addend as usize).wrapping_sub(at), false)
-                }
-                elf::R_X86_64_GOTTPOFF => (cell(symbol.offset), false),
-                elf::R_X86_64_DTPOFF32 => (value, false),
-                elf::R_X86_64_DTPOFF64 => (value, true),
-                elf::R_X86_64_TPOFF32 => (thread.wrapping_add(value), false),
-                elf::R_X86_64_TPOFF64 => (thread.wrapping_add(value), true),
-                elf::R_X86_64_GOTPC32 => {
-                    let table = base + self.plan.cells;
-                    (
-                        table.wrapping_add(r.addend as usize).wrapping_sub(at),
-                        false,
-                    )
-                }
-                elf::R_X86_64_GOTOFF64 => (value.wrapping_sub(base + self.plan.cells), true),
-                other => return Err(format!("a relocation of type {} is not supported", other.0)),
             };
-            // SAFETY: inside of the section, see above; eight bytes are only written where the
-            // relocation is that wide.
+            // SAFETY: as the caller says; the table says how many bytes there are.
             unsafe {
-                if wide {
+                if !matches!(gap.value, Value::Near(..) | Value::Thread { wide: false }) {
                     pointer::<usize>(at).write_unaligned(number);
                     continue;
                 }
                 let Ok(short) = i32::try_from(number as isize) else {
+                    let Value::Near(n, _) = gap.value else {
+                        return Err("an offset from the thread pointer is too large".into());
+                    };
+                    let outside = &self.table.outside[n as usize];
                     return Err(format!(
                         "{} cannot reach `{}` directly; compile it with -fPIC",
-                        self.natives.member_name(section.member),
-                        symbol.name
+                        outside.user, outside.name
                     ));
                 };
                 pointer::<i32>(at).write_unaligned(short);
@@ -289,39 +165,29 @@ impl Symbols {
         Ok(())
     }
 
-    /// This thread's block was made before the template was complete, when its place is fixed.
+    /// Completes this thread's block if the loader made it before the template was complete.
     fn own_block(&self) {
+        let template = &self.table.template;
+        let late = self.table.gaps.iter().any(|g| template.contains(&g.at));
+        let Some(cell) = self.table.thread.filter(|_| late) else {
+            return;
+        };
         // SAFETY: the loader filled the cell with the block's offset from the thread pointer, which
         // is kept at its own address (TLS ABI, variant II); both hold as many bytes.
         unsafe {
-            let offset = *pointer::<usize>(self.loaded.base + self.plan.offset);
-            if offset != 0 {
-                let thread: usize;
-                std::arch::asm!("mov {}, qword ptr fs:[0]", out(reg) thread, options(nostack, readonly));
-                let from = pointer::<u8>(self.template());
-                std::ptr::copy_nonoverlapping(
-                    from,
-                    pointer(thread.wrapping_add(offset)),
-                    self.plan.template_len,
-                );
-            }
+            let offset = *pointer::<usize>(self.loaded.base + cell);
+            let thread: usize;
+            std::arch::asm!("mov {}, qword ptr fs:[0]", out(reg) thread, options(nostack, readonly));
+            let from = pointer::<u8>(self.loaded.base + template.start);
+            let to = pointer(thread.wrapping_add(offset));
+            std::ptr::copy_nonoverlapping(from, to, template.len());
         }
-    }
-
-    fn template(&self) -> usize {
-        self.loaded.base + self.plan.template
-    }
-
-    /// Whether an address lies in code: of the guest's stubs, of a library.
-    fn is_code(&self, address: usize) -> bool {
-        // What is not in the object and not known as data can only be asked for as a function.
-        address == 0 || !is_library_data(address)
     }
 
     fn protect(&self) -> Result<(), String> {
         for (range, protection) in [
-            (&self.plan.code, libc::PROT_READ | libc::PROT_EXEC),
-            (&self.plan.constants, libc::PROT_READ),
+            (&self.table.code, libc::PROT_READ | libc::PROT_EXEC),
+            (&self.table.constants, libc::PROT_READ),
         ] {
             let start = pointer::<c_void>(self.loaded.base + range.start);
             // SAFETY: whole pages of the loaded object.
@@ -337,21 +203,14 @@ impl Symbols {
     fn find_constructors(&mut self) {
         let mut first: Vec<(u32, usize)> = Vec::new();
         let (mut after, mut fini) = (Vec::new(), Vec::new());
-        for section in &self.natives.sections {
-            let list = || {
-                let start = self.loaded.base + section.at;
-                // SAFETY: the section is an array of addresses, filled in by now.
-                (0..section.size / 8).map(move |i| unsafe { *pointer::<usize>(start + i * 8) })
-            };
-            let name = &*section.name;
-            if name == ".init_array" {
-                after.extend(list());
-            } else if let Some(number) = name.strip_prefix(".init_array.") {
-                first.extend(list().map(|f| (number.parse().unwrap_or(65535), f)));
-            } else if name == ".preinit_array" {
-                first.extend(list().map(|f| (0, f)));
-            } else if name.starts_with(".fini_array") {
-                fini.extend(list());
+        for array in &self.table.arrays {
+            let start = self.loaded.base + array.at;
+            // SAFETY: the section is an array of addresses, filled in by now.
+            let list = (0..array.count).map(|i| unsafe { *pointer::<usize>(start + i * 8) });
+            match array.when {
+                When::First(number) => first.extend(list.map(|f| (number, f))),
+                When::Start => after.extend(list),
+                When::End => fini.extend(list),
             }
         }
         first.sort_by_key(|f| f.0);
@@ -377,8 +236,15 @@ impl Symbols {
     }
 }
 
+fn is_near(distance: usize) -> bool {
+    i32::try_from(distance as isize).is_ok()
+}
+
 /// Whether an address is in a library's data (not its code).
 fn is_library_data(address: usize) -> bool {
+    if address == 0 {
+        return false;
+    }
     // SAFETY: asks the loader; all-zero is a valid value of the structure.
     unsafe {
         let mut info: libc::Dl_info = std::mem::zeroed();

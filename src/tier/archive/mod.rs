@@ -3,11 +3,12 @@
 //! What: [`Archive`] reads an archive and its index. Members are LLVM bitcode, which is linked into
 //! the module when the program is read ([`choose_bitcode`]), or native objects, which are linked into the
 //! process when it starts: [`objects`] chooses and merges them, [`shared`] makes a shared object of
-//! them in memory and lets the system's loader load it, [`bind`] gives everything its address.
+//! them, which the system's loader loads, [`bind`] binds what leads out of it. [`kept`] keeps the
+//! object in the cache, so that a later run reads no archive.
 //!
 //! Why the system's loader and not LLVM's linker: it gives every thread its copy of thread-local
 //! variables in each of the four models, and unwinders find the tables by themselves; LLVM needs a
-//! runtime of its own for both,. Why
+//! runtime of its own for both. Why
 //! our own linker before it: no compiler or linker is needed where programs run, and symbols come
 //! from the guest and from our runtime, which the loader does not know.
 //!
@@ -15,8 +16,10 @@
 //! processors.
 
 mod bind;
+mod kept;
 mod objects;
 mod shared;
+mod table;
 
 pub use bind::{Resolve, Symbols};
 pub use objects::Natives;
@@ -24,9 +27,12 @@ pub use objects::Natives;
 use crate::ir::visit::Uses;
 use crate::ir::{GlobalRef, Linkage, Module};
 use crate::llvm::Input;
+use crate::llvm::cache::Shelf;
 use crate::support::error::Error;
 use hashbrown::HashMap;
+use memmap2::Mmap;
 use object::read::archive::ArchiveFile;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -52,12 +58,30 @@ pub struct Member {
     len: usize,
 }
 
+/// The bytes of a file.
+#[derive(Debug)]
+enum Contents {
+    Mapped(Mmap),
+    Read(Box<[u8]>),
+}
+
+impl Deref for Contents {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Contents::Mapped(bytes) => bytes,
+            Contents::Read(bytes) => bytes,
+        }
+    }
+}
+
 /// An archive that has been read.
 #[derive(Debug)]
 pub struct Archive {
     /// Where it is.
     pub path: PathBuf,
-    data: Box<[u8]>,
+    data: Contents,
     /// Its members, in their order.
     pub members: Vec<Member>,
     /// True for a single object file, which becomes part of the program in any case.
@@ -118,8 +142,11 @@ impl Archive {
             file: path.display().to_string(),
             cause,
         };
-        let data = std::fs::read(path).map_err(|e| fail(e.to_string()))?;
-        Self::parse(path, data.into()).map_err(fail)
+        let file = std::fs::File::open(path).map_err(|e| fail(e.to_string()))?;
+        // SAFETY: only read. Whoever changes an archive while it is linked breaks the program, as
+        // with every linker.
+        let data = unsafe { Mmap::map(&file) }.map_err(|e| fail(e.to_string()))?;
+        Self::parse(path, Contents::Mapped(data)).map_err(fail)
     }
 
     /// Takes a native object file for an archive of one member that is needed in any case.
@@ -139,7 +166,7 @@ impl Archive {
         };
         let mut archive = Archive {
             path: path.to_owned(),
-            data: data.into(),
+            data: Contents::Read(data.into()),
             members: vec![member],
             whole: true,
             index: HashMap::new(),
@@ -151,7 +178,7 @@ impl Archive {
         Ok(Arc::new(archive))
     }
 
-    fn parse(path: &Path, data: Box<[u8]>) -> Result<Arc<Archive>, String> {
+    fn parse(path: &Path, data: Contents) -> Result<Arc<Archive>, String> {
         let damaged = |e: object::read::Error| format!("damaged archive: {e}");
         let mut members = Vec::new();
         let mut starts = HashMap::new();
@@ -407,6 +434,30 @@ pub fn member_inputs(archives: &[Arc<Archive>], chosen: &[MemberId]) -> Option<V
         })
     };
     chosen.iter().map(input).collect()
+}
+
+/// Loads the native members that were chosen from these archives. `replaced` says whether the
+/// guest has its own definition in the place of a weak one (of a variable, if so); `place` is where
+/// the result is kept, and for what it holds beside the program and the archives.
+///
+/// # Errors
+/// What is not supported in a member; why the system does not load them.
+pub fn load(
+    natives: Natives,
+    archives: &[Arc<Archive>],
+    replaced: &dyn Fn(&str, bool) -> bool,
+    place: Option<(&Shelf, &[u8; 32])>,
+) -> Result<Symbols, Error> {
+    let mut object = shared::make(natives, replaced)?;
+    if let Some((shelf, key)) = place {
+        kept::put(shelf, key, archives, &mut object);
+    }
+    Symbols::load(object)
+}
+
+/// Loads what [`load`] kept in an earlier run, if that is still what it would make.
+pub fn load_kept(shelf: &Shelf, key: &[u8; 32]) -> Option<Symbols> {
+    Symbols::load_kept(kept::find(shelf, key)?)
 }
 
 /// Where Fortran's runtime is, when flang is installed: beside the newest compiler that is not

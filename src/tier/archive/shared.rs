@@ -1,78 +1,55 @@
-//! Makes one shared object of the merged members, in memory, and has the system load it.
+//! Makes one shared object of the merged members, which the system loads.
 //!
-//! The file holds the sections as they are in the members, room for cells and jumps, the program
-//! headers that the loader and unwinders read (thread-local template, unwind table), and only
-//! those dynamic relocations that the loader alone can do: the module's number and its offset from
-//! the thread pointer. Everything else is filled in afterwards by [`super::bind`], in place; so
-//! its one segment is loaded writable and protected then. Addresses in the file are offsets.
+//! The file holds the sections of the members, cells and jumps, and the program headers that the
+//! loader and unwinders read (thread-local template, unwind table). Every distance between two
+//! places of the object is final. Addresses of its own places, numbers of its thread-local block
+//! and offsets from the thread pointer are dynamic relocations, which the loader applies. What
+//! leads out of the object is written down in the [`Table`] and filled in by [`super::bind`], in
+//! place; so the one segment is loaded writable and protected then. Addresses in the file are
+//! offsets.
 //!
 //! Layouts are those of the System V ABI ("Object Files", "Dynamic Linking") and, for
 //! `.eh_frame_hdr`, of the Linux Standard Base, section 10.6.2.
 
-use super::objects::{Class, Natives, Relocation, Value};
+use super::objects::{Class, Natives, Relocation, Symbol, Value};
+use super::table::{self, Array, Choice, Gap, Global, Outside, Place, Table, When};
 use crate::support::error::Error;
-use crate::tier::loader;
+use crate::tier::loader::{self, HEADER, PROGRAM_HEADER, Segment, Writer, write};
 use hashbrown::HashMap;
 use object::elf;
-use std::ffi::{CString, c_void};
 use std::ops::Range;
 
 const PAGE: usize = 4096;
 /// Bytes of a jump: `jmp [rip + cell]`, padded.
-pub(super) const JUMP: usize = 8;
+const JUMP: usize = 8;
+/// Bytes of a dynamic relocation.
+const RELOCATION: usize = 24;
+
+/// A shared object, and what is left to do when it is loaded.
+#[derive(Debug)]
+pub(super) struct Object {
+    pub file: Vec<u8>,
+    pub table: Table,
+}
 
 /// Where the parts of the object are, as offsets from its base.
 #[derive(Debug, Default)]
-pub(super) struct Plan {
-    pub code: Range<usize>,
-    pub constants: Range<usize>,
-    pub jumps: usize,
-    pub cells: usize,
-    /// Cells that the loader fills: the module's number, the offset from the thread pointer.
-    pub module: usize,
-    pub offset: usize,
+struct Plan {
+    jumps: usize,
+    cells: usize,
+    /// The cell for the block's offset from the thread pointer.
+    thread: usize,
     /// The pair with which `__tls_get_addr` gives the start of the module's block.
-    pub block: usize,
+    block: usize,
     /// The initial bytes of a thread's block.
-    pub template: usize,
-    pub template_len: usize,
-    pub len: usize,
+    template: usize,
+    len: usize,
     /// Bytes and alignment of a thread's block.
-    pub tls: (usize, usize),
-}
-
-/// A loaded object.
-#[derive(Debug)]
-pub(super) struct Loaded {
-    pub base: usize,
-    handle: usize,
-    /// Not unloaded when this is dropped: exit handlers run later.
-    pub stays: bool,
-}
-
-impl Drop for Loaded {
-    fn drop(&mut self) {
-        if self.stays {
-            return;
-        }
-        // SAFETY: the handle is from dlopen and closed once; who holds this holds all that runs
-        // its code.
-        unsafe { libc::dlclose(self.handle as *mut c_void) };
-    }
-}
-
-impl Loaded {
-    /// This thread's address of a thread-local variable of the object.
-    pub fn thread_local(&self, name: &str) -> Option<usize> {
-        let name = CString::new(name).ok()?;
-        // SAFETY: the handle is open and the name a C string.
-        let p = unsafe { libc::dlsym(self.handle as *mut c_void, name.as_ptr()) } as usize;
-        (p != 0).then_some(p)
-    }
+    tls: (usize, usize),
 }
 
 /// What the relocations need besides the sections.
-pub(super) struct Needs {
+struct Needs {
     cells: u32,
     jumps: u32,
     block: bool,
@@ -158,46 +135,44 @@ fn needs(natives: &mut Natives) -> Result<Needs, String> {
     Ok(needs)
 }
 
-/// A growing file.
-struct Writer(Vec<u8>);
-
-impl Writer {
-    fn align(&mut self, to: usize) -> usize {
-        let len = self.0.len().next_multiple_of(to);
-        self.0.resize(len, 0);
-        len
-    }
-    fn put(&mut self, values: &[u64]) {
-        for v in values {
-            self.0.extend(v.to_le_bytes());
-        }
-    }
-    fn put32(&mut self, values: &[u32]) {
-        for v in values {
-            self.0.extend(v.to_le_bytes());
-        }
-    }
-}
-
 fn bytes(natives: &Natives, section: usize) -> &[u8] {
     let s = &natives.sections[section];
     let (archive, member) = &natives.members[s.member as usize];
     &archive.bytes(*member)[s.bytes.0..s.bytes.0 + s.bytes.1]
 }
 
-/// Places every section, writes the object and loads it.
+/// Places every section and writes the object. `replaced` says whether the guest has its own
+/// definition in the place of a weak one, of which it is told whether it is a variable.
 ///
 /// # Errors
-/// What is not supported in a member, or why the system does not load it.
-pub(super) fn load(natives: &mut Natives) -> Result<(Plan, Loaded), Error> {
-    let file = natives_name(natives);
-    let fail = |cause: String| Error::Input { file, cause };
+/// What is not supported in a member.
+pub(super) fn make(
+    mut natives: Natives,
+    replaced: &dyn Fn(&str, bool) -> bool,
+) -> Result<Object, Error> {
+    let file = natives_name(&natives);
+    let made = make_object(&mut natives, replaced);
+    made.map_err(|cause| Error::Input { file, cause })
+}
+
+fn make_object(
+    natives: &mut Natives,
+    replaced: &dyn Fn(&str, bool) -> bool,
+) -> Result<Object, String> {
     natives.place_commons();
-    let needs = match needs(natives) {
-        Ok(needs) => needs,
-        Err(cause) => return Err(fail(cause)),
-    };
+    for symbol in &mut natives.symbols {
+        let ours = symbol.weak && !symbol.tls && symbol.value != Value::Undefined;
+        if ours && replaced(&symbol.name, symbol.data) {
+            symbol.value = Value::Undefined;
+            symbol.ifunc = false;
+        }
+    }
+    let needs = needs(natives)?;
     let mut plan = Plan::default();
+    let mut table = Table {
+        file: natives_name(natives),
+        ..Table::default()
+    };
     let of = |class: Class, natives: &Natives| -> Vec<usize> {
         let all = 0..natives.sections.len();
         all.filter(|&i| natives.sections[i].class == class)
@@ -213,7 +188,7 @@ pub(super) fn load(natives: &mut Natives) -> Result<(Plan, Loaded), Error> {
     }
     let exported = exported(natives);
     let mut names = vec![0u8];
-    let mut out = Writer(vec![0; 64 + 6 * 56]);
+    let mut out = Writer(vec![0; HEADER + 5 * PROGRAM_HEADER]);
     // Symbols: thread-local variables, which the guest asks the loader for.
     let symbols_at = out.align(8);
     out.put(&[0, 0, 0]);
@@ -236,10 +211,8 @@ pub(super) fn load(natives: &mut Natives) -> Result<(Plan, Loaded), Error> {
     let names_len = names.len();
     out.0.extend(names);
     let dynamic_at = out.align(16);
-    let dynamic_len = 10 * 16;
+    let dynamic_len = 11 * 16;
     out.0.resize(dynamic_at + dynamic_len, 0);
-    let relocations_at = out.align(8);
-    out.0.resize(relocations_at + 2 * 24, 0);
     let unwind_sections = of(Class::Unwind, natives);
     let header_at = out.align(4);
     let entries: usize = unwind_sections
@@ -248,7 +221,7 @@ pub(super) fn load(natives: &mut Natives) -> Result<(Plan, Loaded), Error> {
         .sum();
     out.0.resize(header_at + 12 + entries * 8, 0);
 
-    plan.code.start = out.align(PAGE);
+    table.code.start = out.align(PAGE);
     for i in of(Class::Code, natives) {
         natives.sections[i].at = out.align(natives.sections[i].align);
         let b = bytes(natives, i);
@@ -256,8 +229,8 @@ pub(super) fn load(natives: &mut Natives) -> Result<(Plan, Loaded), Error> {
     }
     plan.jumps = out.align(16);
     out.0.resize(plan.jumps + needs.jumps as usize * JUMP, 0xcc);
-    plan.code.end = out.align(PAGE);
-    plan.constants.start = plan.code.end;
+    table.code.end = out.align(PAGE);
+    table.constants.start = table.code.end;
     for i in of(Class::Constant, natives) {
         natives.sections[i].at = out.align(natives.sections[i].align);
         let b = bytes(natives, i);
@@ -273,13 +246,13 @@ pub(super) fn load(natives: &mut Natives) -> Result<(Plan, Loaded), Error> {
         out.0.extend_from_slice(b);
     }
     out.put32(&[0]);
-    plan.constants.end = out.align(PAGE);
+    table.constants.end = out.align(PAGE);
     plan.cells = out.0.len();
     out.0.resize(plan.cells + needs.cells as usize * 8, 0);
-    plan.module = out.0.len();
-    plan.offset = plan.module + 8;
-    plan.block = plan.module + 16;
-    out.0.resize(plan.module + 32, 0);
+    table.cells = plan.cells;
+    plan.thread = out.0.len();
+    plan.block = plan.thread + 8;
+    out.0.resize(plan.block + 16, 0);
     for i in of(Class::Data, natives) {
         natives.sections[i].at = out.align(natives.sections[i].align);
         let b = bytes(natives, i);
@@ -293,27 +266,49 @@ pub(super) fn load(natives: &mut Natives) -> Result<(Plan, Loaded), Error> {
     }
     plan.template = template_at;
     let template_len = out.0.len() - template_at;
-    plan.template_len = template_len;
-    let file_len = out.0.len();
-    plan.len = file_len;
+    table.template = template_at..out.0.len();
+    // The relocations' number is known only when all sections, the empty ones too, have a place.
+    let relocations_at = out.align(8);
+    let room = relocation_bound(natives) * RELOCATION;
+    plan.len = relocations_at + room;
     for i in of(Class::Zero, natives) {
         let s = &mut natives.sections[i];
         s.at = plan.len.next_multiple_of(s.align);
         plan.len = s.at + s.size;
     }
-
     let tls = plan.tls.0 > 0;
-    let mut relocations = Vec::new();
-    if tls {
-        relocations.push((plan.module, elf::R_X86_64_DTPMOD64.0));
+    let static_tls = needs.static_tls && tls;
+    if static_tls {
+        table.thread = Some(plan.thread);
     }
-    if needs.static_tls && tls {
-        relocations.push((plan.offset, elf::R_X86_64_TPOFF64.0));
+    table.arrays = arrays(natives);
+    let mut filler = Filler {
+        natives,
+        plan: &plan,
+        out: &mut out.0,
+        table,
+        outside: HashMap::new(),
+        relative: Vec::new(),
+        others: Vec::new(),
+    };
+    filler.globals();
+    filler.cells(&needs, tls)?;
+    filler.relocate()?;
+    let (table, relative, others) = (filler.table, filler.relative, filler.others);
+    let count = relative.len();
+    let relative = relative.iter().map(|&(at, addend)| {
+        [
+            at as u64,
+            u64::from(elf::R_X86_64_RELATIVE.0),
+            addend as u64,
+        ]
+    });
+    for entry in relative.chain(others) {
+        out.put(&entry);
     }
-    for (i, (at, kind)) in relocations.iter().enumerate() {
-        let entry = [*at as u64, u64::from(*kind), 0];
-        write(&mut out.0, relocations_at + i * 24, &entry);
-    }
+    let relocations_len = out.0.len() - relocations_at;
+    debug_assert!(relocations_len <= room, "a relocation has no room");
+    let file_len = out.0.len();
     let dynamic = [
         (elf::DT_HASH.0, hash_at),
         (elf::DT_STRTAB.0, names_at),
@@ -321,12 +316,10 @@ pub(super) fn load(natives: &mut Natives) -> Result<(Plan, Loaded), Error> {
         (elf::DT_STRSZ.0, names_len),
         (elf::DT_SYMENT.0, 24),
         (elf::DT_RELA.0, relocations_at),
-        (elf::DT_RELASZ.0, relocations.len() * 24),
-        (elf::DT_RELAENT.0, 24),
-        (
-            elf::DT_FLAGS.0,
-            if needs.static_tls && tls { 16 } else { 0 },
-        ),
+        (elf::DT_RELASZ.0, relocations_len),
+        (elf::DT_RELAENT.0, RELOCATION),
+        (elf::DT_RELACOUNT.0, count),
+        (elf::DT_FLAGS.0, if static_tls { 16 } else { 0 }),
     ];
     for (i, (tag, value)) in dynamic.iter().enumerate() {
         write(
@@ -344,24 +337,350 @@ pub(super) fn load(natives: &mut Natives) -> Result<(Plan, Loaded), Error> {
         entries,
     );
     let header_len = 12 + entries * 8;
-    headers(
+    let segment = |kind, at, len, align| Segment {
+        kind,
+        at,
+        file: len,
+        memory: len,
+        align,
+    };
+    loader::headers(
         &mut out.0,
         &[
-            (elf::PT_LOAD.0, 0, file_len, plan.len, PAGE),
-            (elf::PT_DYNAMIC.0, dynamic_at, dynamic_len, dynamic_len, 8),
-            (elf::PT_GNU_STACK.0, 0, 0, 0, 16),
-            (elf::PT_GNU_EH_FRAME.0, header_at, header_len, header_len, 4),
-            (
-                if tls { elf::PT_TLS.0 } else { elf::PT_NULL.0 },
-                template_at,
-                template_len,
-                plan.tls.0,
-                plan.tls.1.max(1),
-            ),
+            Segment {
+                memory: plan.len,
+                ..segment(elf::PT_LOAD.0, 0, file_len, PAGE)
+            },
+            segment(elf::PT_DYNAMIC.0, dynamic_at, dynamic_len, 8),
+            segment(elf::PT_GNU_STACK.0, 0, 0, 16),
+            segment(elf::PT_GNU_EH_FRAME.0, header_at, header_len, 4),
+            Segment {
+                memory: plan.tls.0,
+                ..segment(
+                    if tls { elf::PT_TLS.0 } else { elf::PT_NULL.0 },
+                    template_at,
+                    template_len,
+                    plan.tls.1.max(1),
+                )
+            },
         ],
     );
-    let loaded = open(&out.0).map_err(fail)?;
-    Ok((plan, loaded))
+    Ok(Object { file: out.0, table })
+}
+
+/// No fewer dynamic relocations than the object gets: one for each absolute address and cell.
+fn relocation_bound(natives: &Natives) -> usize {
+    let absolute = |r: &&Relocation| r.kind == elf::R_X86_64_64.0;
+    let cells = |s: &Symbol| {
+        let numbers = [s.got, s.pair, s.offset];
+        numbers.iter().filter(|&&n| n != 0).count()
+    };
+    let symbols: usize = natives.symbols.iter().map(cells).sum();
+    natives.relocations.iter().filter(absolute).count() + symbols + 2
+}
+
+/// The arrays of constructors and destructors.
+fn arrays(natives: &Natives) -> Vec<Array> {
+    let when = |name: &str| {
+        if name == ".init_array" {
+            Some(When::Start)
+        } else if let Some(number) = name.strip_prefix(".init_array.") {
+            Some(When::First(number.parse().unwrap_or(65535)))
+        } else if name == ".preinit_array" {
+            Some(When::First(0))
+        } else {
+            name.starts_with(".fini_array").then_some(When::End)
+        }
+    };
+    let sections = natives.sections.iter();
+    sections
+        .filter_map(|s| {
+            Some(Array {
+                when: when(&s.name)?,
+                at: s.at,
+                count: s.size / 8,
+            })
+        })
+        .collect()
+}
+
+/// What a symbol stands for when the object is made.
+#[derive(Clone, Copy)]
+enum Target {
+    /// A place in the object.
+    Own(usize),
+    /// An offset in a thread's block.
+    Thread(usize),
+    /// A number.
+    Absolute(usize),
+    /// A number in [`Table::outside`].
+    Outside(u32),
+}
+
+/// Fills in what is known, and writes down what is not.
+struct Filler<'a> {
+    natives: &'a Natives,
+    plan: &'a Plan,
+    out: &'a mut [u8],
+    table: Table,
+    /// Numbers in [`Table::outside`], by symbol.
+    outside: HashMap<u32, u32>,
+    /// Places that hold an address of the object's own: which, and its offset.
+    relative: Vec<(usize, usize)>,
+    /// The other dynamic relocations.
+    others: Vec<[u64; 3]>,
+}
+
+impl Filler<'_> {
+    fn jump(&self, symbol: &Symbol) -> usize {
+        self.plan.jumps + (symbol.jump as usize - 1) * JUMP
+    }
+
+    fn cell(&self, number: u32) -> usize {
+        self.plan.cells + (number as usize - 1) * 8
+    }
+
+    fn target(&mut self, number: u32) -> Result<Target, String> {
+        let natives = self.natives;
+        let symbol = &natives.symbols[number as usize];
+        Ok(match symbol.value {
+            Value::Section(s, at) => {
+                let section = &natives.sections[s as usize];
+                match section.class {
+                    Class::Tls | Class::TlsZero => Target::Thread(section.at + at),
+                    _ if symbol.ifunc => Target::Own(self.jump(symbol)),
+                    _ => Target::Own(section.at + at),
+                }
+            }
+            Value::Absolute(a) => Target::Absolute(a),
+            Value::Gone => Target::Absolute(0),
+            Value::Undefined if symbol.name.is_empty() => Target::Absolute(0),
+            Value::Undefined if &*symbol.name == "_GLOBAL_OFFSET_TABLE_" => {
+                Target::Own(self.plan.cells)
+            }
+            Value::Undefined if symbol.tls => {
+                return Err(format!(
+                    "{} uses the thread-local variable `{}` of the program, which is not supported",
+                    natives.member_name(symbol.user),
+                    symbol.name
+                ));
+            }
+            Value::Undefined => {
+                let list = &mut self.table.outside;
+                let at = *self.outside.entry(number).or_insert_with(|| {
+                    list.push(Outside {
+                        name: symbol.name.to_string(),
+                        weak: symbol.weak,
+                        user: natives.member_name(symbol.user),
+                    });
+                    list.len() as u32 - 1
+                });
+                Target::Outside(at)
+            }
+        })
+    }
+
+    /// Lists the global symbols by name.
+    fn globals(&mut self) {
+        let natives = self.natives;
+        let mut names: Vec<_> = natives.globals.iter().collect();
+        names.sort_unstable();
+        for (name, &number) in names {
+            let symbol = &natives.symbols[number as usize];
+            let place = match symbol.value {
+                Value::Section(..) if symbol.tls => Place::ThreadLocal,
+                Value::Section(..) if symbol.ifunc => Place::At(self.jump(symbol)),
+                Value::Section(s, at) => Place::At(natives.sections[s as usize].at + at),
+                Value::Absolute(a) => Place::Absolute(a),
+                Value::Undefined | Value::Gone => continue,
+            };
+            let start = self.table.names.len() as u32;
+            self.table.names.push_str(name);
+            self.table.globals.push(Global {
+                name: start..self.table.names.len() as u32,
+                place,
+            });
+        }
+    }
+
+    fn gap(&mut self, at: usize, value: table::Value, addend: i64) {
+        self.table.gaps.push(Gap { at, value, addend });
+    }
+
+    /// Has the loader write the number of the module's thread-local block, or an offset in it from
+    /// the thread pointer.
+    fn by_loader(&mut self, at: usize, kind: elf::RelocationType, addend: usize) {
+        let entry = [at as u64, u64::from(kind.0), addend as u64];
+        self.others.push(entry);
+    }
+
+    /// Fills the cells and jumps.
+    fn cells(&mut self, needs: &Needs, tls: bool) -> Result<(), String> {
+        let natives = self.natives;
+        if self.table.thread.is_some() {
+            self.by_loader(self.plan.thread, elf::R_X86_64_TPOFF64, 0);
+        }
+        if needs.block && tls {
+            self.by_loader(self.plan.block, elf::R_X86_64_DTPMOD64, 0);
+        }
+        for (number, symbol) in natives.symbols.iter().enumerate() {
+            if symbol.got == 0 && symbol.pair == 0 && symbol.offset == 0 {
+                continue;
+            }
+            let target = self.target(number as u32)?;
+            if symbol.got != 0 {
+                let at = self.cell(symbol.got);
+                match target {
+                    _ if symbol.ifunc && symbol.value != Value::Undefined => {
+                        if let Value::Section(s, offset) = symbol.value {
+                            let resolver = natives.sections[s as usize].at + offset;
+                            self.table.choices.push(Choice { cell: at, resolver });
+                        }
+                    }
+                    Target::Own(value) => self.relative.push((at, value)),
+                    Target::Thread(value) | Target::Absolute(value) => {
+                        write(self.out, at, &[value as u64]);
+                    }
+                    Target::Outside(n) => self.gap(at, table::Value::Address(n), 0),
+                }
+            }
+            let in_block = match target {
+                Target::Thread(value) => value,
+                _ => 0,
+            };
+            if symbol.pair != 0 {
+                let at = self.cell(symbol.pair);
+                self.by_loader(at, elf::R_X86_64_DTPMOD64, 0);
+                write(self.out, at + 8, &[in_block as u64]);
+            }
+            if symbol.offset != 0 {
+                let at = self.cell(symbol.offset);
+                self.by_loader(at, elf::R_X86_64_TPOFF64, in_block);
+            }
+            if symbol.jump != 0 {
+                let at = self.jump(symbol);
+                // jmp [rip + distance], counted from the end of the six bytes; two-byte nop
+                let distance = self.cell(symbol.got).wrapping_sub(at + 6) as u32;
+                let mut code = [0xff, 0x25, 0, 0, 0, 0, 0x66, 0x90];
+                code[2..6].copy_from_slice(&distance.to_le_bytes());
+                self.out[at..at + JUMP].copy_from_slice(&code);
+            }
+        }
+        Ok(())
+    }
+
+    /// Applies the members' relocations (AMD64 supplement of the System V ABI, table 4.9).
+    fn relocate(&mut self) -> Result<(), String> {
+        let natives = self.natives;
+        for r in &natives.relocations {
+            let section = &natives.sections[r.section as usize];
+            let symbol = &natives.symbols[r.symbol as usize];
+            if symbol.value == Value::Gone {
+                // Unwind records of a function that another member has; nothing leads to them.
+                continue;
+            }
+            let kind = elf::RelocationType(r.kind);
+            let wide = matches!(
+                kind,
+                elf::R_X86_64_64
+                    | elf::R_X86_64_PC64
+                    | elf::R_X86_64_DTPOFF64
+                    | elf::R_X86_64_TPOFF64
+                    | elf::R_X86_64_GOTOFF64
+            );
+            let filled = !matches!(section.class, Class::Zero | Class::TlsZero);
+            if !filled || r.offset + if wide { 8 } else { 4 } > section.bytes.1 {
+                return Err("damaged object: a relocation outside of its section".into());
+            }
+            let at = match section.class {
+                Class::Tls => self.plan.template + section.at + r.offset,
+                _ => section.at + r.offset,
+            };
+            let addend = r.addend;
+            let add = |value: usize| value.wrapping_add(addend as usize);
+            let target = self.target(r.symbol)?;
+            let cell = |this: &Self, number: u32| add(this.cell(number)).wrapping_sub(at);
+            // What is in the object, at an absolute or a relative position.
+            let number = match (kind, target) {
+                (elf::R_X86_64_NONE, _) => continue,
+                (elf::R_X86_64_64, Target::Own(value)) => {
+                    self.relative.push((at, add(value)));
+                    continue;
+                }
+                (elf::R_X86_64_64, Target::Thread(value) | Target::Absolute(value)) => add(value),
+                (elf::R_X86_64_64, Target::Outside(n)) => {
+                    self.gap(at, table::Value::Address(n), addend);
+                    continue;
+                }
+                (elf::R_X86_64_PC64, Target::Outside(n)) => {
+                    self.gap(at, table::Value::Distance(n), addend);
+                    continue;
+                }
+                (elf::R_X86_64_PLT32, Target::Outside(_)) if symbol.jump != 0 => {
+                    add(self.jump(symbol)).wrapping_sub(at)
+                }
+                (elf::R_X86_64_PLT32 | elf::R_X86_64_PC32, Target::Outside(n)) => {
+                    let jump = (symbol.jump != 0).then(|| self.jump(symbol));
+                    self.gap(at, table::Value::Near(n, jump), addend);
+                    continue;
+                }
+                (
+                    elf::R_X86_64_PC64 | elf::R_X86_64_PC32 | elf::R_X86_64_PLT32,
+                    Target::Own(value),
+                ) => add(value).wrapping_sub(at),
+                (
+                    elf::R_X86_64_GOTPCREL | elf::R_X86_64_GOTPCRELX | elf::R_X86_64_REX_GOTPCRELX,
+                    _,
+                ) => cell(&*self, symbol.got),
+                (elf::R_X86_64_TLSGD, _) => cell(&*self, symbol.pair),
+                (elf::R_X86_64_TLSLD, _) => add(self.plan.block).wrapping_sub(at),
+                (elf::R_X86_64_GOTTPOFF, _) => cell(&*self, symbol.offset),
+                (
+                    elf::R_X86_64_DTPOFF32 | elf::R_X86_64_DTPOFF64,
+                    Target::Thread(value) | Target::Absolute(value),
+                ) => add(value),
+                (elf::R_X86_64_TPOFF32, Target::Thread(value)) => {
+                    let value = add(value) as i64;
+                    self.gap(at, table::Value::Thread { wide: false }, value);
+                    continue;
+                }
+                (elf::R_X86_64_TPOFF64, Target::Thread(value)) => {
+                    let value = add(value) as i64;
+                    self.gap(at, table::Value::Thread { wide: true }, value);
+                    continue;
+                }
+                (elf::R_X86_64_GOTPC32, _) => add(self.plan.cells).wrapping_sub(at),
+                (elf::R_X86_64_GOTOFF64, Target::Own(value)) => {
+                    add(value).wrapping_sub(self.plan.cells)
+                }
+                (elf::R_X86_64_GOTOFF64, Target::Outside(n)) => {
+                    self.gap(at, table::Value::FromCells(n), addend);
+                    continue;
+                }
+                (other, _) => {
+                    return Err(format!(
+                        "{} has a relocation of type {} to `{}`, which is not supported",
+                        natives.member_name(section.member),
+                        other.0,
+                        symbol.name
+                    ));
+                }
+            };
+            if wide {
+                write(self.out, at, &[number as u64]);
+                continue;
+            }
+            let Ok(short) = i32::try_from(number as isize) else {
+                return Err(format!(
+                    "{} cannot reach `{}` directly; compile it with -fPIC",
+                    natives.member_name(section.member),
+                    symbol.name
+                ));
+            };
+            self.out[at..at + 4].copy_from_slice(&short.to_le_bytes());
+        }
+        Ok(())
+    }
 }
 
 fn natives_name(natives: &Natives) -> String {
@@ -384,39 +703,6 @@ fn exported(natives: &Natives) -> Vec<(Box<str>, usize, usize)> {
         .collect();
     list.sort();
     list
-}
-
-fn write(out: &mut [u8], at: usize, values: &[u64]) {
-    for (i, v) in values.iter().enumerate() {
-        out[at + i * 8..at + i * 8 + 8].copy_from_slice(&v.to_le_bytes());
-    }
-}
-
-/// ELF and program headers: kind, offset, bytes in the file, bytes in memory, alignment.
-fn headers(out: &mut [u8], programs: &[(u32, usize, usize, usize, usize)]) {
-    let mut head = Writer(Vec::new());
-    // Class 64, little-endian, version 1.
-    head.0.extend(b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0");
-    head.put32(&[
-        u32::from(elf::ET_DYN.0) | u32::from(elf::EM_X86_64.0) << 16,
-        1,
-    ]);
-    head.put(&[0, 64, 0]);
-    // Flags; sizes of this header and of a program header; their number; no sections.
-    head.put32(&[0, 64 | 56 << 16, programs.len() as u32 | 64 << 16, 0]);
-    for &(kind, at, file, memory, align) in programs {
-        // Readable and writable; code is made executable when it is complete.
-        head.put32(&[kind, 6]);
-        head.put(&[
-            at as u64,
-            at as u64,
-            at as u64,
-            file as u64,
-            memory as u64,
-            align as u64,
-        ]);
-    }
-    out[..head.0.len()].copy_from_slice(&head.0);
 }
 
 /// The records of an `.eh_frame` section: where each lies, and whether it describes a function.
@@ -470,7 +756,7 @@ fn unwind_header(
     }
     table.sort_unstable();
     table.truncate(room);
-    let mut header = Writer(Vec::new());
+    let mut header = Writer::default();
     // Version; relative to itself, 4 bytes; a 4-byte count; entries relative to the header.
     header.0.extend([1, 0x1b, 0x03, 0x3b]);
     header.put32(&[(unwind as i64 - (at as i64 + 4)) as u32, table.len() as u32]);
@@ -479,27 +765,4 @@ fn unwind_header(
         header.put32(&[relative(start), relative(record as i64)]);
     }
     out[at..at + header.0.len()].copy_from_slice(&header.0);
-}
-
-/// Gives the file to the loader, which runs no code of the object: it names no initialisers.
-fn open(file: &[u8]) -> Result<Loaded, String> {
-    let handle = loader::open_bytes(file, libc::RTLD_NOW | libc::RTLD_GLOBAL)?;
-    let mut map: *mut LinkMap = std::ptr::null_mut();
-    // SAFETY: the handle is open, and the loader's structure lives as long.
-    unsafe {
-        if libc::dlinfo(handle, libc::RTLD_DI_LINKMAP, (&raw mut map).cast()) != 0 {
-            return Err("the loader does not say where it is".into());
-        }
-        Ok(Loaded {
-            base: (*map).base,
-            handle: handle as usize,
-            stays: false,
-        })
-    }
-}
-
-/// The start of the loader's `struct link_map` (`link.h`).
-#[repr(C)]
-struct LinkMap {
-    base: usize,
 }

@@ -1,0 +1,109 @@
+//! Keeps the shared object of a program's archive members in the program's place in the cache.
+//!
+//! A start then reads no archive, merges nothing and copies nothing: the loader maps the file. What
+//! was chosen depends on the program, which the cache's key stands for, on everything in `key`
+//! ([`find`]), and on the archives. These may be large (flang's runtime has 29 MB), so they are
+//! known by path, size, time and inode, as build systems know them, and not by their contents.
+
+use super::Archive;
+use super::shared::Object;
+use super::table::Table;
+use crate::llvm::cache::Shelf;
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The names of the two entries: the table and what it belongs to; the object itself.
+const TABLE: &str = "members";
+const OBJECT: &str = "members.so";
+
+/// What an earlier run made.
+#[derive(Debug)]
+pub struct Kept {
+    pub(super) file: File,
+    pub(super) table: Table,
+}
+
+/// What is stored beside the object.
+#[derive(Serialize, Deserialize)]
+struct Entry {
+    key: [u8; 32],
+    archives: Vec<Identity>,
+    /// The object's checksum.
+    sum: [u8; 32],
+    table: Table,
+}
+
+/// An archive as it was when its members were taken.
+#[derive(PartialEq, Eq, Serialize, Deserialize)]
+struct Identity {
+    path: PathBuf,
+    size: u64,
+    modified: (i64, i64),
+    inode: (u64, u64),
+}
+
+impl Identity {
+    fn of(path: &Path) -> Option<Identity> {
+        let meta = std::fs::metadata(path).ok()?;
+        Some(Identity {
+            path: std::path::absolute(path).ok()?,
+            size: meta.size(),
+            modified: (meta.mtime(), meta.mtime_nsec()),
+            inode: (meta.dev(), meta.ino()),
+        })
+    }
+
+    fn is_current(&self) -> bool {
+        Identity::of(&self.path).is_some_and(|now| now == *self)
+    }
+}
+
+/// What was kept for the same `key`, if the archives are as they were.
+pub fn find(shelf: &Shelf, key: &[u8; 32]) -> Option<Kept> {
+    let entry: Entry = postcard::from_bytes(&shelf.bytes(TABLE)?).ok()?;
+    if entry.key != *key || !entry.archives.iter().all(Identity::is_current) {
+        return None;
+    }
+    // The file that is checked is the file that is loaded, even if another one takes its name.
+    let mut file = shelf.open_file(OBJECT)?;
+    (checksum(&mut file)? == entry.sum).then_some(Kept {
+        file,
+        table: entry.table,
+    })
+}
+
+fn checksum(file: &mut File) -> Option<[u8; 32]> {
+    let mut hash = blake3::Hasher::new();
+    // Enough for the hash to use vectors, and little memory.
+    let mut buffer = vec![0; 128 << 10];
+    loop {
+        match file.read(&mut buffer).ok()? {
+            0 => return Some(*hash.finalize().as_bytes()),
+            n => hash.update(&buffer[..n]),
+        };
+    }
+}
+
+/// Keeps an object that was made of members of these archives.
+pub(super) fn put(shelf: &Shelf, key: &[u8; 32], archives: &[Arc<Archive>], object: &mut Object) {
+    let identities: Option<Vec<_>> = archives.iter().map(|a| Identity::of(&a.path)).collect();
+    let Some(archives) = identities else {
+        return;
+    };
+    let mut entry = Entry {
+        key: *key,
+        archives,
+        sum: *blake3::hash(&object.file).as_bytes(),
+        table: std::mem::take(&mut object.table),
+    };
+    // A path that is no text cannot be stored: nothing is kept then.
+    if let Ok(bytes) = postcard::to_allocvec(&entry) {
+        shelf.put_file(OBJECT, &object.file);
+        shelf.put_bytes(TABLE, &bytes);
+    }
+    object.table = std::mem::take(&mut entry.table);
+}
