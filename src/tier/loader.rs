@@ -266,9 +266,17 @@ fn open_bytes(bytes: &[u8], flags: c_int) -> Result<*mut c_void, String> {
         while done < bytes.len() {
             let n = libc::write(fd, bytes[done..].as_ptr().cast(), bytes.len() - done);
             if n <= 0 {
+                let too_large = *libc::__errno_location() == libc::EFBIG;
                 let cause = system();
                 libc::close(fd);
-                return Err(cause);
+                return Err(if too_large {
+                    let len = bytes.len();
+                    format!(
+                        "the limit of a file's size (ulimit -f) is below the {len} bytes it needs"
+                    )
+                } else {
+                    cause
+                });
             }
             done += n as usize;
         }

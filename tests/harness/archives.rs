@@ -477,11 +477,13 @@ fn kept() -> Result<(), String> {
         let mut command = Command::new("sh");
         command.current_dir(&p.0).args(["-c", &script]);
         command.env("OMPVM_CACHE_DIR", "cache");
-        command.stdout(std::process::Stdio::piped()).spawn()
+        command.stdout(std::process::Stdio::piped());
+        command.stderr(std::process::Stdio::piped()).spawn()
     };
-    // No room to keep anything, then many at once.
+    // Many at once with an empty cache, then what they kept where no file may be written. Without it
+    // the members have no place there.
     let _ = std::fs::remove_dir_all(p.0.join("cache"));
-    for limits in [&["ulimit -f 1;"][..], &[""; 6], &[""; 6]] {
+    for limits in [&[""; 6][..], &[""; 6], &["ulimit -f 1;"]] {
         let started: Result<Vec<_>, _> = limits.iter().map(|limit| start(limit)).collect();
         for child in started.map_err(|e| e.to_string())? {
             let output = child.wait_with_output().map_err(|e| e.to_string())?;
@@ -489,6 +491,13 @@ fn kept() -> Result<(), String> {
                 return Err(format!("{limits:?}: {output:?}"));
             }
         }
+    }
+    let _ = std::fs::remove_dir_all(p.0.join("cache"));
+    let child = start("ulimit -f 1;").map_err(|e| e.to_string())?;
+    let output = child.wait_with_output().map_err(|e| e.to_string())?;
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    if output.status.code() != Some(125) || !stderr.contains("ulimit -f") {
+        return Err(format!("should name the limit: {output:?}"));
     }
     Ok(())
 }
