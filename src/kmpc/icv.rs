@@ -234,6 +234,12 @@ pub struct Settings {
     pub max_task_priority: i32,
 }
 
+impl Default for Settings {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Settings {
     /// The settings of an empty environment.
     pub fn new() -> Self {

@@ -155,7 +155,10 @@ mod tests {
             let here = &raw const name as usize;
             tell.send((name, signal_stack() as usize, here))
         };
-        spawn("omp-7".into(), 1 << 20, 0, move || drop(work())).unwrap();
+        spawn("omp-7".into(), 1 << 20, 0, move || {
+            let _ = work();
+        })
+        .unwrap();
         let (name, signals, here) = told.recv().unwrap();
         assert!(name.starts_with(b"omp-7\0"));
         assert!((signals - (1 << 20)..signals).contains(&here));

@@ -122,7 +122,7 @@ impl ArgumentVector {
         let pointers = strings.iter().map(|a| a.as_ptr().cast_mut());
         ArgumentVector {
             pointers: pointers.chain([ptr::null_mut()]).collect(),
-            strings: strings,
+            strings,
         }
     }
 

@@ -436,7 +436,7 @@ unsafe fn linked(path: *const c_char) -> Option<&'static CStr> {
     let known = KNOWN.get()?;
     // SAFETY: a text of the caller's, or null.
     (!path.is_null() && is_own_link(unsafe { CStr::from_ptr(path) }))
-        .then(|| known.restart.file.as_c_str())
+        .then_some(known.restart.file.as_c_str())
 }
 
 unsafe fn copy(file: &CStr, to: *mut c_char, size: usize) -> isize {
