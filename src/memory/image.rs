@@ -116,8 +116,8 @@ pub struct Image {
     jumps: Mutex<HashMap<usize, Jump>>,
     /// Addresses for labels and, where tools are told of calls, for these.
     pub places: Places,
-    _data: Mapping,
-    _constants: Mapping,
+    data: Mapping,
+    constants: Mapping,
     serial: u64,
     /// Where compiled code finds a thread's block, chosen at the first question.
     fast_tls: OnceLock<Option<usize>>,
@@ -253,8 +253,8 @@ impl Image {
             jumps: Mutex::default(),
             ifunc_cells: module.ifuncs.keys().map(|_| AtomicUsize::new(0)).collect(),
             places,
-            _data: data,
-            _constants: constants,
+            data,
+            constants,
             serial: SERIAL.fetch_add(1, Ordering::Relaxed),
             fast_tls: OnceLock::new(),
             #[cfg(feature = "vm")]
@@ -279,12 +279,12 @@ impl Image {
             // SAFETY: the mapping was made for it.
             unsafe { bounds.write(&constructors, &destructors) };
         }
-        if this._constants.len > 0 {
+        if this.constants.len > 0 {
             // SAFETY: our own mapping, fully written.
             unsafe {
                 libc::mprotect(
-                    this._constants.base as *mut c_void,
-                    this._constants.len,
+                    this.constants.base as *mut c_void,
+                    this.constants.len,
                     libc::PROT_READ,
                 );
             }
@@ -382,6 +382,11 @@ impl Image {
         } else {
             Some(&self.funcs[n as usize - 1])
         }
+    }
+
+    /// Where the constants and the data lie: start and length of each.
+    pub fn segments(&self) -> [(usize, usize); 2] {
+        [&self.constants, &self.data].map(|m| (m.base, m.len))
     }
 
     /// The address of a variable that is not thread_local; 0 for an undefined weak one.

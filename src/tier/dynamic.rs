@@ -9,7 +9,10 @@
 //! Native libraries that ask for a symbol of the whole program find the guest's, too (`interpose` binds their
 //! calls to [`for_libraries`]); everything else goes on to the C library, with the caller that it looks at.
 //!
-//! Left out: versions of the guest's symbols; `dl_iterate_phdr`, which lists files.
+//! `dl_iterate_phdr` lists the guest's constants and data as the executable's segments, in the place of ours: a
+//! collector finds its roots there.
+//!
+//! Left out: versions of the guest's symbols.
 
 use super::link::{Environment, Runtime};
 use crate::interp;
@@ -22,7 +25,7 @@ use std::arch::naked_asm;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::hint::black_box;
 use std::ptr;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// A running program.
 struct Program {
@@ -35,6 +38,8 @@ struct Program {
     /// Symbols as the loader keeps them, for `dladdr1`, by their addresses.
     entries: HashMap<usize, Box<Symbol>>,
     names: HashMap<usize, CString>,
+    /// Its constants and its data.
+    segments: Arc<[libc::Elf64_Phdr; 2]>,
 }
 
 // SAFETY: the image is shared between threads anyway, and outlives its registration.
@@ -82,6 +87,7 @@ pub fn register(image: &Image, environment: &Environment) -> Registered {
         variables,
         entries: HashMap::new(),
         names: HashMap::new(),
+        segments: Arc::new(segments(image)),
     });
     Registered(image)
 }
@@ -399,9 +405,82 @@ unsafe extern "C" fn backtrace_symbols_fd(
     }
 }
 
+/// What the loader would have mapped of a program: its constants, and its data.
+fn segments(image: &Image) -> [libc::Elf64_Phdr; 2] {
+    let [constants, data] = image.segments();
+    let segment = |(start, len): (usize, usize), flags| libc::Elf64_Phdr {
+        p_type: libc::PT_LOAD,
+        p_flags: flags,
+        p_offset: 0,
+        p_vaddr: start as u64,
+        p_paddr: start as u64,
+        p_filesz: len as u64,
+        p_memsz: len as u64,
+        p_align: 4096,
+    };
+    [
+        segment(constants, libc::PF_R),
+        segment(data, libc::PF_R | libc::PF_W),
+    ]
+}
+
+/// What `dl_iterate_phdr` calls for each object, until it returns something else than 0.
+type Visitor = unsafe extern "C-unwind" fn(*mut libc::dl_phdr_info, usize, *mut c_void) -> c_int;
+
+/// A walk through the objects of the process for the guest.
+struct Walk {
+    visitor: Visitor,
+    argument: *mut c_void,
+    /// The programs, in the place of the first object, which is our executable.
+    programs: Vec<Arc<[libc::Elf64_Phdr; 2]>>,
+    started: bool,
+}
+
+unsafe extern "C-unwind" fn visit(
+    info: *mut libc::dl_phdr_info,
+    size: usize,
+    walk: *mut c_void,
+) -> c_int {
+    // SAFETY: `walk` is `dl_iterate_phdr`'s below; the guest's function takes what the loader hands out.
+    unsafe {
+        let walk = &mut *walk.cast::<Walk>();
+        if std::mem::replace(&mut walk.started, true) {
+            return (walk.visitor)(info, size, walk.argument);
+        }
+        for segments in &walk.programs {
+            let mut own = *info;
+            own.dlpi_addr = 0;
+            own.dlpi_phdr = segments.as_ptr();
+            own.dlpi_phnum = segments.len() as u16;
+            own.dlpi_tls_modid = 0;
+            own.dlpi_tls_data = ptr::null_mut();
+            let result = (walk.visitor)(&raw mut own, size, walk.argument);
+            if result != 0 {
+                return result;
+            }
+        }
+        0
+    }
+}
+
+/// `dl_iterate_phdr` of the guest.
+unsafe extern "C-unwind" fn dl_iterate_phdr(visitor: Visitor, argument: *mut c_void) -> c_int {
+    let mut walk = Walk {
+        visitor,
+        argument,
+        programs: programs().iter().map(|p| p.segments.clone()).collect(),
+        started: false,
+    };
+    // SAFETY: the visitor is the guest's and may unwind, as through the C library's walk.
+    unsafe { system::dl_iterate_phdr(visit, (&raw mut walk).cast()) }
+}
+
 /// The C library's functions of these names.
 mod system {
-    use super::{c_char, c_int, c_void};
+    use super::{Visitor, c_char, c_int, c_void};
+    unsafe extern "C-unwind" {
+        pub fn dl_iterate_phdr(visitor: Visitor, argument: *mut c_void) -> c_int;
+    }
     unsafe extern "C" {
         pub fn dladdr1(
             address: *const c_void,
@@ -421,6 +500,7 @@ pub fn address(name: &str) -> Option<usize> {
         "dlvsym" => dlvsym as *const () as usize,
         "dladdr" => dladdr as *const () as usize,
         "dladdr1" => dladdr1 as *const () as usize,
+        "dl_iterate_phdr" => dl_iterate_phdr as *const () as usize,
         "backtrace_symbols" => backtrace_symbols as *const () as usize,
         "backtrace_symbols_fd" => backtrace_symbols_fd as *const () as usize,
         _ => return None,
