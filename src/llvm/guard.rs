@@ -299,6 +299,13 @@ fn install(index: usize, signal: c_int) -> Option<libc::sigaction> {
         new.sa_sigaction = on_signal as *const () as usize;
         new.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
         libc::sigemptyset(&mut new.sa_mask);
+        if !matches!(old.sa_sigaction, libc::SIG_DFL | libc::SIG_IGN) {
+            // The program's handler runs within ours, so on the stack and with the signals blocked that it asked for:
+            // a collector takes the stack pointer of a handler for that of the thread.
+            let asked = libc::SA_ONSTACK | libc::SA_NODEFER | libc::SA_RESTART;
+            new.sa_flags = libc::SA_SIGINFO | old.sa_flags & asked;
+            new.sa_mask = old.sa_mask;
+        }
         libc::sigaction(signal, &new, null_mut());
         Some(old)
     }
