@@ -90,6 +90,16 @@ fn load_mxcsr(value: u32) {
     };
 }
 
+/// Forgets which floating-point exceptions occurred on the calling thread: a program begins with none.
+pub fn forget_exceptions() {
+    #[cfg(target_arch = "x86_64")]
+    {
+        load_mxcsr(FpControl::current().0 & CONTROL);
+        // SAFETY: clears flags of the x87 unit, which holds no value between calls.
+        unsafe { asm!("fnclex", options(nostack, nomem, preserves_flags)) };
+    }
+}
+
 /// Has the calling thread flush denormals to zero, as `crtfastmath.o` does in a program that is linked with
 /// `-ffast-math`.
 pub fn flush_denormals() {

@@ -362,6 +362,10 @@ impl Process {
     }
 
     fn run_constructors(&self) {
+        if self.native {
+            // Those of our own start are not the program's.
+            fp_env::forget_exceptions();
+        }
         let natives = self.linked.environment.natives.as_ref();
         let guest = self.image.module.ctors.iter();
         let guest = guest.map(|c| self.image.eval(c.func) as usize);
