@@ -100,6 +100,26 @@ pub fn forget_exceptions() {
     }
 }
 
+/// Stores the calling thread's MXCSR, flags included (`llvm.x86.sse.stmxcsr`).
+///
+/// # Safety
+/// `to` can be written to.
+#[cfg(target_arch = "x86_64")]
+pub unsafe extern "C" fn store_to(to: *mut u32) {
+    // SAFETY: the caller's contract.
+    unsafe { asm!("stmxcsr [{}]", in(reg) to, options(nostack, preserves_flags)) };
+}
+
+/// Loads the calling thread's MXCSR (`llvm.x86.sse.ldmxcsr`).
+///
+/// # Safety
+/// `from` can be read, and has no reserved bit set.
+#[cfg(target_arch = "x86_64")]
+pub unsafe extern "C" fn load_from(from: *const u32) {
+    // SAFETY: the caller's contract.
+    unsafe { asm!("ldmxcsr [{}]", in(reg) from, options(nostack, preserves_flags)) };
+}
+
 /// Has the calling thread flush denormals to zero, as `crtfastmath.o` does in a program that is linked with
 /// `-ffast-math`.
 pub fn flush_denormals() {

@@ -8,6 +8,8 @@ use crate::interp::isa::{self, Code, Da, Dab, Dabc, op};
 use crate::interp::thunk::metadata_string;
 use crate::ir::{Call, FloatKind, JUMP_BUFFER, JUMP_BUFFER_WORD, Operand, Type, TypeId};
 use crate::memory::trampoline;
+#[cfg(target_arch = "x86_64")]
+use crate::support::fp_env;
 
 /// Scalar type of an intrinsic's operation.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -191,6 +193,17 @@ impl<'a> Lower<'a> {
             }
             "adjust" if name == "adjust.trampoline" => {
                 let target = trampoline::adjust as *const () as usize;
+                self.native_integers(target, args, dst);
+            }
+            // Programs set their rounding up with these: LLVM would be started for a thunk in each run.
+            #[cfg(target_arch = "x86_64")]
+            "x86" if name == "x86.sse.stmxcsr" => {
+                let target = fp_env::store_to as *const () as usize;
+                self.native_integers(target, args, dst);
+            }
+            #[cfg(target_arch = "x86_64")]
+            "x86" if name == "x86.sse.ldmxcsr" => {
+                let target = fp_env::load_from as *const () as usize;
                 self.native_integers(target, args, dst);
             }
             "load" if name.starts_with("load.relative") => {
