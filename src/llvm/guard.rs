@@ -211,18 +211,21 @@ extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut
         let old = (*OLD.0.get())[index].assume_init_ref();
         match old.sa_sigaction {
             libc::SIG_IGN => {}
-            libc::SIG_DFL => {
-                // Returning repeats the faulting instruction, now with the default action.
-                libc::sigaction(signal, old, null_mut());
-            }
-            handler if old.sa_flags & libc::SA_SIGINFO != 0 => {
+            ours if ours == OURS.load(Ordering::Acquire) => {
                 let handler: extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void) =
-                    std::mem::transmute(handler);
+                    std::mem::transmute(ours);
                 handler(signal, info, context);
             }
-            handler => {
-                let handler: extern "C" fn(c_int) = std::mem::transmute(handler);
-                handler(signal);
+            // The kernel takes the default action, or calls the program's handler on the stack and with the signals
+            // blocked that it asked for: a collector takes the stack pointer of a handler for that of the thread. Ours
+            // is back when the next compilation begins.
+            _ => {
+                libc::sigaction(signal, old, null_mut());
+                if (*info).si_code <= 0 {
+                    // Sent by somebody: no instruction repeats it.
+                    let (process, thread) = (libc::getpid(), libc::gettid());
+                    libc::syscall(libc::SYS_rt_tgsigqueueinfo, process, thread, signal, info);
+                }
             }
         }
     }
@@ -299,13 +302,6 @@ fn install(index: usize, signal: c_int) -> Option<libc::sigaction> {
         new.sa_sigaction = on_signal as *const () as usize;
         new.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
         libc::sigemptyset(&mut new.sa_mask);
-        if !matches!(old.sa_sigaction, libc::SIG_DFL | libc::SIG_IGN) {
-            // The program's handler runs within ours, so on the stack and with the signals blocked that it asked for:
-            // a collector takes the stack pointer of a handler for that of the thread.
-            let asked = libc::SA_ONSTACK | libc::SA_NODEFER | libc::SA_RESTART;
-            new.sa_flags = libc::SA_SIGINFO | old.sa_flags & asked;
-            new.sa_mask = old.sa_mask;
-        }
         libc::sigaction(signal, &new, null_mut());
         Some(old)
     }
