@@ -81,7 +81,14 @@ pub fn native(bitcode: &Path, flags: &[String]) -> Result<PathBuf, String> {
 
 /// Returns true if a flag of the source matters to the native link, too.
 fn links(flag: &str) -> bool {
-    const PREFIXES: [&str; 5] = ["-L", "-rdynamic", "-stdlib=", "--rtlib=", "--unwindlib="];
+    const PREFIXES: [&str; 6] = [
+        "-L",
+        "-ffast-math",
+        "-rdynamic",
+        "-stdlib=",
+        "--rtlib=",
+        "--unwindlib=",
+    ];
     PREFIXES.iter().any(|prefix| flag.starts_with(prefix))
 }
 
