@@ -90,6 +90,7 @@ unsafe fn start(name: &CStr, work: Work<'_>) -> Option<libc::pthread_t> {
     // Made here rather than by whichever thread asks first: a fork while another thread makes it
     // would leave it unfinished in the child for ever.
     topology::usable_cpus();
+    limits::save_heaps();
     let work = Box::into_raw(Box::new(work)).cast::<c_void>();
     let _own = own_work::begin();
     let _deaf = Deaf::new();

@@ -82,6 +82,7 @@ pub fn spawn<F: FnOnce() + Send + 'static>(
         let _ = catch_unwind(AssertUnwindSafe(start.work));
         null_mut()
     }
+    limits::save_heaps();
     afford(others).map_err(io::Error::other)?;
     let stack = stack.next_multiple_of(PAGE);
     let len = PAGE + stack + SIGNAL_STACK;

@@ -4,10 +4,10 @@
 //! so), and what names the place may have to be decoded first. While a thread is
 //! [`describing`], its memory comes from an area of its own and no lock is taken.
 //!
-//! Where address space is limited, the area is also the reserve of threads of ours that the system
-//! refuses memory: the program may use up its limit and go on, while they compile.
+//! A reserve is for threads of ours that the system refuses memory: the program may use up its limit and go on, while
+//! they compile.
 //!
-//! What not: the area is never given back. Only programs that make [`FaultAlloc`] their global
+//! Left out: nothing of these ranges is given back. Only programs that make [`FaultAlloc`] their global
 //! allocator have this; the command line does.
 
 use super::limits;
@@ -25,16 +25,70 @@ thread_local! {
     static DESCRIBING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Address space of the area where it is not limited; pages are taken when touched.
+/// Address space for descriptions where it is not limited; pages are taken when touched.
 const AREA: usize = 1 << 30;
+/// Bytes of the reserve in any case: a program may limit its address space itself.
+const LEAST: usize = 4 << 20;
 
-/// Bytes of the area.
-fn bytes() -> usize {
-    limits::reserve(AREA, 16, 4 << 20)
+/// A range from which blocks are taken and never given back.
+struct Area {
+    base: AtomicUsize,
+    next: AtomicUsize,
+    bytes: AtomicUsize,
 }
 
-static BASE: AtomicUsize = AtomicUsize::new(0);
-static NEXT: AtomicUsize = AtomicUsize::new(0);
+static DESCRIPTIONS: Area = Area::new();
+static RESERVE: Area = Area::new();
+
+impl Area {
+    const fn new() -> Area {
+        Area {
+            base: AtomicUsize::new(0),
+            next: AtomicUsize::new(0),
+            bytes: AtomicUsize::new(0),
+        }
+    }
+
+    /// Maps the range, once, always with the same size; false if the system refuses it.
+    fn open(&self, bytes: usize) -> bool {
+        if self.base.load(Ordering::Acquire) != 0 {
+            return true;
+        }
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        let prot = libc::PROT_READ | libc::PROT_WRITE;
+        // SAFETY: a fresh mapping.
+        let fresh = unsafe { libc::mmap(null_mut(), bytes, prot, flags, -1, 0) };
+        if fresh == libc::MAP_FAILED {
+            return false;
+        }
+        self.bytes.store(bytes, Ordering::Relaxed);
+        let (to, from) = (Ordering::AcqRel, Ordering::Acquire);
+        if self
+            .base
+            .compare_exchange(0, fresh as usize, to, from)
+            .is_err()
+        {
+            // SAFETY: the mapping made above, which nobody knows.
+            unsafe { libc::munmap(fresh, bytes) };
+        }
+        true
+    }
+
+    fn take(&self, layout: Layout) -> *mut u8 {
+        let base = self.base.load(Ordering::Acquire);
+        let room = layout.size() + layout.align();
+        let offset = self.next.fetch_add(room, Ordering::Relaxed);
+        if base == 0 || offset.saturating_add(room) > self.bytes.load(Ordering::Relaxed) {
+            return null_mut();
+        }
+        (base + offset).next_multiple_of(layout.align()) as *mut u8
+    }
+
+    fn has(&self, p: *mut u8) -> bool {
+        let base = self.base.load(Ordering::Relaxed);
+        base != 0 && (p as usize).wrapping_sub(base) < self.bytes.load(Ordering::Relaxed)
+    }
+}
 
 /// From now on this thread's memory comes from the area, until the guard is dropped.
 pub fn describing() -> Describing {
@@ -51,44 +105,29 @@ impl Drop for Describing {
     }
 }
 
-fn base() -> usize {
-    let known = BASE.load(Ordering::Acquire);
-    if known != 0 {
-        return known;
-    }
-    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-    let prot = libc::PROT_READ | libc::PROT_WRITE;
-    // SAFETY: a fresh mapping.
-    let fresh = unsafe { libc::mmap(null_mut(), bytes(), prot, flags, -1, 0) };
-    if fresh == libc::MAP_FAILED {
-        return 0;
-    }
-    let fresh = fresh as usize;
-    match BASE.compare_exchange(0, fresh, Ordering::AcqRel, Ordering::Acquire) {
-        Ok(_) => fresh,
-        Err(other) => {
-            // SAFETY: the mapping made above, which nobody knows.
-            unsafe { libc::munmap(fresh as *mut _, bytes()) };
-            other
-        }
-    }
-}
-
+/// A block for a description; of the reserve where the system has no range for descriptions.
 fn take(layout: Layout) -> *mut u8 {
-    let base = base();
-    let room = layout.size() + layout.align();
-    let offset = NEXT.fetch_add(room, Ordering::Relaxed);
-    if base == 0 || offset.saturating_add(room) > bytes() {
-        return null_mut();
-    }
-    (base + offset).next_multiple_of(layout.align()) as *mut u8
+    let bytes = limits::reserve(AREA, 16, LEAST);
+    let area = match DESCRIPTIONS.open(bytes) {
+        true => &DESCRIPTIONS,
+        false => &RESERVE,
+    };
+    area.take(layout)
 }
 
-/// Maps the area now if address space is limited, since there may be none left later.
+/// Maps the reserve now, since there may be no range left later. Where address space is limited it is larger and the one
+/// for descriptions, too.
 pub fn set_reserve_aside() {
-    if limits::address_space().is_some() {
-        base();
-    }
+    match limits::address_space() {
+        Some(_) => DESCRIPTIONS.open(limits::reserve(AREA, 16, LEAST)),
+        None => RESERVE.open(LEAST),
+    };
+}
+
+/// A block of the reserve.
+fn of_reserve(layout: Layout) -> *mut u8 {
+    let block = RESERVE.take(layout);
+    if block.is_null() { take(layout) } else { block }
 }
 
 static WHEN_REFUSED: OnceLock<extern "C" fn()> = OnceLock::new();
@@ -111,7 +150,7 @@ fn had(block: *mut u8, layout: Layout) -> *mut u8 {
 /// on without its memory.
 #[cold]
 fn spare(layout: Layout) -> *mut u8 {
-    let block = take(layout);
+    let block = of_reserve(layout);
     if !block.is_null() {
         return block;
     }
@@ -144,11 +183,10 @@ fn refused(bytes: usize) -> ! {
 }
 
 fn is_ours(p: *mut u8) -> bool {
-    let base = BASE.load(Ordering::Relaxed);
-    base != 0 && (p as usize).wrapping_sub(base) < bytes()
+    DESCRIPTIONS.has(p) || RESERVE.has(p)
 }
 
-// SAFETY: blocks of the area are disjoint, aligned, zero when new and never reused; all others
+// SAFETY: blocks of the ranges are disjoint, aligned, zero when new and never reused; all others
 // are the system's.
 unsafe impl GlobalAlloc for FaultAlloc {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {

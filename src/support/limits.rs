@@ -5,7 +5,7 @@
 //!
 //! It does not look at control groups: they count pages that are used, not reserved.
 
-use std::sync::OnceLock;
+use std::sync::{Once, OnceLock};
 
 const PAGE: usize = 4096;
 /// From this limit on nothing is saved.
@@ -15,11 +15,13 @@ const AMPLE: usize = 16 << 30;
 /// ample.
 pub fn address_space() -> Option<usize> {
     static LIMIT: OnceLock<Option<usize>> = OnceLock::new();
-    *LIMIT.get_or_init(|| {
-        let space = soft(libc::RLIMIT_AS).unwrap_or(usize::MAX);
-        let data = soft(libc::RLIMIT_DATA).unwrap_or(usize::MAX);
-        Some(space.min(data)).filter(|&limit| limit < AMPLE)
-    })
+    *LIMIT.get_or_init(|| Some(now()).filter(|&limit| limit < AMPLE))
+}
+
+/// The smaller one of the limits as they are now.
+fn now() -> usize {
+    let space = soft(libc::RLIMIT_AS).unwrap_or(usize::MAX);
+    space.min(soft(libc::RLIMIT_DATA).unwrap_or(usize::MAX))
 }
 
 /// The soft limit of a resource; none where there is none.
@@ -49,7 +51,7 @@ fn within(limit: Option<usize>, wanted: usize, parts: usize, least: usize) -> us
 /// Returns true if so many more bytes of address space can be had, where it is limited by now. Maps a range for the
 /// answer and gives it back.
 pub fn has_room(bytes: usize) -> bool {
-    if soft(libc::RLIMIT_AS).is_none() && soft(libc::RLIMIT_DATA).is_none() {
+    if now() == usize::MAX {
         return true;
     }
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
@@ -70,12 +72,15 @@ pub fn refused(what: &str, error: &std::io::Error) -> String {
 }
 
 /// Has the C library's allocator share its heaps among threads where address space is scarce: each takes 64 MiB of
-/// it. For a process of our own, before it has threads.
+/// it. To be called before a thread is made, since a program may limit itself.
 pub fn save_heaps() {
     const FEW: usize = 4 << 30;
-    if address_space().is_some_and(|limit| limit < FEW) && cfg!(target_env = "gnu") {
+    static ONCE: Once = Once::new();
+    if cfg!(target_env = "gnu") && !ONCE.is_completed() && now() < FEW {
         // SAFETY: sets a number of the allocator.
-        unsafe { libc::mallopt(libc::M_ARENA_MAX, 1) };
+        ONCE.call_once(|| unsafe {
+            libc::mallopt(libc::M_ARENA_MAX, 1);
+        });
     }
 }
 
