@@ -188,7 +188,8 @@ impl Sampler {
         });
 
         let me = shared.clone();
-        let thread = own_thread::spawn_apart(c"ompvm sample", move || me.observe());
+        // It shares the guest's descriptors: where main has ended it ends the process, and what is buffered is written then.
+        let thread = own_thread::spawn(c"ompvm sample", move || me.observe());
         Sampler { shared, thread }
     }
 
