@@ -529,6 +529,8 @@ isa! {
         vule8 vule16 vule32 vule64 vslt8 vslt16 vslt32 vslt64 vsle8 vsle16 vsle32 vsle64
         vfoeq32 vfolt32 vfole32 vfone32 vford32 vfune32 vfuge32 vfugt32 vfueq32 vfuno32
         vfoeq64 vfolt64 vfole64 vfone64 vford64 vfune64 vfuge64 vfugt64 vfueq64 vfuno64;
+    Dabn "dst = a / b, n lanes": vudiv8 vudiv16 vudiv32 vudiv64 vsdiv8 vsdiv16 vsdiv32 vsdiv64;
+    Dabn "dst = a % b, n lanes": vurem8 vurem16 vurem32 vurem64 vsrem8 vsrem16 vsrem32 vsrem64;
     Dabcn "dst = a ? b : c, n lanes": vselect8 vselect16 vselect32 vselect64;
     Dan "dst = a converted, n lanes":
         vzext1_8 vzext1_16 vzext1_32 vzext1_64 vsext1_8 vsext1_16 vsext1_32 vsext1_64

@@ -874,6 +874,14 @@ fn vectors(r: &mut [Row]) {
         Dabn [def dst M lanes_of!(Dabn 1), from a M lanes_of!(Dabn 8), from b M lanes_of!(Dabn 8)]:
             veq64 vne64 vult64 vule64 vslt64 vsle64
             vfoeq64 vfolt64 vfole64 vfone64 vford64 vfune64 vfuge64 vfugt64 vfueq64 vfuno64;
+        Dabn [def dst M lanes_of!(Dabn 1), from a M lanes_of!(Dabn 1), from b M lanes_of!(Dabn 1)]:
+            vudiv8 vsdiv8 vurem8 vsrem8;
+        Dabn [def dst M lanes_of!(Dabn 2), from a M lanes_of!(Dabn 2), from b M lanes_of!(Dabn 2)]:
+            vudiv16 vsdiv16 vurem16 vsrem16;
+        Dabn [def dst M lanes_of!(Dabn 4), from a M lanes_of!(Dabn 4), from b M lanes_of!(Dabn 4)]:
+            vudiv32 vsdiv32 vurem32 vsrem32;
+        Dabn [def dst M lanes_of!(Dabn 8), from a M lanes_of!(Dabn 8), from b M lanes_of!(Dabn 8)]:
+            vudiv64 vsdiv64 vurem64 vsrem64;
         Dabcn [def dst M n_of!(Dabcn), from a M n_of!(Dabcn), from b M n_of!(Dabcn), from c M n_of!(Dabcn)]: vfma32 vfma64;
         Dabcn [def dst M lanes_of!(Dabcn 1), from a M lanes_of!(Dabcn 1), from b M lanes_of!(Dabcn 1), from c M lanes_of!(Dabcn 1)]: vselect8;
         Dabcn [def dst M lanes_of!(Dabcn 2), from a M lanes_of!(Dabcn 1), from b M lanes_of!(Dabcn 2), from c M lanes_of!(Dabcn 2)]: vselect16;

@@ -11,7 +11,8 @@
     reason = "the forms say what happens with a NaN"
 )]
 
-use super::{Regs, h};
+use super::{Regs, fault, h};
+use crate::support::error::TrapKind;
 
 #[inline(always)]
 unsafe fn words<T: Copy, const N: usize>(
@@ -199,6 +200,47 @@ unary! { @
     vabs16 i16, |a| a.wrapping_abs();
     vabs32 i32, |a| a.wrapping_abs();
     vabs64 i64, |a| a.wrapping_abs();
+}
+
+// Lane by lane, since what pads a vector is no divisor; what traps is what traps in a scalar.
+macro_rules! divide {
+    ($($name:ident: $t:ty, $bad:expr, $f:ident;)*) => { $(
+        h!($name(o: Dabn, r, ip, cx) {
+            let (d, a, b) = (r.at(o.dst).cast::<$t>(), r.at(o.a).cast::<$t>(), r.at(o.b).cast::<$t>());
+            let bad: fn($t, $t) -> bool = $bad;
+            let mut i = 0;
+            while i < o.n as usize {
+                let (a, b) = (a.add(i).read(), b.add(i).read());
+                if bad(a, b) {
+                    fault(ip, regs_of(r), cx, &TrapKind::IntegerDivision)
+                }
+                d.add(i).write(a.$f(b));
+                i += 1;
+            }
+        });
+    )* };
+}
+#[inline(always)]
+fn regs_of(r: Regs) -> *mut u64 {
+    r.0
+}
+divide! {
+    vudiv8: u8, |_, b| b == 0, wrapping_div;
+    vudiv16: u16, |_, b| b == 0, wrapping_div;
+    vudiv32: u32, |_, b| b == 0, wrapping_div;
+    vudiv64: u64, |_, b| b == 0, wrapping_div;
+    vsdiv8: i8, |_, b| b == 0, wrapping_div;
+    vsdiv16: i16, |_, b| b == 0, wrapping_div;
+    vsdiv32: i32, |a, b| b == 0 || (a == i32::MIN && b == -1), wrapping_div;
+    vsdiv64: i64, |a, b| b == 0 || (a == i64::MIN && b == -1), wrapping_div;
+    vurem8: u8, |_, b| b == 0, wrapping_rem;
+    vurem16: u16, |_, b| b == 0, wrapping_rem;
+    vurem32: u32, |_, b| b == 0, wrapping_rem;
+    vurem64: u64, |_, b| b == 0, wrapping_rem;
+    vsrem8: i8, |_, b| b == 0, wrapping_rem;
+    vsrem16: i16, |_, b| b == 0, wrapping_rem;
+    vsrem32: i32, |a, b| b == 0 || (a == i32::MIN && b == -1), wrapping_rem;
+    vsrem64: i64, |a, b| b == 0 || (a == i64::MIN && b == -1), wrapping_rem;
 }
 
 macro_rules! compare {

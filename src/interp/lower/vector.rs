@@ -56,10 +56,13 @@ impl Lower<'_> {
     ) -> bool {
         let ty = self.type_of(a);
         let n = self.words(ty);
-        let Some((lane, _)) = self.lanes(ty) else {
+        let Some((lane, count)) = self.lanes(ty) else {
             return false;
         };
         let _ = elem;
+        if let (Some(codes), Lane::Int(w)) = (division(o), lane) {
+            return self.two(codes[w], dst, a, b, count);
+        }
         let code = match (o, lane) {
             (BinOp::And, _) => op::vand,
             (BinOp::Or, _) => op::vor,
@@ -637,4 +640,15 @@ impl Lower<'_> {
         };
         self.one(dst, vector, n, code)
     }
+}
+
+/// The forms of a division of integers, by width.
+fn division(o: BinOp) -> Option<[Code<Dabn>; 4]> {
+    Some(match o {
+        BinOp::UDiv => [op::vudiv8, op::vudiv16, op::vudiv32, op::vudiv64],
+        BinOp::SDiv => [op::vsdiv8, op::vsdiv16, op::vsdiv32, op::vsdiv64],
+        BinOp::URem => [op::vurem8, op::vurem16, op::vurem32, op::vurem64],
+        BinOp::SRem => [op::vsrem8, op::vsrem16, op::vsrem32, op::vsrem64],
+        _ => return None,
+    })
 }
