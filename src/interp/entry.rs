@@ -368,14 +368,16 @@ enum Caller<'a> {
 /// Most parameters whose places are listed without taking memory.
 const MAX_PARAMS: usize = 32;
 
-/// Bytes between the guest's frames and ours that nothing uses. A guest that overruns an array in its outermost function
-/// natively overruns what the C library has there, and runs on until it checks its guard.
+/// Bytes between a thread's outermost guest frame and ours that nothing uses. A guest that overruns an array in its
+/// outermost function natively overruns what the C library has there, and runs on until it checks its guard. Activations
+/// further in have none: tasks within tasks are as deep as their stack goes.
 const CUSHION: usize = 1024;
 
 /// Bytes of the frame that stands for the native caller: its header, the result and the list that `va_start`
 /// copies.
-fn base_bytes(code: &Lowered) -> usize {
-    HEAD + ret_words(code) * 8 + size_of::<VaList>().next_multiple_of(16) + CUSHION
+fn base_bytes(code: &Lowered, act: &Activation) -> usize {
+    let cushion = if act.prev.is_null() { CUSHION } else { 0 };
+    HEAD + ret_words(code) * 8 + size_of::<VaList>().next_multiple_of(16) + cushion
 }
 
 fn ret_words(code: &Lowered) -> usize {
@@ -389,7 +391,7 @@ fn begin(act: &mut Activation, end: usize) -> Onward {
     // reads them.
     unsafe {
         let Call { code, by } = &*act.call.cast::<Call>();
-        let lowest = end - base_bytes(code);
+        let lowest = end - base_bytes(code, act);
         let base = (lowest as *mut u64).add(HEADER);
         let va = base.add(ret_words(code)).cast::<VaList>();
         let regs = (lowest as *mut u64).byte_sub(code.frame as usize);
@@ -548,7 +550,7 @@ extern "C-unwind" fn enter(func: &FuncRef, native: &mut NativeFrame) {
 /// # Safety
 /// As for [`activation::run`]; `act.call` is a [`Call`] of `code`.
 unsafe fn run(act: &mut Activation, code: &Lowered) -> Exit {
-    let bytes = base_bytes(code) + code.frame as usize + HEAD + MARGIN + ROOM;
+    let bytes = base_bytes(code, act) + code.frame as usize + HEAD + MARGIN + ROOM;
     act.spill = super::spill::spill as *const () as usize;
     // SAFETY: the caller's promise.
     unsafe { activation::run(act, bytes.next_multiple_of(16), again) }
