@@ -7,7 +7,7 @@
 //! signal that is sent to the process: natively it would not be there, so the guest's own threads
 //! get it, or one of them that waits for it.
 //!
-//! A thread that works beside the guest may open files at any time. [`spawn_apart`] gives it descriptors of its own, so
+//! A thread that compiles beside the guest may open files at any time. [`spawn_apart`] gives it descriptors of its own, so
 //! the guest gets the numbers that it gets natively, and closes no file of ours when it closes all that it could have.
 //!
 //! Where every processor is busy, such a thread takes short turns: the guest's thread beside it is kept from a
