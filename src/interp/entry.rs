@@ -328,7 +328,7 @@ fn frames(
     each: &mut dyn FnMut(*const u64) -> bool,
 ) -> bool {
     let word = |regs: *mut u64, number: usize| walk::read((regs as usize).wrapping_sub(number * 8));
-    // What the stack pointer leads to is the frame that runs; what an activation notes is as of its
+    // The stack pointer leads to the frame that runs; an activation notes the one of its
     // last call of native code.
     let running = thread::frame_at(sp as usize, &walk::read).map(|regs| regs as *mut u64);
     let running = running.filter(|&regs| {
@@ -338,7 +338,7 @@ fn frames(
     let (mut regs, mut ip) = (running.unwrap_or(frame.cast()), ip);
     // Memory is read with calls that fail where there is none; code is looked up before it is used.
     while let Some(code) = word(regs, 3).and_then(|c| known(c as *const Lowered)) {
-        // What only calls compiled code stands for a frame that was shown before.
+        // Code that only calls compiled code stands for a frame that was shown before.
         if !code.blocks.is_empty() && !each(ip) {
             return false;
         }
@@ -368,9 +368,9 @@ enum Caller<'a> {
 /// Most parameters whose places are listed without taking memory.
 const MAX_PARAMS: usize = 32;
 
-/// Bytes between a thread's outermost guest frame and ours that nothing uses. A guest that overruns an array in its
-/// outermost function natively overruns what the C library has there, and runs on until it checks its guard. Activations
-/// further in have none: tasks within tasks are as deep as their stack goes.
+/// Bytes between a thread's outermost guest frame and ours that nothing uses. Natively, an array overrun in the outermost
+/// function reaches what the C library has there, and the function runs on until it checks its guard. Activations further
+/// in have none: tasks within tasks are as deep as their stack goes.
 const CUSHION: usize = 1024;
 
 /// Bytes of the frame that stands for the native caller: its header, the result and the list that `va_start`

@@ -176,8 +176,8 @@ impl Program {
         linked.collect()
     }
 
-    /// Removes from the cache what cannot be used: it calls what stays in the tier below, and cannot do so. Where that is
-    /// for good, the cache knows it; where memory was short, a later run would take the caller and not know.
+    /// Removes from the cache code that calls a function of the tier below and cannot do so. Where that is for good, the
+    /// cache knows it; where memory was short, a later run would take the caller and not know.
     pub fn forget(&self, compiled: &Compiled) {
         if let (Some(shelf), Some(name)) = (&self.shelf, &compiled.stored) {
             shelf.forget(name);

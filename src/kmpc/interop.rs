@@ -7,17 +7,17 @@
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr::null;
 
-/// What `omp_interop_t` points to; what made it may keep more behind it.
+/// The object of an `omp_interop_t`; its maker may keep more behind it.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Object {
     /// The number of the device.
     pub device: i32,
-    /// What the foreign runtime calls it.
+    /// Its handles in the foreign runtime.
     pub foreign: Foreign,
 }
 
-/// What a foreign runtime calls a device and one of its queues.
+/// Handles of a foreign runtime: a device, and one of its queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Foreign {
     /// The runtime's number in the specification's additional definitions.

@@ -462,7 +462,7 @@ pub(super) fn run_leaving<T: Send + 'static, Rest>(
         }
         MEMORY => Err("damaged LLVM IR, reading it takes too much memory".into()),
         TIME => Err("damaged LLVM IR, reading it takes too long".into()),
-        // What LLVM has taken stays taken, so the lack can still be seen.
+        // Memory that LLVM has taken stays taken, so the lack can still be seen.
         _ if !limits::has_room(ROOM) => {
             let error = std::io::Error::from_raw_os_error(libc::ENOMEM);
             Err(limits::refused("reading it", &error))

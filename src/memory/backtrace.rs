@@ -72,7 +72,7 @@ pub fn set_fork_hook(hook: ForkHook, entry: EntryHook) {
 pub enum Step {
     /// A guest frame: a position in compiled code or in bytecode.
     Frame(*const u64),
-    /// What follows forked the team of what came before.
+    /// The frames that follow forked the team of those before.
     Forked,
 }
 

@@ -98,14 +98,14 @@ impl FuncRef {
 const AREA: usize = 256 << 20;
 /// Where the stubs lie, at the first place that is free: right below and above the range of `MAP_32BIT`, where the
 /// program's data is, since relative virtual tables hold 32-bit distances from data to functions. The kernel starts the
-/// heap of an executable at a fixed address anywhere in the first GiB, so one of four starts finds the first place taken.
+/// heap of an executable at a fixed address anywhere in the first GiB, so one of four starts finds the first one taken.
 const NEAR: [usize; 4] = [
     (1 << 30) - AREA,
     2 << 30,
     (2 << 30) + AREA,
     (2 << 30) + 2 * AREA,
 ];
-/// What is reserved in any case.
+/// Bytes reserved in any case.
 const LEAST_AREA: usize = 4 << 20;
 /// Bytes per stub.
 const STUB: usize = 32;

@@ -7,8 +7,8 @@
 //! signal that is sent to the process: natively it would not be there, so the guest's own threads
 //! get it, or one of them that waits for it.
 //!
-//! A thread that compiles beside the guest may open files at any time. [`spawn_apart`] gives it descriptors of its own, so
-//! the guest gets the numbers that it gets natively, and closes no file of ours when it closes all that it could have.
+//! A thread that compiles beside the guest may open files at any time. [`spawn_apart`] gives it descriptors of its own,
+//! so the guest gets the numbers that it gets natively, and closes no file of ours when it closes all that it could have.
 //!
 //! Where every processor is busy, such a thread takes short turns: the guest's thread beside it is kept from a
 //! barrier, where all others wait for it, for half a millisecond at a time and not for three.
@@ -144,7 +144,7 @@ pub fn spawn(name: &CStr, work: impl FnOnce() + Send + 'static) -> Option<OwnThr
 }
 
 /// Starts a thread that shares no descriptor with the guest but the one for errors; `None` when the system has none.
-/// What others opened it cannot use, nor they what it opens.
+/// It cannot use descriptors of others, nor they its own.
 pub fn spawn_apart(name: &CStr, work: impl FnOnce() + Send + 'static) -> Option<OwnThread> {
     spawn(name, move || {
         separate_descriptors();

@@ -36,7 +36,7 @@ pub enum Family {
     Clang,
 }
 
-/// What the class of an exception says about a C++ exception.
+/// The meaning of an exception's class for C++.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Class {
     /// The kind of library that threw it.
@@ -97,7 +97,7 @@ impl Globals {
     };
 }
 
-/// What a shim's machine code reads, which gets the address in r11.
+/// Data of a shim; its machine code gets the address in r11.
 #[repr(C)]
 #[derive(Debug)]
 pub(super) struct Shim {

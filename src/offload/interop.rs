@@ -17,7 +17,7 @@ use crate::kmpc::task;
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 
-/// What `omp_interop_t` points to: first what queries read.
+/// The object of an `omp_interop_t`: first the part that queries read.
 #[repr(C)]
 #[derive(Debug)]
 struct Object {

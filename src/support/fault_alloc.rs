@@ -115,8 +115,8 @@ fn take(layout: Layout) -> *mut u8 {
     area.take(layout)
 }
 
-/// Maps the reserve now, since there may be no range left later. Where address space is limited it is larger and the one
-/// for descriptions, too.
+/// Maps the reserve now, since there may be no range left later. Where address space is limited it is larger, and the
+/// one for descriptions, too.
 pub fn set_reserve_aside() {
     match limits::address_space() {
         Some(_) => DESCRIPTIONS.open(limits::reserve(AREA, 16, LEAST)),

@@ -405,7 +405,7 @@ unsafe extern "C" fn backtrace_symbols_fd(
     }
 }
 
-/// What the loader would have mapped of a program: its constants, and its data.
+/// Lists the segments that the loader would have mapped of a program: its constants, and its data.
 fn segments(image: &Image) -> [libc::Elf64_Phdr; 2] {
     let [constants, data] = image.segments();
     let segment = |(start, len): (usize, usize), flags| libc::Elf64_Phdr {
@@ -424,7 +424,7 @@ fn segments(image: &Image) -> [libc::Elf64_Phdr; 2] {
     ]
 }
 
-/// What `dl_iterate_phdr` calls for each object, until it returns something else than 0.
+/// The callback of `dl_iterate_phdr`, called for each object until it returns something else than 0.
 type Visitor = unsafe extern "C-unwind" fn(*mut libc::dl_phdr_info, usize, *mut c_void) -> c_int;
 
 /// A walk through the objects of the process for the guest.

@@ -12,7 +12,7 @@
 //! Type infos of C++ and their names are bound in the same way: libc++ tells types apart by the
 //! address of the name, so a class that a library and the program share must have one.
 //!
-//! What not: other variables (the library may have used its own already); inline functions, whose
+//! Left out: other variables (the library may have used its own already); inline functions, whose
 //! copies do the same by the one-definition rule; libraries that the guest opens later; embedded
 //! programs, whose process is not theirs. A few blocks that the C library itself made before the guest was loaded, or
 //! while our own code was at work, come to the guest's `free` at the end: those in which it lists a thread's destructors.

@@ -118,7 +118,7 @@ impl Libraries {
         let _ = self.open_apart(vec![file]);
     }
 
-    /// Whether a symbol comes from libc++ and from no other library. Most of libc++ is in a namespace
+    /// Returns true if a symbol comes from libc++ and from no other library. Most of libc++ is in a namespace
     /// of its own; classes that the language itself uses (`std::exception_ptr`) are not, but partly
     /// have other members than libstdc++'s.
     pub fn is_of_libcpp(&mut self, name: &str) -> bool {
@@ -126,7 +126,7 @@ impl Libraries {
         is_in_libcpp(name) || (STD.iter().any(|s| name.starts_with(s)) && self.find(name).is_none())
     }
 
-    /// Whether a shared libc++ is open.
+    /// Returns true if a shared libc++ is open.
     pub fn has_libcpp(&self) -> bool {
         self.find_named("_ZNSt3__15mutex4lockEv").is_some()
     }
@@ -171,7 +171,7 @@ impl Libraries {
     }
 }
 
-/// Whether a symbol is in the namespace of libc++.
+/// Returns true if a symbol is in the namespace of libc++.
 pub fn is_in_libcpp(name: &str) -> bool {
     name.starts_with("_Z") && name.contains("St3__1")
 }
@@ -290,7 +290,7 @@ fn libcpp_of_compiler() -> Option<PathBuf> {
     })
 }
 
-/// Whether a shared library is libc++ or libc++abi, or was linked with one of them.
+/// Returns true if a shared library is libc++ or libc++abi, or was linked with one of them.
 fn uses_libcpp(file: &Path) -> bool {
     let is = |name: &[u8]| name.starts_with(b"libc++.so") || name.starts_with(b"libc++abi.so");
     if is(file.file_name().unwrap_or_default().as_encoded_bytes()) {
@@ -302,7 +302,7 @@ fn uses_libcpp(file: &Path) -> bool {
     needed(&bytes).is_ok_and(|names| names.iter().any(|n| is(n)))
 }
 
-/// Whether a static archive is libc++ or libc++abi.
+/// Returns true if a static archive is libc++ or libc++abi.
 pub fn is_libcpp_archive(file: &Path) -> bool {
     let name = file.file_name().unwrap_or_default();
     name == "libc++.a" || name == "libc++abi.a"

@@ -238,7 +238,7 @@ fn cpp(module: &Module, environment: &mut Environment) -> Option<throws::Functio
     }
 }
 
-/// Whether a module throws or catches exceptions of C++.
+/// Returns true if a module throws or catches exceptions of C++.
 fn uses_exceptions(module: &Module) -> bool {
     let names = ["__gxx_personality_v0", "__cxa_throw", "__cxa_rethrow"];
     names.iter().any(|name| module.symbol(name).is_some())

@@ -69,6 +69,19 @@ pub(super) struct Segment {
     pub align: usize,
 }
 
+impl Segment {
+    /// A segment of `len` bytes, in the file and in memory.
+    pub fn new(kind: u32, at: usize, len: usize, align: usize) -> Segment {
+        Segment {
+            kind,
+            at,
+            file: len,
+            memory: len,
+            align,
+        }
+    }
+}
+
 /// Writes the ELF header and the program headers at the start of a file. Every segment is readable
 /// and writable.
 pub(super) fn headers(out: &mut [u8], segments: &[Segment]) {
@@ -170,7 +183,7 @@ pub(super) fn open_file(mut file: &File) -> Result<Loaded, String> {
     open(&bytes)
 }
 
-/// Whether code of a file may run from where it lies; elsewhere only from a copy in memory.
+/// Returns true if code of a file may run from where it lies; elsewhere only from a copy in memory.
 fn may_execute(file: &File) -> bool {
     // SAFETY: the descriptor is open; all-zero is a valid value of the structure, which is filled in.
     unsafe {
@@ -234,13 +247,7 @@ pub(super) fn scope(libraries: &[CString], flags: c_int) -> Result<*mut c_void, 
         out.put(&[tag as u64, value as u64]);
     }
     let len = out.0.len();
-    let segment = |kind, at, len, align| Segment {
-        kind,
-        at,
-        file: len,
-        memory: len,
-        align,
-    };
+    let segment = Segment::new;
     headers(
         &mut out.0,
         &[

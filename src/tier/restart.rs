@@ -303,47 +303,33 @@ unsafe extern "C" fn guest_execveat(
     }
 }
 
-type Actions = *const libc::posix_spawn_file_actions_t;
-type Attributes = *const libc::posix_spawnattr_t;
-
-unsafe extern "C" fn guest_posix_spawn(
-    process: *mut libc::pid_t,
-    path: *const c_char,
-    actions: Actions,
-    attributes: Attributes,
-    args: *const *mut c_char,
-    env: *const *mut c_char,
-) -> c_int {
-    // SAFETY: as the C function's.
-    unsafe {
-        match again(path, false, args.cast()) {
-            Some(command) => {
-                let all = command.all.as_ptr().cast();
-                libc::posix_spawn(process, OWN.as_ptr(), actions, attributes, all, env)
+/// Defines a function that starts a process: the guest itself, else what `libc`'s function of the same form starts.
+macro_rules! spawns {
+    ($($name:ident: $original:ident, searches $searches:literal;)*) => { $(
+        unsafe extern "C" fn $name(
+            process: *mut libc::pid_t,
+            path: *const c_char,
+            actions: *const libc::posix_spawn_file_actions_t,
+            attributes: *const libc::posix_spawnattr_t,
+            args: *const *mut c_char,
+            env: *const *mut c_char,
+        ) -> c_int {
+            // SAFETY: as the C function's.
+            unsafe {
+                match again(path, $searches, args.cast()) {
+                    Some(command) => {
+                        let all = command.all.as_ptr().cast();
+                        libc::posix_spawn(process, OWN.as_ptr(), actions, attributes, all, env)
+                    }
+                    None => libc::$original(process, path, actions, attributes, args, env),
+                }
             }
-            None => libc::posix_spawn(process, path, actions, attributes, args, env),
         }
-    }
+    )* };
 }
-
-unsafe extern "C" fn guest_posix_spawnp(
-    process: *mut libc::pid_t,
-    path: *const c_char,
-    actions: Actions,
-    attributes: Attributes,
-    args: *const *mut c_char,
-    env: *const *mut c_char,
-) -> c_int {
-    // SAFETY: as the C function's.
-    unsafe {
-        match again(path, true, args.cast()) {
-            Some(command) => {
-                let all = command.all.as_ptr().cast();
-                libc::posix_spawn(process, OWN.as_ptr(), actions, attributes, all, env)
-            }
-            None => libc::posix_spawnp(process, path, actions, attributes, args, env),
-        }
-    }
+spawns! {
+    guest_posix_spawn: posix_spawn, searches false;
+    guest_posix_spawnp: posix_spawnp, searches true;
 }
 
 /// The arguments of a variadic call up to null, and what follows it: `registers` has the first five, `stack` the rest.

@@ -137,7 +137,7 @@ struct Shared {
     first: bool,
     /// Functions that are compiled ahead of time.
     ahead: Mutex<HashSet<FuncId>>,
-    /// What was seen before a pause.
+    /// Code that was seen before a pause.
     left: Mutex<Option<HashMap<usize, Seen>>>,
 }
 
@@ -188,7 +188,7 @@ impl Sampler {
         });
 
         let me = shared.clone();
-        // It shares the guest's descriptors: where main has ended it ends the process, and what is buffered is written then.
+        // It shares the guest's descriptors: where main has ended it ends the process, and buffers are written then.
         let thread = own_thread::spawn(c"ompvm sample", move || me.observe());
         Sampler { shared, thread }
     }

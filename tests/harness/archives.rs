@@ -449,7 +449,7 @@ fn kept() -> Result<(), String> {
     let object = files
         .find(|f| f.exists())
         .ok_or("no members are in the cache")?;
-    // What is found must be what is loaded.
+    // The object found must be the one that is loaded.
     let mut bytes = std::fs::read(&object).map_err(|e| e.to_string())?;
     for at in (0..bytes.len()).step_by(64) {
         bytes[at] ^= 0x55;

@@ -53,13 +53,35 @@ binary! {
     umax: u64, |a, b| a.max(b);
 }
 
+/// An integer that the processor divides by.
+pub(super) trait Divisor: Copy {
+    /// Returns true if dividing `a` by this traps. Integers of 8 and 16 bits are divided as such of 32.
+    fn traps(self, a: Self) -> bool;
+}
+macro_rules! divisors {
+    ($($t:ty: |$a:ident, $b:ident| $traps:expr;)*) => { $(
+        impl Divisor for $t {
+            #[inline(always)]
+            fn traps(self, $a: Self) -> bool {
+                let $b = self;
+                $traps
+            }
+        }
+    )* };
+}
+divisors! {
+    u8: |_a, b| b == 0; u16: |_a, b| b == 0; u32: |_a, b| b == 0; u64: |_a, b| b == 0;
+    i8: |_a, b| b == 0; i16: |_a, b| b == 0;
+    i32: |a, b| b == 0 || (a == i32::MIN && b == -1);
+    i64: |a, b| b == 0 || (a == i64::MIN && b == -1);
+}
+
 macro_rules! divide {
-    ($($name:ident: $t:ty, $bad:expr, $f:ident;)*) => { $(
+    ($($name:ident: $t:ty, $f:ident;)*) => { $(
         h!($name(o: Dab, r, ip, cx) {
             let a: $t = r.get(o.a);
             let b: $t = r.get(o.b);
-            let bad: fn($t, $t) -> bool = $bad;
-            if bad(a, b) {
+            if b.traps(a) {
                 fault(ip, regs_of(r), cx, &TrapKind::IntegerDivision)
             }
             r.put(o.dst, a.$f(b))
@@ -67,26 +89,26 @@ macro_rules! divide {
     )* };
 }
 #[inline(always)]
-fn regs_of(r: Regs) -> *mut u64 {
+pub(super) fn regs_of(r: Regs) -> *mut u64 {
     r.0
 }
 divide! {
-    udiv8: u8, |_, b| b == 0, wrapping_div;
-    udiv16: u16, |_, b| b == 0, wrapping_div;
-    udiv32: u32, |_, b| b == 0, wrapping_div;
-    udiv64: u64, |_, b| b == 0, wrapping_div;
-    urem8: u8, |_, b| b == 0, wrapping_rem;
-    urem16: u16, |_, b| b == 0, wrapping_rem;
-    urem32: u32, |_, b| b == 0, wrapping_rem;
-    urem64: u64, |_, b| b == 0, wrapping_rem;
-    sdiv8: i8, |_, b| b == 0, wrapping_div;
-    sdiv16: i16, |_, b| b == 0, wrapping_div;
-    sdiv32: i32, |a, b| b == 0 || (a == i32::MIN && b == -1), wrapping_div;
-    sdiv64: i64, |a, b| b == 0 || (a == i64::MIN && b == -1), wrapping_div;
-    srem8: i8, |_, b| b == 0, wrapping_rem;
-    srem16: i16, |_, b| b == 0, wrapping_rem;
-    srem32: i32, |a, b| b == 0 || (a == i32::MIN && b == -1), wrapping_rem;
-    srem64: i64, |a, b| b == 0 || (a == i64::MIN && b == -1), wrapping_rem;
+    udiv8: u8, wrapping_div;
+    udiv16: u16, wrapping_div;
+    udiv32: u32, wrapping_div;
+    udiv64: u64, wrapping_div;
+    urem8: u8, wrapping_rem;
+    urem16: u16, wrapping_rem;
+    urem32: u32, wrapping_rem;
+    urem64: u64, wrapping_rem;
+    sdiv8: i8, wrapping_div;
+    sdiv16: i16, wrapping_div;
+    sdiv32: i32, wrapping_div;
+    sdiv64: i64, wrapping_div;
+    srem8: i8, wrapping_rem;
+    srem16: i16, wrapping_rem;
+    srem32: i32, wrapping_rem;
+    srem64: i64, wrapping_rem;
 }
 
 macro_rules! immediate {

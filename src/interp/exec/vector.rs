@@ -11,6 +11,7 @@
     reason = "the forms say what happens with a NaN"
 )]
 
+use super::int::{Divisor, regs_of};
 use super::{Regs, fault, h};
 use crate::support::error::TrapKind;
 
@@ -202,16 +203,15 @@ unary! { @
     vabs64 i64, |a| a.wrapping_abs();
 }
 
-// Lane by lane, since what pads a vector is no divisor; what traps is what traps in a scalar.
+// Lane by lane, since the padding of a vector is no divisor.
 macro_rules! divide {
-    ($($name:ident: $t:ty, $bad:expr, $f:ident;)*) => { $(
+    ($($name:ident: $t:ty, $f:ident;)*) => { $(
         h!($name(o: Dabn, r, ip, cx) {
             let (d, a, b) = (r.at(o.dst).cast::<$t>(), r.at(o.a).cast::<$t>(), r.at(o.b).cast::<$t>());
-            let bad: fn($t, $t) -> bool = $bad;
             let mut i = 0;
             while i < o.n as usize {
                 let (a, b) = (a.add(i).read(), b.add(i).read());
-                if bad(a, b) {
+                if b.traps(a) {
                     fault(ip, regs_of(r), cx, &TrapKind::IntegerDivision)
                 }
                 d.add(i).write(a.$f(b));
@@ -220,27 +220,23 @@ macro_rules! divide {
         });
     )* };
 }
-#[inline(always)]
-fn regs_of(r: Regs) -> *mut u64 {
-    r.0
-}
 divide! {
-    vudiv8: u8, |_, b| b == 0, wrapping_div;
-    vudiv16: u16, |_, b| b == 0, wrapping_div;
-    vudiv32: u32, |_, b| b == 0, wrapping_div;
-    vudiv64: u64, |_, b| b == 0, wrapping_div;
-    vsdiv8: i8, |_, b| b == 0, wrapping_div;
-    vsdiv16: i16, |_, b| b == 0, wrapping_div;
-    vsdiv32: i32, |a, b| b == 0 || (a == i32::MIN && b == -1), wrapping_div;
-    vsdiv64: i64, |a, b| b == 0 || (a == i64::MIN && b == -1), wrapping_div;
-    vurem8: u8, |_, b| b == 0, wrapping_rem;
-    vurem16: u16, |_, b| b == 0, wrapping_rem;
-    vurem32: u32, |_, b| b == 0, wrapping_rem;
-    vurem64: u64, |_, b| b == 0, wrapping_rem;
-    vsrem8: i8, |_, b| b == 0, wrapping_rem;
-    vsrem16: i16, |_, b| b == 0, wrapping_rem;
-    vsrem32: i32, |a, b| b == 0 || (a == i32::MIN && b == -1), wrapping_rem;
-    vsrem64: i64, |a, b| b == 0 || (a == i64::MIN && b == -1), wrapping_rem;
+    vudiv8: u8, wrapping_div;
+    vudiv16: u16, wrapping_div;
+    vudiv32: u32, wrapping_div;
+    vudiv64: u64, wrapping_div;
+    vurem8: u8, wrapping_rem;
+    vurem16: u16, wrapping_rem;
+    vurem32: u32, wrapping_rem;
+    vurem64: u64, wrapping_rem;
+    vsdiv8: i8, wrapping_div;
+    vsdiv16: i16, wrapping_div;
+    vsdiv32: i32, wrapping_div;
+    vsdiv64: i64, wrapping_div;
+    vsrem8: i8, wrapping_rem;
+    vsrem16: i16, wrapping_rem;
+    vsrem32: i32, wrapping_rem;
+    vsrem64: i64, wrapping_rem;
 }
 
 macro_rules! compare {

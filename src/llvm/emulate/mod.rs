@@ -335,7 +335,7 @@ fn refuse(
     Ok(refused)
 }
 
-/// What is not there and is still named after that is reached by no kernel: its address becomes null.
+/// Sets addresses of missing symbols that are still named to null: no kernel reaches them.
 fn forget_unreached(module: LLVMModuleRef, shared: &[String], world: &dyn World) {
     for g in globals(module) {
         if is_declaration(g) && !shared.contains(&name_of(g)) {

@@ -163,7 +163,7 @@ impl Image for Code_ {
     }
 }
 
-/// What a refusal of code means to the host side.
+/// Returns the failure that the host side sees for a refusal of code.
 fn failure(refusal: Refusal) -> Failure {
     match refusal {
         Refusal::Damaged(cause) => Failure::Image(cause),
@@ -329,7 +329,7 @@ impl super::device::Device for Device {
             };
             variables.insert(variable.name.clone(), symbol);
         }
-        // What the device's runtime is told.
+        // The words that the device's runtime reads.
         let words = [
             ("__ompvm_device_number", self.number),
             ("__ompvm_max_teams", code.teams),

@@ -118,11 +118,10 @@ impl Symbols {
     /// The object is loaded and not protected yet; `addresses` has a value per symbol outside.
     unsafe fn fill(&self, addresses: &[usize]) -> Result<(), String> {
         let base = self.loaded.base;
-        // SAFETY: the loader has filled the cell.
-        let thread = self
-            .table
-            .thread
-            .map_or(0, |cell| unsafe { *pointer::<usize>(base + cell) });
+        let thread = self.table.thread.map_or(0, |cell| {
+            // SAFETY: the loader has filled the cell.
+            unsafe { *pointer::<usize>(base + cell) }
+        });
         for gap in &self.table.gaps {
             let at = base + gap.at;
             let add = |value: usize| value.wrapping_add(gap.addend as usize);

@@ -20,14 +20,14 @@ use std::sync::Arc;
 const TABLE: &str = "members";
 const OBJECT: &str = "members.so";
 
-/// What an earlier run made.
+/// An object that an earlier run made.
 #[derive(Debug)]
 pub struct Kept {
     pub(super) file: File,
     pub(super) table: Table,
 }
 
-/// What is stored beside the object.
+/// The entry stored beside the object.
 #[derive(Serialize, Deserialize)]
 struct Entry {
     key: [u8; 32],
@@ -62,7 +62,7 @@ impl Identity {
     }
 }
 
-/// What was kept for the same `key`, if the archives are as they were.
+/// Finds the object kept for the same `key`, if the archives are as they were.
 pub fn find(shelf: &Shelf, key: &[u8; 32]) -> Option<Kept> {
     let entry: Entry = postcard::from_bytes(&shelf.bytes(TABLE)?).ok()?;
     if entry.key != *key || !entry.archives.iter().all(Identity::is_current) {

@@ -441,7 +441,7 @@ pub fn member_inputs(archives: &[Arc<Archive>], chosen: &[MemberId]) -> Option<V
 /// the result is kept, and for what it holds beside the program and the archives.
 ///
 /// # Errors
-/// What is not supported in a member; why the system does not load them.
+/// A member has something that is not supported, or the system does not load them.
 pub fn load(
     natives: Natives,
     archives: &[Arc<Archive>],

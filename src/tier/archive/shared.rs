@@ -145,7 +145,7 @@ fn bytes(natives: &Natives, section: usize) -> &[u8] {
 /// definition in the place of a weak one, of which it is told whether it is a variable.
 ///
 /// # Errors
-/// What is not supported in a member.
+/// A member has something that is not supported.
 pub(super) fn make(
     mut natives: Natives,
     replaced: &dyn Fn(&str, bool) -> bool,
@@ -337,13 +337,7 @@ fn make_object(
         entries,
     );
     let header_len = 12 + entries * 8;
-    let segment = |kind, at, len, align| Segment {
-        kind,
-        at,
-        file: len,
-        memory: len,
-        align,
-    };
+    let segment = Segment::new;
     loader::headers(
         &mut out.0,
         &[
@@ -404,7 +398,7 @@ fn arrays(natives: &Natives) -> Vec<Array> {
         .collect()
 }
 
-/// What a symbol stands for when the object is made.
+/// The place of a symbol when the object is made.
 #[derive(Clone, Copy)]
 enum Target {
     /// A place in the object.
@@ -600,7 +594,7 @@ impl Filler<'_> {
             let add = |value: usize| value.wrapping_add(addend as usize);
             let target = self.target(r.symbol)?;
             let cell = |this: &Self, number: u32| add(this.cell(number)).wrapping_sub(at);
-            // What is in the object, at an absolute or a relative position.
+            // Places in the object, absolute or relative.
             let number = match (kind, target) {
                 (elf::R_X86_64_NONE, _) => continue,
                 (elf::R_X86_64_64, Target::Own(value)) => {

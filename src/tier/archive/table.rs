@@ -1,4 +1,4 @@
-//! What is left to do when a shared object of archive members is loaded: the references that the
+//! Work left for when a shared object of archive members is loaded: the references that the
 //! system's loader cannot bind, since they lead to the guest and to the OpenMP runtime.
 //!
 //! A table is made together with the object ([`super::shared`]) and may be kept with it
@@ -12,7 +12,7 @@ use std::ops::Range;
 pub(super) struct Table {
     /// The archive of the first member, for messages.
     pub file: String,
-    /// What becomes executable, and what only readable, once everything is filled in.
+    /// Ranges that become executable, and only readable, once everything is filled in.
     pub code: Range<usize>,
     pub constants: Range<usize>,
     /// The initial bytes of a thread's block.
@@ -39,7 +39,7 @@ pub(super) struct Global {
     pub place: Place,
 }
 
-/// What a global symbol stands for.
+/// The place that a global symbol stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Place {
     /// The offset of a function, a variable, or the jump to a function that is chosen.
@@ -67,7 +67,7 @@ pub(super) struct Gap {
     pub addend: i64,
 }
 
-/// What comes into a gap, before the addend; symbols are numbers in [`Table::outside`].
+/// The value of a gap, before the addend; symbols are numbers in [`Table::outside`].
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) enum Value {
     /// The symbol's address, in 8 bytes.
@@ -109,7 +109,7 @@ pub(super) enum When {
 }
 
 impl Table {
-    /// What a global symbol stands for.
+    /// Finds the place that a global symbol stands for.
     pub fn place(&self, name: &str) -> Option<Place> {
         let name_of = |g: &Global| &self.names[g.name.start as usize..g.name.end as usize];
         let found = self.globals.binary_search_by(|g| name_of(g).cmp(name));

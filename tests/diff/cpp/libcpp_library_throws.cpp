@@ -1,4 +1,4 @@
-// What libc++ itself throws is caught by type, and its messages are its own.
+// Exceptions that libc++ itself throws are caught by type, and its messages are its own.
 // flags: -stdlib=libc++ -std=c++20
 #include <any>
 #include <bitset>
