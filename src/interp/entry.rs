@@ -10,6 +10,7 @@ use super::isa::{Enc, Nil};
 use super::thunk::Thunks;
 use super::{baseline, child, lower, stats, unwind};
 use crate::ir::{FuncId, LocId};
+use crate::llvm::cache::Shelf;
 use crate::memory::abi::{CallPlan, NativeFrame, set_entry_hook};
 use crate::memory::activation::{self, Activation, Event, Exit, MARGIN, Onward};
 use crate::memory::backtrace;
@@ -22,7 +23,7 @@ use std::ffi::c_void;
 use std::fmt::Write;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
-use std::sync::{Condvar, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Where a base frame's callee returns to.
@@ -33,6 +34,16 @@ static EXIT: Enc<Nil> = Enc {
 
 /// The compiled rare instructions of the process.
 pub(super) static THUNKS: LazyLock<Thunks> = LazyLock::new(Thunks::default);
+
+/// Keeps the code of an image's rare instructions in its program's cache, until [`forget_cache`].
+pub fn use_cache(image: &Image, shelf: Arc<Shelf>) {
+    THUNKS.keep_in(image.serial(), shelf);
+}
+
+/// Ends [`use_cache`].
+pub fn forget_cache(image: &Image) {
+    THUNKS.forget_shelf(image.serial());
+}
 
 /// Bytes of room for further frames that an activation begins with: what a callback calls mostly fits, and
 /// tasks can be nested deep.

@@ -8,7 +8,8 @@
 //! and inline assembly cannot be interpreted at all. What not: nothing hot should come here (a
 //! thunk costs an indirect call and, once, one to three milliseconds).
 //!
-//! Slots are as the documentation of `interp` says; a thunk's text is the key of its cache.
+//! Slots are as the documentation of `interp` says; a thunk's text is the key of its code, in this
+//! process and in the program's cache: a later run links the object and does not start LLVM.
 
 use super::child;
 use crate::ir::assembly::{displaced, inputs, is_immediate};
@@ -16,6 +17,7 @@ use crate::ir::{
     self, AtomicScope, Callee, Const, ConstId, FloatKind, Function, GlobalRef, Inst, Module, Op,
     Operand, Ordering, Type, TypeId,
 };
+use crate::llvm::cache::Shelf;
 use crate::llvm::native::single::{self, Compiler};
 use crate::llvm::native::{features_with, lacks};
 use crate::memory::image::Image;
@@ -24,7 +26,7 @@ use crate::memory::own_thread;
 use crate::support::builtins;
 use hashbrown::HashMap;
 use std::fmt::Write as _;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 /// A compiled thunk: `args[i]` points at the slots of operand `i`, `out` at the result's.
 pub type ThunkFn = unsafe extern "C-unwind" fn(out: *mut u64, args: *const *const u64);
@@ -50,12 +52,24 @@ pub(super) struct State {
     compiled: HashMap<String, ThunkFn>,
     /// Keeps the thunks' memory.
     code: Vec<Code>,
+    /// The cache of each live image that has one, by the image's serial number.
+    shelves: HashMap<u64, Arc<Shelf>>,
 }
 
 impl Thunks {
     /// For who holds it over a fork.
     pub(super) fn state(&self) -> &Mutex<State> {
         &self.state
+    }
+
+    /// Keeps the objects of an image's thunks for later runs, until [`Thunks::forget_shelf`].
+    pub(super) fn keep_in(&self, image: u64, shelf: Arc<Shelf>) {
+        child::lock(&self.state).shelves.insert(image, shelf);
+    }
+
+    /// Ends [`Thunks::keep_in`].
+    pub(super) fn forget_shelf(&self, image: u64) {
+        child::lock(&self.state).shelves.remove(&image);
     }
 
     /// The thunk for one instruction of `function`, which is placed in `image`.
@@ -77,8 +91,19 @@ impl Thunks {
         if let Some(&code) = state.compiled.get(&body) {
             return Ok(Thunk { code, operands });
         }
+        let shelf = image.and_then(|i| state.shelves.get(&i.serial()).cloned());
+        let shelf = shelf.filter(|_| !names_addresses(&body));
         let mut compiler = state.compiler.take();
-        let (compiler, object) = own_thread::run(|| single::contained(compiler.take(), &body));
+        let (compiler, object) = own_thread::run(|| {
+            if let Some(object) = shelf.as_ref().and_then(|s| s.thunk(&body)) {
+                return (compiler.take(), Ok(object));
+            }
+            let (compiler, object) = single::contained(compiler.take(), &body);
+            if let (Some(shelf), Ok(object)) = (&shelf, &object) {
+                shelf.put_thunk(&body, object);
+            }
+            (compiler, object)
+        });
         state.compiler = compiler;
         let object = object.map_err(|why| {
             match matches!(inst.op.as_call(), Some(c) if matches!(c.callee, Callee::Asm(_))) {
@@ -100,6 +125,14 @@ impl Thunks {
 const THUNK: &str = "ompvm.thunk";
 /// Names with this prefix are addresses of the process, in hexadecimal digits.
 const ADDRESS: &str = "ompvm.a";
+
+/// The form of a constant address in a thunk's text.
+const CONSTANT_ADDRESS: &str = "inttoptr (i64 ";
+
+/// Returns true if a thunk's text holds addresses of this process, which no later run asks for.
+fn names_addresses(text: &str) -> bool {
+    text.contains(ADDRESS) || text.contains(CONSTANT_ADDRESS)
+}
 
 /// The address of what a thunk refers to: an address by its digits, what the code generator calls, and what
 /// assembly names of the program. The rest is looked for in the process.
@@ -331,7 +364,7 @@ impl<'m> Text<'m> {
             }
             return Ok(Some(format!("@{name}")));
         }
-        Ok(immediate.then(|| format!("inttoptr (i64 {value} to ptr)")))
+        Ok(immediate.then(|| format!("{CONSTANT_ADDRESS}{value} to ptr)")))
     }
 
     /// The same address in a register: of what it is made cannot be seen, so it is printed alone.

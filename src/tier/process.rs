@@ -19,6 +19,7 @@ use super::restart::{self, Restart};
 use super::sample;
 use super::thread_exit::{self, Lifetime};
 use super::value::ValueKind;
+use crate::interp;
 use crate::ir::{Function, GlobalRef, Type};
 use crate::jit::tools;
 use crate::kmpc::{hooks, ompt};
@@ -297,6 +298,9 @@ impl Process {
             false => register_regions(&image),
         };
         let lifetime = (!options.native).then(|| Lifetime::begin(image.serial()));
+        if let Some(shelf) = &options.shelf {
+            interp::use_cache(&image, shelf.clone());
+        }
         let tiers = Tiers::start(&image, options.mode, options.native, options.shelf)?;
         let process = Process {
             _devices: registration,
@@ -590,6 +594,7 @@ impl Drop for Process {
         if let Some(lifetime) = &self.lifetime {
             lifetime.end();
         }
+        interp::forget_cache(&self.image);
     }
 }
 

@@ -75,6 +75,29 @@ int main() {
 }
 "#;
 
+/// Instructions without a handler: assembly, x87, half precision, an odd vector, an intrinsic of the processor.
+const RARE: &str = r#"
+#include <immintrin.h>
+#include <stdio.h>
+typedef float odd __attribute__((ext_vector_type(3)));
+static volatile long word = 0x0102030405060708;
+static volatile long double tenth = 0.1L;
+static volatile _Float16 half = 1.5;
+static volatile float one = 4;
+__attribute__((noinline)) static long swapped(long x) {
+  __asm__("bswapq %0" : "+r"(x));
+  return x;
+}
+int main(void) {
+  odd v = {one, 2, 3};
+  volatile odd sum = v * v + v;
+  __m128 root = _mm_rsqrt_ps(_mm_set1_ps(one));
+  printf("%lx %.3Lf %.2f %.1f %.2f\n", swapped(word), tenth * tenth + 1, (double)(half * half), sum[2], root[0]);
+  return 0;
+}
+"#;
+const RARE_SAYS: &str = "807060504030201 1.010 2.25 12.0 0.50\n";
+
 fn source(name: &str, text: &str) -> Result<PathBuf, String> {
     let dir = root().join("target/guests/cache");
     std::fs::create_dir_all(&dir).map_err(|e| e.to_string())?;
@@ -285,6 +308,47 @@ fn interpreted_rest() -> Result<(), String> {
         says(&folder.run(&guest)?, "3 4\n", End::Exit(0))?;
     }
     is_warm(&folder.run(&guest)?)
+}
+
+/// Rare instructions that LLVM compiles for the tiers below are kept, too.
+fn rare_instructions() -> Result<(), String> {
+    let guest = source("rare.c", RARE)?;
+    for tier in ["--tier=baseline", "--tier=auto"] {
+        let folder = Folder::new()?;
+        let ran = || {
+            let mut command = folder.command();
+            run(
+                command.args(["run", tier, "--stats"]).arg(&guest),
+                "",
+                LIMIT,
+            )
+        };
+        says(&ran()?, RARE_SAYS, End::Exit(0))?;
+        if !all(&folder.path())
+            .iter()
+            .any(|p| name_of(p).starts_with("thunk-"))
+        {
+            return Err(format!("{tier}: no rare instruction was kept"));
+        }
+        let warm = ran()?;
+        says(&warm, RARE_SAYS, End::Exit(0))?;
+        if !warm.stderr.contains("LLVM not started") {
+            return Err(format!("{tier} should not need LLVM: {}", warm.summary()));
+        }
+        // A damaged one is made again.
+        for path in all(&folder.path()) {
+            if name_of(&path).starts_with("thunk-") {
+                std::fs::write(&path, "damaged").map_err(|e| e.to_string())?;
+            }
+        }
+        says(&ran()?, RARE_SAYS, End::Exit(0))?;
+    }
+    Ok(())
+}
+
+fn name_of(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default();
+    name.to_string_lossy().into_owned()
 }
 
 fn exceptions() -> Result<(), String> {
@@ -668,8 +732,9 @@ type Test = fn() -> Result<(), String>;
 
 /// One trial per way a cache can be used, or can fail.
 pub fn trials() -> Vec<Trial> {
-    let all: [(&str, Test); 19] = [
+    let all: [(&str, Test); 20] = [
         ("every_form_of_input", every_form_of_input),
+        ("rare_instructions", rare_instructions),
         ("second_run", second_run),
         ("interpreted_rest", interpreted_rest),
         ("exceptions", exceptions),

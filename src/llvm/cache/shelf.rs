@@ -153,6 +153,16 @@ impl Shelf {
         let _ = fs::remove_file(self.folder.join(name));
     }
 
+    /// The object of a rare instruction's thunk, by the text that it was compiled from.
+    pub fn thunk(&self, text: &str) -> Option<Vec<u8>> {
+        self.get(&thunk_name(text))
+    }
+
+    /// Stores what [`Shelf::thunk`] finds.
+    pub fn put_thunk(&self, text: &str, object: &[u8]) {
+        self.put(&thunk_name(text), object);
+    }
+
     /// What was stored under a name that no object and no module has.
     pub fn bytes(&self, name: &str) -> Option<Vec<u8>> {
         let bytes = self.get(name);
@@ -250,6 +260,11 @@ impl Shelf {
             let _ = folder.set_modified(now);
         }
     }
+}
+
+/// The name of a thunk's entry.
+fn thunk_name(text: &str) -> String {
+    format!("thunk-{}", blake3::hash(text.as_bytes()).to_hex())
 }
 
 /// What objects of a program were compiled for beyond what its key says: which symbols are where.
