@@ -155,8 +155,8 @@ impl Module {
             file: self.ir.name.clone(),
             cause,
         };
-        let bitcode = Bitcode::new(self.ir.files.clone()).map_err(fail)?;
-        Ok(bitcode.bytes().to_vec())
+        let bitcode = Bitcode::new(self.ir.files.clone(), self.ir.line_tables.clone());
+        Ok(bitcode.bytes().map_err(fail)?.to_vec())
     }
 
     /// What it holds: functions, parallel regions, runtime entries.

@@ -36,7 +36,7 @@ pub use inst::{
 };
 pub use jump::{JUMP_BUFFER, JUMP_BUFFER_WORD};
 pub use module::{
-    Alias, AliasId, Global, GlobalId, GlobalRef, IFunc, IFuncId, Linkage, Module, Xtor,
+    Alias, AliasId, Global, GlobalId, GlobalRef, IFunc, IFuncId, LineTables, Linkage, Module, Xtor,
 };
 pub use saved::Lazy;
 pub use types::{FloatKind, Type, TypeId, TypeTable};

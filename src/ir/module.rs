@@ -161,7 +161,12 @@ pub struct Module {
     pub contracted: bool,
     /// The files it was read from, name and contents, for whoever compiles it.
     pub files: std::sync::Arc<[(String, Vec<u8>)]>,
+    /// The program as one piece of bitcode with line tables as its only debug information, once that is made.
+    pub line_tables: LineTables,
 }
+
+/// Bitcode that may be made while the program runs already.
+pub type LineTables = std::sync::Arc<std::sync::OnceLock<Box<[u8]>>>;
 
 impl Module {
     /// True if a native link of the program would have it flush denormals to zero (`crtfastmath.o`): its main

@@ -28,8 +28,12 @@ use lines::Lines;
 pub use map::{function_at, is_compiled};
 use parking_lot::RwLock;
 use std::ptr;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+
+/// The cache's entry for a program with line tables only.
+const LINE_TABLES: &str = "line-tables";
 
 /// A compiled unit.
 #[derive(Debug)]
@@ -59,7 +63,11 @@ pub struct Compiled {
 #[derive(Debug)]
 pub struct Program {
     request: Request,
-    bitcode: OnceLock<Result<Bitcode, String>>,
+    bitcode: Bitcode,
+    /// Set once the program's line tables were looked for in the cache.
+    looked: AtomicBool,
+    /// Set once the cache has them.
+    stored: AtomicBool,
     instead: HashMap<&'static str, usize>,
     cell: Option<isize>,
     shelf: Option<Arc<Shelf>>,
@@ -88,7 +96,9 @@ impl Program {
         let left_out = kept(image, whole);
         Program {
             request: request(&outside, cell.is_some(), &left_out),
-            bitcode: OnceLock::new(),
+            bitcode: Bitcode::new(image.module.files.clone(), image.module.line_tables.clone()),
+            looked: AtomicBool::new(false),
+            stored: AtomicBool::new(false),
             instead,
             cell,
             shelf,
@@ -158,12 +168,9 @@ impl Program {
     /// # Errors
     /// Why nothing can be compiled.
     pub fn compile(&self, image: &Image, unit: &Unit) -> Result<Vec<Compiled>, String> {
-        let bitcode = self
-            .bitcode
-            .get_or_init(|| Bitcode::new(image.module.files.clone()))
-            .as_ref()
-            .map_err(String::clone)?;
-        let objects = Session::open(&self.request, bitcode).compile(unit)?;
+        self.find_line_tables();
+        let objects = Session::open(&self.request, &self.bitcode).compile(unit)?;
+        self.store_line_tables();
         cache::compiled();
         let linked = objects.into_iter().map(|object| {
             // Without them messages name the function alone.
@@ -174,6 +181,24 @@ impl Program {
             Ok(Compiled { stored, ..linked })
         });
         linked.collect()
+    }
+
+    fn find_line_tables(&self) {
+        if self.looked.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        if let Some(bytes) = self.shelf.as_ref().and_then(|s| s.bytes(LINE_TABLES)) {
+            self.bitcode.take_line_tables(bytes);
+            self.stored.store(true, Ordering::Relaxed);
+        }
+    }
+
+    fn store_line_tables(&self) {
+        if let (Some(shelf), Some(bytes)) = (&self.shelf, self.bitcode.line_tables())
+            && !self.stored.swap(true, Ordering::Relaxed)
+        {
+            shelf.put_bytes(LINE_TABLES, bytes);
+        }
     }
 
     /// Removes from the cache code that calls a function of the tier below and cannot do so. Where that is for good, the

@@ -389,20 +389,23 @@ pub(super) fn run<T: Send + 'static>(
     limits: &Limits,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, String> {
-    run_leaving(limits, || Some((work(), ()))).map(|done| done.unwrap_or_else(|| unreachable!()))
+    let work = || Some((work(), Box::new(|| ()) as Later));
+    run_leaving(limits, work).map(|done| done.unwrap_or_else(|| unreachable!()))
 }
 
-/// As [`run`], for work that leaves something behind that takes its time to be dropped: the thread
-/// does so while its caller goes on.
+/// What the thread of [`run_leaving`] does while its caller goes on.
+pub(super) type Later = Box<dyn FnOnce()>;
+
+/// As [`run`], for work with a part that its caller does not wait for.
 ///
 /// # Errors
 /// As for [`run`].
 ///
 /// # Panics
 /// When `work` panics.
-pub(super) fn run_leaving<T: Send + 'static, Rest>(
+pub(super) fn run_leaving<T: Send + 'static>(
     limits: &Limits,
-    work: impl FnOnce() -> Option<(T, Rest)> + Send + 'static,
+    work: impl FnOnce() -> Option<(T, Later)> + Send + 'static,
 ) -> Result<Option<T>, String> {
     let _catching = Catching::start();
     let shared = Shared::new();
@@ -418,12 +421,14 @@ pub(super) fn run_leaving<T: Send + 'static, Rest>(
             CURRENT.set(Arc::as_ptr(&of_worker));
             let finish = Finish(of_worker);
             own_work::to_the_end();
-            let (value, rest) = work().unzip();
+            let (value, later) = work().unzip();
             *result.lock().unwrap_or_else(PoisonError::into_inner) = value;
             // The program may run from here, and wait for signals that its own threads block.
             block_signals();
             drop(finish);
-            drop(rest);
+            if let Some(later) = later {
+                later();
+            }
         })
         .map_err(|e| limits::refused("a thread that reads it", &e))?;
     let mut before = None;

@@ -4,8 +4,8 @@
 //! Why on LLVM's C interface directly: inkwell does not show switch cases, shuffle masks,
 //! orderings, landing-pad clauses, aliases or constant data. How: `parse` makes one verified and
 //! linked LLVM module in a context of its own; `reader` (symbols), `types`, `constants`,
-//! `attributes`, `code` and `debug` copy it; then the context is disposed of, while the program runs
-//! already. `parts` has several threads do so for a larger file. `guard` runs all of it on threads
+//! `attributes`, `code` and `debug` copy it; then it is written with line tables only, for units, and the
+//! context is disposed of, while the program runs already. `parts` has several threads do so for a larger file. `guard` runs all of it on threads
 //! that may die without taking the process along. What not: no optimisation, no target code; nothing
 //! is changed on the way but what `contract` was asked for.
 
@@ -37,7 +37,7 @@ mod tables;
 mod tests;
 mod types;
 
-use crate::ir::Module;
+use crate::ir::{LineTables, Module};
 use crate::support::error::Error;
 use parking_lot::Mutex;
 use raw::llvm;
@@ -107,11 +107,12 @@ fn one(inputs: &[Input], contract: bool) -> Result<Module, Error> {
         .join(", ");
     let inputs: Arc<[Input]> = inputs.into();
     let files = inputs.clone();
+    let line_tables = LineTables::default();
     let limits = guard::Limits::for_input(inputs.iter().map(|i| i.bytes.len()).sum());
     let done = guard::run_leaving(&limits, move || {
         let parsed = match parse::parse(&inputs) {
             Ok(parsed) => parsed,
-            Err(error) => return Some((Err(error), None)),
+            Err(error) => return Some((Err(error), Box::new(|| ()) as guard::Later)),
         };
         shim::expand_thread_locals(parsed.module);
         shim::lower_checked_loads(parsed.module);
@@ -122,7 +123,12 @@ fn one(inputs: &[Input], contract: bool) -> Result<Module, Error> {
         let tables = Mutex::default();
         let mut module = reader::Reader::new(&parsed, &tables).read(name);
         module.contracted = contract;
-        Some((Ok(module), Some((parsed, inputs))))
+        module.line_tables = line_tables.clone();
+        let later = move || {
+            native::write_line_tables(parsed, &line_tables);
+            drop(inputs);
+        };
+        Some((Ok(module), Box::new(later) as guard::Later))
     });
     match done {
         Ok(Some(result)) => result.map(|mut module| {

@@ -131,6 +131,16 @@ pub(super) fn open(bytes: &[u8], types: bool) -> Result<Parsed, String> {
     Ok(parsed)
 }
 
+/// Reads a bitcode file whole, which the module outlives.
+///
+/// # Errors
+/// LLVM's message.
+pub(super) fn whole(bytes: &[u8]) -> Result<Parsed, String> {
+    let parsed = open(bytes, true)?;
+    super::shim::read_all(parsed.module)?;
+    Ok(parsed)
+}
+
 /// The inputs as one bitcode file.
 ///
 /// # Errors

@@ -76,7 +76,8 @@ pub(super) fn read(file: &Input, contract: bool, threads: usize) -> Option<Modul
         let read = move || {
             let (part, parsed) = work.part(first)?;
             // Given back while the program runs already; the bytes outlive what was parsed.
-            Some((part, (parsed, work)))
+            let later = move || drop((parsed, work));
+            Some((part, Box::new(later) as guard::Later))
         };
         guard::run_leaving(&limits, read).ok()?
     };

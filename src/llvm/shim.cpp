@@ -5,11 +5,13 @@
 // function works on the module that it is given. Messages are allocated with LLVMCreateMessage;
 // the caller disposes of them.
 
+#include <llvm-c/BitWriter.h>
 #include <llvm-c/Core.h>
 #include <llvm/ADT/StringSet.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Bitcode/BitcodeReader.h>
 #include <llvm/IR/AttributeMask.h>
+#include <llvm/IR/DebugInfo.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/GVMaterializer.h>
 #include <llvm/IR/IRBuilder.h>
@@ -64,6 +66,15 @@ extern "C" int ompvm_read_metadata(LLVMModuleRef module, char **error) {
   return 0;
 }
 
+/// Reads all that is left of a module that was opened.
+extern "C" int ompvm_read_all(LLVMModuleRef module, char **error) {
+  if (Error e = unwrap(module)->materializeAll()) {
+    *error = message(toString(std::move(e)));
+    return 1;
+  }
+  return 0;
+}
+
 extern "C" int ompvm_read_function(LLVMValueRef function, char **error) {
   if (Error e = unwrap<Function>(function)->materialize()) {
     *error = message(toString(std::move(e)));
@@ -101,6 +112,23 @@ extern "C" int ompvm_select(LLVMModuleRef wrapped, const char *const *names, con
     return 1;
   }
   return 0;
+}
+
+/// Writes a module as bitcode with line tables as its only debug information, and changes it so. Returns null for a
+/// module that has no more than line tables.
+extern "C" LLVMMemoryBufferRef ompvm_write_with_line_tables(LLVMModuleRef wrapped) {
+  Module &module = *unwrap(wrapped);
+  auto has_types = [](DICompileUnit *unit) {
+    return unit->getEmissionKind() == DICompileUnit::FullDebug;
+  };
+  if (none_of(module.debug_compile_units(), has_types))
+    return nullptr;
+  stripNonLineTableDebugInfo(module);
+  // Those of declarations describe calls to a debugger.
+  for (Function &f : module)
+    if (f.isDeclaration())
+      f.setSubprogram(nullptr);
+  return LLVMWriteBitcodeToMemoryBuffer(wrapped);
 }
 
 /// Links what a module uses of a library, which is consumed.

@@ -3,7 +3,7 @@
 //! Why C++ at all: lazy reading of bitcode has no C function. What not: no policy; each does what
 //! its name says.
 
-use super::raw::take_message;
+use super::raw::{take_buffer, take_message};
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::target_machine::LLVMTargetMachineRef;
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -50,6 +50,7 @@ unsafe extern "C" {
     fn ompvm_lower_checked_loads(module: LLVMModuleRef);
     fn ompvm_is_current(bytes: *const c_char, size: usize) -> c_int;
     fn ompvm_read_metadata(module: LLVMModuleRef, error: *mut *mut c_char) -> c_int;
+    fn ompvm_read_all(module: LLVMModuleRef, error: *mut *mut c_char) -> c_int;
     fn ompvm_read_function(function: LLVMValueRef, error: *mut *mut c_char) -> c_int;
     fn ompvm_select(
         module: LLVMModuleRef,
@@ -92,6 +93,7 @@ unsafe extern "C" {
     fn ompvm_forget_parameter(function: LLVMValueRef, index: u32);
     fn ompvm_speculate(module: LLVMModuleRef) -> c_int;
     fn ompvm_expand_thread_locals(module: LLVMModuleRef);
+    fn ompvm_write_with_line_tables(module: LLVMModuleRef) -> LLVMMemoryBufferRef;
     fn ompvm_ask_for_thread_locals(module: LLVMModuleRef);
     fn ompvm_say_how_to_pass(module: LLVMModuleRef);
     fn ompvm_clone(function: LLVMValueRef) -> LLVMValueRef;
@@ -162,6 +164,14 @@ pub(super) fn lower_checked_loads(module: LLVMModuleRef) {
     unsafe { ompvm_lower_checked_loads(module) };
 }
 
+/// Writes a module as bitcode with line tables as its only debug information, and changes it so; `None` for a module that
+/// has no more than line tables.
+pub(super) fn write_with_line_tables(module: LLVMModuleRef) -> Option<Box<[u8]>> {
+    // SAFETY: the module is live.
+    let buffer = unsafe { ompvm_write_with_line_tables(module) };
+    (!buffer.is_null()).then(|| take_buffer(buffer).into_boxed_slice())
+}
+
 /// Whether bitcode was written by this version of LLVM.
 pub(super) fn is_current(bytes: &[u8]) -> bool {
     // SAFETY: the bytes are as long as said.
@@ -173,6 +183,16 @@ pub(super) fn read_metadata(module: LLVMModuleRef) -> Result<(), String> {
     let mut error = null_mut();
     // SAFETY: the module is live.
     match unsafe { ompvm_read_metadata(module, &raw mut error) } {
+        0 => Ok(()),
+        _ => Err(take_message(error)),
+    }
+}
+
+/// Reads all that is left of a module that was opened.
+pub(super) fn read_all(module: LLVMModuleRef) -> Result<(), String> {
+    let mut error = null_mut();
+    // SAFETY: the module is live.
+    match unsafe { ompvm_read_all(module, &raw mut error) } {
         0 => Ok(()),
         _ => Err(take_message(error)),
     }

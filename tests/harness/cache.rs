@@ -378,6 +378,57 @@ fn faults() -> Result<(), String> {
     }
 }
 
+/// Units of later runs are compiled of the program with line tables only, which say the same lines.
+fn line_tables() -> Result<(), String> {
+    let (folder, guest) = (Folder::new()?, source("fault.c", FAULT)?);
+    let message = || {
+        let mut command = folder.command();
+        let ran = run(command.args(["run", "--tier=opt"]).arg(&guest), "", LIMIT)?;
+        says(&ran, "before\n", End::Signal(libc::SIGSEGV))?;
+        Ok::<_, String>(ran.stderr)
+    };
+    let named = |wanted: fn(&str) -> bool| {
+        let mut entries = all(&folder.path());
+        entries.retain(|entry| wanted(&name_of(entry)));
+        entries
+    };
+    let remove = |entries: Vec<PathBuf>| {
+        let mut entries = entries.into_iter();
+        entries.try_for_each(|entry| std::fs::remove_file(entry).map_err(|e| e.to_string()))
+    };
+    let is_code = |name: &str| name.starts_with("unit-");
+    let is_table = |name: &str| name == "line-tables";
+    // They are written beside the first run, which may end before.
+    let mut first = String::new();
+    for _ in 0..20 {
+        remove(named(|_| true))?;
+        first = message()?;
+        if !named(is_table).is_empty() {
+            break;
+        }
+    }
+    let [table] = &named(is_table)[..] else {
+        return Err("no line tables were kept".into());
+    };
+    for damaged in [false, true] {
+        remove(named(is_code))?;
+        if damaged {
+            std::fs::write(table, "damaged").map_err(|e| e.to_string())?;
+        }
+        let again = message()?;
+        if again != first {
+            return Err(format!("should say {first}, says {again}"));
+        }
+        if named(is_code).is_empty() {
+            return Err("nothing was compiled again".into());
+        }
+        if std::fs::read(table).is_ok_and(|bytes| bytes == b"damaged") {
+            return Err("damaged line tables stayed".into());
+        }
+    }
+    Ok(())
+}
+
 fn race() -> Result<(), String> {
     let (folder, guest) = (Folder::new()?, guest()?);
     let results: Vec<Result<Ran, String>> = std::thread::scope(|scope| {
@@ -410,7 +461,9 @@ fn is_unfinished(file: &Path) -> bool {
 fn damage() -> Result<(), String> {
     let (folder, guest) = (Folder::new()?, guest()?);
     says(&folder.run(&guest)?, SAYS, End::Exit(7))?;
-    let entries = all(&folder.path());
+    let mut entries = all(&folder.path());
+    // Nothing reads these while the code is there.
+    entries.retain(|entry| name_of(entry) != "line-tables");
     for entry in &entries {
         let good = std::fs::read(entry).map_err(|e| e.to_string())?;
         let mut bad: Vec<Vec<u8>> = Vec::new();
@@ -732,13 +785,14 @@ type Test = fn() -> Result<(), String>;
 
 /// One trial per way a cache can be used, or can fail.
 pub fn trials() -> Vec<Trial> {
-    let all: [(&str, Test); 20] = [
+    let all: [(&str, Test); 21] = [
         ("every_form_of_input", every_form_of_input),
         ("rare_instructions", rare_instructions),
         ("second_run", second_run),
         ("interpreted_rest", interpreted_rest),
         ("exceptions", exceptions),
         ("faults", faults),
+        ("line_tables", line_tables),
         ("race", race),
         ("damage", damage),
         ("forks", forks),

@@ -30,7 +30,7 @@ enum Member {
 
 impl Bitcode {
     fn limit(&self) -> Duration {
-        let mebibytes = (self.bytes().len() >> 20) as u32;
+        let mebibytes = (self.size() >> 20) as u32;
         injected::limit().unwrap_or(TIME + TIME_PER_MEBIBYTE * mebibytes)
     }
 }

@@ -9,6 +9,7 @@
 //! What not: nothing knows the interpreter; no address is known before linking.
 
 mod attempts;
+mod bitcode;
 mod debug;
 mod entries;
 mod injected;
@@ -19,17 +20,16 @@ mod processor;
 pub mod single;
 pub mod symbol;
 
+use super::parse;
 pub use super::shim::{Place, PlaceKind};
-use super::{Input, contain, parse};
 pub use attempts::CANNOT;
+pub use bitcode::Bitcode;
+pub(in crate::llvm) use bitcode::write_line_tables;
 pub use debug::Debug;
 pub use entries::leave_out as leave_entries_out;
 pub use pipeline::{features_with, lacks};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-/// Processor time for putting a program's files together: some hundred times what is usual.
-const MERGE: Duration = Duration::from_secs(120);
 
 /// What becomes of one of the module's functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -137,43 +137,6 @@ pub struct Object {
     pub times: [Duration; 3],
 }
 
-/// The program's files as one piece of bitcode.
-#[derive(Debug)]
-pub struct Bitcode {
-    files: Arc<[(String, Vec<u8>)]>,
-    merged: Option<Vec<u8>>,
-}
-
-impl Bitcode {
-    /// Takes one file of bitcode as it is; anything else is read, linked and written to memory.
-    ///
-    /// # Errors
-    /// LLVM's message when that fails.
-    pub fn new(files: Arc<[(String, Vec<u8>)]>) -> Result<Bitcode, String> {
-        let merged = match &files[..] {
-            [(_, bytes)] if parse::is_bitcode(bytes) => None,
-            _ => {
-                let input = |(name, bytes): &(String, Vec<u8>)| Input {
-                    name: name.clone(),
-                    bytes: bytes.clone(),
-                };
-                let inputs: Vec<Input> = files.iter().map(input).collect();
-                let merged = contain::run(MERGE, || parse::merge(&inputs));
-                Some(merged.map_err(|f| f.why)?.map_err(|e| e.to_string())?)
-            }
-        };
-        Ok(Bitcode { files, merged })
-    }
-
-    /// The whole program as one file.
-    pub fn bytes(&self) -> &[u8] {
-        match &self.merged {
-            Some(bytes) => bytes,
-            None => &self.files[0].1,
-        }
-    }
-}
-
 /// Why a unit could not be compiled.
 #[derive(Debug)]
 enum Trouble {
@@ -237,8 +200,9 @@ impl<'r> Session<'r> {
             true => Level::Quick,
             false => unit.level,
         };
-        let parsed = parse::open(self.bitcode.bytes(), self.request.debug == Debug::Full);
-        let parsed = parsed.map_err(Trouble::Whole)?;
+        let debug = self.request.debug;
+        let (bytes, lean) = self.bitcode.for_unit(debug).map_err(Trouble::Whole)?;
+        let parsed = parse::open(bytes, debug == Debug::Full).map_err(Trouble::Whole)?;
         let (extra, failed) = self.read(&parsed, unit).map_err(Trouble::Whole)?;
         lap(0);
         let prepared = prepare::prepare(&parsed, self.request, effort, &extra);
@@ -247,7 +211,9 @@ impl<'r> Session<'r> {
         lap(1);
         let bytes = {
             let machine = pipeline::Machine::host(parsed.module, prepared.position_independent)?;
-            self.request.debug.apply(parsed.module, &machine)?;
+            if !lean {
+                debug.apply(parsed.module, &machine)?;
+            }
             let several = prepared.compiled.len() + prepared.entries.len() > 1;
             let unit_is = pipeline::Properties {
                 inline: prepared.inline,
@@ -264,6 +230,9 @@ impl<'r> Session<'r> {
         }
         drop(parsed);
         lap(2);
+        if !lean && debug == Debug::Lines {
+            self.bitcode.opened(times[0]);
+        }
         Ok(Object {
             level: unit.level,
             bytes,

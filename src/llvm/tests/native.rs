@@ -1,12 +1,14 @@
 //! What compiled code leaves to be called.
 
+use crate::ir::LineTables;
 use crate::llvm::native::{Bitcode, Debug, Function, Level, Request, Session, Unit};
-use object::{Object as _, ObjectSymbol as _};
+use object::{Object as _, ObjectSection as _, ObjectSymbol as _};
 use std::sync::Arc;
+use std::time::Duration;
 
 fn bitcode(text: &str) -> Bitcode {
     let file = ("test.ll".to_owned(), text.as_bytes().to_vec());
-    Bitcode::new(Arc::from([file])).expect("valid IR")
+    Bitcode::new(Arc::from([file]), LineTables::default())
 }
 
 /// The names of a module's functions, in order.
@@ -219,4 +221,68 @@ fn a_loop_asks_whether_its_arrays_are_apart_where_that_may_help() {
     let one = scatter("%n", "").replace("ptr %b, i64 %j", "ptr %a, i64 %j");
     let one = one.replace("ptr %ix, i64 %i", "ptr %a, i64 %i");
     assert!(!asks(&one, Level::Full), "there is one array");
+}
+
+/// A function with a variable of class type, and a declaration that is described by its class.
+const DESCRIBED: &str = "
+    define i32 @f(ptr %o, i32 %x) !dbg !10 {
+        #dbg_value(ptr %o, !20, !DIExpression(), !30)
+      %y = call i32 @method(ptr %o, i32 %x), !dbg !30
+      %z = mul i32 %y, %x, !dbg !31
+      ret i32 %z, !dbg !32
+    }
+    declare !dbg !11 i32 @method(ptr, i32)
+    !llvm.dbg.cu = !{!0}
+    !llvm.module.flags = !{!2, !3}
+    !0 = distinct !DICompileUnit(language: DW_LANG_C_plus_plus_14, file: !1, producer: \"test\", isOptimized: true, runtimeVersion: 0, emissionKind: FullDebug)
+    !1 = !DIFile(filename: \"t.cpp\", directory: \"/\")
+    !2 = !{i32 2, !\"Debug Info Version\", i32 3}
+    !3 = !{i32 7, !\"Dwarf Version\", i32 5}
+    !4 = !DIBasicType(name: \"int\", size: 32, encoding: DW_ATE_signed)
+    !5 = distinct !DICompositeType(tag: DW_TAG_class_type, name: \"Class\", file: !1, line: 1, size: 32, elements: !6, identifier: \"_ZTS5Class\")
+    !6 = !{!7, !12}
+    !7 = !DIDerivedType(tag: DW_TAG_member, name: \"m\", scope: !5, file: !1, line: 2, baseType: !4, size: 32)
+    !8 = !DIDerivedType(tag: DW_TAG_pointer_type, baseType: !5, size: 64)
+    !9 = !DISubroutineType(types: !{!4, !8, !4})
+    !10 = distinct !DISubprogram(name: \"f\", scope: !1, file: !1, line: 10, type: !9, scopeLine: 10, spFlags: DISPFlagDefinition | DISPFlagOptimized, unit: !0, retainedNodes: !{!20})
+    !11 = !DISubprogram(name: \"method\", scope: !5, file: !1, line: 3, type: !9, spFlags: DISPFlagOptimized)
+    !12 = !DISubprogram(name: \"method\", scope: !5, file: !1, line: 3, type: !9, spFlags: 0)
+    !20 = !DILocalVariable(name: \"o\", arg: 1, scope: !10, file: !1, line: 10, type: !8)
+    !30 = !DILocation(line: 11, column: 3, scope: !10)
+    !31 = !DILocation(line: 12, column: 3, scope: !10)
+    !32 = !DILocation(line: 13, column: 3, scope: !10)";
+
+#[test]
+fn line_tables_give_the_same_code_and_the_same_lines() {
+    let request = Request {
+        names: names(DESCRIBED),
+        functions: vec![Function::Compiled, Function::External],
+        variables: Vec::new(),
+        thread_cell: false,
+        debug: Debug::Lines,
+        contracted: false,
+    };
+    let program = bitcode(DESCRIBED);
+    let sections = || {
+        let unit = Unit::default();
+        let mut objects = Session::open(&request, &program).compile(&unit);
+        let bytes = objects.as_mut().expect("an object").remove(0).bytes;
+        let file = object::File::parse(&*bytes).expect("an ELF file");
+        [".text", ".debug_line"].map(|name| {
+            let section = file.section_by_name(name).expect(name);
+            section.data().expect("bytes").to_vec()
+        })
+    };
+    let whole = sections();
+    program.opened(Duration::from_secs(60));
+    let lean = program.line_tables().expect("written after that long");
+    assert!(lean.len() < program.bytes().expect("valid IR").len());
+    assert_eq!(whole, sections());
+}
+
+#[test]
+fn a_program_without_types_is_not_written_again() {
+    let program = bitcode(LOOP);
+    program.opened(Duration::from_secs(60));
+    assert!(program.line_tables().is_none());
 }
