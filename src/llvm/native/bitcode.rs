@@ -12,6 +12,7 @@ use super::Debug;
 use crate::ir::LineTables;
 use crate::llvm::parse::{self, Parsed};
 use crate::llvm::{Input, contain, shim};
+use crate::support::limits;
 use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -115,8 +116,12 @@ impl Bitcode {
     }
 }
 
-/// Writes a program that has been read with line tables only, unless it has no more than those.
+/// Writes a program that has been read with line tables only, unless it has no more than those. Where address space is
+/// limited it is the guest's, and nothing is written.
 pub(in crate::llvm) fn write_line_tables(parsed: Parsed, to: &LineTables) {
+    if limits::address_space().is_some() {
+        return;
+    }
     // Where LLVM gives up in the middle the module stays allocated, and units are read from the program's files.
     let parsed = ManuallyDrop::new(parsed);
     if let Ok(written) = contain::run(MERGE, || shim::write_with_line_tables(parsed.module)) {
