@@ -12,13 +12,14 @@ enum { LOOKS = 64 };
 
 /* The threads of a warp meet as lanes, then one of them counts for all: as many additions to one word as
  * there are warps, not threads. The wait is short where all threads are on their way; so it sleeps only
- * after some looks. */
-static __attribute__((noinline)) void counted_barrier(uint32_t threads) {
+ * after some looks. The thread's number is an argument, so that what a kernel knows of itself need not be in
+ * memory for this function. */
+static __attribute__((noinline)) void counted_barrier(uint32_t threads, uint32_t number) {
   uint32_t *arrived = (uint32_t *)&team.arrived, *turn = (uint32_t *)&team.turn;
-  uint32_t warp = thread_number() / WARP, warps = (threads + WARP - 1) / WARP;
+  uint32_t warp = number / WARP, warps = (threads + WARP - 1) / WARP;
   uint32_t mask = lanes(threads - warp * WARP);
   __nvvm_bar_warp_sync(mask);
-  if (thread_number() % WARP == 0) {
+  if (number % WARP == 0) {
     uint32_t now = __scoped_atomic_load_n(turn, __ATOMIC_RELAXED, BLOCK);
     if (__scoped_atomic_fetch_add(arrived, 1, __ATOMIC_ACQ_REL, BLOCK) + 1 == warps) {
       __scoped_atomic_store_n(arrived, 0, __ATOMIC_RELAXED, BLOCK);
@@ -43,7 +44,7 @@ SHORT_ENTRY void __kmpc_barrier(Ident *ident, int32_t thread) {
   else if (threads % WARP == 0)
     __nvvm_barrier_sync_cnt(1, threads);
   else
-    counted_barrier(threads);
+    counted_barrier(threads, thread_number());
 }
 
 SHORT_ENTRY void __kmpc_barrier_simple_spmd(Ident *ident, int32_t thread) {

@@ -48,7 +48,7 @@ fn kernels(module: LLVMModuleRef) -> impl Iterator<Item = LLVMValueRef> {
 }
 
 /// The functions that a kernel may call, itself included; all when it calls through a pointer.
-fn reached(kernel: LLVMValueRef) -> HashSet<LLVMValueRef> {
+pub(super) fn reached(kernel: LLVMValueRef) -> HashSet<LLVMValueRef> {
     let mut found = HashSet::new();
     let mut open = vec![kernel];
     while let Some(function) = open.pop() {
@@ -177,7 +177,7 @@ pub(super) fn barriers(module: LLVMModuleRef) {
     }
 }
 
-fn is_barrier(instruction: LLVMValueRef) -> bool {
+pub(super) fn is_barrier(instruction: LLVMValueRef) -> bool {
     called(instruction).is_some_and(|f| {
         matches!(
             &*name_of(f),
@@ -211,7 +211,7 @@ pub(in crate::llvm) fn nothing_follows(barrier: LLVMValueRef) -> bool {
     true
 }
 
-fn touches_memory(instruction: LLVMValueRef) -> bool {
+pub(super) fn touches_memory(instruction: LLVMValueRef) -> bool {
     use LLVMOpcode::*;
     match llvm!(core::LLVMGetInstructionOpcode(instruction)) {
         LLVMLoad | LLVMStore | LLVMFence | LLVMAtomicRMW | LLVMAtomicCmpXchg | LLVMVAArg => true,

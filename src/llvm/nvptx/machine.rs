@@ -13,6 +13,11 @@ const TRIPLE: &CStr = c"nvptx64-nvidia-cuda";
 /// The passes over kernels, their functions and the runtime.
 pub(super) const FULL: &CStr = c"default<O3>";
 
+/// The passes over kernels of which more is in registers than [`FULL`] saw.
+pub(super) const PROMOTED: &CStr = c"function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,\
+simplifycfg<switch-to-lookup>,gvn,jump-threading,correlated-propagation,instcombine<no-verify-fixpoint>,\
+simplifycfg,dse,loop-simplify,lcssa,loop-mssa(licm),adce,simplifycfg),globaldce";
+
 pub(in crate::llvm) struct Machine {
     machine: LLVMTargetMachineRef,
     processor: CString,

@@ -5,7 +5,8 @@
 //! more, and generates code. How it gets short: everything is known here, so nothing is left
 //! general. Which of the two kinds of kernels there are becomes a constant of the runtime ([`groups`]);
 //! a construct that is a loop over teams and threads at once becomes one loop over the grid
-//! ([`grid`]); barriers after which nothing is read go ([`finish`]); what a collapsed loop divides has 32
+//! ([`grid`]); what a thread keeps of itself in its block's memory becomes registers ([`promote`]); barriers
+//! after which nothing is read go ([`finish`]); what a collapsed loop divides has 32
 //! bits where that is enough (`narrow.cpp`). The rest LLVM's passes do, since
 //! the runtime is inlined.
 //!
@@ -23,6 +24,7 @@ mod grid;
 mod groups;
 pub(in crate::llvm) mod machine;
 mod mathematics;
+mod promote;
 mod shape;
 
 pub use environment::Environment;
@@ -35,7 +37,7 @@ use super::reader::{list, name_of};
 use super::{Input, device};
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMAttributeFunctionIndex, LLVMLinkage};
-use machine::Machine;
+use machine::{Machine, PROMOTED};
 use std::ptr::null_mut;
 
 /// The address space of what each block has for itself.
@@ -116,15 +118,17 @@ fn lower_here(request: &Request) -> Result<Lowered, String> {
     grid::rewrite(module, &kernels);
     for kernel in &mut kernels {
         kernel.any_grid = shape::any_grid(module, kernel);
+        if let Some(environment) = &mut kernel.environment {
+            environment.nested &= shape::nests(module, &kernel.name);
+        }
     }
     mathematics::name(module, &request.mathematics);
     link(&parsed, device::RUNTIME, "runtime")?;
+    allow_inlining(module);
     groups::set_constant(module, c"__ompvm_max_teams", request.teams.into());
     mathematics::link(&parsed, &request.mathematics)?;
-    if !request.mathematics.is_missing() {
-        // What the library itself leaves to intrinsics.
-        machine.adopt(module);
-    }
+    // Functions of another processor would not be inlined.
+    machine.adopt(module);
     // LLVM's own pass over OpenMP's calls would turn kernels of one kind into the other, when what
     // depends on that is settled; it goes by a flag.
     super::shim::forget_flags(module);
@@ -134,7 +138,11 @@ fn lower_here(request: &Request) -> Result<Lowered, String> {
     }
     finish::remove(module, &kernels)?;
     check::disarm(module, request);
+    if promote::variables_of_blocks(module, &kernels) {
+        machine.run(module, PROMOTED)?;
+    }
     finish::unread(module);
+    promote::leading_barriers(module, &kernels);
     machine.widen_counters(module)?;
     super::shim::narrow(module);
     machine.run(
@@ -243,6 +251,26 @@ fn prepare(module: LLVMModuleRef, machine: &Machine) -> Result<(), String> {
         module,
         c"function(sroa,early-cse<memssa>,dse,instcombine<no-verify-fixpoint>,simplifycfg)",
     )
+}
+
+/// Drops from the runtime's entries that they know no library functions: LLVM inlines no function into one that
+/// knows more. Functions of the library itself keep it, or they would be recognised as calls of themselves.
+fn allow_inlining(module: LLVMModuleRef) {
+    const NAME: &std::ffi::CStr = c"no-builtins";
+    for function in functions(module) {
+        let name = name_of(function);
+        if ["omp_", "__kmpc_", "__ompvm_"]
+            .iter()
+            .any(|entry| name.starts_with(entry))
+        {
+            llvm!(core::LLVMRemoveStringAttributeAtIndex(
+                function,
+                LLVMAttributeFunctionIndex,
+                NAME.as_ptr(),
+                NAME.count_bytes() as u32
+            ));
+        }
+    }
 }
 
 /// Links what is used of another piece of bitcode.

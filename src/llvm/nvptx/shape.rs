@@ -45,6 +45,68 @@ pub(super) fn any_grid(module: LLVMModuleRef, kernel: &Kernel) -> bool {
         && !asks_for_teams(regions)
 }
 
+/// Returns true if a parallel region that a kernel starts may start another.
+///
+/// A compiler says so of each kernel that calls a function of another file, the runtime's own included. Regions do
+/// not start in the runtime or in a library, so what is only declared starts none but by the functions that it
+/// is given.
+pub(super) fn nests(module: LLVMModuleRef, kernel: &str) -> bool {
+    const REGION: &str = "__kmpc_parallel_";
+    const FUNCTION: u32 = 5;
+    const WRAPPER: u32 = 6;
+    let starts = |f: LLVMValueRef| {
+        let name = name_of(f);
+        name.starts_with(REGION) || &*name == GRID_REGION
+    };
+    let Some(kernel) = function(module, kernel) else {
+        return true;
+    };
+    let Some(outside) = mentioned(vec![kernel]) else {
+        return true;
+    };
+    let mut regions = Vec::new();
+    for call in outside.iter().copied().flat_map(instructions) {
+        if !called(call).is_some_and(starts) {
+            continue;
+        }
+        for index in [FUNCTION, WRAPPER] {
+            let given = llvm!(core::LLVMGetOperand(call, index));
+            if !llvm!(core::LLVMIsAFunction(given)).is_null() {
+                regions.push(given);
+            } else if llvm!(core::LLVMIsNull(given)) == 0 {
+                return true;
+            }
+        }
+    }
+    mentioned(regions).is_none_or(|inside| inside.into_iter().any(starts))
+}
+
+/// Returns the functions that these may call or give to others, themselves included; `None` if they call
+/// through a pointer.
+fn mentioned(functions: Vec<LLVMValueRef>) -> Option<HashSet<LLVMValueRef>> {
+    let mut seen = HashSet::new();
+    let mut open = functions;
+    while let Some(function) = open.pop() {
+        if !seen.insert(function) {
+            continue;
+        }
+        for instruction in instructions(function) {
+            let calls = !llvm!(core::LLVMIsACallInst(instruction)).is_null()
+                || !llvm!(core::LLVMIsAInvokeInst(instruction)).is_null();
+            if calls && called(instruction).is_none() {
+                return None;
+            }
+            for index in 0..llvm!(core::LLVMGetNumOperands(instruction)) {
+                let operand = llvm!(core::LLVMGetOperand(instruction, index as u32));
+                if !llvm!(core::LLVMIsAFunction(operand)).is_null() {
+                    open.push(operand);
+                }
+            }
+        }
+    }
+    Some(seen)
+}
+
 /// Returns true if a function, and what it calls, only divides loops over the grid; adds the functions of
 /// their regions.
 fn only_divides(

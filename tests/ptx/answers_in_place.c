@@ -1,0 +1,10 @@
+/* A region that asks for numbers of the runtime's starts no other region, and the answers are special registers.
+ * without: level_of threads_of call.uni ld.shared st.shared bar
+ */
+#include <omp.h>
+
+void numbers(int *to, int n) {
+#pragma omp target teams distribute parallel for map(from : to[0 : n])
+  for (int i = 0; i < n; i++)
+    to[i] = omp_get_thread_num() + 1000 * omp_get_num_threads() + 1000000 * omp_get_team_num();
+}

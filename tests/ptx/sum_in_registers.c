@@ -1,0 +1,11 @@
+/* A reduction passes lanes' values without a call, and the block's memory holds the warps' sums alone.
+ * with: shfl.sync
+ * without: level_of threads_of counted_barrier call.uni
+ */
+double sum(const double *from, int n) {
+  double all = 0;
+#pragma omp target teams distribute parallel for reduction(+ : all) map(to : from[0 : n])
+  for (int i = 0; i < n; i++)
+    all += from[i] * from[i];
+  return all;
+}
