@@ -124,7 +124,7 @@ fn bitcode(folder: &str, file: &str, output: &str, flags: &[&str]) -> bool {
 /// Compiles the C++ of `src/llvm` against the headers of the LLVM that `llvm-sys` found.
 #[cfg(feature = "vm")]
 fn compile_shim() {
-    const SOURCES: [&str; 15] = [
+    const SOURCES: [&str; 16] = [
         "src/llvm/shim.cpp",
         "src/llvm/carried.cpp",
         "src/llvm/contain.cpp",
@@ -137,6 +137,7 @@ fn compile_shim() {
         "src/llvm/pairs.cpp",
         "src/llvm/passes.cpp",
         "src/llvm/split.cpp",
+        "src/llvm/tile.cpp",
         "src/llvm/thread_locals.cpp",
         "src/llvm/unroll.cpp",
         "src/llvm/written.cpp",

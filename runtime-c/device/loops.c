@@ -8,6 +8,9 @@
  * same iterations in the same way at once: the outer loop runs once and the inner one strides over
  * the grid. The lowering puts them in where it recognises the construct.
  *
+ * The forms with `tiled` do the same where the threads of the grid are interchangeable. Their number is a call, so
+ * that the lowering finds the loop that begins there and may give its iterations to threads in another order.
+ *
  * Where all threads of a block run the outer loop, each has a copy of its own of what the loop gives
  * on (lastprivate): only the thread that runs the last iteration is told that it does.
  */
@@ -20,6 +23,14 @@ enum {
   DISTRIBUTE_CHUNKED = 91,
   DISTRIBUTE = 92,
 };
+
+/* A thread's number in the grid, and how many there are. */
+__attribute__((noinline, const, visibility("default"))) uint32_t __ompvm_grid_part(void) {
+  return team_number() * hardware_threads() + hardware_thread();
+}
+__attribute__((noinline, const, visibility("default"))) uint32_t __ompvm_grid_parts(void) {
+  return team_count() * hardware_threads();
+}
 
 /* Divides lower..=upper by `step` among `parts`; `part` gets the first piece of its own, and the
  * distance to its next. Which iteration is last is told to whom it falls. */
@@ -100,6 +111,25 @@ enum {
     (void)ident, (void)thread, (void)schedule, (void)chunk;                                        \
     uint32_t part = team_number() * hardware_threads() + hardware_thread();                        \
     uint32_t parts = team_count() * hardware_threads();                                            \
+    divide_##SUFFIX(true, part, parts, last, lower, upper, stride, step, 1);                       \
+  }                                                                                                \
+  SHORT_ENTRY void __ompvm_distribute_tiled_##SUFFIX(Ident *ident, int32_t thread,                 \
+                                                     int32_t schedule, int32_t *last, T *lower,    \
+                                                     T *upper, S *stride, S step, S chunk) {       \
+    (void)ident, (void)thread, (void)schedule, (void)chunk;                                        \
+    uint32_t part = __ompvm_grid_part();                                                           \
+    uint32_t parts = __ompvm_grid_parts();                                                         \
+    bool none = step > 0 ? *upper < *lower : *lower < *upper;                                      \
+    U rest = step > 0 ? ((U)*upper - (U)*lower) / (U)step : ((U)*lower - (U)*upper) / (U)(-step);  \
+    *last = !none && rest % parts == part;                                                         \
+    *stride = (S)((U)*upper - (U)*lower + (U)step);                                                \
+  }                                                                                                \
+  SHORT_ENTRY void __ompvm_for_tiled_##SUFFIX(Ident *ident, int32_t thread, int32_t schedule,      \
+                                             int32_t *last, T *lower, T *upper, S *stride, S step, \
+                                             S chunk) {                                            \
+    (void)ident, (void)thread, (void)schedule, (void)chunk;                                        \
+    uint32_t part = __ompvm_grid_part();                                                           \
+    uint32_t parts = __ompvm_grid_parts();                                                         \
     divide_##SUFFIX(true, part, parts, last, lower, upper, stride, step, 1);                       \
   }                                                                                                \
   /* What flang and the newer code generators call: the loop's body is a function. Runs the pieces of `chunk`\

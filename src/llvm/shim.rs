@@ -113,6 +113,7 @@ unsafe extern "C" {
     fn ompvm_split(module: LLVMModuleRef);
     fn ompvm_unroll(module: LLVMModuleRef, machine: LLVMTargetMachineRef) -> c_int;
     fn ompvm_narrow(module: LLVMModuleRef);
+    fn ompvm_tile(module: LLVMModuleRef);
     fn ompvm_pairs(module: LLVMModuleRef, machine: LLVMTargetMachineRef);
     fn ompvm_growth(module: LLVMModuleRef) -> *mut c_void;
     fn ompvm_dispose_growth(growth: *mut c_void);
@@ -399,6 +400,12 @@ pub(super) fn inline(call: LLVMValueRef) -> bool {
 pub(super) fn keep_rolled(module: LLVMModuleRef) {
     // SAFETY: a live module.
     unsafe { ompvm_keep_rolled(module) }
+}
+
+/// Gives iterations of loops over the grid to blocks as tiles where that helps, see `tile.cpp`.
+pub(super) fn tile(module: LLVMModuleRef) {
+    // SAFETY: a module of the caller's that nothing else uses now.
+    unsafe { ompvm_tile(module) }
 }
 
 /// Gives loops that divide what they count a version with 32 bits, see `narrow.cpp`.

@@ -8,3 +8,4 @@ void numbers(int *to, int n) {
   for (int i = 0; i < n; i++)
     to[i] = omp_get_thread_num() + 1000 * omp_get_num_threads() + 1000000 * omp_get_team_num();
 }
+int main(void) { return 0; }

@@ -26,3 +26,4 @@ void steps(int *restrict to, const int *restrict from, int n, int rounds, int te
     }
   }
 }
+int main(void) { return 0; }

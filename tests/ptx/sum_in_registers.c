@@ -9,3 +9,4 @@ double sum(const double *from, int n) {
     all += from[i] * from[i];
   return all;
 }
+int main(void) { return 0; }

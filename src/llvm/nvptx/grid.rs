@@ -323,7 +323,7 @@ fn only_called_by(inner: LLVMValueRef, regions: &HashSet<LLVMValueRef>) -> bool 
 }
 
 /// Has a call go to the function whose name begins otherwise.
-fn replace(module: LLVMModuleRef, call: LLVMValueRef, from: &str, to: &str) {
+pub(super) fn replace(module: LLVMModuleRef, call: LLVMValueRef, from: &str, to: &str) {
     let Some(callee) = called(call) else {
         return;
     };

@@ -5,7 +5,8 @@
 //! more, and generates code. How it gets short: everything is known here, so nothing is left
 //! general. Which of the two kinds of kernels there are becomes a constant of the runtime ([`groups`]);
 //! a construct that is a loop over teams and threads at once becomes one loop over the grid
-//! ([`grid`]); what a thread keeps of itself in its block's memory becomes registers ([`promote`]); barriers
+//! ([`grid`]), whose iterations go to blocks as tiles of the indices where its body gains by that (`tile.cpp`); what
+//! a thread keeps of itself in its block's memory becomes registers ([`promote`]); barriers
 //! after which nothing is read go ([`finish`]); what a collapsed loop divides has 32
 //! bits where that is enough (`narrow.cpp`). The rest LLVM's passes do, since
 //! the runtime is inlined.
@@ -118,6 +119,9 @@ fn lower_here(request: &Request) -> Result<Lowered, String> {
     grid::rewrite(module, &kernels);
     for kernel in &mut kernels {
         kernel.any_grid = shape::any_grid(module, kernel);
+        if kernel.any_grid {
+            shape::mark_interchangeable(module, kernel);
+        }
         if let Some(environment) = &mut kernel.environment {
             environment.nested &= shape::nests(module, &kernel.name);
         }
@@ -144,6 +148,7 @@ fn lower_here(request: &Request) -> Result<Lowered, String> {
     finish::unread(module);
     promote::leading_barriers(module, &kernels);
     machine.widen_counters(module)?;
+    super::shim::tile(module);
     super::shim::narrow(module);
     machine.run(
         module,

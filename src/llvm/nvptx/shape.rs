@@ -148,6 +148,61 @@ fn only_divides(
     })
 }
 
+/// Marks the loop of a kernel that may have any grid if its threads are interchangeable: then the order of its
+/// iterations is free (`tile.cpp`).
+///
+/// A kernel of several loops keeps its order, since an explicit `dist_schedule` looks like none and promises that
+/// a team gets the same iterations of each. A part that asks for its thread's number keeps it, too.
+pub(super) fn mark_interchangeable(module: LLVMModuleRef, kernel: &Kernel) {
+    const DISTRIBUTE: &str = "__ompvm_distribute_whole_";
+    const LOOP: &str = "__ompvm_for_grid_";
+    const TELLING: [&str; 8] = [
+        "omp_get_", "omp_in_", "hardware", "tid", "lane", "warp", "shuffle", "ompx",
+    ];
+    let Some(reached) = function(module, &kernel.name).and_then(|k| mentioned(vec![k])) else {
+        return;
+    };
+    let calls = |prefix: &str| -> Vec<LLVMValueRef> {
+        reached
+            .iter()
+            .copied()
+            .flat_map(instructions)
+            .filter(|&i| called(i).is_some_and(|f| name_of(f).starts_with(prefix)))
+            .collect()
+    };
+    let (distributes, loops, regions) = (calls(DISTRIBUTE), calls(LOOP), calls(GRID_REGION));
+    let ([distribute], [inner], [region]) = (&distributes[..], &loops[..], &regions[..]) else {
+        return;
+    };
+    let mut seen = HashSet::new();
+    let mut open = vec![super::grid::region_function(*region)];
+    while let Some(function) = open.pop() {
+        if !seen.insert(function) {
+            continue;
+        }
+        if llvm!(core::LLVMIsDeclaration(function)) != 0 {
+            let name = name_of(function);
+            if TELLING.iter().any(|t| name.contains(t)) {
+                return;
+            }
+            continue;
+        }
+        for instruction in instructions(function) {
+            let count = llvm!(core::LLVMGetNumOperands(instruction));
+            // The parts of a reduction say how lanes are combined, whatever they have computed.
+            let reduces = called(instruction).is_some_and(|f| name_of(f).contains("_reduce_"));
+            for index in 0..count {
+                let operand = llvm!(core::LLVMGetOperand(instruction, index as u32));
+                if !reduces && !llvm!(core::LLVMIsAFunction(operand)).is_null() {
+                    open.push(operand);
+                }
+            }
+        }
+    }
+    super::grid::replace(module, *distribute, DISTRIBUTE, "__ompvm_distribute_tiled_");
+    super::grid::replace(module, *inner, LOOP, "__ompvm_for_tiled_");
+}
+
 /// Returns true if a pointer points into a variable of the thread.
 fn is_local(mut pointer: LLVMValueRef) -> bool {
     loop {
@@ -296,5 +351,119 @@ end:
         assert!(!asked("", "  %n = call i32 @omp_get_num_teams()\n"));
         assert!(!asked("", "  %f = load ptr, ptr %a\n  call void %f()\n"));
         assert!(asked("", "  call void @native()\n"));
+    }
+
+    /// Returns what a kernel's loop calls after marking, where the region has these lines in it.
+    fn marked(region: &str, second: bool) -> bool {
+        let again = match second {
+            true => {
+                "  call void @__ompvm_parallel_grid(ptr null, i32 0, i32 1, i32 -1, i32 -1, ptr @region, ptr null, ptr null, i64 0, i32 0)\n"
+            }
+            false => "",
+        };
+        let text = format!(
+            "declare void @__ompvm_parallel_grid(ptr, i32, i32, i32, i32, ptr, ptr, ptr, i64, i32)
+declare void @__ompvm_distribute_whole_8(ptr, i32, i32, ptr, ptr, ptr, ptr, i64, i64)
+declare void @__ompvm_for_grid_8(ptr, i32, i32, ptr, ptr, ptr, ptr, i64, i64)
+declare i32 @omp_get_thread_num()
+declare i32 @__kmpc_nvptx_parallel_reduce_nowait_v2(ptr)
+declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+declare double @sin(double)
+define void @lanes() {{
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  ret void
+}}
+define void @region(ptr %a) {{
+  call void @__ompvm_for_grid_8(ptr null, i32 0, i32 33, ptr null, ptr null, ptr null, ptr null, i64 1, i64 1)
+{region}  ret void
+}}
+define void @kernel(ptr %env) {{
+  call void @__ompvm_distribute_whole_8(ptr null, i32 0, i32 91, ptr null, ptr null, ptr null, ptr null, i64 1, i64 1)
+  call void @__ompvm_parallel_grid(ptr null, i32 0, i32 1, i32 -1, i32 -1, ptr @region, ptr null, ptr null, i64 0, i32 0)
+{again}  ret void
+}}
+"
+        );
+        let context = Context::create();
+        let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "shape");
+        let module = context.create_module_from_ir(buffer).unwrap();
+        let kernel = Kernel {
+            name: "kernel".into(),
+            environment: None,
+            parameters: 1,
+            refused: None,
+            any_grid: true,
+        };
+        mark_interchangeable(module.as_mut_ptr(), &kernel);
+        let after = module.print_to_string().to_string();
+        let tiled = after.contains("call void @__ompvm_for_tiled_8");
+        assert_eq!(
+            tiled,
+            after.contains("call void @__ompvm_distribute_tiled_8")
+        );
+        tiled
+    }
+
+    #[test]
+    fn threads_that_cannot_be_told_apart_are_interchangeable() {
+        assert!(marked("", false));
+        assert!(marked("  %s = call double @sin(double 1.0)\n", false));
+        // How lanes are combined does not tell which iterations they had.
+        assert!(marked(
+            "  %r = call i32 @__kmpc_nvptx_parallel_reduce_nowait_v2(ptr @lanes)\n",
+            false
+        ));
+    }
+
+    #[test]
+    fn asking_for_the_thread_keeps_the_order() {
+        assert!(!marked("  %t = call i32 @omp_get_thread_num()\n", false));
+        assert!(!marked("  call void @lanes()\n", false));
+        assert!(!marked(
+            "  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()\n",
+            false
+        ));
+    }
+
+    #[test]
+    fn loops_that_share_their_teams_keep_the_order() {
+        assert!(!marked("", true));
+    }
+
+    /// Asks for regions in regions of a kernel whose region has these lines in it.
+    fn nesting(region: &str) -> bool {
+        let text = format!(
+            "declare void @__kmpc_parallel_60(ptr, i32, i32, i32, i32, ptr, ptr, ptr, i64, i32)
+declare i32 @omp_get_thread_num()
+declare void @elsewhere(ptr)
+define void @inner() {{
+  ret void
+}}
+define void @starts() {{
+  call void @__kmpc_parallel_60(ptr null, i32 0, i32 1, i32 -1, i32 -1, ptr @inner, ptr null, ptr null, i64 0, i32 0)
+  ret void
+}}
+define void @region(ptr %a) {{
+{region}  ret void
+}}
+define void @kernel(ptr %env) {{
+  call void @__kmpc_parallel_60(ptr null, i32 0, i32 1, i32 -1, i32 -1, ptr @region, ptr null, ptr null, i64 0, i32 0)
+  ret void
+}}
+"
+        );
+        let context = Context::create();
+        let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "shape");
+        let module = context.create_module_from_ir(buffer).unwrap();
+        nests(module.as_mut_ptr(), "kernel")
+    }
+
+    #[test]
+    fn regions_nest_where_one_may_start_another() {
+        assert!(nesting("  call void @starts()\n"));
+        assert!(nesting("  call void @elsewhere(ptr @starts)\n"));
+        assert!(nesting("  %f = load ptr, ptr %a\n  call void %f()\n"));
+        assert!(!nesting("  %t = call i32 @omp_get_thread_num()\n"));
+        assert!(!nesting("  call void @inner()\n"));
     }
 }
