@@ -159,6 +159,19 @@ __attribute__((noinline, const, visibility("default"))) uint32_t __ompvm_grid_pa
       i = next;                                                                                    \
     }                                                                                              \
   }                                                                                                \
+  /* The loop of interchangeable threads, all of the grid's. */                                    \
+  SHORT_ENTRY void __ompvm_grid_loop_##SUFFIX(Ident *ident, void (*body)(T, void *), void *captured, \
+                                              T trips, T threads, T block_chunk, T thread_chunk,   \
+                                              uint8_t single) {                                    \
+    (void)ident, (void)threads, (void)block_chunk, (void)thread_chunk, (void)single;               \
+    uint64_t all = (U)trips;                                                                       \
+    if ((int64_t)all < 0) {                                                                        \
+      stride_##SUFFIX(body, captured, 0, (U)trips, __ompvm_grid_part(), __ompvm_grid_parts());     \
+      return;                                                                                      \
+    }                                                                                              \
+    for (uint64_t i = __ompvm_grid_part(); i < all; i += __ompvm_grid_parts())                     \
+      body((T)i, captured);                                                                        \
+  }                                                                                                \
   SHORT_ENTRY void __kmpc_for_static_loop_##SUFFIX(Ident *ident, void (*body)(T, void *),          \
                                                    void *captured, T trips, T threads, T chunk,    \
                                                    uint8_t single) {                               \

@@ -21,6 +21,9 @@
 // of that besides the loop (a last iteration that is looked for) leaves the loop as it is. The loop that was
 // there remains for large numbers, for blocks of odd sizes, and where tiles would be mostly empty.
 //
+// Compilers divide in either order: clang by the iterations of a plane, then the rest by those of a row, flang by a
+// row, then the quotient by the rows of a plane.
+//
 // Does not handle more than three indices, loops with several exits, and loops whose iterations wait.
 
 #include "versions.h"
@@ -179,7 +182,7 @@ private:
       return false;
     shape.next = next;
     IRBuilder<> build(before->getTerminator());
-    shape.last = at_most ? right : build.CreateSub(right, ConstantInt::get(right->getType(), 1));
+    shape.last = at_most ? right : build.CreateAdd(right, ConstantInt::getAllOnesValue(right->getType()));
     return divisions(loop, shape);
   }
 
@@ -231,9 +234,19 @@ private:
           Value *factor = nullptr;
           if (!match(product, m_c_Mul(m_Specific(name), m_Value(factor))) || !same(factor, how.second))
             continue;
-          for (User *difference : product->users()) {
-            Value *whole = nullptr;
+          for (User *difference : make_early_inc_range(product->users())) {
+            Value *whole = nullptr, *more_than = nullptr;
             auto *sub = dyn_cast<Instruction>(difference);
+            // A constant that was added to the remainder may have been added to the number before.
+            if (sub && loop->contains(sub) &&
+                match(sub, m_Sub(m_Add(m_Value(whole), m_ImmConstant()), m_Specific(product))) &&
+                stripped(whole) == stripped(i->getOperand(0))) {
+              more_than = cast<Instruction>(sub->getOperand(0))->getOperand(1);
+              IRBuilder<> build(sub);
+              auto *plain = cast<Instruction>(build.CreateSub(whole, product));
+              sub->replaceAllUsesWith(build.CreateAdd(plain, more_than));
+              difference = sub = plain;
+            }
             // With a factor that is another number in its upper half only the lower half is a remainder.
             auto halves = [&](User *user) {
               return (isa<TruncInst>(user) && user->getType()->getIntegerBitWidth() <= 32) ||
@@ -263,8 +276,23 @@ private:
         rests.push_back(i);
     if (!divided(loop, shape, rests, inner, of_rest) || inner.size() > 1 || (inner.empty() && outer.size() > 1))
       return false;
+    // Some compilers divide the quotient by the rows of a plane, others the remainder by a plane by the row.
+    MapVector<Instruction *, std::pair<bool, Value *>> of_rows;
     if (inner.empty()) {
       shape.row = outer[0];
+      SmallVector<Value *, 4> heights;
+      SmallVector<Instruction *, 8> quotients;
+      for (auto &[i, how] : of_counter)
+        if (how.first)
+          quotients.push_back(i);
+      if (!divided(loop, shape, quotients, heights, of_rows) || heights.size() > 1)
+        return false;
+      if (!heights.empty()) {
+        IRBuilder<> build(loop->getLoopPreheader()->getTerminator());
+        Type *wide = build.getInt64Ty();
+        shape.plane = build.CreateMul(build.CreateZExtOrTrunc(heights[0], wide), build.CreateZExtOrTrunc(shape.row, wide));
+        shape.divisors.push_back(shape.plane);
+      }
     } else {
       shape.row = inner[0];
       for (Value *by : outer)
@@ -291,6 +319,8 @@ private:
     }
     for (auto &[i, how] : of_rest)
       (how.first ? shape.y : shape.x).push_back(i);
+    for (auto &[i, how] : of_rows)
+      (how.first ? shape.z : shape.y).push_back(i);
     return true;
   }
 

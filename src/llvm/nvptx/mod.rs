@@ -122,6 +122,7 @@ fn lower_here(request: &Request) -> Result<Lowered, String> {
         if kernel.any_grid {
             shape::mark_interchangeable(module, kernel);
         }
+        shape::mark_static_loop(module, kernel);
         if let Some(environment) = &mut kernel.environment {
             environment.nested &= shape::nests(module, &kernel.name);
         }

@@ -148,6 +148,100 @@ fn only_divides(
     })
 }
 
+/// Marks the loop of a kernel of flang's whose threads are interchangeable, which is a call with the body as a
+/// function, likewise.
+pub(super) fn mark_static_loop(module: LLVMModuleRef, kernel: &Kernel) {
+    const REGION: &str = "__kmpc_parallel_60";
+    const LOOP: &str = "__kmpc_distribute_for_static_loop_";
+    const EVERY_THREAD: u64 = u32::MAX as u64;
+    let constant =
+        |call: LLVMValueRef, i: u32| super::grid::constant(llvm!(core::LLVMGetOperand(call, i)));
+    if !kernel.environment.is_some_and(|e| e.spmd()) {
+        return;
+    }
+    let Some(reached) = function(module, &kernel.name).and_then(|k| mentioned(vec![k])) else {
+        return;
+    };
+    let mut regions = Vec::new();
+    let mut loops = Vec::new();
+    for call in reached.iter().copied().flat_map(instructions) {
+        let Some(callee) = called(call) else { continue };
+        let name = name_of(callee);
+        // All threads of a block must run the region.
+        if name.contains("num_threads") && !name.contains("get_") {
+            return;
+        }
+        if name.starts_with("__kmpc_parallel_") {
+            regions.push(call);
+        } else if name.contains("static_loop") || name.contains("static_init") {
+            loops.push(call);
+        }
+    }
+    let ([region], [inner]) = (&regions[..], &loops[..]) else {
+        return;
+    };
+    let whole = called(*region).is_some_and(|f| &*name_of(f) == REGION)
+        && constant(*region, 2) == Some(1)
+        && constant(*region, 3) == Some(EVERY_THREAD);
+    let open = called(*inner).is_some_and(|f| name_of(f).starts_with(LOOP))
+        && constant(*inner, 5) == Some(0)
+        && constant(*inner, 6) == Some(0);
+    let region = super::grid::region_function(*region);
+    let block = llvm!(core::LLVMGetInstructionParent(*inner));
+    let inside = llvm!(core::LLVMGetBasicBlockParent(block)) == region;
+    if whole && open && inside && !tells_threads(region) {
+        super::grid::replace(module, *inner, LOOP, "__ompvm_grid_loop_");
+    }
+}
+
+/// Returns true if a region, or what it calls, may ask which of the threads it is.
+fn tells_threads(region: LLVMValueRef) -> bool {
+    const TELLING: [&str; 13] = [
+        "omp_get_thread",
+        "omp_get_ancestor",
+        "omp_get_team",
+        "omp_get_place",
+        "omp_get_part",
+        "omp_in_",
+        "hardware_thread",
+        "tid",
+        "lane",
+        "warp",
+        "shuffle",
+        "ompx",
+        "team_num",
+    ];
+    let mut seen = HashSet::new();
+    let mut open = vec![region];
+    while let Some(function) = open.pop() {
+        if !seen.insert(function) {
+            continue;
+        }
+        if llvm!(core::LLVMIsDeclaration(function)) != 0 {
+            let name = name_of(function);
+            if TELLING.iter().any(|t| name.contains(t)) {
+                return true;
+            }
+            continue;
+        }
+        for instruction in instructions(function) {
+            if !llvm!(core::LLVMIsACallInst(instruction)).is_null() && called(instruction).is_none()
+            {
+                return true;
+            }
+            // The parts of a reduction say how lanes are combined, whatever they have computed.
+            let reduces = called(instruction).is_some_and(|f| name_of(f).contains("_reduce_"));
+            for index in 0..llvm!(core::LLVMGetNumOperands(instruction)) {
+                let operand = llvm!(core::LLVMGetOperand(instruction, index as u32));
+                if !reduces && !llvm!(core::LLVMIsAFunction(operand)).is_null() {
+                    open.push(operand);
+                }
+            }
+        }
+    }
+    false
+}
+
 /// Marks the loop of a kernel that may have any grid if its threads are interchangeable: then the order of its
 /// iterations is free (`tile.cpp`).
 ///
@@ -156,9 +250,6 @@ fn only_divides(
 pub(super) fn mark_interchangeable(module: LLVMModuleRef, kernel: &Kernel) {
     const DISTRIBUTE: &str = "__ompvm_distribute_whole_";
     const LOOP: &str = "__ompvm_for_grid_";
-    const TELLING: [&str; 8] = [
-        "omp_get_", "omp_in_", "hardware", "tid", "lane", "warp", "shuffle", "ompx",
-    ];
     let Some(reached) = function(module, &kernel.name).and_then(|k| mentioned(vec![k])) else {
         return;
     };
@@ -174,30 +265,8 @@ pub(super) fn mark_interchangeable(module: LLVMModuleRef, kernel: &Kernel) {
     let ([distribute], [inner], [region]) = (&distributes[..], &loops[..], &regions[..]) else {
         return;
     };
-    let mut seen = HashSet::new();
-    let mut open = vec![super::grid::region_function(*region)];
-    while let Some(function) = open.pop() {
-        if !seen.insert(function) {
-            continue;
-        }
-        if llvm!(core::LLVMIsDeclaration(function)) != 0 {
-            let name = name_of(function);
-            if TELLING.iter().any(|t| name.contains(t)) {
-                return;
-            }
-            continue;
-        }
-        for instruction in instructions(function) {
-            let count = llvm!(core::LLVMGetNumOperands(instruction));
-            // The parts of a reduction say how lanes are combined, whatever they have computed.
-            let reduces = called(instruction).is_some_and(|f| name_of(f).contains("_reduce_"));
-            for index in 0..count {
-                let operand = llvm!(core::LLVMGetOperand(instruction, index as u32));
-                if !reduces && !llvm!(core::LLVMIsAFunction(operand)).is_null() {
-                    open.push(operand);
-                }
-            }
-        }
+    if tells_threads(super::grid::region_function(*region)) {
+        return;
     }
     super::grid::replace(module, *distribute, DISTRIBUTE, "__ompvm_distribute_tiled_");
     super::grid::replace(module, *inner, LOOP, "__ompvm_for_tiled_");
