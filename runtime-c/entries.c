@@ -22,7 +22,7 @@ struct thread {
 
 /* The runtime's table of threads, by global number (`kmpc::thread::MAX_THREADS` entries). */
 extern struct thread *const threads[] __asm__("ompvm.threads");
-enum { MAX_THREADS = 1 << 15 };
+enum { MAX_THREADS = (1 << 15) - 2 };
 
 struct ident;
 #define SHORT __attribute__((always_inline))
@@ -169,7 +169,7 @@ typedef void combine(void *, void *);
 REDUCE(reduce)
 REDUCE(reduce_nowait)
 
-/* A lock or critical section is one word: 0 free, 1 held, else somebody may sleep (`kmpc::lock`). */
+/* A lock or critical section is one word: 0 free, 1 held, else somebody waits or waited (`kmpc::lock`). */
 static inline int take(uint32_t *word)
 {
     uint32_t free = 0;

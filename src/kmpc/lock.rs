@@ -1,94 +1,32 @@
 //! Critical sections, locks and nestable locks.
 //! OpenMP 5.2, sections 15.2 (critical), 18.9 (lock routines).
 //!
-//! Every lock is one futex word inside the guest's own object, so nothing is allocated and nothing
-//! can leak. A waiter spins with growing pauses, then sleeps: while there are processors for all it does
-//! not before long, for who sleeps makes the next one who gives the lock back call the system. Hints are accepted and change
-//! nothing. Locks are unfair: a thread that runs may take a lock before one that wakes up.
+//! Every lock is one word inside the guest's own object, so nothing is allocated and nothing can leak. A lock is handed
+//! over first come, first served ([`lock_queue`]). A waiter spins on a word of its own, then sleeps: where there are
+//! processors for all it does not before long, for a waiter that sleeps makes the thread that hands over call the system. Hints
+//! are accepted and change nothing.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant};
 
-use crate::kmpc::icv;
 use crate::kmpc::ident::Ident;
+use crate::kmpc::lock_queue;
 use crate::kmpc::thread::current;
 
 const FREE: u32 = 0;
+/// Held by a thread that found it free, and nobody waits (`runtime-c/entries.c` knows these two).
 const HELD: u32 = 1;
-/// Held, and somebody may sleep.
-const CONTENDED: u32 = 2;
+
+/// How the word names a thread that the lock was handed to.
+fn handed(number: u32) -> u32 {
+    number + 2
+}
 
 /// Takes the lock in `word`. Acquire; pairs with the Release of [`release`].
 #[inline]
 pub fn acquire(word: &AtomicU32) {
-    if word
-        .compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed)
-        .is_err()
-    {
-        acquire_slowly(word);
-    }
-}
-
-/// Pauses between two looks at a lock at most, for each look takes the line away from who holds it:
-/// with 16 of them two threads' short sections took half as long again.
-const LONGEST: u32 = 128;
-/// Looks before the processor is offered between them, for who holds the lock may need it; and before
-/// the waiter sleeps, where the team has more threads than there are processors.
-const SELFISH: u32 = 12;
-const LOOKS: u32 = 60;
-/// Where there are processors for all: how long a waiter keeps its own, and how long it looks at most.
-const KEEPS: Duration = Duration::from_micros(200);
-const LOOKS_FOR: Duration = Duration::from_millis(2);
-
-/// Looks whether `take` succeeds until it does, or it is time to sleep.
-fn look(take: impl Fn() -> bool) -> bool {
-    if icv::processors() == 1 {
-        std::thread::yield_now();
-        return take();
-    }
-    let patience = current().team().shape().patience;
-    let longest = Duration::from_micros(patience.micros.into()).min(LOOKS_FOR);
-    let crowded = patience.yields || longest.is_zero();
-    let mut start = None;
-    let mut pauses = 1;
-    for look in 0u32.. {
-        if look < SELFISH || !crowded {
-            for _ in 0..pauses {
-                std::hint::spin_loop();
-            }
-            pauses = (pauses * 2).min(LONGEST);
-        } else {
-            std::thread::yield_now();
-        }
-        if take() {
-            return true;
-        }
-        if crowded {
-            if look >= LOOKS {
-                return false;
-            }
-        } else if look >= SELFISH {
-            let waited = start.get_or_insert_with(Instant::now).elapsed();
-            if waited >= longest {
-                return false;
-            }
-            if waited >= KEEPS {
-                std::thread::yield_now();
-            }
-        }
-    }
-    false
-}
-
-#[cold]
-fn acquire_slowly(word: &AtomicU32) {
-    // Where somebody sleeps, others go on looking: the one that is woken marks the lock again.
-    let taken = look(|| word.load(Ordering::Relaxed) == FREE && try_acquire(word));
-    if !taken {
-        while word.swap(CONTENDED, Ordering::Acquire) != FREE {
-            crate::support::sync::futex_wait(word, CONTENDED);
-        }
+    if !try_acquire(word) {
+        wait_for(word, handed);
     }
 }
 
@@ -99,11 +37,114 @@ pub fn try_acquire(word: &AtomicU32) -> bool {
         .is_ok()
 }
 
-/// Gives the lock back and wakes a sleeper.
+/// Gives the lock back, to the thread that waits longest.
 #[inline]
 pub fn release(word: &AtomicU32) {
-    if word.swap(FREE, Ordering::Release) == CONTENDED {
-        crate::support::sync::futex_wake(word, 1);
+    if word
+        .compare_exchange(HELD, FREE, Ordering::Release, Ordering::Relaxed)
+        .is_err()
+    {
+        hand_over(word, handed);
+    }
+}
+
+pub use queues::abandon;
+use queues::{hand_over, wait_for};
+
+/// The queues of all locks.
+#[cfg(not(loom))]
+mod queues {
+    use super::AtomicU32;
+    use crate::kmpc::icv;
+    use crate::kmpc::lock_queue::{self, Waiter};
+    use crate::kmpc::thread::{MAX_THREADS, current};
+    use std::time::{Duration, Instant};
+
+    /// Looks before the processor is offered between them, for the holder of the lock may need it; and before
+    /// the waiter sleeps, where the team has more threads than there are processors.
+    const SELFISH: u32 = 768;
+    const LOOKS: u32 = SELFISH + 48;
+    /// Where there are processors for all: looks between two questions for the time, how long a waiter keeps its own
+    /// processor, and how long it looks at most.
+    const LOOKS_AT_ONCE: u32 = 64;
+    const KEEPS: Duration = Duration::from_micros(200);
+    const LOOKS_FOR: Duration = Duration::from_millis(2);
+
+    /// Looks whether the lock was handed over, until it was or it is time to sleep. The waiter's line is its own, so
+    /// looks disturb nobody.
+    fn look(granted: &dyn Fn() -> bool) -> bool {
+        if icv::processors() == 1 {
+            std::thread::yield_now();
+            return granted();
+        }
+        let patience = current().team().shape().patience;
+        let longest = Duration::from_micros(patience.micros.into()).min(LOOKS_FOR);
+        let crowded = patience.yields || longest.is_zero();
+        let mut start = None;
+        for look in 0u32.. {
+            if look < SELFISH || !crowded {
+                std::hint::spin_loop();
+            } else {
+                std::thread::yield_now();
+            }
+            if granted() {
+                return true;
+            }
+            if crowded {
+                if look >= LOOKS {
+                    return false;
+                }
+            } else if look >= SELFISH && look % LOOKS_AT_ONCE == 0 {
+                let waited = start.get_or_insert_with(Instant::now).elapsed();
+                if waited >= longest {
+                    return false;
+                }
+                if waited >= KEEPS {
+                    std::thread::yield_now();
+                }
+            }
+        }
+        false
+    }
+
+    static WAITERS: [Waiter; MAX_THREADS] = [const { Waiter::new() }; MAX_THREADS];
+
+    // A lock's word names each thread, and not as `HELD`.
+    const _: () = assert!(MAX_THREADS < lock_queue::HOLDER as usize);
+
+    /// Waits for the lock in `word`; `holder` tells what stands in its lower half where a number has the lock.
+    #[cold]
+    pub(super) fn wait_for(word: &AtomicU32, holder: impl Fn(u32) -> u32) {
+        let me = current().gtid as u32;
+        if !lock_queue::take_or_join(&WAITERS, word, me, holder(me)) {
+            WAITERS[me as usize].wait(word, holder(me), look);
+        }
+    }
+
+    /// Gives back the lock in `word`, for which somebody may wait.
+    #[cold]
+    pub(super) fn hand_over(word: &AtomicU32, holder: impl Fn(u32) -> u32) {
+        lock_queue::hand_over(&WAITERS, word, holder);
+    }
+
+    /// In a child of `fork` that does not have the thread of this number: true if it waits for a lock, so that the number
+    /// must not be used again.
+    pub fn abandon(number: i32) -> bool {
+        WAITERS[number as usize].abandon()
+    }
+}
+/// Models of interleavings drive the queue itself (`lock_queue`), without guests' locks.
+#[cfg(loom)]
+#[expect(missing_docs, reason = "a stand-in")]
+mod queues {
+    pub(super) fn wait_for(_: &super::AtomicU32, _: impl Fn(u32) -> u32) {
+        unreachable!()
+    }
+    pub(super) fn hand_over(_: &super::AtomicU32, _: impl Fn(u32) -> u32) {
+        unreachable!()
+    }
+    pub fn abandon(_: i32) -> bool {
+        false
     }
 }
 
@@ -151,27 +192,27 @@ pub unsafe extern "C-unwind" fn end_critical(_ident: *const Ident, _gtid: i32, c
 /// A nestable lock, in the 8 bytes of `omp_nest_lock_t`.
 #[repr(C)]
 struct NestLock {
-    /// 0 free, otherwise the owner's number + 1, shifted by one; bit 0 if somebody may sleep.
+    /// 0 free, else the owner by [`NestLock::holder`], and who waits ([`lock_queue`]).
     owner: AtomicU32,
     /// How often the owner holds it; the owner's alone.
     depth: AtomicU32,
 }
 
 impl NestLock {
-    fn me() -> u32 {
-        (current().gtid as u32 + 1) << 1
+    fn holder(number: u32) -> u32 {
+        number + 1
     }
 
     fn try_acquire(&self) -> u32 {
-        let me = Self::me();
-        if self.owner.load(Ordering::Relaxed) & !1 == me {
+        let me = Self::holder(current().gtid as u32);
+        if self.owner.load(Ordering::Relaxed) & lock_queue::HOLDER == me {
             let depth = self.depth.load(Ordering::Relaxed) + 1;
             self.depth.store(depth, Ordering::Relaxed);
             return depth;
         }
         if self
             .owner
-            .compare_exchange(0, me, Ordering::Acquire, Ordering::Relaxed)
+            .compare_exchange(FREE, me, Ordering::Acquire, Ordering::Relaxed)
             .is_ok()
         {
             self.depth.store(1, Ordering::Relaxed);
@@ -181,43 +222,24 @@ impl NestLock {
     }
 
     fn acquire(&self) {
-        if self.try_acquire() > 0 {
-            return;
-        }
-        let me = Self::me();
-        if look(|| self.owner.load(Ordering::Relaxed) == 0 && self.try_acquire() > 0) {
-            return;
-        }
-        loop {
-            let seen = self.owner.load(Ordering::Relaxed);
-            if seen == 0 {
-                // Others may sleep: keep their bit.
-                if self
-                    .owner
-                    .compare_exchange(0, me | 1, Ordering::Acquire, Ordering::Relaxed)
-                    .is_ok()
-                {
-                    self.depth.store(1, Ordering::Relaxed);
-                    return;
-                }
-                continue;
-            }
-            if seen & 1 == 1
-                || self
-                    .owner
-                    .compare_exchange(seen, seen | 1, Ordering::Relaxed, Ordering::Relaxed)
-                    .is_ok()
-            {
-                crate::support::sync::futex_wait(&self.owner, seen | 1);
-            }
+        if self.try_acquire() == 0 {
+            wait_for(&self.owner, Self::holder);
+            self.depth.store(1, Ordering::Relaxed);
         }
     }
 
     fn release(&self) {
         let depth = self.depth.load(Ordering::Relaxed).saturating_sub(1);
         self.depth.store(depth, Ordering::Relaxed);
-        if depth == 0 && self.owner.swap(0, Ordering::Release) & 1 == 1 {
-            crate::support::sync::futex_wake(&self.owner, 1);
+        let seen = self.owner.load(Ordering::Relaxed);
+        if depth == 0
+            && (seen & !lock_queue::HOLDER != 0
+                || self
+                    .owner
+                    .compare_exchange(seen, FREE, Ordering::Release, Ordering::Relaxed)
+                    .is_err())
+        {
+            hand_over(&self.owner, Self::holder);
         }
     }
 }

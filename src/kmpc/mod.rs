@@ -38,6 +38,7 @@ pub mod ident;
 pub mod interop;
 pub mod iteration;
 pub mod lock;
+pub mod lock_queue;
 pub mod misc;
 pub mod ompt;
 pub mod reduce;

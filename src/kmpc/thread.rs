@@ -22,15 +22,15 @@ use crate::kmpc::task::wait::{self, Help};
 use crate::kmpc::team::gang::{Order, Slot};
 use crate::kmpc::team::parker::{Parker, Patience};
 use crate::kmpc::team::{Local, Team};
-use crate::kmpc::{abi, affinity, cancel, child, hooks, ompt};
+use crate::kmpc::{abi, affinity, cancel, child, hooks, lock, ompt};
 use crate::memory::{activation, worker};
 use crate::support::sharing;
 use crate::support::sync::{self, AtomicU32 as SyncU32, Mutex, MutexGuard};
 
-/// Threads that can exist at a time.
-pub const MAX_THREADS: usize = 1 << 15;
+/// Threads that can exist at a time: as many as a lock's word can name.
+pub const MAX_THREADS: usize = (1 << 15) - 2;
 /// Most threads of a team.
-pub const MAX_TEAM: u32 = MAX_THREADS as u32 / 2;
+pub const MAX_TEAM: u32 = 1 << 14;
 
 /// A thread known to the runtime. Only the thread itself touches the non-atomic fields, unless a
 /// comment says otherwise.
@@ -593,7 +593,10 @@ pub fn forget_others() {
     for number in (0..pool.next_number).rev().filter(|&n| n != keep) {
         // The records of threads that do not exist here are leaked: they may be half-written.
         THREADS[number as usize].store(null_mut(), Ordering::Relaxed);
-        pool.free_numbers.push(number);
+        // A lock that the child inherits may have such a thread in its queue.
+        if !lock::abandon(number) {
+            pool.free_numbers.push(number);
+        }
     }
     drop(pool);
     WORKERS.store(0, Ordering::Relaxed);

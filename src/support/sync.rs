@@ -1,6 +1,6 @@
 //! The synchronisation facade: std's atomics and the kernel's futex, or loom's models of them.
 //!
-//! Code whose interleavings are model-checked (`kmpc::team::{gang, parker}`, `kmpc::task::deque`) takes its atomics from
+//! Code whose interleavings are model-checked (`kmpc::team::{gang, parker}`, `kmpc::lock_queue`, `kmpc::task::deque`) takes its atomics from
 //! here, so that `RUSTFLAGS="--cfg loom"` swaps them without a change to that code. Everything
 //! else may use `std::sync::atomic` directly.
 //!
@@ -131,10 +131,18 @@ pub struct Futex {
 
 impl Futex {
     /// A word with the given first value.
+    #[cfg(not(loom))]
+    pub const fn new(value: u32) -> Self {
+        Self {
+            word: AtomicU32::new(value),
+        }
+    }
+
+    /// A word with the given first value.
+    #[cfg(loom)]
     pub fn new(value: u32) -> Self {
         Self {
             word: AtomicU32::new(value),
-            #[cfg(loom)]
             queue: (loom::sync::Mutex::new(()), loom::sync::Condvar::new()),
         }
     }
