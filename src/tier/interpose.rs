@@ -17,7 +17,7 @@
 //! programs, whose process is not theirs. A few blocks that the C library itself made before the guest was loaded, or
 //! while our own code was at work, come to the guest's `free` at the end: those in which it lists a thread's destructors.
 
-use super::dynamic;
+use super::{dynamic, restart};
 use crate::ir::Linkage;
 use crate::memory::image::Image;
 use crate::support::own_work;
@@ -101,6 +101,11 @@ pub fn apply(image: &Image) {
         stub: 0,
     };
     exports.entry(b"dlsym"[..].into()).or_insert(export);
+    // And those that look at the executable or start it find the guest's file, as `std::filesystem` does.
+    for (name, guest) in restart::overrides() {
+        let export = Export { guest, stub: 0 };
+        exports.entry(name.as_bytes().into()).or_insert(export);
+    }
     let is_type = |name: &str| name.starts_with("_ZTI") || name.starts_with("_ZTS");
     let variables = module.globals.iter();
     let types = variables.filter(|(_, g)| {
