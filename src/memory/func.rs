@@ -191,6 +191,11 @@ impl Stubs {
         })
     }
 
+    /// Where the stubs lie, in whole pages: the first address and the number of bytes.
+    pub fn pages(&self) -> (usize, usize) {
+        (self.base, (self.len * STUB).div_ceil(PAGE).max(1) * PAGE)
+    }
+
     /// The address of stub `index`.
     pub fn address(&self, index: usize) -> usize {
         debug_assert!(index < self.len);

@@ -384,9 +384,10 @@ impl Image {
         }
     }
 
-    /// Where the constants and the data lie: start and length of each.
-    pub fn segments(&self) -> [(usize, usize); 2] {
-        [&self.constants, &self.data].map(|m| (m.base, m.len))
+    /// Where the functions, the constants and the data lie: start and length of each.
+    pub fn segments(&self) -> [(usize, usize); 3] {
+        let [constants, data] = [&self.constants, &self.data].map(|m| (m.base, m.len));
+        [self.stubs.pages(), constants, data]
     }
 
     /// The address of a variable that is not thread_local; 0 for an undefined weak one.

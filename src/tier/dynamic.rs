@@ -9,8 +9,9 @@
 //! Native libraries that ask for a symbol of the whole program find the guest's, too (`interpose` binds their
 //! calls to [`for_libraries`]); everything else goes on to the C library, with the caller that it looks at.
 //!
-//! `dl_iterate_phdr` lists the guest's constants and data as the executable's segments, in the place of ours: a
-//! collector finds its roots there.
+//! `dl_iterate_phdr` lists the guest's functions, constants and data as the executable's segments, in the place of ours: a
+//! collector finds its roots there. As for an executable that is linked at a fixed place, the lowest of them begins at the base
+//! that `dladdr` tells, and addresses are offsets.
 //!
 //! Left out: versions of the guest's symbols.
 
@@ -39,7 +40,7 @@ struct Program {
     entries: HashMap<usize, Box<Symbol>>,
     names: HashMap<usize, CString>,
     /// Its constants and its data.
-    segments: Arc<[libc::Elf64_Phdr; 2]>,
+    segments: Arc<[libc::Elf64_Phdr; 4]>,
 }
 
 // SAFETY: the image is shared between threads anyway, and outlives its registration.
@@ -405,9 +406,11 @@ unsafe extern "C" fn backtrace_symbols_fd(
     }
 }
 
-/// Lists the segments that the loader would have mapped of a program: its constants, and its data.
-fn segments(image: &Image) -> [libc::Elf64_Phdr; 2] {
-    let [constants, data] = image.segments();
+/// Lists the segments that the loader would have mapped of a program, in the order of their addresses: the header, with
+/// which [`whole_base`] says that it begins, its functions, its constants and its data.
+fn segments(image: &Image) -> [libc::Elf64_Phdr; 4] {
+    let [functions, constants, data] = image.segments();
+    let header = (ptr::from_ref(whole_base()).addr(), 4096);
     let segment = |(start, len): (usize, usize), flags| libc::Elf64_Phdr {
         p_type: libc::PT_LOAD,
         p_flags: flags,
@@ -418,10 +421,14 @@ fn segments(image: &Image) -> [libc::Elf64_Phdr; 2] {
         p_memsz: len as u64,
         p_align: 4096,
     };
-    [
+    let mut all = [
+        segment(header, libc::PF_R),
+        segment(functions, libc::PF_R | libc::PF_X),
         segment(constants, libc::PF_R),
         segment(data, libc::PF_R | libc::PF_W),
-    ]
+    ];
+    all.sort_unstable_by_key(|s| s.p_vaddr);
+    all
 }
 
 /// The callback of `dl_iterate_phdr`, called for each object until it returns something else than 0.
@@ -432,7 +439,7 @@ struct Walk {
     visitor: Visitor,
     argument: *mut c_void,
     /// The programs, in the place of the first object, which is our executable.
-    programs: Vec<Arc<[libc::Elf64_Phdr; 2]>>,
+    programs: Vec<Arc<[libc::Elf64_Phdr; 4]>>,
     started: bool,
 }
 
