@@ -94,7 +94,7 @@ mod queues {
                 if look >= LOOKS {
                     return false;
                 }
-            } else if look >= SELFISH && look % LOOKS_AT_ONCE == 0 {
+            } else if look >= SELFISH && look.is_multiple_of(LOOKS_AT_ONCE) {
                 let waited = start.get_or_insert_with(Instant::now).elapsed();
                 if waited >= longest {
                     return false;

@@ -70,7 +70,7 @@ pub struct Waiter {
 impl Waiter {
     /// A waiter in no queue.
     #[cfg(not(loom))]
-    pub const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self {
             state: Futex::new(GRANTED),
             older: AtomicU32::new(0),
