@@ -136,7 +136,7 @@ impl Module {
                 module.contracted = engine.contract;
                 module
             }
-            None => crate::llvm::read_contracted(&inputs, engine.contract)?,
+            None => crate::llvm::read_program(&inputs, engine.contract)?,
         };
         Ok(Module {
             ir: Arc::new(ir),

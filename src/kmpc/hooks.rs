@@ -105,7 +105,7 @@ pub fn scale_stacks(times: usize) {
 pub(crate) fn worker_stack(asked: usize) -> usize {
     const LARGE: usize = 256 << 20;
     let scaled = asked.saturating_mul(STACK_SCALE.load(Ordering::Relaxed));
-    limits::reserve(scaled.min(LARGE.max(asked)), 32, asked)
+    limits::reserve(scaled.min(LARGE.max(asked)), 40, asked)
 }
 
 /// Registers a function that each thread calls before it starts a parallel region.

@@ -299,6 +299,26 @@ impl Drop for Timer {
 /// # Panics
 /// When `work` panics.
 pub(super) fn run<T>(limit: Duration, work: impl FnOnce() -> T) -> Result<T, Failure> {
+    run_behind(limit, guard::before_others, work)
+}
+
+/// As [`run`], on a thread of the reader's beside a program that begins: a handler that is put before the program's
+/// own would take its first faults.
+///
+/// # Errors
+/// As for [`run`]. A crash is contained where the handlers of [`guard`] or of `memory::signals` are in place.
+///
+/// # Panics
+/// As for [`run`].
+pub(super) fn run_beside<T>(limit: Duration, work: impl FnOnce() -> T) -> Result<T, Failure> {
+    run_behind(limit, || None, work)
+}
+
+fn run_behind<T>(
+    limit: Duration,
+    handlers: fn() -> Option<guard::Catching>,
+    work: impl FnOnce() -> T,
+) -> Result<T, Failure> {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         guard::install_fatal_handler();
@@ -340,7 +360,7 @@ pub(super) fn run<T>(limit: Duration, work: impl FnOnce() -> T) -> Result<T, Fai
         })
     };
     let done = {
-        let _before_the_programs = guard::before_others();
+        let _handlers = handlers();
         let _timer = Timer::start(limit);
         coroutine.resume(())
     };

@@ -453,9 +453,9 @@ pub(super) fn run_leaving<T: Send + 'static>(
     match outcome {
         FINISHED => {
             let value = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
-            if value.is_none()
-                && let Err(panic) = worker.join()
-            {
+            // Where address space is limited the program needs what the thread takes.
+            let waits = value.is_none() || limits::address_space().is_some();
+            if waits && let Err(panic) = worker.join() {
                 std::panic::resume_unwind(panic);
             }
             Ok(value)

@@ -61,16 +61,20 @@ pub struct Input {
 /// module for x86-64 Linux, and for files that cannot be linked together. A crash of LLVM on a
 /// damaged file is such an error too.
 pub fn read(inputs: &[Input]) -> Result<Module, Error> {
-    read_contracted(inputs, false)
+    finish(read_module(inputs, false, false)?)
 }
 
-/// As [`read`]; with `contract`, `a * b + c` rounds once where the source lets it, but for the sums
-/// that loops carry.
+/// As [`read`], for a program that units will be compiled of: its line tables are written while it runs already.
+/// With `contract`, `a * b + c` rounds once where the source lets it, but for the sums that loops carry.
 ///
 /// # Errors
 /// As for [`read`].
-pub fn read_contracted(inputs: &[Input], contract: bool) -> Result<Module, Error> {
-    let mut module = read_module(inputs, contract)?;
+pub fn read_program(inputs: &[Input], contract: bool) -> Result<Module, Error> {
+    finish(read_module(inputs, contract, true)?)
+}
+
+/// Assembles what a module has beside its functions.
+fn finish(mut module: Module) -> Result<Module, Error> {
     naked::assemble(&mut module);
     let text = module.module_asm.clone();
     if !text.trim().is_empty() {
@@ -85,7 +89,7 @@ pub fn read_contracted(inputs: &[Input], contract: bool) -> Result<Module, Error
 }
 
 /// Reads the files, by several threads where that pays.
-fn read_module(inputs: &[Input], contract: bool) -> Result<Module, Error> {
+fn read_module(inputs: &[Input], contract: bool, tables: bool) -> Result<Module, Error> {
     if let [file] = inputs
         && parse::is_bitcode(&file.bytes)
     {
@@ -95,11 +99,11 @@ fn read_module(inputs: &[Input], contract: bool) -> Result<Module, Error> {
             return Ok(module);
         }
     }
-    one(inputs, contract)
+    one(inputs, contract, tables)
 }
 
-/// Reads the files by one thread.
-fn one(inputs: &[Input], contract: bool) -> Result<Module, Error> {
+/// Reads the files by one thread, which goes on with line tables if asked for.
+fn one(inputs: &[Input], contract: bool, line_tables: bool) -> Result<Module, Error> {
     let names = inputs
         .iter()
         .map(|i| i.name.as_str())
@@ -107,7 +111,7 @@ fn one(inputs: &[Input], contract: bool) -> Result<Module, Error> {
         .join(", ");
     let inputs: Arc<[Input]> = inputs.into();
     let files = inputs.clone();
-    let line_tables = LineTables::default();
+    let written = line_tables.then(LineTables::default);
     let limits = guard::Limits::for_input(inputs.iter().map(|i| i.bytes.len()).sum());
     let done = guard::run_leaving(&limits, move || {
         let parsed = match parse::parse(&inputs) {
@@ -123,9 +127,11 @@ fn one(inputs: &[Input], contract: bool) -> Result<Module, Error> {
         let tables = Mutex::default();
         let mut module = reader::Reader::new(&parsed, &tables).read(name);
         module.contracted = contract;
-        module.line_tables = line_tables.clone();
+        module.line_tables = written.clone().unwrap_or_default();
         let later = move || {
-            native::write_line_tables(parsed, &line_tables);
+            if let Some(written) = written {
+                native::write_line_tables(parsed, &written);
+            }
             drop(inputs);
         };
         Some((Ok(module), Box::new(later) as guard::Later))

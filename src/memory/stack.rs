@@ -83,7 +83,7 @@ const LARGE: usize = 256 << 20;
 
 /// Returns [`SCALE`] times a size, but less where address space is limited.
 fn scaled(size: usize) -> usize {
-    limits::reserve(size * SCALE, 32, size)
+    limits::reserve(size * SCALE, 40, size)
 }
 
 /// Gives threads that the program makes [`SCALE`] times the stack that they would get by default.

@@ -124,7 +124,8 @@ pub(in crate::llvm) fn write_line_tables(parsed: Parsed, to: &LineTables) {
     }
     // Where LLVM gives up in the middle the module stays allocated, and units are read from the program's files.
     let parsed = ManuallyDrop::new(parsed);
-    if let Ok(written) = contain::run(MERGE, || shim::write_with_line_tables(parsed.module)) {
+    if let Ok(written) = contain::run_beside(MERGE, || shim::write_with_line_tables(parsed.module))
+    {
         if let Some(bytes) = written {
             let _ = to.set(bytes);
         }
