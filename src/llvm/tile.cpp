@@ -118,6 +118,14 @@ Change operator+(Change a, Change b) {
 
 Change operator*(Change a, int64_t by) { return a.kind == Change::KNOWN ? Change{Change::KNOWN, a.bytes * by} : a; }
 
+/// The change of a number of that type: compilers write a negative factor as its low bits (2095106 << 11 for -2046 << 11).
+Change fit(Change change, const Value *number) {
+  unsigned bits = number->getType()->getScalarSizeInBits();
+  if (change.kind != Change::KNOWN || bits == 0 || bits >= 64)
+    return change;
+  return {Change::KNOWN, SignExtend64(static_cast<uint64_t>(change.bytes), bits)};
+}
+
 class Tiling {
   Function &f;
   const DataLayout &layout;
@@ -343,22 +351,23 @@ private:
       return {Change::UNKNOWN};
     auto part = [&](unsigned n) { return change(loop, shape, i->getOperand(n), of_y, depth + 1); };
     switch (i->getOpcode()) {
+    case Instruction::Trunc:
+      return fit(part(0), i);
     case Instruction::ZExt:
     case Instruction::SExt:
-    case Instruction::Trunc:
     case Instruction::Freeze:
     case Instruction::AddrSpaceCast:
     case Instruction::BitCast:
       return part(0);
     case Instruction::Add:
-      return part(0) + part(1);
+      return fit(part(0) + part(1), i);
     case Instruction::Or:
       return cast<PossiblyDisjointInst>(i)->isDisjoint() ? part(0) + part(1) : Change{Change::UNKNOWN};
     case Instruction::Sub:
-      return part(0) + part(1) * -1;
+      return fit(part(0) + part(1) * -1, i);
     case Instruction::Shl:
       if (auto *by = dyn_cast<ConstantInt>(i->getOperand(1)); by && by->getZExtValue() <= 32)
-        return part(0) * (1ll << by->getZExtValue());
+        return fit(part(0) * (1ll << by->getZExtValue()), i);
       return {Change::UNKNOWN};
     case Instruction::AShr:
       // Back from the upper half, where a number of 32 bits was extended.
@@ -380,7 +389,7 @@ private:
       Change changing = left.some() ? left : right;
       if (changing.kind == Change::UNKNOWN)
         return changing;
-      return factor ? changing * factor->getSExtValue() : Change{Change::SYMBOLIC};
+      return factor ? fit(changing * factor->getSExtValue(), i) : Change{Change::SYMBOLIC};
     }
     case Instruction::GetElementPtr: {
       auto *gep = cast<GetElementPtrInst>(i);

@@ -115,7 +115,8 @@ fn several_threads_read_what_one_reads() {
     for text in [MANY, saved::SYMBOLS, instructions::ALL] {
         let file = bitcode(text);
         for contract in [false, true] {
-            let one = one(std::slice::from_ref(&file), contract).unwrap_or_else(|e| panic!("{e}"));
+            let one =
+                one(std::slice::from_ref(&file), contract, false).unwrap_or_else(|e| panic!("{e}"));
             for threads in 1..5 {
                 let several = read_by(&file, contract, threads).expect("nothing odd");
                 same(&one, &several);
@@ -132,7 +133,7 @@ fn odd_files_are_left_to_one_thread() {
         // Whatever becomes of it, it becomes the same.
         let mut damaged = file.clone();
         damaged.bytes[at] ^= 1 << (at % 8);
-        let Ok(one) = one(std::slice::from_ref(&damaged), false) else {
+        let Ok(one) = one(std::slice::from_ref(&damaged), false, false) else {
             continue;
         };
         if let Some(several) = read_by(&damaged, false, 3) {
