@@ -393,7 +393,7 @@ pub(super) fn run<T: Send + 'static>(
     run_leaving(limits, work).map(|done| done.unwrap_or_else(|| unreachable!()))
 }
 
-/// What the thread of [`run_leaving`] does while its caller goes on.
+/// Work of the thread of [`run_leaving`] that its caller does not wait for.
 pub(super) type Later = Box<dyn FnOnce()>;
 
 /// As [`run`], for work with a part that its caller does not wait for.

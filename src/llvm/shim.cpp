@@ -114,14 +114,18 @@ extern "C" int ompvm_select(LLVMModuleRef wrapped, const char *const *names, con
   return 0;
 }
 
+/// Returns true if a module has more debug information than line tables.
+extern "C" int ompvm_has_types(LLVMModuleRef module) {
+  return any_of(unwrap(module)->debug_compile_units(), [](DICompileUnit *unit) {
+    return unit->getEmissionKind() == DICompileUnit::FullDebug;
+  });
+}
+
 /// Writes a module as bitcode with line tables as its only debug information, and changes it so. Returns null for a
 /// module that has no more than line tables.
 extern "C" LLVMMemoryBufferRef ompvm_write_with_line_tables(LLVMModuleRef wrapped) {
   Module &module = *unwrap(wrapped);
-  auto has_types = [](DICompileUnit *unit) {
-    return unit->getEmissionKind() == DICompileUnit::FullDebug;
-  };
-  if (none_of(module.debug_compile_units(), has_types))
+  if (!ompvm_has_types(wrapped))
     return nullptr;
   stripNonLineTableDebugInfo(module);
   // Those of declarations describe calls to a debugger.

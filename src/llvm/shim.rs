@@ -93,6 +93,7 @@ unsafe extern "C" {
     fn ompvm_forget_parameter(function: LLVMValueRef, index: u32);
     fn ompvm_speculate(module: LLVMModuleRef) -> c_int;
     fn ompvm_expand_thread_locals(module: LLVMModuleRef);
+    fn ompvm_has_types(module: LLVMModuleRef) -> c_int;
     fn ompvm_write_with_line_tables(module: LLVMModuleRef) -> LLVMMemoryBufferRef;
     fn ompvm_ask_for_thread_locals(module: LLVMModuleRef);
     fn ompvm_say_how_to_pass(module: LLVMModuleRef);
@@ -163,6 +164,12 @@ pub(super) fn read_modules(context: LLVMContextRef, bytes: &[u8]) -> Result<LLVM
 pub(super) fn lower_checked_loads(module: LLVMModuleRef) {
     // SAFETY: the module is live.
     unsafe { ompvm_lower_checked_loads(module) };
+}
+
+/// Returns true if a module has more debug information than line tables.
+pub(super) fn has_types(module: LLVMModuleRef) -> bool {
+    // SAFETY: the module is live.
+    unsafe { ompvm_has_types(module) != 0 }
 }
 
 /// Writes a module as bitcode with line tables as its only debug information, and changes it so; `None` for a module that

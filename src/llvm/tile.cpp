@@ -228,7 +228,7 @@ private:
         found.insert({i, {quotient, by}});
       }
     }
-    // What compilers make of a remainder whose quotient is there.
+    // Compilers make this of a remainder whose quotient is there.
     SmallVector<std::pair<Instruction *, Value *>, 4> more;
     for (auto &[i, how] : found) {
       if (!how.first)
@@ -411,7 +411,7 @@ private:
     }
   }
 
-  /// What the body asks of the order.
+  /// Properties of the body that ask for another order.
   struct Wish {
     bool outer_first = false; // addresses are consecutive in y
     bool neighbours = false, diverges = false;
@@ -583,7 +583,7 @@ private:
 
     build.SetInsertPoint(around);
     PHINode *group = build.CreatePHI(word, 2, "tile");
-    // What iterations hand on: at the beginning of a tile, of an iteration, behind it, and behind the tile.
+    // Values that iterations hand on: at the beginning of a tile, of an iteration, behind it, and behind the tile.
     struct Carried {
       PHINode *tile, *iteration, *behind, *last;
     };
@@ -634,7 +634,7 @@ private:
     else
       build.CreateBr(body);
 
-    // What an iteration leaves, or the one before where there was none.
+    // The value that an iteration leaves, or the one before where there was none.
     build.SetInsertPoint(again);
     for (Carried &one : carried) {
       one.behind = build.CreatePHI(one.iteration->getType(), 2);

@@ -14,7 +14,7 @@ use crate::llvm::parse::{self, Parsed};
 use crate::llvm::{Input, contain, shim};
 use crate::support::limits;
 use std::mem::ManuallyDrop;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -30,8 +30,10 @@ pub struct Bitcode {
     /// The files as one, where they are not one piece of bitcode.
     merged: OnceLock<Result<Vec<u8>, String>>,
     line_tables: LineTables,
-    /// Nanoseconds that units spent opening whole files. `u64::MAX` once line tables are being written.
+    /// Nanoseconds that units spent opening files with types.
     opening: AtomicU64,
+    /// Set once a unit writes line tables.
+    writing: AtomicBool,
 }
 
 impl Bitcode {
@@ -42,6 +44,7 @@ impl Bitcode {
             merged: OnceLock::new(),
             line_tables,
             opening: AtomicU64::new(0),
+            writing: AtomicBool::new(false),
         }
     }
 
@@ -83,7 +86,7 @@ impl Bitcode {
         let _ = self.line_tables.set(bytes.into());
     }
 
-    /// What a unit is read from, and true if only line tables are in it.
+    /// Returns the bitcode that a unit is read from, and true if only line tables are in it.
     ///
     /// # Errors
     /// As for [`Bitcode::bytes`].
@@ -94,18 +97,15 @@ impl Bitcode {
         }
     }
 
-    /// Notes how long a unit has taken to open the whole program. Writes line tables when that sums up.
+    /// Notes how long a unit has taken to open a program with types. Writes line tables when that sums up, unless
+    /// address space is limited.
     pub(in crate::llvm) fn opened(&self, time: Duration) {
         let price = WRITING * u32::try_from(self.size()).unwrap_or(u32::MAX);
-        let time = time.as_nanos().min(u128::from(u64::MAX >> 1)) as u64;
+        let time = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         let so_far = self.opening.fetch_add(time, Ordering::Relaxed);
         let spent = Duration::from_nanos(so_far.saturating_add(time));
-        let begun = so_far >= u64::MAX >> 1;
-        if begun || spent < price || self.line_tables().is_some() {
-            return;
-        }
-        // Half of the largest number, so that no sum of times wraps.
-        if self.opening.swap(u64::MAX >> 1, Ordering::Relaxed) >= u64::MAX >> 1 {
+        let known = self.line_tables().is_some() || limits::address_space().is_some();
+        if known || spent < price || self.writing.swap(true, Ordering::Relaxed) {
             return;
         }
         if let Ok(bytes) = self.bytes()

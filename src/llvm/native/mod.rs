@@ -204,6 +204,7 @@ impl<'r> Session<'r> {
         let (bytes, lean) = self.bitcode.for_unit(debug).map_err(Trouble::Whole)?;
         let parsed = parse::open(bytes, debug == Debug::Full).map_err(Trouble::Whole)?;
         let (extra, failed) = self.read(&parsed, unit).map_err(Trouble::Whole)?;
+        let typed = !lean && super::shim::has_types(parsed.module);
         lap(0);
         let prepared = prepare::prepare(&parsed, self.request, effort, &extra);
         let mut prepared = prepared.map_err(Trouble::Whole)?;
@@ -230,7 +231,7 @@ impl<'r> Session<'r> {
         }
         drop(parsed);
         lap(2);
-        if !lean && debug == Debug::Lines {
+        if typed && debug == Debug::Lines {
             self.bitcode.opened(times[0]);
         }
         Ok(Object {
