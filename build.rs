@@ -1,14 +1,15 @@
-//! Compiles the C++ shim over LLVM, and chooses how the interpreter's handlers reach each other and
-//! how the executable is linked.
+//! Compiles the C++ shim over LLVM and the runtime's bitcode, and chooses how the interpreter
+//! dispatches and how the executable is linked.
 //!
-//! At opt-level 3 on x86-64 LLVM turns `return next(..)` in a handler into a jump, so the
-//! handlers chain directly (`cfg(ompvm_tail_calls)`). That is an optimisation, not a promise of
-//! the language: at every other level, and when `OMPVM_LOOP_DISPATCH` is set at build time, the
-//! same handler bodies return to a loop instead. `OMPVM_HISTOGRAM` at build time makes that loop
-//! count pairs of instructions and print the most frequent ones at the end.
+//! At opt-level 3 on x86-64, LLVM turns `return next(..)` in a handler into a jump, so handlers
+//! chain directly (`cfg(ompvm_tail_calls)`). That is an optimization, not a promise of the
+//! language. At every other level, and when `OMPVM_LOOP_DISPATCH` is set at build time, the same
+//! handler bodies return to a loop. With `OMPVM_HISTOGRAM` set at build time that loop counts pairs
+//! of instructions and prints the most frequent ones at the end.
 //!
-//! Compiles `runtime-c/` to bitcode: short ways for the compiler of tier 2, and the devices' runtime.
-//! Without a clang 22 the bitcode is empty: nothing of the runtime is inlined, no region offloaded.
+//! `runtime-c/` is compiled to bitcode: the inlinable fast paths of the runtime's entries for tier
+//! 2, and the device runtime. Without clang 22 both are empty files: nothing of the runtime is
+//! inlined, and no region is offloaded.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -32,16 +33,16 @@ fn main() {
     }
     println!("cargo::rerun-if-changed=llvm-late.ld");
     if env("CARGO_CFG_TARGET_OS") == "linux" && env("CARGO_CFG_TARGET_ARCH") == "x86_64" {
-        // Relocating an executable of this size would be a good part of a short run.
+        // Relocating an executable of this size would take a large part of a short run.
         println!("cargo::rustc-link-arg-bins=-no-pie");
-        // So would LLVM's constructors, see src/llvm/late.rs.
+        // LLVM's constructors would, too; src/llvm/late.rs runs them on demand.
         let folder = env("CARGO_MANIFEST_DIR");
         println!("cargo::rustc-link-arg-bins=-Wl,-T,{folder}/llvm-late.ld");
         println!("cargo::rustc-link-arg-bins=-Wl,--wrap=__cxa_atexit");
-        // LLVM has no way out where there is no memory, see src/llvm/contain.rs.
+        // LLVM aborts when it runs out of memory; src/llvm/contain.rs intercepts that.
         println!("cargo::rustc-link-arg-bins=-Wl,--wrap=_Znwm");
         if env("OPT_LEVEL") == "3" {
-            // `cargo xtask dist` moves functions and blocks of what was linked.
+            // `cargo xtask dist` reorders functions and blocks of the linked executable.
             println!("cargo::rustc-link-arg-bins=-Wl,--emit-relocs");
         }
     }
@@ -52,9 +53,9 @@ fn main() {
     compile_shim();
 }
 
-/// Compiles `runtime-c/`: the short ways of the host's runtime, and the devices' runtime.
+/// Compiles `runtime-c/`: the host runtime's inlinable fast paths, and the device runtime.
 fn runtime_bitcode() {
-    // What is inlined must not tell the program's own types apart from its own.
+    // No type-based alias information: inlined code sees objects of the program's types.
     let common = [
         "-O2",
         "-Wall",
@@ -71,7 +72,7 @@ fn runtime_bitcode() {
     ) {
         println!("cargo::warning=no clang 22: compiled programs call the runtime out of line");
     }
-    // The oldest GPUs that are supported: one file fits all, and is lowered for the one at hand.
+    // The oldest supported GPUs: one file serves all and is lowered for the GPU at hand.
     let device = [
         "--target=nvptx64-nvidia-cuda",
         "-march=sm_70",
@@ -95,7 +96,8 @@ fn runtime_bitcode() {
     }
 }
 
-/// Compiles a file of a folder to bitcode in the output folder; an empty file where it cannot.
+/// Compiles a file of a folder to bitcode in the output folder. On failure writes an empty file and
+/// returns false.
 fn bitcode(folder: &str, file: &str, output: &str, flags: &[&str]) -> bool {
     const PREFIX: &str = "LLVM_SYS_221_PREFIX";
     println!("cargo::rerun-if-changed={folder}");
@@ -115,7 +117,7 @@ fn bitcode(folder: &str, file: &str, output: &str, flags: &[&str]) -> bool {
             .is_ok_and(|status| status.success())
     });
     if !made {
-        // A missing file would be an error where it is included.
+        // `include_bytes!` needs the file.
         let _ = std::fs::write(&output, b"");
     }
     made

@@ -1,15 +1,16 @@
-//! The devices' runtime (`runtime-c/device/`), bitcode that is linked to a program's device images, and what images
-//! tell of themselves.
+//! The device runtime's bitcode (`runtime-c/device/`), which is linked to a program's device
+//! images, and source locations of the kernels in those images.
 
 use super::raw::llvm;
 use super::reader::name_of;
 use super::{Input, emulate, guard, nvptx, parse};
 use hashbrown::HashMap;
 
-/// Bitcode for `nvptx64-nvidia-cuda`; empty where the build had no clang 22.
+/// Bitcode for `nvptx64-nvidia-cuda`; empty if the build found no clang 22.
 pub const RUNTIME: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/device.bc"));
 
-/// Returns `file.c:12` of each kernel of device images, as far as debug information tells; damaged images have none.
+/// Returns the location (`file.c:12`) of each kernel in device images, as far as debug information
+/// has it. Damaged images give none.
 pub fn kernel_places<'a>(units: impl Iterator<Item = &'a [u8]>) -> HashMap<String, String> {
     let mut found = HashMap::new();
     for unit in units {

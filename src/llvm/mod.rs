@@ -1,13 +1,17 @@
-//! The only place that calls LLVM.
+//! The only layer that calls LLVM.
 //!
-//! What: [`read`] turns bitcode or textual IR of one or more files into one [`Module`] of `ir`.
-//! Why on LLVM's C interface directly: inkwell does not show switch cases, shuffle masks,
-//! orderings, landing-pad clauses, aliases or constant data. How: `parse` makes one verified and
-//! linked LLVM module in a context of its own; `reader` (symbols), `types`, `constants`,
-//! `attributes`, `code` and `debug` copy it; then it is written with line tables only, for units, and the
-//! context is disposed of, while the program runs already. `parts` has several threads do so for a larger file. `guard` runs all of it on threads
-//! that may die without taking the process along. What not: no optimisation, no target code; nothing
-//! is changed on the way but what `contract` was asked for.
+//! [`read`] turns bitcode or textual IR of one or more files into one [`Module`] of `ir`. `parse`
+//! makes one verified and linked LLVM module in a context of its own; `reader` (symbols), `types`,
+//! `constants`, `attributes`, `code` and `debug` copy it. While the program already runs, the
+//! module is written once more with line tables only, for the compilation units, and the context is
+//! disposed of. `parts` reads a larger file on several threads. `guard` runs all of this on threads
+//! that may die without taking the process along.
+//!
+//! The reader calls LLVM's C interface directly because inkwell does not expose switch cases,
+//! shuffle masks, orderings, landing-pad clauses, aliases or constant data.
+//!
+//! The reader neither optimizes nor generates code, and changes nothing but what `contract` is
+//! asked to change. Compilation is [`native`], device code [`nvptx`] and [`outlined`].
 
 mod arena;
 mod attributes;
@@ -45,35 +49,35 @@ use std::sync::Arc;
 
 pub use parse::has_modules;
 
-/// One file to read.
+/// An input file.
 #[derive(Clone, Debug)]
 pub struct Input {
-    /// Its name, for messages.
+    /// The file's name, for messages.
     pub name: String,
-    /// Its contents: bitcode, with or without the wrapper header, or textual IR.
+    /// The file's contents: bitcode, with or without the wrapper header, or textual IR.
     pub bytes: Vec<u8>,
 }
 
 /// Reads and links the files into one module.
 ///
 /// # Errors
-/// [`Error::Input`], with the file's name and one sentence, for anything that is not a valid
-/// module for x86-64 Linux, and for files that cannot be linked together. A crash of LLVM on a
-/// damaged file is such an error too.
+/// Returns [`Error::Input`] with the file's name and one sentence if a file is not a valid module
+/// for x86-64 Linux, if the files cannot be linked together, or if LLVM crashes on a damaged file.
 pub fn read(inputs: &[Input]) -> Result<Module, Error> {
     finish(read_module(inputs, false, false)?)
 }
 
-/// As [`read`], for a program that units will be compiled of: its line tables are written while it runs already.
-/// With `contract`, `a * b + c` rounds once where the source lets it, but for the sums that loops carry.
+/// Reads a program that will be compiled, like [`read`]. Its line tables are written while the
+/// program already runs. With `contract`, `a * b + c` rounds once where the source permits it,
+/// except in sums that loops carry.
 ///
 /// # Errors
-/// As for [`read`].
+/// Fails as [`read`] does.
 pub fn read_program(inputs: &[Input], contract: bool) -> Result<Module, Error> {
     finish(read_module(inputs, contract, true)?)
 }
 
-/// Assembles what a module has beside its functions.
+/// Assembles the module's naked functions and its file-scope assembly.
 fn finish(mut module: Module) -> Result<Module, Error> {
     naked::assemble(&mut module);
     let text = module.module_asm.clone();
@@ -88,7 +92,7 @@ fn finish(mut module: Module) -> Result<Module, Error> {
     Ok(module)
 }
 
-/// Reads the files, by several threads where that pays.
+/// Reads the files, on several threads if that pays.
 fn read_module(inputs: &[Input], contract: bool, tables: bool) -> Result<Module, Error> {
     if let [file] = inputs
         && parse::is_bitcode(&file.bytes)
@@ -102,7 +106,7 @@ fn read_module(inputs: &[Input], contract: bool, tables: bool) -> Result<Module,
     one(inputs, contract, tables)
 }
 
-/// Reads the files by one thread, which goes on with line tables if asked for.
+/// Reads the files on one thread, which then writes the line tables if asked to.
 fn one(inputs: &[Input], contract: bool, line_tables: bool) -> Result<Module, Error> {
     let names = inputs
         .iter()
@@ -147,14 +151,14 @@ fn one(inputs: &[Input], contract: bool, line_tables: bool) -> Result<Module, Er
     }
 }
 
-/// The version of LLVM that is linked in: major, minor, patch.
+/// Returns the version of the linked LLVM: major, minor, patch.
 pub fn version() -> (u32, u32, u32) {
     let (mut major, mut minor, mut patch) = (0, 0, 0);
     llvm!(core::LLVMGetVersion(&mut major, &mut minor, &mut patch));
     (major, minor, patch)
 }
 
-/// Registers LLVM's code generator for this architecture, once.
+/// Registers LLVM's code generator for this architecture once.
 fn initialise_target() {
     static TARGET: std::sync::Once = std::sync::Once::new();
     late::start();
@@ -168,7 +172,7 @@ fn initialise_target() {
     });
 }
 
-/// Registers LLVM's code generator for NVIDIA's GPUs, once.
+/// Registers LLVM's code generator for NVIDIA GPUs once.
 fn initialise_nvptx() {
     static TARGET: std::sync::Once = std::sync::Once::new();
     late::start();
@@ -180,10 +184,10 @@ fn initialise_nvptx() {
     });
 }
 
-/// Settings of the code generator that only its command line has.
+/// Sets options of the code generator that only its command line offers.
 ///
-/// Code that must not be reached traps, as it does in the interpreter. Places of variables are
-/// followed by the older, shorter analysis: only lines are kept.
+/// Unreachable code traps, as it does in the interpreter. The older, shorter analysis tracks the
+/// locations of variables, since only lines are kept.
 fn options() {
     let words = [
         c"ompvm",

@@ -1,9 +1,8 @@
-// What LLVM's C interface lacks: reading some functions of a module only, putting functions and
-// values in the place of others, taking blocks out of a function.
+// Operations that LLVM has only in its C++ interface: lazy reading of bitcode, replacement of
+// functions and values, outlining of blocks.
 //
-// Why C++: LLVM has these in its C++ interface only. What not: no policy and no state; every
-// function works on the module that it is given. Messages are allocated with LLVMCreateMessage;
-// the caller disposes of them.
+// The functions keep no state and make no policy; each works on the module that it is given.
+// Messages are allocated with LLVMCreateMessage, and the caller disposes of them.
 
 #include <llvm-c/BitWriter.h>
 #include <llvm-c/Core.h>
@@ -31,9 +30,9 @@ using namespace llvm;
 
 static char *message(const Twine &text) { return LLVMCreateMessage(text.str().c_str()); }
 
-/// Opens bitcode without reading any function. The bytes must outlive the module. Without `types`, debug
-/// information is read as for a function that another module takes over: where it is needed, and what
-/// structures consist of is left out.
+/// Opens bitcode without reading any function. The bytes must outlive the module. Without `types`,
+/// debug information is read as for a function that another module imports: on demand, and without
+/// the members of structures.
 extern "C" LLVMModuleRef ompvm_open(LLVMContextRef context, const char *bytes, size_t size,
                                     int types, char **error) {
   MemoryBufferRef buffer(StringRef(bytes, size), "input");
@@ -46,7 +45,7 @@ extern "C" LLVMModuleRef ompvm_open(LLVMContextRef context, const char *bytes, s
   return wrap(module->release());
 }
 
-/// Whether bitcode was written by this version of LLVM, so that nothing in it is replaced as it is read.
+/// Returns true if this version of LLVM wrote the bitcode, so that reading it upgrades nothing.
 extern "C" int ompvm_is_current(const char *bytes, size_t size) {
   auto producer = getBitcodeProducerString(MemoryBufferRef(StringRef(bytes, size), "input"));
   if (!producer) {
@@ -57,7 +56,7 @@ extern "C" int ompvm_is_current(const char *bytes, size_t size) {
          StringRef(*producer).drop_front(4).starts_with(Twine(LLVM_VERSION_MAJOR).str() + ".");
 }
 
-/// Reads the metadata of a module that was opened, or one of its functions.
+/// Reads the metadata of an opened module.
 extern "C" int ompvm_read_metadata(LLVMModuleRef module, char **error) {
   if (Error e = unwrap(module)->materializeMetadata()) {
     *error = message(toString(std::move(e)));
@@ -66,7 +65,7 @@ extern "C" int ompvm_read_metadata(LLVMModuleRef module, char **error) {
   return 0;
 }
 
-/// Reads all that is left of a module that was opened.
+/// Reads everything of an opened module that is still unread.
 extern "C" int ompvm_read_all(LLVMModuleRef module, char **error) {
   if (Error e = unwrap(module)->materializeAll()) {
     *error = message(toString(std::move(e)));
@@ -83,8 +82,7 @@ extern "C" int ompvm_read_function(LLVMValueRef function, char **error) {
   return 0;
 }
 
-/// Reads the functions that `wanted` says, by number; the others become declarations.
-/// `names` holds the name of each function of the module as it is when read as a whole.
+/// Reads the named functions of an opened module; the others become declarations.
 extern "C" int ompvm_select(LLVMModuleRef wrapped, const char *const *names, const size_t *lengths,
                             size_t count, int debug, char **error) {
   Module &module = *unwrap(wrapped);
@@ -121,34 +119,34 @@ extern "C" int ompvm_has_types(LLVMModuleRef module) {
   });
 }
 
-/// Writes a module as bitcode with line tables as its only debug information, and changes it so. Returns null for a
-/// module that has no more than line tables.
+/// Strips a module's debug information down to line tables and returns its bitcode. Returns null
+/// for a module that has no more than line tables.
 extern "C" LLVMMemoryBufferRef ompvm_write_with_line_tables(LLVMModuleRef wrapped) {
   Module &module = *unwrap(wrapped);
   if (!ompvm_has_types(wrapped))
     return nullptr;
   stripNonLineTableDebugInfo(module);
-  // Those of declarations describe calls to a debugger.
+  // Subprograms of declarations only describe calls to a debugger.
   for (Function &f : module)
     if (f.isDeclaration())
       f.setSubprogram(nullptr);
   return LLVMWriteBitcodeToMemoryBuffer(wrapped);
 }
 
-/// Links what a module uses of a library, which is consumed.
+/// Links the parts of a library that a module uses. Consumes the library.
 extern "C" int ompvm_link_needed(LLVMModuleRef module, LLVMModuleRef library) {
   std::unique_ptr<Module> from(unwrap(library));
   return Linker::linkModules(*unwrap(module), std::move(from), Linker::LinkOnlyNeeded);
 }
 
-/// Forgets a module's flags.
+/// Removes a module's flags.
 extern "C" void ompvm_forget_flags(LLVMModuleRef module) {
   if (NamedMDNode *flags = unwrap(module)->getModuleFlagsMetadata())
     flags->eraseFromParent();
 }
 
-/// Replaces aliases by what they name, and functions that a resolver picks by declarations: a module that keeps
-/// only some of its definitions can have neither.
+/// Replaces aliases by their aliasees, and ifuncs by declarations: a module that keeps only some of
+/// its definitions can have neither.
 extern "C" void ompvm_resolve_aliases(LLVMModuleRef module) {
   Module *m = unwrap(module);
   for (GlobalAlias &alias : make_early_inc_range(m->aliases())) {
@@ -171,7 +169,7 @@ extern "C" void ompvm_forget_body(LLVMValueRef function) {
   f->setComdat(nullptr);
 }
 
-/// What a pointer is derived from by constant offsets, and their sum.
+/// Returns the base that a pointer is derived from by constant offsets, and their sum.
 extern "C" LLVMValueRef ompvm_constant_offset(LLVMModuleRef module, LLVMValueRef pointer,
                                               int64_t *offset) {
   const DataLayout &layout = unwrap(module)->getDataLayout();
@@ -182,7 +180,7 @@ extern "C" LLVMValueRef ompvm_constant_offset(LLVMModuleRef module, LLVMValueRef
   return wrap(value);
 }
 
-/// Has a function use `instead` where it uses a variable, which dominates all of the uses.
+/// Replaces a variable by `instead`, which dominates all uses, within one function.
 extern "C" void ompvm_replace_in(LLVMValueRef function, LLVMValueRef variable,
                                  LLVMValueRef instead) {
   Function *f = unwrap<Function>(function);
@@ -194,7 +192,7 @@ extern "C" void ompvm_replace_in(LLVMValueRef function, LLVMValueRef variable,
   });
 }
 
-/// Puts another function in a function's place everywhere but in the addresses of its labels.
+/// Replaces all uses of a function by another function, except in block addresses.
 extern "C" void ompvm_replace_function(LLVMValueRef function, LLVMValueRef instead) {
   Value *from = unwrap(function), *to = unwrap(instead);
   auto label = [](User *user) { return isa<BlockAddress>(user); };
@@ -204,15 +202,16 @@ extern "C" void ompvm_replace_function(LLVMValueRef function, LLVMValueRef inste
     from->replaceUsesWithIf(to, [&](Use &use) { return !label(use.getUser()); });
 }
 
-/// Forgets who handles a function's exceptions, where nothing in it can catch one.
+/// Removes a function's personality. Nothing in the function may catch an exception.
 extern "C" void ompvm_forget_personality(LLVMValueRef function) {
   Function *f = unwrap<Function>(function);
   if (f->hasPersonalityFn())
     f->setPersonalityFn(nullptr);
 }
 
-/// Says at each direct call how its arguments are passed, where only the callee's declaration says so (flang's calls
-/// of internal procedures lack `nest`): what stands for the callee in compiled code has no attributes.
+/// Copies ABI attributes of parameters from a callee's declaration to its direct calls. flang's
+/// calls of internal procedures lack `nest`, and the symbol that replaces the callee in compiled
+/// code has no attributes.
 extern "C" void ompvm_say_how_to_pass(LLVMModuleRef module) {
   constexpr Attribute::AttrKind HOW[] = {Attribute::Nest,      Attribute::InReg,     Attribute::ZExt,
                                          Attribute::SExt,      Attribute::StructRet, Attribute::ByVal,
@@ -237,25 +236,25 @@ extern "C" void ompvm_say_how_to_pass(LLVMModuleRef module) {
   }
 }
 
-/// Takes away all that is said of a parameter.
+/// Removes all attributes of a parameter.
 extern "C" void ompvm_forget_parameter(LLVMValueRef function, unsigned index) {
   Function *f = unwrap<Function>(function);
   f->setAttributes(f->getAttributes().removeParamAttributes(f->getContext(), index));
 }
 
-/// A copy of a function.
+/// Copies a function.
 extern "C" LLVMValueRef ompvm_clone(LLVMValueRef function) {
   ValueToValueMapTy map;
   return wrap(CloneFunction(unwrap<Function>(function), map));
 }
 
-/// Has a block begin with an instruction.
+/// Splits a block so that a new one begins with the instruction.
 extern "C" LLVMBasicBlockRef ompvm_split_before(LLVMValueRef instruction) {
   auto *at = unwrap<Instruction>(instruction);
   return wrap(at->getParent()->splitBasicBlock(at->getIterator()));
 }
 
-/// A block through which these go to one that they all lead to.
+/// Creates a block through which the blocks `from` reach their common successor `to`.
 extern "C" LLVMBasicBlockRef ompvm_gather(LLVMBasicBlockRef to, const LLVMBasicBlockRef *from,
                                           size_t count) {
   SmallVector<BasicBlock *, 8> blocks;
@@ -264,7 +263,8 @@ extern "C" LLVMBasicBlockRef ompvm_gather(LLVMBasicBlockRef to, const LLVMBasicB
   return wrap(SplitBlockPredecessors(unwrap(to), blocks, ".gathered"));
 }
 
-/// Makes a function of blocks, of which the first alone is entered; null when that cannot be.
+/// Outlines single-entry blocks, of which the first is the entry, into a function. Returns null if
+/// that is impossible.
 extern "C" LLVMValueRef ompvm_extract(const LLVMBasicBlockRef *list, size_t count) {
   SmallVector<BasicBlock *, 16> blocks;
   for (size_t i = 0; i < count; i++)
@@ -276,14 +276,14 @@ extern "C" LLVMValueRef ompvm_extract(const LLVMBasicBlockRef *list, size_t coun
   return wrap(extractor.extractCodeRegion(cache));
 }
 
-/// Puts the body of a function in the place of a call.
+/// Inlines a call. Returns true on success.
 extern "C" LLVMBool ompvm_inline(LLVMValueRef call) {
   InlineFunctionInfo info;
   return InlineFunction(*unwrap<CallBase>(call), info).isSuccess();
 }
 
-/// Has nobody unroll innermost loops that carry a floating-point number from one iteration to the next and
-/// make whole numbers of some.
+/// Disables unrolling of innermost loops that carry a floating-point number between iterations and
+/// convert floating-point numbers to integers.
 extern "C" void ompvm_keep_rolled(LLVMModuleRef module) {
   auto carries = [](const Loop &loop) {
     return any_of(loop.getHeader()->phis(),

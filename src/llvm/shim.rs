@@ -1,7 +1,8 @@
-//! The functions of the C++ files of this folder: what LLVM's C interface lacks.
+//! Rust declarations of the C++ functions in this folder, which add what LLVM's C interface lacks
+//! (such as lazy reading of bitcode).
 //!
-//! Why C++ at all: lazy reading of bitcode has no C function. What not: no policy; each does what
-//! its name says.
+//! Every function here expects live handles of one context, under the contract of
+//! [`llvm`](super::raw::llvm), and makes no policy: each does what its name says.
 
 use super::raw::{take_buffer, take_message};
 use inkwell::llvm_sys::prelude::*;
@@ -9,27 +10,27 @@ use inkwell::llvm_sys::target_machine::LLVMTargetMachineRef;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr::null_mut;
 
-/// Where a value of a function is in an interpreter's frame.
+/// Location of a function's value in an interpreter frame.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// How it is found.
+    /// How the value is recovered.
     pub kind: PlaceKind,
-    /// Bytes from the frame's slot 0.
+    /// Offset from the frame's slot 0, in bytes.
     pub offset: u32,
 }
 
-/// How a value is found.
+/// Ways to recover a value from a frame.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlaceKind {
-    /// Not at all: it lives inside one block.
+    /// It cannot be recovered: the value lives within one block.
     Nowhere = 0,
-    /// Its slot form is at the offset.
+    /// The value's slot form is at the offset.
     Slot = 1,
-    /// It is computed from its operands.
+    /// The value is recomputed from its operands.
     Derived = 2,
-    /// It is the address of the offset.
+    /// The value is the address of the offset.
     Address = 3,
 }
 
@@ -132,7 +133,7 @@ unsafe extern "C" {
     ) -> c_int;
 }
 
-/// Opens bitcode, which must outlive the module, with its functions unread.
+/// Opens bitcode without reading its functions. The bytes must outlive the module.
 pub(super) fn open(
     context: LLVMContextRef,
     bytes: &[u8],
@@ -140,7 +141,7 @@ pub(super) fn open(
 ) -> Result<LLVMModuleRef, String> {
     let mut error = null_mut();
     let (start, size) = (bytes.as_ptr().cast(), bytes.len());
-    // SAFETY: the context is live; the bytes are as long as said.
+    // SAFETY: the context is live; pointer and size describe `bytes`.
     let module = unsafe { ompvm_open(context, start, size, types.into(), &raw mut error) };
     if module.is_null() {
         return Err(take_message(error));
@@ -152,7 +153,7 @@ pub(super) fn open(
 pub(super) fn read_modules(context: LLVMContextRef, bytes: &[u8]) -> Result<LLVMModuleRef, String> {
     let mut error = null_mut();
     let (start, size) = (bytes.as_ptr().cast(), bytes.len());
-    // SAFETY: the context is live; the bytes are as long as said.
+    // SAFETY: the context is live; pointer and size describe `bytes`.
     let module = unsafe { ompvm_read_modules(context, start, size, &raw mut error) };
     if module.is_null() {
         return Err(take_message(error));
@@ -160,7 +161,7 @@ pub(super) fn read_modules(context: LLVMContextRef, bytes: &[u8]) -> Result<LLVM
     Ok(module)
 }
 
-/// Replaces `llvm.type.checked.load` in the functions that have been read.
+/// Replaces `llvm.type.checked.load` in the functions read so far.
 pub(super) fn lower_checked_loads(module: LLVMModuleRef) {
     // SAFETY: the module is live.
     unsafe { ompvm_lower_checked_loads(module) };
@@ -172,21 +173,21 @@ pub(super) fn has_types(module: LLVMModuleRef) -> bool {
     unsafe { ompvm_has_types(module) != 0 }
 }
 
-/// Writes a module as bitcode with line tables as its only debug information, and changes it so; `None` for a module that
-/// has no more than line tables.
+/// Strips a module's debug information down to line tables and returns its bitcode; `None` if the
+/// module has no more than line tables.
 pub(super) fn write_with_line_tables(module: LLVMModuleRef) -> Option<Box<[u8]>> {
     // SAFETY: the module is live.
     let buffer = unsafe { ompvm_write_with_line_tables(module) };
     (!buffer.is_null()).then(|| take_buffer(buffer).into_boxed_slice())
 }
 
-/// Whether bitcode was written by this version of LLVM.
+/// Returns true if this version of LLVM wrote the bitcode.
 pub(super) fn is_current(bytes: &[u8]) -> bool {
-    // SAFETY: the bytes are as long as said.
+    // SAFETY: pointer and size describe `bytes`.
     unsafe { ompvm_is_current(bytes.as_ptr().cast(), bytes.len()) != 0 }
 }
 
-/// Reads the metadata of a module that was opened.
+/// Reads the metadata of an opened module.
 pub(super) fn read_metadata(module: LLVMModuleRef) -> Result<(), String> {
     let mut error = null_mut();
     // SAFETY: the module is live.
@@ -196,7 +197,7 @@ pub(super) fn read_metadata(module: LLVMModuleRef) -> Result<(), String> {
     }
 }
 
-/// Reads all that is left of a module that was opened.
+/// Reads everything of an opened module that is still unread.
 pub(super) fn read_all(module: LLVMModuleRef) -> Result<(), String> {
     let mut error = null_mut();
     // SAFETY: the module is live.
@@ -206,7 +207,7 @@ pub(super) fn read_all(module: LLVMModuleRef) -> Result<(), String> {
     }
 }
 
-/// Reads a function of a module that was opened.
+/// Reads a function of an opened module.
 pub(super) fn read_function(function: LLVMValueRef) -> Result<(), String> {
     let mut error = null_mut();
     // SAFETY: the function is live.
@@ -216,12 +217,12 @@ pub(super) fn read_function(function: LLVMValueRef) -> Result<(), String> {
     }
 }
 
-/// Reads the named functions of a module that was opened; the others become declarations.
+/// Reads the named functions of an opened module; the others become declarations.
 pub(super) fn select(module: LLVMModuleRef, names: &[&str], debug: bool) -> Result<(), String> {
     let starts: Vec<*const c_char> = names.iter().map(|n| n.as_ptr().cast()).collect();
     let lengths: Vec<usize> = names.iter().map(|n| n.len()).collect();
     let mut error = null_mut();
-    // SAFETY: the module is live; the lists are as long as said.
+    // SAFETY: the module is live; both lists have `names.len()` elements.
     let failed = unsafe {
         ompvm_select(
             module,
@@ -238,7 +239,8 @@ pub(super) fn select(module: LLVMModuleRef, names: &[&str], debug: bool) -> Resu
     Ok(())
 }
 
-/// A function that goes on at the head of a loop of another, and `yields` to a better one; see `entry.cpp`.
+/// Creates a function that continues at the head of another function's loop (OSR entry). With
+/// `yields` it leaves at that head once better code exists. See `entry.cpp`.
 pub(super) fn loop_entry(
     function: LLVMValueRef,
     block: u32,
@@ -248,7 +250,8 @@ pub(super) fn loop_entry(
     yields: bool,
 ) -> Result<LLVMValueRef, String> {
     let mut error = null_mut();
-    // SAFETY: the function is live and as it was read; the lists are as long as said.
+    // SAFETY: the function is live and unchanged since it was read; `name` and `places` are passed
+    // with their lengths.
     let fresh = unsafe {
         ompvm_loop_entry(
             function,
@@ -270,53 +273,55 @@ pub(super) fn loop_entry(
 
 /// Turns a definition into a declaration.
 pub(super) fn forget_body(function: LLVMValueRef) {
-    // SAFETY: a live function.
+    // SAFETY: the function is live.
     unsafe { ompvm_forget_body(function) }
 }
 
-/// Replaces aliases by what they name, and functions that a resolver picks by declarations.
+/// Replaces aliases by their aliasees, and ifuncs by declarations.
 pub(super) fn resolve_aliases(module: LLVMModuleRef) {
-    // SAFETY: a live module; no reference to one of its aliases is held by the callers.
+    // SAFETY: the module is live, and no caller holds a reference to one of its aliases.
     unsafe { ompvm_resolve_aliases(module) }
 }
 
-/// Links what a module uses of a library, which is consumed; whether that worked.
+/// Links the parts of a library that a module uses, consuming the library. Returns true on success.
 pub(super) fn link_needed(module: LLVMModuleRef, library: LLVMModuleRef) -> bool {
-    // SAFETY: two live modules of one context; the second belongs to us and is not used again.
+    // SAFETY: two live modules of one context; the library is ours and not used again.
     unsafe { ompvm_link_needed(module, library) == 0 }
 }
 
-/// Gives loops a version that knows their arrays to be apart, see `speculate.cpp`; whether there was one.
+/// Versions loops under the assumption that their arrays do not overlap, see `speculate.cpp`.
+/// Returns true if there was such a loop.
 pub(super) fn speculate(module: LLVMModuleRef) -> bool {
-    // SAFETY: a live module, of which nobody holds an analysis.
+    // SAFETY: the module is live, and nobody holds an analysis of it.
     unsafe { ompvm_speculate(module) != 0 }
 }
 
-/// Forgets a module's flags: what its compiler told the passes and the linker.
+/// Removes a module's flags, the compiler's settings for passes and linker.
 pub(super) fn forget_flags(module: LLVMModuleRef) {
-    // SAFETY: a live module.
+    // SAFETY: the module is live.
     unsafe { ompvm_forget_flags(module) }
 }
 
-/// What a pointer is derived from by constant offsets, and their sum.
+/// Returns the base that a pointer is derived from by constant offsets, and their sum.
 pub(super) fn constant_offset(module: LLVMModuleRef, pointer: LLVMValueRef) -> (LLVMValueRef, i64) {
     let mut offset = 0;
-    // SAFETY: a live module and a pointer in it.
+    // SAFETY: the module is live, and the pointer is a value of it.
     let base = unsafe { ompvm_constant_offset(module, pointer, &raw mut offset) };
     (base, offset)
 }
 
-/// What is wrong with the uses of a variable.
+/// Reason why the uses of a variable do not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Misuse {
-    /// It may be read before it is written.
+    /// The variable may be read before it is written.
     Stale,
-    /// Its address goes where nobody sees what becomes of it.
+    /// The variable's address escapes.
     Kept,
 }
 
-/// Whether a variable of so many bytes, whose address is an instruction's result, is written before it is read; else
-/// where not. `outside`: no read counts as behind a write.
+/// Returns `Ok` if the variable at `address` (an instruction's result), of `size` bytes, is written
+/// before it is read; otherwise the reason and the offending instruction. With `outside`, no read
+/// counts as preceded by a write.
 pub(super) fn written_first(
     address: LLVMValueRef,
     size: u64,
@@ -333,130 +338,132 @@ pub(super) fn written_first(
     }
 }
 
-/// How often a block runs at most for the loops around it together, up to one in which functions of the module are
-/// called, where that is known.
+/// Returns an upper bound of how often a block runs, as the product of the trip counts of the loops
+/// around it, up to a loop in which functions of the module are called. `None` if unknown.
 pub(super) fn trips(block: LLVMBasicBlockRef) -> Option<u64> {
-    // SAFETY: a live block of a function.
+    // SAFETY: the block is live and in a function.
     let trips = unsafe { ompvm_trips(block) };
     (trips > 0).then_some(trips)
 }
 
-/// Has a function use `instead` where it uses a variable; it dominates all of the uses.
+/// Replaces a variable by `instead`, which dominates all uses, within one function.
 pub(super) fn replace_in(function: LLVMValueRef, variable: LLVMValueRef, instead: LLVMValueRef) {
-    // SAFETY: a live function, a variable of its module, a value of the function.
+    // SAFETY: a live function, a variable of its module, and a value of the function.
     unsafe { ompvm_replace_in(function, variable, instead) }
 }
 
-/// Puts another function in a function's place everywhere but in the addresses of its labels.
+/// Replaces all uses of a function by another function, except in block addresses.
 pub(super) fn replace_function(function: LLVMValueRef, instead: LLVMValueRef) {
     // SAFETY: live functions of one module.
     unsafe { ompvm_replace_function(function, instead) }
 }
 
-/// Makes instructions of constants that are computed from addresses of thread_local variables, in the functions
-/// that have been read, see `thread_locals.cpp`.
+/// Expands constant expressions over addresses of thread-local variables into instructions, in the
+/// functions read so far; see `thread_locals.cpp`.
 pub(super) fn expand_thread_locals(module: LLVMModuleRef) {
-    // SAFETY: a live module, of which nobody holds an instruction.
+    // SAFETY: the module is live, and nobody holds an instruction of it.
     unsafe { ompvm_expand_thread_locals(module) }
 }
 
-/// Has every instruction that uses a thread_local variable ask for its address, see `thread_locals.cpp`.
+/// Makes every instruction that uses a thread-local variable fetch its address first; see
+/// `thread_locals.cpp`.
 pub(super) fn ask_for_thread_locals(module: LLVMModuleRef) {
-    // SAFETY: a live module, of which nobody holds an instruction.
+    // SAFETY: the module is live, and nobody holds an instruction of it.
     unsafe { ompvm_ask_for_thread_locals(module) }
 }
 
-/// Says at each direct call how its arguments are passed, where only the callee's declaration says so.
+/// Copies ABI attributes of parameters from a callee's declaration to its direct calls.
 pub(super) fn say_how_to_pass(module: LLVMModuleRef) {
-    // SAFETY: a live module.
+    // SAFETY: the module is live.
     unsafe { ompvm_say_how_to_pass(module) }
 }
 
-/// A copy of a function.
+/// Copies a function.
 pub(super) fn clone(function: LLVMValueRef) -> LLVMValueRef {
     // SAFETY: a live function with a body.
     unsafe { ompvm_clone(function) }
 }
 
-/// Has a block begin with an instruction.
+/// Splits a block so that a new one begins with the instruction.
 pub(super) fn split_before(instruction: LLVMValueRef) -> LLVMBasicBlockRef {
     // SAFETY: a live instruction in a block.
     unsafe { ompvm_split_before(instruction) }
 }
 
-/// A block through which these go to one that they all lead to.
+/// Creates a block through which the blocks `from` reach their common successor `to`.
 pub(super) fn gather(to: LLVMBasicBlockRef, from: &[LLVMBasicBlockRef]) -> LLVMBasicBlockRef {
-    // SAFETY: live blocks of one function; the list is as long as said.
+    // SAFETY: live blocks of one function; the list has the given length.
     unsafe { ompvm_gather(to, from.as_ptr(), from.len()) }
 }
 
-/// Makes a function of blocks, of which the first alone is entered.
+/// Outlines single-entry blocks, of which the first is the entry, into a function.
 pub(super) fn extract(blocks: &[LLVMBasicBlockRef]) -> Option<LLVMValueRef> {
-    // SAFETY: live blocks of one function; the list is as long as said.
+    // SAFETY: live blocks of one function; the list has the given length.
     let made = unsafe { ompvm_extract(blocks.as_ptr(), blocks.len()) };
     (!made.is_null()).then_some(made)
 }
 
-/// Puts the body of a function in the place of a call.
+/// Inlines a call. Returns true on success.
 pub(super) fn inline(call: LLVMValueRef) -> bool {
     // SAFETY: a live call of a function with a body.
     unsafe { ompvm_inline(call) != 0 }
 }
 
-/// Has nobody unroll loops that gain nothing by it and take NVIDIA's assembler long; see `shim.cpp`.
+/// Disables unrolling of loops that gain nothing by it and take NVIDIA's assembler long; see
+/// `shim.cpp`.
 pub(super) fn keep_rolled(module: LLVMModuleRef) {
-    // SAFETY: a live module.
+    // SAFETY: the module is live.
     unsafe { ompvm_keep_rolled(module) }
 }
 
-/// Gives iterations of loops over the grid to blocks as tiles where that helps, see `tile.cpp`.
+/// Assigns iterations of loops over the grid to blocks as tiles where that helps; see `tile.cpp`.
 pub(super) fn tile(module: LLVMModuleRef) {
-    // SAFETY: a module of the caller's that nothing else uses now.
+    // SAFETY: the caller's own module, which nothing else uses now.
     unsafe { ompvm_tile(module) }
 }
 
-/// Gives loops that divide what they count a version with 32 bits, see `narrow.cpp`.
+/// Versions loops that divide their induction variable with 32-bit indices; see `narrow.cpp`.
 pub(super) fn narrow(module: LLVMModuleRef) {
-    // SAFETY: a live module, of which nobody holds an analysis.
+    // SAFETY: the module is live, and nobody holds an analysis of it.
     unsafe { ompvm_narrow(module) }
 }
 
-/// Forgets who handles a function's exceptions, where nothing in it can catch one.
+/// Removes a function's personality. Nothing in the function may catch an exception.
 pub(super) fn forget_personality(function: LLVMValueRef) {
-    // SAFETY: a live function.
+    // SAFETY: the function is live.
     unsafe { ompvm_forget_personality(function) }
 }
 
-/// Takes away all that is said of a parameter.
+/// Removes all attributes of a parameter.
 pub(super) fn forget_parameter(function: LLVMValueRef, index: u32) {
-    // SAFETY: a live function, which has the parameter.
+    // SAFETY: the function is live and has the parameter.
     unsafe { ompvm_forget_parameter(function, index) }
 }
 
-/// Puts the loads of loops over gathered values in the order of their need, see `loads.cpp`.
+/// Hoists the index loads of loops over gathered values; see `loads.cpp`.
 pub(super) fn loads(module: LLVMModuleRef) {
     // SAFETY: the module is live.
     unsafe { ompvm_loads(module) }
 }
 
-/// Makes two of vectors that were made for two registers, see `split.cpp`.
+/// Splits vectors that span two registers; see `split.cpp`.
 pub(super) fn split(module: LLVMModuleRef) {
     // SAFETY: the module is live.
     unsafe { ompvm_split(module) }
 }
 
-/// What [`unroll`] found.
+/// Result of [`unroll`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Unroll {
-    /// Nests over small matrices.
+    /// True if there are loop nests over small matrices.
     pub nests: bool,
-    /// Loops over vectors that are half as long as the machine's.
+    /// True if there are loops over vectors half as long as the machine's.
     pub vectors: bool,
 }
 
-/// Says of loops that they are to be unrolled, see `unroll.cpp`.
+/// Marks loops to be unrolled; see `unroll.cpp`.
 pub(super) fn unroll(module: LLVMModuleRef, machine: LLVMTargetMachineRef) -> Unroll {
-    // SAFETY: both are live.
+    // SAFETY: module and machine are live.
     let found = unsafe { ompvm_unroll(module, machine) };
     Unroll {
         nests: found & 1 != 0,
@@ -464,58 +471,59 @@ pub(super) fn unroll(module: LLVMModuleRef, machine: LLVMTargetMachineRef) -> Un
     }
 }
 
-/// Keeps arrays in memory whose elements a loop would carry in registers that do not exist, see `carried.cpp`.
-/// Returns true if there was one: then [`release`] must follow.
+/// Keeps arrays in memory whose elements a loop would carry in more registers than there are; see
+/// `carried.cpp`. Returns true if there was one; then [`release`] must follow.
 pub(super) fn keep_in_memory(module: LLVMModuleRef) -> bool {
-    // SAFETY: a live module, of which nobody holds an analysis.
+    // SAFETY: the module is live, and nobody holds an analysis of it.
     unsafe { ompvm_keep_in_memory(module) != 0 }
 }
 
-/// Erases what [`keep_in_memory`] added.
+/// Erases the markers that [`keep_in_memory`] added.
 pub(super) fn release(module: LLVMModuleRef) {
-    // SAFETY: a live module, of which nobody holds an analysis.
+    // SAFETY: the module is live, and nobody holds an analysis of it.
     unsafe { ompvm_release(module) }
 }
 
-/// Puts stores to one line of the cache behind each other, see `lines.cpp`.
+/// Clusters stores to one cache line; see `lines.cpp`.
 pub(super) fn lines(module: LLVMModuleRef) {
-    // SAFETY: a live module, of which nobody holds an analysis.
+    // SAFETY: the module is live, and nobody holds an analysis of it.
     unsafe { ompvm_lines(module) }
 }
 
-/// Packs pairs of vectors as far as a register of the machine has room, see `pairs.cpp`.
+/// Packs pairs of vectors into wider ones where the machine has registers for them; see
+/// `pairs.cpp`.
 pub(super) fn pairs(module: LLVMModuleRef, machine: LLVMTargetMachineRef) {
-    // SAFETY: a live module, of which nobody holds an analysis, and a live machine.
+    // SAFETY: module and machine are live, and nobody holds an analysis of the module.
     unsafe { ompvm_pairs(module, machine) }
 }
 
-/// How large a module's functions were, and what passes have made of them; see `passes.cpp`.
+/// Sizes of a module's functions before passes run, to bound their growth; see `passes.cpp`.
 pub(super) struct Growth {
     handle: *mut c_void,
     module: LLVMModuleRef,
 }
 
-/// Reason of [`Growth::check`] for passes that were not worth it.
+/// Reason of [`Growth::check`] for giving up on the passes.
 #[derive(Debug)]
 pub(super) struct Grown {
-    /// The function's symbol; empty where it is not one alone.
+    /// The function's symbol; empty if several functions are to blame.
     pub culprit: String,
     /// One sentence.
     pub what: String,
 }
 
 impl Growth {
-    /// Counts a module's functions as they are.
+    /// Records the current sizes of a module's functions.
     pub(super) fn of(module: LLVMModuleRef) -> Growth {
-        // SAFETY: a live module.
+        // SAFETY: the module is live.
         let handle = unsafe { ompvm_growth(module) };
         Growth { handle, module }
     }
 
-    /// Says what has grown out of proportion.
+    /// Fails if a function has grown out of proportion.
     pub(super) fn check(&self) -> Result<(), Grown> {
         let mut culprit = null_mut();
-        // SAFETY: both are live.
+        // SAFETY: handle and module are live.
         let what = unsafe { ompvm_grown(self.handle, self.module, &raw mut culprit) };
         if what.is_null() {
             return Ok(());
@@ -529,15 +537,15 @@ impl Growth {
 
 impl Drop for Growth {
     fn drop(&mut self) {
-        // SAFETY: made by `of`, and not used any more.
+        // SAFETY: `of` made the handle, and nothing uses it after this.
         unsafe { ompvm_dispose_growth(self.handle) };
     }
 }
 
-/// Runs passes, named as `opt -passes=` does.
+/// Runs passes, named as for `opt -passes=`.
 ///
 /// # Errors
-/// LLVM's message for a name that is no pass.
+/// Returns LLVM's message for an unknown pass.
 pub(super) fn passes(
     module: LLVMModuleRef,
     passes: &CStr,
@@ -546,7 +554,7 @@ pub(super) fn passes(
 ) -> Result<(), String> {
     let growth = growth.map_or(null_mut(), |g| g.handle);
     let mut error = null_mut();
-    // SAFETY: all are live; nobody holds an analysis of the module.
+    // SAFETY: module, machine and growth are live, and nobody holds an analysis of the module.
     let failed =
         unsafe { ompvm_passes(module, passes.as_ptr(), machine, growth, &raw mut error) } != 0;
     if failed {

@@ -1,8 +1,7 @@
-//! One file of the cache: a mark, a checksum, the bytes.
+//! File format of a cache entry: a magic number, a checksum, the bytes.
 //!
-//! The checksum is over the program's key and the entry's name, too, so that a file at another
-//! place is not taken for what should be there. It guards against damage, not against whoever may
-//! write to the user's own folder.
+//! The checksum also covers the program's key and the entry's name, so a file in the wrong place is
+//! not accepted. It guards against damage, not against someone who can write to the user's folder.
 
 use super::key::Key;
 
@@ -17,7 +16,7 @@ fn checksum(key: &Key, name: &str, bytes: &[u8]) -> [u8; 32] {
     *hash.finalize().as_bytes()
 }
 
-/// The file that keeps `bytes`.
+/// Returns the contents of the file that stores `bytes`.
 pub(super) fn pack(key: &Key, name: &str, bytes: &[u8]) -> Vec<u8> {
     let mut file = Vec::with_capacity(HEAD + bytes.len());
     file.extend(MARK);
@@ -26,7 +25,7 @@ pub(super) fn pack(key: &Key, name: &str, bytes: &[u8]) -> Vec<u8> {
     file
 }
 
-/// What a file keeps; `None` when it is damaged or another's.
+/// Returns the bytes that a file stores; `None` if the file is damaged or belongs to another entry.
 pub(super) fn unpack(key: &Key, name: &str, mut file: Vec<u8>) -> Option<Vec<u8>> {
     let good = {
         let (head, bytes) = file.split_at_checked(HEAD)?;

@@ -1,19 +1,19 @@
-//! What a program's code depends on, as one hash.
+//! Key of a program in the cache: a hash of everything that its compiled code depends on.
 //!
-//! The bitcode, the version of LLVM, the processor, and ompvm itself: another build has another
-//! executable, so nobody has to remember to count a version up while developing; [`FORMAT`] is for
-//! builds that cannot be told apart in that way. The processor is asked by itself, not through
-//! LLVM, whose answers cost more than the rest of a warm start.
+//! The key covers the bitcode, LLVM's version, the processor, and ompvm itself by the size and time
+//! of its executable, so development builds need no version bump; [`FORMAT`] is for builds that
+//! these do not tell apart. The processor is queried by CPUID rather than through LLVM, whose
+//! queries cost more than the rest of a warm start.
 
 use std::os::unix::fs::MetadataExt;
 
-/// Counted up when what is stored changes.
+/// Version of the stored format; incremented when it changes.
 const FORMAT: u32 = 2;
 
 /// A program's key.
 pub(super) type Key = [u8; 32];
 
-/// The key of a program of these files.
+/// Computes the key of a program that consists of these files.
 pub(super) fn of<'f>(files: impl Iterator<Item = &'f [u8]>) -> Key {
     let mut hash = blake3::Hasher::new();
     hash.update(&FORMAT.to_le_bytes());
@@ -35,7 +35,8 @@ pub(super) fn of<'f>(files: impl Iterator<Item = &'f [u8]>) -> Key {
     *hash.finalize().as_bytes()
 }
 
-/// Maker, model and features, also those that the system enables (Intel SDM, volume 2, `CPUID`).
+/// Hashes vendor, model and features of the processor, including the features that the system
+/// enables (Intel SDM, volume 2, `CPUID`).
 #[cfg(target_arch = "x86_64")]
 fn processor(hash: &mut blake3::Hasher) {
     use std::arch::x86_64::{__cpuid, __cpuid_count};
@@ -47,7 +48,7 @@ fn processor(hash: &mut blake3::Hasher) {
     let maker = __cpuid(0);
     add([maker.eax, maker.ebx, maker.ecx, maker.edx]);
     let model = __cpuid(1);
-    // The second word says which core this is.
+    // The second word holds the number of the current core.
     add([model.eax, 0, model.ecx, model.edx]);
     if maker.eax >= 7 {
         let features = __cpuid_count(7, 0);
@@ -61,7 +62,7 @@ fn processor(hash: &mut blake3::Hasher) {
     add([more.eax, 0, more.ecx, more.edx]);
     let enabled = match model.ecx >> 27 & 1 {
         0 => 0,
-        // SAFETY: the processor just said that the system lets programs read this register.
+        // SAFETY: bit 27 of ECX (OSXSAVE) says that the system lets programs read this register.
         _ => unsafe { std::arch::x86_64::_xgetbv(0) },
     };
     hash.update(&enabled.to_le_bytes());

@@ -1,15 +1,17 @@
-//! What earlier runs compiled, on disk: a program's second run neither parses nor compiles.
+//! The on-disk cache of compiled programs: the second run of a program neither parses nor compiles.
 //!
-//! What: a [`Cache`] is a folder with one folder per program, named by the hash of everything its
-//! code depends on ([`key`]); in it lie the module ([`crate::ir::saved`]), one object per unit
-//! ([`Shelf`]), and what runs found out about the program, a few kilobytes. Why files and no database: a file that is written beside its place and renamed is
-//! there whole or not at all, so any number of processes may use the folder at once without a lock
-//! and the loser of a race wrote the same bytes. An entry says whose it is and carries a checksum
-//! ([`entry`]); what is damaged is removed and made again. The least recently used programs go
-//! when the folder grows over its limit ([`trim`]).
+//! A [`Cache`] is a folder with one subfolder per program, named by the hash of everything that the
+//! program's code depends on ([`key`]). The subfolder holds the module ([`crate::ir::saved`]), one
+//! object per compilation unit ([`Shelf`]), and profiles of earlier runs, a few kilobytes.
 //!
-//! What not: nothing here is needed to run: whatever fails is a note for `--stats`. An entry holds
-//! no address, no number of threads, no thread-local offset.
+//! Entries are plain files rather than a database: a file that is written under a temporary name
+//! and renamed is there completely or not at all. Any number of processes may use the folder at
+//! once without a lock, and the loser of a race has written the same bytes. Each entry names its
+//! owner and carries a checksum ([`entry`]); damaged entries are removed and recompiled. When the
+//! folder exceeds its limit, the least recently used programs are evicted ([`trim`]).
+//!
+//! No run depends on the cache: a failure becomes a note in `--stats`. An entry holds no address,
+//! no number of threads and no thread-local offset.
 
 mod entry;
 mod key;
@@ -28,7 +30,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 pub use unfinished::abandon;
 
-/// How many bytes the folder may hold unless told otherwise.
+/// Default limit of the folder, in bytes.
 const LIMIT: u64 = 1 << 30;
 
 /// A folder of compiled programs.
@@ -38,24 +40,24 @@ pub struct Cache {
     limit: u64,
 }
 
-/// What a cache holds.
+/// Contents of a cache, for display.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Content {
     /// The folder.
     pub folder: PathBuf,
-    /// Programs in it.
+    /// Number of programs.
     pub programs: usize,
-    /// Modules, objects and profiles of them.
+    /// Number of modules, objects and profiles.
     pub entries: usize,
-    /// Their size.
+    /// Total size of the entries, in bytes.
     pub bytes: u64,
-    /// What their size may be.
+    /// Limit of the total size, in bytes.
     pub limit: u64,
 }
 
 impl Cache {
-    /// A cache in this folder, made when something is stored.
+    /// Creates a cache in this folder. The folder is created when something is stored.
     pub fn new(folder: impl Into<PathBuf>) -> Cache {
         Cache {
             root: folder.into(),
@@ -63,8 +65,9 @@ impl Cache {
         }
     }
 
-    /// The user's: `$OMPVM_CACHE_DIR`, or `ompvm` in `$XDG_CACHE_HOME` or `~/.cache`, limited by
-    /// `$OMPVM_CACHE_LIMIT` (bytes, or with K, M, G). `None` where there is no home.
+    /// Returns the user's cache: `$OMPVM_CACHE_DIR`, or `ompvm` in `$XDG_CACHE_HOME` or `~/.cache`,
+    /// limited by `$OMPVM_CACHE_LIMIT` (bytes, or with K, M, G). `None` if the user has no home
+    /// folder.
     pub fn of_user() -> Option<Cache> {
         let named = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty());
         let absolute = |v: OsString| Some(PathBuf::from(v)).filter(|p| p.is_absolute());
@@ -84,13 +87,13 @@ impl Cache {
         })
     }
 
-    /// How many bytes it may hold.
+    /// Sets the limit of the folder, in bytes.
     pub fn limit(mut self, bytes: u64) -> Cache {
         self.limit = bytes;
         self
     }
 
-    /// What it holds.
+    /// Counts the folder's contents.
     pub fn content(&self) -> Content {
         let programs = trim::programs(&self.root);
         Content {
@@ -102,17 +105,17 @@ impl Cache {
         }
     }
 
-    /// Removes everything in it; how many programs that were.
+    /// Removes everything and returns the number of removed programs.
     pub fn clear(&self) -> usize {
         let programs = trim::programs(&self.root);
         programs.iter().filter(|p| p.remove()).count()
     }
 
-    /// The place of a program.
+    /// Returns the cache entry of a program; `None` if the folder is not safe to use.
     pub fn shelf<'f>(&self, files: impl Iterator<Item = &'f [u8]>) -> Option<Shelf> {
-        // Code in a folder that others may write to is not to be executed.
+        // Code from a folder that other users can write to must not be executed.
         if let Ok(meta) = fs::metadata(&self.root) {
-            // SAFETY: asks for the user's number.
+            // SAFETY: `geteuid` has no preconditions.
             let me = unsafe { libc::geteuid() };
             if meta.uid() != me || meta.mode() & 0o022 != 0 {
                 note("off, as others may write to its folder");
@@ -123,13 +126,13 @@ impl Cache {
         Some(Shelf::new(self.clone(), key))
     }
 
-    /// Makes a program's folder, for this user alone.
+    /// Creates a program's folder, accessible to this user alone.
     fn make(&self, folder: &Path) -> std::io::Result<()> {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)
     }
 }
 
-/// The number of bytes a text says: digits, then nothing, K, M or G.
+/// Parses a number of bytes: digits, then nothing, K, M or G.
 pub fn size(text: &str) -> Option<u64> {
     let text = text.trim();
     let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
@@ -143,23 +146,23 @@ pub fn size(text: &str) -> Option<u64> {
     digits.parse::<u64>().ok()?.checked_mul(1 << shift)
 }
 
-/// What the caches of this process did.
+/// Statistics of this process's caches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Counts {
-    /// Modules that were not parsed.
+    /// Modules that were loaded instead of parsed.
     pub modules: u64,
-    /// Objects that were not compiled.
+    /// Objects that were loaded instead of compiled.
     pub objects: u64,
-    /// Objects that were compiled and not found before.
+    /// Objects that were not found and had to be compiled.
     pub compiled: u64,
-    /// Entries written.
+    /// Entries that were written.
     pub stored: u64,
     /// Entries that were damaged and removed.
     pub damaged: u64,
-    /// True if this process has used LLVM; what the cache knows needs none.
+    /// True if this process has used LLVM; loading from the cache needs none.
     pub llvm: bool,
-    /// Why nothing is kept, if so.
+    /// Reason why nothing is cached, if so.
     pub note: Option<String>,
 }
 
@@ -183,7 +186,7 @@ pub(crate) fn compiled() {
     count(&COMPILED);
 }
 
-/// What was counted so far.
+/// Returns the statistics so far.
 pub fn counts() -> Counts {
     let get = |c: &AtomicU64| c.load(Ordering::Relaxed);
     Counts {

@@ -1,4 +1,4 @@
-//! One program's entries.
+//! A program's entries in the cache.
 
 use super::key::Key;
 use super::{Cache, DAMAGED, MODULES, OBJECTS, STORED, count, entry, note, trim, unfinished};
@@ -11,14 +11,14 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
-/// The name of the module's entry.
+/// Name of the module's entry.
 const MODULE: &str = "module";
-/// What objects' names begin with, by effort, in the order in which they are taken.
+/// Prefixes of objects' names by level, in the order in which objects are loaded.
 const OBJECT: [(&str, Level); 2] = [("early-", Level::Quick), ("unit-", Level::Full)];
-/// What the names of files begin with that are being written.
+/// Prefix of the names of files that are still being written.
 pub(super) const UNFINISHED: char = '.';
 
-/// The place of one program in a cache.
+/// A program's folder in a cache.
 #[derive(Clone, Debug)]
 pub struct Shelf {
     cache: Cache,
@@ -26,7 +26,7 @@ pub struct Shelf {
     key: Key,
 }
 
-/// An object as it is stored: what it was compiled for, and what is in it.
+/// An object in its stored form: the request that it was compiled for, and the object itself.
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Stored<Names, Code> {
     shape: [u8; 32],
@@ -47,7 +47,7 @@ impl Shelf {
         }
     }
 
-    /// The program's module without its name and files, if it was stored.
+    /// Loads the program's module, without its name and files, if it is cached.
     pub fn module(&self) -> Option<Module> {
         let module = saved::load(self.get(MODULE)?);
         match module {
@@ -58,7 +58,7 @@ impl Shelf {
         module
     }
 
-    /// Stores the module of a program that linked without complaint, using these symbols.
+    /// Stores the module of a program that linked without errors and uses these symbols.
     pub fn put_module(&self, module: &Module, uses: Box<[GlobalRef]>) {
         match saved::save(module, uses) {
             Ok(bytes) => self.put(MODULE, &bytes),
@@ -66,8 +66,8 @@ impl Shelf {
         }
     }
 
-    /// Every object that fits the request with the table of its lines, those with most effort last; those with
-    /// less only if asked for.
+    /// Loads every object that fits the request, with its line table. Objects of the full level
+    /// come last; those of the quick level are loaded only if asked for.
     pub fn objects(&self, request: &Request, early: bool) -> Vec<(Object, Vec<u8>)> {
         let Ok(list) = fs::read_dir(&self.folder) else {
             return Vec::new();
@@ -113,8 +113,9 @@ impl Shelf {
         Some((object, stored.lines.into_vec()))
     }
 
-    /// Stores an object with the table of its lines, which takes longer to make than to read; also one that only says
-    /// what cannot be compiled, unless that may change. Returns the name of the entry, for [`Shelf::forget`].
+    /// Stores an object with its line table, which takes longer to make than to read. An object
+    /// that only records what cannot be compiled is stored, too, unless that may change. Returns
+    /// the entry's name, for [`Shelf::forget`].
     pub fn put_object(&self, request: &Request, object: &Object, lines: &[u8]) -> Option<String> {
         if object.transient {
             return None;
@@ -147,30 +148,30 @@ impl Shelf {
         }
     }
 
-    /// Removes an entry that turned out to be of no use.
+    /// Removes an entry that turned out to be useless.
     pub fn forget(&self, name: &str) {
-        // Where it cannot be removed, a later run may end with a message; it computes nothing wrong.
+        // If it cannot be removed, a later run may end with a message; no result is wrong.
         let _ = fs::remove_file(self.folder.join(name));
     }
 
-    /// The object of a rare instruction's thunk, by the text that it was compiled from.
+    /// Loads the object of a rare instruction's thunk by the text that it was compiled from.
     pub fn thunk(&self, text: &str) -> Option<Vec<u8>> {
         self.get(&thunk_name(text))
     }
 
-    /// Stores what [`Shelf::thunk`] finds.
+    /// Stores the object that [`Shelf::thunk`] loads.
     pub fn put_thunk(&self, text: &str, object: &[u8]) {
         self.put(&thunk_name(text), object);
     }
 
-    /// What was stored under a name that no object and no module has.
+    /// Loads the bytes stored under a name that is neither an object's nor the module's.
     pub fn bytes(&self, name: &str) -> Option<Vec<u8>> {
         let bytes = self.get(name);
         self.touch();
         bytes
     }
 
-    /// Stores something else of the program, a few kilobytes in place of what it was.
+    /// Stores other data of the program, a few kilobytes, replacing what was there.
     pub fn put_bytes(&self, name: &str, bytes: &[u8]) {
         let first = !self.folder.join(name).exists();
         if self.write(name, bytes) && first {
@@ -178,14 +179,14 @@ impl Shelf {
         }
     }
 
-    /// Stores a file as it is, for those who open it by themselves; its checksum is their business.
+    /// Stores a file without head and checksum, for readers that open it themselves and verify it.
     pub fn put_file(&self, name: &str, bytes: &[u8]) {
         if self.write_file(name, bytes) {
             self.trim();
         }
     }
 
-    /// Opens what was stored by [`Shelf::put_file`].
+    /// Opens a file stored by [`Shelf::put_file`].
     pub fn open_file(&self, name: &str) -> Option<fs::File> {
         fs::File::open(self.folder.join(name)).ok()
     }
@@ -202,7 +203,7 @@ impl Shelf {
 
     fn drop_entry(&self, path: &Path) {
         count(&DAMAGED);
-        // Where it cannot be removed it is found damaged again.
+        // If it cannot be removed, it is found damaged again.
         let _ = fs::remove_file(path);
     }
 
@@ -216,7 +217,7 @@ impl Shelf {
         trim::keep_below(&self.cache.root, self.cache.limit, &self.folder);
     }
 
-    /// Writes an entry; whether it is there.
+    /// Writes an entry. Returns true if it was written.
     fn write(&self, name: &str, bytes: &[u8]) -> bool {
         self.write_file(name, &entry::pack(&self.key, name, bytes))
     }
@@ -235,7 +236,7 @@ impl Shelf {
                 count(&STORED);
                 true
             }
-            // The process has ended meanwhile.
+            // The process has ended in the meantime.
             Ok(false) => false,
             Err(why) => {
                 let _ = fs::remove_file(&path);
@@ -248,7 +249,8 @@ impl Shelf {
         }
     }
 
-    /// Marks the program as used now. Not every time: a change of the folder is written to disk.
+    /// Marks the program as used now, at most once a minute: each change of the folder is written
+    /// to disk.
     fn touch(&self) {
         const OFTEN: Duration = Duration::from_secs(60);
         let now = SystemTime::now();
@@ -256,18 +258,18 @@ impl Shelf {
             .and_then(|m| m.modified())
             .is_ok_and(|t| now.duration_since(t).is_ok_and(|d| d < OFTEN));
         if !fresh && let Ok(folder) = fs::File::open(&self.folder) {
-            // A folder that cannot be marked goes earlier, that is all.
+            // A folder that cannot be marked is evicted earlier, nothing more.
             let _ = folder.set_modified(now);
         }
     }
 }
 
-/// The name of a thunk's entry.
+/// Returns the name of a thunk's entry.
 fn thunk_name(text: &str) -> String {
     format!("thunk-{}", blake3::hash(text.as_bytes()).to_hex())
 }
 
-/// What objects of a program were compiled for beyond what its key says: which symbols are where.
+/// Hashes the part of a request that a program's key does not cover: the location of each symbol.
 fn shape(request: &Request) -> [u8; 32] {
     let text = format!(
         "{:?} {:?} {} {:?}",

@@ -1,4 +1,4 @@
-//! Entries as they are read back, whole and damaged.
+//! Tests of entries that are read back, intact and damaged.
 
 use super::{Cache, entry, size};
 

@@ -1,16 +1,17 @@
-//! What lies in the cache's folder, and what goes when it is too much.
+//! Enumeration of the programs in the cache's folder, and eviction by last use.
 //!
-//! Why by last use: a program that runs every day stays. What not: what an entry holds (`entry`).
+//! Eviction goes by last use so that a program that runs every day stays. The contents of entries
+//! are `entry`'s business.
 
 use super::shelf::UNFINISHED;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// A file that was not finished after this long never will be.
+/// Age at which an unfinished file counts as abandoned.
 const ABANDONED: Duration = Duration::from_secs(3600);
 
-/// One program's folder.
+/// A program's folder.
 pub(super) struct Program {
     folder: PathBuf,
     used: SystemTime,
@@ -19,7 +20,7 @@ pub(super) struct Program {
 }
 
 impl Program {
-    /// Removes it; entries that somebody writes meanwhile stay.
+    /// Removes the program. Entries that another process writes in the meantime stay.
     pub(super) fn remove(&self) -> bool {
         for file in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
             let _ = fs::remove_file(file.path());
@@ -28,7 +29,7 @@ impl Program {
     }
 }
 
-/// The programs below a cache's root; what is not ours is left out.
+/// Lists the programs below a cache's root and ignores other files.
 pub(super) fn programs(root: &Path) -> Vec<Program> {
     let mut programs = Vec::new();
     for folder in fs::read_dir(root).into_iter().flatten().flatten() {

@@ -1,11 +1,12 @@
-//! Files of the cache that are being written when the process ends.
+//! Files of the cache that are still being written when the process ends.
 //!
-//! What: an entry is written beside its place and renamed. A thread that compiles may be at it when the
-//! process ends, and on a loaded machine, where such a thread is seldom given a processor, it often is:
-//! what it has written is of no use to anybody. [`write()`] remembers it while it is at it, [`abandon`]
-//! removes what is remembered and lets nothing begin any more. What not: a process that is killed
-//! leaves them; they go when the cache is trimmed. Nor does a child of `fork` take part: the lock
-//! may be another thread's there, with more of them waiting, whom only the parent has.
+//! An entry is written under a temporary name and renamed. A compiling thread may be doing so when
+//! the process ends, and on a loaded machine, which seldom schedules that thread, it often is; its
+//! partial file is useless. [`write()`] registers the file while it writes; [`abandon`] removes the
+//! registered files and lets no new write begin.
+//!
+//! A process that is killed leaves such files; they are removed when the cache is trimmed. A child
+//! of `fork` takes no part: the lock may be held or awaited by threads that only the parent has.
 
 use crate::support::file_limit::Quiet;
 use parking_lot::Mutex;
@@ -15,16 +16,16 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// The files.
+/// The registered files.
 static FILES: Mutex<Files> = Mutex::new(Files {
     open: Vec::new(),
     ended: false,
 });
 
-/// The process that wrote first, stored before the lock is taken; 0 for none.
+/// The first process that wrote, stored before the lock is taken; 0 if none.
 static WRITER: AtomicU32 = AtomicU32::new(0);
 
-/// The end of the process waits no longer than this for who opens a file.
+/// Bound on the wait at process end for a thread that is opening a file.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 struct Files {
@@ -32,20 +33,20 @@ struct Files {
     ended: bool,
 }
 
-/// Writes a file at `unfinished` and renames it to `place`; whether the process went on for so long.
+/// Writes a file at `unfinished` and renames it to `place`. Returns false if the process ended
+/// first.
 ///
 /// # Errors
-///
-/// What the system says of the file.
+/// Returns the system's error for the file.
 pub fn write(unfinished: &Path, place: &Path, bytes: &[u8]) -> io::Result<bool> {
-    // Refused where there is one already.
+    // Fails if a process is already stored, which is as good.
     let _ = WRITER.compare_exchange(0, std::process::id(), Ordering::AcqRel, Ordering::Relaxed);
     let mut file = {
         let mut files = FILES.lock();
         if files.ended {
             return Ok(false);
         }
-        // Under the lock, for the process shall not end between this and the list.
+        // Under the lock, so that the process cannot end between creation and registration.
         let file = File::create(unfinished)?;
         files.open.push(unfinished.to_owned());
         file
@@ -63,8 +64,8 @@ pub fn write(unfinished: &Path, place: &Path, bytes: &[u8]) -> io::Result<bool> 
     }
 }
 
-/// The process ends: removes what is not finished. Frees no memory, for it may be called in a handler of
-/// signals. In a child of `fork` it does nothing.
+/// Removes the unfinished files at the end of the process. It frees no memory, because it may be
+/// called in a signal handler. In a child of `fork` it does nothing.
 pub fn abandon() {
     if is_inherited() {
         return;
@@ -74,12 +75,12 @@ pub fn abandon() {
     };
     files.ended = true;
     for path in &files.open {
-        // Where it cannot be removed, it goes when the cache is trimmed.
+        // If it cannot be removed, trimming the cache removes it.
         let _ = fs::remove_file(path);
     }
 }
 
-/// Whether the list is that of a process which this one was forked from.
+/// Returns true if the list belongs to a process that this one was forked from.
 fn is_inherited() -> bool {
     let writer = WRITER.load(Ordering::Acquire);
     writer != 0 && writer != std::process::id()
@@ -97,12 +98,12 @@ mod tests {
         assert!(write(&dir.path().join("unfinished"), &place, b"bytes").unwrap());
         assert_eq!(std::fs::read(&place).unwrap(), b"bytes");
         let held = FILES.lock();
-        // SAFETY: the child looks at a lock and the clock, and ends.
+        // SAFETY: the child only tries a lock, reads the clock and ends.
         let child = unsafe { libc::fork() };
         if child == 0 {
             let start = Instant::now();
             abandon();
-            // SAFETY: has no preconditions.
+            // SAFETY: `_exit` has no preconditions.
             unsafe { libc::_exit(i32::from(start.elapsed() >= PATIENCE)) };
         }
         drop(held);

@@ -1,26 +1,28 @@
-//! Compiles what can be compiled of a unit, whatever becomes of the rest.
+//! Compiles as much of a unit as LLVM can compile.
 //!
-//! LLVM may give up on one function of many ([`contain`]). The function is found: by what LLVM was doing, else
-//! by halves. Its fellows are compiled without it. It is compiled once more by itself, with the passes of quick code
-//! where it had others, and if that fails, too, it stays in the tier below.
+//! LLVM may give up on one function of many ([`contain`]). The culprit is found by LLVM's list of
+//! running passes, or else by bisection. The other functions are compiled without it. The culprit
+//! is compiled once more by itself, with the passes of quick code if it had others; if that fails,
+//! too, it stays in the tier below.
 //!
-//! Leaves to others: which callers that concerns (`tier::closed`), and what is kept of it (`cache`).
+//! The consequences for callers are left to `tier::closed`, and what is remembered to `cache`.
 
 use super::{Bitcode, Level, Object, Session, Trouble, Unit, injected, pipeline};
 use crate::llvm::contain;
 use crate::llvm::native::symbol::Symbol;
 use std::time::Duration;
 
-/// The beginning of the reason for what LLVM has given up on.
+/// Prefix of the reason for a function on which LLVM gave up.
 pub const CANNOT: &str = "LLVM cannot compile it";
-/// Processor time for any attempt, and for each mebibyte of the program: some hundred times what is usual.
+/// Processor time limit of an attempt, plus one for each mebibyte of the program; a hundred times
+/// the usual.
 const TIME: Duration = Duration::from_secs(30);
 const TIME_PER_MEBIBYTE: Duration = Duration::from_secs(20);
 
-/// With so many members of a unit that failed, the others are not tried one by one.
+/// Limit of failed members of a unit; above it the others are not tried one by one.
 const MOST: usize = 32;
 
-/// One function or loop of a unit.
+/// A function or loop of a unit.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Member {
     Function(usize),
@@ -36,10 +38,11 @@ impl Bitcode {
 }
 
 impl Session<'_> {
-    /// Compiles a unit, in as many pieces as it takes. What cannot be compiled is in [`Object::skipped`].
+    /// Compiles a unit in as few pieces as possible. [`Object::skipped`] lists what cannot be
+    /// compiled.
     ///
     /// # Errors
-    /// Why nothing of the program can be compiled.
+    /// Returns the reason if nothing of the program can be compiled.
     pub fn compile(&mut self, unit: &Unit) -> Result<Vec<Object>, String> {
         let mut objects = Vec::new();
         match self.contained(unit) {
@@ -134,7 +137,7 @@ impl Session<'_> {
         }
     }
 
-    /// One member, which failed: as quick code, or not at all.
+    /// Compiles a member that failed in quick code, or refuses it.
     fn alone(
         &self,
         whole: &Unit,
@@ -170,7 +173,7 @@ fn number(whole: &Unit, member: Member) -> usize {
     }
 }
 
-/// The object of a member that cannot be compiled: the reason alone.
+/// Creates the object of a member that cannot be compiled: the reason alone.
 fn refusal(whole: &Unit, member: Member, why: &str, transient: bool) -> Object {
     let why = format!("{CANNOT}: {why}");
     Object {
@@ -185,7 +188,7 @@ fn refusal(whole: &Unit, member: Member, why: &str, transient: bool) -> Object {
     }
 }
 
-/// The unit of these members.
+/// Creates the unit of these members.
 fn part(whole: &Unit, members: &[Member], plain: bool) -> Unit {
     let mut unit = Unit {
         functions: Some(Vec::new()),
@@ -202,7 +205,7 @@ fn part(whole: &Unit, members: &[Member], plain: bool) -> Unit {
     unit
 }
 
-/// Counts the entries of a part as the whole unit does.
+/// Renumbers the entries of a part as in the whole unit.
 fn number_entries(object: &mut Object, members: &[Member]) {
     let entries = members.iter().filter_map(|m| match m {
         Member::Entry(e) => Some(*e),
@@ -214,7 +217,7 @@ fn number_entries(object: &mut Object, members: &[Member]) {
     }
 }
 
-/// The symbols of ours in a text, in their order.
+/// Returns the compiled functions' symbols in a text, in order.
 fn symbols(text: &str) -> impl Iterator<Item = String> {
     text.split(|c: char| !(c.is_ascii_alphanumeric() || "._".contains(c)))
         .filter(|word| {
@@ -223,7 +226,7 @@ fn symbols(text: &str) -> impl Iterator<Item = String> {
         .map(str::to_owned)
 }
 
-/// The function and block of a loop entry's symbol.
+/// Parses an OSR entry's symbol into function and block.
 fn entry(symbol: &str) -> Option<(usize, u32)> {
     let (function, block) = symbol.strip_prefix("ompvm.o")?.split_once('.')?;
     Some((function.parse().ok()?, block.parse().ok()?))

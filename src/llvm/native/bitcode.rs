@@ -1,12 +1,12 @@
-//! A program's files as the bitcode that units are read from.
+//! The bitcode that a program's units are read from.
 //!
-//! Each unit opens the bitcode anew and reads its own functions. Where the program has full debug information, opening
-//! also reads the types of most declarations, and each unit removes them again: a quarter of the compile time of LULESH
-//! with `-g`. So there is a second form with line tables only. The reader of the program writes it while the program
-//! runs already ([`write_line_tables`]); later runs find it in the cache. Where there is neither, it is written once
-//! opening has taken about as long as that would.
+//! Each unit opens the bitcode anew and reads its own functions. If the program has full debug
+//! information, opening also reads the types of most declarations, and each unit strips them again,
+//! which is a large part of compile time. A second form has line tables only. The program's reader
+//! writes it while the program already runs ([`write_line_tables`]); later runs find it in the
+//! cache. Otherwise it is written once opening has taken about as long as writing would.
 //!
-//! Leaves to others: which functions are read (`Session`), and where the cache keeps bytes (`cache`).
+//! The choice of functions is left to `Session`, and storage to `cache`.
 
 use super::Debug;
 use crate::ir::LineTables;
@@ -18,26 +18,27 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// Processor time for putting a program's files together: some hundred times what is usual.
+/// Processor time limit for linking a program's files; a hundred times the usual.
 const MERGE: Duration = Duration::from_secs(120);
-/// Time to read a program whole and write it with line tables, per byte of bitcode (LULESH, with `-g`).
+/// Time to read a whole program and write it with line tables, per byte of bitcode.
 const WRITING: Duration = Duration::from_nanos(100);
 
 /// The program's files as one piece of bitcode.
 #[derive(Debug)]
 pub struct Bitcode {
     files: Arc<[(String, Vec<u8>)]>,
-    /// The files as one, where they are not one piece of bitcode.
+    /// The linked files, unless they are one piece of bitcode already.
     merged: OnceLock<Result<Vec<u8>, String>>,
     line_tables: LineTables,
-    /// Nanoseconds that units spent opening files with types.
+    /// Nanoseconds that units have spent opening files with types.
     opening: AtomicU64,
-    /// Set once a unit writes line tables.
+    /// True once a unit writes line tables.
     writing: AtomicBool,
 }
 
 impl Bitcode {
-    /// Takes one file of bitcode as it is; anything else is read, linked and written to memory at its first use.
+    /// Takes a single bitcode file as it is; anything else is read, linked and written to memory on
+    /// first use.
     pub fn new(files: Arc<[(String, Vec<u8>)]>, line_tables: LineTables) -> Bitcode {
         Bitcode {
             files,
@@ -48,10 +49,10 @@ impl Bitcode {
         }
     }
 
-    /// The whole program as one file.
+    /// Returns the whole program as one file.
     ///
     /// # Errors
-    /// LLVM's message when its files cannot be put together.
+    /// Returns LLVM's message if the files cannot be linked.
     pub fn bytes(&self) -> Result<&[u8], String> {
         if let [(_, bytes)] = &self.files[..]
             && parse::is_bitcode(bytes)
@@ -70,26 +71,26 @@ impl Bitcode {
         merged.as_deref().map_err(String::clone)
     }
 
-    /// Bytes of all files.
+    /// Returns the size of all files, in bytes.
     pub(super) fn size(&self) -> usize {
         self.files.iter().map(|(_, bytes)| bytes.len()).sum()
     }
 
-    /// The program with line tables only, if it has more than those and they are written.
+    /// Returns the program with line tables only, if it has more than those and they are written.
     pub fn line_tables(&self) -> Option<&[u8]> {
         self.line_tables.get().map(|bytes| &bytes[..])
     }
 
-    /// Takes line tables that an earlier run has written.
+    /// Sets line tables that an earlier run has written.
     pub fn take_line_tables(&self, bytes: Vec<u8>) {
-        // The reader's are as good.
+        // If the reader has set its own, those are as good.
         let _ = self.line_tables.set(bytes.into());
     }
 
-    /// Returns the bitcode that a unit is read from, and true if only line tables are in it.
+    /// Returns the bitcode to read a unit from, and true if it has line tables only.
     ///
     /// # Errors
-    /// As for [`Bitcode::bytes`].
+    /// Fails as [`Bitcode::bytes`] does.
     pub(super) fn for_unit(&self, debug: Debug) -> Result<(&[u8], bool), String> {
         match self.line_tables() {
             Some(bytes) if debug == Debug::Lines => Ok((bytes, true)),
@@ -97,8 +98,8 @@ impl Bitcode {
         }
     }
 
-    /// Notes how long a unit has taken to open a program with types. Writes line tables when that sums up, unless
-    /// address space is limited.
+    /// Records the time that a unit took to open a program with types. Writes line tables once the
+    /// total exceeds the cost of writing, unless address space is limited.
     pub(in crate::llvm) fn opened(&self, time: Duration) {
         let price = WRITING * u32::try_from(self.size()).unwrap_or(u32::MAX);
         let time = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
@@ -116,13 +117,14 @@ impl Bitcode {
     }
 }
 
-/// Writes a program that has been read with line tables only, unless it has no more than those. Where address space is
-/// limited it is the guest's, and nothing is written.
+/// Writes a program with line tables only, unless it has no more than those. If address space is
+/// limited, it is left to the guest and nothing is written.
 pub(in crate::llvm) fn write_line_tables(parsed: Parsed, to: &LineTables) {
     if limits::address_space().is_some() {
         return;
     }
-    // Where LLVM gives up in the middle the module stays allocated, and units are read from the program's files.
+    // If LLVM gives up midway, the module stays allocated, and units are read from the program's
+    // files.
     let parsed = ManuallyDrop::new(parsed);
     if let Ok(written) = contain::run_beside(MERGE, || shim::write_with_line_tables(parsed.module))
     {

@@ -1,28 +1,27 @@
-//! How much of the program's debug information goes into compiled code.
+//! Amount of the program's debug information in compiled code.
 //!
-//! Why lines alone by default: following variables through the code generator costs more than a
-//! tenth of its time (LU of the NAS benchmarks: 7 % of the instructions for lines, 12 % for all).
-//! What not: reading it back is `jit::lines`' part.
+//! Line tables are the default, because following variables through the code generator costs more
+//! than a tenth of its time. Reading the tables back is left to `jit::lines`.
 
 use super::pipeline::Machine;
 use crate::llvm::raw::llvm;
 use inkwell::llvm_sys::prelude::*;
 
-/// What describes compiled code.
+/// Debug information of compiled code.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Debug {
     /// Lines and inlined functions, for messages.
     #[default]
     Lines,
-    /// Everything the program's files hold, for a debugger.
+    /// Everything in the program's files, for a debugger.
     Full,
 }
 
 impl Debug {
-    /// Leaves in a module what is asked for.
+    /// Strips a module down to this amount.
     ///
     /// # Errors
-    /// LLVM's message.
+    /// Returns LLVM's message.
     pub(super) fn apply(self, module: LLVMModuleRef, machine: &Machine) -> Result<(), String> {
         match self {
             Debug::Full => Ok(()),

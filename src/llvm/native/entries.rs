@@ -1,10 +1,9 @@
-//! The short ways through the runtime's entries (`runtime-c/`), linked into a unit.
+//! Inlinable fast paths of the runtime's entries (`runtime-c/`), linked into a unit.
 //!
-//! Why: which part of a loop is the thread's own, whether it is alone, whether it is the master
-//! takes a few instructions; a call takes more, and hides the loop's bounds from the passes.
+//! Computing a thread's share of a loop, or testing whether the thread is alone or the primary one,
+//! takes a few instructions; a call takes more and hides the loop's bounds from the passes.
 //!
-//! What not: no entry is replaced where the program defines it itself, or where its declaration has
-//! another type.
+//! An entry is not replaced if the program defines it itself or declares it with another type.
 
 use super::processor;
 use crate::llvm::raw::llvm;
@@ -20,25 +19,25 @@ const PREFIX: &str = "short_";
 
 static LEFT_OUT: AtomicBool = AtomicBool::new(false);
 
-/// From here on no unit gets the short ways: a tool is to see every call of the runtime.
+/// Disables the fast paths for all further units: a tool is to see every call of the runtime.
 pub fn leave_out() {
     LEFT_OUT.store(true, Ordering::Relaxed);
 }
 
-/// What may be called instead of the runtime's entries.
+/// Fast paths that calls may use instead of the runtime's entries.
 #[derive(Default)]
 pub(super) struct Entries {
-    /// By the entry's declaration.
+    /// The fast path by the entry's declaration.
     instead: HashMap<LLVMValueRef, LLVMValueRef>,
-    /// All that was linked in.
+    /// All functions that were linked in.
     linked: Vec<LLVMValueRef>,
 }
 
-/// Links the short ways into a module that declares an entry that has one; gives what each
-/// declaration may be replaced by in calls.
+/// Links the fast paths into a module that declares an entry with one, and maps each declaration to
+/// its replacement in calls.
 ///
 /// # Errors
-/// A sentence when LLVM refuses our own bitcode.
+/// Returns a sentence if LLVM refuses the embedded bitcode.
 pub(super) fn link(module: LLVMModuleRef, context: LLVMContextRef) -> Result<Entries, String> {
     let mut entries = Entries::default();
     if BITCODE.is_empty() || LEFT_OUT.load(Ordering::Relaxed) || !uses_runtime(module) {
@@ -99,12 +98,12 @@ fn uses_runtime(module: LLVMModuleRef) -> bool {
 }
 
 impl Entries {
-    /// What a call of a declaration may call.
+    /// Returns the fast path that calls of a declaration may use.
     pub(super) fn instead(&self, declared: LLVMValueRef) -> Option<LLVMValueRef> {
         self.instead.get(&declared).copied()
     }
 
-    /// Deletes what no call uses; says whether something is left to be inlined.
+    /// Deletes unused fast paths. Returns true if some are left to be inlined.
     pub(super) fn sweep(&self) -> bool {
         let mut left = false;
         for &short in &self.linked {

@@ -1,8 +1,9 @@
-//! Compilations that fail on purpose, for tests.
+//! Compilation failures injected by tests.
 //!
-//! `OMPVM_FAIL=KIND:NAME` has each compilation of a function whose name contains `NAME` fail in one of the ways in
-//! which LLVM does: `fatal` (it ends the process), `error` (it reports an error), `crash`, `abort`, `overflow` (of the
-//! stack), `memory`, `endless`, `grow`. With `@full` behind the kind only code with all effort fails.
+//! `OMPVM_FAIL=KIND:NAME` makes each compilation of a function whose name contains `NAME` fail in
+//! one of the ways in which LLVM fails: `fatal` (it ends the process), `error` (it reports an
+//! error), `crash`, `abort`, `overflow` (of the stack), `memory`, `endless`, `grow`. With `@full`
+//! appended to the kind, only code of the full level fails.
 
 use super::{Level, Trouble, Unit};
 use crate::llvm::parse::Parsed;
@@ -30,13 +31,13 @@ fn injected() -> Option<&'static Injected> {
     INJECTED.get_or_init(read).as_ref()
 }
 
-/// The time for an attempt, where one shall come to no end.
+/// Returns the time limit of an attempt if attempts are to run endlessly.
 pub(super) fn limit() -> Option<Duration> {
     let endless = injected().filter(|i| i.kind == "endless");
     endless.map(|_| Duration::from_millis(200))
 }
 
-/// Fails if that was asked for.
+/// Fails if a failure is injected for the unit.
 pub(super) fn fail(
     unit: &Unit,
     names: &[Box<str>],
@@ -54,7 +55,7 @@ pub(super) fn fail(
     }
     match &*injected.kind {
         "fatal" => {
-            // SAFETY: ends the process, or does not return.
+            // SAFETY: the function ends the process or does not return.
             unsafe { ompvm_fail_fatally() };
             Ok(())
         }
@@ -64,7 +65,7 @@ pub(super) fn fail(
         }
         "grow" => Err(String::from("its passes grew as was asked for").into()),
         "crash" => {
-            // SAFETY: nothing is there: a fault on purpose, in a process that a test started for it.
+            // SAFETY: none: the fault is on purpose, in a process that a test started for it.
             unsafe { std::ptr::without_provenance_mut::<u8>(8).write_volatile(1) };
             Ok(())
         }
@@ -74,7 +75,7 @@ pub(super) fn fail(
             Ok(())
         }
         "memory" => {
-            // SAFETY: allocates what no process has.
+            // SAFETY: the function requests more memory than any process has, and does not return.
             unsafe { ompvm_fail_for_memory() };
             Ok(())
         }
@@ -90,7 +91,7 @@ unsafe extern "C" {
     fn ompvm_fail_for_memory();
 }
 
-/// Recurses so often.
+/// Recurses `n` times.
 #[inline(never)]
 fn deep(n: u64) -> u64 {
     let here = std::hint::black_box([n; 64]);

@@ -1,13 +1,13 @@
-//! Loop entries that an exception has landed before: a frame may be taken over in a cleanup that
-//! has a loop in it.
+//! OSR entries into frames in which an exception has landed: a frame may be taken over in a cleanup
+//! that contains a loop.
 //!
-//! What: LLVM numbers the types of a function as it generates code, and compares with these numbers
-//! later (`llvm.eh.typeid.for`); a loop entry must have those of the frame ([`number`]) instead, in
-//! what it compares with and in what its own landing pads give. And LLVM takes for unreachable
-//! what resumes an exception but can be reached from no landing pad of the function
-//! (`DwarfEHPrepare`); so a loop entry calls the unwinder itself.
+//! LLVM numbers a function's type infos during code generation and compares selectors with these
+//! numbers later (`llvm.eh.typeid.for`). An OSR entry must use the frame's numbers ([`number`])
+//! instead, both in its comparisons and in the selectors of its own landing pads. Furthermore, LLVM
+//! treats a `resume` as unreachable if no landing pad of the function reaches it
+//! (`DwarfEHPrepare`), so an OSR entry calls the unwinder itself.
 //!
-//! What not: functions that are entered at their start stay as they are.
+//! Functions that are entered at their start are left unchanged.
 
 use super::prepare::{instructions, intrinsic};
 use crate::llvm::raw::llvm;
@@ -15,20 +15,20 @@ use hashbrown::HashMap;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMIntPredicate, LLVMOpcode, LLVMTypeKind};
 
-/// What a frame has for a type info, given as the number of its variable; none catches everything.
-/// Cleanups have 0, filters less.
+/// Returns a frame's selector for a type info, given as the number of its variable; `None` is
+/// catch-all. Cleanups have 0, filters less.
 pub fn number(variable: Option<usize>) -> i32 {
     variable.map_or(1, |n| n as i32 + 2)
 }
 
-/// What a frame has where none of the frame's function compares with it.
+/// A frame's selector for a type info that its function does not compare with.
 const OTHER: i32 = i32::MAX;
 
-/// Makes a loop entry go on with what landed in its frame; `variables` says which number each
-/// variable has.
+/// Makes an OSR entry continue with the exception that landed in its frame. `variables` maps each
+/// variable to its number.
 ///
 /// # Errors
-/// Why it cannot be.
+/// Returns the reason if that is impossible.
 pub(super) fn take_over(
     module: LLVMModuleRef,
     entry: LLVMValueRef,
@@ -55,8 +55,8 @@ pub(super) fn take_over(
         None if llvm!(core::LLVMIsNull(info)) != 0 => Ok(number(None)),
         None => Err("it catches a type of an unknown form"),
     };
-    // Even where nothing is compared: what is may have been moved before the loop, so that the
-    // number comes from the frame.
+    // Landing pads are translated even if the entry compares nothing: the comparison's operand may
+    // have been hoisted out of the loop and then comes from the frame.
     for &pad in &all {
         if opcode(pad) == LLVMOpcode::LLVMLandingPad {
             let type_number = type_number(module, context);
@@ -80,7 +80,7 @@ pub(super) fn take_over(
     Ok(())
 }
 
-/// LLVM's intrinsic for the number of a type.
+/// Declares LLVM's intrinsic for the number of a type.
 fn type_number(module: LLVMModuleRef, context: LLVMContextRef) -> LLVMValueRef {
     let name = "llvm.eh.typeid.for";
     let id = llvm!(core::LLVMLookupIntrinsicID(
@@ -109,7 +109,7 @@ impl Drop for Builder {
 }
 
 impl Builder {
-    /// Puts a call of the unwinder in the place of a `resume`.
+    /// Replaces a `resume` by a call of the unwinder.
     fn call_unwinder(&self, module: LLVMModuleRef, context: LLVMContextRef, resume: LLVMValueRef) {
         let name = c"_Unwind_Resume";
         let mut pointer = llvm!(core::LLVMPointerTypeInContext(context, 0));
@@ -135,8 +135,8 @@ impl Builder {
         llvm!(core::LLVMInstructionEraseFromParent(resume));
     }
 
-    /// After a landing pad, puts a frame's number in the place of LLVM's. A call that is inlined
-    /// may bring a number of its own function here, which is none of the frame's.
+    /// Replaces LLVM's number after a landing pad by the frame's. An inlined call may bring a
+    /// number of its own function here, which is none of the frame's.
     fn translate(
         &self,
         pad: LLVMValueRef,

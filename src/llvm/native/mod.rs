@@ -1,12 +1,12 @@
-//! From a program's files to machine code in this process, one unit at a time.
+//! Compilation of a program's files to machine code, one unit at a time.
 //!
-//! What: [`Session::compile`] reads the functions of a [`Unit`] into a context of its own (LLVM is
-//! single-threaded per context), rewires every symbol to a name that says what it stands for
+//! [`Session::compile`] reads the functions of a [`Unit`] into a context of its own (LLVM is
+//! single-threaded per context), rewires every symbol to a name that says what it refers to
 //! ([`symbol`], [`prepare`]), runs the passes and generates an object file for this processor
-//! ([`pipeline`]), which `jit::link` puts into low memory. Why low memory and 32-bit addresses: data
-//! and code are then addressed as in a native executable that is linked at a fixed place.
+//! ([`pipeline`]). `jit::link` then places the object in low memory, so that 32-bit addresses reach
+//! data and code as in a native executable linked at a fixed address.
 //!
-//! What not: nothing knows the interpreter; no address is known before linking.
+//! This module knows nothing of the interpreter, and no address is known before linking.
 
 mod attempts;
 mod bitcode;
@@ -31,20 +31,20 @@ pub use pipeline::{features_with, lacks};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// What becomes of one of the module's functions.
+/// Treatment of one of the module's functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Function {
-    /// It is compiled; where its address is taken it is its stub.
+    /// Compiled. Its address, where taken, is its stub's.
     Compiled,
-    /// Calls and pointers go to where the process has it.
+    /// Calls and pointers go to the process's own definition.
     External,
     /// An undefined weak symbol.
     Null,
-    /// LLVM's own.
+    /// An LLVM intrinsic.
     Intrinsic,
 }
 
-/// Where one of the module's variables is.
+/// Location of one of the module's variables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Variable {
     /// In the low two gigabytes.
@@ -53,102 +53,102 @@ pub enum Variable {
     Far,
     /// An undefined weak symbol.
     Null,
-    /// At this offset in the thread's block.
+    /// At this offset in the thread's block, in bytes.
     ThreadLocal(usize),
     /// In another module's thread-local storage: functions that use it are not compiled.
     Foreign,
 }
 
-/// What to compile, in the order in which the module has its symbols. It holds no address: two
-/// processes that ask the same get the same object.
+/// Description of the program to compile, in the order of the module's symbols. It holds no
+/// address: two processes with equal requests get the same object.
 #[derive(Debug)]
 pub struct Request {
-    /// The name of each function.
+    /// Name of each function.
     pub names: Vec<Box<str>>,
-    /// What becomes of each function.
+    /// Treatment of each function.
     pub functions: Vec<Function>,
-    /// One per variable, LLVM's own bookkeeping left out.
+    /// Location of each variable, without LLVM's own bookkeeping.
     pub variables: Vec<Variable>,
-    /// Whether a cell at a fixed distance from the thread pointer holds the address of the
-    /// thread's block.
+    /// True if a cell at a fixed distance from the thread pointer holds the address of the thread's
+    /// block.
     pub thread_cell: bool,
-    /// What describes the code.
+    /// Debug information to generate.
     pub debug: Debug,
-    /// Whether the functions were read with `llvm.fmuladd` rounding once where that pays.
+    /// True if the functions were read with `llvm.fmuladd` contracted where that pays.
     pub contracted: bool,
 }
 
-/// What one object file is made of.
+/// The contents of one object file.
 #[derive(Clone, Debug, Default)]
 pub struct Unit {
-    /// Numbers of the functions; `None` is all of them.
+    /// Numbers of the functions; `None` means all.
     pub functions: Option<Vec<usize>>,
-    /// Loops to be entered from interpreted code; their functions are not among those above.
+    /// OSR entries of loops; their functions are not among those above.
     pub entries: Vec<LoopEntry>,
-    /// How much effort goes into its code.
+    /// Optimization level.
     pub level: Level,
-    /// Makes its code quickly, to count as made with that effort.
+    /// True to generate quick code and count it as code of `level`.
     pub plain: bool,
 }
 
-/// A way into a function at the head of one of its loops: code of its own, a
-/// `i32 (slots, result, flag)` that takes an interpreter's frame over, and gives the block to go on at or leaves
-/// the result's slot form. Made quickly, it leaves at its head when the flag is set.
+/// An OSR entry at the head of a loop: a function `i32 (slots, result, flag)` that takes over an
+/// interpreter frame. It returns the block at which to continue, or stores the result's slot form.
+/// In quick code it leaves at the loop's head when the flag is set.
 #[derive(Clone, Debug)]
 pub struct LoopEntry {
     /// The function's number.
     pub function: usize,
-    /// The block's number in it.
+    /// The block's number in the function.
     pub block: u32,
-    /// Words of the result.
+    /// Size of the result, in words.
     pub words: u32,
-    /// Where its parameters and instructions are in the frame.
+    /// Locations of the function's parameters and instructions in the frame.
     pub places: Arc<[Place]>,
 }
 
-/// How much effort goes into code.
+/// Optimization level.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Level {
-    /// The IR as it came, but for inlining.
+    /// The IR as it came, except for inlining.
     Quick,
-    /// What long runs are worth.
+    /// The optimization that long runs are worth.
     #[default]
     Full,
 }
 
-/// A unit as machine code that is not yet at its place.
+/// A unit as machine code that is not yet placed in memory.
 #[derive(Debug)]
 pub struct Object {
-    /// How much effort went into it.
+    /// Optimization level of the code.
     pub level: Level,
-    /// An ELF object file; empty where nothing could be compiled.
+    /// An ELF object file; empty if nothing could be compiled.
     pub bytes: Vec<u8>,
     /// Number and symbol of each compiled function.
     pub functions: Vec<(usize, String)>,
-    /// Index in [`Unit::entries`] and symbol of each loop entry.
+    /// Index in [`Unit::entries`] and symbol of each OSR entry.
     pub entries: Vec<(usize, String)>,
-    /// Functions and entries left to the tier below, and why.
+    /// Functions and OSR entries left to the tier below, with the reason.
     pub skipped: Vec<(usize, String)>,
-    /// Functions that have less effort in their code than the level says, and why.
+    /// Functions whose code is below the object's level, with the reason.
     pub plain: Vec<(usize, String)>,
-    /// Set if another attempt may give more.
+    /// True if another attempt may compile more.
     pub transient: bool,
     /// Time for reading, rewiring and code generation.
     pub times: [Duration; 3],
 }
 
-/// Why a unit could not be compiled.
+/// Reason why a unit could not be compiled.
 #[derive(Debug)]
 enum Trouble {
-    /// No unit of the program can be.
+    /// No unit of the program can be compiled.
     Whole(String),
-    /// Something in it cannot be.
+    /// A part of this unit cannot be compiled.
     Part {
         /// One sentence without a full stop.
         why: String,
-        /// The symbol of the function that cannot be, where it is known.
+        /// Symbol of the function at fault, if known.
         culprit: Option<String>,
-        /// Another time it may be.
+        /// True if another attempt may succeed.
         transient: bool,
     },
 }
@@ -173,7 +173,7 @@ impl From<super::shim::Grown> for Trouble {
     }
 }
 
-/// What compiles units of a program, on one thread.
+/// Compiles the units of a program on one thread.
 #[derive(Debug)]
 pub struct Session<'r> {
     request: &'r Request,
@@ -181,14 +181,14 @@ pub struct Session<'r> {
 }
 
 impl<'r> Session<'r> {
-    /// For the units of a request.
+    /// Creates a session for the units of a request.
     pub fn open(request: &'r Request, bitcode: &'r Bitcode) -> Session<'r> {
         super::initialise_target();
         Session { request, bitcode }
     }
 
-    /// Compiles a unit. Only its functions are read from the bitcode, into a context that is
-    /// dropped at the end: what a unit leaves behind is its object.
+    /// Compiles a unit in one piece. Only its functions are read from the bitcode, into a context
+    /// that is dropped at the end; the object is all that remains.
     fn attempt(&self, unit: &Unit) -> Result<Object, Trouble> {
         let mut times = [Duration::ZERO; 3];
         let mut last = Instant::now();
@@ -246,7 +246,8 @@ impl<'r> Session<'r> {
         })
     }
 
-    /// Reads the unit's functions and makes its loop entries; says which of them cannot be made.
+    /// Reads the unit's functions and creates its OSR entries. Returns the created entries, and the
+    /// functions whose entry cannot be created, with the reason.
     #[expect(clippy::type_complexity, reason = "two lists")]
     fn read(
         &self,

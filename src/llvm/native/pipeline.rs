@@ -1,24 +1,23 @@
-//! The passes over a unit and its code generation.
+//! The passes over a unit, and its code generation.
 //!
-//! What comes in left clang's own pipeline, for a processor of the year 2003. [`Level::Full`] runs a
-//! second one, made from what the optimiser does at link time: it inlines across what was compiled
-//! apart, and above all packs straight-line code and the rest of the loops again with the registers
-//! this processor has. [`Level::Quick`] only inlines, and does what costs next to nothing.
+//! The input has passed clang's own pipeline, for a processor of the year 2003. [`Level::Full`]
+//! runs a second pipeline made from the link-time optimizations: it inlines across source files,
+//! and above all vectorizes straight-line code and loops again with this processor's registers.
+//! [`Level::Quick`] only inlines and applies the passes that cost next to nothing.
 //!
-//! In both, nests over small matrices are unrolled (`unroll.cpp`), what clang packed for registers of 128 bits
-//! (`split.cpp`) is packed once more (`pairs.cpp`), and loads are put in an order for code generation (`loads.cpp`).
-//! With all effort, what clang vectorised for registers of 128 bits is unrolled, loops get a second version that knows
-//! its arrays to be apart (`speculate.cpp`), arrays stay in memory that
-//! would not fit into registers (`carried.cpp`), and stores are put in the order of the cache's lines (`lines.cpp`).
+//! Both levels unroll nests over small matrices (`unroll.cpp`), pack again (`pairs.cpp`) what clang
+//! vectorized for 128-bit registers (`split.cpp`), and order loads for code generation
+//! (`loads.cpp`). `Full` also unrolls what clang vectorized for 128-bit registers, versions loops
+//! for arrays that do not overlap (`speculate.cpp`), keeps arrays in memory that would not fit in
+//! registers (`carried.cpp`), and orders stores by cache line (`lines.cpp`). Packing and unrolling
+//! are part of quick code because packing saves as much code generation time as it takes, and the
+//! unrolled nests run faster.
 //!
-//! Why both in quick code: packing takes no longer than it saves in code generation (all of SP 119 ms of a processor
-//! without, 117 with it), nests took LU 26 ms more on 96. On two processors that the program needs itself LU takes .93
-//! (class W) and .97 (A) of what it took without both in the NAS benchmarks; others differ by less than they scatter.
+//! No pass may change a result. `prepare` has removed fused multiplications and permissions to
+//! reassociate, so the passes can reorder integer and memory operations only.
 //!
-//! Nothing may change a result: fused multiplications and permissions to reassociate are gone when
-//! a unit comes here (`prepare`), so a pass can reorder integers and memory only.
-//!
-//! What not: nothing of the debugger's; no loop strength reduction (see [`OPTIONS`]).
+//! Debug information for debuggers is left to `debug`. Loop strength reduction is disabled (see
+//! [`OPTIONS`]).
 
 use super::{Level, Trouble};
 use crate::llvm::arena;
@@ -36,41 +35,42 @@ use std::sync::OnceLock;
 
 /// LLVM's process-wide options for generated code.
 ///
-/// Loop strength reduction takes a quarter to a third of code generation and gains nothing where
-/// [`LOOPS`] has run; without that the code is 3% slower for it (class W of the NAS benchmarks).
+/// Loop strength reduction takes a quarter to a third of code generation and gains nothing after
+/// [`LOOPS`]; without it, code that has not passed [`LOOPS`] is slightly slower.
 pub(in crate::llvm) const OPTIONS: [&CStr; 1] = [c"-disable-lsr"];
 
-/// The first passes of [`Level::Full`], before loops get their second versions.
+/// The first passes of [`Level::Full`], before loops are versioned.
 ///
-/// Propagation of constants and ranges comes first: the loops of SP are unrolled only where it has
-/// found that their remainders are empty, a tenth of SP's time.
+/// Propagation of constants and ranges comes first: the loops of SP are unrolled only after it has
+/// found their remainders empty.
 const FIRST: &CStr =
     c"ipsccp,cgscc(inline),function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>)";
 
-/// What unrolls nests over small matrices (`unroll.cpp`): the outer loops, which makes the lengths of the inner
-/// ones constants, and the inner ones.
+/// Fully unrolls nests over small matrices (`unroll.cpp`): the outer loops, which makes the trip
+/// counts of the inner loops constants, then the inner loops.
 const NESTS: &CStr = c"function(loop(indvars,loop-unroll-full),sccp,simplifycfg,\
     instcombine<no-verify-fixpoint>,loop(indvars,loop-unroll-full),sccp,simplifycfg,\
     instcombine<no-verify-fixpoint>)";
 
-/// Behind [`NESTS`]: their arrays are no memory any more.
+/// Promotes the arrays of unrolled nests to values; runs after [`NESTS`].
 const VALUES: &CStr = c"function(sroa,early-cse<memssa>)";
 
-/// What makes one iteration of two where `unroll.cpp` says so.
+/// Unrolls by two the loops that `unroll.cpp` marked.
 const VECTORS: &CStr =
     c"function(loop-unroll<O3;no-partial;no-peeling;no-runtime;no-upperbound;no-profile-peeling>,\
     instcombine<no-verify-fixpoint>)";
 
-/// Those that vectorise and unroll loops.
+/// Vectorizes and unrolls loops.
 const LOOPS: &CStr = c"function(loop-mssa(licm),gvn,memcpyopt,dse,mldst-motion,\
     loop(indvars,loop-deletion,loop-unroll-full),loop-distribute,loop-vectorize,\
     infer-alignment,loop-unroll<O3>)";
 
-/// Those that vectorise what is not a loop. Behind [`LOOPS`], whose indices became constants, arrays become values.
+/// Vectorizes straight-line code. Runs after [`LOOPS`], where indices have become constants and
+/// arrays become values.
 const STRAIGHT: &CStr = c"function(sroa,instcombine<no-verify-fixpoint>,simplifycfg,sccp,bdce,\
     slp-vectorizer,vector-combine)";
 
-/// The last of them, behind the packing of vectors in pairs.
+/// The last passes, after vector re-packing.
 const LAST: &CStr = c"function(infer-alignment,instcombine<no-verify-fixpoint>,\
     loop-mssa(licm),alignment-from-assumptions,jump-threading,\
     loop-sink,div-rem-pairs,simplifycfg)";
@@ -79,21 +79,21 @@ const LAST: &CStr = c"function(infer-alignment,instcombine<no-verify-fixpoint>,\
 const QUICK: &CStr =
     c"cgscc(inline),function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg)";
 
-/// What the passes go by.
+/// Properties of a unit that the passes depend on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Properties {
-    /// The rewiring left calls that must go.
+    /// True if the rewiring left calls that must be inlined.
     pub inline: bool,
-    /// There is more than one function.
+    /// True if there is more than one function.
     pub several: bool,
-    /// A compiler that knew of wide registers made the vectors.
+    /// True if the compiler that made the vectors knew of registers wider than 128 bits.
     pub wide: bool,
 }
 
-/// Improves the IR of a unit.
+/// Optimizes the IR of a unit.
 ///
 /// # Errors
-/// The function that grew out of proportion, or LLVM's message when a pass fails.
+/// Returns the function that grew out of proportion, or LLVM's message if a pass fails.
 pub(super) fn run(
     module: LLVMModuleRef,
     machine: &Machine,
@@ -106,7 +106,7 @@ pub(super) fn run(
     if !unit.wide {
         shim::split(module);
     }
-    // Quick code takes the place of what grew, and is inlined at most.
+    // Quick code replaces code that grew, and is at most inlined, so it is not checked.
     let growth = (level == Level::Full).then(|| shim::Growth::of(module));
     let check = || growth.as_ref().map_or(Ok(()), shim::Growth::check);
     let run = |passes| -> Result<(), Trouble> {
@@ -149,7 +149,7 @@ pub(super) fn run(
     Ok(check()?)
 }
 
-/// LLVM's code generator for this processor, the calling thread's own.
+/// LLVM's code generator for this processor, owned by the calling thread.
 pub(in crate::llvm) struct Machine(Rc<Generator>);
 
 struct Generator(LLVMTargetMachineRef);
@@ -161,22 +161,22 @@ impl Drop for Generator {
 }
 
 thread_local! {
-    /// Those that the thread made, for code at a fixed place and for code at any place. Making one
-    /// and its tables takes longer than a small unit's code.
+    /// The thread's code generators, for position-dependent and position-independent code. Creating
+    /// one and its tables takes longer than compiling a small unit.
     static GENERATORS: RefCell<[Option<Rc<Generator>>; 2]> = const { RefCell::new([None, None]) };
 }
 
-/// Forgets the calling thread's code generators: LLVM gave up in one of them.
+/// Drops the calling thread's code generators after LLVM gave up in one of them.
 pub(super) fn forget_machines() {
-    // Neither used nor destroyed: nobody knows what state they are in.
+    // Their state is unknown, so they are neither used nor destroyed.
     std::mem::forget(GENERATORS.take());
 }
 
 impl Machine {
-    /// For a module, which gets this system's triple.
+    /// Returns the code generator for a module, which gets this system's triple.
     ///
     /// # Errors
-    /// LLVM's message when it has no code generator for this processor.
+    /// Returns LLVM's message if it has no code generator for this processor.
     pub(in crate::llvm) fn host(
         module: LLVMModuleRef,
         position_independent: bool,
@@ -198,11 +198,11 @@ impl Machine {
         Ok(machine)
     }
 
-    /// Code for a fixed place and with every feature of this processor. Shares nothing with the
-    /// thread's other machines.
+    /// Creates a code generator for position-dependent code with every feature of this processor.
+    /// It shares nothing with the thread's other machines.
     ///
     /// # Errors
-    /// As for [`Machine::host`].
+    /// Fails as [`Machine::host`] does.
     pub(super) fn whole() -> Result<Machine, String> {
         let host = host()?;
         arena::provide();
@@ -210,26 +210,27 @@ impl Machine {
         Ok(Machine(Rc::new(fresh)))
     }
 
-    /// Gives a module this system's triple and layout.
+    /// Gives a module this system's triple and data layout.
     pub(super) fn adopt(&self, module: LLVMModuleRef) -> Result<(), String> {
         llvm!(core::LLVMSetTarget(module, host()?.triple.as_ptr()));
         self.lay_out(module);
         Ok(())
     }
 
-    /// Gives a module the layout of code generation: the passes must use it, too, and a module may have none.
+    /// Gives a module the code generator's data layout: the passes must use it, too, and a module
+    /// may have none.
     fn lay_out(&self, module: LLVMModuleRef) {
         let layout = llvm!(target_machine::LLVMCreateTargetDataLayout(self.0.0));
         llvm!(target::LLVMSetModuleDataLayout(module, layout));
         llvm!(target::LLVMDisposeTargetData(layout));
     }
 
-    /// Runs passes, named as `opt -passes=` does.
+    /// Runs passes, named as for `opt -passes=`.
     pub(in crate::llvm) fn run(&self, module: LLVMModuleRef, passes: &CStr) -> Result<(), String> {
         shim::passes(module, passes, self.0.0, None)
     }
 
-    /// The module as an object file.
+    /// Generates an object file for the module.
     pub(super) fn object(&self, module: LLVMModuleRef) -> Result<Vec<u8>, String> {
         let mut message = null_mut();
         let mut buffer = null_mut();
@@ -247,20 +248,21 @@ impl Machine {
     }
 }
 
-/// What LLVM calls this system and processor.
+/// LLVM's description of this system and processor.
 struct Host {
     triple: CString,
     name: CString,
     features: CString,
-    /// Those, and what rounds otherwise than the guest's own target.
+    /// `features` and those that round differently from the guest's own target.
     all_features: CString,
-    /// The names of the features that it lacks, or that are left out.
+    /// Names of the features that the processor lacks or that `features` leaves out.
     absent: HashSet<String>,
-    /// Those that it lacks.
+    /// Names of the features that the processor lacks.
     lacking: HashSet<String>,
 }
 
-/// Returns true if this processor lacks one of the features (`+NAME,-NAME`) that a function asks for.
+/// Returns true if this processor lacks one of the features (`+NAME,-NAME`) that a function asks
+/// for.
 pub fn lacks(own: &str) -> bool {
     let mut on = own
         .split(',')
@@ -270,11 +272,12 @@ pub fn lacks(own: &str) -> bool {
     host.is_some_and(|host| on.any(|f| host.lacking.contains(f)))
 }
 
-/// All of this processor's features, with those that a function asks for beyond them: one of the list
-/// (`+NAME,-NAME`) of its own `target-features`. `None` where it asks for none.
+/// Returns this processor's features plus those that a function's `target-features` (`+NAME,-NAME`)
+/// asks for beyond them; `None` if it asks for none.
 ///
-/// A function keeps what it asks for whether the processor has it or not, since LLVM can only select instructions
-/// that the function may use. Reached without the processor having them they fault, as natively.
+/// A function keeps the features it asks for even if the processor lacks them, since LLVM only
+/// selects instructions that the function may use. If such an instruction is reached without the
+/// feature, it faults, as it does natively.
 pub fn features_with(own: &str) -> Option<CString> {
     let asks = own.split(',').any(|f| f.starts_with('+'));
     let host = asks.then(host)?.ok()?;
@@ -283,14 +286,14 @@ pub fn features_with(own: &str) -> Option<CString> {
     if beyond.is_empty() {
         return None;
     }
-    // LLVM makes tables for each text, so equal sets have equal texts.
+    // Sorted, because LLVM makes tables for each distinct text: equal sets must have equal texts.
     beyond.sort_unstable();
     beyond.dedup();
     let common = host.features.to_str().ok()?;
     CString::new(format!("{common},+{}", beyond.join(",+"))).ok()
 }
 
-/// Asked once: a virtual machine's host answers each of the questions behind it.
+/// Queries the host once: under virtualization every CPUID query traps to the hypervisor.
 fn host() -> Result<&'static Host, String> {
     static HOST: OnceLock<Result<Host, String>> = OnceLock::new();
     let ask = || {
@@ -304,7 +307,8 @@ fn host() -> Result<&'static Host, String> {
             off.map(str::to_owned).collect::<HashSet<_>>()
         };
         let lacking = without(&features);
-        // Rounds otherwise than the guest's own target, where the function does not ask for it.
+        // These round differently from the guest's own target; only functions that ask for them get
+        // them.
         let features = format!("{features},-avx512bf16,-avxneconvert,-avx512fp16");
         let absent = without(&features);
         let text = |t: String| CString::new(t).map_err(|e| e.to_string());

@@ -1,16 +1,16 @@
 //! Rewires a module's symbols to names that mean the same in every process ([`super::symbol`]).
 //!
-//! Variables become declarations (constants keep their value beside it, for folding). A
-//! function's address, wherever it is taken, becomes a symbol of its own that stands for its
-//! stub, so that pointers compare equal in every tier; direct calls stay direct. `thread_local`
-//! variables become offsets from a block found once per function. Functions that must stay
-//! interpreted are declarations whose calls go to their stub. No address gets into the code.
+//! Variables become declarations; constants keep their value for folding. A function's address,
+//! wherever it is taken, becomes a symbol of its own that refers to its stub, so that pointers
+//! compare equal in every tier; direct calls stay direct. `thread_local` variables become offsets
+//! from a block that is fetched once per function. Functions that must stay interpreted become
+//! declarations whose calls go to their stubs. No address appears in the code.
 //!
-//! Results must not depend on which tier computed them, so `llvm.fmuladd` becomes what the
-//! guest's own target makes of it, a multiplication and an addition, and nothing is contracted but
+//! Results must not depend on the tier that computes them. So `llvm.fmuladd` becomes a
+//! multiplication and an addition, as on the guest's own target, and nothing is contracted beyond
 //! what [`contract`](crate::llvm::contract) made `llvm.fma` for every tier.
 //!
-//! What not: no optimisation.
+//! This module does not optimize.
 
 use super::entries::{self, Entries};
 use super::landing;
@@ -32,27 +32,28 @@ use inkwell::llvm_sys::{
 };
 use std::ptr::null_mut;
 
-/// A module ready for the code generator.
+/// A module that is ready for the code generator.
 pub(super) struct Prepared {
-    /// Number and symbol of each function that is compiled.
+    /// Number and symbol of each compiled function.
     pub compiled: Vec<(usize, String)>,
-    /// Index in the unit and symbol of each loop entry.
+    /// Index in the unit and symbol of each OSR entry.
     pub entries: Vec<(usize, String)>,
-    /// Number of each function that is not, and why.
+    /// Number of each function that is not compiled, with the reason.
     pub skipped: Vec<(usize, String)>,
-    /// Tables of landing pads need full addresses, which only position-independent code has.
+    /// True if there are landing pads: their tables need full addresses, which only
+    /// position-independent code has.
     pub position_independent: bool,
-    /// Whether the always-inline pass has something to do.
+    /// True if there are calls for the always-inline pass.
     pub inline: bool,
-    /// Whether a compiler that knew of wide registers made the vectors.
+    /// True if the compiler that made the vectors knew of wide registers.
     pub wide: bool,
 }
 
-/// Functions that return twice and that compiled code may call: they have a version for it.
+/// Functions that return twice and that compiled code may call: compiled code has its own versions.
 const JUMPS: [&str; 4] = ["setjmp", "_setjmp", "__sigsetjmp", "sigsetjmp"];
 
-/// Functions that, however they are declared, concern the frame of their caller, and why who
-/// calls them stays interpreted.
+/// Functions that affect their caller's frame however they are declared, with the reason why their
+/// callers stay interpreted.
 const FRAMES: [(&str, &str); 3] = [
     ("vfork", "it calls a function that returns twice"),
     ("getcontext", "it calls a function that returns twice"),
@@ -62,15 +63,15 @@ const FRAMES: [(&str, &str); 3] = [
     ),
 ];
 
-/// A function that the module did not have: a loop entry.
+/// An OSR entry, a function that the module did not have.
 pub(super) struct Extra {
-    /// Its index in the unit.
+    /// Index in the unit.
     pub index: usize,
-    /// The number of the function whose loop it is.
+    /// Number of the function that contains the loop.
     pub function: usize,
-    /// Its symbol.
+    /// The entry's symbol.
     pub name: String,
-    /// The function.
+    /// The entry's function.
     pub value: LLVMValueRef,
 }
 
@@ -107,7 +108,7 @@ pub(super) fn prepare(
     Ok(work.out)
 }
 
-/// The instructions of a function, as they stand now.
+/// Lists a function's current instructions.
 pub(super) fn instructions(function: LLVMValueRef) -> Vec<LLVMValueRef> {
     let mut out = Vec::new();
     let mut block = llvm!(core::LLVMGetFirstBasicBlock(function));
@@ -122,7 +123,7 @@ pub(super) fn instructions(function: LLVMValueRef) -> Vec<LLVMValueRef> {
     out
 }
 
-/// The variables of constant size that a block makes.
+/// Lists the allocas of constant size in a block.
 fn fixed_allocas(block: LLVMBasicBlockRef) -> Vec<LLVMValueRef> {
     let mut found = Vec::new();
     let mut inst = llvm!(core::LLVMGetFirstInstruction(block));
@@ -149,7 +150,7 @@ fn has_uses(value: LLVMValueRef) -> bool {
     !llvm!(core::LLVMGetFirstUse(value)).is_null()
 }
 
-/// Names a value; a guest's symbol that has the name already must not take its place.
+/// Renames a value. Fails if a symbol of the guest already has the name.
 fn rename(value: LLVMValueRef, symbol: Symbol) -> Result<String, String> {
     let name = symbol.to_string();
     llvm!(core::LLVMSetValueName2(
@@ -193,7 +194,7 @@ impl Work<'_> {
         say_how_to_pass(module);
         let mut interpreted = self.choose(&all, &globals)?;
         self.landings(&globals, &mut interpreted);
-        // What is not read is deleted below.
+        // Functions that were not read are deleted below.
         let here: Vec<bool> = all
             .iter()
             .map(|&f| llvm!(core::LLVMIsDeclaration(f)) == 0)
@@ -235,7 +236,7 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Loop entries go on with what landed in their frames.
+    /// Makes OSR entries continue with exceptions that landed in their frames.
     fn landings(
         &mut self,
         globals: &[LLVMValueRef],
@@ -254,14 +255,14 @@ impl Work<'_> {
         }
     }
 
-    /// Declares a function that stands for a symbol of ours.
+    /// Declares a function for a symbol.
     fn declare(&self, symbol: Symbol, ty: LLVMTypeRef) -> Result<LLVMValueRef, String> {
         let new = llvm!(core::LLVMAddFunction(self.parsed.module, c"".as_ptr(), ty));
         rename(new, symbol)?;
         Ok(new)
     }
 
-    /// Every use of an alias becomes one of what it stands for.
+    /// Replaces every use of an alias by its aliasee.
     fn aliases(&mut self) {
         let module = self.parsed.module;
         let all: Vec<_> = list(llvm!(core::LLVMGetFirstGlobalAlias(module)), |v| {
@@ -271,7 +272,7 @@ impl Work<'_> {
         if all.is_empty() {
             return;
         }
-        // An alias cannot be erased through the C interface: it is left on something harmless.
+        // LLVM's C interface cannot erase an alias, so it is redirected to a harmless variable.
         let byte = llvm!(core::LLVMInt8TypeInContext(self.parsed.context));
         let rest = llvm!(core::LLVMAddGlobal(module, byte, c"ompvm.rest".as_ptr()));
         let zero = llvm!(core::LLVMConstInt(byte, 0, 0));
@@ -305,14 +306,14 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Which functions must stay interpreted, and why.
+    /// Chooses the functions that must stay interpreted, with the reason.
     fn choose(
         &mut self,
         all: &[LLVMValueRef],
         globals: &[LLVMValueRef],
     ) -> Result<HashMap<usize, &'static str>, String> {
         let mut out: HashMap<usize, &'static str> = HashMap::new();
-        // A loop's entry must stay interpreted when its function must.
+        // An OSR entry must stay interpreted if its function must.
         let entries = self.extra.iter().map(|e| (e.value, e.function));
         let number: HashMap<LLVMValueRef, usize> = all
             .iter()
@@ -388,8 +389,8 @@ impl Work<'_> {
         Ok(out)
     }
 
-    /// Gives every function's address a symbol of its own; maps that back to what a direct call
-    /// calls.
+    /// Gives every function's address a symbol of its own, and maps the symbol to the target of
+    /// direct calls.
     fn addresses(
         &mut self,
         all: &[LLVMValueRef],
@@ -412,7 +413,7 @@ impl Work<'_> {
                 }
             };
             let body = llvm!(core::LLVMIsDeclaration(f)) == 0;
-            // What another unit compiles is called through its stub.
+            // Functions that other units compile are called through their stubs.
             let (compiled, elsewhere) = (compiled && body, compiled && !body);
             if !has_uses(f) && !body {
                 continue;
@@ -433,7 +434,7 @@ impl Work<'_> {
         Ok(callees)
     }
 
-    /// Variables become declarations; gives the offsets of the thread_local ones.
+    /// Turns variables into declarations. Returns the offsets of the thread-local ones.
     fn globals(
         &mut self,
         globals: &[LLVMValueRef],
@@ -482,7 +483,7 @@ impl Work<'_> {
                 ));
                 continue;
             }
-            // A fresh declaration: the old one may promise to be near.
+            // A new declaration, because the old one may promise to be near.
             let ty = llvm!(core::LLVMGlobalGetValueType(g));
             let new = llvm!(core::LLVMAddGlobal(module, ty, c"".as_ptr()));
             rename(new, Symbol::Variable(n))?;
@@ -496,7 +497,8 @@ impl Work<'_> {
         Ok(offsets)
     }
 
-    /// Direct calls, the runtime's short ways, thread_local addresses, fused multiplications.
+    /// Rewrites a body: direct calls, fast paths of the runtime, thread-local addresses, fused
+    /// multiplications.
     fn body(
         &mut self,
         function: LLVMValueRef,
@@ -509,7 +511,7 @@ impl Work<'_> {
         let mut block: LLVMValueRef = null_mut();
         if llvm!(core::LLVMHasPersonalityFn(function)) != 0 {
             self.out.position_independent = true;
-            // LLVM knows personalities by their names.
+            // LLVM recognizes personalities by name.
             let personality = llvm!(core::LLVMGetPersonalityFn(function));
             if let Some(&named) = callees.get(&personality) {
                 llvm!(core::LLVMSetPersonalityFn(function, named));
@@ -595,8 +597,8 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Keeps assembly that pushes something off what its function has below the stack pointer, and
-    /// has memory operands begin with a number where the template adds to them (`4+$0`).
+    /// Disables the red zone of functions whose assembly pushes, and makes memory operands begin
+    /// with a number where the template adds to them (`4+$0`).
     fn assembly(
         &self,
         inst: LLVMValueRef,
@@ -645,7 +647,7 @@ impl Work<'_> {
         let pointer = llvm!(core::LLVMPointerTypeInContext(context, 0));
         let mut pointers = [pointer];
         let ty = llvm!(core::LLVMFunctionType(pointer, pointers.as_mut_ptr(), 1, 0));
-        // Of what the address is made cannot be seen, so it is printed as a register alone.
+        // The origin of the address is hidden, so it is printed as a register alone.
         let hide = assembly(ty, "", "=r,0", [0; 3]);
         llvm!(core::LLVMPositionBuilderBefore(builder, inst));
         for (index, input) in inputs(&constraints).iter().enumerate() {
@@ -673,8 +675,8 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Constant operands of assembly that are functions become symbols that a constraint for constants
-    /// takes: the code generator must not take them for what it would look up in a table.
+    /// Replaces functions as constant operands of assembly by symbols that a constraint for
+    /// constants accepts: the code generator must not look them up in the global offset table.
     fn function_operands(&self, inst: LLVMValueRef, constraints: &str) -> Result<(), String> {
         for (index, input) in inputs(constraints).iter().enumerate() {
             let value = llvm!(core::LLVMGetOperand(inst, index as u32));
@@ -703,8 +705,9 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Replaces intrinsics whose own code would know nothing of other tiers: jumps of
-    /// `__builtin_setjmp`, and trampolines, which it would write into memory that is not executable.
+    /// Replaces intrinsics whose expansion would not work across tiers: jumps of
+    /// `__builtin_setjmp`, and trampolines, which LLVM would write into memory that is not
+    /// executable. Returns true if it replaced the call.
     fn control(
         &mut self,
         inst: LLVMValueRef,
@@ -725,7 +728,7 @@ impl Work<'_> {
         let operand = |i| llvm!(core::LLVMGetOperand(inst, i));
         let call = match &*name {
             _ if name.starts_with("llvm.read_") && name.contains("register.i") => {
-                // The code generator takes rbp only in functions that keep a frame there.
+                // The code generator accepts rbp only in functions with a frame pointer.
                 match &*register_name(operand(0)) {
                     "rbp" | "ebp" => self.frame_address(inst, builder),
                     _ => return Ok(false),
@@ -777,7 +780,7 @@ impl Work<'_> {
         Ok(true)
     }
 
-    /// The frame's address as an integer of the width of `inst`.
+    /// Computes the frame's address as an integer of the width of `inst`.
     fn frame_address(&self, inst: LLVMValueRef, builder: LLVMBuilderRef) -> LLVMValueRef {
         const NAME: &str = "llvm.frameaddress";
         let module = self.parsed.module;
@@ -808,7 +811,8 @@ impl Work<'_> {
         llvm!(core::LLVMBuildPtrToInt(builder, address, to, c"".as_ptr()))
     }
 
-    /// Where a buffer of `__builtin_setjmp` holds the address of its jump buffer.
+    /// Computes the address of the word in a `__builtin_setjmp` buffer that holds its jump buffer's
+    /// address.
     fn record_place(&self, buffer: LLVMValueRef, builder: LLVMBuilderRef) -> LLVMValueRef {
         let byte = llvm!(core::LLVMInt8TypeInContext(self.parsed.context));
         let word = llvm!(core::LLVMInt64TypeInContext(self.parsed.context));
@@ -820,7 +824,7 @@ impl Work<'_> {
         ))
     }
 
-    /// Calls a function of ours before `inst`, at its place in the source.
+    /// Calls a function of ompvm before `inst`, at its source location.
     fn outer_call(
         &mut self,
         symbol: Symbol,
@@ -858,8 +862,8 @@ impl Work<'_> {
         Ok(call)
     }
 
-    /// Puts the same operation in an instruction's place, without permission to round otherwise:
-    /// LLVM's C interface sets such flags and never clears them.
+    /// Replaces an instruction by the same operation without permission to round differently:
+    /// LLVM's C interface can set such flags but not clear them.
     fn exact(&self, inst: LLVMValueRef, builder: LLVMBuilderRef) {
         llvm!(core::LLVMPositionBuilderBefore(builder, inst));
         let flags = llvm!(core::LLVMGetFastMathFlags(inst)) & !ROUNDING;
@@ -874,7 +878,7 @@ impl Work<'_> {
         llvm!(core::LLVMInstructionEraseFromParent(inst));
     }
 
-    /// The thread's block, found once at the start of a function.
+    /// Fetches the thread's block once at the start of a function.
     fn thread_block(
         &mut self,
         function: LLVMValueRef,
@@ -894,13 +898,14 @@ impl Work<'_> {
             0,
             c"".as_ptr()
         ));
-        // Where it is inlined the block is split there: variables behind it would no longer be part of the frame.
+        // Inlining the call splits the block there, and allocas behind it would no longer be part
+        // of the fixed frame.
         llvm!(core::LLVMPositionBuilderBefore(builder, call));
         for variable in variables {
             llvm!(core::LLVMInstructionRemoveFromParent(variable));
             llvm!(core::LLVMInsertIntoBuilder(builder, variable));
         }
-        // A call that is inlined needs a place when its function has one.
+        // A call that is inlined needs a debug location if its function has a subprogram.
         let scope = llvm!(debuginfo::LLVMGetSubprogram(function));
         if !scope.is_null() {
             let place = llvm!(debuginfo::LLVMDIBuilderCreateDebugLocation(
@@ -915,7 +920,7 @@ impl Work<'_> {
         Ok(call)
     }
 
-    /// `ptr ompvm.block()`: the cell's contents, or what making the block returns.
+    /// Defines `ptr ompvm.block()`, which returns the cell's contents, or creates the block.
     fn helper(&mut self) -> Result<LLVMValueRef, String> {
         let (module, context) = (self.parsed.module, self.parsed.context);
         let known = llvm!(core::LLVMGetNamedFunction(module, c"ompvm.block".as_ptr()));
@@ -994,7 +999,7 @@ impl Work<'_> {
         Ok(helper)
     }
 
-    /// Declares a variable that stands for a symbol of ours.
+    /// Declares a variable for a symbol.
     fn outside(&self, symbol: Symbol, address_space: u32) -> Result<LLVMValueRef, String> {
         let pointer = llvm!(core::LLVMPointerTypeInContext(self.parsed.context, 0));
         let new = llvm!(core::LLVMAddGlobalInAddressSpace(
@@ -1005,7 +1010,7 @@ impl Work<'_> {
         ));
         rename(new, symbol)?;
         if address_space == THREAD_POINTER {
-            // Known at link time, like what is near: no table of addresses between.
+            // Resolved at link time like near symbols, without a table of addresses.
             llvm!(core::LLVMSetVisibility(
                 new,
                 LLVMVisibility::LLVMHiddenVisibility
@@ -1014,7 +1019,7 @@ impl Work<'_> {
         Ok(new)
     }
 
-    /// A compiled function: a symbol that nothing else has, for this processor.
+    /// Makes a compiled function external under its own symbol, for this processor.
     fn definition(&mut self, number: usize, function: LLVMValueRef) -> Result<(), String> {
         let name = rename(function, Symbol::Function(number))?;
         llvm!(core::LLVMSetLinkage(
@@ -1028,7 +1033,7 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Symbols that nothing uses any more go.
+    /// Deletes symbols that are no longer used.
     fn finish(&mut self, callees: &HashMap<LLVMValueRef, LLVMValueRef>) {
         for &symbol in callees.keys() {
             if !has_uses(symbol) {
@@ -1042,9 +1047,9 @@ impl Work<'_> {
     }
 }
 
-/// LLVM's number for addresses relative to the thread pointer on x86-64.
+/// LLVM's address space for addresses relative to the thread pointer on x86-64.
 const THREAD_POINTER: u32 = 257;
-/// What the guest's compiler said of the function's place goes.
+/// Resets visibility, comdat and section that the guest's compiler chose.
 fn in_no_place(function: LLVMValueRef) {
     llvm!(core::LLVMSetVisibility(
         function,
@@ -1054,9 +1059,8 @@ fn in_no_place(function: LLVMValueRef) {
     llvm!(core::LLVMSetSection(function, c"".as_ptr()));
 }
 
-/// A large local variable begins on a cache line. Where it does not, every other access by 32 bytes
-/// may cross one: so it was in ten of fourteen runs of FT of the NAS benchmarks, which took a seventh
-/// longer.
+/// Aligns a large local variable to a cache line. Otherwise every other 32-byte access may cross
+/// one.
 fn on_a_line(module: LLVMModuleRef, alloca: LLVMValueRef) {
     const LINE: u32 = 64;
     const LARGE: u64 = 256;
@@ -1073,8 +1077,8 @@ pub(super) fn intrinsic(callee: LLVMValueRef, prefix: &str) -> bool {
     !llvm!(core::LLVMIsAFunction(callee)).is_null() && name_of(callee).starts_with(prefix)
 }
 
-/// A function that ends with a call of native code stays on the stack below it: else nobody could
-/// say where the program was when that faults, as `free` does with the same block twice.
+/// Prevents a tail call of native code, so that the function stays on the stack below it: otherwise
+/// a fault there (a double `free`, for example) could not be located in the program.
 fn stay_below(inst: LLVMValueRef, callee: LLVMValueRef) {
     let opcode = |i| llvm!(core::LLVMGetInstructionOpcode(i));
     if opcode(inst) != LLVMOpcode::LLVMCall
@@ -1088,7 +1092,7 @@ fn stay_below(inst: LLVMValueRef, callee: LLVMValueRef) {
     {
         return;
     }
-    // What comes next that is more than bookkeeping.
+    // Skips to the next instruction that is more than bookkeeping.
     let after = |mut i: LLVMValueRef| {
         while opcode(i) == LLVMOpcode::LLVMPHI || !llvm!(core::LLVMIsAIntrinsicInst(i)).is_null() {
             i = llvm!(core::LLVMGetNextInstruction(i));
@@ -1106,7 +1110,7 @@ fn stay_below(inst: LLVMValueRef, callee: LLVMValueRef) {
     }
 }
 
-/// The register that a metadata argument names.
+/// Returns the register that a metadata argument names.
 fn register_name(argument: LLVMValueRef) -> Box<str> {
     let count = llvm!(core::LLVMGetMDNodeNumOperands(argument)) as usize;
     let mut operands = vec![null_mut(); count];
@@ -1129,7 +1133,7 @@ fn is_threadlocal_address(inst: LLVMValueRef) -> bool {
         )
 }
 
-/// The functions whose instructions use a value; `None` when it is used nowhere.
+/// Lists the functions whose instructions use a value; `None` if there are none.
 fn users(value: LLVMValueRef) -> Option<Vec<LLVMValueRef>> {
     let mut out = Vec::new();
     let mut at = llvm!(core::LLVMGetFirstUse(value));

@@ -1,12 +1,12 @@
-//! What functions say of the processor they are for.
+//! Target attributes of functions.
 //!
-//! What: [`this`] has a function say what all others of a unit say, be it the guest's, the runtime's or
-//! made by us. Why: LLVM makes tables of the processor for each way of saying it, which take 2 ms a time, on
-//! each thread that compiles. Two to four of them were 15 percent of what compiling CG, class S, took.
-//! A function that asks for features that this set lacks has a set of its own: LLVM ends a compilation at an
-//! intrinsic that the function's features do not cover.
+//! [`this`] gives every function of a unit the same target attributes, whether it comes from the
+//! guest, the runtime or ompvm. LLVM builds subtarget tables for each distinct set of attributes, 2
+//! ms a time on each compiling thread. A function that asks for features beyond the common set gets
+//! a set of its own, because LLVM ends a compilation at an intrinsic that the function's features
+//! do not cover.
 //!
-//! What not: which processor it is, the code generator knows (`pipeline`).
+//! The choice of the processor is left to the code generator (`pipeline`).
 
 use super::pipeline::features_with;
 use crate::llvm::raw::llvm;
@@ -14,19 +14,19 @@ use inkwell::llvm_sys::LLVMAttributeFunctionIndex;
 use inkwell::llvm_sys::prelude::*;
 use std::ffi::CStr;
 
-/// What a compiler says of the processor that it knew.
+/// Attributes with which a compiler describes its target.
 const OTHERS: [&CStr; 3] = [c"target-cpu", FEATURES, c"tune-cpu"];
-/// The features that instructions may be selected for.
+/// Features whose instructions may be selected.
 const FEATURES: &CStr = c"target-features";
-/// The widest vector that passes make.
+/// Widest vector that passes create, in bits.
 const PREFERRED: &CStr = c"prefer-vector-width";
-/// The widest vector that must not be taken apart.
+/// Widest vector that must not be split, in bits.
 const LEGAL: &CStr = c"min-legal-vector-width";
-/// Bits of a vector that runs fast wherever there are registers for it. Nothing follows from saying less than
-/// that of the widest.
+/// Vector width in bits that runs fast on every processor with registers for it. A larger legal
+/// width than a function needs has no effect.
 const WIDTH: u32 = 256;
 
-/// The function is for this processor.
+/// Sets a function's target attributes to this processor.
 pub(super) fn this(function: LLVMValueRef) {
     let own = text(function, FEATURES).and_then(features_with);
     for key in OTHERS {
@@ -45,19 +45,19 @@ pub(super) fn this(function: LLVMValueRef) {
         ));
     }
     say(function, PREFERRED, WIDTH);
-    // With wider ones it may be called.
+    // Functions with wider vectors keep their width, as they may be called with such vectors.
     if legal_width(function).is_some_and(|width| width <= WIDTH) {
         say(function, LEGAL, WIDTH);
     }
 }
 
-/// Whether the compiler knew of registers that are wider than those of every x86-64: to be asked before
-/// [`this`].
+/// Returns true if the function's compiler knew of registers wider than those of every x86-64. Must
+/// be called before [`this`].
 pub(super) fn knew_wide(function: LLVMValueRef) -> bool {
     text(function, FEATURES).is_some_and(|features| features.contains("+avx"))
 }
 
-/// The function, which is ours, has no wide vectors.
+/// Declares that a generated function has no wide vectors.
 pub(super) fn narrow(function: LLVMValueRef) {
     say(function, LEGAL, 0);
 }
@@ -75,7 +75,7 @@ fn legal_width(function: LLVMValueRef) -> Option<u32> {
     text(function, LEGAL)?.parse().ok()
 }
 
-/// What an attribute of a function says.
+/// Returns the value of a function's string attribute.
 fn text<'a>(function: LLVMValueRef, key: &CStr) -> Option<&'a str> {
     let attribute = llvm!(core::LLVMGetStringAttributeAtIndex(
         function,
@@ -88,7 +88,8 @@ fn text<'a>(function: LLVMValueRef, key: &CStr) -> Option<&'a str> {
     }
     let mut length = 0;
     let text = llvm!(core::LLVMGetStringAttributeValue(attribute, &mut length));
-    // SAFETY: the attribute's text has this length and lives with the context, longer than its users here.
+    // SAFETY: LLVM returned pointer and length together, and the text lives with the context,
+    // longer than its users here.
     let text = unsafe { std::slice::from_raw_parts(text.cast::<u8>(), length as usize) };
     std::str::from_utf8(text).ok()
 }
@@ -103,7 +104,8 @@ mod tests {
     use inkwell::values::AsValueRef;
     use std::collections::HashSet;
 
-    /// A module with the runtime's short ways, and one function for each of these attributes.
+    /// A module with functions of each of these attributes, into which the runtime's fast paths are
+    /// linked.
     const TEXT: &str = r#"
         define void @none() { ret void }
         define void @clang() "target-cpu"="x86-64" "tune-cpu"="generic" "min-legal-vector-width"="0" { ret void }

@@ -1,20 +1,20 @@
-//! The names by which generated code refers to what is outside of it.
+//! Names by which generated code refers to entities outside of it.
 //!
-//! Why names: an object holds no address, so it can be kept and linked into any process that runs
-//! the same module. Numbers count the module's functions, variables and ifuncs in their order,
-//! LLVM's own bookkeeping variables left out. A name without our prefix is a function of the
-//! process, or one that the module declares under that name.
+//! An object refers to names and holds no address, so it can be cached and linked into any process
+//! that runs the same module. Numbers count the module's functions, variables and ifuncs in order,
+//! without LLVM's own bookkeeping variables. A name without the `ompvm.` prefix is a function of
+//! the process, or one that the module declares under that name.
 
 use std::fmt;
 
-/// What a name stands for.
+/// Meaning of a name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Symbol {
     /// `ompvm.g{N}`: a variable.
     Variable(usize),
-    /// `ompvm.s{N}`: a function's stub, which is its address to the guest.
+    /// `ompvm.s{N}`: a function's stub, which is the function's address to the guest.
     Stub(usize),
-    /// `ompvm.f{N}`: a function's compiled code; its stub, where the object does not have it.
+    /// `ompvm.f{N}`: a function's compiled code, or its stub if the object does not define it.
     Function(usize),
     /// `ompvm.x{N}`: a function that the module only declares, or that stays interpreted.
     External(usize),
@@ -23,20 +23,20 @@ pub enum Symbol {
     /// `ompvm.i{N}`: an ifunc.
     IFunc(usize),
     /// `ompvm.tls_cell`: its value is the distance from the thread pointer to the cell that holds
-    /// the address of the thread's block, null when there is none yet.
+    /// the address of the thread's block; the cell is null until the block exists.
     ThreadCell,
-    /// `ompvm.make_block`: `ptr(image)`, makes the thread's block and fills the cell.
+    /// `ompvm.make_block`: `ptr(image)`, creates the thread's block and fills the cell.
     MakeBlock,
     /// `ompvm.threads`: the runtime's table of threads.
     Threads,
     /// `ompvm.image`: its address is the image's.
     Image,
-    /// `ompvm.distinct`: `i1(ptr, i32, i32)`, whether so many pointers are starts of different blocks of the heap,
-    /// and so many places lie in none of them.
+    /// `ompvm.distinct`: `i1(ptr, i32, i32)`, returns true if the given number of pointers are
+    /// starts of different heap blocks and the given number of places lie in none of them.
     Distinct,
-    /// `ompvm.init_trampoline`: `void(ptr buffer, ptr function, ptr chain)`, makes a trampoline.
+    /// `ompvm.init_trampoline`: `void(ptr buffer, ptr function, ptr chain)`, creates a trampoline.
     InitTrampoline,
-    /// `ompvm.adjust_trampoline`: `ptr(ptr buffer)`, the address to call for a trampoline.
+    /// `ompvm.adjust_trampoline`: `ptr(ptr buffer)`, returns the address to call for a trampoline.
     AdjustTrampoline,
     /// `ompvm.set_jump`: `i32(ptr)`, `setjmp` of compiled code.
     SetJump,
@@ -47,7 +47,7 @@ pub enum Symbol {
 const PREFIX: &str = "ompvm.";
 
 impl Symbol {
-    /// The meaning of a name; `None` when it is not one of ours.
+    /// Parses a name; `None` if it lacks the prefix or is malformed.
     pub fn parse(name: &str) -> Option<Symbol> {
         let rest = name.strip_prefix(PREFIX)?;
         match rest {

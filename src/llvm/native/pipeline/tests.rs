@@ -1,10 +1,10 @@
-//! What the passes of our own make of small pieces of IR, each with what it must leave alone.
+//! Tests of ompvm's own passes on small pieces of IR, including what each must leave alone.
 
 use super::*;
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 
-/// What the packing of pairs makes of these lines in a function of two pointers.
+/// Returns a function of two pointers with these lines after vector re-packing.
 fn packed(lines: &str) -> String {
     let text = format!(
         "define void @f(ptr %to, ptr %from) {{\n{lines}  ret void\n}}\ndeclare void @g()\n"
@@ -19,7 +19,7 @@ fn packed(lines: &str) -> String {
     module.print_to_string().to_string()
 }
 
-/// Two lines of a sum; `between` comes before the second, whose numbers are added the other way around.
+/// Returns two lines of a sum; `between` comes before the second, whose operands are swapped.
 fn lines(between: &str) -> String {
     format!(
         "  %a = load <2 x double>, ptr %from, align 8, !alias.scope !1
@@ -49,8 +49,8 @@ fn pairs_of_vectors_become_one() {
     let one = with_scopes(&lines(""));
     assert!(one.contains("fadd <4 x double>"), "{one}");
     assert!(!one.contains("store <2 x double>"), "{one}");
-    // The first half is stored elsewhere, too: behind, it is taken out of the whole; before that is
-    // there, it has to stay.
+    // The first half is also stored elsewhere: after the wide value it is extracted from it; before
+    // that exists it has to stay.
     let elsewhere = "  store <2 x double> %b, ptr null, align 8, !noalias !1\n";
     let behind = with_scopes(&format!("{}{elsewhere}", lines("")));
     assert!(behind.contains("shufflevector <4 x double>"), "{behind}");
@@ -59,7 +59,8 @@ fn pairs_of_vectors_become_one() {
     assert!(!between.contains("<4 x double>"), "{between}");
 }
 
-/// Two complex numbers times a third, which `product` says, as clang vectorises that: their parts apart.
+/// Returns the product of two complex numbers with a third, given by `product`, in clang's
+/// vectorized form with separate parts.
 fn complex(product: &str) -> String {
     let product = product.replace('\n', "\n  ");
     format!(
@@ -78,7 +79,7 @@ fn complex(product: &str) -> String {
     )
 }
 
-/// Times 2 + 3i, as clang's front end has it.
+/// Multiplication by 2 + 3i, as clang's front end emits it.
 const TIMES: &str = "%m = fmul <2 x double> %re, splat (double 2.0)
 %n = fmul <2 x double> splat (double 3.0), %im
 %x = fsub <2 x double> %m, %n
@@ -96,14 +97,14 @@ fn complex_numbers_stay_together() {
     assert_eq!(whole.matches("= fmul <4 x double>").count(), 2, "{whole}");
     assert_eq!(whole.matches("= fsub <4 x double>").count(), 1, "{whole}");
     assert_eq!(whole.matches("= fadd <4 x double>").count(), 1, "{whole}");
-    // The conjugate of the other: the sum comes first.
+    // Multiplication by the conjugate: the sum comes first.
     let conjugate = TIMES
         .replace("fsub <2 x double> %m, %n", "fadd <2 x double> %m, %n")
         .replace("fadd <2 x double> %r, %o", "fsub <2 x double> %o, %r");
     let whole = packed(&complex(&conjugate));
     assert!(!whole.contains("<2 x double>"), "{whole}");
     assert_eq!(whole.matches("= fadd <4 x double>").count(), 1, "{whole}");
-    // With one rounding: the sign goes to the factor that is known.
+    // With one rounding: the sign moves to the constant factor.
     let fused = "%m = fmul <2 x double> %re, splat (double 2.0)
 %n = fneg <2 x double> %im
 %x = call <2 x double> @llvm.fma.v2f64(<2 x double> %n, <2 x double> splat (double 3.0), <2 x double> %m)
@@ -113,7 +114,7 @@ fn complex_numbers_stay_together() {
     let body = whole.split_once('}').unwrap().0;
     assert!(!body.contains("<2 x double>"), "{whole}");
     assert!(!body.contains("fneg"), "{whole}");
-    // Of four registers of which each has two numbers' parts, two of whole numbers are made.
+    // Four registers that hold parts of two numbers each become two of whole numbers.
     let halves = complex(TIMES)
         .replace("%low = shufflevector <2 x double> %x, <2 x double> %y, <2 x i32> <i32 0, i32 2>",
             "%z = shufflevector <2 x double> %x, <2 x double> %y, <4 x i32> <i32 0, i32 2, i32 1, i32 3>
@@ -126,7 +127,7 @@ fn complex_numbers_stay_together() {
 
 #[test]
 fn a_sign_comes_behind_what_it_is_of() {
-    // The second part, which is the last of the two, is put together with the first one right behind it.
+    // The second part, the later of the two, is joined with the first one right after it.
     let lines = "  %u = load <2 x double>, ptr %from, align 8
   %x = fneg <2 x double> %u
   %q = getelementptr i8, ptr %from, i64 64
@@ -156,8 +157,8 @@ fn parts_that_are_used_by_themselves_stay_apart() {
 
 #[test]
 fn pairs_stay_apart_where_the_order_can_be_told() {
-    // A call may end the thread, or read what was stored; a fence orders; without scopes the second load
-    // may read what the first line stored.
+    // A call may end the thread or read what was stored; a fence orders; without scopes the second
+    // load may read what the first line stored.
     for between in ["  call void @g()\n", "  fence seq_cst\n"] {
         let both = with_scopes(&lines(between));
         assert!(
@@ -172,7 +173,7 @@ fn pairs_stay_apart_where_the_order_can_be_told() {
     assert!(!both.contains("store <4 x double>"), "{both}");
 }
 
-/// A loop that writes two vectors to each of two arrays in turn.
+/// Returns a loop that writes two vectors to each of two arrays alternately.
 fn in_turn(apart: &str) -> String {
     format!(
         "define void @f(ptr {apart} %a, ptr {apart} %b, ptr {apart} %c, i64 %n) {{
@@ -213,7 +214,7 @@ fn lines_are_written_one_after_the_other() {
     if !std::arch::is_x86_feature_detected!("avx") {
         return;
     }
-    /// To which array each wide store goes, in their order, up to the loop's end.
+    /// Returns the target array of each wide store, in order, up to the loop's end.
     fn order(text: &str) -> String {
         let lines = text.lines().map(str::trim);
         let wide = lines.filter(|l| l.starts_with("store <4 x double>"));
@@ -235,7 +236,8 @@ fn lines_are_written_one_after_the_other() {
     assert!(order(&apart).starts_with("aabb"), "{apart}");
 }
 
-/// What putting stores behind each other makes of a loop that writes half a line to each of two arrays in turn.
+/// Returns the order of stores after clustering in a loop that writes half a line to each of two
+/// arrays alternately.
 fn lined(apart: &str, between: &str) -> String {
     let text = format!(
         "declare void @g()
@@ -275,14 +277,14 @@ out:
 fn stores_stay_in_turn_where_something_can_tell() {
     assert_eq!(lined("noalias", ""), "pa qa pb qb");
     assert_eq!(lined("", ""), "pa pb qa qb", "they may be one array");
-    // A call may end the thread. What was stored is read: the other array's stores pass that.
+    // A call may end the thread. Stores of the other array move past a load of what was stored.
     let ends = lined("noalias", "call void @g()");
     assert_eq!(ends, "pa pb qa qb");
     let read = lined("noalias", "%x = load double, ptr %pb");
     assert_eq!(read, "pb pa qa qb");
 }
 
-/// What all passes make of a module's text.
+/// Runs all passes over a module's text.
 fn optimised(text: &str, wide: bool) -> String {
     made(text, wide, Level::Full)
 }
@@ -303,7 +305,8 @@ fn made(text: &str, wide: bool, level: Level) -> String {
     module.print_to_string().to_string()
 }
 
-/// A loop as clang vectorises it: each number and both of its neighbours, of which the next iteration has one.
+/// Returns a loop as clang vectorizes it: each number and both of its neighbors, of which the next
+/// iteration has one.
 fn neighbours(to: &str) -> String {
     format!(
         "define void @f(ptr noalias %from, ptr noalias %other, i64 %n) {{
@@ -341,13 +344,13 @@ fn iterations_over_vectors_become_pairs() {
     let apart = optimised(&neighbours("%other, i64 %i"), false);
     assert_eq!(apart.matches("fadd <4 x double>").count(), 2, "{apart}");
     assert_eq!(apart.matches("store <4 x double>").count(), 1, "{apart}");
-    // What one iteration writes, the next one reads.
+    // The next iteration reads what one iteration writes.
     let after = optimised(&neighbours("%from, i64 %next"), false);
     assert!(!after.contains("store <4 x double>"), "{after}");
 }
 
-/// The lines of a loop over so many gathered values that load, or add to the sum, in their order. `between`
-/// comes behind the first sum.
+/// Returns the lines, in order, of a loop over `count` gathered values that load or add to the sum.
+/// `between` comes after the first sum.
 fn gathering(count: usize, between: &str) -> Vec<String> {
     let one = |k: usize| {
         let before = k.checked_sub(1).map_or("sum".into(), |b| format!("sum{b}"));
@@ -393,11 +396,12 @@ declare void @g()
 fn gathered_values_have_their_indices_first() {
     let early = ["%c0", "%c1", "%a0", "%a1", "%p0", "%sum0", "%p1", "%sum1"];
     assert_eq!(gathering(2, ""), early);
-    // Eight are put together, for registers; the next ones follow where the first of them was.
+    // Groups of eight are limited by registers; the next ones follow where the first of the group
+    // was.
     let five = gathering(5, "").join(" ");
     let first = "%c0 %c1 %c2 %c3 %a0 %a1 %a2 %a3 %p0 %sum0 %p1 %sum1 %p2 %sum2 %p3 %sum3";
     assert_eq!(five, format!("{first} %c4 %a4 %p4 %sum4"));
-    // What may write, or end the program, stays before what comes behind it.
+    // Instructions that may write or end the program stay before what follows them.
     let late = ["%a0", "%c0", "%p0", "%sum0", "%a1", "%c1", "%p1", "%sum1"];
     assert_eq!(gathering(2, "  store double %sum0, ptr %p\n"), late);
     assert_eq!(gathering(2, "  call void @g()\n"), late);
@@ -405,7 +409,7 @@ fn gathered_values_have_their_indices_first() {
 
 #[test]
 fn vectors_for_two_registers_are_two() {
-    // The halves swapped: across the register as one vector, nothing to be done as two.
+    // Swapped halves: a shuffle across lanes as one vector, no instruction as two.
     let text = "define void @f(ptr noalias %to, ptr noalias %from) {
   %a = load <4 x double>, ptr %from, align 8
   %b = shufflevector <4 x double> %a, <4 x double> poison, <4 x i32> <i32 2, i32 3, i32 0, i32 1>
@@ -479,8 +483,8 @@ out:
 /// Only for a better candidate.
 const RARELY: &str = "i1 %more, label %change, label %latch";
 
-/// What becomes of a search that keeps its best candidates in an array: `change` holds the lines of the path
-/// on which it changes them, which is taken as `branch` says.
+/// Runs the passes on a search that keeps its best candidates in an array: `change` holds the lines
+/// of the path that changes them, taken as `branch` says.
 fn search(change: &str, branch: &str, more: &str) -> (bool, String) {
     let sum: String = (0..20)
         .map(|k| {
@@ -533,7 +537,7 @@ declare void @g(ptr)
     (kept, module.print_to_string().to_string())
 }
 
-/// Moves so many candidates down and puts a new one behind them.
+/// Moves this many candidates down and appends a new one.
 fn moved(count: usize) -> String {
     let step = |k| {
         format!(
@@ -576,11 +580,11 @@ fn few_candidates_are_values() {
 
 #[test]
 fn what_is_written_first_is_not_carried() {
-    // Everything is stored before it is loaded, also behind the loop.
+    // Everything is stored before it is loaded, also after the loop.
     let clear = "  call void @llvm.memset.p0.i64(ptr %best, i8 0, i64 160, i1 false)\n";
     let change = format!("{clear}{}{clear}", moved(20));
     let (kept, _) = search(&change, RARELY, "");
-    // What the loop leaves is loaded at the end: that is carried all the same.
+    // What the loop leaves is loaded at the end, so it is carried all the same.
     assert!(kept);
     let only_inside = change.replace("%best", "%own");
     assert!(
@@ -606,7 +610,8 @@ fn accesses_that_are_volatile_for_the_guest_stay_so() {
     assert_eq!(text.matches("volatile").count(), 1, "{text}");
 }
 
-/// A nest of `trips` iterations of one over `first`, `first + step` and so on, with `inside` at the end of the inner.
+/// Returns a nest of `trips` iterations of one over `first`, `first + step` and so on, with
+/// `inside` at the end of the inner loop.
 fn growing(trips: u32, first: i64, step: i64, inside: &str) -> String {
     let last = i64::from(trips) - 1;
     format!(
@@ -671,7 +676,8 @@ third:
     ] {
         let made = optimised(&growing(trips, first, step, inside), false);
         let lines = made.lines().count();
-        // LLVM may unroll the outer loop; a vectorised inner loop with its rest takes up to 180 lines.
+        // LLVM may unroll the outer loop; a vectorized inner loop with its remainder takes up to
+        // 180 lines.
         let most = 700.max(180 * trips as usize);
         assert!(lines < most, "{trips} {first} {step}: {lines} lines");
         let quick = super::super::Level::Quick;
@@ -682,7 +688,7 @@ third:
 
 #[test]
 fn what_grows_out_of_proportion_is_told() {
-    // A loop of which its author says that it be unrolled as a whole.
+    // A loop whose author asked for full unrolling.
     let text = growing(1, 5000, 0, "  br label %join").replace(
         "br i1 %end, label %behind, label %inner\n",
         "br i1 %end, label %behind, label %inner, !llvm.loop !0\n",
