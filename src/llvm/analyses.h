@@ -1,15 +1,15 @@
-// The analyses of a module, made when they are asked for.
+// Analysis managers of a module, filled on demand.
 //
-// What not: nothing is told of changes; who changes a function says what of it stays.
+// Invalidation is left to the caller: whoever changes a function says which analyses remain valid.
 #pragma once
 
 #include <llvm/Passes/PassBuilder.h>
 
 namespace ompvm {
 
-/// The managers of all four kinds, which know each other.
+/// The analysis managers of all four IR units, registered with each other.
 class Analyses {
-  // In the order in which they may be destroyed from the last to the first.
+  // Declared in reverse order of destruction.
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;
@@ -25,7 +25,7 @@ public:
     builder.crossRegisterProxies(loops, functions, components, modules);
   }
 
-  /// Those of functions.
+  /// Returns the manager of function analyses.
   llvm::FunctionAnalysisManager &of_functions() { return functions; }
 };
 

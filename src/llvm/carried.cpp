@@ -1,17 +1,18 @@
-// Keeps arrays in memory whose elements a loop would carry in registers that do not exist.
+// Keeps arrays in memory whose elements a loop would carry in more registers than there are.
 //
-// Unrolling makes the indices of small arrays constants. SROA then makes a value of each element, or LICM one for the
-// length of a loop. An element that a loop changes on some of its paths becomes a phi at the loop's head. A search that
-// keeps its best candidates has dozens of them (`zran3` of MG, into which `bubble` is inlined), more than there are
-// registers. The allocator spills them all, and each iteration moves the spilled values from place to place, although
-// nearly none changes one. In memory they cost an iteration nothing.
+// Unrolling turns the indices of small arrays into constants. SROA then makes a value of each
+// element, or LICM one for the duration of a loop. An element that a loop changes only on some
+// paths becomes a phi at the loop's header. A search that keeps its best candidates has dozens of
+// them (`zran3` of MG with `bubble` inlined). The register allocator spills them all, and each
+// iteration copies the spilled values although it changes almost none of them. In memory they cost
+// an iteration nothing.
 //
-// A call of a function without a body takes the array's address, so that SROA does not split it, and its accesses in
-// loops are volatile, so that LICM does not load elements before the loop. `ompvm_release` takes both back before code
-// generation.
+// A call of a function without a body takes the array's address, so that SROA does not split it.
+// The accesses in loops are volatile, so that LICM does not hoist elements. `ompvm_release` removes
+// both before code generation.
 //
-// Leaves to LLVM: arrays whose address goes elsewhere, which stay in memory anyway; elements that each iteration writes,
-// such as the accumulators of a product; loops with few such elements.
+// Left to LLVM are arrays whose address escapes, which stay in memory anyway, elements that each
+// iteration writes, such as accumulators, and loops with few such elements.
 
 #include "analyses.h"
 
@@ -32,16 +33,16 @@ using namespace llvm;
 
 namespace {
 
-/// The most elements that a loop may carry without writing them in each iteration.
+/// Most elements that a loop may carry without writing them in each iteration.
 constexpr unsigned MOST = 12;
-/// An array of fewer elements is a value or two.
+/// Fewest elements of an array; smaller ones are a value or two.
 constexpr unsigned FEW = 4;
-/// The most elements that are looked at in a function, and the most accesses to one array.
+/// Most elements examined in a function, and most accesses to one array.
 constexpr unsigned ELEMENTS = 1024, ACCESSES = 4096;
 
 const char *const HOLDER = "ompvm.in_memory";
 
-/// The elements of the arrays of a function that LLVM could make values of.
+/// The elements of a function's arrays that LLVM could promote to values.
 class Carried {
   Function &function;
   LoopInfo &loops;
@@ -50,7 +51,7 @@ class Carried {
 
   struct Access {
     Instruction *at;
-    unsigned first, last; // elements
+    unsigned first, last; // range of elements
     bool store;
   };
   struct Element {
@@ -65,7 +66,7 @@ public:
       : function(function), loops(of.getResult<LoopAnalysis>(function)),
         dominators(of.getResult<DominatorTreeAnalysis>(function)), layout(function.getDataLayout()) {}
 
-  /// Makes the accesses to an array in loops volatile, and notes that of each.
+  /// Makes the accesses to an array in loops volatile and tags each.
   void make_volatile(AllocaInst *array) {
     MDNode *note = MDNode::get(array->getContext(), {});
     SmallVector<Value *, 16> todo{array};
@@ -83,7 +84,7 @@ public:
       }
   }
 
-  /// Returns the arrays that are better kept in memory.
+  /// Returns the arrays to keep in memory.
   SmallSetVector<AllocaInst *, 4> find() {
     SmallSetVector<AllocaInst *, 4> found;
     for (Instruction &i : function.getEntryBlock())
@@ -107,11 +108,11 @@ public:
 private:
   struct Part {
     Instruction *at;
-    int64_t from, to; // bytes
+    int64_t from, to; // range of bytes
     bool store;
   };
 
-  /// Notes the accesses to an array, if its address goes nowhere else.
+  /// Records the accesses to an array if its address does not escape.
   void collect(AllocaInst *array) {
     std::optional<TypeSize> size = array->getAllocationSize(layout);
     if (!array->isStaticAlloca() || !size || size->isScalable())
@@ -145,7 +146,7 @@ private:
             return;
           parts.push_back({some, offset, offset + int64_t(length->getZExtValue()), some->getRawDest() == pointer});
         } else if (auto *intrinsic = dyn_cast<IntrinsicInst>(user); intrinsic && intrinsic->isLifetimeStartOrEnd()) {
-          // What was there before is not needed.
+          // The previous contents are dead.
           parts.push_back({intrinsic, 0, end, true});
         } else {
           return;
@@ -155,7 +156,7 @@ private:
     note(array, end, parts);
   }
 
-  /// Whether nothing is done with an address but to load from it and to store to it.
+  /// Returns true if an address is only loaded from and stored to.
   static bool is_accessed_only(Value *address) {
     return all_of(address->users(), [&](User *user) {
       auto *load = dyn_cast<LoadInst>(user);
@@ -172,7 +173,7 @@ private:
     return true;
   }
 
-  /// An element begins where an access does.
+  /// Splits the array into elements at the starts of its accesses.
   void note(AllocaInst *array, int64_t end, ArrayRef<Part> parts) {
     SmallVector<int64_t, 64> starts;
     for (const Part &part : parts)
@@ -212,11 +213,11 @@ private:
     return some;
   }
 
-  /// Returns, for each block, the elements whose value there is needed later.
+  /// Returns, for each block, the elements that are live at its start.
   DenseMap<BasicBlock *, SmallBitVector> live_at_start() {
     DenseMap<BasicBlock *, SmallBitVector> needed, written, live;
     for (auto &[block, here] : accesses) {
-      // In the order of the block.
+      // In program order.
       sort(here, [](const Access &a, const Access &b) { return a.at != b.at && a.at->comesBefore(b.at); });
       SmallBitVector need(elements.size()), write(elements.size());
       for (const Access &access : here) {
@@ -255,10 +256,10 @@ private:
 
 } // namespace
 
-/// Keeps such arrays of a module in memory until `ompvm_release`; returns 1 if there was one.
+/// Keeps such arrays of a module in memory until `ompvm_release`. Returns 1 if there was one.
 extern "C" int ompvm_keep_in_memory(LLVMModuleRef wrapped) {
   Module &module = *unwrap(wrapped);
-  std::optional<ompvm::Analyses> analyses; // which most modules do not need
+  std::optional<ompvm::Analyses> analyses; // not needed for most modules
   int found = 0;
   for (Function &f : module) {
     if (f.isDeclaration() || none_of(f.getEntryBlock(), [](Instruction &i) {
@@ -284,7 +285,7 @@ extern "C" int ompvm_keep_in_memory(LLVMModuleRef wrapped) {
   return found;
 }
 
-/// Erases what kept arrays in memory.
+/// Removes the calls and volatile flags that kept arrays in memory.
 extern "C" void ompvm_release(LLVMModuleRef wrapped) {
   Function *holder = unwrap(wrapped)->getFunction(HOLDER);
   if (!holder)

@@ -1,8 +1,8 @@
-// Tells `contain.rs` what LLVM is doing on this thread, and has LLVM and the C++ library call us where there is no
-// memory.
+// C++ side of `contain.rs`: reports what LLVM is doing on this thread, and diverts LLVM and the C++
+// library when memory runs out.
 //
-// LLVM keeps a list of the passes that run, with their functions, for the message of a crash. Its entries lie on
-// the stack of the thread, or of the coroutine that was left.
+// For crash messages LLVM keeps a list of running passes with their functions. Its entries lie on
+// the stack of the thread, or of the coroutine that was abandoned.
 
 #include <llvm-c/Core.h>
 #include <llvm/Support/ErrorHandling.h>
@@ -14,13 +14,13 @@
 
 using namespace llvm;
 
-/// Leaves the coroutine of this thread, or returns where there is none.
+/// Leaves this thread's coroutine, or returns if there is none.
 extern "C" void ompvm_out_of_memory();
 
-/// The innermost entry of what LLVM is doing. Async-signal-safe.
+/// Returns the innermost entry of LLVM's list. Async-signal-safe.
 extern "C" const void *ompvm_doing() { return SavePrettyStackState(); }
 
-/// Describes the entries between two, the innermost first, a line for each.
+/// Describes the entries between two, innermost first, one line each.
 extern "C" char *ompvm_describe_doing(const void *from, const void *to) {
   constexpr unsigned MOST = 12;
   std::string text;
@@ -31,10 +31,10 @@ extern "C" char *ompvm_describe_doing(const void *from, const void *to) {
   return LLVMCreateMessage(text.c_str());
 }
 
-/// Forgets what a coroutine that was left was doing.
+/// Unwinds the list past the entries of an abandoned coroutine.
 extern "C" void ompvm_restore_doing(const void *to) { RestorePrettyStackState(to); }
 
-/// Has LLVM call us where an allocation of the C library fails.
+/// Makes LLVM call `ompvm_out_of_memory` when an allocation of the C library fails.
 extern "C" void ompvm_handle_bad_alloc() {
   install_bad_alloc_error_handler([](void *, const char *, bool) {
     ompvm_out_of_memory();
@@ -42,10 +42,11 @@ extern "C" void ompvm_handle_bad_alloc() {
   });
 }
 
-/// The C++ library's `operator new`. Weak: it has this name only where the linker was told so (`build.rs`).
+/// The C++ library's `operator new`. Weak, because the linker defines the name only with `--wrap`
+/// (`build.rs`).
 extern "C" void *__real__Znwm(std::size_t size) __attribute__((weak));
 
-/// Stands before `operator new` for everything in the executable: LLVM cannot unwind an exception.
+/// Replaces `operator new` in the whole executable: LLVM cannot unwind an exception.
 extern "C" void *__wrap__Znwm(std::size_t size) {
   if (void *block = operator new(size, std::nothrow))
     return block;

@@ -1,13 +1,14 @@
-// Entering a function at the head of one of its loops, with the values of an interpreter's frame.
+// OSR entries: functions that continue at the head of a loop with the values of an interpreter
+// frame.
 //
-// What: the loop becomes a function of the frame. Where control leaves the loop, what is wanted
-// there is stored in the frame, and the interpreter goes on at that block: so the loop alone is
-// compiled, and soon done. Where that cannot be (the loop has more than one way in, or is left by an
-// exception, or allocates on the stack), all that can follow the head is compiled, to the
-// function's return. Code that was made quickly asks before each further round whether there is a better one,
-// and leaves at the head then: nothing but the head's own values changed since it was entered.
-// Why C++: loops and the repair of SSA form are there in LLVM's C++ interface only.
-// What not: which loops are worth it, and where values lie in the frame, is told.
+// The loop becomes a function of the frame. At its exits, the values that are live there are stored
+// in the frame, and the interpreter continues at that block. So only the loop is compiled, which is
+// quick. If that is impossible (the loop is irreducible, is left by an exception, or allocates on
+// the stack), everything that may follow the head is compiled, up to the function's return. Quick
+// code tests before each further iteration whether better code exists, and then leaves at the head,
+// where only the head's own values have changed since entry.
+//
+// The choice of loops and the locations of values in the frame are given by the caller.
 
 #include <llvm-c/Core.h>
 #include <llvm/ADT/MapVector.h>
@@ -28,11 +29,11 @@ using namespace llvm;
 
 namespace {
 
-/// How a value of the function is found in an interpreter's frame.
+/// Ways to recover a value from an interpreter frame; as `PlaceKind` in `shim.rs`.
 enum Kind : uint32_t {
-  Nowhere = 0, // it lives inside one block only
-  Slot = 1,    // its slot form is at `offset`
-  Derived = 2, // it is computed from its operands
+  Nowhere = 0, // the value lives within one block
+  Slot = 1, // its slot form is at `offset`
+  Derived = 2, // it is recomputed from its operands
   Address = 3, // it is the address `offset` of the frame
 };
 
@@ -41,10 +42,10 @@ struct Place {
   uint32_t offset;
 };
 
-/// What is given instead of a block where the function has returned.
+/// Returned instead of a block number if the function has returned.
 constexpr uint32_t Returned = -1;
 
-/// The type that a value's slot form has in memory; null when it has none that can be loaded.
+/// Returns the type of a value's slot form in memory; null if it cannot be loaded.
 Type *memoryType(Type *type) {
   LLVMContext &context = type->getContext();
   if (auto *integer = dyn_cast<IntegerType>(type)) {
@@ -74,7 +75,7 @@ class Entry {
   BasicBlock *head = nullptr;
   BasicBlock *entry = nullptr;
   ArrayRef<Place> places;
-  /// Whether it is left for better code.
+  /// True if the entry leaves for better code.
   bool yields;
   DenseMap<Value *, unsigned> number;
   DenseMap<BasicBlock *, unsigned> blockNumber;
@@ -95,7 +96,7 @@ public:
     return nullptr;
   }
 
-  /// A value as the interpreter has it, in the entry block.
+  /// Loads a value from the frame, in the entry block.
   Value *load(IRBuilder<> &b, Type *type, Place place) {
     Value *at = address(b, place.offset);
     if (place.kind == Address)
@@ -107,7 +108,7 @@ public:
     return memory == type ? v : b.CreateTrunc(v, type);
   }
 
-  /// Stores a value as the interpreter has it, in so many words, of which it may need fewer bytes.
+  /// Stores a value in slot form, which may be shorter than its words.
   bool store(IRBuilder<> &b, Value *v, Value *at) {
     Type *memory = memoryType(v->getType());
     if (!memory)
@@ -123,7 +124,7 @@ public:
     return n == number.end() ? Place{Nowhere, 0} : places[n->second];
   }
 
-  /// The value that an instruction had before the loop was entered.
+  /// Returns the value that an instruction had before the loop was entered.
   Value *before(Instruction *i) {
     auto known = values.find(i);
     if (known != values.end())
@@ -176,12 +177,13 @@ public:
     return true;
   }
 
-  /// What follows such a loop is compiled with it. Code that never leaves is not for one who wants to.
+  /// Handles a loop that cannot be left at its exits, so that everything after it is compiled, too.
+  /// Fails for quick code, which must be able to leave for better code.
   bool cannotLeave() {
     return !yields || fail("quick code could not be left for better code, which is made at once") != nullptr;
   }
 
-  /// Ends the function where the loop is left, if it can be. `false` says that something failed.
+  /// Ends the function at the loop's exits if possible. Returns false on failure.
   bool leaveAtExits(BasicBlock *block, const ValueToValueMapTy &map) {
     DominatorTree tree(old);
     LoopInfo loops(tree);
@@ -230,8 +232,9 @@ public:
     return !yields || yieldAtHead(inside);
   }
 
-  /// Ends the function where its loop goes round, if the flag is set. What the head wants of the loop are its
-  /// phis: every other value of the loop is made anew, and what came from before is still in the frame.
+  /// Ends the function at the back edges if the flag is set. Only the head's phis need storing:
+  /// every other value of the loop is recomputed, and values from before the loop are still in the
+  /// frame.
   bool yieldAtHead(const Blocks &inside) {
     for (BasicBlock *from : inside) {
       if (count(successors(from), head) != 1)
@@ -257,9 +260,9 @@ public:
     return true;
   }
 
-  /// The blocks outside a loop at whose beginning a value of the loop is wanted: later some instruction
-  /// reads its slot, or one that is computed from it wherever that one is wanted. The way there
-  /// does not lead through the loop, which would make the value anew.
+  /// Returns the blocks outside a loop at whose start a value of the loop is live: a later
+  /// instruction reads its slot, or that of a value derived from it. Paths through the loop, which
+  /// would recompute the value, do not count.
   Blocks wantedIn(Instruction *value, const Blocks &inside) {
     Blocks live;
     SmallVector<BasicBlock *, 16> todo;
@@ -301,7 +304,7 @@ public:
         return;
       map[&a] = v;
     }
-    // Ended for the time being; the branch to the loop takes its place.
+    // A temporary terminator; the branch to the loop replaces it.
     Instruction *end = b.CreateUnreachable();
     SmallVector<ReturnInst *, 8> returns;
     CloneFunctionInto(fresh, &old, map, CloneFunctionChangeType::LocalChangesOnly, returns);
@@ -383,7 +386,7 @@ public:
         updater.RewriteUse(*u);
     }
     removeUnreachableBlocks(*fresh);
-    // Lifetimes are those of allocas; the frame's memory has none.
+    // Lifetime markers apply to allocas; the frame's memory has none.
     SmallVector<Instruction *, 8> gone;
     for (Instruction &i : instructions(fresh))
       if (i.isLifetimeStartOrEnd() && !isa<AllocaInst>(i.getOperand(i.getNumOperands() - 2)))
@@ -436,10 +439,11 @@ public:
 
 } // namespace
 
-/// Makes `i32 name(ptr slots, ptr out, ptr flag)`, which goes on at the head of a loop of `function` with the
-/// values that an interpreter's frame holds. It gives the number of the block to go on at, with the
-/// values that are wanted there in the frame; or -1 when the function has returned, with the
-/// result's slot form at `out`. If it `yields`, it leaves at the head when the flag, an i32, is set.
+/// Creates `i32 name(ptr slots, ptr out, ptr flag)`, which continues at the head of a loop of
+/// `function` with the values that an interpreter frame holds. It returns the number of the block
+/// to continue at, with that block's live values in the frame, or -1 if the function has returned,
+/// with the result's slot form at `out`. With `yields`, it leaves at the head if the flag, an i32,
+/// is set.
 extern "C" LLVMValueRef ompvm_loop_entry(LLVMValueRef function, uint32_t block, const char *name,
                                          size_t length, uint32_t words, const Place *places,
                                          size_t count, bool yields, char **error) {

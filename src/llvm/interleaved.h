@@ -1,9 +1,9 @@
-// The shuffles around arrays of pairs, such as complex numbers.
+// Shuffles of vectors of pairs, such as complex numbers.
 //
-// A compiler that computes with several of them at a time takes two vectors of pairs apart, into the firsts and the
-// seconds, and mixes two vectors of results into two of pairs.
+// A compiler that computes with several pairs at a time deinterleaves two vectors of pairs into
+// first and second parts, and interleaves two result vectors into two vectors of pairs.
 //
-// What not: other numbers of parts than two.
+// Groups of more than two parts are not handled.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -16,7 +16,7 @@ inline unsigned length(llvm::Value *vector) {
   return llvm::cast<llvm::FixedVectorType>(vector->getType())->getNumElements();
 }
 
-/// The elements of two vectors in turn.
+/// Mask that interleaves two vectors of `length` elements.
 inline llvm::SmallVector<int, 16> mixed(unsigned length) {
   llvm::SmallVector<int, 16> mask;
   for (unsigned i = 0; i < length; i++)
@@ -24,7 +24,7 @@ inline llvm::SmallVector<int, 16> mixed(unsigned length) {
   return mask;
 }
 
-/// Two vectors of equal length next to each other.
+/// Mask that concatenates two vectors of `length` elements.
 inline llvm::SmallVector<int, 16> in_a_row(unsigned length) {
   llvm::SmallVector<int, 16> mask;
   for (unsigned i = 0; i < 2 * length; i++)
@@ -32,19 +32,20 @@ inline llvm::SmallVector<int, 16> in_a_row(unsigned length) {
   return mask;
 }
 
-/// Whether shuffles are of the same two vectors, each as long as what they make.
+/// Returns true if two shuffles have the same two operands, each as long as the result.
 inline bool of_the_same(llvm::ShuffleVectorInst *a, llvm::ShuffleVectorInst *b) {
   return a->getOperand(0) == b->getOperand(0) && a->getOperand(1) == b->getOperand(1) &&
          a->getType() == a->getOperand(0)->getType() && b->getType() == a->getType();
 }
 
-/// Whether a shuffle mixes two vectors into one of twice the length.
+/// Returns true if a shuffle interleaves two vectors into one of twice the length.
 inline bool mixes(llvm::ShuffleVectorInst *shuffle) {
   return length(shuffle) == 2 * length(shuffle->getOperand(0)) &&
          shuffle->getShuffleMask() == llvm::ArrayRef<int>(mixed(length(shuffle->getOperand(0))));
 }
 
-/// Whether two shuffles mix two vectors, the first one their first halves.
+/// Returns true if two shuffles interleave two vectors, `a` their first halves and `b` their
+/// second.
 inline bool mix(llvm::ShuffleVectorInst *a, llvm::ShuffleVectorInst *b) {
   if (!of_the_same(a, b))
     return false;
@@ -53,13 +54,13 @@ inline bool mix(llvm::ShuffleVectorInst *a, llvm::ShuffleVectorInst *b) {
   return a->getShuffleMask() == order.take_front(length(a)) && b->getShuffleMask() == order.drop_front(length(a));
 }
 
-/// Whether two shuffles are of a vector of twice their length.
+/// Returns true if two shuffles have one operand of twice their length.
 inline bool of_one(llvm::ShuffleVectorInst *a, llvm::ShuffleVectorInst *b) {
   return a->getOperand(0) == b->getOperand(0) && a->getType() == b->getType() &&
          length(a->getOperand(0)) == 2 * length(a);
 }
 
-/// Whether two shuffles are the halves of a vector.
+/// Returns true if two shuffles are the first and second half of a vector.
 inline bool halves(llvm::ShuffleVectorInst *a, llvm::ShuffleVectorInst *b) {
   auto all = in_a_row(length(a));
   llvm::ArrayRef<int> order(all);
@@ -67,7 +68,7 @@ inline bool halves(llvm::ShuffleVectorInst *a, llvm::ShuffleVectorInst *b) {
          b->getShuffleMask() == order.drop_front(length(a));
 }
 
-/// Which part of the pairs in two vectors a shuffle takes, 0 or 1.
+/// Returns the part of the pairs in two vectors that a shuffle extracts, 0 or 1.
 inline std::optional<unsigned> part(llvm::ShuffleVectorInst *shuffle) {
   for (unsigned part = 0; part < 2; part++) {
     llvm::SmallVector<int, 16> mask;
@@ -79,7 +80,7 @@ inline std::optional<unsigned> part(llvm::ShuffleVectorInst *shuffle) {
   return std::nullopt;
 }
 
-/// Pairs of these parts of pairs.
+/// Returns pairs made of the parts `first` and `second` of other pairs.
 inline llvm::Value *taken(llvm::IRBuilder<> &build, llvm::Value *pairs, unsigned first, unsigned second) {
   if (first == 0 && second == 1)
     return pairs;
@@ -89,7 +90,7 @@ inline llvm::Value *taken(llvm::IRBuilder<> &build, llvm::Value *pairs, unsigned
   return build.CreateShuffleVector(pairs, mask);
 }
 
-/// Pairs in which one part is from the one and the other part from the other.
+/// Returns pairs with the first parts of one vector and the second parts of the other.
 inline llvm::Value *blended(llvm::IRBuilder<> &build, llvm::Value *firsts, llvm::Value *seconds) {
   llvm::SmallVector<int, 16> mask;
   for (unsigned i = 0; i < length(firsts); i++)
@@ -97,7 +98,7 @@ inline llvm::Value *blended(llvm::IRBuilder<> &build, llvm::Value *firsts, llvm:
   return build.CreateShuffleVector(firsts, seconds, mask);
 }
 
-/// Pairs with the sign of one part changed.
+/// Returns pairs with the sign of one part flipped.
 inline llvm::Value *signs(llvm::IRBuilder<> &build, llvm::Value *pairs, unsigned part) {
   auto *type = llvm::cast<llvm::VectorType>(pairs->getType());
   auto *integer = llvm::cast<llvm::VectorType>(llvm::VectorType::getInteger(type));

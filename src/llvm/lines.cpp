@@ -1,15 +1,16 @@
-// Puts the stores of a loop that go to one line of the cache behind each other.
+// Clusters the stores of a loop that go to one cache line.
 //
-// A processor hands its stores to the cache in their order. Where the lines are not in the first level, a store to
-// another line than the one before it waits for that line, and so does the next, which goes back to the first: a loop
-// that writes half a line to each of two arrays in turn took 3.0 to 3.5 ns for 64 bytes, one that writes whole lines
-// 1.8 (FT's butterflies, 128 KiB, Intel Emerald Rapids; on AMD's Zen 4 both take the same). Loops whose iterations
+// A processor commits its stores to the cache in program order. If the lines are not in the first
+// level, a store to another line than the previous one waits for that line, and the next store,
+// back to the first line, waits again: loops that alternately write half a line to each of two
+// arrays are slower on Intel's processors than loops that write whole lines. Loops whose iterations
 // write too little for that are unrolled before (`unroll.cpp`).
 //
-// How: in loops of one block, stores of vectors to neighbouring places move down to the last of those that make up a
-// line, where nothing in between can tell.
+// In loops of one block, vector stores to adjacent locations sink to the last store of their line
+// if no instruction in between can observe it.
 //
-// What not: no load moves; where lines begin is not known, arrays begin at one (`native/prepare.rs`).
+// Loads do not move. The alignment of lines is not known; arrays begin at one
+// (`native/prepare.rs`).
 
 #include "analyses.h"
 #include "places.h"
@@ -26,11 +27,11 @@ using namespace ompvm;
 
 namespace {
 
-/// Bytes of a line.
+/// Size of a cache line, in bytes.
 constexpr int64_t LINE = 64;
-/// Bytes of the least store that is worth a move.
+/// Size of the smallest store that is worth a move, in bytes.
 constexpr int64_t LEAST = 16;
-/// The longest loop, in instructions.
+/// Size of the longest loop, in instructions.
 constexpr unsigned LONGEST = 400;
 
 struct Part {
@@ -38,7 +39,7 @@ struct Part {
   StoreInst *store;
 };
 
-/// Whether nothing can tell that a store is made where a later one is.
+/// Returns true if no instruction can observe that a store is made where a later one is.
 bool sinks(StoreInst *store, StoreInst *to, AAResults &aliases) {
   MemoryLocation moved = MemoryLocation::get(store);
   for (Instruction *i = store->getNextNode(); i != to; i = i->getNextNode())
@@ -48,7 +49,8 @@ bool sinks(StoreInst *store, StoreInst *to, AAResults &aliases) {
   return true;
 }
 
-/// Moves the stores of a line to the last of them, the farthest last so that none has to pass another one.
+/// Sinks the stores of a line to the last of them. Later stores go first, so that none has to pass
+/// another one.
 void gather(MutableArrayRef<Part> line, AAResults &aliases) {
   sort(line, [](auto &a, auto &b) { return b.store->comesBefore(a.store); });
   StoreInst *to = line.front().store;

@@ -1,15 +1,14 @@
-// Puts the loads of a loop over gathered values in the order of their need.
+// Hoists the index loads of loops over gathered values.
 //
-// In a product of a sparse matrix and a vector an index is loaded, what it names is loaded and multiplied, and the
-// sum waits for the sum before. The sum's additions are the time the loop takes, provided that what they add is there.
-// Unrolled by two, the second index and its factor are loaded behind the first addition. Of nine orders of the same
-// eight instructions, written by hand, those in which both of these loads come behind the first multiplication take
-// 3 to 7 percent longer than the others (Intel's Granite Rapids; four of them again on Emerald Rapids, 5 to 9). With
-// all indices first, then what else has its address, then the rest, CG of the NAS benchmarks takes 6 percent
-// less, and HPCCG (Mantevo), unrolled by eight, 7. LLVM's scheduler leaves the order as it comes.
+// In a product of a sparse matrix and a vector, an index is loaded, the value it refers to is
+// loaded and multiplied, and each addition waits for the previous sum. The additions bound the
+// loop, provided that their operands arrive in time. Unrolled by two, the second index and its
+// factor are loaded after the first addition, which is slower than any order that loads indices
+// early. This pass puts all indices first, then the loads whose addresses are known, then the rest.
+// LLVM's scheduler keeps the order it is given.
 //
-// What not: loops of more than one block; such with stores or calls, over which no load goes; very long ones, for
-// LLVM numbers a block's instructions anew behind each move.
+// It skips loops of more than one block, loops with stores or calls, over which no load moves, and
+// very long ones, since LLVM renumbers a block's instructions after each move.
 
 #include <llvm-c/Core.h>
 #include <llvm/Analysis/ValueTracking.h>
@@ -21,21 +20,22 @@ using namespace llvm;
 
 namespace {
 
-/// The fewest loads through another one, and the most others that are put together: each takes a register.
+/// Fewest gathers for which the pass acts, and most known loads that are hoisted together: each
+/// takes a register.
 constexpr unsigned FEW = 2, MOST = 8;
-/// The most of these others in a loop.
+/// Most known loads in a loop.
 constexpr unsigned LONGEST = 64;
 
 /// A block that is a loop.
 class Loads {
   BasicBlock &block;
-  /// What is computed from a load of this iteration.
+  /// Values computed from loads of this iteration.
   SmallPtrSet<Value *, 16> behind;
-  /// Loads whose addresses are known at the iteration's start.
+  /// Loads whose addresses are known at the start of the iteration.
   SmallVector<LoadInst *, 8> known;
-  /// Those through which others find their addresses.
+  /// Known loads that gathers compute their addresses from.
   SmallPtrSet<Value *, 8> indices;
-  /// What was moved, and before what the next is moved.
+  /// Moved instructions, and the instruction before which the next one is placed.
   SmallPtrSet<Value *, 16> moved;
   Instruction *to = nullptr;
 
@@ -64,7 +64,7 @@ private:
     return i && i->getParent() == &block && !isa<PHINode>(i);
   }
 
-  /// Notes the loads that a value is computed from.
+  /// Records the loads that a value is computed from.
   void trace(Value *value) {
     SmallVector<Value *, 8> todo{value};
     SmallPtrSet<Value *, 16> seen;
@@ -101,7 +101,8 @@ private:
     return gathers >= FEW && known.size() <= LONGEST;
   }
 
-  /// Moves an instruction to the end of those that were moved, and before it what it is computed from.
+  /// Moves an instruction, preceded by the instructions that it is computed from, after those moved
+  /// before.
   void raise(Instruction *i) {
     for (Value *v : i->operands())
       if (computed(v) && !moved.contains(v) && !cast<Instruction>(v)->comesBefore(to))
@@ -116,7 +117,7 @@ private:
 
 } // namespace
 
-/// Does so in a module's loops.
+/// Reorders loads in a module's loops.
 extern "C" void ompvm_loads(LLVMModuleRef wrapped) {
   for (Function &f : *unwrap(wrapped))
     for (BasicBlock &block : f)

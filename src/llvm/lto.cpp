@@ -1,12 +1,12 @@
-// Bitcode that was written for link-time optimisation: files of several modules, and intrinsics that
-// a linker would have replaced.
+// Support for bitcode written for link-time optimization: files of several modules, and intrinsics
+// that a linker would have replaced.
 //
-// A file of `-flto=thin -fsplit-lto-unit` (also of `-funified-lto`) holds a module with the code and
-// one with the virtual tables. They are linked as a linker would. `llvm.type.checked.load`
-// of `-fvirtual-function-elimination` becomes the load that it stands for, and the check holds:
-// no table was eliminated, and control-flow integrity is not checked here.
+// A file of `-flto=thin -fsplit-lto-unit` (also of `-funified-lto`) holds one module with the code
+// and one with the virtual tables, which are linked as a linker would. `llvm.type.checked.load` of
+// `-fvirtual-function-elimination` becomes the load that it stands for, and its check is true: no
+// table was eliminated, and control-flow integrity is not checked here.
 //
-// What not: no optimisation across modules; index and summary are ignored.
+// Nothing is optimized across modules; index and summary are ignored.
 
 #include <llvm-c/Core.h>
 #include <llvm/Bitcode/BitcodeReader.h>
@@ -19,8 +19,8 @@ using namespace llvm;
 
 static char *message(const Twine &text) { return LLVMCreateMessage(text.str().c_str()); }
 
-/// Leaves out of a module's assembly what splitting it added: other names of its local symbols, for
-/// assembly that uses them.
+/// Removes from a module's assembly the lines that splitting added: further names of its local
+/// symbols, for assembly that uses them.
 static void forget_conditional_names(Module &module) {
   std::string kept;
   SmallVector<StringRef> lines;
@@ -60,9 +60,8 @@ extern "C" LLVMModuleRef ompvm_read_modules(LLVMContextRef context, const char *
   return wrap(whole.release());
 }
 
-/// Replaces checked loads in the functions that have been read. The intrinsic that their relative
-/// form needs is declared in any case, so that functions have the same numbers whatever has been
-/// read.
+/// Replaces checked loads in the functions read so far. The intrinsic for their relative form is
+/// declared in any case, so that function numbers do not depend on what has been read.
 extern "C" void ompvm_lower_checked_loads(LLVMModuleRef wrapped) {
   Module &module = *unwrap(wrapped);
   for (Intrinsic::ID id :

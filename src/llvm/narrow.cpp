@@ -1,21 +1,23 @@
-// Loops in two versions: one whose divisions have 32 bits.
+// Index narrowing: versions loops so that their divisions have 32 bits.
 //
-// A collapsed loop counts in 64 bits, and each iteration finds its indices by dividing. A GPU divides 64
-// bits by a hundred instructions; asked whether 32 would do, which LLVM's code generator asks at each
-// division, what follows the question has to wait. Here it is asked once, before the loop: whether its
-// first and last number, its step and the divisors are small. Then all numbers in it that are quotients
-// and remainders of the counter are, and so is the counter. Neither do indices that they become by adding
-// a constant overflow, so that what is computed from them in 64 bits can be shared: the places of a row,
-// of the one before and of the one behind it.
+// A collapsed loop counts in 64 bits, and each iteration recovers its indices by division. A GPU
+// divides 64 bits with a hundred instructions. LLVM's code generator tests at each division whether
+// 32 bits would do, and dependent instructions wait for that test. This pass tests once, before the
+// loop, whether its bounds, step and divisors are small. Then so are the induction variable and all
+// quotients and remainders of it. Indices derived from them by adding a constant do not overflow
+// either, so 64-bit values computed from them (the addresses of a row and of its neighbors) can be
+// shared.
 //
-// The divisors do not change in the loop. So the reciprocal of each is computed before it, by one division, and
-// an iteration multiplies, and corrects by one (Granlund and Montgomery, PLDI 1994, with a remainder in place of
-// a second word). A GPU's own division takes five times as long: it converts to floating point and back each time.
+// The divisors are loop-invariant, so the reciprocal of each is computed once, by one division, and
+// an iteration multiplies and corrects by at most one (Granlund and Montgomery, PLDI 1994, with a
+// remainder in place of a second word). A GPU's own 32-bit division takes several times as long: it
+// converts to floating point and back each time.
 //
-// Why that is right: the loop goes on while the next number is at most the last one; small numbers add up
-// without overflow, and whether they are compared as signed or not is the same.
+// This is sound because the loop continues while the next value is at most the last one; small
+// numbers add up without overflow, and signed and unsigned comparisons of them agree.
 //
-// What not: loops whose iterations wait for each other, or that are large; counters that start below zero.
+// Large loops, loops with convergent calls, and induction variables that start below zero are left
+// alone.
 
 #include "versions.h"
 
@@ -35,21 +37,21 @@ using namespace llvm::PatternMatch;
 
 namespace {
 
-/// The largest loop that is copied, in instructions.
+/// Largest loop that is copied, in instructions.
 constexpr unsigned LARGEST = 600;
-/// Numbers below are small: the sum of two is one of 32 bits, of either sign.
+/// Exclusive bound of small numbers: the sum of two fits in a signed 32-bit integer.
 constexpr uint64_t SMALL = 1ull << 30;
 
-/// A loop that counts.
+/// A counted loop.
 struct Counting {
   PHINode *counter = nullptr;
   Instruction *next = nullptr;
   Value *first = nullptr, *step = nullptr;
-  // Where passes found out more on some ways through an iteration, there are several names for it.
+  // Passes that learned more on some paths of an iteration leave several names for it.
   SmallVector<Value *, 2> last;
 };
 
-/// What is known before a loop that a value may be; nothing where it may be something else.
+/// Returns the loop-invariant values that a value may be; empty if it may be something else.
 SmallVector<Value *, 2> choices(const Loop *loop, Value *value) {
   SmallVector<Value *, 2> found;
   SmallVector<Value *, 4> open{value};
@@ -83,7 +85,7 @@ bool divides(const Instruction &i) {
   }
 }
 
-/// How it counts, if it does in 64 bits up to a number that is known before.
+/// Recognizes a loop that counts in 64 bits up to a loop-invariant bound.
 Counting counting(const Loop *loop) {
   BasicBlock *before = loop->getLoopPreheader(), *latch = loop->getLoopLatch();
   auto *end = latch ? dyn_cast<BranchInst>(latch->getTerminator()) : nullptr;
@@ -113,7 +115,7 @@ Counting counting(const Loop *loop) {
   return {};
 }
 
-/// What of a loop is computed from its counter by division.
+/// Returns the instructions that compute quotients and remainders of the induction variable.
 SmallVector<Instruction *, 8> parts(const Loop *loop, const Counting &counting) {
   SmallVector<Instruction *, 8> found;
   SmallPtrSet<Value *, 8> small;
@@ -127,7 +129,7 @@ SmallVector<Instruction *, 8> parts(const Loop *loop, const Counting &counting) 
         continue;
       Value *whole = nullptr, *by = nullptr;
       bool quotient = divides(*i) && small.contains(i->getOperand(0)) && loop->isLoopInvariant(i->getOperand(1));
-      // What compilers make of a remainder whose quotient is there.
+      // A remainder expressed by its quotient, as compilers rewrite it.
       bool remainder = match(i, m_Sub(m_Value(whole), m_c_Mul(m_Value(by), m_Value()))) && small.contains(whole) &&
                        wide(i) && [&] {
                          auto *product = cast<Instruction>(i->getOperand(1));
@@ -142,13 +144,13 @@ SmallVector<Instruction *, 8> parts(const Loop *loop, const Counting &counting) 
                          }
                          return false;
                        }();
-      // The way into the loop has asked for its number already: it is one.
+      // Entering the loop has already branched on the frozen value, so it is not poison.
       bool same = isa<FreezeInst>(i) && wide(i);
       if (quotient || remainder || same) {
         small.insert(i);
         found.push_back(i);
         open.push_back(i);
-        // A remainder may have been looked at before its quotient was known.
+        // A remainder may have been visited before its quotient was known.
         if (auto *again = dyn_cast<Instruction>(of))
           open.push_back(again);
       }
@@ -184,7 +186,7 @@ public:
   }
 
 private:
-  /// Has divisors that do not change be out of the loop, if they were only told to be some number there.
+  /// Hoists loop-invariant divisors that are merely frozen inside the loop.
   static void hoist(Loop *loop) {
     Instruction *end = loop->getLoopPreheader() ? loop->getLoopPreheader()->getTerminator() : nullptr;
     for (BasicBlock *block : loop->blocks())
@@ -193,7 +195,7 @@ private:
           i.moveBefore(end->getIterator());
   }
 
-  /// The outermost loops that qualify.
+  /// Collects the outermost loops that qualify.
   void collect(Loop *loop, SmallVectorImpl<Loop *> &chosen) {
     if (qualifies(loop))
       chosen.push_back(loop);
@@ -234,7 +236,8 @@ private:
     SmallSetVector<Value *, 8> asked;
     asked.insert_range(how.last);
     asked.insert(how.step);
-    // The first number is each thread's own: asking for it where it is known would part threads.
+    // The first value differs between threads: testing it where its bound is known would make
+    // threads diverge.
     if (none_of(how.last, [&](Value *last) {
           return evolution.isLoopEntryGuardedByCond(loop, CmpInst::ICMP_ULE, evolution.getSCEV(how.first),
                                                     evolution.getSCEV(last));
@@ -253,15 +256,15 @@ private:
     evolution.forgetAllLoops();
   }
 
-  /// A quotient of a small number by a divisor that does not change, and its remainder.
+  /// Quotient and remainder of a small number by a loop-invariant divisor.
   struct Divided {
     Value *quotient, *remainder;
   };
 
   /// Divides by multiplying with the reciprocal.
   ///
-  /// With r = floor((2^32 - 1) / d), n * r / 2^32 is at most n / d and, for n below 2^31, at least n / d - 1. So
-  /// the quotient that it rounds down to is right or one too small.
+  /// With r = floor((2^32 - 1) / d), n * r / 2^32 is at most n / d and, for n below 2^31, at least
+  /// n / d - 1. So the quotient that it rounds down to is right or one too small.
   static Divided divide(IRBuilder<> &build, Value *number, Value *divisor, Value *reciprocal) {
     Value *quotient = build.CreateIntrinsic(Intrinsic::nvvm_mulhi_ui, {number, reciprocal});
     Value *rest = build.CreateSub(number, build.CreateMul(quotient, divisor));
@@ -270,11 +273,12 @@ private:
             build.CreateSelect(less, build.CreateSub(rest, divisor), rest)};
   }
 
-  /// Has the version that runs where the guard holds compute in 32 bits; `before` is the end of the block before it.
+  /// Rewrites the guarded version to 32 bits; `before` is the end of the block before it.
   void narrow(const Counting &how, ArrayRef<Instruction *> small, Instruction *before) {
     Type *word = Type::getInt32Ty(f.getContext());
     DenseMap<Value *, std::pair<Value *, Value *>> reciprocals;
-    // The divisor in 32 bits, and its reciprocal. A divisor of zero that no iteration divides by does no harm.
+    // Returns the divisor in 32 bits and its reciprocal. A zero divisor that no iteration divides
+    // by is harmless.
     auto reciprocal = [&](Value *divisor) {
       auto &known = reciprocals[divisor];
       if (!known.first) {
@@ -321,11 +325,11 @@ private:
     indices(counter);
   }
 
-  /// Has numbers of 32 bits that are a small number and a constant, made 64 bits wide, be computed so.
+  /// Rewrites 32-bit sums of a small number and a constant, extended to 64 bits, as 64-bit sums.
   void indices(Value *small) {
     SmallVector<std::pair<Instruction *, Value *>, 8> made;
     for (User *user : small->users()) {
-      // The number in the upper half, and shifted back, or less far to be multiplied.
+      // The number shifted to the upper half, and back, or back by less to multiply it.
       if (match(user, m_Shl(m_Specific(small), m_SpecificInt(32)))) {
         back(user, small, 0, made);
         const APInt *more;
@@ -376,7 +380,7 @@ private:
 
 } // namespace
 
-/// Gives loops of a module that divide what they count a version that does so in 32 bits.
+/// Versions a module's loops that divide their induction variable.
 extern "C" void ompvm_narrow(LLVMModuleRef module) {
   for (Function &f : *unwrap(module))
     if (!f.isDeclaration())

@@ -1,24 +1,25 @@
-// Packs pairs of vectors into vectors of twice the length.
+// Vector re-packing: packs pairs of vectors into vectors of twice the length.
 //
-// What comes in was vectorised by clang for registers of 128 bits, and LLVM's passes take such code as it
-// is: they pack scalars only (their own repacking, `-slp-revec`, is an experiment that ends the process
-// on some input). Straight-line code over the lines of a block, which is what solvers have after all small
-// loops are unrolled, then executes two instructions where this processor needs one.
+// The input was vectorized by clang for 128-bit registers, and LLVM's passes do not widen it: they
+// pack scalars only (their own repacking, `-slp-revec`, is experimental and aborts on some input).
+// Straight-line code over the rows of a block, as solvers have it after small loops are unrolled,
+// then executes two instructions where this processor needs one.
 //
-// How: two stores of vectors to adjacent places are the root of a tree, its nodes pairs of like
-// instructions, its leaves pairs of adjacent loads, or what is put together from two vectors. Where
-// that saves instructions, each pair becomes one instruction at the place of the later of the two, so that
-// the operands of both are there. An access to memory moves to the other of its pair only where nothing between
-// them can tell.
+// Two vector stores to adjacent locations are the root of a tree. Its nodes are pairs of like
+// instructions; its leaves are pairs of adjacent loads, or values joined from two vectors. If the
+// tree saves instructions, each pair becomes one instruction at the position of the later of the
+// two, where the operands of both are available. A memory access moves to the other of its pair
+// only if no instruction in between can observe it.
 //
-// Complex numbers come in with their parts apart: shuffles take them out of what was loaded, and mix what is
-// stored. There the halves of a wide vector are its firsts and its seconds, in turn (`Node::mix`), which is the order
-// that memory has, and most of the shuffles go. Where the two parts have a sum and a difference, both are computed
-// (x86 has one instruction for that); where one has a sign that the other has not, a factor takes it, which
-// costs nothing if it is the same in all iterations.
+// Complex numbers arrive with separate parts: shuffles deinterleave them after loads and interleave
+// them before stores. There a wide vector holds its two operands interleaved (`Node::mix`), which
+// is the order in memory, and most shuffles disappear. If one part is a sum and the other a
+// difference, both are computed (x86 has one instruction for that). If only one part is negated, a
+// factor takes the sign, which is free if the factor is loop-invariant.
 //
-// What not: no reordering of arithmetic, each element is computed as it was; nothing across blocks; no load
-// that would have to wait for two smaller stores right before it; no sums of vectors kept over iterations.
+// Arithmetic is not reordered: each element is computed as before. Nothing is packed across blocks.
+// A load that would have to wait for two smaller stores shortly before it is not widened, and
+// neither are vector sums carried over iterations.
 
 #include "analyses.h"
 #include "interleaved.h"
@@ -47,42 +48,42 @@ using namespace ompvm;
 
 namespace {
 
-/// How far two instructions of a pair may be apart, in instructions.
+/// Largest distance of a pair, in instructions.
 constexpr unsigned FAR = 400;
-/// How many instructions before a load are asked for smaller stores of the same memory.
+/// Number of instructions before a load that are searched for smaller stores to its memory.
 constexpr unsigned RECENT = 200;
-/// The deepest tree, and the most nodes.
+/// Largest depth of a tree, and most nodes.
 constexpr unsigned DEEPEST = 24, MOST = 128;
-/// How often a tree is built again without nodes that turned out not to be possible.
+/// Number of times that a tree is rebuilt without impossible nodes.
 constexpr unsigned TRIES = 6;
-/// Fewest instructions that a tree has to save.
+/// Fewest instructions that a tree must save.
 constexpr int WORTH = 2;
 
 enum class Kind {
-  Same,   // one instruction for two
-  Load,   // one load for two
-  Twice,  // both are the same value
-  Halves, // both are from the same vector, of twice the length
-  Passed, // shuffles, the second of which takes up what the first ends with
-  Mixed,  // shuffles that make pairs of firsts and seconds
-  Parted, // shuffles that take pairs apart, into firsts and seconds
-  Signed, // the same but for the sign of one
-  Joined, // both stay as they are, and are put together
+  Same, // one instruction for two
+  Load, // one load for two
+  Twice, // both are the same value
+  Halves, // both are halves of one vector of twice the length
+  Passed, // shuffles, the second of which begins with the operand that the first ends with
+  Mixed, // shuffles that interleave first and second parts
+  Parted, // shuffles that deinterleave pairs into first and second parts
+  Signed, // the same except for the sign of one
+  Joined, // both stay as they are and are joined
 };
 
-/// Costs of mixing two vectors of 128 bits, in instructions.
+/// Cost of interleaving two 128-bit vectors, in instructions.
 constexpr int MIXING = 3;
 
 struct Node {
   Node(Value *first, Value *second, bool mix) : first(first), second(second), mix(mix) {}
 
   Value *first, *second;
-  bool mix; // the elements of the two in turn, and not one behind the other
+  bool mix; // the elements of the two are interleaved, not concatenated
   Kind kind = Kind::Joined;
-  std::optional<unsigned> sign; // whose sign changes
-  unsigned parts[2] = {};       // what of pairs that were taken apart
-  SmallVector<Instruction *, 4> gone; // what nobody needs any more
-  bool up = false; // the wide load is where the earlier of the two was
+  std::optional<unsigned> sign; // the operand whose sign changes
+  unsigned parts[2] = {}; // the parts taken from deinterleaved pairs
+  SmallVector<Instruction *, 4> gone; // instructions that become dead
+  bool up = false; // the wide load is at the position of the earlier of the two
   SmallVector<unsigned, 3> operands;
   Value *wide = nullptr;
 };
@@ -97,7 +98,7 @@ public:
 
   bool run() {
     bool changed = false;
-    // By what their places are counted from, in the order of the block.
+    // By base of their locations, in the order of the block.
     using From = std::tuple<Value *, Value *, int64_t>;
     MapVector<From, SmallVector<std::pair<int64_t, StoreInst *>, 8>> stores;
     for (Instruction &i : block)
@@ -133,12 +134,12 @@ private:
   std::vector<Node> nodes;
   DenseMap<std::pair<Pair, unsigned>, unsigned> known;
   DenseSet<Pair> refused;
-  DenseSet<Value *> shared; // loads that are in two pairs; they stay for who is no member of the tree
+  DenseSet<Value *> shared; // loads in two pairs; they stay for users outside the tree
   StoreInst *roots[2] = {};
 
   int64_t size(Value *value) { return layout.getTypeStoreSize(value->getType()); }
 
-  /// Whether two of a type fill one register at most and nothing lies between their elements.
+  /// Returns true if two vectors of a type fit in one register and their elements are contiguous.
   bool fits(Type *type) {
     auto *vector = dyn_cast<FixedVectorType>(type);
     if (!vector)
@@ -152,8 +153,8 @@ private:
   static Instruction *earlier(Instruction *a, Instruction *b) { return a->comesBefore(b) ? a : b; }
   static Instruction *later(Instruction *a, Instruction *b) { return a->comesBefore(b) ? b : a; }
 
-  /// Whether nothing between two accesses can tell that the earlier is made where the later is, or, if `up`,
-  /// the later where the earlier is.
+  /// Returns true if no instruction between two accesses can observe that the earlier access moves
+  /// to the later one, or, with `up`, the later to the earlier.
   bool moves(Instruction *a, Instruction *b, bool up) {
     Instruction *from = earlier(a, b), *to = later(a, b);
     MemoryLocation moved = MemoryLocation::get(up ? to : from);
@@ -162,12 +163,12 @@ private:
     for (Instruction *i = from->getNextNode(); i != to; i = i->getNextNode()) {
       if (++steps > FAR)
         return false;
-      // A store that is left out, or a load made too early, where execution ends in between.
+      // If execution ends in between, a store would be lost or a load executed too early.
       if ((store || up) && !isGuaranteedToTransferExecutionToSuccessor(i))
         return false;
       if (!i->mayReadOrWriteMemory())
         continue;
-      // A root's own stores will be behind all loads of the tree.
+      // The root's own stores will follow all loads of the tree.
       if (!store && !up && (i == roots[0] || i == roots[1]))
         continue;
       ModRefInfo can = aliases.getModRefInfo(i, moved);
@@ -177,7 +178,7 @@ private:
     return true;
   }
 
-  /// Whether a load of two vectors at the place of one would wait for smaller stores.
+  /// Returns true if a load of both vectors, executed at `before`, would wait for smaller stores.
   bool just_stored(LoadInst *first, Instruction *before) {
     Place at = place(layout, first->getPointerOperand());
     int64_t whole = size(first) * 2;
@@ -199,7 +200,7 @@ private:
     return low.from_where(high) && high.offset - low.offset == size(a);
   }
 
-  /// What a pair of operands promises.
+  /// Rates how well a pair of operands would pack.
   int promise(Value *a, Value *b, bool mix) {
     if (a == b || (isa<Constant>(a) && isa<Constant>(b)))
       return 2;
@@ -220,15 +221,15 @@ private:
 
   static bool sum(Instruction *i) { return i->getOpcode() == Instruction::FAdd || i->getOpcode() == Instruction::FSub; }
 
-  /// Whether one instruction of twice the length does what both do; of what is mixed, a sum and a difference count as
-  /// one, too.
+  /// Returns true if one instruction of twice the length computes both; for interleaved vectors, a
+  /// sum and a difference also match.
   bool alike(Instruction *a, Instruction *b, bool mix) {
     if (mix && sum(a) && sum(b))
       return true;
     if (!a->isSameOperationAs(b, Instruction::CompareIgnoringAlignment | Instruction::CompareUsingIntersectedAttrs))
       return false;
     if (auto *shuffle = dyn_cast<ShuffleVectorInst>(a)) {
-      // Within 128 bits: what goes across costs more than it saves.
+      // Within 128 bits: shuffles across lanes cost more than they save.
       Type *type = shuffle->getOperand(0)->getType();
       return !mix && fits(type) && fits(a->getType()) &&
              shuffle->getShuffleMask() == cast<ShuffleVectorInst>(b)->getShuffleMask();
@@ -243,7 +244,7 @@ private:
           return false;
         if (isVectorIntrinsicWithScalarOpAtArg(id, i, nullptr) && mine != its)
           return false;
-        // Calls are named by their first type only where all are that one.
+        // Intrinsics are mangled by their first type only if all types are equal.
         if (mine->getType()->isVectorTy() && mine->getType() != call->getType())
           return false;
       }
@@ -257,7 +258,7 @@ private:
     return a->isBinaryOp() || a->isUnaryOp() || a->isCast() || isa<CmpInst>(a);
   }
 
-  /// Whether two shuffles are of three vectors in a row.
+  /// Returns true if two shuffles take three consecutive vectors.
   bool passes(Instruction *a, Instruction *b) {
     auto *first = dyn_cast<ShuffleVectorInst>(a), *second = dyn_cast<ShuffleVectorInst>(b);
     return first && second && first->getType() == second->getType() && fits(first->getType()) &&
@@ -266,7 +267,7 @@ private:
            isa<LoadInst>(first->getOperand(1)) && isa<LoadInst>(second->getOperand(1));
   }
 
-  /// What two shuffles are to each other; whether they are anything.
+  /// Classifies a pair of shuffles. Returns false if they do not match.
   bool shuffles(unsigned me, ShuffleVectorInst *a, ShuffleVectorInst *b, unsigned depth) {
     if (nodes[me].mix) {
       if (!part(a) || !part(b) || !(of_one(a, b) || of_the_same(a, b)))
@@ -307,13 +308,14 @@ private:
     return nodes[me].kind == Kind::Halves;
   }
 
-  /// Whether an instruction's first two operands are factors, either of which gives the product its sign.
+  /// Returns true if an instruction's first two operands are factors, either of which can carry the
+  /// product's sign.
   static bool multiplies(Instruction *i) {
     auto *call = dyn_cast<IntrinsicInst>(i);
     return i->getOpcode() == Instruction::FMul || (call && call->getIntrinsicID() == Intrinsic::fma);
   }
 
-  /// Leaves out negations of factors, where one of the two products has one or three.
+  /// Drops negations of factors if exactly one of the two products has an odd number of them.
   void unsign(unsigned me, MutableArrayRef<Pair> factors) {
     bool odd[2] = {};
     SmallVector<Instruction *, 4> gone;
@@ -424,27 +426,28 @@ private:
     return n.kind == Kind::Same || n.kind == Kind::Load || n.kind == Kind::Passed || n.kind == Kind::Mixed;
   }
 
-  /// Whether a pair's two are a sum and a difference.
+  /// Returns true if a pair is a sum and a difference.
   static bool alternates(const Node &n) {
     return n.kind == Kind::Same && cast<Instruction>(n.first)->getOpcode() != cast<Instruction>(n.second)->getOpcode();
   }
 
-  /// Whether to change a sign costs nothing, as it does where it can be done before the loop.
+  /// Returns true if changing the sign is free because it can be done before the loop.
   bool steady(const Node &n) {
     auto *i = dyn_cast<Instruction>(n.first);
     return n.kind == Kind::Twice ? !i || i->getParent() != &block : isa<Constant>(n.first) && isa<Constant>(n.second);
   }
 
-  /// The factor of a product that takes its sign.
+  /// Returns the factor of a product that takes its sign.
   unsigned signed_factor(const Node &n) { return !steady(nodes[n.operands[0]]) && steady(nodes[n.operands[1]]); }
 
-  /// Where the wide instruction of a pair goes.
+  /// Returns the position of a pair's wide instruction.
   Instruction *where(const Node &n) {
     auto *a = cast<Instruction>(n.first), *b = cast<Instruction>(n.second);
     return n.up ? earlier(a, b) : later(a, b);
   }
 
-  /// Who is no member of the tree and uses a value, and whether all of them come late enough.
+  /// Returns true if a value has users outside the tree. Clears `late` if one of them precedes the
+  /// wide instruction.
   bool outside(const Node &n, Value *value, const DenseSet<Value *> &members, bool &late) {
     bool any = false;
     for (User *user : value->users()) {
@@ -458,15 +461,15 @@ private:
     return any;
   }
 
-  /// Builds the tree of two stores; how many instructions it saves.
+  /// Builds the tree of two stores and returns the number of instructions that it saves.
   int build() {
     for (unsigned tries = 0; tries < TRIES; tries++) {
       nodes.clear();
       known.clear();
       node(roots[0]->getValueOperand(), roots[1]->getValueOperand(), 0);
       DenseSet<Value *> members{roots[0], roots[1]};
-      // A value that is in two pairs would be computed twice, which only loads are worth; one that is put
-      // together with another is needed before its own pair's place.
+      // A value in two pairs would be computed twice, which pays for loads only. A value that is
+      // joined with another is needed before its own pair's position.
       DenseSet<Value *> apart;
       for (Node &n : nodes)
         if (n.kind == Kind::Joined || n.kind == Kind::Twice)
@@ -507,7 +510,7 @@ private:
         if (n.sign && n.kind == Kind::Same)
           saved -= !steady(nodes[n.operands[signed_factor(n)]]);
         if (whole(n)) {
-          // A shared load goes with its last user; shuffles that pass on take two instructions.
+          // A shared load dies with its last user; Kind::Passed takes two shuffles.
           bool ours[] = {!shared.contains(n.first), !shared.contains(n.second)};
           saved += ours[0] + ours[1] - 1 - (n.kind == Kind::Passed) + (n.kind == Kind::Mixed);
           if (alternates(n) && cast<Instruction>(n.first)->getOpcode() == Instruction::FAdd)
@@ -540,7 +543,7 @@ private:
 
   Type *twice(Type *type) { return VectorType::getDoubleElementsVectorType(cast<VectorType>(type)); }
 
-  /// Behind a value, or where the block begins if it is from elsewhere.
+  /// Returns the position after both values, or the start of the block if they come from elsewhere.
   BasicBlock::iterator behind(Value *a, Value *b) {
     Instruction *last = nullptr;
     for (Value *value : {a, b})
@@ -557,7 +560,8 @@ private:
     return build.CreateShuffleVector(a, a == b ? PoisonValue::get(a->getType()) : b, mask);
   }
 
-  /// A sum and a difference, in turn. Processors have an instruction that begins with the difference.
+  /// Interleaves a sum and a difference. Processors have an instruction that begins with the
+  /// difference.
   Value *alternating(IRBuilder<> &build, Instruction *a, Instruction *b, Value *x, Value *y) {
     auto flags = [&](Value *made) {
       if (auto *i = dyn_cast<Instruction>(made)) {
@@ -576,7 +580,7 @@ private:
     Value *at = getPointerOperand(low);
     if (reachable)
       return at;
-    // The lower one is not computed yet.
+    // The lower address is not computed yet.
     return build.CreatePtrAdd(getPointerOperand(high), build.getInt64(-size(high)));
   }
 
@@ -590,7 +594,7 @@ private:
     if (n.kind == Kind::Halves)
       return n.wide = cast<ShuffleVectorInst>(n.first)->getOperand(0);
     if (n.kind == Kind::Parted || n.kind == Kind::Signed) {
-      // Behind what it is made of, which may itself stand right behind the pair.
+      // After its operand, which may itself stand right after the pair.
       Value *from = operands.empty() ? cast<Instruction>(n.first)->getOperand(0) : operands[0];
       IRBuilder<> build(&block, behind(from, from));
       return n.wide = n.sign ? signs(build, from, *n.sign) : taken(build, from, n.parts[0], n.parts[1]);
@@ -616,7 +620,7 @@ private:
       Align align = reachable ? load->getAlign() : commonAlignment(cast<LoadInst>(b)->getAlign(), size(b));
       made = build.CreateAlignedLoad(twice(a->getType()), pointer(build, a, b, reachable), align);
       propagateMetadata(cast<Instruction>(made), {a, b});
-      // Those that say what is loaded say it of one vector.
+      // Range metadata describes one of the vectors.
       cast<Instruction>(made)->setMetadata(LLVMContext::MD_range, nullptr);
     } else if (n.kind == Kind::Passed) {
       Value *before = a->getOperand(0);
@@ -661,7 +665,7 @@ private:
     return n.wide = made;
   }
 
-  /// What still uses one of a pair takes it out of the wide vector.
+  /// Extracts a pair's members from the wide vector for their remaining users.
   void take_out(Node &n, const DenseSet<Value *> &members) {
     for (int half = 0; half < 2; half++) {
       Value *old = half ? n.second : n.first;
@@ -671,7 +675,7 @@ private:
       SmallVector<int, 8> mask;
       for (int i = 0; i < length; i++)
         mask.push_back(n.mix ? 2 * i + half : half * length + i);
-      // Right behind the wide one, which is an instruction of its own before all that use it.
+      // Right after the wide value, which is an instruction of its own before all of its users.
       auto *wide = dyn_cast<Instruction>(n.wide);
       IRBuilder<> build(wide ? wide->getNextNode() : where(n));
       Value *part = build.CreateShuffleVector(n.wide, PoisonValue::get(n.wide->getType()), mask);
@@ -712,7 +716,7 @@ private:
 
 } // namespace
 
-/// Packs pairs of vectors of a module as far as a register of the machine has room.
+/// Packs pairs of a module's vectors as far as the machine's registers have room.
 extern "C" void ompvm_pairs(LLVMModuleRef wrapped, LLVMTargetMachineRef machine) {
   Module &module = *unwrap(wrapped);
   ompvm::Analyses analyses;

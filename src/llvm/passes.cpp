@@ -1,9 +1,10 @@
-// Runs passes, as far as what they make stays in proportion to what they were given.
+// Runs passes and bounds the growth of the code that they work on.
 //
-// A pass that copies code (unrolling, versions of loops, inlining) may do so again and again in a nest, and what
-// follows takes time for each copy. So the functions are counted after each pass that changed them. Once one has
-// grown out of proportion, or the passes have taken far longer than usual, those that may be left out are, and the
-// caller gets to know (`Growth` in `native/pipeline.rs`). Does not decide what is done instead.
+// A pass that copies code (unrolling, loop versioning, inlining) may do so again and again in a
+// nest, and later passes take time for each copy. So functions are measured after each pass that
+// changed them. Once a function has grown out of proportion, or the passes have taken far longer
+// than usual, the optional passes are skipped, and the caller is told (`Growth` in
+// `native/pipeline.rs`). The reaction is the caller's.
 
 #include <llvm-c/Core.h>
 #include <llvm-c/TargetMachine.h>
@@ -22,13 +23,14 @@ using namespace llvm;
 
 namespace {
 
-/// A function may become so many times as large, and so many instructions larger than that. LLVM's own thresholds
-/// keep loops below it: the fewest instructions count, a loop of ten may be vectorised, unrolled and given a version.
+/// Bound on a function's size: this factor times its original size plus this many instructions.
+/// LLVM's own thresholds keep loops below it. The constant dominates for small functions: a loop of
+/// ten instructions may be vectorized, unrolled and versioned.
 constexpr uint64_t FACTOR = 16, ROOM = 6000;
-/// The same of all functions together.
+/// The same bound for all functions together.
 constexpr uint64_t FACTOR_OF_ALL = 8, ROOM_OF_ALL = 12000;
-/// Processor time of the passes, in microseconds, and for each instruction that they were given: twenty to fifty
-/// times what is usual.
+/// Processor time of the passes, in microseconds, plus a share for each original instruction;
+/// twenty to fifty times the usual.
 constexpr int64_t TIME = 100'000, TIME_PER_INSTRUCTION = 500;
 
 using Clock = std::chrono::steady_clock;
@@ -46,7 +48,7 @@ class Growth {
   int64_t own_start = own_time();
 
 public:
-  /// The function that grew, if it is known, and what happened.
+  /// Name of the function that grew, if known, and a description.
   std::string culprit, what;
 
   explicit Growth(const Module &module) {
@@ -91,7 +93,7 @@ public:
       start = Clock::now() - std::chrono::microseconds(took);
   }
 
-  /// A loop that `unroll` passes have worked on, a function, or several.
+  /// Measures the unit of a pass: a function, several functions, or a loop after an unrolling pass.
   void look(StringRef pass, Any &unit) {
     if (auto *f = any_cast<const Function *>(&unit))
       look(**f);
@@ -113,12 +115,12 @@ private:
 
 } // namespace
 
-/// Counts a module's functions as they are.
+/// Records the current sizes of a module's functions.
 extern "C" Growth *ompvm_growth(LLVMModuleRef module) { return new Growth(*unwrap(module)); }
 
 extern "C" void ompvm_dispose_growth(Growth *growth) { delete growth; }
 
-/// Says what grew out of proportion: null if nothing did, else messages.
+/// Describes what grew out of proportion; null if nothing did. The caller disposes of the messages.
 extern "C" char *ompvm_grown(Growth *growth, LLVMModuleRef module, char **culprit) {
   growth->look(*unwrap(module));
   if (!growth->exceeded())
@@ -127,7 +129,7 @@ extern "C" char *ompvm_grown(Growth *growth, LLVMModuleRef module, char **culpri
   return LLVMCreateMessage(growth->what.c_str());
 }
 
-/// Runs passes, named as `opt -passes=` does; `growth` may be null.
+/// Runs passes, named as for `opt -passes=`; `growth` may be null.
 extern "C" int ompvm_passes(LLVMModuleRef wrapped, const char *passes, LLVMTargetMachineRef machine,
                             Growth *growth, char **error) {
   Module &module = *unwrap(wrapped);
@@ -143,7 +145,7 @@ extern "C" int ompvm_passes(LLVMModuleRef wrapped, const char *passes, LLVMTarge
   builder.registerCGSCCAnalyses(of_groups);
   builder.registerModuleAnalyses(of_modules);
   builder.crossRegisterProxies(of_loops, of_functions, of_groups, of_modules);
-  // Functions that must not be optimised are left out by these.
+  // These skip functions that must not be optimized.
   StandardInstrumentations standard(module.getContext(), /*DebugLogging=*/false);
   standard.registerCallbacks(callbacks, &of_modules);
   if (growth) {

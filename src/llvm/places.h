@@ -1,6 +1,6 @@
-// Where accesses to memory are, for passes that ask which of them are neighbours.
+// Locations of memory accesses, for passes that look for adjacent accesses.
 //
-// What not: no question of aliasing; places that are counted from different things are not comparable.
+// This is no alias analysis: locations with different bases cannot be compared.
 #pragma once
 
 #include <llvm/ADT/MapVector.h>
@@ -10,7 +10,7 @@
 
 namespace ompvm {
 
-/// Where an access is: a number of bytes from something, or from an element of it.
+/// Location of an access: a byte offset from a base pointer, or from an element of the base.
 struct Place {
   llvm::Value *base, *index = nullptr;
   int64_t scale = 0, offset = 0;
@@ -31,7 +31,7 @@ inline Place place(const llvm::DataLayout &layout, llvm::Value *pointer) {
   APInt more_offset = offset;
   if (element && element->collectOffset(layout, width, indices, more_offset) && indices.size() == 1 &&
       indices.front().first->getType()->isIntegerTy(width)) {
-    // Addresses are computed modulo the width's power of two, as sums are.
+    // Like these sums, addresses are computed modulo a power of two.
     offset = more_offset;
     auto [index, scale] = indices.front();
     Value *less;

@@ -1,19 +1,19 @@
-// Loops in two versions: one that knows its arrays to be apart, and the one that is there.
+// Alias versioning: loops in two versions, one of which assumes that its arrays do not overlap.
 //
-// Which pointers of a loop point into different blocks of the heap a compiler rarely sees, and a
-// process can look up. Where that may let the passes do more with a loop (it stores through one
-// pointer, accesses another that might be the same memory, and is not vectorised yet), its nest is
-// copied. At its head `ompvm.distinct` is asked whether every pointer that the nest's accesses are
-// based on is the start of a block of its own, and whether the few bytes at fixed places that it uses
-// through other pointers (what a region captured) lie in none of these blocks; if so the version runs
-// in which accesses based on different pointers are marked as never the same memory (scoped noalias
-// metadata), else the other.
+// A compiler rarely sees that the pointers of a loop point into different heap blocks, but a
+// running process can look them up. If that may help the passes (the loop stores through one
+// pointer, accesses another that might alias it, and is not vectorized yet), the loop's nest is
+// copied. At its head, `ompvm.distinct` tests whether every pointer that the nest's accesses are
+// based on is the start of a heap block of its own, and whether the bytes at fixed offsets from
+// other pointers (what a region captured) lie in none of these blocks. If so, a version runs in
+// which accesses based on different pointers are marked as not aliasing (scoped noalias metadata);
+// otherwise the original.
 //
-// Why that is right: an access based on a pointer stays in the block that the pointer points to,
-// a rule that LLVM's own analyses rely on; variables are no part of the heap.
+// This is sound because an access based on a pointer stays in the block that the pointer points to,
+// a rule that LLVM's own analyses rely on, and variables are not part of the heap.
 //
-// What not: pointers that are computed inside the nest (rows of an array of pointers) are left as they
-// are; a loop that is entered often for a short time is left alone, for its guard would cost more.
+// Pointers computed inside the nest (rows of an array of pointers) are left alone, and so are loops
+// that are entered often for a short time, whose guard would cost more than it gains.
 
 #include "analyses.h"
 #include "versions.h"
@@ -40,32 +40,33 @@ using namespace llvm;
 
 namespace {
 
-/// The largest nest that is copied, in instructions.
+/// Largest nest that is copied, in instructions.
 constexpr unsigned LARGEST = 1200;
-/// Pointers that a guard looks up at most.
+/// Most pointers that a guard looks up.
 constexpr unsigned MOST = 24;
-/// Instructions of a loop's run from which on a guard is worth asking; iterations that a loop inside of
-/// another is taken to have.
+/// Fewest dynamic instructions of a loop for which a guard pays, and assumed trip count of an inner
+/// loop.
 constexpr uint64_t WORTH = 4096, INSIDE = 16;
-/// Pairs of accesses that are looked at in a loop.
+/// Most pairs of accesses that are examined in a loop.
 constexpr unsigned PAIRS = 4096;
 
 /// The accesses of a nest that are based on one pointer.
 struct Base {
   SmallVector<Instruction *, 8> accesses;
-  bool variable = false;     // a local or a global variable
-  bool fixed = true;         // all accesses are at fixed distances from the pointer:
-  int64_t low = 0, high = 0; // from here to there
+  bool variable = false; // a local or global variable
+  bool fixed = true; // all accesses are at constant offsets from the pointer,
+  int64_t low = 0, high = 0; // within this range of bytes
 };
 
-/// What the accesses of a nest are based on.
+/// The bases of a nest's accesses.
 struct Bases {
   MapVector<Value *, Base> known;
-  SmallVector<Value *, 8> heap, places; // starts of blocks to be looked up; fixed places
-  unsigned others = 0;                  // accesses based on what is computed in the nest
+  // pointers to look up as starts of blocks; pointers with fixed offsets
+  SmallVector<Value *, 8> heap, places;
+  unsigned others = 0; // accesses based on pointers computed in the nest
 };
 
-/// Loads and stores that nobody else may see in between.
+/// Returns true for loads and stores that are neither atomic nor volatile.
 bool plain(const Instruction &i) {
   if (auto *load = dyn_cast<LoadInst>(&i))
     return load->isSimple();
@@ -74,7 +75,7 @@ bool plain(const Instruction &i) {
   return false;
 }
 
-/// The one object that an address is based on; null where there are several.
+/// Returns the single object that an address is based on; null if there are several.
 Value *base(const Value *address, LoopInfo &loops) {
   SmallVector<const Value *, 4> objects;
   getUnderlyingObjects(address, objects, &loops, 0);
@@ -88,9 +89,9 @@ class Speculation {
 public:
   Speculation(Function &f, FunctionAnalysisManager &analyses) : f(f), analyses(analyses) {}
 
-  /// Makes versions of what qualifies; whether there was something.
+  /// Versions the loops that qualify. Returns true if there were any.
   bool run() {
-    // A copy changes every analysis: loops are found by their heads again.
+    // Versioning invalidates every analysis, so loops are identified by their headers.
     SmallVector<BasicBlock *, 8> heads;
     auto &loops = analyses.getResult<LoopAnalysis>(f);
     for (Loop *loop : loops)
@@ -101,7 +102,7 @@ public:
   }
 
 private:
-  /// The outermost nests that qualify.
+  /// Collects the headers of the outermost nests that qualify.
   void collect(Loop *loop, SmallVectorImpl<BasicBlock *> &heads) {
     if (qualifies(loop))
       heads.push_back(loop->getHeader());
@@ -146,13 +147,14 @@ private:
     base.accesses.push_back(access);
   }
 
-  /// What is no part of the heap. Not what an allocator returned: another pointer may be a copy of it.
+  /// Returns true if the base is not part of the heap. The result of an allocation does not count:
+  /// another pointer may be a copy of it.
   static bool variable(const Value *on) {
     auto *argument = dyn_cast<Argument>(on);
     return isa<AllocaInst>(on) || isa<GlobalVariable>(on) || (argument && argument->hasByValAttr());
   }
 
-  /// Pointers that can be looked up, where the nest begins.
+  /// Returns true for pointers that are available at the nest's head and can be looked up.
   bool worth(const Value *on, const Loop *loop) {
     auto *made = dyn_cast<Instruction>(on);
     return !isa<Constant>(on) && on->getType()->isPointerTy() &&
@@ -177,7 +179,7 @@ private:
     unsigned known = 0;
     for (auto &[on, base] : found.known)
       known += base.accesses.size();
-    // Where much is computed inside, a loop further inside may know more.
+    // If most bases are computed inside, a nested loop may know more.
     if (found.heap.empty() || found.heap.size() + found.places.size() > MOST || found.known.size() < 2 ||
         (found.others * 3 > known && !loop->isInnermost()))
       return false;
@@ -186,7 +188,8 @@ private:
 
   static bool plainEnd(const Instruction *end) { return isa<BranchInst>(end) || isa<SwitchInst>(end); }
 
-  /// Not a loop known to be short; how long it is otherwise is asked in the guard.
+  /// Returns false for loops known to be short. Trip counts known only at run time are tested by
+  /// the guard.
   bool longEnough(Loop *loop) {
     auto &evolution = analyses.getResult<ScalarEvolutionAnalysis>(f);
     const SCEV *count = evolution.getBackedgeTakenCount(loop);
@@ -195,7 +198,7 @@ private:
     return !isa<SCEVCouldNotCompute>(count) || depth(loop) > 2;
   }
 
-  /// The least iterations, the first not counted.
+  /// Returns the fewest iterations, not counting the first.
   static uint64_t least(const Loop *loop) {
     uint64_t size = 0;
     for (BasicBlock *block : loop->blocks())
@@ -210,8 +213,8 @@ private:
     return most + 1;
   }
 
-  /// Whether some innermost loop that is not vectorised has a store and another access that only
-  /// the guard tells apart.
+  /// Returns true if an innermost loop that is not vectorized has a store and another access that
+  /// only the guard can separate.
   bool gains(Loop *loop, const Bases &found) {
     if (!loop->isInnermost()) {
       for (Loop *inner : *loop)
@@ -246,13 +249,13 @@ private:
 
   static bool heap(const Base &base) { return !base.variable && !base.fixed; }
 
-  /// Whether the guard, or what LLVM knows, says of two that they are never the same memory: a fixed
-  /// place may lie in a variable, or be another one.
+  /// Returns true if the guard or LLVM proves that two bases do not alias. Two fixed locations may
+  /// coincide, and one may lie in a variable.
   static bool apart(const Base &a, const Base &b) {
     return heap(a) || heap(b) || (a.variable && b.variable);
   }
 
-  /// All that an access may touch in the course of a loop.
+  /// Returns everything that an access may touch in the course of a loop.
   static MemoryLocation whole(const Instruction *access) {
     return MemoryLocation(getLoadStorePointerOperand(access), LocationSize::beforeOrAfterPointer(),
                           access->getAAMetadata());
@@ -277,14 +280,14 @@ private:
     analyses.invalidate(f, none);
   }
 
-  /// Code at the head that tells whether the bases are apart.
+  /// Emits the guard at the nest's head.
   Value *ask(Loop *loop, BasicBlock *check, const Bases &found, ScalarEvolution &evolution,
              DominatorTree &tree, LoopInfo &loops) {
     DomTreeUpdater updater(tree, DomTreeUpdater::UpdateStrategy::Eager);
     Module &module = *f.getParent();
     LLVMContext &context = f.getContext();
     auto *pointer = PointerType::get(context, 0);
-    // The starts, then each place from its first byte to behind its last.
+    // The starts of blocks, then for each fixed location its first byte and its end.
     auto *array = ArrayType::get(pointer, found.heap.size() + 2 * found.places.size());
     IRBuilder<> entry(&*f.getEntryBlock().getFirstInsertionPt());
     AllocaInst *list = entry.CreateAlloca(array);
@@ -299,7 +302,7 @@ private:
       build.SetInsertPoint(end);
       enough = build.CreateICmpUGE(trip, ConstantInt::get(trip->getType(), least(loop)));
     }
-    // The question is put where the loop is long enough only.
+    // The test only runs if the loop is long enough.
     Instruction *at = end;
     if (enough)
       at = SplitBlockAndInsertIfThen(enough, end, /*Unreachable=*/false, nullptr, &updater, &loops);
@@ -334,7 +337,7 @@ private:
     return both;
   }
 
-  /// Says of each access what it is not the same memory as.
+  /// Adds alias scopes and noalias metadata to each access.
   void mark(const Bases &found, BasicBlock *before) {
     LLVMContext &context = f.getContext();
     MDBuilder make(context);
@@ -342,7 +345,7 @@ private:
     SmallVector<Metadata *, 16> scopes;
     for (size_t i = 0; i < found.known.size(); i++)
       scopes.push_back(make.createAnonymousAliasScope(domain));
-    // Who copies the version once more must make scopes of its own for the copy.
+    // A pass that copies the version must create scopes of its own for the copy.
     IRBuilder<> build(before->getTerminator());
     for (Metadata *scope : scopes)
       build.CreateNoAliasScopeDeclaration(MDNode::get(context, {scope}));
@@ -371,7 +374,7 @@ private:
 
 } // namespace
 
-/// Makes versions of a module's loops; whether it made any.
+/// Versions a module's loops. Returns 1 if it versioned any.
 extern "C" int ompvm_speculate(LLVMModuleRef wrapped) {
   Module &module = *unwrap(wrapped);
   ompvm::Analyses analyses;

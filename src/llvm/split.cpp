@@ -1,12 +1,12 @@
-// Makes two of each vector that was made for two registers.
+// Splits vectors that span two registers.
 //
-// Who compiles for registers of 128 bits makes vectors of 256 knowing that they will be two: what goes from one half
-// to the other costs nothing then. With registers of 256 bits it costs an instruction each time, and SP of
-// the NAS benchmarks 4 percent, BT and LU 3. As two they come to the passes, and `pairs.cpp` packs what gains by it.
+// A compiler that targets 128-bit registers may create 256-bit vectors, each two registers, between
+// whose halves moves are free. With 256-bit registers each move across the halves is an
+// instruction. After splitting, `pairs.cpp` packs again what gains by it.
 //
-// How: LLVM's scalarizer, with fragments of 128 bits. What not: functions without such vectors of
-// floating-point numbers; those in which a call that may throw ends a block, behind which the scalarizer would
-// put its instructions (LLVM 22).
+// The work is done by LLVM's scalarizer with fragments of 128 bits. Functions without such
+// floating-point vectors are skipped, and so are functions with a block that ends in a call that
+// may throw: the scalarizer would insert instructions after that call (LLVM 22).
 
 #include "analyses.h"
 
@@ -35,7 +35,7 @@ bool qualifies(Function &f) {
 
 } // namespace
 
-/// Does so in a module's functions.
+/// Splits wide vectors in a module's functions.
 extern "C" void ompvm_split(LLVMModuleRef wrapped) {
   SmallVector<Function *, 4> some;
   for (Function &f : *unwrap(wrapped))

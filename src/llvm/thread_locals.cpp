@@ -1,11 +1,14 @@
-// Takes addresses of thread_local variables out of constants.
+// Moves addresses of thread-local variables from constants to instructions.
 //
-// Such an address is the calling thread's, so an instruction can only ask for it, but LLVM's constants hold it like
-// any other. Two steps, since functions are entered in the middle by the numbers of their instructions:
-// 1. What consists of more than the address of a variable or of a place in it becomes instructions, as a function is
-//    read, for all tiers alike and in an order that depends on the function alone.
-// 2. For compilation, each function asks `llvm.threadlocal.address` for each variable once, at its start. clang does
-//    so itself where a function may go on in another thread.
+// Such an address belongs to the calling thread, so code has to compute it, but LLVM's constants
+// hold it like any other. There are two steps, because functions are entered in the middle by the
+// numbers of their instructions:
+//
+// 1. When a function is read, constant expressions beyond the address of a variable or of a place
+//    in it become instructions, for all tiers alike and in an order that depends on the function
+//    alone.
+// 2. For compilation, each function calls `llvm.threadlocal.address` for each variable once, at its
+//    start. clang does so itself where a function may continue on another thread.
 
 #include <llvm-c/Core.h>
 #include <llvm/ADT/DenseMap.h>
@@ -23,7 +26,7 @@ class Constants {
   DenseMap<const Constant *, bool> known;
 
 public:
-  /// Returns true if a constant holds the address of a thread_local variable.
+  /// Returns true if a constant holds the address of a thread-local variable.
   bool holds(const Constant *c) {
     if (auto *symbol = dyn_cast<GlobalValue>(c))
       return symbol->isThreadLocal();
@@ -35,7 +38,7 @@ public:
     return known[c] = any;
   }
 
-  /// Returns true for the address of a variable or of a place in it, which every tier knows.
+  /// Returns true for the address of a variable or of a place in it, which every tier can compute.
   bool is_place(const Constant *c) {
     if (isa<GlobalValue>(c))
       return true;
@@ -45,7 +48,8 @@ public:
            none_of(drop_begin(e->operands()), [&](const Use &use) { return holds(cast<Constant>(use)); });
   }
 
-  /// Instructions for it before another one. Not by a builder's methods: these would make a constant of it again.
+  /// Builds instructions for a constant. Inserts them directly, since the builder's methods would
+  /// fold them to a constant again.
   Value *build(Constant *c, IRBuilder<> &builder) {
     if (!holds(c) || is_place(c))
       return c;
@@ -96,7 +100,7 @@ bool has_thread_locals(const Module &module) {
 
 } // namespace
 
-/// The first step, for the functions that have been read.
+/// Runs the first step on the functions read so far.
 extern "C" void ompvm_expand_thread_locals(LLVMModuleRef wrapped) {
   Module &module = *unwrap(wrapped);
   if (!has_thread_locals(module))
@@ -111,7 +115,7 @@ extern "C" void ompvm_expand_thread_locals(LLVMModuleRef wrapped) {
   }
 }
 
-/// The second step.
+/// Runs the second step.
 extern "C" void ompvm_ask_for_thread_locals(LLVMModuleRef wrapped) {
   Module &module = *unwrap(wrapped);
   DenseMap<std::pair<Function *, GlobalVariable *>, Instruction *> asked;

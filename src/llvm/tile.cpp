@@ -1,30 +1,31 @@
-// Loops over the grid whose iterations go to blocks as tiles of two or three indices.
+// Tiling of loops over the grid: iterations go to blocks as tiles of two or three indices.
 //
-// A collapsed loop gives its iterations to the grid's threads in their order, so that a block has a piece of one
-// row. That is the wrong piece for three kinds of bodies: those that also read the rows and planes around (each
-// row of a tile serves its neighbours from the multiprocessor's own cache), those whose addresses are
-// consecutive in the outer index (threads next to each other then touch lines of memory far apart), and those
-// that iterate until their data says stop (lanes of a warp then wait for less). CUDA programs have blocks of
-// two dimensions there. Nothing promises a program which iterations a thread gets without a schedule, so here the
-// loop becomes
+// A collapsed loop gives its iterations to the grid's threads in order, so that a block gets a
+// piece of one row. That is unfavorable for three kinds of bodies: those that also read neighboring
+// rows and planes (each row of a tile serves its neighbors from the multiprocessor's own cache),
+// those whose addresses are consecutive in the outer index (adjacent threads then touch distant
+// lines of memory), and those that iterate until their data says stop (the lanes of a warp then
+// wait less for each other). CUDA programs use two-dimensional blocks there. Without a schedule
+// clause a program has no promise about which iterations a thread gets, so the loop becomes
 //
-//   for (the block's tiles)
-//     for (the planes of a tile)
-//       if (x, y and z are in the loop's bounds)
-//         the body
+//     for (the block's tiles)
+//       for (the planes of a tile)
+//         if (x, y and z are in the loop's bounds)
+//           the body
 //
-// where a tile is W threads along the index with consecutive addresses and the block's other factor along the
-// other one. With three indices and neighbours, a block goes through PLANES planes one after the other.
-// x, y and z replace the divisions by which the body found its indices.
+// where a tile is W threads along the index with consecutive addresses, and the block's other
+// factor along the other one. With three indices and neighbors, a block goes through PLANES planes
+// one after the other. x, y and z replace the divisions by which the body computed its indices.
 //
-// The lowering marks loops whose threads are interchangeable: their counter starts at `__ompvm_grid_part`. A use
-// of that besides the loop (a last iteration that is looked for) leaves the loop as it is. The loop that was
-// there remains for large numbers, for blocks of odd sizes, and where tiles would be mostly empty.
+// The lowering marks loops whose threads are interchangeable: their induction variable starts at
+// `__ompvm_grid_part`. If that value has another use (detection of the last iteration), the loop is
+// left alone. The original loop remains for large trip counts, for odd block sizes, and for cases
+// in which tiles would be mostly empty.
 //
-// Compilers divide in either order: clang by the iterations of a plane, then the rest by those of a row, flang by a
-// row, then the quotient by the rows of a plane.
+// Compilers divide in either order: clang by the iterations of a plane, then the remainder by those
+// of a row; flang by a row, then the quotient by the rows of a plane.
 //
-// Does not handle more than three indices, loops with several exits, and loops whose iterations wait.
+// Loops with more than three indices, several exits or convergent calls are not handled.
 
 #include "versions.h"
 
@@ -42,20 +43,21 @@ using namespace llvm::PatternMatch;
 
 namespace {
 
-/// The largest loop that is copied, in instructions.
+/// Largest loop that is copied, in instructions.
 constexpr unsigned LARGEST = 600;
-/// Numbers below are small: sums and padded products of them stay within 32 bits.
+/// Exclusive bound of small numbers: sums and padded products of them fit in 32 bits.
 constexpr uint64_t SMALL = 1ull << 29;
-/// Threads of a tile along its first index: a line of memory, or a sector where lanes end at different times.
+/// Logarithm of a tile's width in threads: a memory line, or a sector if lanes end at different
+/// times.
 constexpr unsigned LINE = 5, SECTOR = 3;
-/// Planes that a block goes through, as a power of two.
+/// Logarithm of the number of planes that a block goes through.
 constexpr unsigned PLANES = 3;
-/// Loads of one array that make a body one that reads its neighbourhood.
+/// Number of loads from one array at which a body counts as reading its neighborhood.
 constexpr unsigned NEIGHBOURS = 3;
-/// Accesses at most so many bytes apart are consecutive.
+/// Largest distance of consecutive accesses, in bytes.
 constexpr int64_t CONSECUTIVE = 16;
 
-/// Returns true for what gives a number another width, from 32 bits on.
+/// Returns true for integer casts between types of 32 or more bits.
 bool resizes(const Value *value) {
   auto *cast = dyn_cast<CastInst>(value);
   return isa<FreezeInst>(value) || (cast && (isa<ZExtInst>(cast) || isa<SExtInst>(cast) || isa<TruncInst>(cast)) &&
@@ -64,7 +66,7 @@ bool resizes(const Value *value) {
                                     cast->getType()->getIntegerBitWidth() >= 32);
 }
 
-/// A number without changes of its width: the lower 32 bits are the same.
+/// Strips casts from a number; the lower 32 bits are the same.
 Value *stripped(Value *value) {
   for (Value *inner = nullptr;;) {
     if (resizes(value))
@@ -89,17 +91,18 @@ bool calls(Value *value, StringRef name) {
   return call && call->getCalledFunction() && call->getCalledFunction()->getName() == name;
 }
 
-/// A loop over the grid and what its body divides.
+/// A loop over the grid, and the divisions in its body.
 struct Shape {
   PHINode *counter = nullptr;
   Instruction *next = nullptr;
   Value *first = nullptr, *last = nullptr;
   Value *row = nullptr, *plane = nullptr; // the divisors; `plane` is null with two indices
-  SmallVector<Value *, 4> divisors;       // all forms of them
-  SmallVector<Instruction *, 4> x, y, z, rest, rows; // rest = y * row + x, rows = z * (rows of a plane) + y
+  SmallVector<Value *, 4> divisors; // all forms of the divisors
+  // rest = y * row + x, rows = z * (rows of a plane) + y
+  SmallVector<Instruction *, 4> x, y, z, rest, rows;
 };
 
-/// How an address changes with an index.
+/// Change of an address per step of an index.
 struct Change {
   enum { KNOWN, SYMBOLIC, UNKNOWN } kind = KNOWN;
   int64_t bytes = 0;
@@ -118,7 +121,8 @@ Change operator+(Change a, Change b) {
 
 Change operator*(Change a, int64_t by) { return a.kind == Change::KNOWN ? Change{Change::KNOWN, a.bytes * by} : a; }
 
-/// The change of a number of that type: compilers write a negative factor as its low bits (2095106 << 11 for -2046 << 11).
+/// Wraps a change to the number's type: compilers write a negative factor as its low bits (2095106
+/// << 11 for -2046 << 11).
 Change fit(Change change, const Value *number) {
   unsigned bits = number->getType()->getScalarSizeInBits();
   if (change.kind != Change::KNOWN || bits == 0 || bits >= 64)
@@ -135,7 +139,7 @@ class Tiling {
 public:
   explicit Tiling(Function &f) : f(f), layout(f.getDataLayout()), tree(f), loops(tree) {}
 
-  /// Tiles one loop of the function; returns true if it did.
+  /// Tiles one loop of the function. Returns true if it did.
   bool run() {
     for (Loop *loop : loops.getLoopsInPreorder()) {
       simplifyLoop(loop, &tree, &loops, nullptr, nullptr, nullptr, /*PreserveLCSSA=*/false);
@@ -194,7 +198,7 @@ private:
     return divisions(loop, shape);
   }
 
-  /// Finds quotients and remainders of numbers; returns false if a divisor changes.
+  /// Finds quotients and remainders of numbers. Returns false if a divisor is not loop-invariant.
   static bool divided(const Loop *loop, Shape &shape, ArrayRef<Instruction *> numbers,
                       SmallVectorImpl<Value *> &divisors, MapVector<Instruction *, std::pair<bool, Value *>> &found) {
     SmallVector<Instruction *, 8> open(numbers);
@@ -212,7 +216,7 @@ private:
         bool quotient = op == Instruction::UDiv || op == Instruction::SDiv;
         bool remainder = op == Instruction::URem || op == Instruction::SRem;
         Value *by = quotient || remainder ? i->getOperand(1) : nullptr;
-        // The same by a power of two.
+        // Shifts and masks are divisions by a power of two.
         const APInt *amount;
         if (match(i, m_Shr(m_Specific(number), m_APInt(amount))) && amount->ult(29) && !amount->isZero())
           quotient = true, by = ConstantInt::get(i->getType(), 1ull << amount->getZExtValue());
@@ -228,7 +232,7 @@ private:
         found.insert({i, {quotient, by}});
       }
     }
-    // Compilers make this of a remainder whose quotient is there.
+    // A remainder expressed by its quotient, as compilers rewrite it.
     SmallVector<std::pair<Instruction *, Value *>, 4> more;
     for (auto &[i, how] : found) {
       if (!how.first)
@@ -245,7 +249,7 @@ private:
           for (User *difference : make_early_inc_range(product->users())) {
             Value *whole = nullptr, *more_than = nullptr;
             auto *sub = dyn_cast<Instruction>(difference);
-            // A constant that was added to the remainder may have been added to the number before.
+            // A constant that was added to the remainder may have been moved to the number.
             if (sub && loop->contains(sub) &&
                 match(sub, m_Sub(m_Add(m_Value(whole), m_ImmConstant()), m_Specific(product))) &&
                 stripped(whole) == stripped(i->getOperand(0))) {
@@ -255,7 +259,8 @@ private:
               sub->replaceAllUsesWith(build.CreateAdd(plain, more_than));
               difference = sub = plain;
             }
-            // With a factor that is another number in its upper half only the lower half is a remainder.
+            // If the factor differs from the divisor in its upper half, only the lower half is a
+            // remainder.
             auto halves = [&](User *user) {
               return (isa<TruncInst>(user) && user->getType()->getIntegerBitWidth() <= 32) ||
                      match(user, m_Shl(m_Specific(difference), m_SpecificInt(32))) ||
@@ -284,7 +289,8 @@ private:
         rests.push_back(i);
     if (!divided(loop, shape, rests, inner, of_rest) || inner.size() > 1 || (inner.empty() && outer.size() > 1))
       return false;
-    // Some compilers divide the quotient by the rows of a plane, others the remainder by a plane by the row.
+    // flang's order divides the quotient by the rows of a plane, clang's the plane's remainder by
+    // the row.
     MapVector<Instruction *, std::pair<bool, Value *>> of_rows;
     if (inner.empty()) {
       shape.row = outer[0];
@@ -308,7 +314,7 @@ private:
           shape.plane = shape.plane ? nullptr : by;
       if (!shape.plane)
         return false;
-      // A remainder by the row may not be divided by the row again.
+      // A remainder by the row must not be divided by the row again.
       for (auto &[i, how] : of_rest) {
         Value *number = stripped(i->getOperand(0));
         auto from = of_counter.find(dyn_cast<Instruction>(number));
@@ -332,7 +338,7 @@ private:
     return true;
   }
 
-  /// How a value changes when x, or y, is one more.
+  /// Returns the change of a value when x, or y, increases by one.
   Change change(const Loop *loop, const Shape &shape, Value *value, bool of_y, unsigned depth = 0) {
     auto *i = dyn_cast<Instruction>(value);
     if (!i || loop->isLoopInvariant(i))
@@ -370,7 +376,7 @@ private:
         return fit(part(0) * (1ll << by->getZExtValue()), i);
       return {Change::UNKNOWN};
     case Instruction::AShr:
-      // Back from the upper half, where a number of 32 bits was extended.
+      // Back from the upper half, where a 32-bit number was sign-extended.
       if (auto *by = dyn_cast<ConstantInt>(i->getOperand(1)); by && by->getZExtValue() <= 32) {
         Change whole = part(0);
         int64_t unit = 1ll << by->getZExtValue();
@@ -406,12 +412,13 @@ private:
       for (Value *operand : i->operands())
         if (change(loop, shape, operand, of_y, depth + 1).some())
           return {Change::UNKNOWN};
-      // A phi of an inner loop, or what one computes from memory: not known to change with the index alone.
+      // A phi of an inner loop, or a value computed from memory, may change for other reasons than
+      // the index.
       return isa<PHINode>(i) || i->mayReadFromMemory() ? Change{Change::UNKNOWN} : Change{};
     }
   }
 
-  /// Properties of the body that ask for another order.
+  /// Properties of the body that call for another order.
   struct Wish {
     bool outer_first = false; // addresses are consecutive in y
     bool neighbours = false, diverges = false;
@@ -446,7 +453,7 @@ private:
     return wish;
   }
 
-  /// Returns true if a condition compares numbers of floating point.
+  /// Returns true if a condition compares floating-point numbers.
   static bool asks_data(Value *condition, unsigned depth = 0) {
     if (isa<FCmpInst>(condition))
       return true;
@@ -455,8 +462,8 @@ private:
            any_of(i->operands(), [&](Value *part) { return asks_data(part, depth + 1); });
   }
 
-  /// The branch that skips the loop for threads without an iteration; null if there is another use of the
-  /// thread's number than it and the loop.
+  /// Returns the branch that skips the loop for threads without an iteration; null if the thread
+  /// number has a use other than that branch and the loop.
   BranchInst *skipping(const Loop *loop, const Shape &shape) {
     auto *part = cast<Instruction>(stripped(shape.first));
     SmallVector<Instruction *, 4> open{part};
@@ -478,7 +485,8 @@ private:
     auto *branch = dyn_cast<BranchInst>(*asks->user_begin());
     if (!branch)
       return nullptr;
-    // Nothing but the way to the loop is behind it, which any thread may go.
+    // Behind the branch there is only the path to the loop, free of side effects, which any thread
+    // may take.
     BasicBlock *at = loop->getLoopPreheader();
     while (at && at != branch->getParent()) {
       if (at->getTerminator()->getNumSuccessors() != 1 || any_of(*at, [](Instruction &i) { return i.mayHaveSideEffects(); }))
@@ -502,7 +510,7 @@ private:
     BasicBlock *exit = loop->getUniqueExitBlock();
     if (!exit || !loop->hasDedicatedExits())
       return false;
-    // A number that leaves the loop is one that goes from one iteration to the next.
+    // A value that leaves the loop must be one that it carries.
     MapVector<PHINode *, PHINode *> leaving;
     for (PHINode &phi : exit->phis()) {
       Value *value = phi.getIncomingValueForBlock(latch);
@@ -553,7 +561,7 @@ private:
     Value *second_tiles = tiles(second_size, high, height);
     Value *face = build.CreateMul(first_tiles, second_tiles);
     Value *groups = plane ? build.CreateMul(face, tiles(depth, number(1u << planes), number(planes))) : face;
-    // Full blocks of a power of two, and tiles that are mostly full.
+    // Block sizes that are powers of two, and tiles that are mostly full.
     auto fits = [&](Value *size, Value *edge) {
       Value *even = build.CreateICmpEQ(build.CreateAnd(size, build.CreateSub(edge, number(1))), number(0));
       return build.CreateOr(even, build.CreateICmpUGE(size, build.CreateShl(edge, number(2))));
@@ -571,7 +579,7 @@ private:
     ompvm::Versions made = ompvm::version(loop, guard, ".linear", tree, loops);
     reach(skip, made);
 
-    // Around the loop, which goes through the planes of one tile, is one over the block's tiles.
+    // An outer loop over the block's tiles surrounds the loop over the planes of one tile.
     BasicBlock *before = made.chosen;
     BasicBlock *body = SplitBlock(header, header->getFirstNonPHIIt());
     latch = latch == header ? body : latch;
@@ -583,7 +591,8 @@ private:
 
     build.SetInsertPoint(around);
     PHINode *group = build.CreatePHI(word, 2, "tile");
-    // Values that iterations hand on: at the beginning of a tile, of an iteration, behind it, and behind the tile.
+    // Loop-carried values: at the start of a tile and of an iteration, after an iteration and after
+    // the tile.
     struct Carried {
       PHINode *tile, *iteration, *behind, *last;
     };
@@ -634,7 +643,7 @@ private:
     else
       build.CreateBr(body);
 
-    // The value that an iteration leaves, or the one before where there was none.
+    // The value that an iteration leaves, or the previous one if none ran.
     build.SetInsertPoint(again);
     for (Carried &one : carried) {
       one.behind = build.CreatePHI(one.iteration->getType(), 2);
@@ -682,7 +691,7 @@ private:
     return true;
   }
 
-  /// Rows of a plane, or of all, where the product is there that they are a factor of.
+  /// Returns the rows of a plane, or of all, if their product with the row exists as a factor pair.
   static Value *factor(IRBuilder<> &build, const Shape &shape, Value *plane, Value *row) {
     Value *product = plane, *a = nullptr, *b = nullptr;
     if (!plane && !match(shape.last, m_Add(m_Value(product), m_AllOnes())))
@@ -707,7 +716,8 @@ private:
             build.CreateSelect(less, build.CreateSub(rest, divisor), rest)};
   }
 
-  /// Has all threads come to the versions, and those without an iteration skip the linear one alone.
+  /// Lets all threads reach the versions, and lets those without an iteration skip the linear one
+  /// alone.
   void reach(BranchInst *skip, const ompvm::Versions &made) {
     BasicBlock *from = skip->getParent(), *check = made.chosen->getSinglePredecessor();
     BasicBlock *linear = made.other->getLoopPreheader();
@@ -730,7 +740,7 @@ private:
 
 } // namespace
 
-/// Tiles the loops over the grid that gain by it, and has the others' numbers be computed in place.
+/// Tiles the loops over the grid that gain by it, and inlines the grid numbers of the others.
 extern "C" void ompvm_tile(LLVMModuleRef module) {
   SmallVector<CallInst *, 8> numbers;
   for (Function &f : *unwrap(module))

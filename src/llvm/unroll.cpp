@@ -1,17 +1,18 @@
-// Says of loops that they are to be unrolled where LLVM's own measure leaves them.
+// Marks loops for unrolling that LLVM's own heuristics leave rolled.
 //
-// 1. Nests over the rows of a small matrix. The elimination in a block of five times five is three loops,
-// the inner ones shorter with each iteration of the outer. A loop in which another one's length changes is
-// measured by its size alone, and clang, which meets it at -O2, leaves it, and vectorises what is inside
-// for a length it does not know: a solver (LU of the NAS benchmarks) then goes from loop to loop for what is
-// a hundred instructions, with the matrix in memory. Unrolled from outside to inside each length is a
-// constant, and the matrix is registers.
-// 2. Loops that clang vectorised for registers of 128 bits, one vector for each iteration, and said of them
-// that nobody unroll them. Two iterations have the neighbours that `pairs.cpp` packs. And such with two vectors for
-// each iteration that write several arrays: two iterations fill a line of the cache of each (`lines.cpp`).
+// 1. Nests over the rows of a small matrix. Elimination in a five by five block is three loops, the
+//    inner ones shorter with each iteration of the outer. LLVM judges a loop that determines another
+//    one's trip count by size alone, and clang at -O2 leaves it rolled and vectorizes its inner
+//    loops for unknown trip counts. A solver (LU of the NAS benchmarks) then runs loop after loop
+//    for a hundred instructions, with the matrix in memory. Unrolled from the outside in, each trip
+//    count is a constant, and the matrix fits in registers.
+// 2. Loops that clang vectorized for 128-bit registers, with one vector per iteration and unrolling
+//    disabled. Two iterations have the adjacent accesses that `pairs.cpp` packs. The same holds for
+//    loops with two vectors per iteration that write several arrays: two iterations fill a cache
+//    line of each (`lines.cpp`).
 //
-// What not: nothing is unrolled here. LLVM's passes do it as they do for `#pragma unroll`; what must follow
-// (`NESTS`, `VECTORS` in `native/pipeline.rs`) is theirs, too.
+// This pass only marks. LLVM's passes unroll as for `#pragma unroll`; they and the passes that must
+// follow are `NESTS` and `VECTORS` in `native/pipeline.rs`.
 
 #include "analyses.h"
 #include "interleaved.h"
@@ -33,16 +34,17 @@ using namespace llvm;
 
 namespace {
 
-/// Bits of the vectors that clang makes for every x86-64.
+/// Width of the vectors that clang makes for every x86-64, in bits.
 constexpr unsigned NARROW = 128;
-/// And their bytes.
+/// The same in bytes.
 constexpr unsigned VECTOR = NARROW / 8;
-/// The fewest iterations of a loop over vectors, where their number is a constant.
+/// Fewest iterations of a loop over vectors, if their number is a constant.
 constexpr unsigned FEW = 8;
-/// The longest outer loop of a nest, in iterations, and the largest nest, in instructions with all of these.
+/// Most iterations of a nest's outer loop, and largest size of a nest, in instructions of all of
+/// these.
 constexpr unsigned LONGEST = 8, LARGEST = 800;
-/// The longest loop inside of it: rows of a small matrix are no longer. And the largest nest once all of its loops are
-/// unrolled.
+/// Most iterations of an inner loop: rows of a small matrix are no longer. And the largest size of
+/// a nest once all of its loops are unrolled.
 constexpr unsigned LONGEST_INSIDE = 2 * LONGEST, LARGEST_UNROLLED = 4 * LARGEST;
 
 const char *const FULL = "llvm.loop.unroll.full";
@@ -54,15 +56,15 @@ unsigned size(const Loop *loop) {
   return sum;
 }
 
-/// Whether the length of a loop is a constant in each iteration of another one, but not the same.
+/// Returns true if a loop's trip count is affine in the iteration of an outer loop.
 bool follows(const Loop *inner, const Loop *outer, ScalarEvolution &evolution) {
   auto *count = dyn_cast<SCEVAddRecExpr>(evolution.getBackedgeTakenCount(inner));
   return count && count->getLoop() == outer && count->isAffine() && isa<SCEVConstant>(count->getStart()) &&
          isa<SCEVConstant>(count->getOperand(1));
 }
 
-/// The most iterations that such a loop has, of all iterations of the outer one. Where the number would be negative
-/// something else leads around the loop.
+/// Returns the maximum trip count of such a loop over all iterations of the outer one. A negative
+/// number counts as 0: another branch bypasses the loop then.
 uint64_t longest(const Loop *inner, unsigned outer, ScalarEvolution &evolution) {
   auto *count = cast<SCEVAddRecExpr>(evolution.getBackedgeTakenCount(inner));
   auto of = [&](unsigned i) {
@@ -76,8 +78,8 @@ uint64_t longest(const Loop *inner, unsigned outer, ScalarEvolution &evolution) 
   return std::max(of(0), of(outer - 1));
 }
 
-/// An upper bound of a loop's instructions in one iteration of what is around it, once it is unrolled with the loops
-/// in it that have a known length.
+/// Returns an upper bound of a loop's instructions in one iteration of its parent, once it is
+/// unrolled with its inner loops of known trip count.
 uint64_t unrolled(const Loop *loop, uint64_t trips, ScalarEvolution &evolution) {
   uint64_t sum = size(loop);
   for (const Loop *inner : *loop) {
@@ -87,7 +89,7 @@ uint64_t unrolled(const Loop *loop, uint64_t trips, ScalarEvolution &evolution) 
   return sum * trips;
 }
 
-/// Says so of a nest that qualifies.
+/// Marks a nest that qualifies. Returns true if it did.
 bool nest(Loop *loop, ScalarEvolution &evolution) {
   unsigned trips = evolution.getSmallConstantTripCount(loop);
   if (trips < 2 || trips > LONGEST || hasUnrollTransformation(loop) != TM_Unspecified ||
@@ -102,7 +104,7 @@ bool nest(Loop *loop, ScalarEvolution &evolution) {
     uint64_t times = longest(inner, trips, evolution);
     if (times > LONGEST_INSIDE)
       return false;
-    // Half of the longest one, on the average.
+    // Half of the longest one on average.
     all += unrolled(inner, times, evolution) * trips / 2;
   }
   if (inside.empty() || all > LARGEST_UNROLLED)
@@ -113,19 +115,19 @@ bool nest(Loop *loop, ScalarEvolution &evolution) {
   return true;
 }
 
-/// A loop that clang vectorised.
+/// A loop that clang vectorized.
 class Vectors {
   Loop *loop;
   ScalarEvolution &evolution;
   const DataLayout &layout;
-  /// Bytes from what one iteration accesses to what the next one does, the same everywhere.
+  /// Stride of the accesses in bytes, the same for all.
   uint64_t step = 0;
 
 public:
   Vectors(Loop *loop, ScalarEvolution &evolution)
       : loop(loop), evolution(evolution), layout(loop->getHeader()->getDataLayout()) {}
 
-  /// Says so of the loop if it qualifies.
+  /// Marks the loop if it qualifies. Returns true if it did.
   bool mark() {
     unsigned trips = evolution.getSmallConstantTripCount(loop);
     if (loop->getNumBlocks() != 1 || (trips && trips < FEW) || hasUnrollTransformation(loop) != TM_Unspecified ||
@@ -145,7 +147,7 @@ private:
     return vector && layout.getTypeSizeInBits(vector) == NARROW;
   }
 
-  /// Whether an access is to one vector after the other, or to two after the two before.
+  /// Returns true if an access advances by one or two vectors in each iteration.
   bool follows(Value *pointer) {
     auto *at = dyn_cast<SCEVAddRecExpr>(evolution.getSCEV(pointer));
     if (!at || at->getLoop() != loop || !at->isAffine())
@@ -157,7 +159,7 @@ private:
     return before == 0 || before == step;
   }
 
-  /// A value of the iteration before, of which only what is put together with this one's is used.
+  /// Returns true if a value of the previous iteration is only used combined with this iteration's.
   static bool carried(PHINode &phi) {
     return all_of(phi.users(), [&](User *user) {
       auto *shuffle = dyn_cast<ShuffleVectorInst>(user);
@@ -165,8 +167,8 @@ private:
     });
   }
 
-  /// Whether it is a vector that splitting left, and not the parts of complex numbers mixed, which are two again
-  /// where they are stored.
+  /// Returns true for a vector that splitting has left wide, except for interleaved parts of
+  /// complex numbers, which are split again where they are stored.
   bool too_wide(Instruction &i) {
     auto *shuffle = dyn_cast<ShuffleVectorInst>(&i);
     return i.getType()->isVectorTy() && layout.getTypeSizeInBits(i.getType()) > NARROW &&
@@ -201,7 +203,7 @@ private:
 
 } // namespace
 
-/// Says so of a module's loops; 1 if there was a nest, and 2 if there was a loop over vectors.
+/// Marks a module's loops. Returns 1 if there was a nest, plus 2 if there was a loop over vectors.
 extern "C" int ompvm_unroll(LLVMModuleRef wrapped, LLVMTargetMachineRef machine) {
   ompvm::Analyses analyses;
   FunctionAnalysisManager &of = analyses.of_functions();

@@ -1,6 +1,6 @@
-// A loop in two versions, with a guard before them.
+// Loop versioning: a loop and a copy of it behind a guard.
 //
-// What not: nothing is known here of why, or of what makes the versions differ.
+// The reason for versioning, and the differences between the versions, are the caller's.
 #pragma once
 
 #include <llvm/Analysis/LoopInfo.h>
@@ -11,14 +11,14 @@
 
 namespace ompvm {
 
-/// What became of a loop.
+/// Result of versioning a loop.
 struct Versions {
-  llvm::BasicBlock *chosen; // before the loop that was there, which runs where the guard holds
-  llvm::Loop *other;        // the copy
+  llvm::BasicBlock *chosen; // before the original loop, which runs if the guard holds
+  llvm::Loop *other; // the copy
 };
 
-/// Copies a nest; the copy is what runs where the guard does not hold, which is computed at the end of the
-/// nest's preheader. The nest has a preheader, exits of its own, and phis there for what is used behind it.
+/// Copies a loop nest. The guard is computed at the end of the nest's preheader; the copy runs if
+/// it does not hold. The nest must have a preheader, dedicated exits, and be in LCSSA form.
 inline Versions version(llvm::Loop *loop, llvm::Value *guard, const char *suffix,
                         llvm::DominatorTree &tree, llvm::LoopInfo &loops) {
   using namespace llvm;
@@ -46,7 +46,8 @@ inline Versions version(llvm::Loop *loop, llvm::Value *guard, const char *suffix
         phi.addIncoming(mapped == map.end() ? value : cast<Value>(mapped->second),
                         cast<BasicBlock>(map[from]));
       }
-  // What is behind the nest is reached from both, so from the guard on; another loop there may be next.
+  // Blocks after the nest are reached from both versions, so the guard dominates them; another loop
+  // among them may be versioned next.
   SmallVector<BasicBlock *, 4> behind;
   for (BasicBlock *block : loop->blocks())
     for (DomTreeNode *child : *tree.getNode(block))

@@ -1,13 +1,12 @@
-// Whether a variable is written before it is read, and how often loops run.
+// Definite initialization of variables, and trip counts of loops.
 //
-// What: given an address, every use of it is followed. Memory is read stale where no writes that
-// dominate the read cover it: stores and fills at fixed places, and loops that run a number of times
-// which is known and store consecutive elements in each iteration, several stores together where a
-// compiler unrolled them. What is read and only goes back into the same variable (`a[k] += 1`) is not
-// seen by anybody.
+// Every use of an address is followed. A read is stale unless writes that dominate it cover its
+// bytes: stores and fills at constant offsets, and loops of known trip count that store consecutive
+// elements in each iteration, or several stores together in a loop that a compiler unrolled. A
+// value that is read and only flows back into the same variable (`a[k] += 1`) is not observed.
 //
-// What not: no policy; paths are what dominators say, so a variable that is written in both branches of
-// a condition counts as not written.
+// Paths are what dominators say, so a variable that is written in both branches of a condition
+// counts as not written.
 
 #include <llvm-c/Core.h>
 #include <llvm/ADT/SmallPtrSet.h>
@@ -27,10 +26,10 @@ using namespace llvm;
 
 namespace {
 
-/// How deep calls are followed.
+/// Depth to which calls are followed.
 constexpr unsigned DEEPEST = 16;
 
-/// What is found of a use; as in `shim.rs`.
+/// Classification of a use; as in `shim.rs`.
 enum Finding : int { FINE = 0, STALE = 1, KEPT = 2 };
 
 struct Analyses {
@@ -45,14 +44,15 @@ struct Analyses {
         loops(tree), evolution(f, library, assumptions, tree, loops) {}
 };
 
-/// Bytes that are written, and from where on that is so: behind an instruction, or behind a loop.
+/// Bytes that are written, and the point from which that holds: after an instruction or after a
+/// loop.
 struct Written {
   int64_t from, to;
   const Instruction *at;
   const Loop *loop;
 };
 
-/// Bytes that are written in each iteration of the loops around a block.
+/// Bytes that each iteration of the loops around a block writes.
 struct Step {
   const SCEV *where;
   int64_t size;
@@ -61,7 +61,7 @@ struct Step {
   const Loop *behind;
 };
 
-/// The same at distances that leave gaps.
+/// Bytes that a loop writes at a stride that leaves gaps.
 struct Strided {
   const Loop *loop;
   const SCEV *start;
@@ -72,14 +72,14 @@ struct Strided {
 struct Read {
   Instruction *at;
   Value *address;
-  uint64_t size; // 0: not known
+  uint64_t size; // 0 if unknown
 };
 
 class Variable {
 public:
   Variable(Function &f, Value *root, uint64_t size) : function(f), root(root), size(size), of(f) {}
 
-  /// The first use that is not fine.
+  /// Returns the first finding other than FINE.
   Finding look(bool outside, unsigned depth, Instruction *&odd);
 
 private:
@@ -103,7 +103,7 @@ private:
   bool covered(const Read &read);
 };
 
-/// Whether all that becomes of a value that was read goes back to the variable.
+/// Returns true if a value that was read only flows back to the variable.
 bool Variable::returns(Value *value) {
   SmallVector<Value *, 8> open{value};
   SmallPtrSet<Value *, 8> seen;
@@ -135,7 +135,7 @@ bool Variable::returns(Value *value) {
   return true;
 }
 
-/// How far into the variable an address is, where that is one number.
+/// Returns an address's offset in the variable, if it is a constant.
 std::optional<int64_t> Variable::place(const SCEV *address) {
   const SCEV *offset = of.evolution.getMinusSCEV(address, of.evolution.getSCEV(root));
   if (auto *number = dyn_cast<SCEVConstant>(offset))
@@ -143,7 +143,7 @@ std::optional<int64_t> Variable::place(const SCEV *address) {
   return std::nullopt;
 }
 
-/// How often a block runs each time that a loop runs to its end.
+/// Returns how often a block runs each time that a loop runs to its end.
 std::optional<uint64_t> Variable::runs(const Loop *loop, const BasicBlock *block) {
   BasicBlock *latch = loop->getLoopLatch(), *leaves = loop->getExitingBlock();
   if (!latch || !leaves || !of.tree.dominates(block, latch))
@@ -155,8 +155,8 @@ std::optional<uint64_t> Variable::runs(const Loop *loop, const BasicBlock *block
   return of.tree.dominates(block, leaves) ? back + 1 : back;
 }
 
-/// Makes of indices that are not negative while a block runs, and are extended as if they had no sign, ones that are
-/// extended with it: those run through a loop in the wide type.
+/// Rewrites zero-extended indices that are non-negative while a block runs to recurrences in the
+/// wide type.
 class Widening : public SCEVRewriteVisitor<Widening> {
 public:
   using Runs = function_ref<std::optional<uint64_t>(const Loop *)>;
@@ -194,7 +194,7 @@ void Variable::write(Instruction *at, Value *address, uint64_t bytes) {
   steps.push_back({where, int64_t(bytes), block, at, nullptr});
 }
 
-/// Follows what is written through the loops around it.
+/// Extends a write over the loops around it.
 void Variable::follow(Step next) {
   ScalarEvolution &evolution = of.evolution;
   while (auto *moves = dyn_cast<SCEVAddRecExpr>(next.where)) {
@@ -216,7 +216,7 @@ void Variable::follow(Step next) {
       distance = -distance;
     }
     if (distance > next.size) {
-      // With others of the loop, perhaps.
+      // Other stores of the loop may fill the gaps.
       strided.push_back({loop, first, next.size, distance, *trips});
       return;
     }
@@ -226,7 +226,7 @@ void Variable::follow(Step next) {
     written.push_back({*start, *start + next.size, next.at, next.behind});
 }
 
-/// Follows all that is written; stores of a loop that cover all of its steps together count as one.
+/// Extends all writes; stores of a loop that together cover its stride count as one.
 void Variable::join() {
   for (const Step &step : steps)
     follow(step);
@@ -275,7 +275,7 @@ bool Variable::covered(const Read &read) {
   return from >= to;
 }
 
-/// Whether what is done with an argument is fine wherever the function is called.
+/// Classifies the uses of an argument in the callee.
 Finding argument(CallBase &call, unsigned index, uint64_t size, unsigned depth, Instruction *&odd) {
   Function *callee = call.getCalledFunction();
   if (!callee || callee->isDeclaration() || callee->isVarArg() || depth >= DEEPEST ||
@@ -353,7 +353,7 @@ Finding Variable::look(bool outside, unsigned depth, Instruction *&odd) {
     return found;
   join();
   for (const Read &read : reads)
-    // Elsewhere a region may run between the write and the read.
+    // Elsewhere, a region may run between the write and the read.
     if (outside || !covered(read)) {
       odd = read.at;
       return STALE;
@@ -364,9 +364,9 @@ Finding Variable::look(bool outside, unsigned depth, Instruction *&odd) {
 
 } // namespace
 
-/// Whether a variable of so many bytes, whose address is an instruction's result, is read before it is written
-/// there, or its address goes where nobody sees what becomes of it; and the instruction. `outside`: no read counts as
-/// behind a write.
+/// Classifies the uses of a variable of `size` bytes, whose address is an instruction's result, and
+/// gives the offending instruction: STALE if it is read before it is written, KEPT if its address
+/// escapes. With `outside`, no read counts as preceded by a write.
 extern "C" int ompvm_written_first(LLVMValueRef address, uint64_t size, int outside,
                                    LLVMValueRef *odd) {
   auto *root = unwrap<Instruction>(address);
@@ -376,8 +376,8 @@ extern "C" int ompvm_written_first(LLVMValueRef address, uint64_t size, int outs
   return found;
 }
 
-/// How often a block runs at most for the loops around it together, up to one in which functions of the module are
-/// called; 0 when that is not known.
+/// Returns an upper bound of how often a block runs, as the product of the trip counts of the loops
+/// around it, up to a loop in which functions of the module are called; 0 if unknown.
 extern "C" uint64_t ompvm_trips(LLVMBasicBlockRef wrapped) {
   BasicBlock *block = unwrap(wrapped);
   Analyses of(*block->getParent());
