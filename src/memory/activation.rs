@@ -1,20 +1,21 @@
-//! One run of guest code entered from native code, and its unusual exits: a native exception
-//! passing through, and a longjmp across native frames.
+//! An activation: one run of guest code entered from native code, and its exits by a native
+//! exception and by a long jump across native frames.
 //!
-//! [`run`] is an assembly frame on the native stack of whatever context called. The interpreter's
-//! frames lie right below it, and the stack pointer lies below them, so native calls go on from
-//! there. When the frames need more room, the stack pointer moves down ([`super::abi::extend`]); the frame's
-//! unwinding rules find its base through a word at the stack pointer. So guest frames always lie on the
-//! stack that is running: a program may switch stacks, and a collector that scans from a local
-//! variable to the end of the stack finds what frames hold.
+//! [`run`] is an assembly frame on the native stack of its caller. The interpreter's frames lie
+//! right below it, and the stack pointer lies below them, so native calls continue from there. If
+//! the frames need more room, the stack pointer moves down ([`super::abi::extend`]); the frame's
+//! unwinding rules find its base through a word at the stack pointer. So guest frames always lie on
+//! the running stack: a program may switch stacks, and a conservative collector that scans from a
+//! local variable to the end of the stack sees the contents of all frames.
 //!
-//! The frame has a personality routine of ours (Itanium C++ ABI, "Exception Handling", level I). In
+//! The frame has its own personality routine (Itanium C++ ABI, "Exception Handling", level I). In
 //! the search phase it asks a hook whether the activation's interpreter frames handle the
-//! exception; in the cleanup phase it always lands, so that the interpreter can run cleanups. So
-//! no call of a native function needs a boundary of its own. [`enter`] is the same without room
-//! for guest frames, for what calls guest code and wants exits and faults back.
+//! exception; in the cleanup phase it always lands, so that the interpreter can run cleanups. So a
+//! call of a native function needs no exception boundary of its own. [`enter`] is the variant
+//! without room for guest frames, for callers of guest code that want exits and faults back as
+//! values.
 //!
-//! What not: it does not know landing pads; the interpreter does.
+//! Knows no landing pads; the interpreter does.
 
 use super::abi;
 use super::thread::ThreadState;
@@ -24,21 +25,22 @@ use std::mem;
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// One activation. Lives in the native frame of whoever calls [`run`] or [`enter`].
+/// An activation. It lives in the native frame of the caller of [`run`] or [`enter`].
 #[repr(C)]
 #[derive(Debug)]
 pub struct Activation {
-    /// Frame pointer of the assembly frame, valid while inside; set by it.
+    /// Frame pointer of the assembly frame; written by it, valid while inside.
     saved_frame: usize,
     /// The native stack pointer below the guest frames of [`run`]; null in [`enter`].
     pub(super) low: *mut u8,
-    /// The lowest place for slot 0 of a guest frame.
+    /// The lowest address for slot 0 of a guest frame.
     pub limit: *mut u8,
-    /// A handler for calls that find the thread's own stack used up; see [`ThreadState::further_stack`].
+    /// The interpreter's handler for calls that exhaust the thread's own stack; see
+    /// [`ThreadState::further_stack`].
     pub spill: usize,
-    /// Says how [`run`] goes on; set by it.
+    /// The callback that says where [`run`] continues; set by [`run`].
     pub(super) again: Option<Again>,
-    /// Bytes by which the stack pointer is to move down, where handlers return to a loop.
+    /// Bytes by which the stack pointer is to move down, if handlers return to a loop.
     pub(super) wants: usize,
     /// The state of the thread that runs this activation.
     pub state: *mut ThreadState,
@@ -46,44 +48,45 @@ pub struct Activation {
     pub sp: *mut u8,
     /// The innermost interpreter frame, kept up to date by the interpreter.
     pub frame: *mut u8,
-    /// The bytecode position, saved before anything that can leave the interpreter or fault in
+    /// The bytecode position, saved before any operation that can leave the interpreter or fault in
     /// native code.
     pub ip: *const u64,
-    /// The thread's innermost activation at the entry. After a switch of stacks it may be gone, so
-    /// nothing looks into it.
+    /// The thread's innermost activation at the entry. After a switch of stacks it may be dangling,
+    /// so it is never dereferenced.
     pub prev: *mut Activation,
     /// The exception that `enter` returned with.
     pub exception: *mut c_void,
-    /// A fault of the guest comes back here as [`Exit::Trapped`] instead of ending the process.
+    /// True if a fault of the guest returns here as [`Exit::Trapped`] instead of ending the
+    /// process.
     pub catch_traps: bool,
     /// The guest's stack pointer at the entry, restored by [`Activation::pop`].
     entry_sp: *mut u8,
     /// The limit at the entry.
     entry_limit: *mut u8,
-    /// The catcher of traps at the entry.
+    /// The thread's innermost trap-catching activation at the entry.
     entry_catcher: *mut Activation,
-    /// The fault that came back here.
+    /// The fault that returned here.
     pub trap: Option<RawTrap>,
-    /// Free for the interpreter.
+    /// Storage for the interpreter.
     pub interp: [usize; 4],
-    /// Free for the interpreter: what [`run`] was called for.
+    /// Storage for the interpreter: the call that [`run`] executes.
     pub call: *const c_void,
 }
 
-/// Why [`run`] asks how to go on.
+/// The reason why [`run`] asks its callback where to continue.
 #[repr(usize)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Event {
-    /// It begins. The value is the end of the room for guest frames.
+    /// The run begins. The value is the end of the room for guest frames.
     Begin = 0,
-    /// The exception that is the value lands here.
+    /// An exception, the value, lands in this activation.
     Exception = 1,
-    /// [`jump`] came here with the value.
+    /// [`jump`] landed in this activation with the value.
     Jump = 2,
 }
 
-/// Where [`run`] goes on: an instruction and its frame. Without an instruction it returns
-/// [`Exit::Unwound`] with the exception that is in the frame's place.
+/// The point where [`run`] continues: an instruction and its frame. With a null instruction,
+/// [`run`] returns [`Exit::Unwound`] with the exception that `regs` holds.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Onward {
@@ -93,44 +96,45 @@ pub struct Onward {
     pub regs: *mut u64,
 }
 
-/// Says how [`run`] goes on. Runs below the guest frames.
+/// Callback that tells [`run`] where to continue. Runs below the guest frames.
 pub type Again = extern "C-unwind" fn(&mut Activation, Event, usize) -> Onward;
 
-/// Bytes below the guest's stack pointer that nobody else uses: what native calls pass on is laid out there.
+/// Bytes below the guest's stack pointer that only calls use: the arguments of native calls are
+/// laid out there.
 pub const MARGIN: usize = 256;
 
-/// A fault before its place is named.
+/// A fault that has no source location yet.
 #[derive(Clone, Copy, Debug)]
 pub struct RawTrap {
-    /// What happened.
+    /// The kind of fault.
     pub kind: TrapKind,
     /// The bytecode position, null when unknown.
     pub ip: *const u64,
-    /// The `_Unwind_Exception` that nobody caught, when that is what happened; else 0.
+    /// The uncaught `_Unwind_Exception`, if that was the fault; else 0.
     pub exception: usize,
 }
 
-/// How an activation ended.
+/// The way an activation ended.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// The function returned this.
+    /// The function returned this value.
     Returned(usize),
-    /// This `_Unwind_Exception` is passing through.
+    /// This `_Unwind_Exception` passes through.
     Unwound(*mut c_void),
-    /// [`jump`] came here with this value.
+    /// [`jump`] landed here with this value.
     Jumped(usize),
     /// The guest faulted and the activation catches traps: see [`Activation::trap`].
     Trapped,
 }
 
-/// What the interpreter frames of an activation do about an exception.
+/// The answer of an activation's interpreter frames to the search phase.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Search {
-    /// One of them catches it.
+    /// A frame catches the exception.
     Handler,
-    /// They only clean up.
+    /// Frames only run cleanups.
     Cleanup,
-    /// They do nothing.
+    /// No frame does anything.
     Nothing,
 }
 
@@ -161,7 +165,7 @@ impl Default for Activation {
 }
 
 impl Activation {
-    /// The registers of the native frame that it runs in.
+    /// Returns the registers of the native frame that the activation runs in.
     #[cfg(feature = "vm")]
     pub(super) fn frame_registers(&self) -> super::walk::Registers {
         use super::walk::Registers;
@@ -174,13 +178,12 @@ impl Activation {
         }
     }
 
-    /// Makes this the thread's innermost activation and notes the state to restore.
+    /// Makes this the thread's innermost activation and saves the state that `pop` restores.
     ///
-    /// # Safety
-    /// `state` is this thread's; `self` stays in place until [`Activation::pop`].
+    /// # Safety `state` is this thread's; `self` stays in place until [`Activation::pop`].
     #[inline]
     pub unsafe fn push(&mut self, state: *mut ThreadState) {
-        // SAFETY: the state is this thread's and alive.
+        // SAFETY: the state is this thread's by contract, and alive.
         unsafe {
             self.state = state;
             self.prev = (*state).activation;
@@ -193,14 +196,14 @@ impl Activation {
         }
     }
 
-    /// Undoes [`Activation::push`], whatever happened further in.
+    /// Undoes [`Activation::push`], no matter what inner activations did.
     ///
     /// # Safety
     /// `state` is that of the thread that runs now, which may be another than at `push` when the
     /// program moved this stack to another thread.
     #[inline]
     pub unsafe fn pop(&mut self, state: *mut ThreadState) {
-        // SAFETY: the state is this thread's and alive.
+        // SAFETY: the state is this thread's by contract, and alive.
         unsafe {
             (*state).activation = self.prev;
             (*state).sp = self.entry_sp;
@@ -211,22 +214,23 @@ impl Activation {
         }
     }
 
-    /// Makes this the innermost activation of the thread that runs now; gives that thread's state.
-    /// For a return from native code: it may have run other stacks meanwhile, and moved this one to
+    /// Makes this the innermost activation of the current thread and returns that thread's state.
+    /// Called after native code returns, which may have run other stacks and moved this one to
     /// another thread.
     ///
     /// # Safety
     /// The calling thread runs on this activation's stack, in this activation.
     #[inline(always)]
     pub unsafe fn resume(this: *mut Activation) -> *mut ThreadState {
-        // Handlers ask nowhere else, so no address is kept from before the call.
+        // Handlers get the state from here alone, so no address from before the call survives.
         let state = super::thread::current_or_null();
-        // SAFETY: the caller's promise; a thread that runs guest code has a state.
+        // SAFETY: `this` is the running activation by contract; a thread that runs guest code has a
+        // state.
         unsafe {
             (*state).activation = this;
             (*state).sp = (*this).sp;
             (*state).limit = (*this).limit;
-            // Handlers that return to a loop get it from there.
+            // Handlers that return to a loop read the state from the activation.
             #[cfg(not(ompvm_tail_calls))]
             {
                 (*this).state = state;
@@ -236,15 +240,16 @@ impl Activation {
     }
 }
 
-/// Runs guest code with `bytes` of room (a multiple of 16) for its first frames: `again` says where it begins.
-/// Returns [`Exit::Returned`] when an instruction ended the run, or [`Exit::Unwound`].
+/// Runs guest code with `bytes` of room (a multiple of 16) for its first frames, beginning where
+/// `again` says. Returns [`Exit::Returned`] if an instruction ended the run, or [`Exit::Unwound`].
 ///
-/// # Safety
-/// `act` is the thread's innermost activation; `again` gives instructions with their frames.
+/// # Safety `act` is the thread's innermost activation; `again` returns instructions with their
+/// frames.
 #[inline]
 pub unsafe fn run(act: &mut Activation, bytes: usize, again: Again) -> Exit {
     act.again = Some(again);
-    // SAFETY: the assembly follows the calling convention; see the caller's promise.
+    // SAFETY: the assembly follows the calling convention, and `act` is the innermost activation by
+    // contract.
     let out = unsafe { abi::raw_run((&raw mut *act).cast(), bytes) };
     match out.kind {
         0 => Exit::Returned(0),
@@ -252,7 +257,7 @@ pub unsafe fn run(act: &mut Activation, bytes: usize, again: Again) -> Exit {
     }
 }
 
-/// Calls `f(a, b)` so that exceptions, jumps and faults inside it come back as values.
+/// Calls `f(a, b)` and returns exceptions, jumps and faults inside it as values.
 ///
 /// # Safety
 /// `f` must be sound to leave by unwinding or by a jump: every frame between it and whatever
@@ -264,7 +269,7 @@ pub unsafe fn enter(
     a: *mut c_void,
     b: usize,
 ) -> Exit {
-    // SAFETY: the assembly follows the calling convention; see the caller's promise.
+    // SAFETY: the assembly follows the calling convention; leaving `f` early is sound by contract.
     let out = unsafe { abi::raw_enter((&raw mut *act).cast(), f, a, b) };
     match out.kind {
         0 => Exit::Returned(out.value),
@@ -278,43 +283,42 @@ pub unsafe fn enter(
     }
 }
 
-/// Leaves everything inside an activation: its `enter` returns `Jumped(value)`, its `run` asks how
-/// to go on after [`Event::Jump`].
+/// Leaves everything inside an activation: its `enter` returns `Jumped(value)`; its `run` calls its
+/// callback with [`Event::Jump`].
 ///
 /// # Safety
 /// The activation is live on this thread, and the native frames in between may be dropped, as
 /// with `longjmp`.
 pub unsafe fn jump(act: *const Activation, value: usize) -> ! {
-    // SAFETY: see the caller's promise.
+    // SAFETY: the activation is live and the frames may be dropped by contract.
     unsafe { abi::raw_jump(act.cast(), value, 2) }
 }
 
 /// Leaves everything inside an activation that catches traps: its `enter` returns `Trapped`.
 ///
-/// # Safety
-/// As for [`jump`].
+/// # Safety The contract of [`jump`].
 #[cfg(feature = "vm")]
 pub(super) unsafe fn jump_trapped(act: *mut Activation, trap: RawTrap) -> ! {
-    // SAFETY: see the caller's promise.
+    // SAFETY: the activation is live and the frames may be dropped by contract.
     unsafe {
         (*act).trap = Some(trap);
         abi::raw_jump(act.cast(), 0, 3)
     }
 }
 
-/// Calls `f` as if the stack ended here: an exception that nothing inside catches is uncaught,
-/// so that `__cxa_throw` calls `std::terminate` with nothing unwound, and a thread that leaves by
-/// `pthread_exit` or cancellation ends here. Frames of Rust further out would claim the one and
-/// stop the other. A panic cannot leave `f` either: it ends the process.
+/// Calls `f` as if the stack ended here. An exception that nothing inside catches is uncaught, so
+/// `__cxa_throw` calls `std::terminate` with nothing unwound; a thread that leaves by
+/// `pthread_exit` or cancellation ends here. Outer Rust frames would claim to handle the exception,
+/// and would stop the forced unwinding. A panic cannot leave `f` either: it ends the process.
 pub fn at_bottom<F: FnOnce()>(f: F) {
     extern "C-unwind" fn go<F: FnOnce()>(f: *mut c_void) {
-        // SAFETY: the address of the option below.
+        // SAFETY: `f` is the address of the option below, which outlives the call.
         if let Some(f) = unsafe { (*f.cast::<Option<F>>()).take() } {
             f();
         }
     }
     let mut f = Some(f);
-    // SAFETY: `go` takes what it is given, and `f` outlives the call.
+    // SAFETY: `go` takes the address of `f`, and `f` outlives the call.
     unsafe { abi::raw_bottom(go::<F>, (&raw mut f).cast()) }
 }
 
@@ -329,21 +333,20 @@ unsafe extern "C" {
     fn _Unwind_GetCFA(context: *mut c_void) -> usize;
 }
 
-/// Goes on unwinding above an activation whose `enter` returned `Unwound` and that is popped.
+/// Continues unwinding above an activation whose `enter` returned `Unwound` and which was popped.
 ///
-/// # Safety
-/// `exception` is what `enter` gave, not yet caught or deleted.
+/// # Safety `exception` is the value from `enter`, not yet caught or deleted.
 pub unsafe fn resume_unwind(exception: *mut c_void) -> ! {
-    // SAFETY: see the caller's promise.
+    // SAFETY: the exception is live by contract.
     unsafe { _Unwind_Resume(exception) }
 }
 
-/// The hook asked in the search phase.
+/// The hook of the search phase.
 pub type SearchHook = fn(&Activation, exception: *mut c_void) -> Search;
 
 static SEARCH: AtomicUsize = AtomicUsize::new(0);
 
-/// Registers what answers the search phase; without one, activations handle nothing.
+/// Registers the hook of the search phase; without one, activations handle nothing.
 pub fn set_search_hook(hook: SearchHook) {
     SEARCH.store(hook as usize, Ordering::Release);
 }
@@ -351,7 +354,7 @@ pub fn set_search_hook(hook: SearchHook) {
 const SEARCH_PHASE: i32 = 1;
 const END_OF_STACK: i32 = 5;
 const HANDLER_FOUND: i32 = 6;
-/// The class of Rust's own panics, which may pass through guest frames.
+/// The exception class of Rust panics, which may pass through guest frames.
 const RUST: u64 = u64::from_be_bytes(*b"MOZ\0RUST");
 const INSTALL_CONTEXT: i32 = 7;
 const CONTINUE_UNWIND: i32 = 8;
@@ -386,8 +389,8 @@ pub(super) extern "C" fn personality_run(
     exception: *mut c_void,
     context: *mut c_void,
 ) -> i32 {
-    // SAFETY: the unwinder calls this for `raw_run`'s frame only, whose lowest word holds the frame pointer; the
-    // address that the unwinder calls CFA here is the stack pointer in the frame.
+    // SAFETY: the unwinder calls this for `raw_run`'s frame only, whose lowest word holds the frame
+    // pointer; the address that the unwinder calls CFA is the stack pointer in that frame.
     unsafe {
         let frame = *(_Unwind_GetCFA(context) as *const usize);
         answer(
@@ -400,8 +403,9 @@ pub(super) extern "C" fn personality_run(
     }
 }
 
-/// # Safety
-/// `context` is the unwinder's at a frame of ours, `frame` its frame pointer.
+/// Answers both phases for a frame with the given frame pointer and landing address.
+///
+/// # Safety `context` is the unwinder's at a frame of this module, `frame` its frame pointer.
 unsafe fn answer(
     actions: i32,
     class: u64,
@@ -409,7 +413,7 @@ unsafe fn answer(
     context: *mut c_void,
     (frame, landing): (usize, usize),
 ) -> i32 {
-    // SAFETY: the caller's promise; the activation's address lies in the frame.
+    // SAFETY: context and frame are valid by contract; the activation's address lies in the frame.
     unsafe {
         if actions & SEARCH_PHASE != 0 {
             let hook = SEARCH.load(Ordering::Acquire);
@@ -420,7 +424,7 @@ unsafe fn answer(
             let act = *((frame - abi::ACTIVATION_SLOT) as *const *const Activation);
             return match hook(&*act, exception) {
                 Search::Handler => HANDLER_FOUND,
-                // An embedded program ends here: what it does not catch, nobody does.
+                // An embedded program ends here: an exception that it does not catch is uncaught.
                 _ if (*act).catch_traps && class != RUST => END_OF_STACK,
                 Search::Cleanup | Search::Nothing => CONTINUE_UNWIND,
             };

@@ -1,21 +1,21 @@
 //! The guest's view of the alternate signal stack.
 //!
-//! Faults are reported on a stack of ours, which every thread has installed; the guest must not
-//! see it (`sigaltstack` says "disabled" at first, as natively), and may install its own.
+//! Every thread has an alternate signal stack installed on which faults are reported. The guest
+//! must not see it (`sigaltstack` says "disabled" at first, as natively), and may install its own.
 //!
-//! Left out: frames of a guest's handler lie on the stack that it runs on, as all do
-//! ([`super::activation`]).
+//! Does not place the frames of a guest's handler: they lie on the stack that the handler runs on,
+//! as all frames do ([`super::activation`]).
 
 use super::thread;
 use libc::{c_int, stack_t};
 
-/// `sigaltstack` (POSIX) for the guest.
+/// Implements `sigaltstack` (POSIX) for the guest.
 ///
-/// # Safety
-/// As the C function.
+/// # Safety The contract of the C function.
 pub unsafe extern "C" fn sigaltstack(new: *const stack_t, old: *mut stack_t) -> c_int {
     let state = thread::current();
-    // SAFETY: this thread's state; the caller's pointers are null or valid.
+    // SAFETY: the state is this thread's; the pointers are null or valid by the C function's
+    // contract.
     unsafe {
         let (base, len) = (*state).alternate;
         let mut now: stack_t = std::mem::zeroed();

@@ -1,36 +1,38 @@
-//! The symbols that a linker defines for a program: where its code, its data and its arrays of constructors begin
-//! and end (`etext`, `edata`, `end`, `__executable_start`, `__init_array_start`; GNU ld's default script).
+//! The symbols that a linker defines for a program: the start and end of its code, its data and its
+//! constructor arrays (`etext`, `edata`, `end`, `__executable_start`, `__init_array_start`; GNU
+//! ld's default script).
 //!
-//! Where a program names one, its constants and its data lie in one mapping behind an ELF header, in the order of
-//! an executable: header, arrays, constants, initialised data, zero-initialised data. So all of its variables are
-//! between `__executable_start` and `end`, and those that can be written between `__data_start` and `end`.
+//! If a program names one of them, its constants and its data lie in one mapping behind an ELF
+//! header, in the order of an executable: header, arrays, constants, initialized data,
+//! zero-initialized data. So all of its variables are between `__executable_start` and `end`, and
+//! the writable ones between `__data_start` and `end`.
 //!
-//! Left out: functions are not between `__executable_start` and `etext`, for their code is made while the program
-//! runs. Programs that name none of these are laid out as ever.
+//! Functions do not lie between `__executable_start` and `etext`, since their code is made while
+//! the program runs. Programs that name none of these symbols keep the layout of [`super::image`].
 
 use crate::ir::{GlobalRef, Module};
 use std::ptr;
 
 const PAGE: usize = 4096;
-/// Bytes of an ELF header and of a program header (System V ABI, "Object Files").
+/// Bytes of an ELF header, and of a program header (System V ABI, "Object Files").
 const HEADER: usize = 64;
 const SEGMENT: usize = 56;
 
-/// The meaning of a symbol.
+/// The meaning of a linker-defined symbol.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Bound {
     Start,
     TextEnd,
     Data,
-    /// The end of initialised data, where zero-initialised data begins.
+    /// The end of initialized data and start of zero-initialized data.
     DataEnd,
     End,
-    /// The first and the last constructor, destructor, and what runs before all.
+    /// The bounds of the arrays of constructors and destructors.
     Constructors,
     ConstructorsEnd,
     Destructors,
     DestructorsEnd,
-    /// Arrays that are always empty.
+    /// Either bound of an array that is always empty.
     Empty,
 }
 
@@ -65,12 +67,12 @@ fn bound(name: &str) -> Option<Bound> {
     NAMES.iter().find(|n| n.0 == name).map(|n| n.1)
 }
 
-/// Returns true if a linker defines the symbol for a module that does not.
+/// Returns true if a linker defines the symbol for a module that does not define it itself.
 pub fn is_bound(name: &str) -> bool {
     bound(name).is_some()
 }
 
-/// Returns true if a module leaves such a symbol to its linker.
+/// Returns true if a module leaves such a symbol to the linker.
 pub(super) fn wanted(module: &Module) -> bool {
     NAMES.iter().any(|(name, _)| match module.symbol(name) {
         Some(GlobalRef::Func(f)) => module.functions[f].body.is_none(),
@@ -79,31 +81,31 @@ pub(super) fn wanted(module: &Module) -> bool {
     })
 }
 
-/// The layout of such a program's mapping.
+/// The layout of the mapping of a program that names linker-defined symbols.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
     pub base: usize,
-    /// Bytes of the header with its arrays; whole pages.
+    /// Bytes of the header with its arrays, in whole pages.
     pub head: usize,
-    /// Bytes of constants behind it; whole pages.
+    /// Bytes of the constants behind the header, in whole pages.
     pub constants: usize,
-    /// Bytes of initialised data, and of all data.
+    /// Bytes of initialized data, and of all data.
     pub initialised: usize,
     pub data: usize,
-    /// How many constructors and destructors.
+    /// The numbers of constructors and destructors.
     pub arrays: [usize; 2],
 }
 
 const ARRAYS: usize = HEADER + 2 * SEGMENT;
 
 impl Bounds {
-    /// Bytes of the header of a module, whole pages.
+    /// Returns the bytes of a module's header, in whole pages.
     pub fn head(module: &Module) -> usize {
-        // A zero entry follows, where `_DYNAMIC` is.
+        // A zero entry follows the arrays; `_DYNAMIC` refers to it.
         (ARRAYS + 8 * (module.ctors.len() + module.dtors.len()) + 16).next_multiple_of(PAGE)
     }
 
-    /// The address of a symbol.
+    /// Returns the address of a symbol, or `None` if it is no linker-defined one.
     pub fn address(&self, name: &str) -> Option<usize> {
         let text_end = self.base + self.head;
         let data = text_end + self.constants;
@@ -121,12 +123,12 @@ impl Bounds {
         })
     }
 
-    /// Writes the header, and the arrays of functions.
+    /// Writes the header and the arrays of functions.
     ///
-    /// # Safety
-    /// The mapping is as described, writable, and nobody else's yet.
+    /// # Safety The mapping has this layout, is writable, and is not shared yet.
     pub unsafe fn write(&self, constructors: &[usize], destructors: &[usize]) {
-        // SAFETY: the caller's promise; header, segments and arrays fit `head`.
+        // SAFETY: the mapping is writable and unshared by contract; header, segments and arrays fit
+        // `head`.
         unsafe {
             let at = self.base as *mut u8;
             let header = header(self.base);
@@ -147,7 +149,7 @@ impl Bounds {
     }
 }
 
-/// The header of an executable for x86-64 with two segments.
+/// Returns the header of an executable for x86-64 with two segments.
 fn header(base: usize) -> [u8; HEADER] {
     let mut out = [0; HEADER];
     let mut put = |at: usize, bytes: &[u8]| out[at..at + bytes.len()].copy_from_slice(bytes);
@@ -166,7 +168,7 @@ fn header(base: usize) -> [u8; HEADER] {
     out
 }
 
-/// A segment that is loaded, with its rights (4: read, 2: write).
+/// Returns the program header of a loaded segment with its access rights (4: read, 2: write).
 fn segment(rights: u32, start: usize, len: usize) -> [u8; SEGMENT] {
     let mut out = [0; SEGMENT];
     let mut put = |at: usize, bytes: &[u8]| out[at..at + bytes.len()].copy_from_slice(bytes);

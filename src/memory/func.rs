@@ -1,11 +1,12 @@
 //! Guest functions as native code sees them: one [`FuncRef`] and one native-callable stub each.
 //!
-//! Why stubs: qsort, pthread_create, atexit, signal handlers and the OpenMP runtime call guest
-//! functions through plain C function pointers. A stub loads its `FuncRef` into r11 and jumps to
-//! the common entry of [`super::abi`]. All stubs of the process lie in one reserved range, so
-//! [`from_address`] is a range check and one load; a page that holds no stubs reads as zeros.
+//! qsort, pthread_create, atexit, signal handlers and the OpenMP runtime call guest functions
+//! through plain C function pointers, so each function needs a native address: its stub. A stub
+//! loads its `FuncRef` into r11 and jumps to the common entry of [`super::abi`]. All stubs of the
+//! process lie in one reserved range, so [`from_address`] is a range check and one load; a page
+//! without stubs reads as zeros.
 //!
-//! What not: no code is generated per signature; the entry hook reads arguments by plan.
+//! Generates no code per signature: the entry hook reads the arguments by a [`CallPlan`].
 
 use super::abi::{self, CallPlan, NativeFrame};
 use super::image::Image;
@@ -24,45 +25,48 @@ use std::sync::{Arc, OnceLock};
 pub struct FuncRef {
     /// The native-callable address: the guest's function pointer.
     pub stub: usize,
-    /// Where the stub goes: the common entry into the interpreter, or compiled code. One store
-    /// switches every native caller.
+    /// The jump target of the stub: the common entry into the interpreter, or compiled code. One
+    /// store switches every native caller.
     pub entry: AtomicUsize,
     /// The interpreter's code, null until lowered; owned by the interpreter.
     pub code: AtomicPtr<c_void>,
-    /// Which function of the module.
+    /// The function's id in its module.
     pub id: FuncId,
-    /// Whether native callers came since [`FuncRef::was_called`] asked.
+    /// True if native callers used the stub since the last call of [`FuncRef::was_called`].
     pub called: AtomicBool,
-    /// Compiled code, where the entry is what notes calls.
+    /// The compiled code, while `entry` is the witness stub that records calls.
     pub direct: AtomicUsize,
-    /// The image it belongs to.
+    /// The image that the function belongs to.
     pub image: *const Image,
-    /// How native arguments become slots, made at the first entry from native code. No thread
-    /// waits for another's: a child of `fork` would for ever.
+    /// The mapping of native arguments to slots, made at the first entry from native code. A
+    /// `OnceBox` never blocks on another thread: in a child of `fork`, that thread would not exist.
     pub plan: OnceBox<Arc<CallPlan>>,
 }
 
-// SAFETY: the raw image pointer is set before the reference is shared and only read afterwards;
-// the image outlives its functions; everything else is atomic or a OnceBox.
+// SAFETY: `image` is set before the reference is shared and only read afterwards, and the image
+// outlives its functions; every other field is atomic, a `OnceBox`, or immutable.
 unsafe impl Send for FuncRef {}
-// SAFETY: as above.
+// SAFETY: the same argument as for `Send`; no field has unsynchronized interior mutability.
 unsafe impl Sync for FuncRef {}
 
 impl FuncRef {
-    /// The image the function belongs to.
+    /// Returns the image that the function belongs to.
     pub fn image(&self) -> &Image {
         // SAFETY: an image sets this pointer to itself before handing out references, and owns
         // its FuncRefs.
         unsafe { &*self.image }
     }
 
-    /// Whether native callers reach compiled code.
+    /// Returns true if native callers reach compiled code.
     pub fn is_compiled(&self) -> bool {
         self.entry.load(Ordering::Acquire) != abi::entry_address()
     }
 
-    /// Whether compiled code was called through the stub since this was asked last. What is called costs one
-    /// load more from then on, until other code takes its place. Not for several threads at once.
+    /// Returns true if compiled code was called through the stub since the last call of this
+    /// function.
+    ///
+    /// The first call installs the witness stub, which costs each caller one more load until the
+    /// entry is replaced. Must not be called by several threads at once.
     pub fn was_called(&self) -> bool {
         let witness = abi::witness_address();
         let entry = self.entry.load(Ordering::Acquire);
@@ -72,7 +76,7 @@ impl FuncRef {
         if self.is_compiled() {
             self.called.store(false, Ordering::Relaxed);
             self.direct.store(entry, Ordering::Release);
-            // Other code that comes now stays.
+            // A failed exchange keeps an entry that was installed meanwhile.
             let _ =
                 self.entry
                     .compare_exchange(entry, witness, Ordering::AcqRel, Ordering::Relaxed);
@@ -80,10 +84,9 @@ impl FuncRef {
         false
     }
 
-    /// The plan of the function's own (fixed) signature, made at the first use.
+    /// Returns the call plan of the function's own (fixed) signature, made at the first use.
     ///
-    /// # Errors
-    /// Why the signature cannot be called from native code.
+    /// # Errors The reason why native code cannot call the signature.
     pub fn plan(&self) -> Result<&Arc<CallPlan>, String> {
         if let Some(plan) = self.plan.get() {
             return Ok(plan);
@@ -94,30 +97,31 @@ impl FuncRef {
     }
 }
 
-/// Bytes reserved for stubs where address space is not limited: 8 Mi functions.
+/// Bytes reserved for stubs if address space is not limited: 8 Mi functions.
 const AREA: usize = 256 << 20;
-/// Where the stubs lie, at the first place that is free: right below and above the range of `MAP_32BIT`, where the
-/// program's data is, since relative virtual tables hold 32-bit distances from data to functions. The kernel starts the
-/// heap of an executable at a fixed address anywhere in the first GiB, so one of four starts finds the first one taken.
+/// Addresses tried for the stubs, in this order: right below and above the range of `MAP_32BIT`,
+/// which holds the program's data, since relative virtual tables hold 32-bit distances from data to
+/// functions. The kernel places the heap of an executable at a fixed address anywhere in the first
+/// GiB, so it takes the first candidate in one start of four.
 const NEAR: [usize; 4] = [
     (1 << 30) - AREA,
     2 << 30,
     (2 << 30) + AREA,
     (2 << 30) + 2 * AREA,
 ];
-/// Bytes reserved in any case.
+/// Bytes reserved if address space is limited.
 const LEAST_AREA: usize = 4 << 20;
 /// Bytes per stub.
 const STUB: usize = 32;
-/// Where in a stub its datum (the `FuncRef` or the jump target) lies.
+/// Offset of a stub's datum: the `FuncRef` or the jump target.
 const DATUM: usize = 24;
 const PAGE: usize = 4096;
 
 static BASE: AtomicUsize = AtomicUsize::new(0);
-/// Bytes of the area; 0 until there is one.
+/// Bytes of the reserved range; 0 before the reservation.
 static BYTES: AtomicUsize = AtomicUsize::new(0);
 
-/// Free page ranges of the area (first page, pages) and the first page never used.
+/// Free page ranges of the area (first page, pages), and the first page that was never used.
 struct Pages {
     free: Vec<(usize, usize)>,
     next: usize,
@@ -128,7 +132,7 @@ static PAGES: Mutex<Pages> = Mutex::new(Pages {
     next: 1,
 });
 
-/// The guest function whose stub lies at `addr`, if any.
+/// Returns the guest function whose stub begins at `addr`, if any.
 #[inline]
 pub fn from_address(addr: usize) -> Option<&'static FuncRef> {
     let bytes = BYTES.load(Ordering::Acquire);
@@ -136,8 +140,8 @@ pub fn from_address(addr: usize) -> Option<&'static FuncRef> {
     if offset >= bytes || !offset.is_multiple_of(STUB) || offset < PAGE {
         return None;
     }
-    // SAFETY: the whole area is readable for the life of the process; the datum of a slot that
-    // holds no stub is zero, and only a guest function's stub has the mark before it.
+    // SAFETY: the whole area stays readable for the life of the process; the datum of an empty slot
+    // is zero, and only a guest function's stub has the mark before it.
     unsafe {
         if *((addr + DATUM - 1) as *const u8) != KIND_FUNC {
             return None;
@@ -146,18 +150,18 @@ pub fn from_address(addr: usize) -> Option<&'static FuncRef> {
     }
 }
 
-/// The guest function in whose stub an address lies, if any.
+/// Returns the guest function whose stub contains an address, if any.
 pub fn containing(addr: usize) -> Option<&'static FuncRef> {
     let base = BASE.load(Ordering::Relaxed);
     from_address(addr - addr.wrapping_sub(base) % STUB)
 }
 
-/// Marks a stub of a guest function in the byte before the datum.
+/// Mark of a guest function's stub, in the byte before the datum.
 const KIND_FUNC: u8 = 0xf1;
-/// Marks a stub that only jumps.
+/// Mark of a stub that jumps through a cell.
 const KIND_JUMP: u8 = 0x1f;
 
-/// A run of stubs, given back when dropped.
+/// A run of stubs, released when dropped.
 #[derive(Debug)]
 pub struct Stubs {
     base: usize,
@@ -165,10 +169,9 @@ pub struct Stubs {
 }
 
 impl Stubs {
-    /// Reserves `len` stubs; they are filled by [`Stubs::write`].
+    /// Reserves `len` stubs, to be filled by [`Stubs::write`].
     ///
-    /// # Errors
-    /// The system's message when memory is short.
+    /// # Errors The system's message if memory is short.
     pub fn new(len: usize) -> Result<Stubs, String> {
         let area = area()?;
         let pages = (len * STUB).div_ceil(PAGE).max(1);
@@ -191,21 +194,20 @@ impl Stubs {
         })
     }
 
-    /// Where the stubs lie, in whole pages: the first address and the number of bytes.
+    /// Returns the pages of the stubs: the first address and the number of bytes.
     pub fn pages(&self) -> (usize, usize) {
         (self.base, (self.len * STUB).div_ceil(PAGE).max(1) * PAGE)
     }
 
-    /// The address of stub `index`.
+    /// Returns the address of stub `index`.
     pub fn address(&self, index: usize) -> usize {
         debug_assert!(index < self.len);
         self.base + index * STUB
     }
 
-    /// Writes every stub: a guest function's, or a jump through a cell.
+    /// Writes the stubs, one per item.
     ///
-    /// # Errors
-    /// The system's message when protections cannot be changed.
+    /// # Errors The system's message if protections cannot be changed.
     pub fn write(&self, items: &[StubKind]) -> Result<(), String> {
         assert!(items.len() <= self.len);
         self.protect(libc::PROT_READ | libc::PROT_WRITE)?;
@@ -226,7 +228,7 @@ impl Stubs {
                 StubKind::Host(h) => {
                     // mov r11, [rip + 13]
                     code[4..11].copy_from_slice(&[0x4c, 0x8b, 0x1d, 13, 0, 0, 0]);
-                    // jmp [rip + the cell at the area's start]
+                    // jmp [rip + distance to the cell at the area's start]
                     let rel = (area as i64 - (at + 17) as i64) as i32;
                     code[11..13].copy_from_slice(&[0xff, 0x25]);
                     code[13..17].copy_from_slice(&rel.to_le_bytes());
@@ -241,7 +243,8 @@ impl Stubs {
                 }
             };
             code[DATUM..].copy_from_slice(&datum.to_le_bytes());
-            // SAFETY: the run's pages are ours and writable now.
+            // SAFETY: the pages belong to this run and are writable until `protect` below; `at` is
+            // a whole stub within them.
             unsafe { ptr::copy_nonoverlapping(code.as_ptr(), at as *mut u8, STUB) };
         }
         self.protect(libc::PROT_READ | libc::PROT_EXEC)
@@ -252,7 +255,7 @@ impl Stubs {
     }
 
     fn protect(&self, prot: i32) -> Result<(), String> {
-        // SAFETY: the pages belong to this run.
+        // SAFETY: the pages belong to this run, and no stub of it runs while `write` changes them.
         if unsafe { libc::mprotect(self.base as *mut c_void, self.bytes(), prot) } != 0 {
             let why = std::io::Error::last_os_error();
             return Err(match prot & libc::PROT_EXEC {
@@ -271,7 +274,8 @@ impl Stubs {
 impl Drop for Stubs {
     fn drop(&mut self) {
         let bytes = self.bytes();
-        // SAFETY: the pages belong to this run; mapping over them makes them read as zeros.
+        // SAFETY: the pages belong to this run, whose owner no longer uses its stubs; the new
+        // mapping makes them read as zeros.
         let done = unsafe { map(self.base as *mut c_void, bytes, libc::MAP_FIXED) };
         if done.is_ok() {
             let first = (self.base - BASE.load(Ordering::Relaxed)) / PAGE;
@@ -280,10 +284,11 @@ impl Drop for Stubs {
     }
 }
 
-/// A function of the embedder behind a stub of its own: it reads and writes the frame itself.
+/// A function of the embedder behind a stub of its own. It reads and writes the native frame
+/// itself.
 #[repr(C, align(16))]
 pub struct HostEntry {
-    /// What runs.
+    /// The function.
     pub run: Box<dyn Fn(&mut NativeFrame) + Send + Sync>,
 }
 
@@ -293,24 +298,24 @@ impl std::fmt::Debug for HostEntry {
     }
 }
 
-/// Set in the datum of a stub of a [`HostEntry`].
+/// Tag in the datum of a [`HostEntry`]'s stub.
 pub(super) const HOST_TAG: usize = 1;
 
-/// What a stub does.
+/// The action of a stub.
 #[derive(Clone, Copy, Debug)]
 pub enum StubKind {
     /// Enters a guest function.
     Function(*const FuncRef),
     /// Enters a function of the embedder.
     Host(*const HostEntry),
-    /// Jumps to the address kept in the cell (an ifunc).
+    /// Jumps to the address in the cell (an ifunc).
     Jump(*const AtomicUsize),
 }
 
 /// # Safety
 /// With `MAP_FIXED`, the range must belong to the caller.
 unsafe fn map(at: *mut c_void, bytes: usize, flags: i32) -> Result<usize, String> {
-    // SAFETY: an anonymous mapping; a fixed one only over the caller's range.
+    // SAFETY: an anonymous mapping; `MAP_FIXED` replaces the caller's own range only.
     let p = unsafe {
         libc::mmap(
             at,
@@ -333,12 +338,12 @@ fn area() -> Result<usize, String> {
     AREA_BASE
         .get_or_init(|| {
             let bytes = limits::reserve(AREA, 16, LEAST_AREA);
-            // SAFETY: fresh mappings; those at a place only where nothing is mapped.
+            // SAFETY: fresh mappings; `MAP_FIXED_NOREPLACE` fails if the range is in use.
             let at = |place: usize| unsafe {
                 map(place as *mut c_void, bytes, libc::MAP_FIXED_NOREPLACE)
             };
             let near = NEAR.into_iter().find_map(|place| at(place).ok());
-            // SAFETY: as above, wherever there is room.
+            // SAFETY: a fresh mapping at an address that the system chooses.
             let base = near.map_or_else(|| unsafe { map(ptr::null_mut(), bytes, 0) }, Ok)?;
             // The first page holds the address of the common entry.
             // SAFETY: the first page of our own mapping.
@@ -351,7 +356,7 @@ fn area() -> Result<usize, String> {
                 libc::mprotect(p, PAGE, libc::PROT_READ);
             }
             BASE.store(base, Ordering::Release);
-            // Release: who sees the bytes sees the base.
+            // Release: a reader that sees the size sees the base.
             BYTES.store(bytes, Ordering::Release);
             Ok(base)
         })

@@ -1,43 +1,47 @@
-//! Which blocks of the heap there are: what lets a loop know that its arrays are apart.
+//! A table of the guest's heap blocks, which lets a compiled loop prove that its arrays do not
+//! overlap.
 //!
-//! The guest's calls of the C library's allocation functions and of C++'s operators come here first and
-//! go on to the real ones. The start of each larger block that the program's own thread asks for is
-//! kept in a table; [`distinct`] says whether pointers are starts of different blocks. Compiled loops
-//! ask it at their head (`speculate.cpp`) and have a version for either answer, so a block that is not
-//! kept costs speed and nothing else: the table is small, a line of it holds eight starts, and what finds
-//! its line full is not kept.
+//! The guest's calls of the C library's allocation functions and of C++'s operators pass through
+//! wrappers here. The wrappers record the start of each larger block that the program's main thread
+//! allocates; [`distinct`] returns true if pointers are starts of different blocks. Compiled loops
+//! call it at their head (`speculate.cpp`) and have a version for either answer, so an unrecorded
+//! block costs speed and nothing else. Hence the table is small: a line holds eight starts, and a
+//! block whose line is full is not recorded.
 //!
-//! Why starts only, and only where the allocator is glibc's: between two of its blocks lies the second
-//! one's header, so no pointer to the end of one block is the start of the next. Why one thread: programs
-//! make their large arrays there, and threads that allocate much would wait for each other's lines.
+//! Only starts are recorded, and only for glibc's allocator: between two of its blocks lies the
+//! second one's header, so no pointer to the end of one block is the start of the next. Only one
+//! thread records: programs allocate their large arrays there, and threads that allocate much would
+//! contend for the lines.
 //!
-//! A block may be given back where nobody sees it, by a native library that it was handed to, and its start
-//! stay. Where the guest has another block in its place, that block's extent tells; two such starts
-//! would have to lie in one block that a library made itself for an answer to be wrong.
+//! A native library may free a block that it was handed, unseen, so that a stale start remains. If
+//! the guest later allocates a block over it, that block's extent exposes the stale start; for a
+//! wrong answer, two stale starts would have to lie in one block that a library allocated itself.
 //!
-//! What not: blocks of `mmap`, of OpenMP's allocators and of native libraries.
+//! Does not record blocks of `mmap`, of OpenMP's allocators and of native libraries.
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Bytes from which on a block is kept.
+/// The least bytes of a recorded block.
 const LARGE: usize = 1024;
-/// Bytes from which on a block of `malloc` begins where a line of the processor's cache does. glibc's large blocks begin
-/// 16 bytes behind a page's start, so that every second vector of 256 bits lies across two lines.
+/// The least bytes of a `malloc` block that is aligned to a cache line. glibc's large blocks begin
+/// 16 bytes behind the start of a page, so every second vector of 256 bits would straddle two
+/// lines.
 const STREAMED: usize = 64 << 10;
-/// Bytes of a line.
+/// Bytes of a cache line.
 const LINE: usize = 64;
-/// Bytes of the block that tells glibc how much free memory to keep. Its limit for such blocks is 32 MiB.
+/// Bytes of the block that tells glibc how much free memory to retain. Its limit for such blocks is
+/// 32 MiB.
 const FREED: usize = 4 << 20;
-/// What stands in a place before its start: no block starts there.
+/// Marker of an entry that is claimed but not filled; no block starts there.
 const TAKEN: usize = 1;
-/// Starts in a line of the table; lines.
+/// Starts in a line of the table; lines in the table.
 const WIDTH: usize = 8;
 const LINES: usize = 1024;
 
-/// One line of the processor's cache with starts, of which 0 is an empty place, and one with sizes.
+/// One cache line with starts, of which 0 is an empty entry, and one with sizes.
 #[repr(align(128))]
 struct Line {
     starts: [AtomicUsize; WIDTH],
@@ -46,14 +50,14 @@ struct Line {
 
 struct Table([Line; LINES]);
 
-/// Relaxed throughout: whoever was handed a pointer by another thread was handed it in an order that makes
-/// the earlier stores of its start and size visible, and nobody changes them while the block is there.
+/// Relaxed throughout: a thread receives a pointer from another thread by synchronization that also
+/// makes the stores of its start and size visible, and both stay unchanged while the block lives.
 const ORDER: Ordering = Ordering::Relaxed;
 
 static TABLE: Table = Table::new();
 
 thread_local! {
-    /// Whether blocks that this thread asks for are kept.
+    /// True if allocations of this thread are recorded.
     static KEEPS: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -70,12 +74,13 @@ impl Table {
     }
 
     fn line(&self, start: usize) -> &Line {
-        // Starts are multiples of 16, large ones of a page and 16: all of the bits count.
+        // Starts are multiples of 16, large ones of a page and 16, so the hash uses all of their
+        // bits.
         let hash = (start >> 4).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         &self.0[hash >> (usize::BITS - LINES.ilog2())]
     }
 
-    /// Keeps a block, in an empty place; nobody else has its start.
+    /// Records a block in an empty entry of its line. The start must be unique.
     fn keep(&self, start: usize, size: usize) {
         self.forget(start);
         let line = self.line(start);
@@ -94,7 +99,7 @@ impl Table {
         }
     }
 
-    /// The size of the block that starts here, if it is kept.
+    /// Returns the size of the block that starts here, if it is recorded.
     fn size(&self, start: usize) -> Option<usize> {
         let line = self.line(start);
         let number = line.starts.iter().position(|p| p.load(ORDER) == start)?;
@@ -114,10 +119,10 @@ impl Table {
     }
 }
 
-/// From here on blocks that the calling thread asks for are kept.
+/// Starts to record the allocations of the calling thread.
 #[inline]
 pub fn keep_from_here() {
-    // Read once: each call from Rust comes here.
+    // The environment is read once: each call from Rust comes here.
     static ASKED: OnceLock<bool> = OnceLock::new();
     let asked = || std::env::var_os("OMPVM_SPECULATE").is_none_or(|v| v != "0");
     if *ASKED.get_or_init(asked) {
@@ -125,26 +130,28 @@ pub fn keep_from_here() {
     }
 }
 
-/// Has glibc keep up to twice [`FREED`] of free memory at the heap's end, once per process.
+/// Makes glibc retain up to twice [`FREED`] of free memory at the heap's end, once per process.
 ///
-/// It returns more than twice the largest mapped block that was freed so far. A program that makes and frees arrays
-/// in each iteration (LULESH) then has each page made anew each time, unless a large block happened to be freed
-/// before: natively one was, the runtime's own.
+/// glibc releases memory beyond twice the largest mapped block that was freed so far. A program
+/// that allocates and frees arrays in each iteration (LULESH) would fault in each page anew each
+/// time, unless it freed a large block before. Natively one is freed: a block of the native
+/// runtime.
 pub fn keep_free_memory() {
     static DONE: AtomicBool = AtomicBool::new(false);
     if !DONE.swap(true, ORDER) && usual() {
-        // SAFETY: a block that nobody uses; the compiler does not see through the two calls.
+        // SAFETY: frees a block that was just allocated; `black_box` keeps the compiler from
+        // removing the pair.
         unsafe { libc::free(std::hint::black_box(libc::malloc(FREED))) };
     }
 }
 
-/// Whether pointers are starts of different blocks of the heap, and places lie in none of these;
-/// `ompvm.distinct` of compiled code.
+/// Returns true if the pointers are starts of different heap blocks and the ranges lie in none of
+/// them; `ompvm.distinct` of compiled code.
 ///
-/// # Safety
-/// `list` has `starts` pointers, then for each place its first byte and the one behind its last.
+/// # Safety `list` has `starts` pointers, then for each of the `places` ranges its first byte and
+/// the one behind its last.
 pub unsafe extern "C" fn distinct(list: *const usize, starts: u32, places: u32) -> bool {
-    // SAFETY: the caller's contract.
+    // SAFETY: the list has these lengths by contract.
     unsafe {
         let rest = list.add(starts as usize).cast::<[usize; 2]>();
         TABLE.distinct(
@@ -157,8 +164,8 @@ pub unsafe extern "C" fn distinct(list: *const usize, starts: u32, places: u32) 
 #[inline]
 fn made(block: *mut c_void, size: usize) -> *mut c_void {
     if size >= LARGE && !block.is_null() && KEEPS.get() {
-        // All that the guest may use: it can ask for it, too.
-        // SAFETY: a block that glibc has just made.
+        // The whole usable size counts: the guest can ask for it, too.
+        // SAFETY: a live block of glibc's allocator.
         TABLE.keep(block as usize, unsafe { libc::malloc_usable_size(block) });
     }
     block
@@ -179,25 +186,26 @@ unsafe extern "C" {
 
 unsafe extern "C" fn kept_malloc(size: usize) -> *mut c_void {
     if size >= STREAMED {
-        // SAFETY: as below; what this gives is given back and grown like any other block.
+        // SAFETY: alignment and size are valid; `free` and `realloc` accept blocks of `memalign`.
         return made(unsafe { memalign(LINE, size) }, size);
     }
-    // SAFETY: as the guest asks, here and in all that follow.
+    // SAFETY: forwards the guest's call of `malloc`.
     made(unsafe { libc::malloc(size) }, size)
 }
 
 unsafe extern "C" fn kept_calloc(count: usize, size: usize) -> *mut c_void {
-    // SAFETY: as above.
+    // SAFETY: forwards the guest's call of `calloc`.
     made(
         unsafe { libc::calloc(count, size) },
         count.saturating_mul(size),
     )
 }
 
-/// Before the block may be another's; a block that could not grow stays, and is one that is not kept.
+/// Forgets the block before the allocator can reuse it. A block that could not grow stays
+/// allocated, unrecorded.
 unsafe extern "C" fn kept_realloc(block: *mut c_void, size: usize) -> *mut c_void {
     gone(block);
-    // SAFETY: as above.
+    // SAFETY: forwards the guest's call of `realloc`.
     made(unsafe { libc::realloc(block, size) }, size)
 }
 
@@ -207,7 +215,7 @@ unsafe extern "C" fn kept_reallocarray(
     size: usize,
 ) -> *mut c_void {
     gone(block);
-    // SAFETY: as above.
+    // SAFETY: forwards the guest's call of `reallocarray`.
     made(
         unsafe { reallocarray(block, count, size) },
         count.saturating_mul(size),
@@ -215,17 +223,17 @@ unsafe extern "C" fn kept_reallocarray(
 }
 
 unsafe extern "C" fn kept_aligned_alloc(align: usize, size: usize) -> *mut c_void {
-    // SAFETY: as above.
+    // SAFETY: forwards the guest's call of `aligned_alloc`.
     made(unsafe { libc::aligned_alloc(align, size) }, size)
 }
 
 unsafe extern "C" fn kept_memalign(align: usize, size: usize) -> *mut c_void {
-    // SAFETY: as above.
+    // SAFETY: forwards the guest's call of `memalign`.
     made(unsafe { memalign(align, size) }, size)
 }
 
 unsafe extern "C" fn kept_valloc(size: usize) -> *mut c_void {
-    // SAFETY: as above.
+    // SAFETY: forwards the guest's call of `valloc`.
     made(unsafe { valloc(size) }, size)
 }
 
@@ -234,7 +242,7 @@ unsafe extern "C" fn kept_posix_memalign(
     align: usize,
     size: usize,
 ) -> c_int {
-    // SAFETY: as above; the result is there where 0 is returned.
+    // SAFETY: forwards the guest's call of `posix_memalign`; `out` is written if it returns 0.
     unsafe {
         let failed = libc::posix_memalign(out, align, size);
         if failed == 0 {
@@ -246,23 +254,24 @@ unsafe extern "C" fn kept_posix_memalign(
 
 unsafe extern "C" fn kept_free(block: *mut c_void) {
     gone(block);
-    // SAFETY: as above.
+    // SAFETY: forwards the guest's call of `free`.
     unsafe { libc::free(block) }
 }
 
-/// C++'s operators: where the process has each, and what comes before it.
+/// C++'s operators: the address of each in the process, and the wrapper around it.
 macro_rules! operators {
     ($($symbol:literal $real:ident $before:ident ($first:ident $(, $rest:ident)*) $(-> $made:ident)?;)*) => {
         $(
             static $real: AtomicUsize = AtomicUsize::new(0);
             unsafe extern "C-unwind" fn $before($first: usize $(, $rest: usize)*) -> *mut c_void {
                 type Real = unsafe extern "C-unwind" fn(usize $(, operators!(@word $rest))*) -> *mut c_void;
-                // SAFETY: the operator of this name, which was found before anybody could call this; a
-                // result that it does not have is not used.
+                // SAFETY: `operator` stored the address of the operator of this name before it
+                // returned the wrapper's address; the result is unused for an operator that has
+                // none.
                 let real = unsafe { std::mem::transmute::<usize, Real>($real.load(ORDER)) };
                 operators!(
                     @call $first,
-                    // SAFETY: as the guest asks.
+                    // SAFETY: forwards the guest's call of the operator.
                     unsafe { real($first $(, $rest)*) } $(, $made)?
                 )
             }
@@ -304,8 +313,8 @@ operators! {
     "_ZdaPvmSt11align_val_t" DELETE_ARRAY_SIZED_ALIGNED delete_array_sized_aligned (block, size, align);
 }
 
-/// What the guest calls in place of a function that was found at `address`; none for functions that
-/// neither make nor end blocks, and where the allocator is not glibc's.
+/// Returns the wrapper that the guest calls in place of the function at `address`; `None` for
+/// functions that neither allocate nor free, and if the allocator is not glibc's.
 pub fn before(name: &str, address: usize) -> Option<usize> {
     let instead = match name {
         "malloc" => kept_malloc as *const (),
@@ -328,16 +337,17 @@ pub fn before(name: &str, address: usize) -> Option<usize> {
     (usual() && glibc(&name, address)).then_some(instead as usize)
 }
 
-/// Whether the process's allocator is glibc's.
+/// Returns true if the process's allocator is glibc's.
 fn usual() -> bool {
     // SAFETY: only the address is taken.
     let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"malloc".as_ptr()) };
     glibc(c"malloc", found as usize)
 }
 
-/// Whether a function at this address is one of libstdc++, whose operators call the process's allocator.
+/// Returns true if a function at this address belongs to libstdc++, whose operators call the
+/// process's allocator.
 fn of_libstdcxx(address: usize) -> bool {
-    // SAFETY: fills the record where it returns other than 0; the name is the loader's C string.
+    // SAFETY: `dladdr` fills the record if it returns nonzero; the name is the loader's C string.
     unsafe {
         let mut info: libc::Dl_info = std::mem::zeroed();
         if libc::dladdr(address as *const c_void, &raw mut info) == 0 || info.dli_fname.is_null() {
@@ -349,9 +359,9 @@ fn of_libstdcxx(address: usize) -> bool {
     }
 }
 
-/// Whether a function at this address is glibc's own of that name.
+/// Returns true if a function at this address is glibc's own of that name.
 fn glibc(name: &std::ffi::CStr, address: usize) -> bool {
-    // SAFETY: the library is there already; only addresses are taken.
+    // SAFETY: `RTLD_NOLOAD` opens no new library; only addresses are taken.
     unsafe {
         let library = libc::dlopen(c"libc.so.6".as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD);
         if library.is_null() {
@@ -401,7 +411,7 @@ mod tests {
         let table = Table::new();
         table.keep(0x10_0010, 0x1000);
         table.keep(0x10_2010, 0x1000);
-        // Both were given back where nobody saw it.
+        // A stale start of each: neither block was seen to be freed.
         table.keep(0x10_0000, 0x4000);
         assert!(!table.distinct(&[0x10_0010, 0x10_0000], &[]));
         assert!(!table.distinct(&[0x10_0000, 0x10_2010], &[]));
@@ -432,10 +442,10 @@ mod tests {
 
     #[test]
     fn what_the_guest_allocates_is_kept_until_it_is_given_back() {
-        // The flag is the thread's: a thread of its own leaves none behind.
+        // The flag is per thread, so a separate thread leaves none behind.
         let run = || {
             keep_from_here();
-            // SAFETY: the C library's functions, used as they are meant to be.
+            // SAFETY: the C library's functions, used according to their contracts.
             unsafe {
                 let (a, b) = (kept_malloc(4096), kept_calloc(512, 8));
                 let small = kept_malloc(16);

@@ -1,28 +1,27 @@
 //! Large variables on huge pages.
 //!
-//! What: [`advise`] asks the system to back a large zero-initialised variable by huge pages, where
-//! it backs only those by them that ask. Why: a first touch of 4 KiB costs a fault, half of MG's
-//! time outside its timed part; and what is reached through indices (CG's vector) misses the
-//! translation buffer less often. Class A of the NAS benchmarks on 16 cores: MG .90, FT .92 of its time
-//! at two threads.
+//! [`advise`] asks the system to back large zero-initialized variables by huge pages, where the
+//! system gives them only on request. A first touch of 4 KiB costs a fault, and accesses through
+//! indices miss the translation buffer less often with huge pages.
 //!
-//! Not where a virtual machine's host takes free memory back: it gives huge blocks back only, and
-//! such a page then takes ten times as long as 512 small ones (MG: 1.0 s of the system's time, not .25).
+//! Does nothing where a virtual machine's host reclaims free memory: it returns huge blocks only,
+//! and a reclaimed huge page takes far longer to fault in than 512 small ones.
 //!
-//! What not: a variable of which little is touched takes more memory so, so nothing is asked for
-//! unless all large variables, touched everywhere, would fit twice; `OMPVM_HUGE_PAGES=0` turns it
-//! off. Memory that the program allocates is the C library's business (`glibc.malloc.hugetlb` among
-//! its tunables).
+//! A variable of which little is touched takes more memory on huge pages, so [`advise`] does
+//! nothing unless all large variables, touched everywhere, would fit twice. `OMPVM_HUGE_PAGES=0`
+//! turns it off. Memory that the program allocates is left to the C library (see the tunable
+//! `glibc.malloc.hugetlb`).
 
 use crate::support::cgroup;
 use std::ffi::c_void;
 use std::fs;
 
-/// The least bytes of a large variable: two huge pages, one of which is whole wherever it begins.
+/// The least bytes of a large variable: two huge pages, so that one whole page lies in it wherever
+/// it begins.
 pub const LARGE: usize = 4 << 20;
 const PAGE: usize = 4096;
 
-/// Asks for huge pages for these ranges (address, bytes) of fresh mappings of ours.
+/// Requests huge pages for ranges (address, bytes) of fresh mappings made by this process.
 pub fn advise(ranges: &[(usize, usize)]) {
     let total: usize = ranges.iter().map(|r| r.1).sum();
     let off = std::env::var("OMPVM_HUGE_PAGES").is_ok_and(|v| v == "0");
@@ -33,16 +32,16 @@ pub fn advise(ranges: &[(usize, usize)]) {
         let first = start.next_multiple_of(PAGE);
         let end = (start + len) / PAGE * PAGE;
         if first < end {
-            // SAFETY: changes no contents; where the system refuses, all stays as it was.
+            // SAFETY: the advice changes no contents; a refusal changes nothing.
             unsafe { libc::madvise(first as *mut c_void, end - first, libc::MADV_HUGEPAGE) };
         }
     }
 }
 
-/// Whether who asks gets huge pages, and at the price of memory.
+/// Returns true if the system gives huge pages on request only, and faulting them in is cheap.
 fn pays() -> bool {
     let mode = fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled");
-    // In the other modes all get them, or nobody.
+    // In the other modes all memory gets huge pages, or none does.
     if !mode.is_ok_and(|m| m.contains("[madvise]")) {
         return false;
     }
@@ -56,13 +55,14 @@ fn pays() -> bool {
     })
 }
 
-/// Whether a virtio device, by its number and its agreed features, gives free memory back to the
-/// host (Virtio 1.2, section 5.5: traditional memory balloon, `VIRTIO_BALLOON_F_PAGE_REPORTING`).
+/// Returns true if a virtio device, by its number and its negotiated features, returns free memory
+/// to the host (Virtio 1.2, section 5.5: traditional memory balloon,
+/// `VIRTIO_BALLOON_F_PAGE_REPORTING`).
 fn gives_back(device: &str, features: &str) -> bool {
     device.trim() == "0x0005" && features.as_bytes().get(5) == Some(&b'1')
 }
 
-/// Bytes of memory that this process can have, as far as the system tells.
+/// Returns the bytes of memory available to this process, or `None` if the system does not tell.
 fn room() -> Option<u64> {
     let text = fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find(|l| l.starts_with("MemAvailable:"))?;
@@ -75,7 +75,7 @@ fn room() -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// What the system was told of the mapping that holds an address.
+    /// Returns the `VmFlags` line of the mapping that holds an address.
     fn told(address: usize) -> String {
         let maps = fs::read_to_string("/proc/self/smaps").unwrap();
         let mut inside = false;

@@ -1,11 +1,12 @@
-//! setjmp and longjmp of compiled code.
+//! `setjmp` and `longjmp` of compiled code.
 //!
-//! What: the functions that compiled code calls in the place of the C library's `setjmp` family.
-//! They keep the registers, as the library's do, and which activation was the innermost. So a jump
-//! out of interpreted frames, or over them, leaves the thread as it was. Why not the library's own: its buffers hide the registers
-//! and have no room for the rest, and a buffer that nobody filled could not be told.
+//! Compiled code calls these functions in place of the C library's `setjmp` family. They save the
+//! registers, as the library's do, and the innermost activation, so a jump out of interpreted
+//! frames, or over them, restores the thread. The library's own buffers do not serve: they mangle
+//! the registers, have no room for the activation, and could not be told from a buffer that was
+//! never filled.
 //!
-//! What not: buffers that interpreted code fills are the interpreter's.
+//! Buffers that interpreted code fills belong to the interpreter.
 
 use super::abi;
 use super::activation::Activation;
@@ -14,7 +15,7 @@ use crate::ir::JUMP_BUFFER;
 use std::mem;
 use std::ptr;
 
-/// What a buffer of compiled code holds (glibc's `jmp_buf` has 200 bytes).
+/// The contents of a buffer of compiled code (glibc's `jmp_buf` has 200 bytes).
 #[repr(C)]
 #[derive(Debug)]
 pub struct Buffer {
@@ -30,10 +31,11 @@ pub struct Buffer {
 const MAGIC: u64 = 0x6f6d_7076_6d6e_6a70;
 const _: () = assert!(size_of::<Buffer>() <= JUMP_BUFFER as usize);
 
-/// The second half of `setjmp`: everything but the registers. Returns what `setjmp` returns.
+/// Completes `setjmp`: saves everything but the registers. Returns 0, the result of `setjmp`.
 pub(super) extern "C" fn note(buffer: *mut Buffer, mask: i32) -> i32 {
     let state = thread::current();
-    // SAFETY: the guest's buffer is as large as a jmp_buf; the state is this thread's.
+    // SAFETY: the guest's buffer is as large as a jmp_buf, which `Buffer` fits in (checked above);
+    // the state is this thread's.
     unsafe {
         let buffer = &mut *buffer;
         buffer.magic = MAGIC;
@@ -49,30 +51,29 @@ pub(super) extern "C" fn note(buffer: *mut Buffer, mask: i32) -> i32 {
 }
 
 impl Buffer {
-    /// The buffer at an address; `None` when compiled code did not fill it.
+    /// Returns the buffer at an address; `None` if compiled code did not fill it.
     ///
-    /// # Safety
-    /// The address is readable, as a jmp_buf.
+    /// # Safety The address is readable for the size of a jmp_buf.
     pub unsafe fn at<'a>(address: *const u8) -> Option<&'a Buffer> {
-        // SAFETY: the caller's promise.
+        // SAFETY: readable by contract; the magic number says that all fields are initialized.
         unsafe {
             let buffer = address.cast::<Buffer>();
             ((*buffer).magic == MAGIC).then(|| &*buffer)
         }
     }
 
-    /// The native stack pointer when it was filled.
+    /// Returns the native stack pointer at the time of the `setjmp`.
     pub fn stack(&self) -> usize {
         self.registers[6] as usize
     }
 
-    /// Goes to where it was filled: `setjmp` returns `value` there.
+    /// Continues at the `setjmp` that filled the buffer, which returns `value`.
     ///
-    /// # Safety
-    /// The function that filled it is live on this thread, and what lies between may be left.
+    /// # Safety The function that filled the buffer is live on this thread, and the frames between
+    /// may be dropped.
     pub unsafe fn resume(&self, value: i32) -> ! {
         let state = thread::current();
-        // SAFETY: the caller's promise; the state is this thread's.
+        // SAFETY: the registers are those of a live frame by contract; the state is this thread's.
         unsafe {
             (*state).activation = self.activation;
             if self.has_mask != 0 {
@@ -85,7 +86,7 @@ impl Buffer {
     }
 }
 
-/// The functions by the names of the C library.
+/// Returns the functions by the names of the C library.
 pub fn functions() -> [(&'static str, usize); 4] {
     let [plain, signals] = abi::set_jump_addresses();
     [

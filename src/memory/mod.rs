@@ -1,14 +1,18 @@
 //! Guest memory and the boundary between guest and native code.
 //!
-//! Guest pointers are host pointers, so there is no address space of our own: what this layer
-//! owns is where a module's data lies ([`image`]), how large native stacks are and per-thread blocks
-//! ([`stack`], [`thread`]), the native-callable addresses of guest functions ([`func`]), the
-//! calling convention both ways ([`abi`]), one entry into guest code and its two unusual exits
-//! ([`activation`]), what happens when the guest faults ([`signals`]), which blocks of the heap
-//! the guest has ([`heap`]), addresses for what has no code ([`places`]), and threads for work that must
-//! not leave traces on the guest's ([`own_thread`]).
+//! Guest pointers are host pointers, so this layer has no address space of its own. It owns
+//! - the placement of a module's data ([`image`]) and the symbols that a linker would define for it
+//!   ([`bounds`]),
+//! - the sizes of native stacks and the per-thread state ([`stack`], [`thread`], [`worker`]),
+//! - the native-callable addresses of guest functions ([`func`]),
+//! - the calling convention in both directions ([`abi`]),
+//! - the entry into guest code, and its exits by exception and by long jump ([`activation`]),
+//! - faults of the guest ([`signals`]),
+//! - the table of the guest's heap blocks ([`heap`]),
+//! - synthetic code addresses ([`places`]), and
+//! - threads for internal work that must leave no traces on the guest's threads ([`own_thread`]).
 //!
-//! What not: nothing here knows an opcode, a tier or OpenMP; those register hooks.
+//! Knows no opcode, no tier and nothing of OpenMP: the layers that do register hooks here.
 
 pub mod abi;
 pub mod activation;

@@ -1,14 +1,13 @@
-//! Faults of the guest: one message that names the guest's source line, then the death a native
-//! run would have died; or, for embedders, a [`Trap`] as a value.
+//! Faults of the guest: one message that names the guest's source line, then the death that a
+//! native run would have died; or, for embedders, a [`Trap`] as a value.
 //!
-//! Handlers for SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT run on an alternate stack. What the
-//! guest was doing is asked of hooks that the interpreter registers; they call nothing that takes
-//! a lock or allocates, for the fault may have happened inside malloc: what Rust allocates
-//! meanwhile comes from [`fault_alloc`], frames are found by [`walk`]. A handler that the guest installs replaces
-//! ours, as natively.
+//! Handlers for SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT run on an alternate stack. Hooks that
+//! the interpreter registers find the guest's position. They call nothing that takes a lock or
+//! allocates, for the fault may have happened inside malloc: Rust allocations in a handler come
+//! from [`fault_alloc`], and [`walk`] finds the frames. A handler that the guest installs replaces
+//! these, as natively.
 //!
-//! What not: faults while no guest code runs on the thread are not ours; they get the default
-//! action.
+//! Faults while no guest code runs on the thread get the default action.
 
 use super::activation::{self, Activation, RawTrap};
 use super::backtrace::{self, Step};
@@ -25,48 +24,48 @@ use std::ptr;
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Finds the bytecode position of a faulting context from its program counter or among its
-/// general registers; null when it is none of them (then [`ThreadState::position`] is taken).
+/// Finds the bytecode position of a faulting context from its program counter or among its general
+/// registers; null if neither holds one (then [`ThreadState::position`] is used).
 pub type PositionHook = fn(&ThreadState, pc: usize, registers: &[usize; 16]) -> *const u64;
 
-/// Writes where a bytecode position stands: first `file.c:14:3`, then the function's name.
-/// Either may be left empty. Takes no lock of the C library.
+/// Writes the source location of a bytecode position: first `file.c:14:3`, then the function's
+/// name. May leave either empty. Takes no lock of the C library.
 pub type LocateHook = fn(ip: *const u64, place: &mut dyn Write, function: &mut dyn Write);
 
-/// The calling thread's OpenMP number in its team, if it has one.
+/// Returns the calling thread's OpenMP number in its team, if it has one.
 pub type ThreadHook = fn() -> Option<u32>;
 
-/// Whether an abort at this position ends an exception that nobody caught: the exception and the
-/// position that threw it. Asked inside the abort: once its frames are left, nothing tells.
+/// Returns the uncaught exception that an abort at this position ends and the position that threw
+/// it; `None` for other aborts. Called inside the abort: after its frames are left, the exception
+/// is lost.
 pub type UncaughtHook = fn(ip: *const u64) -> Option<(usize, *const u64)>;
 
-/// Writes the type of an exception that nobody caught. Takes no lock of the C library.
+/// Writes the type of an uncaught exception. Takes no lock of the C library.
 pub type TypeHook = fn(exception: usize, text: &mut dyn Write);
 
-/// Brings memory back that was taken away: gets the address and whether it is written; true when the access
-/// can be made again. Called in the signal handler.
+/// Restores memory whose access was revoked: gets the address and whether the access is a write;
+/// returns true if the access can be retried. Called in the signal handler.
 pub type AbsentHook = fn(address: usize, write: bool) -> bool;
 
 static ABSENT: AtomicUsize = AtomicUsize::new(0);
 
-/// Registers what knows memory that was taken away.
+/// Registers the hook that restores memory.
 pub fn set_absent_hook(hook: AbsentHook) {
     ABSENT.store(hook as usize, Ordering::Release);
 }
 
-/// Whether a fault was one of memory that was taken away, and it is back.
+/// Returns true if a fault accessed memory with revoked access that is accessible again.
 ///
-/// # Safety
-/// What the kernel passes to a handler.
+/// # Safety The arguments are those that the kernel passes to a handler.
 unsafe fn came_back(
     signal: i32,
     info: *mut libc::siginfo_t,
     context: *mut libc::ucontext_t,
 ) -> bool {
-    /// `SEGV_ACCERR`: the memory is there, but may not be accessed so.
+    /// `SEGV_ACCERR`: the memory is mapped, but its protection forbids the access.
     const REFUSED: i32 = 2;
     let hook = ABSENT.load(Ordering::Acquire);
-    // SAFETY: the caller's contract.
+    // SAFETY: the pointers are the kernel's by contract.
     let (code, address, error) = unsafe {
         let error = (&(*context).uc_mcontext.gregs)[libc::REG_ERR as usize];
         ((*info).si_code, (*info).si_addr() as usize, error)
@@ -76,17 +75,17 @@ unsafe fn came_back(
     }
     // SAFETY: only set_absent_hook stores here.
     let hook = unsafe { mem::transmute::<usize, AbsentHook>(hook) };
-    // SAFETY: this thread's variable.
+    // SAFETY: the address of this thread's `errno`.
     let errno = unsafe { *libc::__errno_location() };
     // Bit 1 of the processor's error code: a write.
     let back = hook(address, error & 2 != 0);
-    // SAFETY: as above.
+    // SAFETY: the address of this thread's `errno`.
     unsafe { *libc::__errno_location() = errno };
     back
 }
 
-/// A fault on a thread that executes no code of the guest, at this address. Returns if it is not of
-/// a device's code either.
+/// Handles a fault, at this address, of a thread that executes no guest code. Returns if the fault
+/// is not in a device's code either.
 pub type DeviceHook = fn(signal: i32, address: usize);
 
 static DEVICE: AtomicUsize = AtomicUsize::new(0);
@@ -96,22 +95,22 @@ static POSITION: AtomicUsize = AtomicUsize::new(0);
 static LOCATE: AtomicUsize = AtomicUsize::new(0);
 static NUMBER: AtomicUsize = AtomicUsize::new(0);
 
-/// Registers what finds and names bytecode positions.
+/// Registers the hooks that find and name bytecode positions.
 pub fn set_hooks(position: PositionHook, locate: LocateHook) {
     POSITION.store(position as usize, Ordering::Release);
     LOCATE.store(locate as usize, Ordering::Release);
 }
 
-/// Whether a native position is compiled guest code.
+/// Returns true if a native position is compiled guest code.
 pub type CompiledHook = fn(position: usize) -> bool;
 
-/// As [`LocateHook`], for a native position in compiled guest code.
+/// Writes the source location, as [`LocateHook`], of a native position in compiled guest code.
 pub type NativeLocateHook = fn(position: usize, place: &mut dyn Write, function: &mut dyn Write);
 
 static COMPILED: AtomicUsize = AtomicUsize::new(0);
 static NATIVE_LOCATE: AtomicUsize = AtomicUsize::new(0);
 
-/// Registers what knows compiled code.
+/// Registers the hooks that know compiled code.
 pub fn set_native_hook(compiled: CompiledHook, locate: NativeLocateHook) {
     NATIVE_LOCATE.store(locate as usize, Ordering::Release);
     COMPILED.store(compiled as usize, Ordering::Release);
@@ -123,8 +122,8 @@ fn is_compiled(position: usize) -> bool {
     hook != 0 && unsafe { mem::transmute::<usize, CompiledHook>(hook) }(position)
 }
 
-/// The innermost frame of compiled code; 0 when there is none further in than the native frame of
-/// an interpreter run.
+/// Returns the innermost frame of compiled code; 0 if there is none inside the native frame of an
+/// interpreter run.
 fn compiled_frame(from: Registers) -> usize {
     let mut found = 0usize;
     if COMPILED.load(Ordering::Acquire) != 0 {
@@ -139,18 +138,18 @@ fn compiled_frame(from: Registers) -> usize {
     found
 }
 
-/// Registers what tells uncaught exceptions from other aborts.
+/// Registers the hooks that tell uncaught exceptions from other aborts.
 pub fn set_uncaught_hooks(hook: UncaughtHook, named: TypeHook) {
     TYPE.store(named as usize, Ordering::Release);
     UNCAUGHT.store(hook as usize, Ordering::Release);
 }
 
-/// Registers what knows OpenMP thread numbers.
+/// Registers the hook that knows OpenMP thread numbers.
 pub fn set_thread_hook(hook: ThreadHook) {
     NUMBER.store(hook as usize, Ordering::Release);
 }
 
-/// Registers who knows devices that execute their code on threads of this process.
+/// Registers the hook for devices that execute their code on threads of this process.
 pub fn set_device_hook(hook: DeviceHook) {
     DEVICE.store(hook as usize, Ordering::Release);
 }
@@ -212,11 +211,12 @@ impl Write for Line {
     }
 }
 
-/// Frames that are shown from the inside and, beyond gaps, of the outside.
+/// Number of innermost and of outermost frames that a backtrace shows.
 const INNER: usize = 24;
 const OUTER: usize = 8;
 
-/// Writes the guest's frames, one a line: the inner ones, and the outermost ones of a recursion.
+/// Writes the guest's frames, one per line: the innermost ones, and the outermost ones of a deep
+/// recursion.
 fn write_backtrace(raw: RawTrap, from: Registers) {
     let write_line = |line: &Line| {
         // SAFETY: the buffer is a local.
@@ -249,7 +249,8 @@ fn write_backtrace(raw: RawTrap, from: Registers) {
     let (mut steps, mut frames) = (0, 0);
     let mut last = [(0, Step::Forked); OUTER];
     let state = thread::current_or_null();
-    // Where compiled code is innermost, the interpreter waits at what it noted.
+    // If the innermost frame is compiled, the walk takes the interpreter's position from its
+    // activation.
     let ip = match is_compiled(raw.ip as usize) || raw.exception != 0 {
         true => ptr::null(),
         false => raw.ip,
@@ -284,7 +285,8 @@ fn write_backtrace(raw: RawTrap, from: Registers) {
 fn locate(ip: *const u64, place: &mut Line, function: &mut Line) {
     if is_compiled(ip as usize) {
         let hook = NATIVE_LOCATE.load(Ordering::Acquire);
-        // SAFETY: only set_native_hook stores here, before what is_compiled asks.
+        // SAFETY: only set_native_hook stores here, before it sets the hook that `is_compiled`
+        // calls.
         let hook = unsafe { mem::transmute::<usize, NativeLocateHook>(hook) };
         return hook(ip as usize, place, function);
     }
@@ -296,7 +298,7 @@ fn locate(ip: *const u64, place: &mut Line, function: &mut Line) {
     }
 }
 
-/// The exception behind an abort, and where it was thrown.
+/// Returns the exception behind an abort, and the position that threw it.
 fn uncaught(ip: *const u64) -> Option<(usize, *const u64)> {
     let hook = UNCAUGHT.load(Ordering::Acquire);
     if hook == 0 {
@@ -307,7 +309,7 @@ fn uncaught(ip: *const u64) -> Option<(usize, *const u64)> {
     hook(ip)
 }
 
-/// The type of the exception that nobody caught.
+/// Writes the type of the uncaught exception.
 fn write_type(raw: RawTrap, text: &mut Line) {
     let hook = TYPE.load(Ordering::Acquire);
     if hook != 0 && raw.exception != 0 {
@@ -327,7 +329,7 @@ fn thread_number() -> Option<u32> {
     hook()
 }
 
-/// The fault as a value; allocates, so not for signal handlers.
+/// Describes the fault as a value. Allocates, so it must not run in a signal handler.
 pub fn describe(raw: RawTrap) -> Trap {
     let (mut place, mut function, mut detail) = (Line::new(), Line::new(), Line::new());
     {
@@ -346,7 +348,8 @@ pub fn describe(raw: RawTrap) -> Trap {
 }
 
 impl RawTrap {
-    /// What happened at a position; an abort by an uncaught exception becomes that.
+    /// Makes a fault of a kind at a position; an abort by an uncaught exception becomes
+    /// [`TrapKind::UncaughtException`].
     fn new(kind: TrapKind, ip: *const u64) -> RawTrap {
         if kind == TrapKind::Abort
             && let Some((exception, ip)) = uncaught(ip)
@@ -366,13 +369,13 @@ impl RawTrap {
     }
 }
 
-/// Writes the message; only the first of several faulting threads does, the others wait for the
-/// end that it brings.
+/// Writes the message. Only the first of several faulting threads does; the others wait for the
+/// process to end.
 fn report(raw: RawTrap, from: Registers) {
     static REPORTED: AtomicBool = AtomicBool::new(false);
     if REPORTED.swap(true, Ordering::AcqRel) {
         loop {
-            // SAFETY: only waits.
+            // SAFETY: has no preconditions.
             unsafe { libc::pause() };
         }
     }
@@ -410,22 +413,22 @@ fn report(raw: RawTrap, from: Registers) {
     write_backtrace(raw, from);
 }
 
-/// The innermost activation of the thread that catches traps.
+/// Returns the thread's innermost activation that catches traps.
 ///
 /// # Safety
 /// `state` is this thread's state.
 unsafe fn catcher(state: *mut ThreadState) -> Option<*mut Activation> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the state is this thread's by contract.
     let act = unsafe { (*state).catcher };
     (!act.is_null()).then_some(act)
 }
 
 fn die(signal: i32) -> ! {
-    /// Times that the default action is restored: a thread that begins to compile installs its handlers
-    /// at the same time.
+    /// Number of attempts: a thread that starts to compile may install its own handlers at the same
+    /// time.
     const ATTEMPTS: u32 = 100;
-    // SAFETY: restores the default action, lets the signal through and raises it; should the
-    // process survive (it cannot), it exits with the shell's convention.
+    // SAFETY: restores the default action, unblocks the signal and raises it; should the process
+    // survive (it cannot), it exits with the shell's convention.
     unsafe {
         let mut action: libc::sigaction = mem::zeroed();
         action.sa_sigaction = libc::SIG_DFL;
@@ -442,10 +445,10 @@ fn die(signal: i32) -> ! {
     }
 }
 
-/// Ends the guest for a fault that the interpreter found itself.
+/// Ends the guest for a fault that the interpreter detected itself.
 ///
-/// With a handler of the guest's own for the signal, that runs first, as natively. Without a
-/// position, it is the innermost compiled frame.
+/// If the guest has a handler for the signal, that runs first, as natively. If `ip` is null, the
+/// position is the innermost compiled frame.
 pub fn raise_trap(kind: TrapKind, ip: *const u64) -> ! {
     let state = thread::current();
     let ip = if ip.is_null() {
@@ -488,7 +491,7 @@ extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, context: *mut c
         let compiled = if is_compiled(pc) {
             pc
         } else if signal == libc::SIGSEGV && address == pc && is_compiled(caller(sp)) {
-            // A call to nowhere: nothing describes a frame there.
+            // A call to an invalid address: no unwind information describes that frame.
             caller(sp)
         } else {
             compiled_frame(Registers::of(&*context))
@@ -503,7 +506,7 @@ extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, context: *mut c
         }
         let registers: [usize; 16] =
             std::array::from_fn(|i| (&(*context).uc_mcontext.gregs)[i] as usize);
-        let sent = (*info).si_code <= 0; // by kill, raise or abort, not by a fault
+        let sent = (*info).si_code <= 0; // sent by kill, raise or abort, not by a fault
         let mut ip = ptr::null();
         let hook = POSITION.load(Ordering::Acquire);
         if compiled != 0 {
@@ -538,7 +541,7 @@ extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, context: *mut c
             activation::jump_trapped(act, raw);
         }
         let from = Registers::of(&*context);
-        // At an address to which nothing leads, the frame is that of the call.
+        // No unwind information covers the target of a bad call, so the frame is the caller's.
         let from = match kind {
             TrapKind::BadCall(_) => from.out_of_call().unwrap_or(from),
             _ => from,
@@ -548,13 +551,13 @@ extern "C" fn on_signal(signal: i32, info: *mut libc::siginfo_t, context: *mut c
     }
 }
 
-/// The call instruction that just pushed its return address.
+/// Returns the address of the call instruction whose return address is on top of the stack.
 fn caller(sp: usize) -> usize {
     walk::read(sp).map_or(0, |after| after.wrapping_sub(1))
 }
 
-/// Whether the native stack ran out: the address is just around the stack pointer, or both are at
-/// the stack's end or beyond it.
+/// Returns true if the native stack overflowed: the address is close to the stack pointer, or both
+/// are at the stack's end or beyond it.
 fn near_native_stack(guest: bool, sp: usize, address: usize) -> bool {
     let around = |place: usize| address.wrapping_sub(place.wrapping_sub(1 << 16)) < (1 << 17);
     let end = if guest { stack::native_end() } else { 0 };
@@ -564,5 +567,5 @@ fn near_native_stack(guest: bool, sp: usize, address: usize) -> bool {
     around(sp) || (beyond(address, 4096) && beyond(sp, 1 << 16))
 }
 
-/// How far beyond the end of its stack a function with a large frame may reach.
+/// Bytes by which a function with a large frame may reach beyond the end of its stack.
 const BEYOND: usize = 64 << 20;

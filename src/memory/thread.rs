@@ -1,10 +1,11 @@
-//! What the guest needs of each OS thread: where it is, where its stack ends, its thread_local blocks.
+//! Per-thread state of the guest: its position, the end of its stack, its thread_local blocks.
 //!
-//! Made at the first entry into guest code on a thread, whoever made the thread, and freed when
-//! the thread ends. The destructor runs in the last round of pthread-key destructors, so that
-//! the guest's own destructors (pthread keys, C++ thread_local) still find their data.
+//! The state is made at the first entry into guest code on a thread, no matter which code created
+//! the thread, and freed when the thread ends. The destructor runs in the last round of pthread-key
+//! destructors, so that the guest's own destructors (pthread keys, C++ thread_local) still find
+//! their data.
 //!
-//! What not: OpenMP's numbering of threads belongs to `kmpc`.
+//! The OpenMP numbers of threads belong to `kmpc`.
 
 use super::activation::Activation;
 use super::image::Image;
@@ -21,38 +22,39 @@ use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 #[repr(C)]
 #[derive(Debug)]
 pub struct ThreadState {
-    /// The lowest byte that guest frames use, on the stack that runs; they grow down.
+    /// The lowest byte that guest frames use on the running stack; they grow down.
     pub sp: *mut u8,
-    /// The lowest place for slot 0 of a guest frame, until the activation gets more room.
+    /// The lowest address for slot 0 of a guest frame before the activation needs more room.
     pub limit: *mut u8,
     /// The block of thread_locals of the image used last; see [`tls_block`].
     pub tls: *mut u8,
-    /// The serial number of the image whose block `tls` is; 0 is none.
+    /// The serial number of the image of `tls`; 0 for none.
     pub tls_serial: u64,
-    /// The innermost activation, null when no guest code runs on this thread. After the program
-    /// switched stacks inside compiled code it may be another stack's, until interpreted code goes on.
+    /// The innermost activation; null if no guest code runs on this thread. After the program
+    /// switched stacks inside compiled code it may belong to another stack until interpreted code
+    /// continues.
     pub activation: *mut Activation,
     /// The innermost activation that catches traps.
     pub catcher: *mut Activation,
-    /// Free for the interpreter.
+    /// Storage for the interpreter.
     pub interp: [usize; 6],
-    /// Slot 0 of the frame whose native call is being made.
+    /// Slot 0 of the frame whose native call is in progress.
     pub away: *mut u64,
-    /// The thread's own stack, as the system made it.
+    /// The stack that the system made for the thread.
     stack: Range<usize>,
-    /// For work of ours while the program runs on a stack of its own.
+    /// The stack for internal work while the program runs on a small stack of its own.
     work_stack: Option<Stack>,
-    /// The first thread's own stack, where it may become too short: its ends, and the place below which calls
-    /// go on on another one. Zeros elsewhere.
+    /// For a first thread whose own stack may become too short: the stack's start, the address
+    /// below which calls continue on the further stack, and the stack's end. Zeros otherwise.
     pub(super) short: [usize; 3],
-    /// That other stack.
+    /// The stack on which calls continue when the thread's own is used up.
     further: Option<Stack>,
     blocks: Vec<TlsBlock>,
     rounds: u32,
     signal_stack: *mut c_void,
-    /// True if that is a mapping of its own.
+    /// True if the signal stack is a mapping of its own.
     owns_signal_stack: bool,
-    /// The alternate signal stack that the guest installed (address, bytes); no bytes is none.
+    /// The alternate signal stack that the guest installed (address, bytes); 0 bytes for none.
     pub alternate: (usize, usize),
 }
 
@@ -65,23 +67,25 @@ struct TlsBlock {
 
 thread_local! {
     static CURRENT: Cell<*mut ThreadState> = const { Cell::new(ptr::null_mut()) };
-    /// Blocks of the first images that have compiled code, null until first used.
+    /// Blocks of the first images that have compiled code; null before the first use.
     static FAST: [Cell<*mut u8>; FAST_CELLS] = const { [const { Cell::new(ptr::null_mut()) }; FAST_CELLS] };
 }
 
-/// Images whose thread_locals compiled code reaches with one load. Cells are not given back.
+/// Number of images whose thread_locals compiled code reaches with one load. Cells are never
+/// released.
 const FAST_CELLS: usize = 16;
 
-/// Claims a cell for an image.
+/// Claims a cell for an image; `None` if all are taken.
 pub(super) fn take_fast_cell() -> Option<usize> {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     let n = NEXT.fetch_add(1, Ordering::Relaxed);
     (n < FAST_CELLS).then_some(n)
 }
 
-/// The distance from the thread pointer to cell `index`, when it is the same on every thread: so
-/// it is in an executable and the libraries it starts with, whose variables lie right below the
-/// thread pointer (ELF TLS, variant II); those of libraries opened later are on the heap.
+/// Returns the distance from the thread pointer to cell `index`, if it is the same on every thread.
+/// It is in an executable and the libraries loaded at its start, whose variables lie right below
+/// the thread pointer (ELF TLS, variant II); the variables of libraries opened later are on the
+/// heap.
 pub fn fast_cell_offset(index: usize) -> Option<isize> {
     let base: isize;
     // SAFETY: the first word of the x86-64 thread control block is its own address.
@@ -90,12 +94,12 @@ pub fn fast_cell_offset(index: usize) -> Option<isize> {
     (-(1 << 20)..0).contains(&offset).then_some(offset)
 }
 
-/// The calling thread's block of an image, for compiled code that found its cell empty.
+/// Returns the calling thread's block of an image and fills its cell; compiled code calls this if
+/// the cell is empty.
 ///
-/// # Safety
-/// `image` is a live image.
+/// # Safety `image` is a live image.
 pub unsafe extern "C" fn fast_block(image: *const Image) -> *mut u8 {
-    // SAFETY: the caller's promise; the state is this thread's.
+    // SAFETY: the image is live by contract; `current` returns this thread's state.
     unsafe {
         let block = tls_block(current(), &*image);
         if let Some(index) = (*image).fast_tls() {
@@ -105,10 +109,10 @@ pub unsafe extern "C" fn fast_block(image: *const Image) -> *mut u8 {
     }
 }
 
-/// A thread as others may look at it. Never freed; taken again by later threads.
+/// A thread's entry in the registry that other threads read. Never freed; later threads reuse it.
 struct Seat {
     state: AtomicPtr<ThreadState>,
-    /// Who looks at the state just now.
+    /// Number of threads that are reading the state.
     readers: AtomicUsize,
     next: *const Seat,
 }
@@ -118,7 +122,7 @@ static SEATS: AtomicPtr<Seat> = AtomicPtr::new(ptr::null_mut());
 fn seats() -> impl Iterator<Item = &'static Seat> {
     let mut at = SEATS.load(Ordering::Acquire).cast_const();
     std::iter::from_fn(move || {
-        // SAFETY: seats are never freed.
+        // SAFETY: entries are never freed.
         let seat = unsafe { at.as_ref() }?;
         at = seat.next;
         Some(seat)
@@ -142,7 +146,7 @@ fn take_seat(state: *mut ThreadState) {
     }));
     let mut head = SEATS.load(Ordering::Acquire);
     loop {
-        // SAFETY: nobody else knows the seat yet.
+        // SAFETY: the entry is not published yet, so this thread has it alone.
         unsafe { (*seat).next = head };
         match SEATS.compare_exchange_weak(head, seat, Ordering::AcqRel, Ordering::Acquire) {
             Ok(_) => return,
@@ -151,8 +155,8 @@ fn take_seat(state: *mut ThreadState) {
     }
 }
 
-/// Gives the seat up; `false` when somebody who looks at it does not go away (it may be left over
-/// from before a `fork`), so that the state must stay.
+/// Unregisters the thread. Returns `false` if a reader does not finish (one may be left over from
+/// before a `fork`), so that the state must not be freed.
 fn leave_seat(state: *mut ThreadState) -> bool {
     let Some(seat) = seats().find(|s| s.state.load(Ordering::Acquire) == state) else {
         return true;
@@ -167,22 +171,25 @@ fn leave_seat(state: *mut ThreadState) -> bool {
     false
 }
 
-/// Set in the word at a guest's stack pointer below memory that a frame allocated; the rest is the address of its
-/// slot 0. Elsewhere the word is the lowest of a frame's header, a multiple of 16.
+/// Tag of the word at a guest's stack pointer below memory that a frame allocated; the rest of the
+/// word is the address of the frame's slot 0. An untagged word is the lowest of a frame's header, a
+/// multiple of 16.
 pub const ALLOCATED: usize = 1;
 /// Words of a frame's header.
 pub const HEADER: usize = 6;
 
-/// Calls `look` for each thread in guest code that is in no native call, with the word of the frame's header
-/// that names its code (the third below slot 0). The thread goes on meanwhile, so the word may be anything.
+/// Calls `look` for each thread that executes guest code outside of native calls, with the word of
+/// the frame's header that names its code (the third below slot 0). The thread keeps running
+/// meanwhile, so the word may be anything.
 pub fn look_at_frames(look: &mut dyn FnMut(usize)) {
     for seat in seats() {
         seat.readers.fetch_add(1, Ordering::SeqCst);
         let state = seat.state.load(Ordering::SeqCst);
         if !state.is_null() {
-            // SAFETY: a thread frees its state only when nobody reads its seat, and its own stack is
-            // mapped as long as the state lives: the part that a stack pointer was seen in.
-            // Other stacks may go away at any time and are read by the system.
+            // SAFETY: a thread frees its state only when its registry entry has no reader, and its
+            // own stack is mapped as long as the state lives, at least the part that a stack
+            // pointer was seen in. Other stacks may be unmapped at any time, so the system reads
+            // them.
             unsafe {
                 let sp = (&raw const (*state).sp).read_volatile() as usize;
                 let running = !(&raw const (*state).activation).read_volatile().is_null();
@@ -210,7 +217,8 @@ pub fn look_at_frames(look: &mut dyn FnMut(usize)) {
     }
 }
 
-/// Slot 0 of the guest frame that a guest stack pointer belongs to, read by `word`.
+/// Returns slot 0 of the guest frame that a guest stack pointer belongs to, reading memory by
+/// `word`.
 pub fn frame_at(sp: usize, word: &dyn Fn(usize) -> Option<usize>) -> Option<usize> {
     let lowest = word(sp)?;
     Some(match lowest & ALLOCATED {
@@ -219,33 +227,33 @@ pub fn frame_at(sp: usize, word: &dyn Fn(usize) -> Option<usize>) -> Option<usiz
     })
 }
 
-/// This thread's state, made when it has none.
+/// Returns this thread's state, made at the first call.
 #[inline]
 pub fn current() -> *mut ThreadState {
     let p = CURRENT.get();
     if p.is_null() { make() } else { p }
 }
 
-/// This thread's state, or null when no guest code has run on it.
+/// Returns this thread's state, or null if no guest code has run on it.
 #[inline]
 pub fn current_or_null() -> *mut ThreadState {
     CURRENT.get()
 }
 
-/// As [`current_or_null`], for code that may have moved to another thread since it asked last. A
-/// function of its own, since compilers keep the address of a thread's variable.
+/// Returns the same as [`current_or_null`], for code that may have moved to another thread since
+/// its last look. Not inlined, since compilers cache the address of a thread's variable.
 #[inline(never)]
 pub fn current_again() -> *mut ThreadState {
     CURRENT.get()
 }
 
-/// This thread's copy of `image`'s thread_locals, made at the first use.
+/// Returns this thread's copy of `image`'s thread_locals, made at the first use.
 ///
 /// # Safety
 /// `state` is this thread's state.
 #[inline]
 pub unsafe fn tls_block(state: *mut ThreadState, image: &Image) -> *mut u8 {
-    // SAFETY: the state is this thread's and alive.
+    // SAFETY: the state is this thread's by contract, and alive as long as the thread.
     unsafe {
         if (*state).tls_serial == image.serial() {
             (*state).tls
@@ -255,12 +263,13 @@ pub unsafe fn tls_block(state: *mut ThreadState, image: &Image) -> *mut u8 {
     }
 }
 
-/// # Safety
-/// As [`tls_block`].
+/// Finds or makes the block, and makes it the one used last.
+///
+/// # Safety `state` is this thread's state, as for [`tls_block`].
 #[cold]
 #[inline(never)]
 unsafe fn tls_slow(state: *mut ThreadState, image: &Image) -> *mut u8 {
-    // SAFETY: the state is this thread's, nobody else refers to it.
+    // SAFETY: the state is this thread's, and no other reference to it exists here.
     let state = unsafe { &mut *state };
     let serial = image.serial();
     let known = state.blocks.iter().find(|b| b.serial == serial);
@@ -292,13 +301,13 @@ unsafe fn tls_slow(state: *mut ThreadState, image: &Image) -> *mut u8 {
     block
 }
 
-/// Forgets this thread's block of an image that is going away.
+/// Frees this thread's block of an image that is being dropped.
 pub(super) fn forget_image(serial: u64) {
     let p = CURRENT.get();
     if p.is_null() {
         return;
     }
-    // SAFETY: this thread's state; the image is not running any more.
+    // SAFETY: this thread's state; none of the image's code runs any more.
     let state = unsafe { &mut *p };
     if state.tls_serial == serial {
         state.tls = ptr::null_mut();
@@ -324,13 +333,13 @@ fn key() -> libc::pthread_key_t {
     })
 }
 
-/// Whether the calling thread is the process's first.
+/// Returns true if the calling thread is the process's first.
 pub fn is_main() -> bool {
-    // SAFETY: plain system calls.
+    // SAFETY: system calls without preconditions.
     unsafe { libc::syscall(libc::SYS_gettid) == libc::c_long::from(libc::getpid()) }
 }
 
-/// Bytes of a stack that is too short that are left for native functions.
+/// Bytes of a short stack that are left for native functions.
 const KEEP: usize = 256 << 10;
 
 #[cold]
@@ -360,7 +369,7 @@ fn make() -> *mut ThreadState {
     CURRENT.set(p);
     // SAFETY: the key exists; the state was just made; the alternate stack is a fresh mapping.
     unsafe {
-        // Later, for the question takes memory, which may be the guest's to give.
+        // Set after `CURRENT`: the query allocates, and the guest may provide the allocator.
         (*p).stack = stack::own();
         (*p).find_short();
         libc::pthread_setspecific(key(), p.cast());
@@ -385,10 +394,9 @@ fn make() -> *mut ThreadState {
     p
 }
 
-/// Makes the thread's own alternate stack the one in use.
+/// Installs the thread's own alternate signal stack.
 ///
-/// # Safety
-/// `state` is this thread's state.
+/// # Safety `state` is this thread's state.
 pub(super) unsafe fn use_signal_stack(state: *mut ThreadState) {
     // SAFETY: the mapping lives as long as the thread.
     unsafe {
@@ -402,11 +410,11 @@ pub(super) unsafe fn use_signal_stack(state: *mut ThreadState) {
 }
 
 extern "C" fn at_thread_exit(state: *mut c_void) {
-    // SAFETY: the pointer was stored by `make` on this thread; pthread runs at least four rounds
-    // of destructors while values are set again (POSIX, PTHREAD_DESTRUCTOR_ITERATIONS), so the
-    // state lives until the third. Then nobody has it: this thread forgets it, and who looks at
-    // its seat was waited for. Its blocks were allocated with their layouts, and the signal stack
-    // is not in use, since no signal handler runs here, before it is unmapped.
+    // SAFETY: `make` stored the pointer on this thread; pthread runs at least four rounds of
+    // destructors while values are set again (POSIX, PTHREAD_DESTRUCTOR_ITERATIONS), so the state
+    // lives until the third. Then no reference is left: this thread clears `CURRENT`, and readers
+    // of its registry entry were waited for. Its blocks were allocated with their layouts, and no
+    // signal handler runs here, so the signal stack is not in use when it is unmapped.
     unsafe {
         let state: *mut ThreadState = state.cast();
         (*state).rounds += 1;
@@ -438,12 +446,13 @@ extern "C" fn at_thread_exit(state: *mut c_void) {
 }
 
 impl ThreadState {
-    /// True if an address lies in the stack that the system made for this thread.
+    /// Returns true if an address lies in the stack that the system made for this thread.
     pub fn on_own_stack(&self, address: usize) -> bool {
         self.stack.contains(&address)
     }
 
-    /// Finds out whether the thread's own stack may become too short for frames of the interpreter.
+    /// Determines whether the thread's own stack may become too short for frames of the
+    /// interpreter.
     fn find_short(&mut self) {
         let lacks = if is_main() { stack::first_lacks() } else { 0 };
         if lacks > self.stack.len() / 2 {
@@ -452,8 +461,9 @@ impl ThreadState {
         }
     }
 
-    /// The stack on which calls go on when the thread's own is used up, which nobody uses while that one runs.
-    /// `None` when the system has no memory for it; then the own one is used to its end.
+    /// Returns the stack on which calls continue when the thread's own is used up; only this thread
+    /// uses it. `None` if the system has no memory for it; then the thread uses its own stack to
+    /// its end.
     pub fn further_stack(&mut self) -> Option<&Stack> {
         if self.further.is_none() {
             self.further = Stack::new(stack::first_lacks()).ok();
@@ -464,13 +474,14 @@ impl ThreadState {
         self.further.as_ref()
     }
 
-    /// Has the thread use its own stack to its end.
+    /// Makes the thread use its own stack to its end.
     pub fn stay(&mut self) {
         self.short = [0; 3];
     }
 
-    /// The stack for work of ours that takes up to `bytes`, when the stack that is running, at `here`, has not
-    /// enough for certain. `None` as well when the system has no memory for it.
+    /// Returns the stack for internal work that takes up to `bytes`, or `None` if the running
+    /// stack, which contains `here`, has room for certain. Also `None` if the system has no memory
+    /// for it.
     pub(super) fn work_stack(&mut self, here: usize, bytes: usize) -> Option<&Stack> {
         let inside = |stack: &Stack| stack.contains(here);
         if self.stack.contains(&here) && here - self.stack.start > bytes
@@ -484,7 +495,7 @@ impl ThreadState {
         self.work_stack.as_ref()
     }
 
-    /// The bytecode position of the innermost activation, null when none is known.
+    /// Returns the bytecode position of the innermost activation; null if unknown.
     pub fn position(&self) -> *const u64 {
         // SAFETY: the activation is alive while guest code runs on this thread.
         unsafe { self.activation.as_ref() }.map_or(ptr::null(), |act| act.ip)
