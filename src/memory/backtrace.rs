@@ -1,15 +1,15 @@
-//! The guest's frames of a thread, and those of the threads that forked its teams.
+//! Backtraces of the guest: the frames of a thread, and those of the threads that forked its teams.
 //!
 //! Compiled frames are found on the native stack ([`super::walk`]), interpreted ones from the
-//! activation whose native frame is met there. Where nothing describes the native code in between
-//! (the baseline tier's has no unwind tables), the walk goes on at the activation's own frame. A worker's stack ends
-//! in the runtime; the frames that forked its team are on another thread's stack, whose position at the
-//! fork is computed from where the runtime keeps the region's arguments ([`Fork`]): nothing is noted
-//! at a fork.
+//! activation whose native frame the walk meets. If no table describes the native code in between
+//! (the baseline tier's code has none), the walk continues at the activation's own frame. A
+//! worker's stack ends in the runtime. The frames that forked its team are on another thread's
+//! stack, whose position at the fork is computed from the address of the region's arguments
+//! ([`Fork`]), so a fork records nothing.
 //!
-//! Neither allocates nor locks: it runs in handlers of signals. Other threads go on meanwhile, but
-//! not the frames that wait for the region. What not: functions inlined into compiled frames, whose
-//! tables name the innermost one only.
+//! Neither allocates nor locks, since it runs in signal handlers. Other threads keep running
+//! meanwhile, but not the frames that wait for the region. Functions inlined into compiled frames
+//! are missing: the tables name the innermost one only.
 
 use super::abi;
 use super::activation::Activation;
@@ -19,9 +19,10 @@ use std::ffi::c_void;
 use std::mem;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Shows the interpreter's frames of one activation from the inside out, beginning with slot 0 of the
-/// innermost and its bytecode position, until told to stop; false if it was. For the thread's innermost
-/// activation `sp` is the guest's stack pointer, for the frame may have been left since it was noted.
+/// Calls `each` for the interpreter's frames of one activation from the inside out, beginning with
+/// the innermost frame (slot 0) and its bytecode position, until `each` returns false. Returns
+/// false if `each` did. For the thread's innermost activation `sp` is the guest's stack pointer,
+/// for the recorded frame may have been left; null otherwise.
 pub type FramesHook = fn(
     frame: *mut u8,
     sp: *mut u8,
@@ -29,25 +30,25 @@ pub type FramesHook = fn(
     each: &mut dyn FnMut(*const u64) -> bool,
 ) -> bool;
 
-/// Where the team of a thread was forked.
+/// The fork of a thread's team.
 #[derive(Clone, Copy, Debug)]
 pub struct Fork {
-    /// The array of the region's arguments in the entry's frame.
+    /// The address of the array of the region's arguments in the entry's frame.
     pub arguments: usize,
-    /// Its length.
+    /// The length of the array.
     pub count: u32,
-    /// The team around it, to ask further, and the number that the thread that forked has there.
+    /// The enclosing team, for the next query, and the number that the forking thread has in it.
     pub outer: (*const c_void, u32),
-    /// True if the member that was asked about forked it itself, so that its own stack goes on.
+    /// True if the queried member forked the team itself, so that the frames are on its own stack.
     pub own: bool,
 }
 
-/// Returns how a team was forked, as the member of a number sees it; for null the team of the calling
-/// thread. `None` outside of regions.
+/// Returns the fork of a team, as seen by the member of a number; a null team means that of the
+/// calling thread. `None` outside of regions.
 pub type ForkHook = fn(team: *const c_void, number: u32) -> Option<Fork>;
 
-/// The entry of the runtime that forks teams: its address and the distance from the array of
-/// arguments to the frame pointer, by the number of arguments.
+/// The runtime entry that forks teams: its address, and the distance from the array of arguments to
+/// the frame pointer by the number of arguments.
 pub type EntryHook = (usize, fn(u32) -> usize);
 
 static FRAMES: AtomicUsize = AtomicUsize::new(0);
@@ -55,28 +56,28 @@ static FORK: AtomicUsize = AtomicUsize::new(0);
 static ENTRY: AtomicUsize = AtomicUsize::new(0);
 static DISTANCE: AtomicUsize = AtomicUsize::new(0);
 
-/// Registers what knows the interpreter's frames.
+/// Registers the hook that knows the interpreter's frames.
 pub fn set_frames_hook(hook: FramesHook) {
     FRAMES.store(hook as usize, Ordering::Release);
 }
 
-/// Registers what knows teams.
+/// Registers the hook that knows teams.
 pub fn set_fork_hook(hook: ForkHook, entry: EntryHook) {
     DISTANCE.store(entry.1 as usize, Ordering::Release);
     ENTRY.store(entry.0, Ordering::Release);
     FORK.store(hook as usize, Ordering::Release);
 }
 
-/// One thing that is met on the way out.
+/// A step of a backtrace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
     /// A guest frame: a position in compiled code or in bytecode.
     Frame(*const u64),
-    /// The frames that follow forked the team of those before.
+    /// The following frames forked the team of the preceding ones.
     Forked,
 }
 
-/// Most native frames of a walk: a recursion may be a million deep.
+/// The most native frames of a walk; a recursion may be a million deep.
 const NATIVE: usize = 20_000;
 
 struct Walk<'a> {
@@ -86,12 +87,11 @@ struct Walk<'a> {
     stopped: bool,
 }
 
-/// Shows the guest's frames from the inside out until `each` says false. `state` is the calling
-/// thread's or null, `from` are the registers to begin at, `ip` is the innermost bytecode position where
-/// the guest is interpreted there.
+/// Calls `each` for the guest's frames from the inside out until it returns false. `state` is the
+/// calling thread's or null, `from` the registers to begin at, `ip` the innermost bytecode position
+/// if the innermost guest frame is interpreted.
 ///
-/// # Safety
-/// `state` is the calling thread's.
+/// # Safety `state` is the calling thread's state or null.
 pub unsafe fn walk(
     state: *mut ThreadState,
     from: Registers,
@@ -105,7 +105,7 @@ pub unsafe fn walk(
         left: NATIVE,
         stopped: false,
     };
-    // SAFETY: the caller's promise; activations of a live chain are alive.
+    // SAFETY: the state is this thread's by contract.
     let inner = unsafe { state.as_ref() }.map(|s| (s.activation.cast_const(), s.sp));
     let (inner, sp) = inner.unwrap_or((std::ptr::null(), std::ptr::null_mut()));
     walk.own(from, inner, sp, ip);
@@ -118,7 +118,7 @@ impl Walk<'_> {
         !self.stopped
     }
 
-    /// The native frames up to that of an activation, which is returned, or to the end.
+    /// Walks native frames up to that of an activation, which it returns; `None` at the end.
     fn native(&mut self, from: Registers, skip: bool) -> Option<Registers> {
         let entry = ENTRY.load(Ordering::Acquire);
         let mut found = None;
@@ -142,8 +142,8 @@ impl Walk<'_> {
         found
     }
 
-    /// The interpreter's frames of the activation at an address, from where it noted to be unless a
-    /// position is given.
+    /// Shows the interpreter's frames of the activation at an address, from its recorded position
+    /// unless `ip` is given.
     fn interpreted(&mut self, activation: usize, sp: *mut u8, ip: *const u64) {
         let field = |offset: usize| walk::read(activation + offset);
         let frame = field(mem::offset_of!(Activation, frame)).unwrap_or(0);
@@ -164,8 +164,9 @@ impl Walk<'_> {
         });
     }
 
-    /// The calling thread's own frames. `inner` is its innermost activation, whose frame is the way on
-    /// where native code hides what called it; its stack pointer and position are given.
+    /// Shows the calling thread's own frames. `inner` is its innermost activation, whose frame is
+    /// the next one if native code hides its caller; `sp` and `ip` are its stack pointer and
+    /// position.
     fn own(&mut self, from: Registers, inner: *const Activation, sp: *mut u8, ip: *const u64) {
         let (mut from, mut skip, mut inner) = (from, false, inner);
         loop {
@@ -192,7 +193,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The frames of the threads that forked the team, and the teams around it.
+    /// Shows the frames of the threads that forked the team, and of the enclosing teams.
     fn forks(&mut self) {
         let (hook, distance) = (
             FORK.load(Ordering::Acquire),
@@ -209,7 +210,7 @@ impl Walk<'_> {
             )
         };
         let mut asked = (std::ptr::null(), 0);
-        // A nesting that deep is damaged.
+        // A deeper nesting means damaged data.
         for _ in 0..64 {
             let Some(fork) = hook(asked.0, asked.1) else {
                 return;
@@ -219,7 +220,7 @@ impl Walk<'_> {
             }
             asked = fork.outer;
             if fork.own {
-                // Its frames followed those of the region on the same stack.
+                // The frames of its fork followed those of the region on the same stack.
                 continue;
             }
             let Some(returns) = walk::read(fork.arguments.wrapping_sub(8)) else {
@@ -241,10 +242,10 @@ impl Walk<'_> {
     }
 }
 
-/// The address of the activation that runs in a frame of the boundary.
+/// Returns the address of the activation that runs in a frame of the boundary.
 fn activation_of(frame: &Registers) -> Option<usize> {
     let pointer = match abi::in_run(frame.position()) {
-        // Machine code keeps no register: the lowest word leads to everything.
+        // Machine code preserves no register: the lowest word leads to everything.
         true => walk::read(frame.stack())?,
         false => frame.frame_pointer(),
     };

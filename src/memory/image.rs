@@ -1,12 +1,11 @@
 //! A module placed in memory: addresses of its symbols, initial values, thread_local template.
 //!
-//! Guest pointers are host pointers, so placing is what a static linker and loader do: one
+//! Guest pointers are host pointers, so an image is built as a static linker and loader would: one
 //! mapping for variables, one for constants (read-only afterwards, so a write faults as it does
-//! natively), a stub per defined function, and addresses of the process for what is only
-//! declared. Zero-initialised variables are never touched, so large ones cost no memory.
+//! natively), a stub per defined function, and the process's own addresses for symbols that are
+//! only declared. Zero-initialized variables are never touched, so large ones cost no memory.
 //!
-//! What not: where undefined symbols come from is the caller's business (`tier::link`);
-//! constructors are run elsewhere.
+//! The caller resolves undefined symbols (`tier::link`) and runs the constructors.
 
 use super::bounds::{self, Bounds};
 use super::func::{FuncRef, StubKind, Stubs};
@@ -29,18 +28,18 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// What kind of symbol is looked up.
+/// The kind of a symbol to resolve.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SymbolKind {
     /// A function.
     Function,
     /// A variable.
     Variable,
-    /// A thread_local variable: only whether it exists is asked.
+    /// A thread_local variable. Only its existence matters.
     ThreadLocal,
 }
 
-/// One mapping, unmapped when dropped.
+/// A mapping, unmapped when dropped.
 #[derive(Debug)]
 pub(super) struct Mapping {
     pub base: usize,
@@ -81,13 +80,13 @@ impl Mapping {
 impl Drop for Mapping {
     fn drop(&mut self) {
         if self.len > 0 {
-            // SAFETY: the mapping is ours; the image that used it is gone.
+            // SAFETY: this value owns the mapping, and the image that used it is being dropped.
             unsafe { libc::munmap(self.base as *mut c_void, self.len) };
         }
     }
 }
 
-/// A jump to a function that lies too far away for 32-bit distances, with the cell that it reads.
+/// A jump to a function that 32-bit distances do not reach, with the cell that it reads.
 #[derive(Debug)]
 struct Jump {
     stubs: Stubs,
@@ -101,47 +100,47 @@ pub struct Image {
     pub module: Arc<Module>,
     /// The defined functions.
     pub funcs: Box<[FuncRef]>,
-    /// One more than the index into `funcs`; 0 when not defined here.
+    /// One more than the index into `funcs`; 0 if the function is not defined here.
     func_index: SecondaryMap<FuncId, u32>,
     /// Addresses of functions that are not defined here.
     native: SecondaryMap<FuncId, usize>,
     globals: SecondaryMap<GlobalId, usize>,
-    /// One more than the offset in the thread's block; 0 when not there.
+    /// One more than the offset in the thread's block; 0 if the variable is not in it.
     tls_offsets: SecondaryMap<GlobalId, usize>,
     tls_init: Box<[u8]>,
     tls_align: usize,
     stubs: Stubs,
     ifunc_cells: Box<[AtomicUsize]>,
-    /// Jumps to functions of libraries, by their addresses: see [`Image::near`].
+    /// Jumps to functions of libraries, by their addresses; see [`Image::near`].
     jumps: Mutex<HashMap<usize, Jump>>,
-    /// Addresses for labels and, where tools are told of calls, for these.
+    /// Addresses of labels and, if tools trace calls, of call sites.
     pub places: Places,
     data: Mapping,
     constants: Mapping,
     serial: u64,
-    /// Where compiled code finds a thread's block, chosen at the first question.
+    /// The cell in which compiled code finds a thread's block, chosen at the first use.
     fast_tls: OnceLock<Option<usize>>,
-    /// The C++ library that the module was linked with, unless that is the process's own.
+    /// The C++ library that the module was linked with, unless it is the process's own.
     #[cfg(feature = "vm")]
     cpp: OnceLock<throws::Library>,
 }
 
 // SAFETY: the FuncRefs' raw pointers lead back to this image; everything else is immutable after
-// `place` or atomic. The guest's data is shared by the guest's threads as natively.
+// `place`, atomic, or behind a lock. The guest's threads share the guest's data as natively.
 unsafe impl Send for Image {}
-// SAFETY: as above.
+// SAFETY: the same argument as for `Send`.
 unsafe impl Sync for Image {}
 
 const PAGE: usize = 4096;
 /// The largest data placed in the low gigabyte, which compiled code shares.
 const LOW: usize = 768 << 20;
 
-/// Whether a symbol is LLVM's own bookkeeping (`llvm.used`, intrinsics).
+/// Returns true for LLVM's own bookkeeping symbols (`llvm.used`, intrinsics).
 fn is_internal(name: &str) -> bool {
     name.starts_with("llvm.")
 }
 
-/// Whether memory of this initial value is as it is mapped.
+/// Returns true if fresh zeroed memory already has this initial value.
 fn is_zero(module: &Module, id: ConstId) -> bool {
     matches!(
         module.consts[id],
@@ -150,11 +149,10 @@ fn is_zero(module: &Module, id: ConstId) -> bool {
 }
 
 impl Image {
-    /// Places a module; `resolve` gives addresses of what it does not define. `told` says whether
-    /// tools are told of calls, which need addresses then.
+    /// Places a module; `resolve` returns addresses of symbols that it does not define. With
+    /// `told`, call sites get addresses for tools that trace calls.
     ///
-    /// # Errors
-    /// All unresolved symbols at once, or what the host refused.
+    /// # Errors All unresolved symbols at once, or the reason why the host refused memory.
     pub fn place(
         module: Arc<Module>,
         told: bool,
@@ -276,11 +274,11 @@ impl Image {
             };
             let (constructors, destructors) =
                 (addresses(&this.module.ctors), addresses(&this.module.dtors));
-            // SAFETY: the mapping was made for it.
+            // SAFETY: `DataLayout::map` made the mapping with this layout; it is not shared yet.
             unsafe { bounds.write(&constructors, &destructors) };
         }
         if this.constants.len > 0 {
-            // SAFETY: our own mapping, fully written.
+            // SAFETY: the image's own mapping, fully written.
             unsafe {
                 libc::mprotect(
                     this.constants.base as *mut c_void,
@@ -313,7 +311,7 @@ impl Image {
                 continue;
             }
             let len = self.module.layout(g.ty).size as usize;
-            // SAFETY: the variable lies in a mapping of ours that nobody else uses yet.
+            // SAFETY: the variable lies in a mapping of this image, which is not shared yet.
             let out = unsafe {
                 std::slice::from_raw_parts_mut(
                     ptr::with_exposed_provenance_mut(self.globals[id]),
@@ -336,37 +334,37 @@ impl Image {
         self.tls_init = bytes;
     }
 
-    /// Has the module throw with a C++ library of its own; before any of it runs.
+    /// Sets the module's own C++ library. Must be called before any of its code runs.
     #[cfg(feature = "vm")]
     pub fn set_cpp(&self, library: throws::Library) {
         let _ = self.cpp.set(library);
     }
 
-    /// The module's own C++ library; `None` when it is the process's.
+    /// Returns the module's own C++ library; `None` if it uses the process's.
     #[cfg(feature = "vm")]
     pub fn cpp(&self) -> Option<&throws::Library> {
         self.cpp.get()
     }
 
-    /// A number that no other image of the process ever had.
+    /// Returns a number that no other image of the process ever had.
     #[inline]
     pub fn serial(&self) -> u64 {
         self.serial
     }
 
-    /// The cell of [`thread::fast_block`] that belongs to this image; `None` when there are none
+    /// Returns the index of this image's cell for [`thread::fast_block`]; `None` if no cell is
     /// left.
     pub fn fast_tls(&self) -> Option<usize> {
         *self.fast_tls.get_or_init(thread::take_fast_cell)
     }
 
-    /// Initial bytes and alignment of a thread's block of thread_locals.
+    /// Returns the initial bytes and the alignment of a thread's block of thread_locals.
     pub fn tls_template(&self) -> (&[u8], usize) {
         (&self.tls_init, self.tls_align)
     }
 
-    /// The address of a function: its stub, or where the process has it; 0 for an undefined
-    /// weak one and for intrinsics.
+    /// Returns the address of a function: its stub, or its address in the process; 0 for an
+    /// undefined weak one and for intrinsics.
     pub fn func_address(&self, id: FuncId) -> usize {
         match self.func_ref(id) {
             Some(f) => f.stub,
@@ -374,7 +372,7 @@ impl Image {
         }
     }
 
-    /// The reference of a function defined here.
+    /// Returns the reference of a function defined here.
     pub fn func_ref(&self, id: FuncId) -> Option<&FuncRef> {
         let n = self.func_index[id];
         if n == 0 {
@@ -384,34 +382,34 @@ impl Image {
         }
     }
 
-    /// Where the functions, the constants and the data lie: start and length of each.
+    /// Returns start and length of the functions, the constants and the data.
     pub fn segments(&self) -> [(usize, usize); 3] {
         let [constants, data] = [&self.constants, &self.data].map(|m| (m.base, m.len));
         [self.stubs.pages(), constants, data]
     }
 
-    /// The address of a variable that is not thread_local; 0 for an undefined weak one.
+    /// Returns the address of a variable that is not thread_local; 0 for an undefined weak one.
     pub fn global_address(&self, id: GlobalId) -> usize {
         self.globals[id]
     }
 
-    /// The offset of a thread_local variable in the thread's block, when defined here.
+    /// Returns the offset of a thread_local variable in the thread's block, if it is defined here.
     pub fn tls_offset(&self, id: GlobalId) -> Option<usize> {
         self.tls_offsets[id].checked_sub(1)
     }
 
-    /// This thread's address of a thread_local variable, wherever it is defined.
+    /// Returns this thread's address of a thread_local variable, wherever it is defined.
     pub fn tls_address(&self, id: GlobalId) -> usize {
         if let Some(offset) = self.tls_offset(id) {
-            // SAFETY: the state is this thread's.
+            // SAFETY: `current` returns this thread's state.
             return unsafe { thread::tls_block(thread::current(), self) } as usize + offset;
         }
         let name = std::ffi::CString::new(&*self.module.globals[id].name).unwrap_or_default();
-        // SAFETY: dlsym of a thread_local gives the calling thread's instance.
+        // SAFETY: the name is a C string; dlsym returns the calling thread's instance.
         unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) as usize }
     }
 
-    /// The address of any symbol that is not thread_local.
+    /// Returns the address of any symbol that is not thread_local.
     pub fn symbol_address(&self, symbol: GlobalRef) -> usize {
         match symbol {
             GlobalRef::Func(f) => self.func_address(f),
@@ -421,27 +419,29 @@ impl Image {
         }
     }
 
-    /// The address of an alias.
+    /// Returns the address of an alias.
     pub fn alias_address(&self, id: AliasId) -> usize {
         self.eval(self.module.aliases[id].target) as usize
     }
 
-    /// The address of an ifunc: a stub that jumps to what [`Image::set_ifunc`] stored.
+    /// Returns the address of an ifunc: a stub that jumps to the target that [`Image::set_ifunc`]
+    /// stored.
     pub fn ifunc_address(&self, id: IFuncId) -> usize {
         self.stubs.address(self.funcs.len() + id.index())
     }
 
-    /// Stores what an ifunc's resolver returned.
+    /// Stores the target that an ifunc's resolver returned.
     pub fn set_ifunc(&self, id: IFuncId, target: usize) {
         self.ifunc_cells[id.index()].store(target, Ordering::Release);
     }
 
-    /// What an ifunc's resolver returned, 0 before.
+    /// Returns the target that an ifunc's resolver returned; 0 before that.
     pub fn ifunc_target(&self, id: IFuncId) -> usize {
         self.ifunc_cells[id.index()].load(Ordering::Acquire)
     }
 
-    /// The function or alias at the end of a chain of aliases, when it is a symbol itself.
+    /// Returns the symbol at the end of a chain of aliases, or the last alias if its target is no
+    /// symbol.
     pub fn resolve_alias(&self, symbol: GlobalRef) -> GlobalRef {
         let mut symbol = symbol;
         while let GlobalRef::Alias(a) = symbol {
@@ -453,7 +453,7 @@ impl Image {
         symbol
     }
 
-    /// The thread_local variable and byte offset a constant address refers to, when it does.
+    /// Returns the thread_local variable and byte offset that a constant address refers to, if any.
     pub fn tls_constant(&self, id: ConstId) -> Option<(GlobalId, i64)> {
         match &self.module.consts[id] {
             Const::Global(symbol) => match self.resolve_alias(*symbol) {
@@ -473,7 +473,8 @@ impl Image {
         }
     }
 
-    /// Writes a constant in slot form (see the rules in `interp`); `out` is as long as its slots.
+    /// Writes a constant in slot form (see the rules in `interp`); `out` has the length of its
+    /// slots.
     pub fn const_to_slots(&self, id: ConstId, out: &mut [u64]) {
         out.fill(0);
         let ty = self.module.const_type(id);
@@ -506,7 +507,7 @@ impl Image {
         }
     }
 
-    /// Writes a constant in memory form; `out` has at least its store size.
+    /// Writes a constant in memory form; `out` has at least the constant's store size.
     pub fn const_to_memory(&self, id: ConstId, out: &mut [u8]) {
         let ty = self.module.const_type(id);
         match &self.module.consts[id] {
@@ -562,7 +563,7 @@ impl Image {
         }
     }
 
-    /// One lane of a vector constant.
+    /// Returns one lane of a vector constant.
     fn lane(&self, id: ConstId, ty: TypeId, lane: u64) -> u128 {
         match &self.module.consts[id] {
             Const::Aggregate(items) => self.eval(items[lane as usize]),
@@ -594,7 +595,7 @@ impl Image {
         }
     }
 
-    /// A scalar constant, or a lane of a vector constant.
+    /// Returns a scalar constant, or a lane of a vector constant.
     fn scalar_or_lane(&self, id: ConstId, lane: u64) -> u128 {
         let ty = self.module.const_type(id);
         match &self.module.types[ty] {
@@ -603,7 +604,7 @@ impl Image {
         }
     }
 
-    /// The value of a scalar constant, zero-extended.
+    /// Returns the value of a scalar constant, zero-extended.
     pub fn eval(&self, id: ConstId) -> u128 {
         let ty = self.module.const_type(id);
         let bits = self.scalar_bits(ty);
@@ -669,8 +670,9 @@ impl Image {
         }
     }
 
-    /// The distance from one address to a function's, as relative virtual tables keep it in `bits`
-    /// bits; `None` when the constant is something else or fits.
+    /// Returns the distance from an address to a function, as relative virtual tables store it in
+    /// `bits` bits, through a nearby jump; `None` if the constant is something else or the direct
+    /// distance fits.
     fn distance(&self, difference: ConstId, bits: u32) -> Option<u128> {
         let Const::Expr(ConstExpr::Binary(BinOp::Sub, to, from)) = &self.module.consts[difference]
         else {
@@ -692,8 +694,8 @@ impl Image {
         Some(near.wrapping_sub(from) as u64 as u128)
     }
 
-    /// An address among the stubs that means the function at `target`, which a native linker would
-    /// give an entry in its procedure linkage table; `None` without memory for it.
+    /// Returns an address among the stubs that jumps to the function at `target`, as an entry of a
+    /// native linker's procedure linkage table does; `None` if memory is short.
     fn near(&self, target: usize) -> Option<usize> {
         let mut jumps = self.jumps.lock();
         if let Some(jump) = jumps.get(&target) {
@@ -719,7 +721,7 @@ impl Image {
         }
     }
 
-    /// The byte offset that constant `getelementptr` indices add.
+    /// Returns the byte offset that constant `getelementptr` indices add.
     fn gep_offset(&self, elem: TypeId, indices: &[ConstId], lane: u64) -> i64 {
         let types = &self.module.types;
         let mut at = 0i64;
@@ -758,7 +760,7 @@ impl Drop for Image {
 }
 
 fn as_bytes(slots: &mut [u64]) -> &mut [u8] {
-    // SAFETY: any bytes are valid u64s and the lengths agree.
+    // SAFETY: any bytes are valid u64s, and the lengths agree.
     unsafe { std::slice::from_raw_parts_mut(slots.as_mut_ptr().cast(), slots.len() * 8) }
 }
 
@@ -793,12 +795,12 @@ fn is_defined(module: &Module, id: GlobalId) -> bool {
     g.init.is_some() && g.linkage != Linkage::AvailableExternally
 }
 
-/// Bytes of variables that may get pages of their own.
+/// The least bytes of a variable that may get pages of its own.
 pub const LARGE: usize = 64 << 10;
 
 static APART: AtomicBool = AtomicBool::new(false);
 
-/// Gives large variables of programs that are placed from now on pages of their own.
+/// Gives large variables of programs placed from now on pages of their own.
 pub fn keep_apart() {
     APART.store(true, Ordering::Relaxed);
 }
@@ -807,18 +809,18 @@ fn apart() -> bool {
     APART.load(Ordering::Relaxed)
 }
 
-/// Offsets of every variable before there is memory.
+/// Offsets of all variables before their memory is mapped.
 struct DataLayout {
     data: Vec<(GlobalId, usize)>,
     data_len: usize,
-    /// Where zero-initialised data begins, when that is asked.
+    /// Start of zero-initialized data, if a linker-defined symbol needs it.
     initialised: Option<usize>,
     constants: Vec<(GlobalId, usize)>,
     const_len: usize,
     tls_offsets: SecondaryMap<GlobalId, usize>,
     tls_len: usize,
     tls_align: usize,
-    /// First and last variable of each named section, and the last one's size.
+    /// First and last variable of each named section, and the size of the last one.
     sections: HashMap<Box<str>, (GlobalId, GlobalId, usize)>,
 }
 
@@ -835,7 +837,7 @@ impl DataLayout {
             tls_align: 16,
             sections: HashMap::new(),
         };
-        // Variables of one named section lie together (`__start_NAME`, `__stop_NAME`).
+        // Variables of one named section are adjacent (`__start_NAME`, `__stop_NAME`).
         let mut ids: Vec<GlobalId> = module.globals.keys().collect();
         let bounded = this.initialised.is_some();
         let last = |g: &Global| {
@@ -852,7 +854,7 @@ impl DataLayout {
             }
             let layout = module.layout(g.ty);
             let size = layout.size as usize;
-            // LLVM gives 16 bytes to a large variable that names no alignment, and relies on it.
+            // LLVM gives 16 bytes to a large variable without an alignment, and relies on it.
             let least = if g.align == 0 && size > 16 { 16 } else { 1 };
             let align = (g.align as usize).max(layout.align as usize).max(least);
             let place = |end: &mut usize| {
@@ -891,8 +893,8 @@ impl DataLayout {
         this
     }
 
-    /// Memory for constants and for data. Where the linker's symbols are asked for both lie behind
-    /// each other, and the first holds the header, too.
+    /// Maps memory for constants and for data. If a program names linker-defined symbols, both are
+    /// adjacent, and the first also holds the header.
     fn map(&self, module: &Module) -> Result<(Mapping, Mapping, Option<Bounds>), Error> {
         let access = libc::PROT_READ | libc::PROT_WRITE;
         let Some(initialised) = self.initialised else {
@@ -901,7 +903,7 @@ impl DataLayout {
         };
         let head = Bounds::head(module);
         let constants = self.const_len.next_multiple_of(PAGE);
-        // One byte more, so that the end is an address of the program's, too.
+        // One more byte, so that the end is an address of the program, too.
         let mut first = Mapping::new(head + constants + self.data_len + 1, access)?;
         let second = Mapping {
             base: first.base + head + constants,

@@ -1,20 +1,22 @@
-//! Threads of our own, on which LLVM works.
+//! Threads for internal work, on which LLVM runs.
 //!
-//! Why: LLVM leaves traces on its thread. It uses `std::call_once`, whose C++ library keeps what
-//! is being called in two variables of the thread, so LLVM must not run while the guest is inside
-//! its own `call_once`; it computes constants with the thread's rounding mode, sets `errno`, and
-//! recurses deeper than the stack that the guest gave its thread. Such a thread also takes no
-//! signal that is sent to the process: natively it would not be there, so the guest's own threads
-//! get it, or one of them that waits for it.
+//! LLVM leaves traces on its thread. It uses `std::call_once`, whose C++ library keeps the current
+//! callable in two variables of the thread, so LLVM must not run while the guest is inside its own
+//! `call_once`. It computes constants with the thread's rounding mode, sets `errno`, and recurses
+//! deeper than the stack that the guest gave its thread. A thread for internal work also takes no
+//! signal that is sent to the process: natively it would not exist, so one of the guest's own
+//! threads gets the signal.
 //!
-//! A thread that compiles beside the guest may open files at any time. [`spawn_apart`] gives it descriptors of its own,
-//! so the guest gets the numbers that it gets natively, and closes no file of ours when it closes all that it could have.
+//! A thread that compiles in parallel with the guest may open files at any time. [`spawn_apart`]
+//! gives it its own descriptor table, so the guest gets the same descriptor numbers as natively,
+//! and cannot close internal files when it closes all descriptors that it could have.
 //!
-//! Where every processor is busy, such a thread takes short turns: the guest's thread beside it is kept from a
-//! barrier, where all others wait for it, for half a millisecond at a time and not for three.
+//! If every processor is busy, such a thread takes short time slices: it keeps a guest thread on
+//! the same processor from a barrier, where all others wait, for half a millisecond at a time
+//! instead of three.
 //!
-//! What not: no pool. A thread costs far less than any compilation, and none is left for a child
-//! of `fork` to miss.
+//! There is no pool: a thread costs far less than any compilation, and a child of `fork` misses
+//! none.
 
 use crate::support::fp_env::{DefaultHere, FpControl};
 use crate::support::{limits, own_work, topology};
@@ -22,12 +24,12 @@ use std::ffi::{CStr, c_void};
 use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-/// LLVM recurses deeply; pages are touched only when needed. Where address space is limited, clang's own 8 MiB have
-/// to do.
+/// Bytes of a stack. LLVM recurses deeply; pages are touched only when needed. If address space is
+/// limited, clang's own 8 MiB must do.
 const STACK: usize = 64 << 20;
 const LEAST_STACK: usize = 8 << 20;
 
-/// Signals that a fault raises on the thread that commits it.
+/// Signals that a fault raises on the faulting thread.
 const FAULTS: [libc::c_int; 6] = [
     libc::SIGSEGV,
     libc::SIGBUS,
@@ -37,7 +39,8 @@ const FAULTS: [libc::c_int; 6] = [
     libc::SIGTRAP,
 ];
 
-/// While it lives, this thread takes no signal but faults; threads made meanwhile never will.
+/// Blocks all signals but faults on this thread while it lives. Threads created meanwhile inherit
+/// the mask.
 struct Deaf(libc::sigset_t);
 
 impl Deaf {
@@ -58,7 +61,7 @@ impl Deaf {
 
 impl Drop for Deaf {
     fn drop(&mut self) {
-        // SAFETY: the mask that this thread had.
+        // SAFETY: restores the mask that this thread had.
         unsafe {
             libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.0, std::ptr::null_mut())
         };
@@ -67,35 +70,35 @@ impl Drop for Deaf {
 
 type Work<'a> = Box<dyn FnOnce() + Send + 'a>;
 
-/// Starts a thread; gives the work back when the system has none.
+/// Starts a thread; drops the work and returns `None` if the system has none.
 ///
-/// Not with the standard library: what it does at a thread's start allocates through the C
-/// library, which may be bound to the guest's functions, and these may be what is compiled here.
+/// Does not use the standard library: its thread start allocates through the C library, which may
+/// be bound to the guest's functions, and these may be what is compiled here.
 ///
-/// # Safety
-/// What the work borrows lives until the thread is joined.
+/// # Safety Everything that the work borrows lives until the thread is joined.
 unsafe fn start(name: &CStr, work: Work<'_>) -> Option<libc::pthread_t> {
     extern "C" fn go(work: *mut c_void) -> *mut c_void {
-        // What the guest put in the place of library functions is not for this thread, to its end.
+        // This thread never uses the guest's replacements of library functions.
         own_work::to_the_end();
-        // A new thread has the environment of the one that makes it, which may be the guest's.
+        // A new thread inherits the floating-point environment of its creator, which may be the
+        // guest's.
         FpControl::DEFAULT.load();
         topology::take_turns_quickly();
         // SAFETY: `start` made the box for this thread alone.
         let work = unsafe { Box::from_raw(work.cast::<Work<'static>>()) };
-        // Whoever cares for a panic has caught it further in; the message is out.
+        // A caller that handles panics has caught them inside the work; the message was printed.
         let _ = catch_unwind(AssertUnwindSafe(work));
         std::ptr::null_mut()
     }
-    // Made here rather than by whichever thread asks first: a fork while another thread makes it
-    // would leave it unfinished in the child for ever.
+    // Initialized here rather than by the first thread that asks: if another thread forked during
+    // the initialization, it would stay unfinished in the child for ever.
     topology::usable_cpus();
     limits::save_heaps();
     let work = Box::into_raw(Box::new(work)).cast::<c_void>();
     let _own = own_work::begin();
     let _deaf = Deaf::new();
-    // SAFETY: the attributes are initialised before use; the name is short enough or not taken;
-    // see the caller's promise for the work.
+    // SAFETY: the attributes are initialized before use; a name that is too long is refused; the
+    // work's borrows outlive the thread by contract.
     unsafe {
         let (mut attributes, mut new) = (MaybeUninit::uninit(), MaybeUninit::uninit());
         libc::pthread_attr_init(attributes.as_mut_ptr());
@@ -118,12 +121,12 @@ fn join(thread: libc::pthread_t) {
     unsafe { libc::pthread_join(thread, std::ptr::null_mut()) };
 }
 
-/// A thread that runs beside the guest.
+/// A thread that runs in parallel with the guest; detached when dropped.
 #[derive(Debug)]
 pub struct OwnThread(libc::pthread_t);
 
 impl OwnThread {
-    /// Waits for its end. A panic there was reported when it happened.
+    /// Waits for the thread's end. A panic in it was reported when it happened.
     pub fn join(self) {
         join(self.0);
         std::mem::forget(self);
@@ -137,14 +140,14 @@ impl Drop for OwnThread {
     }
 }
 
-/// Starts a thread; `None` when the system has none.
+/// Starts a thread; `None` if the system has none.
 pub fn spawn(name: &CStr, work: impl FnOnce() + Send + 'static) -> Option<OwnThread> {
     // SAFETY: the work borrows nothing.
     unsafe { start(name, Box::new(work)) }.map(OwnThread)
 }
 
-/// Starts a thread that shares no descriptor with the guest but the one for errors; `None` when the system has none.
-/// It cannot use descriptors of others, nor they its own.
+/// Starts a thread that shares no descriptor with the guest but standard error; `None` if the
+/// system has none. It cannot use other threads' descriptors, nor they its own.
 pub fn spawn_apart(name: &CStr, work: impl FnOnce() + Send + 'static) -> Option<OwnThread> {
     spawn(name, move || {
         separate_descriptors();
@@ -152,11 +155,13 @@ pub fn spawn_apart(name: &CStr, work: impl FnOnce() + Send + 'static) -> Option<
     })
 }
 
-/// Gives this thread a table of descriptors of its own, in which only the one for errors stays open: a pipe that the
-/// guest closes must end for its reader. Does nothing on kernels before Linux 5.9, or where a sandbox forbids it.
+/// Gives this thread its own descriptor table, in which only standard error stays open: a pipe that
+/// the guest closes must end for its reader. Does nothing on kernels before Linux 5.9, or if a
+/// sandbox forbids it.
 fn separate_descriptors() {
     let close = |first: libc::c_uint, last: libc::c_uint| {
-        // SAFETY: closes descriptors of a table that is this thread's own from the first successful call on.
+        // SAFETY: the first successful call makes the table this thread's own, so no other thread
+        // loses a descriptor.
         unsafe {
             libc::syscall(
                 libc::SYS_close_range,
@@ -171,19 +176,17 @@ fn separate_descriptors() {
     }
 }
 
-/// Does a piece of work on a thread of its own and waits for it.
+/// Runs one piece of work on a separate thread and waits for it.
 ///
-/// # Panics
-/// When the work panics.
+/// # Panics If the work panics.
 pub fn run<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     run_all(vec![work]).pop().expect("there was one")
 }
 
-/// Does several pieces of work at once and waits for all. Where the system has no thread they are
-/// done here: what they leave behind is seldom seen.
+/// Runs pieces of work concurrently and waits for all. If the system has no thread, they run on the
+/// calling thread: the traces that they leave there seldom matter.
 ///
-/// # Panics
-/// When one of them panics.
+/// # Panics If one of them panics.
 pub fn run_all<T: Send, F: FnOnce() -> T + Send>(work: Vec<F>) -> Vec<T> {
     let _whole = Whole::new();
     let mut jobs: Vec<(Option<F>, Option<std::thread::Result<T>>)> =
@@ -193,7 +196,7 @@ pub fn run_all<T: Send, F: FnOnce() -> T + Send>(work: Vec<F>) -> Vec<T> {
         let work = Box::new(move || {
             *result = work.take().map(|w| catch_unwind(AssertUnwindSafe(w)));
         });
-        // SAFETY: all are joined before `jobs` is used again.
+        // SAFETY: all threads are joined before `jobs` is used again.
         threads.extend(unsafe { start(c"ompvm compile", work) });
     }
     threads.into_iter().for_each(join);
@@ -209,8 +212,8 @@ pub fn run_all<T: Send, F: FnOnce() -> T + Send>(work: Vec<F>) -> Vec<T> {
     jobs.into_iter().filter_map(here).collect()
 }
 
-/// While it lives, nobody ends this thread by `pthread_cancel`: waiting for another would be a
-/// place for it, and our frames cannot be unwound by it.
+/// Disables `pthread_cancel` for this thread while it lives: waiting for another thread would be a
+/// cancellation point, and these frames cannot be unwound by it.
 struct Whole(libc::c_int);
 
 unsafe extern "C" {
@@ -222,7 +225,7 @@ impl Whole {
         /// `PTHREAD_CANCEL_DISABLE` of Linux.
         const DISABLE: libc::c_int = 1;
         let mut old = 0;
-        // SAFETY: the old state goes to a local.
+        // SAFETY: writes the old state to a local.
         unsafe { pthread_setcancelstate(DISABLE, &raw mut old) };
         Whole(old)
     }
@@ -230,7 +233,7 @@ impl Whole {
 
 impl Drop for Whole {
     fn drop(&mut self) {
-        // SAFETY: the state that this thread had.
+        // SAFETY: restores the state that this thread had.
         unsafe { pthread_setcancelstate(self.0, std::ptr::null_mut()) };
     }
 }
@@ -243,7 +246,7 @@ mod tests {
     fn work_is_done_elsewhere_and_without_signals() {
         let blocked = || {
             let mut set = MaybeUninit::uninit();
-            // SAFETY: asks for this thread's mask.
+            // SAFETY: reads this thread's mask.
             unsafe {
                 libc::pthread_sigmask(libc::SIG_BLOCK, std::ptr::null(), set.as_mut_ptr());
                 let set = set.assume_init();
@@ -266,10 +269,10 @@ mod tests {
         let (mut reader, writer) = std::io::pipe().unwrap();
         let number = std::os::fd::AsRawFd::as_raw_fd(&reader);
         let work = move || {
-            // SAFETY: asks for a descriptor's flags.
+            // SAFETY: reads a descriptor's flags.
             let there = [0, 1, 2, number].map(|d| unsafe { libc::fcntl(d, libc::F_GETFD) } >= 0);
             sender.send(there).unwrap();
-            // Until the test is over.
+            // Keeps the thread until the test ends.
             std::thread::park();
         };
         let thread = spawn_apart(c"apart", work).unwrap();

@@ -1,15 +1,15 @@
-//! Addresses for places in functions: for labels, and for calls that a tool is told of.
+//! Synthetic code addresses: for labels, and for calls that a tool traces.
 //!
-//! What: a reserved range of addresses that nobody can access, in which each function has a stretch
-//! and each instruction of its bitcode a place, in order. Why: interpreted code has no native addresses,
-//! and those of bytecode are not known when a table of labels is written into memory. So labels
-//! (`&&label`) and the return addresses of calls (`codeptr_ra` of OMPT) come from one scale: a tool can
-//! compare them, and tell the function of each.
+//! A reserved range of inaccessible addresses holds one stretch per function, in which each
+//! instruction of its bitcode has an address, in order. Interpreted code has no native addresses,
+//! and the addresses of bytecode are not known when a table of labels is written into memory.
+//! Labels (`&&label`) and the return addresses of calls (`codeptr_ra` of OMPT) come from the same
+//! range, so a tool can compare them and find the function of each.
 //!
-//! An instruction is one byte long; phis and jumps have none, so that what follows a call and what
-//! follows a jump behind it is one place. But no two blocks are at one place.
+//! An instruction is one byte long. Phis and jumps have no length, so the address behind a call
+//! equals that behind a jump which follows it. But no two blocks share an address.
 //!
-//! What not: compiled code has its own addresses.
+//! Compiled code uses its own addresses.
 
 use super::image::Mapping;
 use crate::ir::{BlockId, Body, Const, FuncId, Module, Op};
@@ -19,25 +19,25 @@ use hashbrown::HashMap;
 
 const PAGE: usize = 4096;
 
-/// The range of one module.
+/// The address range of one module.
 #[derive(Debug)]
 pub struct Places {
     area: Mapping,
     /// Start of each function's stretch in the range; `None` without one.
     starts: SecondaryMap<FuncId, Option<u32>>,
-    /// The functions that have one, in order.
+    /// The functions with a stretch, in order.
     order: Vec<(u32, FuncId)>,
     /// The labels whose addresses are taken.
     labels: Vec<(FuncId, BlockId)>,
-    /// One more than the label at each place, in functions that have some: those come first.
+    /// One more than the label at each offset, in functions that have labels: those come first.
     at: Vec<u32>,
     addresses: HashMap<(FuncId, BlockId), usize>,
     all: bool,
 }
 
 impl Places {
-    /// Gives places to functions whose labels' addresses are taken, and with `all` to every function
-    /// that is defined.
+    /// Assigns addresses to functions whose labels' addresses are taken, and with `all` to every
+    /// defined function.
     pub(super) fn new(module: &Module, all: bool) -> Result<Places, Error> {
         let mut starts: SecondaryMap<FuncId, Option<u32>> = SecondaryMap::new();
         let mut order: Vec<(u32, FuncId)> = Vec::new();
@@ -104,18 +104,18 @@ impl Places {
         })
     }
 
-    /// The address of a label; 0 when the module never takes it.
+    /// Returns the address of a label; 0 if the module never takes it.
     pub fn label(&self, func: FuncId, block: BlockId) -> usize {
         self.addresses.get(&(func, block)).map_or(0, |&a| a)
     }
 
-    /// The label whose address this is.
+    /// Returns the label with this address.
     pub fn label_at(&self, address: usize) -> Option<(FuncId, BlockId)> {
         let n = *self.at.get(address.wrapping_sub(self.area.base))?;
         self.labels.get((n as usize).wrapping_sub(1)).copied()
     }
 
-    /// The function in whose stretch an address lies.
+    /// Returns the function in whose stretch an address lies.
     pub fn function_at(&self, address: usize) -> Option<FuncId> {
         let offset = u32::try_from(address.wrapping_sub(self.area.base)).ok()?;
         if offset as usize >= self.area.len {
@@ -125,7 +125,8 @@ impl Places {
         Some(self.order[next.checked_sub(1)?].1)
     }
 
-    /// The addresses behind each instruction of a function, where every function has a stretch.
+    /// Returns the address behind each instruction of a function; `None` unless every function has
+    /// a stretch.
     pub fn behind(&self, func: FuncId, body: &Body) -> Option<Vec<usize>> {
         let start = self.starts[func].filter(|_| self.all)?;
         let start = self.area.base + start as usize;
@@ -138,7 +139,7 @@ impl Places {
         Some(ends)
     }
 
-    /// Each function with its first address and its length.
+    /// Returns each function with its first address and its length.
     pub fn stretches(&self) -> impl Iterator<Item = (FuncId, usize, usize)> {
         let ends = self.order.iter().skip(1).map(|&(start, _)| start as usize);
         let list = self.order.iter().zip(ends.chain([self.area.len]));
@@ -146,12 +147,12 @@ impl Places {
     }
 }
 
-/// Upper bound of a function's length.
+/// Returns an upper bound of a function's length.
 fn length(body: &Body) -> usize {
     body.insts.len() + body.blocks.len() + 1
 }
 
-/// Calls `block` with the place of each block, and `inst` with the place behind each instruction.
+/// Calls `block` with the offset of each block, and `inst` with the offset behind each instruction.
 fn walk(body: &Body, mut block: impl FnMut(usize, u32), mut inst: impl FnMut(usize, u32)) {
     let (mut at, mut taken) = (0, None);
     for (b, range) in body.blocks.iter().enumerate() {

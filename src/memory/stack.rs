@@ -1,10 +1,10 @@
-//! The native stacks of the process: how large they are, where they end.
+//! The native stacks of the process: their sizes and their ends.
 //!
-//! Frames of guest functions lie on the native stack that runs ([`super::activation`]), and the
+//! Frames of guest functions lie on the running native stack ([`super::activation`]), and the
 //! interpreter's take more room than compiled ones. So threads get stacks of [`SCALE`] times the
-//! size that was asked for, and the first thread's limit is raised.
+//! size that the program requests, and the first thread's limit is raised.
 //!
-//! Left out: no switching between stacks; the program may do that as it likes.
+//! Does not switch stacks; the program may do that as it likes.
 
 use super::abi;
 use crate::support::limits;
@@ -14,23 +14,25 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 const PAGE: usize = 4096;
 
-/// How much more stack threads get here than natively: the interpreter keeps every value of a
-/// function in its frame, where native code has registers, and a task within a task takes up to
-/// four and a half times the native stack.
+/// Factor by which threads get more stack here than natively: the interpreter keeps every value of
+/// a function in its frame, while native code has registers, and nested tasks take up to four and a
+/// half times the native stack.
 pub const SCALE: usize = 4;
-/// The same for the first thread, whose stack takes address space as it grows only: the smallest frames, of 16 bytes
-/// natively, take about seven times as much.
+/// Factor for the first thread, whose stack takes address space only as it grows: the smallest
+/// frames, of 16 bytes natively, take about seven times as much.
 const SCALE_FIRST: usize = 8;
-/// What the first thread's native stack can grow to for certain: the kernel leaves 128 MiB free
-/// below it whatever the limit was when the program started (mmap_base in arch/x86/mm/mmap.c).
+/// The size to which the first thread's native stack can certainly grow: the kernel leaves 128 MiB
+/// free below it, no matter what the limit was when the program started (mmap_base in
+/// arch/x86/mm/mmap.c).
 const FIRST_MOST: u64 = 112 << 20;
-/// Most that it and what takes its place grow to together.
+/// The largest total size of the first thread's stack and its further stack.
 const FIRST_MOST_EVER: u64 = 16 << 30;
-/// The limit of the first thread's native stack before [`grow_first`] raised it; 0 if it has not.
+/// The limit of the first thread's native stack before [`grow_first`] raised it; 0 if it was not
+/// raised.
 static FIRST_LIMIT: AtomicU64 = AtomicU64::new(0);
 
-/// Raises the soft limit of the first thread's native stack to [`SCALE_FIRST`] times what it is, as far
-/// as the hard limit and the address space allow. The process's children inherit it.
+/// Raises the soft limit of the first thread's native stack by [`SCALE_FIRST`], as far as the hard
+/// limit and the address space allow. The process's children inherit it.
 pub fn grow_first() {
     if FIRST_LIMIT.load(Ordering::Relaxed) != 0 {
         return;
@@ -43,12 +45,12 @@ pub fn grow_first() {
     if raised > limit.rlim_cur {
         FIRST_LIMIT.store(limit.rlim_cur, Ordering::Relaxed);
         limit.rlim_cur = raised;
-        // SAFETY: reads the local. That it fails changes nothing.
+        // SAFETY: reads the local; a failure changes nothing.
         unsafe { libc::setrlimit(libc::RLIMIT_STACK, &limit) };
     }
 }
 
-/// The limit of the first thread's native stack; none where there is none.
+/// Returns the limit of the first thread's native stack; `None` if it is unlimited or unknown.
 fn stack_limit() -> Option<libc::rlimit> {
     let mut limit = libc::rlimit {
         rlim_cur: 0,
@@ -59,8 +61,8 @@ fn stack_limit() -> Option<libc::rlimit> {
     (got == 0 && limit.rlim_cur != libc::RLIM_INFINITY).then_some(limit)
 }
 
-/// Bytes by which the first thread's stack falls short of what the guest may need, where its limit could not be
-/// raised as far as that.
+/// Returns the bytes by which the first thread's stack falls short of the guest's needs, if its
+/// limit could not be raised far enough; else 0.
 pub fn first_lacks() -> usize {
     let before = FIRST_LIMIT.load(Ordering::Relaxed);
     let Some(limit) = stack_limit() else { return 0 };
@@ -76,19 +78,20 @@ unsafe extern "C" {
     fn pthread_setattr_default_np(attributes: *const libc::pthread_attr_t) -> i32;
 }
 
-/// Bytes of the stacks that threads got by default before [`grow_threads`].
+/// Default size of threads' stacks, in bytes, before [`grow_threads`].
 static DEFAULT: AtomicUsize = AtomicUsize::new(0);
-/// Larger stacks stay as they are: many times several gigabytes may be more than the system promises.
+/// The least bytes of a stack that is not enlarged: the system may refuse a multiple of several
+/// gigabytes.
 const LARGE: usize = 256 << 20;
 
-/// Returns [`SCALE`] times a size, but less where address space is limited.
+/// Returns [`SCALE`] times a size, or less if address space is limited.
 fn scaled(size: usize) -> usize {
     limits::reserve(size * SCALE, 40, size)
 }
 
-/// Gives threads that the program makes [`SCALE`] times the stack that they would get by default.
+/// Gives threads that the program creates [`SCALE`] times the default stack size.
 pub fn grow_threads() {
-    // SAFETY: fills and reads the local. That it fails changes nothing.
+    // SAFETY: fills and reads the local; a failure changes nothing.
     unsafe {
         let mut attributes: libc::pthread_attr_t = std::mem::zeroed();
         let mut size = 0;
@@ -106,18 +109,18 @@ pub fn grow_threads() {
     }
 }
 
-/// `pthread_create` of the guest: a stack size that it asks for is for native frames, so the thread gets
-/// [`SCALE`] times that.
+/// Implements the guest's `pthread_create`. A stack size that the guest requests is meant for
+/// native frames, so the thread gets [`SCALE`] times that.
 ///
-/// # Safety
-/// As the C function.
+/// # Safety The contract of the C function.
 pub unsafe extern "C" fn create_thread(
     thread: *mut libc::pthread_t,
     attributes: *const libc::pthread_attr_t,
     run: extern "C" fn(*mut c_void) -> *mut c_void,
     with: *mut c_void,
 ) -> i32 {
-    // SAFETY: the caller's promise. The copy of the attributes refers to what the caller's own, and is not destroyed.
+    // SAFETY: the arguments are valid by the C function's contract. The copy of the attributes
+    // shares the original's resources, and is not destroyed.
     unsafe {
         if attributes.is_null() {
             return libc::pthread_create(thread, attributes, run, with);
@@ -128,7 +131,7 @@ pub unsafe extern "C" fn create_thread(
         libc::pthread_attr_getstacksize(&fresh, &mut default);
         libc::pthread_attr_destroy(&mut fresh);
         libc::pthread_attr_getstack(attributes, &mut low, &mut size);
-        // Where no address was given, the difference to address 0 is told.
+        // Without an address, the C library returns the difference to address 0.
         let given = (low as usize).wrapping_add(size) != 0;
         if given || size == default || size >= LARGE {
             return libc::pthread_create(thread, attributes, run, with);
@@ -143,7 +146,7 @@ pub unsafe extern "C" fn create_thread(
     }
 }
 
-/// The stack that the system made for the calling thread; empty when unknown. Takes memory.
+/// Returns the stack that the system made for the calling thread; empty if unknown. Allocates.
 pub fn own() -> Range<usize> {
     if super::thread::is_main() {
         // SAFETY: has no preconditions.
@@ -151,7 +154,7 @@ pub fn own() -> Range<usize> {
         return native_end()..top.next_multiple_of(PAGE);
     }
     let (mut low, mut bytes) = (std::ptr::null_mut(), 0);
-    // SAFETY: fills the locals; attributes that were filled are given back.
+    // SAFETY: fills the locals; the attributes are destroyed after a successful query.
     unsafe {
         let mut attributes: libc::pthread_attr_t = std::mem::zeroed();
         if libc::pthread_getattr_np(libc::pthread_self(), &mut attributes) == 0 {
@@ -162,7 +165,7 @@ pub fn own() -> Range<usize> {
     low as usize..low as usize + bytes
 }
 
-/// A stack of ours, for work that must not depend on how much the program left on its own.
+/// A stack for internal work that must not depend on the room left on the program's stack.
 #[derive(Debug)]
 pub struct Stack {
     base: usize,
@@ -170,10 +173,9 @@ pub struct Stack {
 }
 
 impl Stack {
-    /// Maps a stack of at least `size` usable bytes, with a page below it that nobody may touch.
+    /// Maps a stack of at least `size` usable bytes above a guard page.
     ///
-    /// # Errors
-    /// The system's message when address space is short.
+    /// # Errors The system's message if address space is short.
     pub fn new(size: usize) -> Result<Stack, String> {
         let mapped = size.next_multiple_of(PAGE) + PAGE;
         // SAFETY: a fresh anonymous mapping; its first page is made inaccessible.
@@ -197,15 +199,15 @@ impl Stack {
         }
     }
 
-    /// True if an address lies in it.
+    /// Returns true if an address lies in this stack.
     pub fn contains(&self, address: usize) -> bool {
         address.wrapping_sub(self.base) < self.mapped
     }
 
-    /// Calls `f` on this stack, which nobody else uses meanwhile.
+    /// Calls `f` on this stack. Nothing else may run on it meanwhile.
     pub fn call<R>(&self, f: impl FnOnce() -> R) -> R {
         extern "C-unwind" fn go<F: FnOnce()>(f: *mut c_void) {
-            // SAFETY: the address of the option below.
+            // SAFETY: `f` is the address of the option below, which outlives the call.
             if let Some(f) = unsafe { (*f.cast::<Option<F>>()).take() } {
                 f();
             }
@@ -224,31 +226,32 @@ impl Stack {
 
 impl Drop for Stack {
     fn drop(&mut self) {
-        // SAFETY: the mapping is ours and nobody runs on it any more.
+        // SAFETY: this value owns the mapping, and no code runs on it any more.
         unsafe { libc::munmap(self.base as *mut c_void, self.mapped) };
     }
 }
 
-/// Bytes that work of ours takes of the stack that it is done on.
+/// Bytes of stack that internal work may take.
 const WORK: usize = if cfg!(debug_assertions) {
     512 << 10
 } else {
     128 << 10
 };
 
-/// Does work of ours: here, if this is the thread's own stack and there is room, else on a stack that
-/// the thread keeps for it. The program's own stacks may be as small as its code is.
+/// Runs internal work: on the current stack if it is the thread's own and has room, else on a stack
+/// that the thread keeps for this purpose. The program's own stacks may be small.
 pub fn with_room<R>(work: impl FnOnce() -> R) -> R {
     let state = super::thread::current();
     let here = (&raw const state).addr();
-    // SAFETY: this thread's state.
+    // SAFETY: `current` returns this thread's state.
     match unsafe { (*state).work_stack(here, WORK) } {
         Some(stack) => stack.call(work),
         None => work(),
     }
 }
 
-/// A word of memory, read by the system; `None` where there is none, or where the system refuses.
+/// Reads a word of memory through the system; `None` for an unmapped address, or if the system
+/// refuses.
 pub fn read(address: usize) -> Option<usize> {
     let mut word = 0usize;
     let local = libc::iovec {
@@ -259,17 +262,17 @@ pub fn read(address: usize) -> Option<usize> {
         iov_base: address as *mut c_void,
         iov_len: size_of::<usize>(),
     };
-    // SAFETY: writes to a local; what cannot be read is an error.
+    // SAFETY: writes to a local; an unreadable address is an error.
     let n = unsafe { libc::process_vm_readv(libc::getpid(), &local, 1, &remote, 1, 0) };
     (n == size_of::<usize>() as isize).then_some(word)
 }
 
-/// The lowest address of the calling thread's native stack; 0 when unknown. For signal handlers: it
-/// asks the kernel alone. (`pthread_getattr_np` calls `realloc`, which may be the guest's, with a
-/// lock held.)
+/// Returns the lowest address of the calling thread's native stack; 0 if unknown. Fit for signal
+/// handlers: it asks the kernel alone. (`pthread_getattr_np` calls `realloc`, which may be the
+/// guest's, with a lock held.)
 pub fn native_end() -> usize {
     if !super::thread::is_main() {
-        // The C library keeps what it knows of a thread at the top of the thread's stack.
+        // The C library keeps a thread's descriptor at the top of the thread's stack.
         // SAFETY: has no preconditions.
         let top = unsafe { libc::pthread_self() } as usize;
         return mapping_of(top).map_or(0, |m| m.start);
@@ -286,7 +289,7 @@ pub fn native_end() -> usize {
     }
 }
 
-/// The mapping that holds an address (proc_pid_maps(5)); async-signal-safe.
+/// Returns the mapping that holds an address (proc_pid_maps(5)). Async-signal-safe.
 fn mapping_of(address: usize) -> Option<std::ops::Range<usize>> {
     // SAFETY: plain system calls on a local buffer.
     let file = unsafe {
@@ -302,7 +305,7 @@ fn mapping_of(address: usize) -> Option<std::ops::Range<usize>> {
     let (mut numbers, mut at) = ([0usize; 2], 0);
     let mut buffer = [0u8; 1024];
     let found = 'all: loop {
-        // SAFETY: the buffer is as long as said.
+        // SAFETY: reads at most the length of the buffer.
         let n = unsafe { libc::read(file, buffer.as_mut_ptr().cast(), buffer.len()) };
         if n <= 0 {
             break None;

@@ -1,18 +1,18 @@
-//! Where exceptions come from, for the message about one that nobody catches, and with which C++
-//! library a program throws.
+//! The origin of C++ exceptions, for messages about uncaught ones, and the C++ library that a
+//! program throws with.
 //!
-//! Compiled code calls `__cxa_throw` and `__cxa_rethrow` through shims that note the caller;
-//! [`uncaught`] tells from inside an abort whether `std::terminate` ran and with which exception.
-//! By then the frame that threw may be gone, for a function that lets nothing through (`noexcept`,
-//! the body of a parallel region) is unwound to before it terminates. An embedded program that was
-//! stopped leaves no trace in the C++ library ([`in_hand`]).
+//! Compiled code calls `__cxa_throw` and `__cxa_rethrow` through shims that record the caller.
+//! [`uncaught`] determines inside an abort whether `std::terminate` ran, and for which exception.
+//! By then the throwing frame may be gone: a function that lets no exception through (`noexcept`,
+//! the body of a parallel region) is unwound to before it terminates. [`in_hand`] restores the C++
+//! library's state after an embedded program was stopped.
 //!
-//! A process may hold several C++ libraries: libstdc++, which LLVM brings along, and the libc++ of
-//! a guest, shared or from an archive. Each has its own record of a thread's exceptions and knows
+//! A process may hold several C++ libraries: libstdc++, which LLVM depends on, and the libc++ of a
+//! guest, shared or from an archive. Each has its own record of a thread's exceptions and knows
 //! only its own type infos, so a program's shims lead to the library that the program was linked
 //! with ([`Library`]). Layouts are those of the Itanium C++ ABI in libstdc++ and in libc++abi.
 //!
-//! Exceptions of interpreted code are noted by the interpreter.
+//! The interpreter records the exceptions of interpreted code.
 
 use super::abi;
 use super::func::{StubKind, Stubs};
@@ -27,7 +27,7 @@ const UNWIND: usize = 32;
 /// Bytes from a caught exception's header to its `_Unwind_Exception`, by the library's family.
 const HEADERS: [(Family, usize); 2] = [(Family::Gnu, 80), (Family::Clang, 96)];
 
-/// The kind of a C++ library, which decides the form of headers and type infos.
+/// The family of a C++ library, which decides the layouts of headers and type infos.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
     /// libstdc++.
@@ -36,17 +36,17 @@ pub enum Family {
     Clang,
 }
 
-/// The meaning of an exception's class for C++.
+/// The C++ meaning of an exception's class word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Class {
-    /// The kind of library that threw it.
+    /// The family of the library that threw the exception.
     pub family: Family,
-    /// It refers to another exception, which has the object (`std::rethrow_exception`).
+    /// True if it refers to another exception, which has the object (`std::rethrow_exception`).
     pub dependent: bool,
 }
 
 impl Class {
-    /// Reads the first word of an `_Unwind_Exception`; `None` for other languages.
+    /// Parses the first word of an `_Unwind_Exception`; `None` for other languages.
     pub fn parse(word: u64) -> Option<Class> {
         let family = match &(word & !1).to_be_bytes() {
             b"GNUCC++\0" => Family::Gnu,
@@ -60,7 +60,7 @@ impl Class {
     }
 }
 
-/// An exception on its way.
+/// An exception in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Thrown {
     /// The address of its `_Unwind_Exception`.
@@ -80,13 +80,13 @@ unsafe extern "C" {
     fn __cxa_get_globals_fast() -> *mut Globals;
 }
 
-/// A C++ library's record of a thread (2.2.2 of the ABI).
+/// A C++ library's per-thread record (2.2.2 of the ABI).
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 struct Globals {
     /// The innermost caught exception.
     caught: usize,
-    /// How many are on their way.
+    /// Number of uncaught exceptions in flight.
     uncaught: u32,
 }
 
@@ -101,9 +101,9 @@ impl Globals {
 #[repr(C)]
 #[derive(Debug)]
 pub(super) struct Shim {
-    /// The code that notes the caller.
+    /// The code that records the caller.
     code: unsafe extern "C-unwind" fn(),
-    /// The C++ library's function, to which the code jumps.
+    /// The C++ library's function that the code jumps to.
     target: unsafe extern "C" fn(),
     /// The C++ library.
     slot: &'static Slot,
@@ -123,25 +123,25 @@ pub(super) static OWN: [Shim; 2] = [
     },
 ];
 
-/// The place of a C++ library among those that are asked about a thread's exceptions.
+/// A C++ library in the table of those that are searched for a thread's exceptions.
 #[derive(Debug)]
 struct Slot {
     used: AtomicBool,
     /// `__cxa_get_globals_fast`; 0 for the process's own.
     globals: AtomicUsize,
     /// The functions that are on the stack when an exception ends the program: `std::terminate`,
-    /// and the two that throw, which stay when nothing was found to unwind to.
+    /// and the two that throw, which remain if no handler was found.
     ends: [AtomicUsize; 6],
 }
 
-/// As many libraries as a process can have at a time.
+/// The most libraries of a process at a time.
 const LIBRARIES: usize = 16;
 static SLOTS: [Slot; LIBRARIES] = {
     let mut slots = [const { Slot::new(false) }; LIBRARIES];
     slots[0] = Slot::new(true);
     slots
 };
-/// Held by whoever adds a library.
+/// Held while a library is added.
 static ADD: Mutex<()> = Mutex::new(());
 
 impl Slot {
@@ -153,7 +153,7 @@ impl Slot {
         }
     }
 
-    /// This thread's record; null if the library has not made one yet.
+    /// Returns this thread's record; null if the library has not made one yet.
     fn globals(&self) -> *mut Globals {
         let function = match self.globals.load(Ordering::Acquire) {
             0 => __cxa_get_globals_fast,
@@ -162,11 +162,11 @@ impl Slot {
                 std::mem::transmute::<usize, unsafe extern "C" fn() -> *mut Globals>(address)
             },
         };
-        // SAFETY: the function of a library that stays while its slot is used.
+        // SAFETY: the library stays loaded while its slot is used.
         unsafe { function() }
     }
 
-    /// The innermost exception that this thread has caught.
+    /// Returns the innermost exception that this thread has caught.
     fn caught(&self) -> Option<usize> {
         // SAFETY: the library's per-thread record.
         let header = unsafe { self.globals().as_ref() }?.caught;
@@ -178,7 +178,7 @@ impl Slot {
             let word = unsafe { *((header + bytes) as *const u64) };
             (Class::parse(word)?.family == family).then_some(header + bytes)
         });
-        // Of other languages' exceptions only libstdc++'s are told of.
+        // Of other languages' exceptions, only those caught by libstdc++ are reported.
         Some(at.unwrap_or(header + HEADERS[0].1))
     }
 
@@ -192,9 +192,9 @@ fn slots() -> impl Iterator<Item = &'static Slot> {
     SLOTS.iter().filter(|s| s.used.load(Ordering::Acquire))
 }
 
-/// Looks up the functions of the process's own library, for [`uncaught`] must not. By name in the
-/// libraries, and in the executable, which may hold them itself: the address that an executable at
-/// a fixed place has for a library's function may be a jump of its own.
+/// Looks up the functions of the process's own library, since [`uncaught`] must not. Searches the
+/// libraries, and the executable, which may contain the library itself: an executable at a fixed
+/// address may have a jump of its own as a library function's address.
 pub fn init() {
     let names = [c"_ZSt9terminatev", c"__cxa_throw", c"__cxa_rethrow"];
     let places = [libc::RTLD_NEXT, libc::RTLD_DEFAULT];
@@ -205,16 +205,17 @@ pub fn init() {
     }
 }
 
-/// The name of the function that gives a thread's record.
+/// The name of the function that returns a thread's record.
 pub const GLOBALS: &str = "__cxa_get_globals_fast";
 
-/// Where the process's own C++ library has [`GLOBALS`], as a look-up by name finds it.
+/// Returns the address of [`GLOBALS`] in the process's own C++ library, as a lookup by name finds
+/// it.
 pub fn own_globals() -> usize {
     // SAFETY: the name is a C string.
     unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"__cxa_get_globals_fast".as_ptr()) as usize }
 }
 
-/// Functions of a C++ library, as a program's symbols resolve.
+/// Functions of a C++ library, to which a program's symbols resolve.
 #[derive(Clone, Copy, Debug)]
 pub struct Functions {
     /// `__cxa_throw`.
@@ -225,14 +226,14 @@ pub struct Functions {
     pub globals: usize,
     /// `std::terminate`.
     pub terminate: usize,
-    /// The kind of library they belong to.
+    /// The family of the library.
     pub family: Family,
 }
 
 /// The C++ library of a program that was not linked with the process's own.
 #[derive(Debug)]
 pub struct Library {
-    /// Its kind.
+    /// The family of the library.
     pub family: Family,
     stubs: Stubs,
     slot: &'static Slot,
@@ -240,10 +241,9 @@ pub struct Library {
 }
 
 impl Library {
-    /// Makes the shims of a library, which must stay loaded for as long as this value lives.
+    /// Makes the shims of a library, which must stay loaded as long as this value lives.
     ///
-    /// # Errors
-    /// When the system has no memory for machine code, or a process holds too many libraries.
+    /// # Errors The system has no memory for machine code, or the process holds too many libraries.
     pub fn new(functions: Functions) -> Result<Library, String> {
         let slot = {
             let _add = ADD.lock().unwrap_or_else(PoisonError::into_inner);
@@ -261,7 +261,8 @@ impl Library {
         };
         let shim = |code, target: usize| Shim {
             code,
-            // SAFETY: the address of a function, which is only jumped to with its arguments in place.
+            // SAFETY: the address of a function, which is only jumped to with its arguments in
+            // place.
             target: unsafe { std::mem::transmute::<usize, unsafe extern "C" fn()>(target) },
             slot,
         };
@@ -287,7 +288,7 @@ impl Library {
         }
     }
 
-    /// The functions that compiled code calls, by the names of the C++ library.
+    /// Returns the functions that compiled code calls, by their names in the C++ library.
     pub fn functions(&self) -> [(&'static str, usize); 2] {
         [
             ("__cxa_throw", self.stubs.address(0)),
@@ -302,30 +303,30 @@ impl Drop for Library {
     }
 }
 
-/// The exceptions that a thread had caught or on their way at some time.
+/// A snapshot of the exceptions that a thread had caught or in flight.
 #[derive(Clone, Copy, Debug)]
 pub struct InHand {
     own: Globals,
-    /// The same in the program's own library.
+    /// The record of the program's own library.
     other: Option<(&'static Slot, Globals)>,
 }
 
-/// Returns what this thread has in hand now, in the process's library and in that of a program.
+/// Returns a snapshot of this thread's exceptions in the process's library and in a program's own.
 #[inline]
 pub fn in_hand(library: Option<&Library>) -> InHand {
     InHand {
-        // SAFETY: the library's per-thread record.
+        // SAFETY: the library's record of this thread, which lives as long as the thread.
         own: unsafe { *own_record() },
         other: library.map(|library| {
-            // SAFETY: the library's per-thread record.
+            // SAFETY: the library's record of this thread, or null.
             let globals = unsafe { library.slot.globals().as_ref() };
             (library.slot, globals.map_or(Globals::EMPTY, |g| *g))
         }),
     }
 }
 
-/// Returns the record that the process's library has of this thread, which stays where it is for the
-/// thread's life. Asks for it once: each call from Rust comes here.
+/// Returns the process's library's record of this thread, whose address is fixed for the thread's
+/// life. Cached, since each call from Rust comes here.
 #[inline]
 fn own_record() -> *mut Globals {
     thread_local! {
@@ -342,13 +343,13 @@ fn own_record() -> *mut Globals {
 }
 
 impl InHand {
-    /// Forgets what was thrown since, after everything that ran since was left by a jump. The
-    /// exceptions leak, as whatever else its frames owned.
+    /// Restores the record after a jump left everything that ran since the snapshot. Exceptions
+    /// thrown since leak, as everything else that the dropped frames owned.
     pub fn restore(self) {
-        // SAFETY: as in `in_hand`, on the same thread.
+        // SAFETY: the record of this thread, on which `in_hand` took the snapshot.
         unsafe { *own_record() = self.own };
         if let Some((slot, before)) = self.other {
-            // SAFETY: the library's per-thread record, on the thread that `in_hand` saw.
+            // SAFETY: the library's record of this thread, on which `in_hand` took the snapshot.
             if let Some(globals) = unsafe { slot.globals().as_mut() } {
                 *globals = before;
             }
@@ -370,12 +371,12 @@ pub(super) extern "C" fn rethrown(after: usize, shim: &Shim) {
     }));
 }
 
-/// What compiled code threw last on this thread, if it is this exception.
+/// Returns the last exception that compiled code threw on this thread, if it is this one.
 pub fn last(exception: usize) -> Option<Thrown> {
     LAST.get().filter(|t| t.exception == exception)
 }
 
-/// Inside an abort: the exception that nobody caught, if that is what ends the program.
+/// Returns the uncaught exception that ends the program, if there is one. Called inside an abort.
 pub fn uncaught() -> Option<usize> {
     slots().find_map(|slot| {
         let exception = slot.caught()?;
@@ -388,7 +389,7 @@ pub fn uncaught() -> Option<usize> {
     })
 }
 
-/// The functions that compiled code calls in a program with the process's own C++ library.
+/// Returns the functions that compiled code calls in a program with the process's own C++ library.
 pub fn functions() -> [(&'static str, usize); 2] {
     let [throw, rethrow] = abi::throw_addresses();
     [("__cxa_throw", throw), ("__cxa_rethrow", rethrow)]

@@ -1,16 +1,16 @@
 //! Trampolines: addresses of functions that take a static chain (`llvm.init.trampoline`).
 //!
 //! Natively a trampoline is code that the program writes into a buffer on its stack, which must be
-//! executable for that. Here the code lies in pages of ours: each slot loads the chain into r10 and
-//! jumps, and takes both from a second page that stays writable. So no memory is ever writable and
-//! executable, and filling a slot again costs two stores.
+//! executable for that. Here the code lies in separate pages: each slot loads the chain into r10
+//! and jumps, and reads both from a second page that stays writable. So no memory is ever writable
+//! and executable, and refilling a slot costs two stores.
 //!
-//! A slot belongs to the address of its buffer and serves every later trampoline that is made there.
-//! So there are at most as many slots as addresses of buffers, however often a loop makes one. The
-//! buffer names its slot, which makes the usual case free of locks; the table serves buffers whose
-//! memory had another use in between.
+//! A slot belongs to the address of its buffer and serves every later trampoline made there. So
+//! there are at most as many slots as addresses of buffers, no matter how often a loop makes one.
+//! The buffer names its slot, so the common case takes no lock; a table serves buffers whose memory
+//! was used for other data in between.
 //!
-//! Left out: slots are never given back, for nobody says when a trampoline dies.
+//! Slots are never freed, since nothing marks the end of a trampoline's life.
 
 use std::cell::Cell;
 use std::ffi::c_void;
@@ -23,7 +23,8 @@ use hashbrown::HashMap;
 const PAGE: usize = 4096;
 /// Bytes of a slot in either page.
 const SLOT: usize = 32;
-/// Most pages of code that are made at once; the first time it is one, then twice as many each time.
+/// The most pages of code mapped at once. The first mapping has one page, each later one twice as
+/// many as the last.
 const MOST_PAGES: usize = 64;
 /// Marks a buffer that names its slot.
 const MAGIC: usize = 0x6f6d_7076_6d74_7231;
@@ -39,7 +40,8 @@ struct Datum {
 }
 const _: () = assert!(size_of::<Datum>() == SLOT);
 
-/// The contents that [`init`] leaves in the program's buffer, which has at least three words on x86-64.
+/// The contents that [`init`] leaves in the program's buffer, which has at least three words on
+/// x86-64.
 #[repr(C)]
 struct Buffer {
     /// [`MAGIC`] combined with the buffer's address and `datum`: other data of the program may have
@@ -54,13 +56,13 @@ impl Buffer {
         Buffer { mark, datum }
     }
 
-    /// The address of the buffer that this was written to, if it was.
+    /// Returns the address of the buffer that this was written to; meaningless for other data.
     fn owner(&self) -> usize {
         self.mark ^ MAGIC ^ self.datum as usize
     }
 }
 
-/// The slots.
+/// The slots of all trampolines.
 struct Pool {
     /// Each slot by the address of its buffer.
     slots: Option<HashMap<usize, usize>>,
@@ -69,7 +71,7 @@ struct Pool {
     end: usize,
     /// Distance from a slot's code to its datum.
     distance: usize,
-    /// Pages of code to make when these are used up.
+    /// Pages of code in the next mapping.
     pages: usize,
 }
 
@@ -81,15 +83,16 @@ static POOL: Mutex<Pool> = Mutex::new(Pool {
     pages: 1,
 });
 
-/// Makes a trampoline in `buffer`: a call of what [`adjust`] returns for it reaches `target` with
-/// `chain` in the register of the static chain.
+/// Makes a trampoline in `buffer`: a call of the address that [`adjust`] returns for it reaches
+/// `target` with `chain` in the register of the static chain.
 ///
-/// # Safety
-/// The buffer is as large and as aligned as LLVM's x86-64 target wants trampolines (three words).
+/// # Safety The buffer has the size and alignment of trampolines on LLVM's x86-64 target (three
+/// words).
 pub unsafe extern "C" fn init(buffer: *mut c_void, target: usize, chain: usize) {
     let key = buffer as usize;
     let buffer = buffer.cast::<Buffer>();
-    // SAFETY: the caller's promise. A datum that the mark vouches for is never unmapped.
+    // SAFETY: the buffer is large enough by contract. A datum confirmed by the mark is never
+    // unmapped.
     unsafe {
         let known = buffer.read_unaligned();
         let datum = if known.owner() == key {
@@ -104,13 +107,13 @@ pub unsafe extern "C" fn init(buffer: *mut c_void, target: usize, chain: usize) 
     }
 }
 
-/// Returns the address to call for the trampoline in `buffer`; the buffer itself when [`init`] did
-/// not make one there or in what it is a copy of.
+/// Returns the address to call for the trampoline in `buffer`; the buffer itself if [`init`] made
+/// none there or in the buffer that it is a copy of.
 ///
-/// # Safety
-/// As for [`init`].
+/// # Safety The contract of [`init`].
 pub unsafe extern "C" fn adjust(buffer: *const c_void) -> usize {
-    // SAFETY: the caller's promise; as in `init`.
+    // SAFETY: the buffer is large enough by contract. A datum confirmed by the mark or the table is
+    // never unmapped.
     unsafe {
         let known = buffer.cast::<Buffer>().read_unaligned();
         let owner = known.owner();
@@ -126,8 +129,8 @@ fn lock() -> MutexGuard<'static, Pool> {
     POOL.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The slot of a buffer, made at the first use. Ends the process when the system refuses memory for
-/// machine code.
+/// Returns the slot of a buffer, made at the first use. Ends the process if the system refuses
+/// memory for machine code.
 fn slot(owner: usize) -> *mut Datum {
     hold_over_fork();
     let mut pool = lock();
@@ -146,7 +149,7 @@ fn slot(owner: usize) -> *mut Datum {
     let code = pool.next;
     pool.next += SLOT;
     let datum = (code + pool.distance) as *mut Datum;
-    // SAFETY: the pool's own memory, which nobody uses yet.
+    // SAFETY: the pool's own memory, not used yet.
     unsafe {
         datum.write(Datum {
             chain: 0,
@@ -167,7 +170,7 @@ impl Pool {
         slots.and_then(|s| s.get(&owner)).copied() == Some(datum as usize)
     }
 
-    /// Maps pages of code and as many of data behind them, and writes the code.
+    /// Maps pages of code and as many pages of data behind them, and writes the code.
     fn extend(&mut self) -> Result<(), String> {
         let len = self.pages * PAGE;
         let map = |low: i32| {
@@ -198,7 +201,7 @@ impl Pool {
         // SAFETY: the first half of the fresh mapping.
         if unsafe { libc::mprotect(base, len, libc::PROT_READ | libc::PROT_EXEC) } != 0 {
             let why = failed();
-            // SAFETY: the fresh mapping, which nobody uses.
+            // SAFETY: the fresh mapping, not used yet.
             unsafe { libc::munmap(base, 2 * len) };
             return Err(why);
         }
@@ -211,7 +214,8 @@ impl Pool {
 }
 
 thread_local! {
-    /// The pool, while this thread forks. Without a destructor, so that one of the thread's may fork.
+    /// The pool's lock while this thread forks. Has no destructor, so that a destructor of the
+    /// thread may fork.
     static HELD: Cell<Option<ManuallyDrop<MutexGuard<'static, Pool>>>> = const { Cell::new(None) };
 }
 
@@ -223,11 +227,11 @@ extern "C" fn after_fork() {
     drop(HELD.take().map(ManuallyDrop::into_inner));
 }
 
-/// Has the pool be nobody else's in children of `fork`.
+/// Keeps the pool's lock consistent in children of `fork`.
 fn hold_over_fork() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        // SAFETY: the handlers are functions of this library without unwinding.
+        // SAFETY: the handlers are functions of this library that do not unwind.
         unsafe { libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(after_fork)) };
     });
 }
@@ -256,7 +260,7 @@ mod tests {
         for chain in 0..1000 {
             // SAFETY: the buffer has four words.
             let address = unsafe {
-                // Other data may have been there meanwhile, in each word alone.
+                // The program may have overwritten the buffer meanwhile, either word alone.
                 match chain % 4 {
                     0 => at.write_bytes(0x5a, 32),
                     1 => at.cast::<usize>().add(1).write(0),
@@ -271,10 +275,10 @@ mod tests {
             assert_eq!(call(address, 5), chain + 5);
         }
         let copy = buffer;
-        // SAFETY: as above; a copy leads to the same code.
+        // SAFETY: the buffer has four words; a copy leads to the same code.
         assert_eq!(unsafe { adjust(copy.as_ptr().cast()) }, last);
         let mut other = [7usize; 4];
-        // SAFETY: as above; nobody made a trampoline there.
+        // SAFETY: the buffer has four words; no trampoline was made there.
         let same = unsafe { adjust(other.as_mut_ptr().cast()) };
         assert_eq!(same, other.as_ptr() as usize);
     }
@@ -293,7 +297,7 @@ mod tests {
                         }
                     }
                     for (i, buffer) in buffers.iter().enumerate() {
-                        // SAFETY: as above.
+                        // SAFETY: the buffer has four words and holds a trampoline.
                         let address = unsafe { adjust(buffer.as_ptr().cast()) };
                         assert_eq!(call(address, 1), thread * 10_000 + i + 1);
                     }

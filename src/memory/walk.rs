@@ -1,13 +1,13 @@
-//! The frames of a stack, found without a lock and without memory.
+//! A stack walker that takes no lock and allocates nothing.
 //!
-//! What: [`walk`] goes from a position and its registers outwards by the call frame information of
-//! the code it meets (DWARF 5, section 6.4, in the `.eh_frame` of the Linux Standard Base);
-//! [`register`] makes generated code known to it and to the C library's unwinder. Why not that
-//! unwinder: it takes a lock and allocates at its first look at generated code, and the thread
-//! that asks may have faulted inside `malloc`, whose lock it would wait for without end.
+//! [`walk`] goes outwards from a position and its registers by the call frame information of the
+//! code it meets (DWARF 5, section 6.4, in the `.eh_frame` of the Linux Standard Base).
+//! [`register`] makes generated code known to it and to the C library's unwinder. That unwinder
+//! takes a lock and allocates at its first look at generated code, so it could deadlock on a thread
+//! that faulted inside `malloc`.
 //!
-//! What not: nothing is unwound, no language's handlers are asked. Memory is read with a system
-//! call that fails where there is none, for the stack may be damaged.
+//! Unwinds nothing and calls no language handlers. Memory is read with a system call that fails for
+//! unmapped addresses, for the stack may be damaged.
 
 use crate::support::seen::{Listed, Seen};
 use gimli::{
@@ -23,13 +23,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 type Bytes = EndianSlice<'static, LittleEndian>;
 type Frames = EhFrame<Bytes>;
 
-/// Registers by their numbers in DWARF (System V ABI for x86-64, figure 3.36).
+/// Numbers of registers in DWARF (System V ABI for x86-64, figure 3.36).
 const RBP: usize = 6;
 const RSP: usize = 7;
 const RETURN: usize = 16;
 
-/// Stores the registers that a call leaves as they are, its caller's stack and where it returns to.
-/// Not by the address of an instruction: what moves functions after linking does not change that.
+/// Stores the callee-saved registers, the caller's stack pointer and the return address. The
+/// position comes from the call, not from an instruction's address, so it stays right if functions
+/// are moved after linking.
 ///
 /// # Safety
 /// There is room for 17 words.
@@ -54,12 +55,12 @@ unsafe extern "C" fn at_call(values: *mut usize) {
 #[derive(Clone, Copy, Debug)]
 pub struct Registers {
     values: [usize; 17],
-    /// Whether the position is the next instruction's, not one that follows a call.
+    /// True if the position is the next instruction's, not one that follows a call.
     exact: bool,
 }
 
 impl Registers {
-    /// Those that a signal interrupted.
+    /// Returns the registers that a signal interrupted.
     pub fn of(context: &libc::ucontext_t) -> Registers {
         let order = [
             libc::REG_RAX,
@@ -86,11 +87,12 @@ impl Registers {
         }
     }
 
-    /// Those of the function that this is inlined into: as long as that runs, they lead out of it.
+    /// Returns the registers of the function that this is inlined into. They lead out of it as long
+    /// as it runs.
     #[inline(always)]
     pub fn here() -> Registers {
         let mut values = [0usize; 17];
-        // SAFETY: there is room for all that it stores.
+        // SAFETY: the array has the 17 words that it stores.
         unsafe { at_call(values.as_mut_ptr()) };
         Registers {
             values,
@@ -98,12 +100,14 @@ impl Registers {
         }
     }
 
-    /// Those of a function with a frame pointer, at a position whose rules need nothing else.
+    /// Returns registers of a function with a frame pointer, at a position whose rules need nothing
+    /// else.
     pub fn in_frame(position: usize, stack: usize, frame: usize) -> Registers {
         Self::of_caller(position + 1, stack, frame)
     }
 
-    /// Those of a function with a frame pointer that waits in a call which returns to `returns`.
+    /// Returns registers of a function with a frame pointer that waits in a call which returns to
+    /// `returns`.
     pub fn of_caller(returns: usize, stack: usize, frame: usize) -> Registers {
         let mut values = [0; 17];
         values[RBP] = frame;
@@ -115,7 +119,8 @@ impl Registers {
         }
     }
 
-    /// Those of the caller, at the first instruction of a function, whatever lies there.
+    /// Returns the caller's registers at the first instruction of a function, even if nothing is
+    /// mapped there.
     pub fn out_of_call(&self) -> Option<Registers> {
         let mut caller = *self;
         caller.values[RETURN] = read(self.stack())?;
@@ -124,23 +129,24 @@ impl Registers {
         Some(caller)
     }
 
-    /// The frame pointer.
+    /// Returns the frame pointer.
     pub fn frame_pointer(&self) -> usize {
         self.values[RBP]
     }
 
-    /// The frame's position: the interrupted instruction, or in the call that has not returned.
+    /// Returns the frame's position: the interrupted instruction, or an address in the call that
+    /// has not returned.
     pub fn position(&self) -> usize {
         self.values[RETURN].wrapping_sub(usize::from(!self.exact))
     }
 
-    /// The frame's stack pointer.
+    /// Returns the frame's stack pointer.
     pub fn stack(&self) -> usize {
         self.values[RSP]
     }
 }
 
-/// Generated code that can be walked through.
+/// Generated code with its unwind table.
 #[derive(Debug)]
 struct Generated {
     start: usize,
@@ -150,7 +156,8 @@ struct Generated {
 
 static GENERATED: Seen<Generated> = Seen::new();
 
-/// Generated code that this module and the C library's unwinder know as long as this lives.
+/// The registration of generated code with this module and the C library's unwinder, undone when
+/// dropped.
 #[derive(Debug)]
 pub struct Known {
     table: usize,
@@ -162,14 +169,13 @@ unsafe extern "C" {
     fn __deregister_frame(table: *const c_void);
 }
 
-/// Makes code known by its `.eh_frame`, which ends with a length of zero.
+/// Registers code by its `.eh_frame`, which ends with a length of zero.
 ///
-/// # Safety
-/// The table is well formed, describes only this code, and stays until what is returned goes.
+/// # Safety The table is well formed, describes only this code, and outlives the returned value.
 pub unsafe fn register(code: (usize, usize), table: (usize, usize)) -> Known {
-    // SAFETY: the caller's promise.
+    // SAFETY: the table is readable until the returned value is dropped, by contract.
     let frames = unsafe { std::slice::from_raw_parts(table.0 as *const u8, table.1) };
-    // SAFETY: as above; it is taken off when `Known` goes.
+    // SAFETY: the table is well formed by contract; dropping `Known` deregisters it.
     unsafe { __register_frame(table.0 as *const c_void) };
     Known {
         table: table.0,
@@ -183,12 +189,12 @@ pub unsafe fn register(code: (usize, usize), table: (usize, usize)) -> Known {
 
 impl Drop for Known {
     fn drop(&mut self) {
-        // SAFETY: registered when this was made.
+        // SAFETY: registered when this value was made.
         unsafe { __deregister_frame(self.table as *const c_void) };
     }
 }
 
-/// A word of memory; `None` where there is none.
+/// Reads a word of memory; `None` for an unmapped address.
 pub fn read(address: usize) -> Option<usize> {
     let mut word = 0usize;
     let local = libc::iovec {
@@ -199,13 +205,14 @@ pub fn read(address: usize) -> Option<usize> {
         iov_base: address as *mut c_void,
         iov_len: size_of::<usize>(),
     };
-    // SAFETY: writes to a local; what cannot be read is an error. The error's number is put back
-    // by nobody, for the thread is about to end.
+    // SAFETY: writes to a local; an unreadable address is an error. `errno` is not restored, for
+    // the thread is about to end.
     unsafe {
         match libc::process_vm_readv(libc::getpid(), &local, 1, &remote, 1, 0) {
             8 => Some(word),
             _ if *libc::__errno_location() == libc::EFAULT => None,
-            // Some sandboxes forbid the call; natively a debugger's word would be trusted as well.
+            // Some sandboxes forbid the call. Then the address is trusted, as a debugger does
+            // natively.
             _ if address.is_multiple_of(8) && address > 0xffff => Some(*(address as *const usize)),
             _ => None,
         }
@@ -227,15 +234,15 @@ type FindObject = unsafe extern "C" fn(usize, *mut Found) -> i32;
 
 static FIND_OBJECT: AtomicUsize = AtomicUsize::new(0);
 
-/// Looks up what [`walk`] must not look up.
+/// Resolves `_dl_find_object`, since [`walk`] must not call `dlsym`.
 pub fn init() {
     // SAFETY: the name is a C string.
     let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"_dl_find_object".as_ptr()) };
     FIND_OBJECT.store(found as usize, Ordering::Release);
 }
 
-/// The `.eh_frame_hdr` of the file that is loaded at an address, and an end of what is mapped
-/// behind that.
+/// Returns the `.eh_frame_hdr` of the file that is loaded at an address, and the end of the mapping
+/// that contains it.
 fn loaded(address: usize) -> Option<(usize, usize)> {
     let find = FIND_OBJECT.load(Ordering::Acquire);
     if find == 0 {
@@ -248,20 +255,21 @@ fn loaded(address: usize) -> Option<(usize, usize)> {
         if find(address, &mut found) != 0 || found.frames == 0 {
             return None;
         }
-        // A file with gaps is several entries, and the tables may lie in another than the code.
+        // A file with gaps is several entries, and its tables may lie in another entry than the
+        // code.
         let header = found.frames;
         (find(header, &mut found) == 0).then_some((header, found.end))
     }
 }
 
-/// Where the file lies that is loaded at an address; empty for none.
+/// Returns the address range of the file that is loaded at an address; empty if there is none.
 pub fn object(address: usize) -> std::ops::Range<usize> {
     unsafe extern "C" fn look(
         info: *mut libc::dl_phdr_info,
         _: libc::size_t,
         search: *mut c_void,
     ) -> i32 {
-        // SAFETY: the library gives a live entry; `search` is the local below.
+        // SAFETY: the library passes a live entry; `search` is the local below.
         unsafe {
             let (info, search) = (&*info, &mut *search.cast::<std::ops::Range<usize>>());
             let headers = std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum));
@@ -279,20 +287,21 @@ pub fn object(address: usize) -> std::ops::Range<usize> {
         }
     }
     let mut found = address..address;
-    // SAFETY: the callback fits.
+    // SAFETY: the callback has the type that the function expects, and `found` outlives the call.
     unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut found).cast()) };
     found
 }
 
-/// Whether an address lies in what this code is linked into. Not by the linker's `etext`: functions
-/// may be moved behind it after linking. The first question allocates.
+/// Returns true if an address lies in the binary that contains this code. Does not use the linker's
+/// `etext`: functions may be moved behind it after linking. The first call allocates.
 pub fn is_ours(address: usize) -> bool {
     static OURS: OnceBox<std::ops::Range<usize>> = OnceBox::new();
     let ours = OURS.get_or_init(|| Box::new(object(is_ours as *const () as usize)));
     ours.contains(&address)
 }
 
-/// As [`loaded`] with an older C library: its list has a lock, but not the allocator's.
+/// Does the same as [`loaded`] with an older C library, whose list has a lock, but not the
+/// allocator's.
 fn listed(address: usize) -> Option<(usize, usize)> {
     struct Search {
         address: usize,
@@ -303,7 +312,7 @@ fn listed(address: usize) -> Option<(usize, usize)> {
         _: libc::size_t,
         search: *mut c_void,
     ) -> i32 {
-        // SAFETY: the library gives a live entry; `search` is the local below.
+        // SAFETY: the library passes a live entry; `search` is the local below.
         unsafe {
             let (info, search) = (&*info, &mut *search.cast::<Search>());
             let headers = std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum));
@@ -323,12 +332,12 @@ fn listed(address: usize) -> Option<(usize, usize)> {
         address,
         found: None,
     };
-    // SAFETY: the callback has the type that is asked for.
+    // SAFETY: the callback has the type that the function expects, and `search` outlives the call.
     unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut search).cast()) };
     search.found
 }
 
-/// Rules and values on the stack: no function saves more registers than there are.
+/// Storage for rules and values on the stack: no function saves more registers than these.
 #[derive(Debug)]
 struct OnStack;
 
@@ -343,7 +352,7 @@ impl<R: Reader> EvaluationStorage<R> for OnStack {
     type Result = [Piece<R>; 1];
 }
 
-/// The entry that describes a position, with the table it is in.
+/// Returns the entry that describes a position, with its table.
 fn entry(position: usize) -> Option<(Frames, BaseAddresses, FrameDescriptionEntry<Bytes>)> {
     let address = position as u64;
     let generated = GENERATED.find(|g| {
@@ -384,7 +393,7 @@ impl Registers {
         self.values.get(usize::from(register.0)).copied()
     }
 
-    /// What an expression computes, with the frame's address on its stack when there is one.
+    /// Evaluates an expression, with the frame's address on its stack if one is given.
     fn evaluate(
         &self,
         frames: &Frames,
@@ -429,7 +438,7 @@ impl Registers {
         }
     }
 
-    /// The function's start, and the caller's registers if there is one.
+    /// Returns the function's start, and the caller's registers if there is a caller.
     fn step(&self) -> Option<(usize, Option<Registers>)> {
         let (frames, bases, entry) = entry(self.position())?;
         let mut context = UnwindContext::<usize, OnStack>::new_in();
@@ -460,7 +469,7 @@ impl Registers {
             };
             let at = |offset: i64| frame.wrapping_add_signed(offset as isize);
             *value = match rule {
-                // The outermost frame says so of its return address.
+                // The outermost frame marks its return address as undefined.
                 RegisterRule::Undefined if number == RETURN => return None,
                 RegisterRule::Undefined => 0,
                 RegisterRule::Offset(offset) => read(at(offset))?,
@@ -480,8 +489,9 @@ impl Registers {
     }
 }
 
-/// Shows each frame from the inside out, its registers and where its function starts (0 when
-/// nothing describes it, which ends the walk), until `enough` says so.
+/// Calls `enough` for each frame from the inside out, with its registers and the start of its
+/// function, until it returns true. A start of 0 means that no table describes the frame, which
+/// ends the walk.
 pub fn walk(from: Registers, mut enough: impl FnMut(&Registers, usize) -> bool) {
     let mut now = from;
     loop {

@@ -1,14 +1,16 @@
 //! Threads of teams, each in one area of address space.
 //!
-//! A process may have 65,530 mappings (`vm.max_map_count`), so their number bounds the size of a team. A thread of
-//! the standard library takes five: its stack and that one's guard page, a stack for signals and its guard page, and
-//! the stack for signals that [`super::thread`] uses instead. A worker takes two. Its area begins with a guard page;
-//! above lie the stack, which grows down towards it, and the stack for signals.
+//! A process may have 65,530 mappings (`vm.max_map_count`), so the number of mappings bounds the
+//! size of a team. A thread of the standard library takes five: its stack with a guard page, a
+//! stack for signals with a guard page, and the stack for signals that [`super::thread`] uses
+//! instead. A worker takes two. Its area begins with a guard page; above lie the stack, which grows
+//! down towards it, and the stack for signals.
 //!
-//! The thread that makes a worker reserves all of this. So a lack of memory means that no worker is made; a running
-//! worker never meets it.
+//! The thread that makes a worker reserves all of this. So if memory is short, no worker is made; a
+//! running worker never meets the shortage.
 //!
-//! Areas are not unmapped: a worker ends with its process. The work of a worker belongs to `kmpc::thread`.
+//! Areas are not unmapped: a worker ends with its process. `kmpc::thread` defines the work of a
+//! worker.
 
 use crate::support::limits;
 use std::cell::Cell;
@@ -22,23 +24,23 @@ use std::sync::OnceLock;
 const PAGE: usize = 4096;
 /// Bytes of the stack for signals.
 pub(super) const SIGNAL_STACK: usize = 64 << 10;
-/// Mappings that a worker takes.
+/// Number of mappings that a worker takes.
 const MAPPINGS: usize = 2;
-/// Mappings that are left for everything else.
+/// Number of mappings that are left for everything else.
 const OTHER_MAPPINGS: usize = 8 << 10;
-/// Address space that is left for everything else, where it is limited.
+/// Bytes of address space that are left for everything else, if address space is limited.
 const OTHER_SPACE: usize = 32 << 20;
 
 thread_local! {
     static SIGNALS: Cell<*mut c_void> = const { Cell::new(null_mut()) };
 }
 
-/// The lowest byte of the stack for signals that was reserved for the calling thread; null if none was.
+/// Returns the lowest byte of the calling thread's reserved stack for signals; null if it has none.
 pub(super) fn signal_stack() -> *mut c_void {
     SIGNALS.get()
 }
 
-/// Makes sure that one more worker leaves the process enough mappings and address space.
+/// Fails if one more worker would leave the process too few mappings or too little address space.
 fn afford(others: usize) -> Result<(), &'static str> {
     static MOST: OnceLock<usize> = OnceLock::new();
     let most = *MOST.get_or_init(|| {
@@ -62,10 +64,9 @@ struct Start<F> {
     name: CString,
 }
 
-/// Starts a worker with a stack of `stack` bytes, of `others` that are there already.
+/// Starts a worker with a stack of `stack` bytes; `others` is the number of existing workers.
 ///
-/// # Errors
-/// Why the system has no thread, or no memory for one.
+/// # Errors The reason why the system has no thread, or no memory for one.
 pub fn spawn<F: FnOnce() + Send + 'static>(
     name: String,
     stack: usize,
@@ -76,9 +77,9 @@ pub fn spawn<F: FnOnce() + Send + 'static>(
         // SAFETY: `spawn` made the box for this thread alone.
         let start = *unsafe { Box::from_raw(start.cast::<Start<F>>()) };
         SIGNALS.set(start.signals);
-        // SAFETY: a name of this thread; one that is too long is refused.
+        // SAFETY: the name is a C string; the system refuses a name that is too long.
         unsafe { libc::pthread_setname_np(libc::pthread_self(), start.name.as_ptr()) };
-        // A panic was told when it happened.
+        // A panic was reported when it happened.
         let _ = catch_unwind(AssertUnwindSafe(start.work));
         null_mut()
     }
@@ -89,7 +90,7 @@ pub fn spawn<F: FnOnce() + Send + 'static>(
     let area =
         reserve(len).map_err(|error| io::Error::other(limits::refused("its stack", &error)))?;
     let give_back = |error: io::Error| {
-        // SAFETY: reserved above; no thread has it.
+        // SAFETY: reserved above; no thread uses it.
         unsafe { libc::munmap(area, len) };
         Err(error)
     };
@@ -98,7 +99,8 @@ pub fn spawn<F: FnOnce() + Send + 'static>(
         signals: area.wrapping_byte_add(PAGE + stack),
         name: CString::new(name).unwrap_or_default(),
     }));
-    // SAFETY: the attributes are initialised before use; the stack is a part of the area that nobody else has.
+    // SAFETY: the attributes are initialized before use; the stack is a part of the area, which
+    // only this worker uses.
     let failed = unsafe {
         let (mut attributes, mut new) = (MaybeUninit::uninit(), MaybeUninit::uninit());
         let attributes = attributes.as_mut_ptr();
@@ -120,11 +122,11 @@ pub fn spawn<F: FnOnce() + Send + 'static>(
     Ok(())
 }
 
-/// Reserves an area whose first page nobody may touch.
+/// Reserves an area whose first page is a guard page.
 fn reserve(len: usize) -> io::Result<*mut c_void> {
     let access = libc::PROT_READ | libc::PROT_WRITE;
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_STACK;
-    // SAFETY: a fresh mapping, whose first page is ours to protect.
+    // SAFETY: a fresh mapping, whose first page is protected before anything uses it.
     unsafe {
         let area = libc::mmap(ptr::null_mut(), len, access, flags, -1, 0);
         if area == libc::MAP_FAILED {
@@ -149,7 +151,7 @@ mod tests {
         let (tell, told) = mpsc::channel();
         let work = move || {
             let mut name = [0u8; 16];
-            // SAFETY: the buffer is as long as said.
+            // SAFETY: the buffer has 16 bytes.
             unsafe {
                 libc::pthread_getname_np(libc::pthread_self(), name.as_mut_ptr().cast(), 16);
             }

@@ -1,7 +1,7 @@
 //! The native calling convention, one file per architecture.
 //!
-//! Everything that knows registers lives here: plans of calls both ways, the common entry that
-//! stubs jump to, and the assembly under [`super::activation`].
+//! Everything that knows registers lives here: call plans for both directions, the common entry
+//! that stubs jump to, and the assembly under [`super::activation`].
 
 #[cfg(target_arch = "x86_64")]
 mod x86_64;

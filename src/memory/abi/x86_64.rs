@@ -1,21 +1,21 @@
-//! Plans of calls on x86-64 (System V psABI 1.0, section 3.2.3, as LLVM applies it to IR types).
+//! Call plans on x86-64 (System V psABI 1.0, section 3.2.3, as LLVM applies it to IR types).
 //!
 //! A plan is a list of moves between slots (the form of SSA values in an interpreter frame) and
 //! registers or stack words, made once per signature or variadic call site. clang has already
 //! turned C's struct rules into IR types and attributes, so the rules here are LLVM's: every
-//! first-class aggregate is flattened into its leaves; a leaf that finds no register goes to
+//! first-class aggregate is flattened into its leaves, and a leaf that finds no register goes to
 //! the stack.
 //!
-//! What not: vectors wider than 128 bits (their registers depend on the callee's target
-//! features), conventions other than C, and struct results that need more registers than there
-//! are: each is refused with the reason.
+//! Refuses, with the reason: vectors wider than 128 bits (their registers depend on the callee's
+//! target features), conventions other than C, and struct results that need more registers than
+//! there are.
 
 use super::x86_64_asm::{NativeFrame, Outgoing, raw_call};
 use crate::ir::{FloatKind, Function, Module, ParamAttrs, Type, TypeId};
 use std::mem::MaybeUninit;
 use std::ptr;
 
-/// Where one leaf lives natively.
+/// The native location of one leaf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     /// General register by number in argument (or result) order.
@@ -34,7 +34,7 @@ enum Place {
 #[derive(Clone, Copy, Debug)]
 struct Move {
     place: Place,
-    /// Which argument.
+    /// Index of the argument.
     arg: u32,
     /// Byte offset of the leaf in the argument's slots.
     offset: u32,
@@ -42,9 +42,9 @@ struct Move {
     bytes: u8,
     /// Significant bits of an integer leaf of at most 64 bits; 0 for everything else.
     bits: u8,
-    /// Sign-extend to 64 bits on the way out.
+    /// True if the leaf is sign-extended to 64 bits for a native call.
     sign: bool,
-    /// The value has the slots to itself: the rest of the slots is cleared.
+    /// True if the value has its slots to itself, so that the rest of them is cleared.
     whole: bool,
 }
 
@@ -56,7 +56,8 @@ struct ByVal {
     stack: u32,
 }
 
-/// Where each argument and the result of one signature (or one variadic call site) go.
+/// The native locations of all arguments and of the result of one signature or one variadic call
+/// site.
 #[derive(Clone, Debug)]
 pub struct CallPlan {
     moves: Box<[Move]>,
@@ -69,13 +70,13 @@ pub struct CallPlan {
     variadic: bool,
     /// The result's slots (8 bytes each).
     ret_slots: u32,
-    /// The argument that is the hidden pointer to the result, returned in rax too.
+    /// Index of the argument that is the hidden pointer to the result, which rax returns too.
     sret: Option<u32>,
     simple_ints: Option<u8>,
     simple_doubles: Option<u8>,
 }
 
-/// What `va_start` needs when the function was entered from native code.
+/// The state of `va_start` for a function that was entered from native code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VaStart {
     /// Bytes of general registers used by the fixed parameters.
@@ -86,7 +87,7 @@ pub struct VaStart {
     pub overflow: u32,
 }
 
-/// A leaf before it has a place.
+/// A leaf without a location.
 struct Leaf {
     offset: u32,
     class: Class,
@@ -184,7 +185,7 @@ fn int_move(place: Place, arg: u32, offset: u32, bits: u8, sign: bool, whole: bo
     }
 }
 
-/// Registers and stack handed out so far.
+/// Registers and stack bytes allocated so far.
 #[derive(Default)]
 struct Alloc {
     gpr: u8,
@@ -213,8 +214,7 @@ impl CallPlan {
     ///
     /// `_fn_ty` is the call site's function type; the arguments' own types decide.
     ///
-    /// # Errors
-    /// Why such a call cannot be made, in a phrase.
+    /// # Errors The reason why such a call cannot be made, as a phrase.
     pub fn new(
         module: &Module,
         _fn_ty: TypeId,
@@ -340,10 +340,9 @@ impl CallPlan {
         })
     }
 
-    /// The plan of a function's own fixed parameters.
+    /// Plans a call with a function's own fixed parameters.
     ///
-    /// # Errors
-    /// As [`CallPlan::new`].
+    /// # Errors The same as for [`CallPlan::new`].
     pub fn for_function(module: &Module, function: &Function) -> Result<CallPlan, String> {
         let (ret, params, variadic) = function.signature(module);
         let args: Vec<_> = params
@@ -362,29 +361,32 @@ impl CallPlan {
 
     /// Calls a native function.
     ///
-    /// # Safety
-    /// `target` is a function of the planned signature; `args[i]` points to the slots of
-    /// argument `i`, `ret` to as many as the result has (may dangle when it has none). May
-    /// unwind, and may be left by a jump: it owns nothing but memory.
+    /// # Safety `target` is a function of the planned signature; `args[i]` points to the slots of
+    /// argument `i`, `ret` to the slots of the result (may dangle if there are none). The callee
+    /// may unwind or be left by a jump, so this function owns nothing but memory.
     pub unsafe fn call(&self, target: usize, args: &[*const u64], ret: *mut u64) {
         const INLINE: usize = 48;
         let words = self.stack_bytes.div_ceil(8) as usize;
         if words == 0 {
-            // SAFETY: no move goes to the stack; see the caller's promise for the rest.
+            // SAFETY: no move goes to the stack; target, arguments and result are as planned by
+            // contract.
             unsafe { self.call_with(target, args, ret, ptr::null_mut(), 0) }
         } else if words <= INLINE {
             let mut stack = [0u64; INLINE];
-            // SAFETY: the buffer is long enough; see the caller's promise for the rest.
+            // SAFETY: the buffer holds all words; target, arguments and result are as planned by
+            // contract.
             unsafe { self.call_with(target, args, ret, stack.as_mut_ptr(), words) }
         } else {
             let mut stack = vec![0u64; words];
-            // SAFETY: as above.
+            // SAFETY: the buffer has exactly these words; target, arguments and result are as
+            // planned by contract.
             unsafe { self.call_with(target, args, ret, stack.as_mut_ptr(), words) }
         }
     }
 
-    /// # Safety
-    /// As [`CallPlan::call`]; `stack` has `words` words.
+    /// Calls a native function with a buffer for its stack arguments.
+    ///
+    /// # Safety The contract of [`CallPlan::call`]; `stack` has `words` words.
     #[inline(always)]
     unsafe fn call_with(
         &self,
@@ -394,7 +396,7 @@ impl CallPlan {
         stack: *mut u64,
         words: usize,
     ) {
-        // Registers that no argument uses are left as they are: the callee does not read them.
+        // Registers that no argument uses stay uninitialized: the callee does not read them.
         let mut out = MaybeUninit::<Outgoing>::uninit();
         let out = out.as_mut_ptr();
         // SAFETY: every move stays inside the slots and buffers that the plan was made for.
@@ -444,11 +446,10 @@ impl CallPlan {
         }
     }
 
-    /// Writes the parameters' slots from a call that came from native code.
+    /// Writes the parameters' slots from the frame of a call from native code.
     ///
-    /// # Safety
-    /// The frame is of a call with the planned signature; `dst[i]` points to the slots of
-    /// parameter `i`.
+    /// # Safety The frame belongs to a call with the planned signature; `dst[i]` points to the
+    /// slots of parameter `i`.
     pub unsafe fn read_args(&self, frame: &NativeFrame, dst: &[*mut u64]) {
         // SAFETY: every move stays inside the slots and the frame that the plan was made for.
         unsafe {
@@ -475,10 +476,9 @@ impl CallPlan {
         }
     }
 
-    /// Writes the result of a call that came from native code.
+    /// Writes the result of a call from native code.
     ///
-    /// # Safety
-    /// `ret` points to the result's slots (may dangle when there are none).
+    /// # Safety `ret` points to the result's slots (may dangle if there are none).
     pub unsafe fn write_ret(&self, frame: &mut NativeFrame, ret: *const u64) {
         frame.ret_x87 = u64::from(self.x87);
         // SAFETY: every move stays inside the result's slots and the frame.
@@ -510,19 +510,19 @@ impl CallPlan {
         }
     }
 
-    /// `Some(n)` when all `n` arguments are integers or pointers in registers, passed as their
-    /// slots are, and the result is nothing, a pointer or an integer of at most 64 bits (of which
-    /// rax's upper bits may be anything). Never for variadic calls.
+    /// Returns `Some(n)` if all `n` arguments are integers or pointers in registers, passed as
+    /// their slots are, and the result is void, a pointer or an integer of at most 64 bits (rax's
+    /// upper bits may be anything). Always `None` for variadic calls.
     pub fn simple_ints(&self) -> Option<usize> {
         self.simple_ints.map(usize::from)
     }
 
-    /// `Some(n)` when all `n` arguments and the result are `double` in registers.
+    /// Returns `Some(n)` if all `n` arguments and the result are `double` in registers.
     pub fn simple_doubles(&self) -> Option<usize> {
         self.simple_doubles.map(usize::from)
     }
 
-    /// Where the variadic arguments begin, for a plan of the fixed parameters.
+    /// Returns the position of the first variadic argument, for a plan of the fixed parameters.
     pub fn va_start(&self) -> VaStart {
         VaStart {
             gp_offset: 8 * u32::from(self.gprs),
@@ -531,12 +531,12 @@ impl CallPlan {
         }
     }
 
-    /// How many 8-byte slots the result has.
+    /// Returns the number of 8-byte slots of the result.
     pub fn ret_slots(&self) -> usize {
         self.ret_slots as usize
     }
 
-    /// Whether the call is variadic.
+    /// Returns true if the call is variadic.
     pub fn is_variadic(&self) -> bool {
         self.variadic
     }
@@ -598,12 +598,13 @@ fn plan_return(module: &Module, ty: TypeId) -> Result<(Vec<Move>, u8), String> {
     Ok((moves, st))
 }
 
-/// # Safety
-/// `from` has the move's bytes.
+/// Loads an integer leaf and extends it to 64 bits.
+///
+/// # Safety `from` has the move's bytes.
 #[inline(always)]
 unsafe fn load_int(from: *const u8, m: &Move) -> u64 {
     let mut v = 0u64;
-    // SAFETY: at most eight bytes, which the caller promises.
+    // SAFETY: at most eight bytes, readable by contract.
     unsafe {
         match m.bytes {
             8 => v = from.cast::<u64>().read_unaligned(),
@@ -619,13 +620,14 @@ unsafe fn load_int(from: *const u8, m: &Move) -> u64 {
     }
 }
 
-/// # Safety
-/// `to` has the move's bytes, or a whole slot when the value has it to itself.
+/// Stores an integer leaf, truncated to its bits.
+///
+/// # Safety `to` has the move's bytes, or a whole slot if the value has it to itself.
 #[inline(always)]
 unsafe fn store_int(to: *mut u8, m: &Move, value: u64) {
     let shift = 64 - u32::from(m.bits);
     let v = (value << shift) >> shift;
-    // SAFETY: see the caller's promise.
+    // SAFETY: writable for that length by contract.
     unsafe {
         if m.whole {
             to.cast::<u64>().write_unaligned(v);
@@ -635,11 +637,12 @@ unsafe fn store_int(to: *mut u8, m: &Move, value: u64) {
     }
 }
 
-/// # Safety
-/// Both have that many bytes.
+/// Copies a few bytes, with single moves for the common lengths.
+///
+/// # Safety Both have `bytes` bytes.
 #[inline(always)]
 unsafe fn copy_small(from: *const u8, to: *mut u8, bytes: u8) {
-    // SAFETY: see the caller's promise.
+    // SAFETY: both are valid for `bytes` bytes by contract.
     unsafe {
         match bytes {
             8 => to
@@ -653,11 +656,13 @@ unsafe fn copy_small(from: *const u8, to: *mut u8, bytes: u8) {
     }
 }
 
-/// # Safety
-/// `from` has the move's bytes, `to` too, or whole slots when the value has them to itself.
+/// Stores a leaf that is not an integer.
+///
+/// # Safety `from` has the move's bytes; `to` has them too, or whole slots if the value has them to
+/// itself.
 #[inline(always)]
 unsafe fn store_bytes(to: *mut u8, m: &Move, from: *const u8) {
-    // SAFETY: see the caller's promise.
+    // SAFETY: both are valid for these lengths by contract.
     unsafe {
         if m.whole && !m.bytes.is_multiple_of(8) {
             let slots = usize::from(m.bytes).div_ceil(8);

@@ -1,10 +1,10 @@
-//! The assembly of the boundary on x86-64 (System V): the entry that stubs jump to, the call of
-//! a native function with any registers, and the frame of an activation.
+//! The assembly of the boundary on x86-64 (System V): the entry that stubs jump to, the call of a
+//! native function with any registers, and the frame of an activation.
 //!
 //! Every routine has full call-frame information, so native exceptions pass through all of them;
 //! only the activation's frame has a personality.
 //!
-//! What not: which value goes to which register is decided in `x86_64.rs`.
+//! `x86_64.rs` decides which value goes to which register.
 
 use crate::memory::activation::{self, Activation};
 use crate::memory::func::{FuncRef, HOST_TAG, HostEntry};
@@ -24,7 +24,8 @@ pub struct NativeFrame {
     pub xmm: [u128; 8],
     /// The first stack argument.
     pub stack: *mut u8,
-    /// rax at the entry: for variadic calls, the low byte bounds the vector registers used.
+    /// rax at the entry; for variadic calls, its low byte bounds the number of vector registers
+    /// used.
     pub rax: u64,
     /// r10 at the entry: the static chain.
     pub nest: u64,
@@ -34,25 +35,25 @@ pub struct NativeFrame {
     pub ret_xmm: [u128; 4],
     /// st0 and st1 to return (ten bytes each).
     pub ret_st: [u128; 2],
-    /// How many of `ret_st` to return.
+    /// Number of `ret_st` values to return.
     pub ret_x87: u64,
     pad: u64,
 }
 
-/// What runs a guest function called from native code: reads its arguments from the frame (by
+/// Runs a guest function called from native code: reads its arguments from the frame (by
 /// [`super::CallPlan::read_args`]), runs it, writes its result to the frame.
 pub type EntryHook = extern "C-unwind" fn(&FuncRef, &mut NativeFrame);
 
 static ENTRY_HOOK: AtomicUsize = AtomicUsize::new(0);
 
-/// Registers what runs guest functions called from native code.
+/// Registers the hook that runs guest functions called from native code.
 pub fn set_entry_hook(hook: EntryHook) {
     ENTRY_HOOK.store(hook as usize, Ordering::Release);
 }
 
 extern "C-unwind" fn dispatch(datum: usize, frame: &mut NativeFrame) {
     if datum & HOST_TAG != 0 {
-        // SAFETY: the stub's owner keeps the entry alive; the tag was added by the stub.
+        // SAFETY: the stub's owner keeps the entry alive; the stub added the tag.
         let host = unsafe { &*((datum & !HOST_TAG) as *const HostEntry) };
         return (host.run)(frame);
     }
@@ -67,7 +68,7 @@ extern "C-unwind" fn dispatch(datum: usize, frame: &mut NativeFrame) {
     hook(func, frame);
 }
 
-/// Registers and stack of a call to a native function; filled by a plan.
+/// Registers and stack of a call to a native function, filled by a call plan.
 #[repr(C, align(16))]
 pub(super) struct Outgoing {
     pub gpr: [u64; 6],
@@ -82,7 +83,7 @@ pub(super) struct Outgoing {
     pub ret_st: [u128; 2],
 }
 
-/// What `raw_enter` returns in rax and rdx.
+/// The result of `raw_enter`, in rax and rdx.
 #[repr(C)]
 pub(in crate::memory) struct EnterResult {
     pub kind: usize,
@@ -91,7 +92,7 @@ pub(in crate::memory) struct EnterResult {
 
 /// DWARF number of the register that holds `raw_enter`'s frame pointer.
 pub(in crate::memory) const FRAME_REGISTER: i32 = 6;
-/// DWARF number of the register the landing code finds the exception in.
+/// DWARF number of the register in which the landing code finds the exception.
 pub(in crate::memory) const RESULT_REGISTER: i32 = 0;
 /// Distance from the frame pointer down to the activation's address.
 pub(in crate::memory) const ACTIVATION_SLOT: usize = 48;
@@ -134,17 +135,18 @@ unsafe extern "C-unwind" {
     fn raw_witness();
 }
 
-/// The code that every stub jumps to.
+/// Returns the address of the code that every stub jumps to.
 pub fn entry_address() -> usize {
     raw_entry as *const () as usize
 }
 
-/// What notes that it was called, and goes on to a function's compiled code.
+/// Returns the address of the witness stub, which records the call and jumps to a function's
+/// compiled code.
 pub fn witness_address() -> usize {
     raw_witness as *const () as usize
 }
 
-/// `setjmp` for compiled code, without and with the argument that asks for the signal mask.
+/// Returns `setjmp` for compiled code, without and with the argument that selects the signal mask.
 pub(in crate::memory) fn set_jump_addresses() -> [usize; 2] {
     [
         raw_set_jump as *const () as usize,
@@ -159,7 +161,7 @@ pub(in crate::memory) fn in_run(position: usize) -> bool {
     (start..start + 256).contains(&position)
 }
 
-/// Whether a native position is in an activation's assembly frame.
+/// Returns true if a native position is in an activation's assembly frame.
 #[cfg(feature = "vm")]
 pub(in crate::memory) fn in_enter(position: usize) -> bool {
     [
@@ -170,39 +172,40 @@ pub(in crate::memory) fn in_enter(position: usize) -> bool {
     .any(|&start| (start..start + 256).contains(&position))
 }
 
-/// Where the personality sends an exception.
+/// Returns the landing address of `raw_enter`'s frame.
 pub(in crate::memory) fn landing_address() -> usize {
     raw_landing as *const () as usize
 }
 
-/// Where the personality of the frame with guest frames sends one.
+/// Returns the landing address of `raw_run`'s frame.
 pub(in crate::memory) fn run_landing_address() -> usize {
     raw_run_landing as *const () as usize
 }
 
-/// Least and most bytes by which the room for guest frames grows at a time; in between it doubles.
+/// The least and the most bytes by which the room for guest frames grows at once; in between it
+/// doubles.
 const LEAST_STEP: usize = 1 << 10;
 const MOST_STEP: usize = 64 << 10;
 
 #[allow(improper_ctypes, reason = "the thread's state is only passed on")]
 unsafe extern "sysv64-unwind" {
-    /// Moves the native stack pointer of the innermost activation down and goes on with the instruction at `ip`, as
-    /// a handler does. Without room on the stack, the fault is the guest's.
+    /// Moves the native stack pointer of the innermost activation down and continues with the
+    /// instruction at `ip`, as a handler does. If the stack has no room, the guest overflows its
+    /// stack.
     ///
-    /// # Safety
-    /// As for a handler; it must be the last thing that a handler does.
+    /// # Safety The contract of a handler; the call must be the last action of a handler.
     #[link_name = "ompvm_boundary_extend"]
     pub fn extend(ip: *const u64, regs: *mut u64, state: *mut ThreadState) -> Extended;
 }
 
-/// What [`extend`] returns, as handlers do.
+/// The result of [`extend`], as of handlers.
 #[cfg(ompvm_tail_calls)]
 pub type Extended = ();
-/// What [`extend`] returns, as handlers do.
+/// The result of [`extend`], as of handlers.
 #[cfg(not(ompvm_tail_calls))]
 pub type Extended = activation::Onward;
 
-// The entry: r11 holds the FuncRef. The frame is a NativeFrame (368 bytes) on the stack.
+// The entry. In: r11 holds the FuncRef. The frame is a NativeFrame (368 bytes) on the stack.
 global_asm!(
     ".text",
     ".p2align 4",
@@ -271,8 +274,8 @@ global_asm!(
     dispatch = sym dispatch,
 );
 
-// As the entry of a function that has compiled code: r11 holds the FuncRef. Its line is written once only, for
-// the threads of a team read it.
+// The entry of a function with compiled code that records calls. In: r11 holds the FuncRef. Its
+// cache line is written only once, for the threads of a team read it.
 global_asm!(
     ".text",
     ".p2align 4",
@@ -292,7 +295,7 @@ global_asm!(
     direct = const std::mem::offset_of!(FuncRef, direct),
 );
 
-// The call of a native function: rdi target, rsi Outgoing.
+// The call of a native function. In: rdi target, rsi Outgoing.
 global_asm!(
     ".text",
     ".p2align 4",
@@ -369,9 +372,9 @@ global_asm!(
     ret_x87 = const std::mem::offset_of!(Outgoing, ret_x87),
 );
 
-// The activation's frame: rdi activation, rsi f, rdx a, rcx b. `jump` and `landing` end in the
-// same tail, which finds everything from rbp. The activation's first field keeps rbp, and the
-// x87 and SSE control words come back as they were, as with longjmp.
+// The activation's frame. In: rdi activation, rsi f, rdx a, rcx b. `jump` and `landing` end in the
+// same tail, which finds everything from rbp. The activation's first field keeps rbp; the x87 and
+// SSE control words are restored, as by longjmp.
 global_asm!(
     ".text",
     ".p2align 4",
@@ -444,10 +447,11 @@ global_asm!(
     low = const std::mem::offset_of!(Activation, low),
 );
 
-// The activation with guest frames: rdi activation, rsi bytes. The prologue is that of the frame above. Below
-// it lie the guest frames, from rbp - 64 downwards. The lowest word, at rsp, holds rbp: machine code of
-// the baseline tier keeps no register, so everything is found through that word. The rule for the frame's
-// address is a DWARF expression: breg7 0, deref, plus_uconst 16.
+// The activation with guest frames. In: rdi activation, rsi bytes. The prologue is that of the
+// frame above. Below it lie the guest frames, from rbp - 64 downwards. The lowest word, at rsp,
+// holds rbp: machine code of the baseline tier preserves no register, so everything is found
+// through that word. The rule for the frame's address is a DWARF expression: breg7 0, deref,
+// plus_uconst 16.
 //
 // With tail calls the first handler returns when the run ends. Otherwise each handler returns here,
 // where the stack pointer can be moved between two of them.
@@ -485,7 +489,7 @@ macro_rules! run_asm {
             "mov rdx, rsp",
             "mov rax, rsp",
             "sub rax, rsi",
-            // Pages are touched in order, so that the one that guards the stack is found.
+            // Pages are touched in order, so that an overflow hits the guard page.
             "2:",
             "lea rcx, [rsp - 4096]",
             "cmp rcx, rax",
@@ -582,8 +586,8 @@ macro_rules! run_asm {
         );
     };
 }
-// The first handler returns when the run ends. The one that wants room jumps to `extend` with the return
-// address at rsp and the frame's lowest word above it; both are copied.
+// The first handler returns when the run ends. A handler that needs room jumps to `extend` with the
+// return address at rsp and the frame's lowest word above it; both are copied.
 #[cfg(ompvm_tail_calls)]
 run_asm!(
     ["call [rdi]"],
@@ -692,7 +696,7 @@ run_asm!(
 );
 
 // The bottom of a stack, as the unwinder sees it: its return address is undefined, as that of a
-// thread's first function (DWARF 5, 6.4.4). rdi f, rsi a.
+// thread's first function (DWARF 5, 6.4.4). In: rdi f, rsi a.
 global_asm!(
     ".text",
     ".p2align 4",
@@ -713,7 +717,7 @@ global_asm!(
     ".size ompvm_boundary_bottom, . - ompvm_boundary_bottom",
 );
 
-// Calls a function on another stack: rdi f, rsi a, rdx the end of the stack, a multiple of 16.
+// Calls a function on another stack. In: rdi f, rsi a, rdx the end of the stack, a multiple of 16.
 global_asm!(
     ".text",
     ".p2align 4",
@@ -738,9 +742,9 @@ global_asm!(
     ".size ompvm_boundary_on, . - ompvm_boundary_on",
 );
 
-// setjmp: rdi buffer, esi whether to keep the signal mask. The registers go behind the first word
-// of the buffer; the rest is `jump::note`'s, which returns to the caller. The way back: rdi
-// registers, esi the value.
+// setjmp. In: rdi buffer, esi nonzero to save the signal mask. The registers go behind the first
+// word of the buffer; `jump::note` fills the rest and returns to the caller. The resuming routine
+// takes the registers in rdi and the value in esi.
 global_asm!(
     ".text",
     ".p2align 4",

@@ -1,18 +1,18 @@
 //! The assembly through which compiled code throws, on x86-64 (System V).
 //!
-//! The unwinder must see the frame of whoever throws, not one of ours, so this is assembly. It is
-//! apart from the rest because the OpenMP runtime alone is linked without a C++ library. What is
-//! noted about an exception is in [`throws`].
+//! The unwinder must see the frame of the throwing function, so a shim may have no frame of its own
+//! and is assembly. It is a file of its own because the OpenMP runtime alone is linked without a
+//! C++ library. [`throws`] keeps the record of a thrown exception.
 
 use crate::memory::throws;
 use std::arch::global_asm;
 
 unsafe extern "C-unwind" {
-    /// Notes who throws and goes on to the C++ library's `__cxa_throw`. The address of the
-    /// [`throws::Shim`] is in r11, everything else as for that function.
+    /// Records the throwing position and jumps to the C++ library's `__cxa_throw`. The address of
+    /// the [`throws::Shim`] is in r11, everything else as for that function.
     #[link_name = "ompvm_boundary_throw_with"]
     pub(in crate::memory) fn raw_throw();
-    /// The same for `__cxa_rethrow`.
+    /// Does the same for `__cxa_rethrow`.
     #[link_name = "ompvm_boundary_rethrow_with"]
     pub(in crate::memory) fn raw_rethrow();
     #[link_name = "ompvm_boundary_throw"]
@@ -21,8 +21,8 @@ unsafe extern "C-unwind" {
     fn own_rethrow();
 }
 
-/// `__cxa_throw` and `__cxa_rethrow` for compiled code that throws with the process's own C++
-/// library.
+/// Returns `__cxa_throw` and `__cxa_rethrow` for compiled code that throws with the process's own
+/// C++ library.
 pub(in crate::memory) fn throw_addresses() -> [usize; 2] {
     [
         own_throw as *const () as usize,
@@ -30,8 +30,8 @@ pub(in crate::memory) fn throw_addresses() -> [usize; 2] {
     ]
 }
 
-// __cxa_throw and __cxa_rethrow: their arguments and return address stay as they are, so the
-// unwinder sees the caller's frame. In a throws::Shim the library's function is the second word.
+// __cxa_throw and __cxa_rethrow: arguments and return address stay unchanged, so the unwinder sees
+// the caller's frame. The second word of a throws::Shim is the library's function.
 global_asm!(
     ".text",
     ".p2align 4",

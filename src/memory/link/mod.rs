@@ -1,13 +1,13 @@
 //! Links an object file into this process, all of it in the low two gigabytes.
 //!
-//! What: [`Code::new`] gives an ELF object's sections their places in one mapping, finds its
-//! symbols' values, applies its relocations ([`relocate`]) and registers its unwind tables. Why
-//! our own and not LLVM's: linking cached code must not start LLVM, a fresh LLVM linker costs a
-//! millisecond and megabytes, and low memory is what lets code use 32-bit absolute addresses. How
-//! W^X holds: everything is written before anything can be executed; code is then read-only.
+//! [`Code::new`] places an ELF object's sections in one mapping, finds its symbols' values, applies
+//! its relocations ([`relocate`]) and registers its unwind tables. LLVM's linker does not serve:
+//! linking cached code must not start LLVM, a fresh LLVM linker costs a millisecond and megabytes,
+//! and code in low memory can use 32-bit absolute addresses. W^X holds: everything is written
+//! before anything is executable; code is read-only from then on.
 //!
-//! What not: nothing is linked lazily; no common symbols, no thread-local ones, no constructors:
-//! code generation leaves none.
+//! Links nothing lazily. Supports no common symbols, no thread-local ones and no constructors,
+//! since code generation emits none.
 
 mod relocate;
 
@@ -28,59 +28,57 @@ pub const NEAR: usize = 1 << 31;
 
 const PAGE: usize = 4096;
 
-/// What a section's memory may be used for.
+/// The use of a section's memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// Executed.
+    /// Executed memory.
     Code,
-    /// Read.
+    /// Read-only memory.
     Constant,
-    /// Read and written.
+    /// Writable memory.
     Data,
 }
 
-/// A section of an object at its place.
+/// A loaded section of an object.
 #[derive(Clone, Debug)]
 pub struct Placed {
     /// Its number in the object file.
     pub index: usize,
     /// Its name.
     pub name: Box<str>,
-    /// Where it is.
+    /// The address of the section.
     pub address: usize,
-    /// How long it is.
+    /// The length in bytes.
     pub len: usize,
-    /// What it is for.
+    /// The use of the memory.
     pub kind: Kind,
 }
 
-/// Linked code; its memory is given back when this is dropped.
+/// Linked code; its memory is released when this is dropped.
 #[derive(Debug)]
 pub struct Code {
-    /// The unwind table's registration, which goes before its memory.
+    /// The unwind table's registration, undone before the memory is released.
     _frames: Option<walk::Known>,
     memory: Memory,
     sections: Vec<Placed>,
-    /// Start of the executable part, jumps to far functions included, and its length.
+    /// Start and length of the executable part, including jumps to far functions.
     code: (usize, usize),
     /// Address and size of each function that is visible outside of the object.
     functions: HashMap<Box<str>, (usize, usize)>,
 }
 
 impl Code {
-    /// Links an object. `resolve` gives the value of each symbol it leaves open; what that does
-    /// not know is looked for in the process.
+    /// Links an object. `resolve` returns the values of its undefined symbols; the process is
+    /// searched for symbols that `resolve` does not know.
     ///
-    /// # Errors
-    /// What is wrong with the object, which symbols nobody has, or that low memory is used up.
+    /// # Errors A defect of the object, the symbols that nothing defines, or exhausted low memory.
     pub fn new(object: &[u8], resolve: &dyn Fn(&str) -> Option<usize>) -> Result<Code, String> {
         Reserved::new(object)?.link(object, resolve)
     }
 
-    /// The address of a function of the object.
+    /// Returns the address of a function of the object.
     ///
-    /// # Errors
-    /// That it has none of that name.
+    /// # Errors The object does not define the name.
     pub fn lookup(&self, name: &str) -> Result<usize, String> {
         match self.functions.get(name) {
             Some(&(address, _)) => Ok(address),
@@ -88,31 +86,31 @@ impl Code {
         }
     }
 
-    /// Name, address and length of each function that is visible outside of the object.
+    /// Returns name, address and length of each function that is visible outside of the object.
     pub fn functions(&self) -> impl Iterator<Item = (&str, usize, usize)> {
         self.functions.iter().map(|(n, &(a, l))| (&**n, a, l))
     }
 
-    /// Start and length of each piece of code.
+    /// Returns start and length of each piece of code.
     pub fn ranges(&self) -> Vec<(usize, usize)> {
         vec![self.code]
     }
 
-    /// The sections that are in memory, for whoever describes the code to debuggers.
+    /// Returns the loaded sections, for describing the code to debuggers.
     pub fn sections(&self) -> &[Placed] {
         &self.sections
     }
 
-    /// Bytes of memory in use.
+    /// Returns the bytes of memory in use.
     pub fn bytes(&self) -> usize {
         self.memory.len
     }
 
-    /// A copy of the object (the one this was made of) whose section headers say where each
-    /// section is, as debuggers want it; relocations of its debug sections are left to them.
+    /// Returns a copy of the object (the one that this was linked from) whose section headers hold
+    /// the addresses of the sections, as debuggers expect; relocations of its debug sections are
+    /// left to them.
     ///
-    /// # Errors
-    /// That it is another object.
+    /// # Errors The object is a different one.
     pub fn described(&self, object: &[u8]) -> Result<Vec<u8>, String> {
         let mut bytes = object.to_vec();
         let header = Header::parse(object).map_err(|e| e.to_string())?;
@@ -130,23 +128,22 @@ impl Code {
     }
 }
 
-/// Memory for an object, whose symbols have their addresses before it is linked.
+/// An object with memory: its symbols have addresses, but it is not linked.
 #[derive(Debug)]
 pub struct Reserved {
     plan: Plan,
     layout: Layout,
     memory: Memory,
-    /// The symbols that the object defines, names of its own included.
+    /// The symbols that the object defines, including local ones.
     defined: HashMap<Box<str>, usize>,
-    /// The symbols that it leaves open and some relocation uses.
+    /// The undefined symbols that relocations use.
     undefined: Vec<String>,
 }
 
 impl Reserved {
-    /// Gives the object's sections their places.
+    /// Maps memory and places the object's sections in it.
     ///
-    /// # Errors
-    /// Says what is wrong with the object, or that low memory is used up.
+    /// # Errors A defect of the object, or exhausted low memory.
     pub fn new(object: &[u8]) -> Result<Reserved, String> {
         let bad = |e: object::Error| format!("the object cannot be read: {e}");
         let (sections, symbols) = tables_of(object)?;
@@ -185,17 +182,17 @@ impl Reserved {
         })
     }
 
-    /// The addresses of what the object defines, for other objects or for itself alone.
+    /// Returns the addresses of the symbols that the object defines, including local ones.
     pub fn symbols(&self) -> &HashMap<Box<str>, usize> {
         &self.defined
     }
 
-    /// The names that the object leaves open.
+    /// Returns the names of the undefined symbols.
     pub fn undefined(&self) -> &[String] {
         &self.undefined
     }
 
-    /// First address and length of the section of a name.
+    /// Returns address and length of the section with a name.
     pub fn section(&self, object: &[u8], name: &str) -> Option<(usize, usize)> {
         let (sections, _) = tables_of(object).ok()?;
         self.plan.places.iter().find_map(|place| {
@@ -205,11 +202,10 @@ impl Reserved {
         })
     }
 
-    /// Links the object. `resolve` gives the value of each symbol it leaves open; what that does
-    /// not know is looked for in the process.
+    /// Links the object. `resolve` returns the values of its undefined symbols; the process is
+    /// searched for symbols that `resolve` does not know.
     ///
-    /// # Errors
-    /// As for [`Code::new`].
+    /// # Errors The same as for [`Code::new`].
     pub fn link(
         self,
         object: &[u8],
@@ -230,8 +226,8 @@ impl Reserved {
                 .section(object::SectionIndex(place.index))
                 .map_err(bad)?;
             let bytes = section.data(LITTLE, object).map_err(bad)?;
-            // SAFETY: the layout gave the section this place in the mapping, which is ours and
-            // writable.
+            // SAFETY: the layout placed the section here, in this object's own mapping, which is
+            // still writable.
             unsafe {
                 ptr::copy_nonoverlapping(bytes.as_ptr(), place.address as *mut u8, bytes.len())
             };
@@ -267,8 +263,8 @@ impl Reserved {
         memory.protect(layout.constants, layout.data, libc::PROT_READ)?;
         let frames = placed.iter().find(|s| &*s.name == ".eh_frame");
         let code = (memory.base, layout.code);
-        // SAFETY: the table is complete, ends with a zero length (the layout leaves one after it)
-        // and is taken off before its memory goes.
+        // SAFETY: the table is complete, ends with a zero length (the layout leaves one after it),
+        // and is deregistered before its memory is released.
         let known = frames.map(|s| unsafe { walk::register(code, (s.address, s.len)) });
         Ok(Code {
             code,
@@ -280,7 +276,7 @@ impl Reserved {
     }
 }
 
-/// The tables of sections and of symbols of an object for this machine.
+/// Returns the tables of sections and of symbols of an object for this machine.
 fn tables_of(object: &[u8]) -> Result<(SectionTable<'_, Header>, SymbolTable<'_, Header>), String> {
     let bad = |e: object::Error| format!("the object cannot be read: {e}");
     let header = Header::parse(object).map_err(bad)?;
@@ -294,7 +290,7 @@ fn tables_of(object: &[u8]) -> Result<(SectionTable<'_, Header>, SymbolTable<'_,
     Ok((sections, symbols))
 }
 
-/// The value of each symbol that a relocation uses.
+/// Returns the values of all symbols, 0 for those that no relocation uses.
 fn values(
     symbols: &SymbolTable<'_, Header>,
     tables: &Tables,
@@ -336,7 +332,7 @@ fn values(
     }
 }
 
-/// A symbol of the executable or of one of its libraries.
+/// Returns the address of a symbol of the executable or of one of its libraries.
 fn in_process(name: &str) -> Option<usize> {
     let name = CString::new(name).ok()?;
     // SAFETY: the name is a C string.
@@ -348,7 +344,7 @@ fn in_process(name: &str) -> Option<usize> {
 #[derive(Debug)]
 struct Plan {
     places: Vec<Place>,
-    /// For each section one more than its position in `places`, or 0.
+    /// For each section, one more than its position in `places`, or 0.
     index: Vec<u32>,
 }
 
@@ -356,7 +352,7 @@ struct Plan {
 #[derive(Debug)]
 struct Layout {
     jumps: usize,
-    /// End of everything that is executed.
+    /// End of the executable part.
     code: usize,
     constants: usize,
     cells: usize,
@@ -400,7 +396,7 @@ impl Plan {
         self.places.get((n as usize).checked_sub(1)?)
     }
 
-    /// The place of the section a symbol is in.
+    /// Returns the place of the section that defines a symbol.
     fn place_of(&self, section: elf::SymbolSection) -> Option<&Place> {
         self.place(usize::from(section.index()?))
     }
@@ -470,7 +466,7 @@ impl Memory {
             return Ok(());
         }
         let start = (self.base + from) as *mut c_void;
-        // SAFETY: whole pages of the mapping, which is ours.
+        // SAFETY: whole pages of this value's own mapping.
         if unsafe { libc::mprotect(start, to - from, protection) } != 0 {
             return Err(std::io::Error::last_os_error().to_string());
         }
@@ -480,7 +476,8 @@ impl Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        // SAFETY: the mapping is ours; who had the code lets nobody enter it any more.
+        // SAFETY: this value owns the mapping; the owner of the code ensures that nothing executes
+        // it any more.
         unsafe { libc::munmap(self.base as *mut c_void, self.len) };
     }
 }

@@ -1,11 +1,11 @@
 //! The relocations of x86-64 that LLVM emits into objects (System V ABI, AMD64 supplement,
 //! table 4.9), static and position-independent code alike.
 //!
-//! Code is in low memory and what it calls need not be: a call that cannot reach its function
-//! goes over a jump beside the code, whose target is kept in a cell; an address that is loaded
-//! from the offset table is kept in a cell too, unless it is near enough to be computed.
+//! Code is in low memory, but its callees need not be: a call that cannot reach its function goes
+//! through a jump beside the code, whose target is in a cell. An address loaded from the offset
+//! table has a cell too, unless it is near enough to be computed.
 //!
-//! What not: no thread-local relocations; an unknown one is an error that names its number.
+//! Supports no thread-local relocations; an unknown relocation is an error that names its number.
 
 use super::{Header, Kind, LITTLE, Section};
 use object::elf;
@@ -14,14 +14,14 @@ use object::read::elf::{SectionHeader, SectionTable, SymbolTable};
 /// Bytes of a jump to a far function: `jmp [rip + cell]`, padded.
 pub(super) const JUMP: usize = 8;
 
-/// A section's place in memory.
+/// The placement of a section in memory.
 #[derive(Debug)]
 pub(super) struct Place {
-    /// Its number in the object.
+    /// Index of the section in the object.
     pub index: usize,
-    /// Where in the mapping.
+    /// Offset in the mapping.
     pub offset: usize,
-    /// Where in memory, once that is known.
+    /// Address in memory, once the mapping exists.
     pub address: usize,
     pub len: usize,
     pub align: usize,
@@ -35,16 +35,17 @@ pub(super) struct Far {
     pub cells: usize,
 }
 
-/// What the relocations need: which symbols, which of them a cell, which a jump.
+/// The symbols that relocations use, with the cells and jumps that they need.
 pub(super) struct Tables {
-    /// Per symbol: whether it is used, number of its cell, of its jump (one more, or 0).
+    /// Per symbol: true if it is used, the number of its cell, the number of its jump (from 1; 0
+    /// for none).
     symbols: Vec<(bool, u32, u32)>,
     cells: u32,
     jumps: u32,
 }
 
 impl Tables {
-    /// Looks through the relocations of the sections that are loaded.
+    /// Scans the relocations of the loaded sections.
     pub(super) fn of(
         sections: &SectionTable<'_, Header>,
         symbols: &SymbolTable<'_, Header>,
@@ -72,7 +73,7 @@ impl Tables {
                     .ok_or("a relocation names no symbol")?;
                 *used = true;
                 let kind = relocation.r_type(LITTLE, false);
-                // Whether a call needs its jump is known only when addresses are.
+                // Addresses decide whether a call needs its jump, and they are not known yet.
                 let call = kind == elf::R_X86_64_PLT32;
                 if *cell == 0 && (call || in_table(kind)) {
                     tables.cells += 1;
@@ -87,7 +88,7 @@ impl Tables {
         Ok(tables)
     }
 
-    /// Whether a relocation uses a symbol.
+    /// Returns true if a relocation uses a symbol.
     pub(super) fn uses(&self, symbol: usize) -> bool {
         self.symbols[symbol].0
     }
@@ -101,7 +102,7 @@ impl Tables {
     }
 }
 
-/// Whether a relocation is one into the table of addresses.
+/// Returns true for a relocation against the table of addresses.
 fn in_table(kind: elf::RelocationType) -> bool {
     matches!(
         kind,
@@ -118,7 +119,7 @@ fn relocations<'d>(
         .map_err(|e| format!("the object's relocations cannot be read: {e}"))
 }
 
-/// Applies the relocations of every loaded section; `values` has every used symbol's.
+/// Applies the relocations of every loaded section; `values` holds the value of every used symbol.
 pub(super) fn apply(
     sections: &SectionTable<'_, Header>,
     object: &[u8],
@@ -135,8 +136,8 @@ pub(super) fn apply(
         let Some(place) = places.iter().find(|p| p.index == target) else {
             continue;
         };
-        // SAFETY: the section's place in a mapping that is ours and still writable; nobody else
-        // knows it yet.
+        // SAFETY: the section's place in the object's own mapping, which is still writable and not
+        // shared yet.
         let bytes = unsafe { std::slice::from_raw_parts_mut(place.address as *mut u8, place.len) };
         for relocation in relocations(section, object)? {
             let index = relocation.r_sym(LITTLE, false) as usize;
@@ -154,31 +155,31 @@ pub(super) fn apply(
     Ok(())
 }
 
-/// Where the thing numbered from 1 is in a row of things of `size` bytes; nothing useful for 0,
-/// the number of what has none.
+/// Returns the address of the item numbered from 1 in a row of items of `size` bytes; meaningless
+/// for 0, the number of an absent item.
 fn numbered(row: usize, number: u32, size: usize) -> usize {
     row.wrapping_add((number as usize).wrapping_sub(1).wrapping_mul(size))
 }
 
-/// A symbol as one relocation sees it.
+/// A symbol with its cell and jump.
 #[derive(Clone, Copy)]
 struct Symbol {
     value: i64,
-    /// Where its cell is, if it has one.
+    /// Address of its cell, if it has one.
     cell: usize,
-    /// Where its jump is, if it has one.
+    /// Address of its jump, if it has one.
     jump: usize,
 }
 
 impl Symbol {
-    /// Fills the cell and gives its address.
+    /// Fills the cell and returns its address.
     fn in_cell(self) -> i64 {
         // SAFETY: `Tables::of` counted this symbol's cell, so it lies in the mapping.
         unsafe { (self.cell as *mut i64).write(self.value) };
         self.cell as i64
     }
 
-    /// Writes the jump and gives its address.
+    /// Writes the jump and returns its address.
     fn over_jump(self) -> i64 {
         let cell = self.in_cell();
         let mut code = [0xcc; JUMP];
@@ -232,8 +233,8 @@ fn one(
             put(&distance.to_le_bytes())
         }
         elf::R_X86_64_GOTPCREL | elf::R_X86_64_GOTPCRELX | elf::R_X86_64_REX_GOTPCRELX => {
-            // `mov reg, [rip + cell]` becomes `lea reg, [rip + symbol]` where that reaches; the
-            // plain relocation does not say that it is in such an instruction.
+            // `mov reg, [rip + cell]` becomes `lea reg, [rip + symbol]` if that reaches. The plain
+            // relocation does not guarantee such an instruction.
             let load = kind != elf::R_X86_64_GOTPCREL
                 && addend == -4
                 && at >= 2

@@ -1,4 +1,4 @@
-//! Objects written here by hand: each relocation, near and far, and each way to refuse.
+//! Tests with hand-written objects: each relocation, near and far, and each error.
 
 use super::Code;
 
@@ -81,17 +81,17 @@ impl Sketch {
         })
     }
 
-    /// Links it and runs `start`.
+    /// Links the object and runs `start`.
     fn run(&self, value: usize) -> u64 {
         let code = self.link(value).unwrap_or_else(|e| panic!("{e}"));
         let start = code.lookup("start").unwrap_or_else(|e| panic!("{e}"));
-        // SAFETY: the tests' code takes nothing and returns a number.
+        // SAFETY: the tests' code takes no arguments and returns a number.
         let start = unsafe { std::mem::transmute::<usize, extern "C" fn() -> u64>(start) };
         start()
     }
 }
 
-/// Far from every low address.
+/// An address out of reach from every low address.
 const FAR: usize = 0x7fff_1234_5678;
 const NEAR: usize = 0x4123_4560;
 
@@ -195,7 +195,7 @@ fn what_is_wrong_is_said() {
     assert!(Code::new(b"\x7fELF", &|_| None).is_err());
     let good = object(1, "ompvm.a").bytes();
     for len in 0..good.len() {
-        // Cut anywhere it is refused or still means the same, never a crash.
+        // A truncated object is refused or means the same; it never crashes.
         let _ = Code::new(&good[..len], &|_| Some(NEAR));
     }
 }
