@@ -1,27 +1,28 @@
-//! What the host side of offload asks of a device.
+//! The interface of an accelerator.
 //!
-//! What: [`Device`] is one accelerator: memory, copies, images of code, launches, queues. Addresses
-//! on it are `u64`; they mean nothing on the host. Why a trait of plain operations: mapping, the
-//! target tasks and the `omp_target_*` routines are the same for every kind of device, and nothing
-//! here costs a launch more than the device's own call: kernels are resolved once to a
-//! [`Kernel`], arguments are words in an array that the caller owns, and nothing is allocated.
-//! How queues work: operations of one [`Queue`] follow each other; [`Queue::SYNC`] means that the
-//! call returns when the operation is done. A device without queues may do everything at once and
-//! say that every queue is idle.
+//! A [`Device`] has memory, copies, images of code, launches and queues. Device addresses are `u64`
+//! and mean nothing on the host. The trait offers plain operations, because mapping, target tasks
+//! and the `omp_target_*` routines are the same for every kind of device. It adds no cost to the
+//! device's own launch: kernels are resolved once to a [`Kernel`], arguments are words in an array
+//! of the caller, and nothing is allocated.
 //!
-//! What not: no policy. Which device a region runs on, what is mapped and what a failure means for
-//! the program is decided above.
+//! Operations of one [`Queue`] run in order. With [`Queue::SYNC`] a call returns when its operation
+//! is complete. A device without queues may execute everything at once and report every queue as
+//! idle.
+//!
+//! The trait sets no policy: its callers decide which device a region runs on, what is mapped, and
+//! what a failure means for the program.
 
 pub use crate::kmpc::interop::Foreign;
 use std::fmt::{self, Debug};
 use std::ptr::NonNull;
 
-/// A stream of operations that follow each other on one device.
+/// A stream of operations that run in order on one device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Queue(pub u64);
 
 impl Queue {
-    /// The operation is done when the call returns.
+    /// The queue of synchronous operations: a call returns when its operation is complete.
     pub const SYNC: Queue = Queue(0);
 }
 
@@ -29,132 +30,134 @@ impl Queue {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Event(pub u64);
 
-/// Which code a device runs.
+/// The kind of code that a device runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
-    /// The triple of images that it takes (`nvptx64-nvidia-cuda`).
+    /// Target triple of the images that it accepts (`nvptx64-nvidia-cuda`).
     pub triple: &'static str,
-    /// Its own architecture (`sm_90`); empty where it takes every one of the triple.
+    /// Architecture (`sm_90`); empty if it accepts every architecture of the triple.
     pub arch: String,
 }
 
-/// What a device can hold and run.
+/// Capacity limits and default launch sizes of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of its memory.
+    /// Size of its memory in bytes.
     pub memory: u64,
-    /// Threads of a block at most.
+    /// Maximum number of threads in a block.
     pub threads_per_block: u32,
-    /// Blocks that make it busy, where the program leaves their number open.
+    /// Default number of blocks: enough to keep the device busy.
     pub usual_blocks: u32,
-    /// Threads of a block, where the program leaves their number open.
+    /// Default number of threads in a block.
     pub usual_threads: u32,
-    /// Blocks of a grid at most.
+    /// Maximum number of blocks in a grid.
     pub blocks: u32,
-    /// Threads of a warp.
+    /// Number of threads in a warp.
     pub warp: u32,
-    /// Bytes of shared memory that a block may ask for at launch.
+    /// Maximum bytes of dynamic shared memory per block.
     pub dynamic_shared: u32,
 }
 
-/// How a kernel was compiled, from its `<name>_kernel_environment`.
+/// Execution mode of a kernel, from its `<name>_kernel_environment`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// One thread of each block begins; the others wait for parallel regions. A block needs one
-    /// warp more than the threads that regions may have.
+    /// One thread of each block starts; the others wait for parallel regions. A block needs one
+    /// warp more than the threads of its regions.
     Generic,
-    /// All threads begin together.
+    /// All threads start together.
     Spmd,
-    /// Written as generic, made SPMD by the compiler: the number of blocks follows the generic
-    /// rule, that of threads the other.
+    /// Written as generic and converted to SPMD by the compiler: the number of blocks follows the
+    /// generic rule, the number of threads the SPMD rule.
     GenericSpmd,
-    /// Not a kernel of OpenMP (no environment), or one without the runtime.
+    /// No OpenMP kernel (it has no environment), or one that does not use the device runtime.
     Bare,
 }
 
 /// A kernel of a loaded image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kernel {
-    /// The device's own handle: what a launch needs, without looking anything up.
+    /// Handle of the device: a launch needs no look-up.
     pub handle: u64,
-    /// How it was compiled.
+    /// Execution mode.
     pub mode: Mode,
-    /// Least and most threads of a block; 0 or less: open.
+    /// Minimum and maximum threads of a block; 0 or less means unbounded.
     pub threads: (i32, i32),
-    /// Least and most blocks; 0 or less: open.
+    /// Minimum and maximum blocks; 0 or less means unbounded.
     pub teams: (i32, i32),
-    /// Bytes that a block adds to the cross-team reduction; 0: none, and no launch environment.
+    /// Bytes that each block contributes to the cross-team reduction; 0 if there is none, in which
+    /// case the kernel takes no launch environment.
     pub reduction_size: u32,
-    /// Blocks that the buffer of a cross-team reduction holds at once.
+    /// Number of blocks whose contributions the cross-team reduction buffer holds at once.
     pub reduction_length: u32,
-    /// The number of blocks changes none of the results: `num_teams` is no more than a bound.
+    /// True if the number of blocks does not affect the results, so `num_teams` is only an upper
+    /// bound.
     pub any_grid: bool,
-    /// Bytes of each argument's slot in [`Launch::args`] beyond the first, which is the launch
-    /// environment's address; kernels of OpenMP take words only.
+    /// Byte size of each slot in [`Launch::args`] after the first, which holds the address of the
+    /// launch environment. OpenMP kernels take words only.
     pub args: u32,
 }
 
-/// One launch.
+/// Shape and arguments of a kernel launch.
 #[derive(Clone, Copy, Debug)]
 pub struct Launch<'a> {
-    /// Blocks of the grid.
+    /// Blocks of the grid, per dimension.
     pub blocks: [u32; 3],
-    /// Threads of a block.
+    /// Threads of a block, per dimension.
     pub threads: [u32; 3],
-    /// Bytes of shared memory that the program asked for (`ompx_dyn_cgroup_mem`).
+    /// Bytes of dynamic shared memory (`ompx_dyn_cgroup_mem`).
     pub shared: u32,
-    /// The arguments, word by word. Of a kernel of OpenMP the first is the address of its launch
-    /// environment on the device, or 0: the device provides one where the kernel has a reduction.
+    /// Argument words. The first word of an OpenMP kernel is the device address of its launch
+    /// environment, or 0: the device then provides one if the kernel has a reduction.
     pub args: &'a [u64],
 }
 
 /// A symbol of a loaded image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Symbol {
-    /// Where it is on the device.
+    /// Device address.
     pub address: u64,
-    /// Its size in bytes.
+    /// Size in bytes.
     pub size: u64,
 }
 
-/// Why a device did not do something.
+/// Reason why a device operation failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Failure {
-    /// No memory of the size is left on it.
+    /// The device has too little free memory.
     #[error("the device has no {size} bytes left")]
     OutOfMemory {
-        /// What was asked for.
+        /// Size of the request in bytes.
         size: u64,
     },
-    /// The program did something wrong on it; what it computed is worth nothing.
+    /// The program's device code misbehaved; its results are invalid.
     #[error("{0}")]
     Fault(Box<Fault>),
-    /// The image uses something that this version cannot run there.
+    /// The image uses a feature that the device does not support.
     #[error("not supported on the device: {reason}{}", At(place))]
     Unsupported {
-        /// What, in words.
+        /// Description of the feature.
         reason: String,
-        /// `file.c:12`, when known.
+        /// Source location (`file.c:12`), if known.
         place: Option<String>,
     },
-    /// The image is damaged or not for this device.
+    /// The image is damaged or built for another device.
     #[error("the device image cannot be used: {0}")]
     Image(String),
-    /// The device does not answer, or its driver refuses: nothing more can be done with it.
+    /// The device does not respond or its driver refuses it: it can no longer be used.
     #[error("the device is lost: {0}")]
     Lost(String),
 }
 
-/// What a program did wrong on a device.
+/// An error that the program made on a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// What happened, in words: "a read of 8 bytes at ..., an address of the host".
+    /// Description: "a read of 8 bytes at ..., an address of the host".
     pub what: String,
-    /// `file.c:12` of the access, when known.
+    /// Source location of the access (`file.c:12`), if known.
     pub place: Option<String>,
-    /// Block and thread, when known.
+    /// Block and thread, if known.
     pub thread: Option<(u32, u32)>,
-    /// What to look for, when there is a guess.
+    /// Suggested remedy, if there is one.
     pub help: Option<String>,
 }
 
@@ -182,63 +185,65 @@ impl fmt::Display for At<'_> {
     }
 }
 
-/// What a device answers.
+/// Result of a device operation.
 pub type Result<T> = std::result::Result<T, Failure>;
 
-/// Where memory that the program asks for by hand lies.
+/// Placement of memory that the program allocates explicitly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Memory {
-    /// On the device alone.
+    /// On the device only.
     Device,
-    /// On the host, where the device can reach it (`llvm_omp_target_alloc_host`).
+    /// On the host, accessible to the device (`llvm_omp_target_alloc_host`).
     Host,
-    /// Where either reaches it (`llvm_omp_target_alloc_shared`).
+    /// Accessible to both and migrated between them (`llvm_omp_target_alloc_shared`).
     Shared,
 }
 
-/// Device code of the program: the units' images, linked together and with the device's runtime.
+/// Device code of a program. [`Device::load`] links the images of its translation units with each
+/// other and with the device runtime.
 #[derive(Clone, Debug)]
 pub struct Code {
-    /// Bitcode of the units, each for itself, as the compiler emitted it.
+    /// Bitcode of each unit as the compiler emitted it.
     pub units: Vec<Vec<u8>>,
-    /// The architecture that they were compiled for.
+    /// Architecture that the units were compiled for.
     pub arch: String,
-    /// The program's name, for messages.
+    /// Name of the program, for messages.
     pub name: String,
-    /// `nteams-var` of the device; 0 where nothing bounds the teams.
+    /// `nteams-var` of the device; 0 if unbounded.
     pub teams: u32,
 }
 
-/// Bytes of a buffer for what is copied back behind a kernel.
+/// Size in bytes of a staging buffer for [`Device::fetch`].
 pub const FETCHED: usize = 32 << 10;
 
-/// One accelerator.
+/// An accelerator.
 ///
-/// All of it may be called from several threads at once.
+/// Every method may be called from several threads at once.
 pub trait Device: Send + Sync + Debug {
-    /// Its name, for messages and reports.
+    /// Returns the name of the device for messages and reports.
     fn name(&self) -> String;
 
-    /// What names it and no other device of the world, if anything does.
+    /// Returns a globally unique identifier, if the device has one.
     fn uid(&self) -> Option<String> {
         None
     }
 
-    /// Which code it runs.
+    /// Returns the kind of code that it runs.
     fn target(&self) -> Target;
 
-    /// What it can hold and run.
+    /// Returns its capacity limits.
     fn limits(&self) -> Limits;
 
-    /// Allocates; the address is a multiple of `align`, a power of two, and of 16. Contents are
-    /// undefined. Size 0 gives a distinct address, too.
+    /// Allocates `size` bytes. The address is a multiple of `align`, a power of two, and of 16. The
+    /// contents are undefined. An allocation of size 0 has a distinct address, too.
+    ///
     ///
     /// # Errors
-    /// [`Failure::OutOfMemory`]; [`Failure::Unsupported`] for a kind of memory it lacks.
+    /// [`Failure::OutOfMemory`]; [`Failure::Unsupported`] if the device lacks this kind of memory.
     fn alloc(&self, size: u64, align: u64, memory: Memory) -> Result<u64>;
 
-    /// Allocates for a section of the host's memory, behind so many bytes that only keep its alignment, and
-    /// returns the address of the latter, which [`Device::free`] takes.
+    /// Allocates space for a section of host memory, after `padding` bytes that preserve its
+    /// alignment. Returns the start of the padding, which [`Device::free`] takes.
     ///
     /// # Errors
     /// As for [`Device::alloc`].
@@ -246,38 +251,38 @@ pub trait Device: Send + Sync + Debug {
         self.alloc(padding + size, align, Memory::Device)
     }
 
-    /// Gives back what [`Device::alloc`] gave, when everything queued that uses it is done.
+    /// Frees memory from [`Device::alloc`]. All queued operations that use it must be complete.
     ///
     /// # Errors
-    /// [`Failure::Fault`] when the address is none that was allocated.
+    /// [`Failure::Fault`] if the address is not that of an allocation.
     fn free(&self, address: u64, memory: Memory) -> Result<()>;
 
-    /// Copies from the host.
+    /// Copies from the host to the device.
     ///
     /// # Safety
-    /// `len` bytes can be read at `from` until the operation is done.
+    /// `len` bytes at `from` must be readable until the operation is complete.
     ///
     /// # Errors
-    /// [`Failure::Fault`] when the range on the device is not allocated, where that is known.
+    /// [`Failure::Fault`] if the device range is not allocated, as far as the device can tell.
     unsafe fn upload(&self, queue: Queue, to: u64, from: *const u8, len: usize) -> Result<()>;
 
-    /// Copies to the host.
+    /// Copies from the device to the host.
     ///
     /// # Safety
-    /// `len` bytes can be written at `to` until the operation is done.
+    /// `len` bytes at `to` must be writable until the operation is complete.
     ///
     /// # Errors
     /// As for [`Device::upload`].
     unsafe fn download(&self, queue: Queue, to: *mut u8, from: u64, len: usize) -> Result<()>;
 
-    /// Copies within the device; the ranges do not overlap.
+    /// Copies within the device. The ranges must not overlap.
     ///
     /// # Errors
     /// As for [`Device::upload`].
     fn copy(&self, queue: Queue, to: u64, from: u64, len: u64) -> Result<()>;
 
-    /// Copies from another device of the same kind; `false` when it cannot, and the caller goes
-    /// by way of the host.
+    /// Copies from another device of the same kind. Returns false if the device cannot do so; the
+    /// caller then copies through the host.
     ///
     /// # Errors
     /// As for [`Device::upload`].
@@ -292,141 +297,146 @@ pub trait Device: Send + Sync + Debug {
         Ok(false)
     }
 
-    /// Fills with a byte.
+    /// Fills a range with a byte.
     ///
     /// # Errors
     /// As for [`Device::upload`].
     fn fill(&self, queue: Queue, to: u64, value: u8, len: u64) -> Result<()>;
 
-    /// Links, lowers and loads code; what it defines stays until the device is dropped.
+    /// Links, lowers and loads code. Its symbols live until the device is dropped.
     ///
     /// # Errors
-    /// [`Failure::Image`] for a damaged image, [`Failure::Unsupported`] with the reason.
+    /// [`Failure::Image`] for a damaged image; [`Failure::Unsupported`] with the reason.
     fn load(&self, code: &Code) -> Result<Box<dyn Image>>;
 
-    /// Starts a kernel.
+    /// Launches a kernel.
     ///
     /// # Errors
-    /// With [`Queue::SYNC`] everything that can go wrong in it; otherwise the start alone, and the
-    /// rest at the next synchronisation.
+    /// With [`Queue::SYNC`] every failure of the launch and the kernel. With other queues only a
+    /// failure to launch; later ones appear at the next synchronization.
     fn launch(&self, queue: Queue, kernel: &Kernel, launch: &Launch<'_>) -> Result<()>;
 
-    /// Starts a kernel with [`Queue::SYNC`] without waiting for it: [`Device::finish`] does.
+    /// Launches a kernel on [`Queue::SYNC`] without waiting; [`Device::finish`] waits for it.
     ///
     /// # Errors
-    /// What the start alone can find.
+    /// A failure to launch.
     fn begin(&self, kernel: &Kernel, launch: &Launch<'_>) -> Result<()> {
         self.launch(Queue::SYNC, kernel, launch)
     }
 
-    /// Waits for what [`Device::begin`] and [`Device::fetch`] of this thread started.
+    /// Waits for the [`Device::begin`] and [`Device::fetch`] calls of this thread.
     ///
     /// # Errors
-    /// Everything that can go wrong in the kernel.
+    /// Every failure of the kernel.
     fn finish(&self, _kernel: &Kernel) -> Result<()> {
         Ok(())
     }
 
-    /// Lends a buffer of [`FETCHED`] bytes for [`Device::fetch`]; a device that gains nothing by it has none.
+    /// Lends a staging buffer of [`FETCHED`] bytes for [`Device::fetch`]. Returns `None` on devices
+    /// where staging has no benefit.
     fn lend(&self) -> Option<NonNull<u8>> {
         None
     }
 
-    /// Takes a buffer of [`Device::lend`] back.
+    /// Returns a buffer of [`Device::lend`] to the device.
     fn take_back(&self, _buffer: NonNull<u8>) {}
 
-    /// Copies to a buffer of [`Device::lend`] what the kernel that was begun leaves; it is there after
-    /// [`Device::finish`].
+    /// Copies from the device to a buffer of [`Device::lend`], behind the kernel that was begun.
+    /// The bytes are valid after [`Device::finish`].
     ///
     /// # Safety
-    /// `to` and `len` lie within such a buffer, which is taken back after [`Device::finish`].
+    /// `to` and `len` must lie within such a buffer, which must not be returned before
+    /// [`Device::finish`].
     ///
     /// # Errors
     /// As for [`Device::upload`].
     unsafe fn fetch(&self, to: *mut u8, from: u64, len: usize) -> Result<()> {
-        // SAFETY: the caller's contract.
+        // SAFETY: by this function's contract, `len` bytes at `to` lie within a lent buffer.
         unsafe { self.download(Queue::SYNC, to, from, len) }
     }
 
-    /// A queue of its own; an idle one may be given again.
+    /// Creates a queue, or reuses an idle one.
     ///
     /// # Errors
     /// [`Failure::Lost`].
     fn queue(&self) -> Result<Queue>;
 
-    /// Takes a queue back, when everything in it is done.
+    /// Releases a queue. All of its operations must be complete.
     fn release(&self, queue: Queue);
 
-    /// Waits until everything in a queue is done; [`Queue::SYNC`] means all queues.
+    /// Waits until all operations of a queue are complete; [`Queue::SYNC`] stands for all queues.
     ///
     /// # Errors
-    /// What went wrong in it.
+    /// Failures of the queue's operations.
     fn synchronise(&self, queue: Queue) -> Result<()>;
 
-    /// Whether everything in a queue is done.
+    /// Returns true if all operations of a queue are complete.
     ///
     /// # Errors
-    /// What went wrong in it.
+    /// Failures of the queue's operations.
     fn idle(&self, queue: Queue) -> Result<bool>;
 
-    /// Marks the present end of a queue.
+    /// Records an event at the current end of a queue.
     ///
     /// # Errors
     /// [`Failure::Lost`].
     fn record(&self, queue: Queue) -> Result<Event>;
 
-    /// Has what follows in a queue wait for an event, which may be another queue's of this device.
+    /// Makes later operations of a queue wait for an event, which may belong to another queue of
+    /// this device.
     ///
     /// # Errors
     /// [`Failure::Lost`].
     fn wait(&self, queue: Queue, event: Event) -> Result<()>;
 
-    /// Tells that host memory will be copied from and to often, so that it may be pinned. A hint.
+    /// Hints that a range of host memory will be copied often, so that the device may pin it.
     fn pin(&self, _start: *mut u8, _len: usize) {}
 
-    /// Takes a hint of [`Device::pin`] back.
+    /// Withdraws the hint of [`Device::pin`].
     fn unpin(&self, _start: *mut u8) {}
 
-    /// How many blocks and threads a launch has, given what the program asked for (0: open) and
-    /// the number of iterations (0: unknown).
+    /// Returns the number of blocks and threads of a launch, from the program's request (0: none)
+    /// and the trip count (0: unknown).
     fn shape(&self, kernel: &Kernel, teams: u32, threads: u32, trip: u64) -> (u32, u32) {
         usual_shape(&self.limits(), kernel, teams, threads, trip)
     }
 
-    /// True if its kernels can use all of the host's memory by its addresses (`unified_shared_memory`).
+    /// Returns true if kernels can access all host memory by host addresses
+    /// (`unified_shared_memory`).
     fn reaches_host(&self) -> bool {
         false
     }
 
-    /// Returns the foreign runtime's objects for a queue, for `interop` constructs; `None` for a device without one.
+    /// Returns the foreign runtime's objects for a queue, for `interop` constructs. Returns `None`
+    /// if the device has no foreign runtime.
     fn foreign(&self, _queue: Queue) -> Option<Foreign> {
         None
     }
 
-    /// Whether memory on it outlives a kernel that fails.
+    /// Returns true if device memory keeps its contents when a kernel fails.
     fn survives(&self) -> bool {
         false
     }
 
-    /// Whether an address is one of this device's, allocated or not; for diagnoses.
+    /// Returns true if the address belongs to this device, allocated or not. Used for diagnostics.
     fn owns(&self, address: u64) -> bool;
 }
 
-/// Code on a device.
+/// Code that is loaded on a device.
 pub trait Image: Send + Sync + Debug {
-    /// A variable, or a function whose address can be taken there.
+    /// Returns a variable, or a function whose address the device code can take.
     fn symbol(&self, name: &str) -> Option<Symbol>;
 
-    /// A kernel. Looked up once per region, then kept by the caller.
+    /// Looks a kernel up. Callers keep the result.
     fn kernel(&self, name: &str) -> Option<Kernel>;
 
-    /// Returns why a kernel of the image has no code, where that is known before it starts.
+    /// Returns why a kernel of the image has no code, if that is known before it is launched.
     fn refusal(&self, _name: &str) -> Option<Failure> {
         None
     }
 }
 
-/// The shape of a launch for a device that knows nothing better.
+/// Returns the default launch shape, from the limits of the device and the bounds of the kernel.
 pub fn usual_shape(
     limits: &Limits,
     kernel: &Kernel,
@@ -456,7 +466,7 @@ pub fn usual_shape(
     let threads = bound(asked.saturating_add(extra), kernel.threads).min(limits.threads_per_block);
     let per_block = match kernel.mode {
         Mode::Spmd => u64::from(threads),
-        // An iteration of `distribute` is a block's.
+        // One block executes each iteration of `distribute`.
         _ => 1,
     };
     let blocks = match (teams, trip) {

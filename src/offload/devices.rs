@@ -1,8 +1,8 @@
-//! The devices of this process, and what the host keeps for each: its table and loaded programs.
+//! The devices of this process, each with its mapping table and loaded programs.
 //!
-//! Devices are looked for when the program first asks or uses one: a program without `target` pays
-//! nothing. A device that fails is out from then on: what is mapped there comes back to the host, and
-//! regions run there.
+//! Devices are discovered when the program first queries or uses one, so programs without `target`
+//! pay nothing. A device that fails is disabled for the rest of the run: its mapped data is copied
+//! back, and its regions run on the host.
 
 use super::device::{Device, Failure, Image, Kernel, Queue, Result};
 use super::map::table::{Life, Range, Table};
@@ -16,38 +16,39 @@ use std::ffi::CString;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// Which devices a process has.
+/// Selects the devices of the process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Choice {
-    /// The hardware's.
+    /// The GPUs of the machine.
     #[default]
     Hardware,
-    /// So many emulated ones.
+    /// The given number of emulated devices.
     Emulated(u32),
-    /// None.
+    /// No device.
     None,
 }
 
-/// Ends the name of a pointer that stands for a variable where devices have none of their own.
+/// Suffix of a reference pointer: a device variable that points to a variable of the program
+/// (`declare target link`, or any under `unified_shared_memory`).
 const REFERENCE: &str = "_decl_tgt_ref_ptr";
 
-/// What a program is on one device.
+/// A program loaded on one device.
 #[derive(Debug)]
 pub struct Loaded {
     image: Box<dyn Image>,
     kernels: Mutex<HashMap<usize, Kernel>>,
 }
 
-/// A device with what is kept for it.
+/// A device with its mapping table and loaded programs.
 #[derive(Debug)]
 pub struct State {
-    /// Its number.
+    /// Device number.
     pub number: i32,
     /// The device.
     pub device: Arc<dyn Device>,
-    /// What `omp_get_uid_from_device` says.
+    /// Result of `omp_get_uid_from_device`.
     uid: CString,
-    /// What is mapped.
+    /// Mapped ranges.
     pub table: Mutex<Table>,
     programs: RwLock<HashMap<u64, std::result::Result<Arc<Loaded>, Failure>>>,
     out: AtomicBool,
@@ -56,8 +57,8 @@ pub struct State {
 static CHOICE: Mutex<Choice> = Mutex::new(Choice::Hardware);
 static DEVICES: OnceLock<Vec<State>> = OnceLock::new();
 
-/// Says which devices there are, and has the runtime ask here for their number. Once the program has
-/// asked for devices it is too late.
+/// Selects the devices and registers the device hooks of the runtime. Has no effect on the devices
+/// once they are discovered.
 pub fn choose(choice: Choice) {
     *CHOICE.lock() = choice;
     hooks::set_devices(&hooks::Devices {
@@ -66,7 +67,7 @@ pub fn choose(choice: Choice) {
     });
 }
 
-/// What a text such as `emulated`, `emulated:2` or `host` means.
+/// Parses a device selection such as `emulated`, `emulated:2` or `host`.
 pub fn parse(text: &str) -> Option<Choice> {
     let text = text.trim().to_ascii_lowercase();
     match text.as_str() {
@@ -78,7 +79,7 @@ pub fn parse(text: &str) -> Option<Choice> {
     (1..=64).contains(&count).then_some(Choice::Emulated(count))
 }
 
-/// All devices.
+/// Returns all devices and discovers them at the first call.
 pub fn all() -> &'static [State] {
     DEVICES.get_or_init(|| {
         let mut list: Vec<Arc<dyn Device>> = Vec::new();
@@ -104,7 +105,8 @@ pub fn all() -> &'static [State] {
     })
 }
 
-/// How many devices programs can use: none, when one of them requires what devices lack.
+/// Returns the number of devices that programs can use: 0 if a program requires a feature that a
+/// device lacks.
 pub fn count() -> usize {
     if program::required() & requires::REVERSE_OFFLOAD != 0 {
         return 0;
@@ -116,8 +118,8 @@ pub fn count() -> usize {
     all.len()
 }
 
-/// The device of a number; `None` for the host, for numbers that are no device's, and for devices
-/// that are out.
+/// Returns a device by its number. Returns `None` for the host, for invalid numbers, and for
+/// disabled devices.
 pub fn get(number: i32) -> Option<&'static State> {
     if count() == 0 {
         return None;
@@ -126,7 +128,7 @@ pub fn get(number: i32) -> Option<&'static State> {
     (!state.is_out()).then_some(state)
 }
 
-/// Forgets a program that goes.
+/// Unloads a program and removes its variables from the mapping tables.
 pub(super) fn forget(program: &Program) {
     for state in DEVICES.get().into_iter().flatten() {
         state.programs.write().remove(&program.id);
@@ -145,7 +147,7 @@ impl State {
         let uid = uid.unwrap_or_else(|| format!("{number}: {}", device.name()));
         State {
             number,
-            // Without a name where that has a zero in it.
+            // An identifier with an interior zero byte is replaced by an empty one.
             uid: CString::new(uid).unwrap_or_default(),
             device,
             table: Mutex::default(),
@@ -154,19 +156,19 @@ impl State {
         }
     }
 
-    /// Whether it has failed.
+    /// Returns true if the device has failed.
     pub fn is_out(&self) -> bool {
         self.out.load(Ordering::Acquire)
     }
 
-    /// Takes it out: what is mapped comes back as far as the device still gives it.
+    /// Disables the device and copies mapped data back, as far as it can still be read.
     pub fn take_out(&self) {
         if self.out.swap(true, Ordering::AcqRel) {
             return;
         }
         let table = self.table.lock();
         for (start, range) in table.iter() {
-            // SAFETY: the program mapped this memory and has not unmapped it.
+            // SAFETY: the program mapped this host memory and has not unmapped it, so it is live.
             let copied = unsafe {
                 self.device
                     .download(Queue::SYNC, start as *mut u8, range.device, range.size)
@@ -175,16 +177,16 @@ impl State {
                 return;
             }
             for a in &range.attached {
-                // SAFETY: a pointer in that memory.
+                // SAFETY: attached slots lie in the mapped range, which is live host memory.
                 unsafe { *(a.slot as *mut u64) = a.host };
             }
         }
     }
 
-    /// Makes sure that all programs are loaded, so that their variables are known.
+    /// Loads all programs, which makes their variables known.
     ///
     /// # Errors
-    /// Why one of them cannot be.
+    /// The failure of the first program that cannot be loaded.
     pub fn load_all(&self) -> Result<()> {
         for program in program::all() {
             self.load(&program)?;
@@ -192,10 +194,10 @@ impl State {
         Ok(())
     }
 
-    /// A program on this device, loaded when it is first needed.
+    /// Returns a program loaded on this device. The first call loads it.
     ///
     /// # Errors
-    /// Why it cannot be; the same each time.
+    /// The reason why it cannot be loaded; later calls return the same.
     pub fn load(&self, program: &Program) -> Result<Arc<Loaded>> {
         if let Some(known) = self.programs.read().get(&program.id) {
             return known.clone();
@@ -221,7 +223,8 @@ impl State {
             .filter(|i| i.triple == target.triple)
             .collect();
         let same = |arch: &str| fits.iter().filter(|i| i.arch == arch).count();
-        // That of the device, else one that has an image of every unit, else the last one.
+        // Prefers the device's own architecture, then the one with images of the most units, then
+        // the latest.
         let arch = match same(&target.arch) {
             0 => fits
                 .iter()
@@ -251,17 +254,17 @@ impl State {
             let mut address = symbol.address;
             let leads_to_host = entry.link || entry.name.ends_with(REFERENCE);
             if leads_to_host && program::is_unified() {
-                // The device's pointer to a variable of the host leads to it as the host's own does.
-                // SAFETY: a pointer of the program, which is never unmapped.
+                // The device's reference pointer receives the value of the host's pointer. SAFETY:
+                // the entry is a pointer variable of the program, which is never unmapped.
                 unsafe {
                     self.device
                         .upload(Queue::SYNC, address, entry.address as *const u8, 8)?;
                 }
             }
             if entry.indirect {
-                // The device has a variable with the function's address there.
+                // The entry is a variable on the device that holds the function's address.
                 let mut bytes = [0; 8];
-                // SAFETY: eight bytes that live until the call returns.
+                // SAFETY: `bytes` has eight bytes, and the copy is synchronous.
                 unsafe {
                     self.device
                         .download(Queue::SYNC, bytes.as_mut_ptr(), address, 8)?;
@@ -290,10 +293,10 @@ impl State {
 }
 
 impl Loaded {
-    /// The kernel of an entry of the program.
+    /// Returns the kernel of an offload entry.
     ///
     /// # Errors
-    /// When the image does not have it.
+    /// [`Failure::Image`] if the image lacks it, or the reason why it was refused.
     pub fn kernel(&self, program: &Program, entry: usize) -> Result<Kernel> {
         let mut kernels = self.kernels.lock();
         if let Some(kernel) = kernels.get(&entry) {
@@ -312,7 +315,7 @@ impl Loaded {
     }
 }
 
-/// The number in `sm_90`.
+/// Returns the number in an architecture such as `sm_90`.
 fn version(arch: &str) -> u32 {
     let digits: String = arch.chars().filter(char::is_ascii_digit).collect();
     digits.parse().unwrap_or(0)

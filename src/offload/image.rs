@@ -1,19 +1,19 @@
-//! Device images in a program: what compilers leave in the section `.llvm.offloading`.
+//! Reads device images from the section `.llvm.offloading`.
 //!
-//! The format (LLVM's `OffloadBinary`, version 1; several may follow each other, each padded to
-//! eight bytes): `{u32 magic, u32 version, u64 size, u64 entry, u64 entry_size}`; the entry
-//! `{u16 image kind, u16 offload kind, u32 flags, u64 strings, u64 count, u64 image, u64
-//! image_size}`; strings are pairs of offsets of zero-terminated texts. What not: what is in an
-//! image; a damaged one is found when it is linked.
+//! The format is LLVM's `OffloadBinary`, version 1; a section holds several, each padded to eight
+//! bytes: `{u32 magic, u32 version, u64 size, u64 entry, u64 entry_size}`, with the entry `{u16
+//! image kind, u16 offload kind, u32 flags, u64 strings, u64 count, u64 image, u64 image_size}`.
+//! Strings are pairs of offsets of zero-terminated strings. The contents of an image are not
+//! checked here: the linker finds damaged ones.
 
-/// One image.
+/// A device image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Image {
-    /// What it was compiled for (`nvptx64-nvidia-cuda`).
+    /// Target triple (`nvptx64-nvidia-cuda`).
     pub triple: String,
-    /// The architecture (`sm_90`).
+    /// Architecture (`sm_90`).
     pub arch: String,
-    /// Its bitcode.
+    /// Bitcode.
     pub bytes: Vec<u8>,
 }
 
@@ -23,10 +23,10 @@ const BITCODE: u16 = 2;
 /// Offload kind: OpenMP.
 const OPENMP: u16 = 1;
 
-/// Reads a piece of the section.
+/// Reads the OpenMP bitcode images of a section.
 ///
 /// # Errors
-/// What is wrong with it, in words.
+/// A description of the damage.
 pub fn read(mut bytes: &[u8]) -> Result<Vec<Image>, String> {
     let mut images = Vec::new();
     while bytes.iter().any(|&b| b != 0) {
@@ -71,7 +71,7 @@ fn one(bytes: &[u8]) -> Result<Option<Image>, String> {
             _ => {}
         }
     }
-    // Machine code is for runtimes that take it as it is.
+    // Machine code images are skipped.
     Ok((kind == u64::from(BITCODE)).then_some(found))
 }
 
@@ -136,11 +136,11 @@ mod tests {
         for at in 0..good.len() {
             let mut bad = good.clone();
             bad[at] ^= 0xff;
-            // Nothing but an answer is asked for.
+            // Reading must not panic; the result does not matter.
             let _ = read(&bad);
             let _ = read(&good[..at]);
         }
-        // Every number at its ends.
+        // Extreme values of every number.
         for at in [8, 16, 24, 40, 48, 56, 64, 72, 80, 88, 96] {
             for n in [
                 0,

@@ -1,12 +1,13 @@
 //! `interop` constructs: objects of a foreign runtime for a device. OpenMP 5.2, section 14.1.
 //!
-//! An object names a device and a queue of it. On NVIDIA's GPUs the foreign runtime is CUDA and the queue a
-//! `CUstream`; a device without such a runtime gives `omp_interop_none`, as the specification has it. Constructs
-//! wait for their dependences; `use` and `destroy` wait for what the program put into the queue, so that tasks
-//! behind them may rely on it.
+//! An object refers to a device and one of its queues. On NVIDIA GPUs the foreign runtime is CUDA
+//! and the queue a `CUstream`; a device without a foreign runtime gives `omp_interop_none`, as the
+//! specification requires. Constructs wait for their dependences. `use` and `destroy` wait for the
+//! program's work in the queue, so that later tasks may rely on it.
 //!
-//! Queries of objects are `kmpc::interop`'s. The preference of `prefer_type` is not passed by compilers, and
-//! each object has a queue, for compilers tell a construct with `target` and `targetsync` by the first alone.
+//! `kmpc::interop` answers queries of objects. Compilers do not pass the preference of
+//! `prefer_type`. Every object has a queue, because compilers mark a construct with `target` and
+//! `targetsync` as `target` only.
 
 use super::device::Queue;
 use super::devices::State;
@@ -17,7 +18,7 @@ use crate::kmpc::task;
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 
-/// The object of an `omp_interop_t`: first the part that queries read.
+/// The object behind an `omp_interop_t`; queries read its first field.
 #[repr(C)]
 #[derive(Debug)]
 struct Object {
@@ -29,7 +30,7 @@ struct Object {
 /// Waits for the dependences of a construct.
 unsafe fn await_all(ident: *const Ident, thread: i32, count: i32, list: *mut c_void) {
     if count > 0 {
-        // SAFETY: the compiler's list of that length.
+        // SAFETY: the compiler passes a list of `count` dependences.
         unsafe { task::depend::taskwait(ident, thread, count, list.cast(), 0, null(), 0) };
     }
 }
@@ -62,7 +63,7 @@ pub unsafe extern "C-unwind" fn init(
             }
         }
     });
-    // SAFETY: the compiler's list, and the program's variable.
+    // SAFETY: the compiler passes a list of `count` dependences and the address of a variable.
     unsafe {
         await_all(ident, thread, count, list);
         *object.cast::<*mut Object>() = made.map_or(null_mut(), Box::into_raw);
@@ -79,7 +80,8 @@ pub unsafe extern "C-unwind" fn usage(
     list: *mut c_void,
     _nowait: i32,
 ) {
-    // SAFETY: the compiler's list, and the program's variable, which holds what `init` left.
+    // SAFETY: the compiler passes a list of `count` dependences; the variable holds the result of
+    // `init`.
     unsafe {
         await_all(ident, thread, count, list);
         if let Some(object) = (*object.cast::<*mut Object>()).as_ref() {
@@ -98,7 +100,8 @@ pub unsafe extern "C-unwind" fn destroy(
     list: *mut c_void,
     nowait: i32,
 ) {
-    // SAFETY: the caller's contract; the object is the program's own, and its variable is emptied.
+    // SAFETY: the compiler passes the same arguments as to `usage`. The object came from
+    // `Box::into_raw` and is freed once, since its variable is set to null.
     unsafe {
         usage(ident, thread, object, device, count, list, nowait);
         let slot = object.cast::<*mut Object>();
@@ -111,7 +114,7 @@ pub unsafe extern "C-unwind" fn destroy(
 }
 
 impl Object {
-    /// Waits for its queue; a failure of the program's own work there ends the program.
+    /// Waits for its queue. A failure of the program's work in it ends the program.
     fn settle(&self) {
         if let Err(failure) = self.state.device.synchronise(self.queue) {
             region::end_with(&failure, "interop construct");

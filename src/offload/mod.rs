@@ -1,14 +1,14 @@
-//! Offload: `target` regions on devices.
+//! Offload: runs `target` regions on devices.
 //!
-//! [`device`] is what the host side asks of a device; everything else is written against it.
-//! [`program`] holds what a program brings along (images, the table of what is on both sides),
-//! [`devices`] the devices of the process, [`map`] what is mapped on each; [`region`] and [`api`] are
-//! the entries that programs call, listed in [`table`]. [`emulated`] is a device without hardware,
-//! [`cuda`] NVIDIA's GPUs, for which [`nvptx`] makes code. [`outlined`] runs parallel loops of programs that say
-//! nothing of devices.
+//! [`device`] defines the interface of an accelerator; everything else is written against it.
+//! [`program`] holds the device images and offload entries of a program, [`devices`] the devices of
+//! the process, and [`map`] the data environment of each device. [`region`] and [`api`] implement
+//! the entries that programs call, which [`table`] lists. [`emulated`] is a device without
+//! hardware, [`cuda`] drives NVIDIA GPUs, and [`nvptx`] lowers code for them. [`outlined`] offloads
+//! parallel loops of programs without `target` constructs.
 //!
-//! This layer lies between the runtime and the tiers: it uses `kmpc`, `memory` and `llvm`, and knows
-//! no tier.
+//! This layer lies between the runtime and the tiers: it uses `kmpc`, `memory` and `llvm`, and
+//! depends on no tier.
 
 #![expect(
     clippy::missing_safety_doc,

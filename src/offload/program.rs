@@ -1,7 +1,7 @@
-//! What a program brings along for devices: images, and the table of what is on both sides.
+//! The device part of a program: images and offload entries.
 //!
-//! The host's side of a region is found by the address of its entry; on a device by its name. A
-//! program is registered when its data is placed in memory and forgotten when it goes.
+//! A region is found by the address of its entry on the host and by its name on a device. A program
+//! is registered when its data is placed in memory and unregistered when it is dropped.
 
 use super::image::{self, Image};
 use crate::support::error::Error;
@@ -11,7 +11,7 @@ use std::ffi::{CStr, c_char};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// One row of the section `llvm_offload_entries`.
+/// A row of the section `llvm_offload_entries`.
 #[repr(C)]
 struct RawEntry {
     reserved: u64,
@@ -25,7 +25,7 @@ struct RawEntry {
     aux: *const u8,
 }
 
-/// Bits of an entry's flags.
+/// Flags and kinds of an entry.
 mod flag {
     pub const LINK: u32 = 1;
     pub const INDIRECT: u32 = 8;
@@ -33,7 +33,7 @@ mod flag {
     pub const OPENMP: u16 = 1;
 }
 
-/// Bits of `requires`.
+/// Bits of the `requires` directive.
 pub mod requires {
     /// `reverse_offload`.
     pub const REVERSE_OFFLOAD: u64 = 2;
@@ -41,63 +41,63 @@ pub mod requires {
     pub const UNIFIED_SHARED_MEMORY: u64 = 8;
 }
 
-/// What is on both sides.
+/// An offload entry: a kernel, variable or function that exists on the host and on devices.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Where it is on the host.
+    /// Host address.
     pub address: usize,
-    /// What it is called on devices.
+    /// Symbol name on devices.
     pub name: String,
-    /// Its size; 0 for a kernel.
+    /// Size in bytes; 0 for a kernel.
     pub size: u64,
-    /// Whether the device has only a pointer to it (`declare target link`).
+    /// True if the device has only a pointer to it (`declare target link`).
     pub link: bool,
-    /// Whether it is a function that is called through pointers.
+    /// True for a function that is called through pointers.
     pub indirect: bool,
 }
 
-/// A program's part for devices.
+/// The device part of a program.
 #[derive(Debug)]
 pub struct Program {
-    /// Tells programs apart.
+    /// Unique number of the program.
     pub id: u64,
-    /// Its name, for messages.
+    /// Name for messages.
     pub name: String,
-    /// Its images, of all architectures.
+    /// Device images of all architectures.
     pub images: Vec<Image>,
-    /// Its table.
+    /// Offload entries.
     pub entries: Vec<Entry>,
-    /// What it requires of devices.
+    /// Device features that it requires; see [`requires`].
     pub requires: u64,
-    /// Where its kernels are in the source; read when a message needs it.
+    /// Source locations of kernels, read when a message first needs them.
     places: OnceLock<HashMap<String, String>>,
 }
 
 static REQUIRED: AtomicU64 = AtomicU64::new(0);
 static PROGRAMS: RwLock<Vec<Arc<Program>>> = RwLock::new(Vec::new());
-/// By the address on the host: the program and the entry's number.
+/// Maps an entry's host address to its program and index.
 type Regions = HashMap<usize, (Arc<Program>, usize)>;
 
 static REGIONS: RwLock<Option<Regions>> = RwLock::new(None);
 
-/// A piece of a section in memory.
+/// Part of a section in memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Piece {
-    /// Its address.
+    /// Address.
     pub start: usize,
-    /// Its size.
+    /// Size in bytes.
     pub size: usize,
 }
 
-/// Keeps a program registered.
+/// Keeps a program registered until it is dropped.
 #[derive(Debug)]
 pub struct Registration(Arc<Program>);
 
-/// Registers what a program brings along; `None` when that is nothing.
+/// Registers the device part of a program. Returns `None` if the program has none.
 ///
 /// # Safety
-/// The pieces are live memory for as long as the registration, and hold what compilers put into the
-/// section `llvm_offload_entries`; `images` is the contents of `.llvm.offloading`.
+/// The pieces must be live memory for as long as the registration, with the contents that compilers
+/// put into the section `llvm_offload_entries`. `images` are the contents of `.llvm.offloading`.
 ///
 /// # Errors
 /// [`Error::Input`] for a damaged image.
@@ -128,7 +128,8 @@ pub unsafe fn register(
     for piece in entries {
         let count = piece.size / size_of::<RawEntry>();
         for n in 0..count {
-            // SAFETY: the caller's contract; rows follow each other.
+            // SAFETY: by this function's contract, the piece is an array of rows; `n` is below its
+            // length.
             let row = unsafe { &*(piece.start as *const RawEntry).add(n) };
             if row.kind != flag::OPENMP {
                 continue;
@@ -142,7 +143,7 @@ pub unsafe fn register(
             }
             program.entries.push(Entry {
                 address: row.address as usize,
-                // SAFETY: a constant text of the program.
+                // SAFETY: a non-null name points to a zero-terminated constant of the program.
                 name: unsafe { CStr::from_ptr(row.name) }
                     .to_string_lossy()
                     .into_owned(),
@@ -173,18 +174,18 @@ impl Drop for Registration {
     }
 }
 
-/// What programs have required of devices.
+/// Returns the device features that the programs require.
 pub fn required() -> u64 {
     REQUIRED.load(Ordering::Relaxed)
 }
 
-/// True if a program requires that devices reach all of the host's memory.
+/// Returns true if a program requires that devices access all host memory.
 pub fn is_unified() -> bool {
     required() & requires::UNIFIED_SHARED_MEMORY != 0
 }
 
-/// Returns the place of a region in the source, by the address of its entry on the host: as debug information of
-/// the device image tells, else as far as the name tells.
+/// Returns the source location of a region, by the host address of its entry. Uses the debug
+/// information of the device image, or else the line that the entry's name contains.
 pub fn place(address: usize) -> Option<String> {
     let (program, entry) = find(address)?;
     let name = &program.entries[entry].name;
@@ -201,12 +202,12 @@ pub fn place(address: usize) -> Option<String> {
     })
 }
 
-/// All programs.
+/// Returns all registered programs.
 pub fn all() -> Vec<Arc<Program>> {
     PROGRAMS.read().clone()
 }
 
-/// The program of an entry on the host, and the entry's number.
+/// Returns the program and the index of the entry with the given host address.
 pub fn find(address: usize) -> Option<(Arc<Program>, usize)> {
     REGIONS.read().as_ref()?.get(&address).cloned()
 }

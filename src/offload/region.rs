@@ -1,8 +1,8 @@
 //! The entries that compilers emit for `target` constructs. OpenMP 5.2, chapter 13.
 //!
-//! A region's entry says by its result whether the compiler's version for the host is to run: that
-//! is how everything falls back. A fault of the program on a device ends the program, with a report;
-//! so does a failure where the user wants offloading or nothing.
+//! The result of a region's entry tells the program whether to run its host version, so a region
+//! that cannot run on a device falls back to the host. A fault of the program on a device ends the
+//! program with a report. So does every failure if `OMP_TARGET_OFFLOAD` is `mandatory`.
 
 use super::device::{Device, Failure, Kernel, Launch, Memory, Queue};
 use super::devices::{self, State};
@@ -19,7 +19,7 @@ use std::ffi::c_void;
 use std::fmt;
 use std::time::Instant;
 
-/// What compilers say of a launch, version 3.
+/// The launch arguments of a region (`KernelArgsTy`), version 3.
 #[repr(C)]
 #[derive(Debug)]
 pub struct KernelArguments {
@@ -38,23 +38,23 @@ pub struct KernelArguments {
     shared: u32,
 }
 
-/// The region does not run on a device.
+/// Result of `__tgt_target_kernel`: the region did not run on a device.
 const ON_HOST: i32 = -1;
-/// It has run.
+/// Result of `__tgt_target_kernel`: the region has run.
 const DONE: i32 = 0;
 
-/// Where a construct is, for messages.
+/// Source location of a construct, for messages.
 #[derive(Clone, Copy, Debug)]
 pub struct Site {
     ident: *const Ident,
     what: &'static str,
-    /// The address of a region's entry on the host, which tells more than nothing where the compiler (flang) says
-    /// no place; 0 for other constructs.
+    /// Host address of the region's entry, which gives a location if `ident` has none (flang); 0
+    /// for other constructs.
     region: usize,
 }
 
 impl Site {
-    /// A construct.
+    /// Describes a construct other than a region.
     pub fn new(ident: *const Ident, what: &'static str) -> Site {
         Site {
             ident,
@@ -64,7 +64,7 @@ impl Site {
     }
 
     fn place(&self) -> String {
-        // SAFETY: the compiler's constant, or null.
+        // SAFETY: compilers pass a constant ident, or null.
         let place = unsafe { ident::describe(self.ident) };
         place
             .or_else(|| program::place(self.region))
@@ -72,12 +72,12 @@ impl Site {
     }
 }
 
-/// Why a construct does not go to a device.
+/// Reason why a construct does not run on a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Elsewhere {
     /// The program asks for the host: `device(omp_get_initial_device())`.
     Asked,
-    /// In words.
+    /// Any other reason, in words.
     Because(String),
 }
 
@@ -96,19 +96,19 @@ impl From<String> for Elsewhere {
     }
 }
 
-/// Returns the device of a number, -1 being the default one.
+/// Returns the device with the given number; -1 stands for the default device.
 ///
 /// # Errors
-/// Why the construct is the host's.
+/// The reason why the construct runs on the host.
 pub fn device_for(number: i64) -> std::result::Result<&'static State, Elsewhere> {
-    // SAFETY: takes nothing.
+    // SAFETY: the routine takes no arguments and reads a setting.
     let policy = unsafe { api::get_target_offload() };
     if policy == TargetOffload::Disabled as i32 {
         return Err("OMP_TARGET_OFFLOAD is `disabled`".to_owned().into());
     }
-    // The clause's number, or none: that of the control variable.
+    // -1 means that the construct has no `device` clause.
     let number = match number {
-        // SAFETY: as above.
+        // SAFETY: the routine takes no arguments and reads a setting.
         -1 => unsafe { api::get_default_device() },
         n => i32::try_from(n).unwrap_or(i32::MAX),
     };
@@ -128,7 +128,7 @@ pub fn device_for(number: i64) -> std::result::Result<&'static State, Elsewhere>
     }
 }
 
-/// In words.
+/// Names the requirement that no device fulfills.
 fn lacking(required: u64) -> &'static str {
     use super::program::requires;
     if required & requires::UNIFIED_SHARED_MEMORY != 0 {
@@ -139,24 +139,24 @@ fn lacking(required: u64) -> &'static str {
 }
 
 fn mandatory() -> bool {
-    // SAFETY: takes nothing.
+    // SAFETY: the routine takes no arguments and reads a setting.
     (unsafe { api::get_target_offload() }) == TargetOffload::Mandatory as i32
 }
 
-/// Ends the program: what it did on a device, or what the device did to it, is told.
+/// Reports an error on a device and ends the program.
 fn end(site: Site, what: &str) -> ! {
-    // SAFETY: flushes every stream, so that what was printed before stands before.
+    // SAFETY: null flushes every stream, so earlier output of the program precedes the report.
     unsafe { libc::fflush(std::ptr::null_mut()) };
     eprintln!("ompvm: {what}\n  in the {} at {}", site.what, site.place());
     crate::memory::signals::raise_trap(crate::support::error::TrapKind::Device, std::ptr::null())
 }
 
-/// Ends the program by a failure of its own work on a device.
+/// Ends the program with a failure of its own work on a device.
 pub fn end_with(failure: &Failure, what: &'static str) -> ! {
     end(Site::new(std::ptr::null(), what), &failure.to_string())
 }
 
-/// What a failure means: it ends the program, or the reason why the host takes over.
+/// Handles a failure: ends the program, or returns the reason for running on the host.
 fn failed(site: Site, state: Option<&State>, failure: &Failure) -> Elsewhere {
     let device = state.map_or_else(|| "a device".to_owned(), |s| s.device.name());
     if let Failure::Fault(_) = failure {
@@ -172,7 +172,7 @@ fn failed(site: Site, state: Option<&State>, failure: &Failure) -> Elsewhere {
     if let Failure::Image(_) = failure {
         tell_once(&failure.to_string());
     }
-    // What one program's code cannot do there says nothing about what others can.
+    // Other failures concern one program's code only, so the device stays enabled.
     if matches!(failure, Failure::OutOfMemory { .. } | Failure::Lost(_))
         && let Some(state) = state
     {
@@ -181,7 +181,7 @@ fn failed(site: Site, state: Option<&State>, failure: &Failure) -> Elsewhere {
     failure.to_string().into()
 }
 
-/// A file that is damaged, which nobody would look for in a report: said the first time.
+/// Reports a damaged image once. Users would not look for it in the offload report.
 fn tell_once(what: &str) {
     static TOLD: Mutex<Vec<String>> = Mutex::new(Vec::new());
     let mut told = TOLD.lock();
@@ -191,7 +191,7 @@ fn tell_once(what: &str) {
     }
 }
 
-/// Notes that a construct runs on the host, or ends the program where the user wants none there.
+/// Records that a construct runs on the host, or ends the program if offloading is mandatory.
 fn on_host(site: Site, why: &Elsewhere) {
     if mandatory() && *why != Elsewhere::Asked {
         end(
@@ -244,7 +244,7 @@ pub unsafe extern "C-unwind" fn kernel(
             return ON_HOST;
         }
     };
-    // SAFETY: as compilers make them.
+    // SAFETY: the ABI passes a `KernelArguments` that is live during the call.
     let arguments = unsafe { &*arguments.cast::<KernelArguments>() };
     let Some((program, entry)) = program::find(region as usize) else {
         on_host(
@@ -263,7 +263,7 @@ pub unsafe extern "C-unwind" fn kernel(
             return ON_HOST;
         }
     };
-    // 0 is open; a region without teams has -1 of them.
+    // 0 means unspecified. A region without `teams` passes -1, which means one team.
     let first = |a: u32, b: i32| match if a == 0 { b } else { a as i32 } {
         n if n < 0 => 1,
         n => n as u32,
@@ -273,7 +273,7 @@ pub unsafe extern "C-unwind" fn kernel(
         first(arguments.threads[0], threads),
     );
     let shape = bounded(&*state.device, shape);
-    // SAFETY: as compilers make them.
+    // SAFETY: the arrays of `arguments` are those that the compiler passed.
     match unsafe { run(site, state, &kernel, arguments, shape) } {
         Ok(()) => DONE,
         Err(failure) => {
@@ -284,7 +284,7 @@ pub unsafe extern "C-unwind" fn kernel(
     }
 }
 
-/// Bounds what the program leaves open by `OMP_NUM_TEAMS` and `OMP_TEAMS_THREAD_LIMIT`.
+/// Applies `OMP_NUM_TEAMS` and `OMP_TEAMS_THREAD_LIMIT` to what the program leaves unspecified.
 fn bounded(device: &dyn Device, (teams, threads): (u32, u32)) -> (u32, u32) {
     let settings = settings();
     let limit = match settings.teams_thread_limit {
@@ -295,7 +295,9 @@ fn bounded(device: &dyn Device, (teams, threads): (u32, u32)) -> (u32, u32) {
     (given(teams, settings.num_teams), given(threads, limit))
 }
 
-/// Maps, launches, unmaps.
+/// Maps the data of a region, launches its kernel, and unmaps the data.
+///
+/// # Safety `arguments` must hold the arrays of the compiler, whose items must be live host memory.
 unsafe fn run(
     site: Site,
     state: &State,
@@ -313,7 +315,7 @@ unsafe fn run(
         mappers: arguments.mappers,
     };
     let device = &*state.device;
-    // SAFETY: the compiler's arrays.
+    // SAFETY: by this function's contract, the arrays have `count` elements.
     let items = unsafe { plan::items(&arrays) };
     let mut traffic = Traffic::default();
     let mut words = Vec::with_capacity(arrays.count + 1);
@@ -322,7 +324,7 @@ unsafe fn run(
     {
         let mut table = state.table.lock();
         let mut data = Data::new(device, &mut table, Queue::SYNC);
-        // SAFETY: what the program maps.
+        // SAFETY: by this function's contract, the items are live host memory.
         let entered = unsafe {
             data.enter(&items, arrays.bases)
                 .and_then(|()| kernel_words(&arrays, &mut data, &mut words, &mut own))
@@ -351,12 +353,12 @@ unsafe fn run(
     };
     let started = Instant::now();
     device.begin(kernel, &launch)?;
-    // What is small and comes back is copied behind the kernel, so one wait is enough.
+    // Small results are copied behind the kernel, so a single wait suffices.
     let back = items.iter().any(|i| i.is(kind::FROM) && !i.is_private());
     let buffer = if back { device.lend() } else { None };
     let early = buffer.map(|buffer| {
         let mut table = state.table.lock();
-        // SAFETY: lent until the items were left.
+        // SAFETY: the buffer is returned only after `finish` and `leave`.
         unsafe { Data::new(device, &mut table, Queue::SYNC).fetch(&items, buffer.as_ptr()) }
     });
     let finished = device.finish(kernel);
@@ -365,7 +367,7 @@ unsafe fn run(
     let left = finished.and(early).and_then(|early| {
         let mut table = state.table.lock();
         let mut data = Data::new(device, &mut table, Queue::SYNC).with(early);
-        // SAFETY: as above.
+        // SAFETY: by this function's contract, the items are live host memory.
         unsafe { data.leave(&items)? };
         add(&mut traffic, data.traffic);
         Ok(())
@@ -393,12 +395,15 @@ fn add(sum: &mut Traffic, more: Traffic) {
 
 fn free(state: &State, own: &[u64]) {
     for &address in own {
-        // A device that fails has nothing to give back.
+        // Freeing may fail only on a device that has failed, where nothing can be freed.
         let _ = state.device.free(address, Memory::Device);
     }
 }
 
-/// The kernel's arguments: one for each item that is one.
+/// Appends the kernel's argument words, one for each item that is an argument, and allocates
+/// private copies.
+///
+/// # Safety `arrays` must be those of the compiler.
 unsafe fn kernel_words(
     arrays: &Arrays,
     data: &mut Data<'_>,
@@ -406,7 +411,7 @@ unsafe fn kernel_words(
     own: &mut Vec<u64>,
 ) -> super::device::Result<()> {
     for n in 0..arrays.count {
-        // SAFETY: the compiler's arrays.
+        // SAFETY: by this function's contract, the arrays have `count` elements.
         let (kind, mut base, begin, size) = unsafe {
             (
                 *arrays.kinds.add(n),
@@ -427,7 +432,7 @@ unsafe fn kernel_words(
             let copy = data.device.alloc(size.max(1) as u64, 64, Memory::Device)?;
             own.push(copy);
             if is(kind::TO) && size > 0 {
-                // SAFETY: a variable of the program of that size.
+                // SAFETY: a private item is a variable of the program with `size` bytes.
                 unsafe {
                     data.device
                         .upload(data.queue, copy, begin as *const u8, size)?
@@ -438,7 +443,7 @@ unsafe fn kernel_words(
             continue;
         }
         if is(kind::PTR_AND_OBJ) {
-            // SAFETY: the base is a pointer's address.
+            // SAFETY: the base of a `PTR_AND_OBJ` item is the address of a pointer.
             base = unsafe { *(base as *const usize) };
         }
         let delta = (begin as u64).wrapping_sub(base as u64);
@@ -447,14 +452,14 @@ unsafe fn kernel_words(
             .translate(begin, if is(kind::IMPLICIT) { 0 } else { size });
         words.push(match there.or_else(|| data.table.translate(begin, 0)) {
             Some(device) => device.wrapping_sub(delta),
-            // Nothing is mapped there: the pointer keeps its value (OpenMP 5.2, section 5.8.6).
+            // The range is not mapped: the pointer keeps its value (OpenMP 5.2, section 5.8.6).
             None => base as u64,
         });
     }
     Ok(())
 }
 
-/// What the three data constructs do.
+/// Operation of a data construct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     Enter,
@@ -474,16 +479,16 @@ unsafe fn data(ident: *const Ident, what: &'static str, device: i64, arrays: Arr
         }
     };
     if let Err(failure) = state.load_all() {
-        // The regions run on the host: nothing is to be mapped.
+        // All regions run on the host, so no data is mapped.
         let why = failed(site, None, &failure);
         on_host(site, &why);
         return;
     }
-    // SAFETY: the compiler's arrays.
+    // SAFETY: the ABI passes arrays of `count` elements.
     let items: Vec<Item> = unsafe { plan::items(&arrays) };
     let mut table: parking_lot::MutexGuard<'_, Table> = state.table.lock();
     let mut data = Data::new(&*state.device, &mut table, Queue::SYNC);
-    // SAFETY: what the program maps.
+    // SAFETY: the items are live host memory: the program maps them.
     let done = unsafe {
         match step {
             Step::Enter => data.enter(&items, arrays.bases),
@@ -502,7 +507,7 @@ unsafe fn data(ident: *const Ident, what: &'static str, device: i64, arrays: Arr
                 data.undo();
             }
             drop(table);
-            // What is not copied would be missed.
+            // Skipping a copy would leave stale data, so the program ends.
             if step != Step::Enter && matches!(failure, Failure::Unsupported { .. }) {
                 end(site, &failure.to_string());
             }
@@ -535,7 +540,7 @@ macro_rules! steps {
                     kinds: kinds.cast(),
                     mappers: mappers.cast(),
                 };
-                // SAFETY: the caller's contract.
+                // SAFETY: the arguments are those of the compiler's call, unchanged.
                 unsafe { data(ident, $what, device, arrays, $step) };
             }
 
@@ -555,7 +560,7 @@ macro_rules! steps {
                 _others: i32,
                 _other_list: *mut c_void,
             ) {
-                // SAFETY: the caller's contract.
+                // SAFETY: the arguments are those of the compiler's call, unchanged.
                 unsafe { $name(ident, device, count, bases, begins, sizes, kinds, names, mappers) };
             }
 
@@ -569,7 +574,8 @@ macro_rules! steps {
                 kinds: *mut c_void,
             ) {
                 let none = std::ptr::null_mut();
-                // SAFETY: the caller's contract.
+                // SAFETY: the arguments are those of the compiler's call; the arrays that it lacks
+                // are null.
                 unsafe { $name(std::ptr::null(), device, count, bases, begins, sizes, kinds, none, none) };
             }
 
@@ -586,7 +592,7 @@ macro_rules! steps {
                 _others: i32,
                 _other_list: *mut c_void,
             ) {
-                // SAFETY: the caller's contract.
+                // SAFETY: the arguments are those of the compiler's call, unchanged.
                 unsafe { $old(device, count, bases, begins, sizes, kinds) };
             }
         )*
@@ -602,30 +608,31 @@ steps! {
         update, update_nowait, update_old, update_nowait_old = "target update construct", Step::Update;
 }
 
-/// `__tgt_target_nowait_query`: nothing is ever under way.
+/// `__tgt_target_nowait_query`: reports completion, since regions run synchronously.
 pub unsafe extern "C-unwind" fn query(handle: *mut *mut c_void) {
-    // SAFETY: the compiler's variable, or null.
+    // SAFETY: the compiler passes its own variable, or null.
     if let Some(handle) = unsafe { handle.as_mut() } {
         *handle = std::ptr::null_mut();
     }
 }
 
-/// `__tgt_register_requires`: read from the table of entries.
+/// `__tgt_register_requires`: does nothing; requirements come from the offload entries.
 pub unsafe extern "C-unwind" fn register_requires(_bits: i64) {}
 
-/// `__tgt_register_lib`, `__tgt_unregister_lib`: the loader does that.
+/// `__tgt_register_lib`, `__tgt_unregister_lib`: do nothing; the loader registers programs.
 pub unsafe extern "C-unwind" fn register_library(_library: *mut c_void) {}
 
-/// `__tgt_init_all_rtls`, `__tgt_rtl_init`: devices are looked for when they are needed.
+/// `__tgt_init_all_rtls`, `__tgt_rtl_init`: do nothing; devices are discovered on first use.
 pub unsafe extern "C-unwind" fn nothing() {}
 
 /// Waits for the dependences of an asynchronous routine.
 ///
 /// # Safety
-/// A list of `omp_depend_t`, as the program made them.
+/// `list` must hold `count` objects of type `omp_depend_t` that the program initialized.
 pub unsafe fn await_dependences(count: i32, list: *mut c_void) {
     for n in 0..count.max(0) as usize {
-        // SAFETY: the caller's contract: each object is an array with its length before it.
+        // SAFETY: by this function's contract; each object points to an array that its length
+        // precedes.
         unsafe {
             let items = *list.cast::<*const task::depend::Item>().add(n);
             if items.is_null() {

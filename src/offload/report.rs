@@ -1,4 +1,4 @@
-//! What `--offload-report` tells: for each region where it ran, what was moved, the time, and why it
+//! The report of `--offload-report`: for each region where it ran, bytes moved, times, and why it
 //! ran on the host.
 
 use crate::support::demangle;
@@ -9,38 +9,38 @@ use std::sync::atomic::{AtomicBool, Ordering};
 static ON: AtomicBool = AtomicBool::new(false);
 static ROWS: Mutex<Option<HashMap<Key, Row>>> = Mutex::new(None);
 
-/// What a row is about: the place (or the kernel's name) and where it ran.
+/// Key of a row: source location (or kernel name) and device.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Key {
     place: String,
     device: String,
 }
 
-/// Sums over all runs of a region.
+/// Totals over all runs of a region.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Row {
-    /// Runs.
+    /// Number of runs.
     pub runs: u64,
-    /// Bytes to the device.
+    /// Bytes copied to the device.
     pub to: u64,
-    /// Bytes from it.
+    /// Bytes copied from the device.
     pub from: u64,
-    /// Nanoseconds in the kernel.
+    /// Kernel time in nanoseconds.
     pub kernel: u64,
-    /// Nanoseconds in copies.
+    /// Copy time in nanoseconds.
     pub transfer: u64,
-    /// Nanoseconds in all else that a launch takes.
+    /// Remaining launch time in nanoseconds.
     pub launch: u64,
-    /// Why the region ran on the host.
+    /// Reason why the region ran on the host.
     pub why: Option<String>,
 }
 
-/// Collects from now on.
+/// Enables the report.
 pub fn enable() {
     ON.store(true, Ordering::Relaxed);
 }
 
-/// Whether anything is collected.
+/// Returns true if the report is enabled.
 #[inline]
 pub fn is_on() -> bool {
     ON.load(Ordering::Relaxed)
@@ -65,7 +65,7 @@ pub fn add(place: &str, device: &str, more: &Row) {
     }
 }
 
-/// All of it, one line for each region and device, in the order of places.
+/// Returns the report, with one line per region and device, sorted by location.
 pub fn text() -> String {
     let rows = ROWS.lock();
     let mut list: Vec<(&Key, &Row)> = rows.iter().flatten().collect();

@@ -1,7 +1,8 @@
-//! The entries of offload, once: rows of the same table as the runtime's, expanded by the same macro.
+//! The table of offload entries, expanded by the runtime's macro.
 //!
-//! Why not in `kmpc::table` itself: they need devices, which lie a layer above. The drop-in shared
-//! library does not have them: programs linked with it bring their own for devices.
+//! The entries are not part of `kmpc::table`, because they need devices, which lie a layer above.
+//! The drop-in shared library does not have them: programs linked with it bring their own offload
+//! runtime.
 
 use crate::kmpc::table::{Address, Entry, Kind, Status, entries, kind, rust_type};
 use crate::kmpc::*;
@@ -12,7 +13,7 @@ use std::sync::OnceLock;
 
 entries! {
     supported {
-        // Regions and data.
+        // Regions and data constructs.
         "__tgt_target_kernel" (ident, i64, i32, i32, ptr, ptr) -> i32 = region::kernel, "13.8";
         "__tgt_target_data_begin_mapper" (ident, i64, i32, ptr, ptr, ptr, ptr, ptr, ptr) = region::enter, "13.5";
         "__tgt_target_data_end_mapper" (ident, i64, i32, ptr, ptr, ptr, ptr, ptr, ptr) = region::leave, "13.5";
@@ -37,11 +38,11 @@ entries! {
         "__tgt_rtl_deinit" () = region::nothing, "libomptarget";
         "__tgt_set_info_flag" (u32) = memory::set_info, "libomptarget";
         "__tgt_print_device_info" (i64) -> i32 = memory::print_info, "libomptarget";
-        // Objects of foreign runtimes, which `kmpc::interop` answers queries of.
+        // Foreign runtimes; `kmpc::interop` answers queries of their objects.
         "__tgt_interop_init" (ident, i32, ptr, i32, i32, i32, ptr, i32) = interop::init, "14.1";
         "__tgt_interop_use" (ident, i32, ptr, i32, i32, ptr, i32) = interop::usage, "14.1";
         "__tgt_interop_destroy" (ident, i32, ptr, i32, i32, ptr, i32) = interop::destroy, "14.1";
-        // Memory of devices.
+        // Device memory routines.
         "omp_target_alloc" (usize, i32) -> ptr = memory::alloc, "18.8.1";
         "omp_target_free" (ptr, i32) = memory::free, "18.8.2";
         "omp_target_is_present" (cptr, i32) -> i32 = memory::is_present, "18.8.3";
@@ -84,7 +85,7 @@ entries! {
     }
 }
 
-/// The entry of the given ABI name.
+/// Returns the entry with the given ABI name.
 pub fn lookup(name: &str) -> Option<&'static Entry> {
     static INDEX: OnceLock<HashMap<&'static str, &'static Entry>> = OnceLock::new();
     INDEX

@@ -1,8 +1,8 @@
 //! Entering, leaving and updating data on a device. OpenMP 5.2, sections 5.8.3, 13.5 to 13.9.
 //!
-//! Items are entered in the compiler's order and left in the opposite one; pointers are attached when
-//! everything else of the construct is there. Where the specification leaves a choice this follows
-//! what LLVM's runtime does, for that is what programs are written against.
+//! Items are entered in the compiler's order and left in reverse order. Pointers are attached after
+//! all other items of the construct are mapped. Where the specification leaves a choice, this
+//! follows LLVM's runtime, which programs are written against.
 
 use super::kind;
 use super::plan::Item;
@@ -10,34 +10,34 @@ use super::table::{Attached, Found, Life, Range, Table};
 use crate::offload::device::{Device, FETCHED, Failure, Fault, Memory, Queue, Result};
 use crate::offload::{outlined, program};
 
-/// What a construct moved.
+/// Data transfer statistics of a construct.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
-    /// Bytes to the device.
+    /// Bytes copied to the device.
     pub to: u64,
-    /// Bytes from it.
+    /// Bytes copied from the device.
     pub from: u64,
-    /// Nanoseconds that took.
+    /// Duration of the copies in nanoseconds.
     pub time: u64,
 }
 
-/// One construct's work on a device's table.
+/// The data operations of one construct on a device.
 pub struct Data<'a> {
     /// The device.
     pub device: &'a dyn Device,
-    /// Its table, locked.
+    /// Mapping table of the device, locked.
     pub table: &'a mut Table,
-    /// Where copies go.
+    /// Queue of the copies.
     pub queue: Queue,
-    /// What was moved.
+    /// Data transferred so far.
     pub traffic: Traffic,
-    /// Ranges that this construct made.
+    /// Start addresses of the ranges that this construct mapped.
     fresh: Vec<usize>,
-    /// What was copied back already.
+    /// Items that were copied to a staging buffer already.
     early: Vec<Early>,
 }
 
-/// A piece that was copied to a buffer behind the kernel.
+/// An item that was copied to a staging buffer behind the kernel.
 #[derive(Clone, Copy, Debug)]
 pub struct Early {
     begin: usize,
@@ -55,7 +55,7 @@ fn wrong<T>(what: String) -> Result<T> {
 }
 
 impl<'a> Data<'a> {
-    /// Works on a table.
+    /// Creates the data operations of a construct.
     pub fn new(device: &'a dyn Device, table: &'a mut Table, queue: Queue) -> Data<'a> {
         Data {
             device,
@@ -67,14 +67,16 @@ impl<'a> Data<'a> {
         }
     }
 
-    /// Begins to copy back what [`Data::leave`] will want at present, as far as a buffer of [`FETCHED`]
-    /// bytes reaches. Nothing is left yet: another thread's constructs may come between.
+    /// Starts copying the items that [`Data::leave`] would copy back now, as far as they fit into a
+    /// buffer of [`FETCHED`] bytes. Does not leave the items: another thread's constructs may
+    /// intervene.
     ///
     /// # Safety
-    /// The buffer is one of [`Device::lend`] and stays until the device has finished and the items were left.
+    /// `buffer` must come from [`Device::lend`] and stay lent until the device has finished and the
+    /// items are left.
     ///
     /// # Errors
-    /// What the device refuses.
+    /// Failures of the device.
     pub unsafe fn fetch(&mut self, items: &[Item], buffer: *mut u8) -> Result<Vec<Early>> {
         let mut early = Vec::new();
         let mut used = 0;
@@ -95,7 +97,8 @@ impl<'a> Data<'a> {
                 continue;
             }
             let from = range.device + (item.begin - start) as u64;
-            // SAFETY: within the buffer; the caller's contract.
+            // SAFETY: `used + size` is at most `FETCHED`; the buffer is lent by this function's
+            // contract.
             unsafe {
                 let to = buffer.add(used);
                 self.device.fetch(to, from, size)?;
@@ -110,26 +113,26 @@ impl<'a> Data<'a> {
         Ok(early)
     }
 
-    /// Has [`Data::leave`] take what was fetched from where it is.
+    /// Makes [`Data::leave`] take fetched items from the staging buffer.
     pub fn with(mut self, early: Vec<Early>) -> Data<'a> {
         self.early = early;
         self
     }
 
-    /// Enters the items of a construct. `bases` are the compiler's, some of which take addresses
-    /// on the device back.
+    /// Enters the items of a construct. Writes device addresses back to `bases`, the compiler's
+    /// array, for items that request it.
     ///
     /// # Safety
-    /// The items are as the program gave them: readable where they are copied.
+    /// The items must be live host memory; those that are copied must be readable.
     ///
     /// # Errors
-    /// What the device refuses; a fault for what the specification forbids.
+    /// Failures of the device; a [`Failure::Fault`] if the specification forbids the mapping.
     pub unsafe fn enter(&mut self, items: &[Item], bases: *mut usize) -> Result<()> {
         for (n, item) in items.iter().enumerate() {
             if item.is_private() || item.is(kind::ATTACH) {
                 continue;
             }
-            // SAFETY: the caller's contract.
+            // SAFETY: by this function's contract, the item is live host memory.
             unsafe { self.enter_one(item, items.get(n + 1), n, bases)? };
         }
         for item in items
@@ -142,7 +145,7 @@ impl<'a> Data<'a> {
                 _ => false,
             };
             if item.is(kind::ALWAYS) || fresh(slot) || fresh(pointee) {
-                // SAFETY: the slot is a pointer of the program.
+                // SAFETY: the slot is a pointer variable of the program.
                 unsafe { self.attach(slot, pointee)? };
             }
         }
@@ -160,42 +163,44 @@ impl<'a> Data<'a> {
         let mut base = item.base;
         let mut slot = None;
         if item.is(kind::PTR_AND_OBJ) {
-            // SAFETY: the caller's contract.
+            // SAFETY: `enter`'s contract: the base is the address of a live pointer.
             unsafe { self.place(item.base, 8, item, (counts, false), 0)? };
             slot = Some(item.base);
-            // SAFETY: the base is a pointer's address.
+            // SAFETY: the base of a `PTR_AND_OBJ` item is the address of a pointer.
             base = unsafe { *(item.base as *const usize) };
             counts = !item.first_of_mapper;
         }
         let parent = next.is_some_and(|n| n.kind >> 48 == number as u64 + 1) && !item.is_member();
-        // A part of a structure keeps the whole one's alignment.
+        // The first member of a structure preserves the alignment of the whole structure.
         let padding = if parent {
             item.begin % 64
         } else {
             item.begin % 16
         };
         let size = usize::try_from(item.size).unwrap_or(0);
-        // SAFETY: the caller's contract.
+        // SAFETY: `enter`'s contract: the item is live host memory.
         let device = unsafe { self.place(item.begin, size, item, (counts, true), padding)? };
         if item.is(kind::RETURN_PARAM)
             && let Some(index) = item.index
             && let Some(device) = device
         {
             let delta = item.begin.wrapping_sub(base) as u64;
-            // SAFETY: the compiler's array.
+            // SAFETY: `index` lies within the compiler's array of bases.
             unsafe { *bases.add(index) = device.wrapping_sub(delta) as usize };
         }
         if let Some(slot) = slot
             && device.is_some()
         {
-            // SAFETY: as above.
+            // SAFETY: the slot is the address of a pointer of the program.
             unsafe { self.attach(slot, item.begin)? };
         }
         Ok(())
     }
 
-    /// Makes sure that a range is there; its address on the device, or `None` for no bytes of
-    /// nothing.
+    /// Maps a host range and returns its device address. Returns `None` for an empty range that is
+    /// not mapped, and for one that the device accesses in host memory.
+    ///
+    /// # Safety `size` bytes at `begin` must be readable if the item is copied.
     unsafe fn place(
         &mut self,
         begin: usize,
@@ -227,17 +232,17 @@ impl<'a> Data<'a> {
             }
             let offset = (begin as u64).wrapping_sub(start as u64);
             let device = range.device.wrapping_add(offset);
-            // Members of a structure that this construct made room for are copied one by one.
+            // Members of a structure that this construct allocated are copied one by one.
             let member = item.is_member() && self.fresh.contains(&start);
             if copies && size > 0 && (item.is(kind::ALWAYS) || member) {
-                // SAFETY: the caller's contract.
+                // SAFETY: by this function's contract, the range is readable.
                 unsafe { self.upload(device, begin, size)? };
                 self.reattach(start, begin, size)?;
             }
             let device = Some(device);
             return Ok(device);
         }
-        // The device uses what the host has, but where the program wants a copy near the device.
+        // With unified memory the device uses the host's copy, except for `close` maps.
         if program::is_unified() && !item.is(kind::CLOSE) {
             return Ok(None);
         }
@@ -265,13 +270,15 @@ impl<'a> Data<'a> {
         );
         self.fresh.push(begin);
         if copies {
-            // SAFETY: the caller's contract.
+            // SAFETY: by this function's contract, the range is readable.
             unsafe { self.upload(device, begin, size)? };
         }
         Ok(Some(device))
     }
 
-    /// Makes the device's copy of a pointer point to where its target is there.
+    /// Points the device's copy of a pointer to the device address of its target.
+    ///
+    /// # Safety `slot` must be the address of a pointer of the program.
     unsafe fn attach(&mut self, slot: usize, pointee: usize) -> Result<()> {
         let Found::Within(start) = self.table.find(slot, 8) else {
             return Ok(());
@@ -279,7 +286,7 @@ impl<'a> Data<'a> {
         let Some(target) = self.table.translate(pointee, 0) else {
             return Ok(());
         };
-        // SAFETY: a pointer of the program.
+        // SAFETY: by this function's contract, `slot` is the address of a pointer.
         let host = unsafe { *(slot as *const u64) };
         let value = target.wrapping_sub((pointee as u64).wrapping_sub(host));
         let Some(range) = self.table.get(start) else {
@@ -300,11 +307,11 @@ impl<'a> Data<'a> {
 
     fn write_word(&mut self, at: u64, value: u64) -> Result<()> {
         let bytes = value.to_ne_bytes();
-        // SAFETY: eight bytes that live until the call returns.
+        // SAFETY: `bytes` has eight bytes, and the copy is synchronous.
         unsafe { self.device.upload(Queue::SYNC, at, bytes.as_ptr(), 8) }
     }
 
-    /// Writes the pointers in a range again that a copy to the device went over.
+    /// Restores the attached pointers that a copy to the device overwrote.
     fn reattach(&mut self, start: usize, begin: usize, size: usize) -> Result<()> {
         let Some(range) = self.table.get(start) else {
             return Ok(());
@@ -322,10 +329,13 @@ impl<'a> Data<'a> {
         Ok(())
     }
 
+    /// Copies to the device and counts the bytes.
+    ///
+    /// # Safety `size` bytes at `from` must be readable until the copy is complete.
     unsafe fn upload(&mut self, to: u64, from: usize, size: usize) -> Result<()> {
         let since = std::time::Instant::now();
         outlined::touch(from, size, false);
-        // SAFETY: the caller's contract.
+        // SAFETY: by this function's contract, the range is readable.
         unsafe {
             self.device
                 .upload(self.queue, to, from as *const u8, size)?
@@ -335,7 +345,9 @@ impl<'a> Data<'a> {
         Ok(())
     }
 
-    /// Copies to the host; pointers that are attached keep the host's values.
+    /// Copies to the host. Attached pointers keep their host values.
+    ///
+    /// # Safety `size` bytes at `begin` must be writable until the copy is complete.
     unsafe fn download(&mut self, start: usize, begin: usize, size: usize) -> Result<()> {
         let Some(range) = self.table.get(start) else {
             return Ok(());
@@ -352,12 +364,13 @@ impl<'a> Data<'a> {
         let early = self.early.iter();
         let early = early.copied().find(|e| e.begin == begin && e.size == size);
         if let (Some(early), true) = (early, inside.is_empty()) {
-            // SAFETY: the caller's contract; the buffer has as much.
+            // SAFETY: `begin` is writable by this function's contract; the staged item has `size`
+            // bytes.
             unsafe { std::ptr::copy_nonoverlapping(early.buffer, begin as *mut u8, size) };
             self.traffic.from += size as u64;
             return Ok(());
         }
-        // SAFETY: the caller's contract.
+        // SAFETY: by this function's contract, the range is writable; attached slots lie within it.
         unsafe {
             self.device
                 .download(self.queue, begin as *mut u8, device, size)?;
@@ -376,7 +389,7 @@ impl<'a> Data<'a> {
     /// Leaves the items of a construct.
     ///
     /// # Safety
-    /// As for [`Data::enter`]; writable where they are copied back.
+    /// As for [`Data::enter`]; items that are copied back must be writable.
     ///
     /// # Errors
     /// As for [`Data::enter`].
@@ -386,11 +399,11 @@ impl<'a> Data<'a> {
             if item.is_private() || item.is(kind::ATTACH) {
                 continue;
             }
-            // SAFETY: the caller's contract.
+            // SAFETY: by this function's contract, the item is live and writable.
             unsafe { self.leave_one(item, &mut over)? };
         }
-        // What ends here must have arrived before its place is given back; copies that nobody waits for
-        // were waited for.
+        // Pending copies must complete before their device memory is freed. Copies on `SYNC`
+        // already have.
         if !over.is_empty() && self.queue != Queue::SYNC {
             self.device.synchronise(self.queue)?;
         }
@@ -404,6 +417,9 @@ impl<'a> Data<'a> {
         Ok(())
     }
 
+    /// Leaves one item and appends the start of its range to `over` if the mapping ends.
+    ///
+    /// # Safety As for [`Data::leave`].
     unsafe fn leave_one(&mut self, item: &Item, over: &mut Vec<usize>) -> Result<()> {
         let size = usize::try_from(item.size).unwrap_or(0);
         let start = match self.table.find(item.begin, size) {
@@ -433,7 +449,7 @@ impl<'a> Data<'a> {
         if item.is(kind::FROM) && (last || item.is(kind::ALWAYS)) && size > 0 {
             let from = item.begin.max(start);
             let to = (item.begin + size).min(end);
-            // SAFETY: the caller's contract.
+            // SAFETY: by `leave`'s contract, the range is writable.
             unsafe { self.download(start, from, to - from)? };
         }
         Ok(())
@@ -451,10 +467,11 @@ impl<'a> Data<'a> {
             if item.is_private() || item.is(kind::ATTACH) {
                 continue;
             }
-            // SAFETY: the caller's contract.
+            // SAFETY: by this function's contract; a non-contiguous item points to `size`
+            // dimensions.
             unsafe {
                 if item.is(kind::NON_CONTIGUOUS) {
-                    // clang 22 passes the bytes instead where they are known at run time only.
+                    // clang 22 passes the size in bytes instead if it is known at run time only.
                     const MOST: i64 = 32;
                     if !(1..=MOST).contains(&item.size) {
                         return Err(Failure::Unsupported {
@@ -477,6 +494,9 @@ impl<'a> Data<'a> {
         Ok(())
     }
 
+    /// Updates one contiguous range.
+    ///
+    /// # Safety As for [`Data::update`].
     unsafe fn update_piece(&mut self, item: &Item, begin: usize, size: usize) -> Result<()> {
         let Found::Within(start) = self.table.find(begin, size) else {
             if item.is(kind::PRESENT) && !program::is_unified() {
@@ -490,7 +510,7 @@ impl<'a> Data<'a> {
         if size == 0 {
             return Ok(());
         }
-        // SAFETY: the caller's contract.
+        // SAFETY: by `update`'s contract, the range is readable and writable.
         unsafe {
             if item.is(kind::FROM) {
                 self.download(start, begin, size)?;
@@ -505,12 +525,14 @@ impl<'a> Data<'a> {
         Ok(())
     }
 
-    /// A section with gaps: what lies in one piece is one copy.
+    /// Updates a non-contiguous section with one copy per contiguous piece.
     ///
-    /// clang gives a dimension's first index, and as its stride the bytes from one element of the
-    /// section to the next. Where the section takes every third element, say, the first index counts
-    /// elements of the array all the same; how many bytes these have is known of the innermost
-    /// dimension, since the one after it is the element itself.
+    /// clang passes a dimension's first index, and as its stride the distance in bytes between
+    /// elements of the section. If the section takes, say, every third element, the first index
+    /// still counts elements of the array. Their size is known for the innermost dimension only,
+    /// from the one after it, which is the element itself.
+    ///
+    /// # Safety As for [`Data::update`].
     unsafe fn update_dims(&mut self, item: &Item, dims: &[Dimension], base: usize) -> Result<()> {
         let mut begin = base;
         for (n, dim) in dims.iter().enumerate() {
@@ -528,11 +550,13 @@ impl<'a> Data<'a> {
             piece = dim.count * dim.stride;
             outer = rest;
         }
-        // SAFETY: the caller's contract.
+        // SAFETY: by `update`'s contract, the section is readable and writable.
         unsafe { self.update_pieces(item, outer, begin, piece as usize) }
     }
 
-    /// A piece of so many bytes for each element of all dimensions.
+    /// Updates a piece of `piece` bytes for each index of all dimensions.
+    ///
+    /// # Safety As for [`Data::update`].
     unsafe fn update_pieces(
         &mut self,
         item: &Item,
@@ -540,7 +564,7 @@ impl<'a> Data<'a> {
         begin: usize,
         piece: usize,
     ) -> Result<()> {
-        // SAFETY: the caller's contract.
+        // SAFETY: by `update`'s contract, the section is readable and writable.
         unsafe {
             let Some((dim, inner)) = dims.split_first() else {
                 return self.update_piece(item, begin, piece);
@@ -553,20 +577,20 @@ impl<'a> Data<'a> {
         Ok(())
     }
 
-    /// Undoes what this construct entered, copying nothing: something after it failed.
+    /// Unmaps the ranges that this construct mapped, without copying, after a failure.
     pub fn undo(&mut self) {
         for start in std::mem::take(&mut self.fresh) {
             if let Some(range) = self.table.remove(start)
                 && let Some(allocation) = range.allocation
             {
-                // A device that fails has nothing to give back.
+                // Freeing may fail only on a device that has failed, where nothing can be freed.
                 let _ = self.device.free(allocation, Memory::Device);
             }
         }
     }
 }
 
-/// A dimension of a section that does not lie in one piece.
+/// A dimension of a non-contiguous section.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Dimension {

@@ -1,8 +1,8 @@
-//! From the arrays that compilers pass to one list, mappers called.
+//! Converts the compiler's arrays to a list of items and calls mappers.
 //!
-//! A mapper (`declare mapper`) is a function of the program that pushes the items one object is made
-//! of; it may push items that have mappers themselves. All of them are called here, before anything
-//! is looked up, so none of the program's code runs while a table is locked.
+//! A mapper (`declare mapper`) is a function of the program that pushes the components of one
+//! object; these may have mappers themselves. All mappers are called here, before any look-up, so
+//! no code of the program runs while a mapping table is locked.
 
 use super::kind;
 use std::ffi::c_void;
@@ -10,51 +10,51 @@ use std::ffi::c_void;
 /// One item of a map clause.
 #[derive(Clone, Copy, Debug)]
 pub struct Item {
-    /// The base: what the region's argument is about, or the pointer's address.
+    /// Base address that the kernel argument refers to, or the pointer's address.
     pub base: usize,
-    /// The first byte.
+    /// Address of the first byte.
     pub begin: usize,
-    /// Bytes.
+    /// Size in bytes.
     pub size: i64,
-    /// See [`kind`].
+    /// Map-type flags; see [`kind`].
     pub kind: u64,
-    /// The first item of what a mapper pushed.
+    /// True for the first component that a mapper pushes.
     pub first_of_mapper: bool,
-    /// Its place in the compiler's arrays; none for what mappers push.
+    /// Index in the compiler's arrays; `None` for components that mappers push.
     pub index: Option<usize>,
 }
 
 impl Item {
-    /// Whether all of the bits are set.
+    /// Returns true if all of the bits are set.
     pub fn is(&self, bits: u64) -> bool {
         self.kind & bits == bits
     }
 
-    /// Whether it is a part of another item.
+    /// Returns true for a member of another item.
     pub fn is_member(&self) -> bool {
         self.kind & kind::MEMBER_OF != 0
     }
 
-    /// Whether it is not mapped at all.
+    /// Returns true for items that are not mapped.
     pub fn is_private(&self) -> bool {
         self.kind & (kind::LITERAL | kind::PRIVATE) != 0
     }
 }
 
-/// The arrays.
+/// The arrays that describe the items of a construct.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrays {
-    /// How many items.
+    /// Number of items.
     pub count: usize,
-    /// Bases.
+    /// Base addresses.
     pub bases: *mut usize,
-    /// First bytes.
+    /// Addresses of the first bytes.
     pub begins: *const usize,
-    /// Sizes.
+    /// Sizes in bytes.
     pub sizes: *const i64,
-    /// Kinds.
+    /// Map-type flags.
     pub kinds: *const u64,
-    /// Mappers; may be null, and so may each.
+    /// Mapper functions; the array may be null, as may its elements.
     pub mappers: *const usize,
 }
 
@@ -67,7 +67,7 @@ type Mapper = unsafe extern "C-unwind" fn(
     name: *const c_void,
 );
 
-/// What a mapper pushes into.
+/// The list that a mapper pushes its components to.
 #[derive(Default)]
 struct Components(Vec<Component>);
 
@@ -81,7 +81,7 @@ struct Component {
 
 /// `__tgt_mapper_num_components`.
 pub unsafe extern "C-unwind" fn count(handle: *mut c_void) -> i64 {
-    // SAFETY: the handle that the mapper was given.
+    // SAFETY: mappers pass the handle that `items` gave them, a `Components`.
     unsafe { &*handle.cast::<Components>() }.0.len() as i64
 }
 
@@ -94,7 +94,7 @@ pub unsafe extern "C-unwind" fn push(
     kind: u64,
     _name: *const c_void,
 ) {
-    // SAFETY: as above.
+    // SAFETY: mappers pass the handle that `items` gave them, a `Components`.
     unsafe { &mut *handle.cast::<Components>() }
         .0
         .push(Component {
@@ -105,14 +105,15 @@ pub unsafe extern "C-unwind" fn push(
         });
 }
 
-/// The list of a construct.
+/// Returns the items of a construct and calls mappers.
 ///
 /// # Safety
-/// The arrays are as long as said, as compilers make them.
+/// The arrays must have `count` elements, as compilers make them.
 pub unsafe fn items(arrays: &Arrays) -> Vec<Item> {
     let mut list = Vec::with_capacity(arrays.count);
     for n in 0..arrays.count {
-        // SAFETY: the caller's contract.
+        // SAFETY: by this function's contract; `n` is below `count`. Non-null mappers are functions
+        // of this type.
         unsafe {
             let item = Item {
                 base: *arrays.bases.add(n),

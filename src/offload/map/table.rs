@@ -1,55 +1,55 @@
-//! What is mapped on one device: ranges of the host's memory, each with its place there.
+//! The mapping table of one device: ranges of host memory with their device addresses.
 //!
-//! Ranges never overlap. Each has two counts, that of ordinary constructs and that of `ompx_hold`;
-//! it goes when both are zero. Variables of `declare target` and what the program associated by
-//! hand stay. Pointers of the device that were made to point to mapped data are kept with the range
-//! they lie in, so that copies in either direction leave both sides' pointers right.
+//! Ranges never overlap. Each has two reference counts, for ordinary constructs and for
+//! `ompx_hold`, and is unmapped when both are zero. Variables of `declare target` and explicitly
+//! associated ranges stay. A range records the attached pointers in it, so that copies in either
+//! direction keep both sides' pointers valid.
 
 use std::collections::BTreeMap;
 
-/// A pointer in a mapped range that points to mapped data.
+/// An attached pointer: it lies in a mapped range and points to mapped data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attached {
-    /// The pointer on the host.
+    /// Host address of the pointer.
     pub slot: usize,
-    /// What it held there when it was attached.
+    /// Value on the host when it was attached.
     pub host: u64,
-    /// What it holds on the device.
+    /// Value on the device.
     pub device: u64,
 }
 
-/// How long a range stays.
+/// Lifetime of a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Life {
-    /// As long as a count is not zero.
+    /// Mapped while a reference count is not zero.
     Counted,
-    /// As long as the program: a variable of `declare target`.
+    /// Mapped for the whole run: a variable of `declare target`.
     Program,
-    /// Until the program takes it away: `omp_target_associate_ptr`.
+    /// Mapped until `omp_target_disassociate_ptr`.
     Associated,
 }
 
 /// A mapped range.
 #[derive(Clone, Debug)]
 pub struct Range {
-    /// Bytes.
+    /// Size in bytes.
     pub size: usize,
-    /// Where its first byte is on the device.
+    /// Device address of the first byte.
     pub device: u64,
-    /// What is to be freed there with it.
+    /// Device allocation to free with the range.
     pub allocation: Option<u64>,
-    /// How long it stays.
+    /// Lifetime.
     pub life: Life,
-    /// The count of ordinary constructs.
+    /// Reference count of ordinary constructs.
     pub count: u64,
-    /// The count of those with `ompx_hold`.
+    /// Reference count of constructs with `ompx_hold`.
     pub held: u64,
-    /// Pointers in it.
+    /// Attached pointers in the range.
     pub attached: Vec<Attached>,
 }
 
 impl Range {
-    /// Whether leaving once more ends it.
+    /// Returns true if the next [`leave`](Range::leave) with these arguments ends the mapping.
     pub fn is_last(&self, held: bool, delete: bool) -> bool {
         let (own, other) = if held {
             (self.held, self.count)
@@ -59,7 +59,7 @@ impl Range {
         self.life == Life::Counted && other == 0 && (delete || own <= 1)
     }
 
-    /// Enters once more.
+    /// Increments the reference count.
     pub fn enter(&mut self, held: bool) {
         if self.life == Life::Counted {
             *(if held {
@@ -70,7 +70,7 @@ impl Range {
         }
     }
 
-    /// Leaves once; with `delete` for good.
+    /// Decrements the reference count; `delete` sets it to zero.
     pub fn leave(&mut self, held: bool, delete: bool) {
         if self.life == Life::Counted {
             let count = if held {
@@ -83,25 +83,26 @@ impl Range {
     }
 }
 
-/// What a look-up finds.
+/// Result of a look-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// A range with all of it; where that begins.
+    /// Start of a range that contains all bytes.
     Within(usize),
-    /// A range with a part of it.
+    /// Start of a range that contains some of the bytes.
     Across(usize),
-    /// None.
+    /// No overlap.
     Nothing,
 }
 
-/// All ranges of a device.
+/// The mapped ranges of a device, by host address.
 #[derive(Debug, Default)]
 pub struct Table {
     ranges: BTreeMap<usize, Range>,
 }
 
 impl Table {
-    /// Looks for the range of `size` bytes at `begin`; for none of them, the range with that byte.
+    /// Looks up the range that contains `size` bytes at `begin`, or for `size` 0 the byte at
+    /// `begin`.
     pub fn find(&self, begin: usize, size: usize) -> Found {
         let before = self.ranges.range(..=begin).next_back();
         if let Some((&start, range)) = before {
@@ -119,22 +120,23 @@ impl Table {
         }
     }
 
-    /// The range that begins at `start`.
+    /// Returns the range that begins at `start`.
     pub fn get(&mut self, start: usize) -> Option<&mut Range> {
         self.ranges.get_mut(&start)
     }
 
-    /// Adds a range that overlaps no other.
+    /// Inserts a range, which must not overlap others.
     pub fn insert(&mut self, start: usize, range: Range) {
         self.ranges.insert(start, range);
     }
 
-    /// Takes a range away.
+    /// Removes a range.
     pub fn remove(&mut self, start: usize) -> Option<Range> {
         self.ranges.remove(&start)
     }
 
-    /// Where a byte of the host is on the device.
+    /// Returns the device address of `size` bytes at a host address, if one range contains them
+    /// all.
     pub fn translate(&self, address: usize, size: usize) -> Option<u64> {
         match self.find(address, size) {
             Found::Within(start) => {
@@ -145,7 +147,7 @@ impl Table {
         }
     }
 
-    /// All ranges, by their place on the host.
+    /// Iterates over all ranges by host address.
     pub fn iter(&self) -> impl Iterator<Item = (usize, &Range)> {
         self.ranges.iter().map(|(&start, range)| (start, range))
     }
