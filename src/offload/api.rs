@@ -1,6 +1,6 @@
-//! The routines on devices' memory. OpenMP 5.2, section 18.8; those of LLVM's own.
+//! Device memory routines. OpenMP 5.2, section 18.8, and the `llvm_omp_target_*` extensions.
 //!
-//! The host is a device, too: its number is that of the first device that is not there.
+//! The host counts as a device: its number is the number of available devices.
 
 use super::device::{Failure, Memory, Queue};
 use super::devices::{self, State};
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
-/// Who a number means.
+/// The target of a device number.
 enum Who {
     Host,
     Device(&'static State),
@@ -24,16 +24,16 @@ fn who(number: i32) -> Who {
     }
     match devices::get(number) {
         Some(state) => Who::Device(state),
-        // What is out has its data on the host.
+        // The data of a disabled device is on the host.
         None if usize::try_from(number).is_ok_and(|n| n < devices::count()) => Who::Host,
         None => Who::Nobody,
     }
 }
 
-/// Blocks of the routines that allocate, so that freeing needs no more than the address.
+/// Blocks that the routines allocated, with their kind of memory: freeing takes only the address.
 static BLOCKS: Mutex<BTreeMap<(i32, u64), Memory>> = Mutex::new(BTreeMap::new());
 
-/// Where a program requires that devices and the host reach each other's memory, all of it has to be such.
+/// Returns the kind of memory to allocate: shared memory if a program requires unified memory.
 fn shared(memory: Memory) -> Memory {
     match program::is_unified() {
         true => Memory::Shared,
@@ -46,7 +46,7 @@ fn allocate(size: usize, number: i32, memory: Memory) -> *mut c_void {
         return null_mut();
     }
     match who(number) {
-        // SAFETY: asks the C library.
+        // SAFETY: `malloc` has no preconditions.
         Who::Host => unsafe { libc::malloc(size) },
         Who::Device(state) => match state.device.alloc(size as u64, 64, shared(memory)) {
             Ok(address) => {
@@ -81,7 +81,7 @@ pub unsafe extern "C-unwind" fn free(address: *mut c_void, number: i32) {
         return;
     }
     match who(number) {
-        // SAFETY: a block of `alloc` on the host.
+        // SAFETY: `allocate` allocated host blocks by `malloc`, and the program frees each once.
         Who::Host => unsafe { libc::free(address) },
         Who::Device(state) => {
             let memory = BLOCKS.lock().remove(&(state.number, address as u64));
@@ -112,9 +112,9 @@ pub unsafe extern "C-unwind" fn is_present(address: *const c_void, number: i32) 
     }
 }
 
-/// Variables of `declare target` are present from the start.
+/// Loads all programs, since variables of `declare target` are present from the start.
 fn load(state: &State) {
-    // Why a program cannot be loaded is told where a region is reached.
+    // A failure is reported when a region is reached.
     let _ = state.load_all();
 }
 
@@ -217,6 +217,8 @@ pub unsafe extern "C-unwind" fn disassociate(host: *const c_void, number: i32) -
 }
 
 /// Copies between any two devices.
+///
+/// # Safety The host ranges must be readable and writable, respectively.
 unsafe fn copy(
     to: (*mut c_void, i32),
     from: (*const c_void, i32),
@@ -226,7 +228,7 @@ unsafe fn copy(
     if len == 0 {
         return Ok(());
     }
-    // SAFETY: as the program says.
+    // SAFETY: by this function's contract, `len` bytes are accessible on the host side.
     unsafe {
         let side = |address: u64, number| match who(number) {
             Who::Device(s) if program::is_unified() && !s.device.owns(address) => Who::Host,
@@ -287,7 +289,7 @@ pub unsafe extern "C-unwind" fn memcpy(
     if to.is_null() || from.is_null() {
         return libc::EINVAL;
     }
-    // SAFETY: the caller's contract.
+    // SAFETY: the ABI: both ranges are valid for `len` bytes.
     let done = unsafe {
         copy(
             (to.wrapping_byte_add(to_offset), to_device),
@@ -310,7 +312,7 @@ pub unsafe extern "C-unwind" fn memcpy_async(
     count: i32,
     list: *mut c_void,
 ) -> i32 {
-    // SAFETY: the caller's contract.
+    // SAFETY: the ABI: `list` has `count` dependences, and both ranges are valid.
     unsafe {
         region::await_dependences(count, list);
         memcpy(
@@ -325,7 +327,7 @@ pub unsafe extern "C-unwind" fn memcpy_async(
     }
 }
 
-/// A block of several dimensions on both sides.
+/// A multi-dimensional copy.
 struct Rect {
     element: usize,
     volume: Vec<usize>,
@@ -334,7 +336,9 @@ struct Rect {
 }
 
 impl Rect {
-    /// Copies what lies at one index of all dimensions before `dim`.
+    /// Copies all elements of the dimensions from `dim` on.
+    ///
+    /// # Safety The host ranges must be valid for the whole volume.
     unsafe fn copy(
         &self,
         dim: usize,
@@ -348,7 +352,7 @@ impl Rect {
         let (out, into) = (stride(0), stride(1));
         let to_start = to.0.wrapping_byte_add(self.offsets[0][dim] * out);
         let from_start = from.0.wrapping_byte_add(self.offsets[1][dim] * into);
-        // SAFETY: as the program says.
+        // SAFETY: by this function's contract, the ranges are valid; offsets lie within them.
         unsafe {
             if dim + 1 == self.volume.len() {
                 let len = self.volume[dim] * self.element;
@@ -381,7 +385,7 @@ pub unsafe extern "C-unwind" fn memcpy_rect(
     from_device: i32,
 ) -> i32 {
     if to.is_null() && from.is_null() {
-        // The number of dimensions that are supported.
+        // The routine then returns the maximum number of dimensions.
         return i32::MAX;
     }
     let lists = [volume, to_offsets, from_offsets, to_sizes, from_sizes];
@@ -393,7 +397,7 @@ pub unsafe extern "C-unwind" fn memcpy_rect(
     {
         return libc::EINVAL;
     }
-    // SAFETY: the caller's contract: lists of that length.
+    // SAFETY: the ABI: each list has `dims` elements.
     let list = |l: *const usize| unsafe { std::slice::from_raw_parts(l, dims as usize) }.to_vec();
     let rect = Rect {
         element,
@@ -401,7 +405,7 @@ pub unsafe extern "C-unwind" fn memcpy_rect(
         offsets: [list(to_offsets), list(from_offsets)],
         sizes: [list(to_sizes), list(from_sizes)],
     };
-    // SAFETY: as above.
+    // SAFETY: the ABI: the ranges are valid for the whole volume.
     let done = unsafe { rect.copy(0, (to, to_device), (from, from_device)) };
     status(done, "omp_target_memcpy_rect")
 }
@@ -422,7 +426,7 @@ pub unsafe extern "C-unwind" fn memcpy_rect_async(
     count: i32,
     list: *mut c_void,
 ) -> i32 {
-    // SAFETY: the caller's contract.
+    // SAFETY: the ABI: `list` has `count` dependences; the other arguments are `memcpy_rect`'s.
     unsafe {
         region::await_dependences(count, list);
         memcpy_rect(
@@ -452,7 +456,7 @@ pub unsafe extern "C-unwind" fn memset(
         return address;
     }
     match who(number) {
-        // SAFETY: the caller's contract.
+        // SAFETY: the ABI: `len` bytes at `address` are writable.
         Who::Host => unsafe { address.cast::<u8>().write_bytes(value as u8, len) },
         Who::Device(state) => {
             let filled = state
@@ -474,19 +478,19 @@ pub unsafe extern "C-unwind" fn memset_async(
     count: i32,
     list: *mut c_void,
 ) -> *mut c_void {
-    // SAFETY: the caller's contract.
+    // SAFETY: the ABI: `list` has `count` dependences, and `address` is writable.
     unsafe {
         region::await_dependences(count, list);
         memset(address, value, len, number)
     }
 }
 
-/// `llvm_omp_target_dynamic_shared_alloc`: there is none on the host.
+/// `llvm_omp_target_dynamic_shared_alloc`: null, since the host has no dynamic shared memory.
 pub unsafe extern "C-unwind" fn dynamic_shared() -> *mut c_void {
     null_mut()
 }
 
-/// `llvm_omp_target_lock_mem`: memory that is copied often.
+/// `llvm_omp_target_lock_mem`: pins host memory.
 pub unsafe extern "C-unwind" fn lock(
     address: *mut c_void,
     size: usize,
@@ -505,7 +509,7 @@ pub unsafe extern "C-unwind" fn unlock(address: *mut c_void, number: i32) {
     }
 }
 
-/// `__tgt_set_info_flag`: LLVM's own reports are not kept; `--offload-report` is ours.
+/// `__tgt_set_info_flag`: ignored; `--offload-report` replaces LLVM's reports.
 pub unsafe extern "C-unwind" fn set_info(_bits: u32) {}
 
 /// `__tgt_print_device_info`.

@@ -1,29 +1,30 @@
-//! The CUDA driver's functions, found in `libcuda.so.1` when a device is first looked for.
+//! The functions of the CUDA driver, loaded from `libcuda.so.1` when devices are discovered.
 //!
-//! Why by name at run time: the driver is there where a GPU is, and nothing else of CUDA need be. The
-//! types are those of the driver's documented interface; the versions are the oldest that every
-//! driver for `sm_70` has. Codes of errors become [`Failure`]s here and nowhere else.
+//! They are looked up by name at run time, because a machine with a GPU has the driver but not
+//! necessarily the rest of CUDA. The types follow the driver's documented interface; the versions
+//! are the oldest that every driver for `sm_70` has. Error codes become [`Failure`]s here and
+//! nowhere else.
 
 use crate::offload::device::{Failure, Fault};
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ptr::null;
 
-/// What every function gives: 0, or what went wrong.
+/// Result of every function: 0 or an error code.
 pub(super) type Code = c_int;
-/// A number of a device.
+/// Ordinal of a device.
 pub(super) type DeviceNumber = c_int;
-/// An address on a device.
+/// Device address.
 pub(super) type Address = u64;
 
 macro_rules! handles {
     ($($name:ident)*) => {$(
-        /// A handle of the driver's.
+        /// A handle of the driver.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[repr(transparent)]
         pub(super) struct $name(pub *mut c_void);
-        // SAFETY: the driver's handles may be used from every thread.
+        // SAFETY: the driver's handles may be used on every thread.
         unsafe impl Send for $name {}
-        // SAFETY: as above.
+        // SAFETY: the driver synchronizes concurrent uses of a handle.
         unsafe impl Sync for $name {}
     )*};
 }
@@ -31,11 +32,11 @@ handles!(Context Module Function Stream Event Link);
 
 macro_rules! driver {
     ($($(#[$doc:meta])* $name:ident = $symbol:literal ($($arg:ty),*);)*) => {
-        /// The driver.
+        /// The functions of the CUDA driver.
         #[derive(Debug)]
         pub(super) struct Driver {
             $(pub $name: unsafe extern "C" fn($($arg),*) -> Code,)*
-            // Never unloaded: the driver has threads of its own.
+            // The library is never unloaded, because the driver has threads of its own.
             _library: std::mem::ManuallyDrop<libloading::Library>,
         }
 
@@ -103,7 +104,7 @@ driver! {
     error_text = "cuGetErrorString" (Code, *mut *const c_char);
 }
 
-/// Attributes of devices.
+/// Device attributes (`CUdevice_attribute`).
 pub(super) mod attribute {
     pub const BLOCK_THREADS: i32 = 1;
     pub const GRID_BLOCKS: i32 = 5;
@@ -117,7 +118,7 @@ pub(super) mod attribute {
     pub const DYNAMIC_SHARED: i32 = 97;
 }
 
-/// Codes that mean something here.
+/// Error codes (`CUresult`) that are handled specially.
 pub(super) mod code {
     pub const NO_MEMORY: i32 = 2;
     pub const NO_DEVICE: i32 = 100;
@@ -125,42 +126,42 @@ pub(super) mod code {
     pub const ALREADY_REGISTERED: i32 = 712;
 }
 
-/// An option of the just-in-time compiler: buffer and size of its messages.
+/// Options of the linker: buffer and size of its error log.
 pub(super) const ERROR_LOG: [c_int; 2] = [5, 6];
-/// Streams that do not wait for others.
+/// Stream flag: no implicit synchronization with other streams.
 pub(super) const NON_BLOCKING: c_uint = 1;
-/// Events that measure no time.
+/// Event flag: no timing.
 pub(super) const NO_TIMING: c_uint = 2;
-/// Host memory that all contexts reach.
+/// Host memory flag: accessible in all contexts.
 pub(super) const PORTABLE: c_uint = 1;
-/// Host memory that has an address on the device.
+/// Host memory flag: mapped into the device's address space.
 pub(super) const MAPPED: c_uint = 2;
-/// Managed memory that every stream reaches.
+/// Managed memory flag: accessible from every stream.
 pub(super) const GLOBAL: c_uint = 1;
-/// A function's attribute: bytes of shared memory that a launch may ask for.
+/// Function attribute: maximum bytes of dynamic shared memory.
 pub(super) const FUNCTION_DYNAMIC_SHARED: c_int = 8;
-/// A function's attribute: bytes of a thread's stack.
+/// Function attribute: bytes of local memory per thread.
 pub(super) const FUNCTION_LOCAL: c_int = 3;
-/// A function's attribute: registers of a thread.
+/// Function attribute: registers per thread.
 pub(super) const FUNCTION_REGISTERS: c_int = 4;
-/// A function's attribute: threads of a block at most.
+/// Function attribute: maximum threads per block.
 pub(super) const FUNCTION_THREADS: c_int = 0;
-/// The form of code given to the linker.
+/// Linker input type: PTX.
 pub(super) const PTX: c_int = 1;
 
 impl Driver {
-    /// Loads and starts the driver. `None` where there is none or no GPU.
+    /// Loads and initializes the driver. Returns `None` if there is no driver or no GPU.
     ///
     /// # Errors
-    /// A sentence when there is one that does not work.
+    /// A description of why the driver does not work.
     pub(super) fn open() -> Result<Option<Driver>, String> {
         let name = std::env::var("OMPVM_CUDA_DRIVER").unwrap_or_else(|_| "libcuda.so.1".into());
-        // SAFETY: the driver's library runs its own initialisers, as in every program that uses it.
+        // SAFETY: the driver's library runs its own initializers, as in every program that uses it.
         let Ok(library) = (unsafe { libloading::Library::new(&name) }) else {
             return Ok(None);
         };
         let driver = Driver::from(library)?;
-        // SAFETY: starts the driver.
+        // SAFETY: `cuInit` has no preconditions; its flags must be 0.
         match unsafe { (driver.init)(0) } {
             0 => Ok(Some(driver)),
             code::NO_DEVICE => Ok(None),
@@ -171,11 +172,11 @@ impl Driver {
         }
     }
 
-    /// What a code means, in the driver's words.
+    /// Returns the driver's description of an error code.
     pub(super) fn text(&self, code: Code) -> String {
         let word = |ask: unsafe extern "C" fn(Code, *mut *const c_char) -> Code| {
             let mut text = null();
-            // SAFETY: gives a text that lives as long as the driver.
+            // SAFETY: the driver returns a string that lives as long as the driver.
             unsafe {
                 if ask(code, &mut text) != 0 || text.is_null() {
                     return None;
@@ -189,7 +190,7 @@ impl Driver {
         }
     }
 
-    /// What a code means for who called; `doing` says what was being done.
+    /// Converts an error code to a failure; `doing` names the operation.
     pub(super) fn failure(&self, code: Code, doing: &str, size: u64) -> Failure {
         let fault = |what: &str| {
             Failure::Fault(Box::new(Fault {
@@ -225,7 +226,7 @@ impl Driver {
     }
 }
 
-/// Whether nothing can be done with a context any more after this code.
+/// Returns true if the context is unusable after this error code.
 pub(super) fn is_final(code: Code) -> bool {
     matches!(
         code,

@@ -1,4 +1,4 @@
-//! One GPU as the host side of offload sees it.
+//! An NVIDIA GPU as an offload device.
 
 use super::driver::{self, Address, Code as DriverCode, Context, Driver, Function, attribute};
 use super::image::{self, Entry};
@@ -15,46 +15,47 @@ use std::ptr::{NonNull, null_mut};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Threads of a block where the program leaves that open: what compilers assume, too.
+/// Default threads of a block, which compilers assume, too.
 const USUAL_THREADS: u32 = 128;
-/// How many times over a grid may fill the device before its threads take several iterations each.
+/// Maximum grid size as a multiple of the blocks that run at once. Larger trip counts give each
+/// thread several iterations.
 const WAVES: u32 = 32;
 
-/// The runtime's number, and its vendor's, in the specification's additional definitions.
+/// Identifiers of the runtime and its vendor in the OpenMP additional definitions.
 const CUDA: isize = 1;
 const NVIDIA: isize = 11;
 
-/// A GPU.
+/// An NVIDIA GPU.
 #[derive(Debug)]
 pub struct Gpu {
     pub(super) driver: Arc<Driver>,
     pub(super) context: Context,
     name: String,
-    /// `GPU-` and a number that no other has.
+    /// UUID in the form of NVIDIA's tools: `GPU-...`.
     uid: String,
     architecture: u32,
     limits: Limits,
     multiprocessors: u32,
     multiprocessor_threads: u32,
     multiprocessor_registers: u32,
-    /// The driver's number of the device.
+    /// Ordinal of the device in the driver.
     device: i32,
-    /// True if kernels can use ordinary memory of the host.
+    /// True if kernels can access pageable host memory.
     reaches_host: bool,
     pool: Pool,
     queues: Queues,
     staging: Staging,
-    /// After a fault the driver answers nothing else any more.
+    /// Set after a fault, when every call of the driver fails.
     dead: AtomicBool,
 }
 
 thread_local! {
-    /// The context that the driver works with on this thread, as far as it was set here.
+    /// The driver's current context on this thread, as far as it was set here.
     static CURRENT: Cell<*mut c_void> = const { Cell::new(null_mut()) };
 }
 
 impl Gpu {
-    /// Takes the device's context.
+    /// Retains the device's primary context and queries its attributes.
     pub(super) fn open(driver: &Arc<Driver>, number: i32) -> std::result::Result<Gpu, String> {
         let failed = |code: DriverCode| format!("GPU {number}: {}", driver.text(code));
         let check = |code: DriverCode| if code == 0 { Ok(()) } else { Err(failed(code)) };
@@ -63,7 +64,8 @@ impl Gpu {
         let mut total = 0;
         let mut uuid = [0; 16];
         let mut context = Context(null_mut());
-        // SAFETY: results have their places; the name ends with a zero byte.
+        // SAFETY: all result pointers are valid; `name` is zero-initialized and longer than the
+        // limit passed, so it is zero-terminated.
         let name = unsafe {
             check((driver.device)(&mut device, number))?;
             check((driver.name)(
@@ -80,7 +82,7 @@ impl Gpu {
         };
         let ask = |what: i32| {
             let mut value = 0;
-            // SAFETY: the result has its place.
+            // SAFETY: the result pointer is valid.
             check(unsafe { (driver.attribute)(&mut value, what, device) })?;
             Ok::<u32, String>(u32::try_from(value).unwrap_or(0))
         };
@@ -114,7 +116,7 @@ impl Gpu {
         })
     }
 
-    /// Has the driver work with this device on this thread.
+    /// Makes this device's context current on this thread.
     pub(super) fn enter(&self) -> Result<()> {
         if self.dead.load(Ordering::Relaxed) {
             return Err(Failure::Lost("it failed before".into()));
@@ -122,14 +124,14 @@ impl Gpu {
         if CURRENT.get() == self.context.0 {
             return Ok(());
         }
-        // SAFETY: a context that is never given back.
+        // SAFETY: the context is valid, because it is never released.
         let code = unsafe { (self.driver.set_context)(self.context) };
         self.check(code, "being chosen", 0)?;
         CURRENT.set(self.context.0);
         Ok(())
     }
 
-    /// What a code of the driver's means.
+    /// Converts a result code of the driver.
     pub(super) fn check(&self, code: DriverCode, doing: &str, size: u64) -> Result<()> {
         if code == 0 {
             return Ok(());
@@ -140,30 +142,30 @@ impl Gpu {
         Err(self.driver.failure(code, doing, size))
     }
 
-    /// The architecture: 90 for `sm_90`.
+    /// Returns the architecture: 90 for `sm_90`.
     pub(super) fn architecture(&self) -> u32 {
         self.architecture
     }
 
-    /// Waits where the queue means that.
+    /// Waits for the queue if it is [`Queue::SYNC`].
     fn settle(&self, queue: Queue, doing: &str) -> Result<()> {
         if queue != Queue::SYNC {
             return Ok(());
         }
         let stream = self.queues.stream(self, queue)?;
-        // SAFETY: a stream of this device.
+        // SAFETY: the stream belongs to this device and is never destroyed.
         self.check(unsafe { (self.driver.await_stream)(stream) }, doing, 0)
     }
 
-    /// The most registers of a thread with which enough threads run at once.
+    /// Returns the maximum number of registers per thread at which enough threads run at once.
     pub(super) fn most_registers(&self) -> u32 {
         super::registers::most(self.multiprocessor_registers, self.multiprocessor_threads)
     }
 
-    /// Blocks of a kernel that a multiprocessor runs at once.
+    /// Returns the number of blocks of a kernel that a multiprocessor runs at once.
     fn occupancy(&self, entry: &Entry, threads: u32) -> u32 {
         let mut blocks = 0;
-        // SAFETY: a function of this device's; the result has its place.
+        // SAFETY: the function belongs to this device; the result pointer is valid.
         let code =
             unsafe { (self.driver.occupancy)(&mut blocks, entry.function, threads as i32, 0) };
         match u32::try_from(blocks) {
@@ -173,13 +175,13 @@ impl Gpu {
     }
 }
 
-/// A kernel's entry by the handle that a [`Kernel`] carries.
+/// Returns a kernel's entry from its handle.
 fn entry(kernel: &Kernel) -> &'static Entry {
-    // SAFETY: the handle was made of a leaked entry where the image was loaded.
+    // SAFETY: handles are addresses of entries that `image::load` leaked.
     unsafe { &*(kernel.handle as *const Entry) }
 }
 
-/// An identifier as NVIDIA's tools write it.
+/// Formats a UUID as NVIDIA's tools do.
 fn uid(bytes: &[u8; 16]) -> String {
     let mut text = String::from("GPU");
     for (n, byte) in bytes.iter().enumerate() {
@@ -224,9 +226,9 @@ impl Device for Gpu {
     unsafe fn upload(&self, queue: Queue, to: u64, from: *const u8, len: usize) -> Result<()> {
         self.enter()?;
         let stream = self.queues.stream(self, queue)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: by `Device::upload`'s contract, `len` bytes at `from` are readable.
         let read = unsafe { self.staging.upload(self, stream, to, from, len) }?;
-        // What follows in the queue comes after the copy, and other queues wait for it.
+        // Later operations in the queue run after the copy; other queues wait for it.
         if read && queue == Queue::SYNC {
             self.queues.leave_open();
             return Ok(());
@@ -237,7 +239,7 @@ impl Device for Gpu {
     unsafe fn download(&self, queue: Queue, to: *mut u8, from: u64, len: usize) -> Result<()> {
         self.enter()?;
         let stream = self.queues.stream(self, queue)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: by `Device::download`'s contract, `len` bytes at `to` are writable.
         unsafe { self.staging.download(self, stream, to, from, len) }?;
         self.settle(queue, "copying from the device")
     }
@@ -245,7 +247,7 @@ impl Device for Gpu {
     fn copy(&self, queue: Queue, to: u64, from: u64, len: u64) -> Result<()> {
         self.enter()?;
         let stream = self.queues.stream(self, queue)?;
-        // SAFETY: addresses on the device; the driver checks them.
+        // SAFETY: the driver checks device addresses.
         let code = unsafe { (self.driver.copy)(to, from, len as usize, stream) };
         self.check(code, "copying on the device", len)?;
         self.settle(queue, "copying on the device")
@@ -254,7 +256,7 @@ impl Device for Gpu {
     fn fill(&self, queue: Queue, to: u64, value: u8, len: u64) -> Result<()> {
         self.enter()?;
         let stream = self.queues.stream(self, queue)?;
-        // SAFETY: as above.
+        // SAFETY: the driver checks device addresses.
         let code = unsafe { (self.driver.fill)(to, value, len as usize, stream) };
         self.check(code, "filling memory of the device", len)?;
         self.settle(queue, "filling memory of the device")
@@ -290,7 +292,8 @@ impl Device for Gpu {
     unsafe fn fetch(&self, to: *mut u8, from: u64, len: usize) -> Result<()> {
         self.enter()?;
         let stream = self.queues.stream(self, Queue::SYNC)?;
-        // SAFETY: the caller's contract; the driver checks the device's address.
+        // SAFETY: by `Device::fetch`'s contract, `to` lies in a lent buffer; the driver checks the
+        // device address.
         let code = unsafe { (self.driver.download)(to.cast(), from, len, stream) };
         self.check(code, "copying from the device", len as u64)
     }
@@ -307,11 +310,11 @@ impl Device for Gpu {
     fn synchronise(&self, queue: Queue) -> Result<()> {
         self.enter()?;
         let code = if queue == Queue::SYNC {
-            // SAFETY: the context was chosen.
+            // SAFETY: `enter` made the context current.
             unsafe { (self.driver.synchronise)() }
         } else {
             let stream = self.queues.stream(self, queue)?;
-            // SAFETY: a stream of this device.
+            // SAFETY: the stream belongs to this device and is never destroyed.
             unsafe { (self.driver.await_stream)(stream) }
         };
         self.check(code, "waiting for the device", 0)
@@ -320,7 +323,7 @@ impl Device for Gpu {
     fn idle(&self, queue: Queue) -> Result<bool> {
         self.enter()?;
         let stream = self.queues.stream(self, queue)?;
-        // SAFETY: a stream of this device.
+        // SAFETY: the stream belongs to this device and is never destroyed.
         match unsafe { (self.driver.stream_idle)(stream) } {
             driver::code::NOT_READY => Ok(false),
             code => self.check(code, "asking the device", 0).map(|()| true),
@@ -353,8 +356,8 @@ impl Device for Gpu {
         let (usual, block) = usual_shape(&self.limits, kernel, teams, threads, trip);
         let entry = entry(kernel);
         let block = match kernel.mode {
-            // The compiler's bounds leave the waiting warp out, and the device's runtime takes as many
-            // threads for regions as there are beside it.
+            // The compiler's bounds exclude the extra warp, and the device runtime uses all other
+            // threads of the block for parallel regions.
             Mode::Generic => {
                 let most = u32::try_from(kernel.threads.1).ok().filter(|&n| n > 0);
                 let asked = if threads == 0 { USUAL_THREADS } else { threads };
@@ -373,7 +376,7 @@ impl Device for Gpu {
             return (usual, block);
         }
         let full = self.multiprocessors * self.occupancy(entry, block);
-        // A reduction costs each block something; without one a block more costs nothing.
+        // Each block adds the cost of a reduction step; without a reduction, blocks are free.
         let most = if kernel.reduction_size > 0 {
             full
         } else {
@@ -410,7 +413,7 @@ impl Device for Gpu {
 }
 
 impl Gpu {
-    /// Puts a kernel into a queue.
+    /// Launches a kernel on a queue's stream.
     fn enqueue(&self, queue: Queue, kernel: &Kernel, launch: &Launch<'_>) -> Result<()> {
         self.enter()?;
         let entry = entry(kernel);
@@ -431,7 +434,7 @@ impl Gpu {
         self.start(stream, entry, launch, environment)
     }
 
-    /// Calls the driver; the arguments lie as the kernel wants them, word after word.
+    /// Calls the driver with the arguments as an array of words, the layout that kernels expect.
     fn start(
         &self,
         stream: driver::Stream,
@@ -466,7 +469,8 @@ impl Gpu {
         ];
         let [bx, by, bz] = launch.blocks;
         let [tx, ty, tz] = launch.threads;
-        // SAFETY: the function is this device's; the driver copies the arguments before it returns.
+        // SAFETY: the function belongs to this device; the driver copies the arguments before it
+        // returns.
         let code = unsafe {
             (self.driver.launch)(
                 entry.function,
@@ -485,23 +489,23 @@ impl Gpu {
         self.check(code, &entry.doing, 0)
     }
 
-    /// More shared memory than a function may have unless told so.
+    /// Raises the limit of dynamic shared memory that a function has by default.
     fn allow_shared(&self, function: Function, bytes: u32) -> Result<()> {
         const WITHOUT_ASKING: u32 = 48 << 10;
         if bytes <= WITHOUT_ASKING {
             return Ok(());
         }
         let attribute = driver::FUNCTION_DYNAMIC_SHARED;
-        // SAFETY: a function of this device's.
+        // SAFETY: the function belongs to this device.
         let code = unsafe { (self.driver.set_function)(function, attribute, bytes as i32) };
         self.check(code, "asking for shared memory", u64::from(bytes))
     }
 
-    /// An address that the driver gave.
+    /// Allocates memory from the driver.
     pub(super) fn raw_alloc(&self, size: u64, memory: Memory) -> Result<Address> {
         let mut address = 0;
         let mut host = null_mut();
-        // SAFETY: results have their places.
+        // SAFETY: the result pointers are valid.
         let code = unsafe {
             match memory {
                 Memory::Device => (self.driver.alloc)(&mut address, size as usize),
@@ -518,9 +522,9 @@ impl Gpu {
         Ok(if host.is_null() { address } else { host as u64 })
     }
 
-    /// Gives it back.
+    /// Frees memory of [`Gpu::raw_alloc`] in the driver.
     pub(super) fn raw_free(&self, address: Address, memory: Memory) -> Result<()> {
-        // SAFETY: the address came from `raw_alloc` with the same kind of memory.
+        // SAFETY: the pool passes addresses of `raw_alloc` with the same kind of memory.
         let code = unsafe {
             match memory {
                 Memory::Host => (self.driver.free_host)(address as *mut c_void),

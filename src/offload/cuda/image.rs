@@ -1,4 +1,4 @@
-//! Loading code: PTX to machine code by the driver's compiler, once per driver and program.
+//! Loads device code: the driver compiles PTX to machine code once per program and driver version.
 
 use super::driver::{self, Function, Link, Module};
 use super::gpu::Gpu;
@@ -10,22 +10,23 @@ use hashbrown::HashMap;
 use std::ffi::{CString, c_void};
 use std::ptr::null_mut;
 
-/// What a launch needs of a kernel. Entries are leaked: a kernel's handle is the address of one.
+/// A kernel as launches need it. Entries are leaked, since the handle of a kernel is the address of
+/// its entry.
 #[derive(Debug)]
 pub(super) struct Entry {
     pub function: Function,
-    /// Threads of a block at most, as the driver says.
+    /// Maximum threads of a block, according to the driver.
     pub threads: u32,
-    /// For messages: what is being done when it runs.
+    /// Description of the operation, for messages.
     pub doing: String,
-    /// Why it cannot run, if so.
+    /// Reason why the kernel has no code, if it was refused.
     pub refused: Option<Failure>,
 }
 
-// SAFETY: a handle of the driver's, which every thread may use, and plain data.
+// SAFETY: plain data and a driver handle, which may be used on every thread.
 unsafe impl Sync for Entry {}
 
-/// Code on a GPU.
+/// Code loaded on a GPU.
 #[derive(Debug)]
 struct Loaded {
     kernels: HashMap<String, Kernel>,
@@ -33,7 +34,7 @@ struct Loaded {
     driver: std::sync::Arc<driver::Driver>,
 }
 
-/// Compiles, loads, and looks the kernels up.
+/// Compiles and loads code, and looks up its kernels.
 pub(super) fn load(gpu: &Gpu, code: &Code) -> Result<Box<dyn Image>> {
     let compiled = nvptx::compile(code, gpu.architecture())?;
     let lowered = &compiled.lowered;
@@ -52,10 +53,10 @@ pub(super) fn load(gpu: &Gpu, code: &Code) -> Result<Box<dyn Image>> {
     }))
 }
 
-/// The module as machine code: what was kept, or what the driver makes of the PTX.
+/// Loads the module's machine code from the cache, or compiles the PTX and caches the result.
 fn binary(gpu: &Gpu, compiled: &nvptx::Compiled) -> Result<Module> {
     let mut version = 0;
-    // SAFETY: the result has its place.
+    // SAFETY: the result pointer is valid.
     unsafe { (gpu.driver.version)(&mut version) };
     let name = format!("device-sm_{}-driver-{version}", gpu.architecture());
     if let Some(shelf) = &compiled.shelf
@@ -73,8 +74,8 @@ fn binary(gpu: &Gpu, compiled: &nvptx::Compiled) -> Result<Module> {
     Ok(module)
 }
 
-/// The module with fewer registers for the kernels that leave a multiprocessor too few threads; the one
-/// given where there are none, or where a bound costs too much.
+/// Compiles the module again with a register limit for kernels of low occupancy. Returns the given
+/// module if there are none or if the limit costs too much.
 fn with_bounds(gpu: &Gpu, lowered: &Lowered, bytes: Vec<u8>, module: Module) -> (Vec<u8>, Module) {
     let Ok(ptx) = std::str::from_utf8(&lowered.ptx) else {
         return (bytes, module);
@@ -87,7 +88,7 @@ fn with_bounds(gpu: &Gpu, lowered: &Lowered, bytes: Vec<u8>, module: Module) -> 
         .filter_map(|k| Some((&*k.name, Needs::of(gpu, module, &k.name)?)))
         .filter(|(_, needs)| needs.registers > most as i32)
         .collect();
-    // Once with all of them, then with those that take the bound well.
+    // First with all of them, then with those whose code the limit did not harm.
     while !large.is_empty() {
         let names: Vec<&str> = large.iter().map(|(name, _)| *name).collect();
         let Ok(other) = link(gpu, registers::bound(ptx, &names, most).as_bytes()) else {
@@ -101,7 +102,7 @@ fn with_bounds(gpu: &Gpu, lowered: &Lowered, bytes: Vec<u8>, module: Module) -> 
             Needs::of(gpu, loaded, name).is_some_and(|bounded| free.accepts(bounded))
         });
         let unused = if large.len() == count { module } else { loaded };
-        // SAFETY: nothing of that module was handed out.
+        // SAFETY: no handle of that module has been handed out.
         unsafe { (gpu.driver.unload)(unused) };
         if large.len() == count {
             return (other, loaded);
@@ -112,7 +113,7 @@ fn with_bounds(gpu: &Gpu, lowered: &Lowered, bytes: Vec<u8>, module: Module) -> 
 
 fn load_module(gpu: &Gpu, bytes: &[u8]) -> Result<Module> {
     let mut module = Module(null_mut());
-    // SAFETY: machine code that the driver made; it checks it and copies it.
+    // SAFETY: the driver checks the machine code and copies it.
     let code = unsafe {
         (gpu.driver.load)(
             &mut module,
@@ -126,7 +127,7 @@ fn load_module(gpu: &Gpu, bytes: &[u8]) -> Result<Module> {
     Ok(module)
 }
 
-/// Has the driver compile PTX.
+/// Compiles PTX with the driver.
 fn link(gpu: &Gpu, ptx: &[u8]) -> Result<Vec<u8>> {
     let mut log = vec![0_u8; 8 << 10];
     let mut options = driver::ERROR_LOG;
@@ -135,8 +136,8 @@ fn link(gpu: &Gpu, ptx: &[u8]) -> Result<Vec<u8>> {
     let mut text = ptx.to_vec();
     text.push(0);
     let (mut made, mut size) = (null_mut(), 0);
-    // SAFETY: results have their places; the options' buffer and the text outlive the link, whose
-    // result is copied before it ends.
+    // SAFETY: the result pointers are valid. The log buffer and the PTX outlive the link object,
+    // whose result is copied before the object is destroyed.
     unsafe {
         let code = (gpu.driver.link)(2, options.as_mut_ptr(), values.as_mut_ptr(), &mut link);
         gpu.check(code, "starting the driver's compiler", 0)?;
@@ -179,7 +180,7 @@ fn entry(gpu: &Gpu, module: Option<Module>, known: &Known) -> Result<&'static En
         place: refusal.place.clone(),
     });
     if let (None, Some(module), Ok(name)) = (&refused, module, CString::new(known.name.as_str())) {
-        // SAFETY: a loaded module and a C string; the results have their places.
+        // SAFETY: the module is loaded and the name is a C string; the result pointers are valid.
         unsafe {
             let code = (gpu.driver.function)(&mut function, module, name.as_ptr());
             gpu.check(code, "looking a kernel up", 0)?;
@@ -222,7 +223,7 @@ impl Image for Loaded {
     fn symbol(&self, name: &str) -> Option<Symbol> {
         let name = CString::new(name).ok()?;
         let (mut address, mut size) = (0, 0);
-        // SAFETY: a loaded module and a C string; the results have their places.
+        // SAFETY: the module is loaded and the name is a C string; the result pointers are valid.
         let code =
             unsafe { (self.driver.global)(&mut address, &mut size, self.module?, name.as_ptr()) };
         (code == 0).then_some(Symbol {
@@ -239,7 +240,7 @@ impl Image for Loaded {
 impl Drop for Loaded {
     fn drop(&mut self) {
         if let Some(module) = self.module {
-            // SAFETY: nothing of the module is used after its image; the driver may be gone at exit.
+            // SAFETY: no handle of the module is used after its image is dropped.
             unsafe { (self.driver.unload)(module) };
         }
     }

@@ -1,8 +1,8 @@
-//! Device memory: what was allocated, and what is kept for the next.
+//! A caching allocator for device memory.
 //!
-//! Why kept: the driver's `cuMemFree` waits for the whole device, and a region maps and unmaps the same
-//! sizes again and again. What is given back up to [`KEPT`] bytes stays here by size; when the
-//! device has no memory left, all of that goes back first.
+//! The driver's `cuMemFree` synchronizes the whole device, and regions map and unmap the same sizes
+//! again and again. So freed blocks of up to [`KEPT`] bytes are cached by size. They are returned
+//! to the driver when the device runs out of memory.
 
 use super::gpu::Gpu;
 use crate::offload::device::{Failure, Fault, Memory, Result};
@@ -10,32 +10,32 @@ use hashbrown::HashMap;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 
-/// The driver's addresses are multiples of this.
+/// Alignment of the driver's addresses.
 const ALIGN: u64 = 256;
-/// Larger pieces are given back at once.
+/// Maximum size of a cached block.
 const KEPT: u64 = 256 << 20;
-/// At most so much is kept altogether.
+/// Maximum total size of cached blocks.
 const KEPT_TOGETHER: u64 = 2 << 30;
 
-/// What is allocated.
+/// The allocated and cached blocks.
 #[derive(Debug, Default)]
 struct Pieces {
-    /// By the address that was handed out.
+    /// Blocks in use, by the address that was handed out.
     used: BTreeMap<u64, Piece>,
-    /// Device memory by size.
+    /// Cached device memory, by size.
     kept: HashMap<u64, Vec<u64>>,
     kept_bytes: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Piece {
-    /// What the driver gave.
+    /// Address that the driver returned.
     start: u64,
     size: u64,
     memory: Memory,
 }
 
-/// The device memory of one GPU.
+/// The memory allocator of one GPU.
 #[derive(Debug, Default)]
 pub(super) struct Pool(Mutex<Pieces>);
 
@@ -110,7 +110,7 @@ impl Pool {
         before.is_some_and(|(&start, piece)| address - start < piece.size)
     }
 
-    /// Gives everything kept back to the driver; whether there was anything.
+    /// Returns all cached blocks to the driver. Returns true if there were any.
     fn drain(&self, gpu: &Gpu) -> Result<bool> {
         let kept = {
             let mut pieces = self.0.lock();

@@ -1,13 +1,13 @@
-//! NVIDIA's GPUs through the CUDA driver.
+//! NVIDIA GPUs through the CUDA driver.
 //!
-//! What: [`devices`] finds them; [`Gpu`] is one, as the host side of offload sees it. How: code is made by
-//! `offload::nvptx` and kept as the driver's machine code ([`image`]); copies from and to memory that
-//! is not pinned go through pinned buffers, filled by several threads while others are on their way
-//! ([`staging`]); device memory that was given back is kept for the next who asks for that size
-//! ([`memory`]). A launch does nothing but fill in its launch environment and call the driver.
+//! [`devices`] discovers them; [`Gpu`] implements [`Device`] for one. `offload::nvptx` makes the
+//! code, which is cached as the driver's machine code ([`image`]). Copies of pageable memory go
+//! through pinned buffers, which several threads fill while others are in transit ([`staging`]).
+//! Freed device memory is kept for later allocations of the same size ([`memory`]). A launch only
+//! fills in its launch environment and calls the driver.
 //!
-//! What not: no CUDA toolkit, no runtime library of CUDA's. Nothing is asked of the driver before
-//! the program asks for devices.
+//! Neither the CUDA toolkit nor CUDA's runtime library is used. The driver is not called before the
+//! program queries or uses devices.
 
 mod driver;
 mod gpu;
@@ -23,17 +23,17 @@ use super::device::Device;
 use driver::Driver;
 use std::sync::Arc;
 
-/// The GPUs of this machine, in the driver's order, or why there are none though there is a driver.
+/// Returns the GPUs of this machine in the driver's order; none if there is no driver.
 ///
 /// # Errors
-/// A sentence when the driver does not work.
+/// A description of why the driver does not work.
 pub fn devices() -> Result<Vec<Arc<dyn Device>>, String> {
     let Some(driver) = Driver::open()? else {
         return Ok(Vec::new());
     };
     let driver = Arc::new(driver);
     let mut count = 0;
-    // SAFETY: the driver was started; the result has its place.
+    // SAFETY: the driver is initialized, and the result pointer is valid.
     let code = unsafe { (driver.count)(&mut count) };
     if code != 0 {
         return Err(format!(

@@ -1,7 +1,8 @@
 //! Streams and events, and the launch environment of each stream.
 //!
-//! A kernel with a reduction over teams counts them in its launch environment and leaves their values in
-//! its buffer. Kernels of one stream follow each other, so each stream has one of both.
+//! A kernel with a reduction over teams counts the teams in its launch environment and collects
+//! their values in its buffer. Kernels of one stream run in order, so each stream has one
+//! environment and one buffer.
 
 use super::driver::{self, Event as DriverEvent, Stream};
 use super::gpu::Gpu;
@@ -11,44 +12,44 @@ use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The device address of a launch environment.
+/// Device address of a launch environment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Environment(pub u64);
 
-/// Bytes before the buffer; its first two words are `LaunchEnvironment` of the device runtime.
+/// Offset of the buffer; the device runtime's `LaunchEnvironment` precedes it and has two words.
 const HEAD: u64 = 256;
 
 #[derive(Debug)]
 struct Lane {
     stream: Stream,
-    /// Address and size of its launch environment with the buffer, when it has one.
+    /// Device address and buffer size of the launch environment, if it is allocated.
     environment: Mutex<Option<(u64, u64)>>,
 }
 
-/// The queues of one GPU; number 0 is [`Queue::SYNC`]'s.
+/// The queues of one GPU. Queue 0 is [`Queue::SYNC`].
 #[derive(Debug, Default)]
 pub(super) struct Queues {
     lanes: RwLock<Vec<Lane>>,
     idle: Mutex<Vec<Queue>>,
     events: Mutex<Vec<DriverEvent>>,
-    /// Whether copies of [`Queue::SYNC`] may be under way.
+    /// True if copies on [`Queue::SYNC`] may be in progress.
     open: AtomicBool,
 }
 
 impl Queues {
-    /// The driver's stream of a queue.
+    /// Returns the driver's stream of a queue.
     pub(super) fn stream(&self, gpu: &Gpu, queue: Queue) -> Result<Stream> {
         let lanes = self.lanes.read();
         if let Some(lane) = lanes.get(queue.0 as usize) {
             if queue != Queue::SYNC && self.open.swap(false, Ordering::AcqRel) {
-                // SAFETY: a stream of this device.
+                // SAFETY: the stream belongs to this device and is never destroyed.
                 let code = unsafe { (gpu.driver.await_stream)(lanes[0].stream) };
                 gpu.check(code, "waiting for copies", 0)?;
             }
             return Ok(lane.stream);
         }
         drop(lanes);
-        // Only the first use of the first queue comes here.
+        // Reached only by the first use of queue 0.
         let mut lanes = self.lanes.write();
         if lanes.is_empty() {
             lanes.push(Lane::new(gpu)?);
@@ -56,7 +57,7 @@ impl Queues {
         Ok(lanes[0].stream)
     }
 
-    /// Remembers that copies of [`Queue::SYNC`] were left under way.
+    /// Records that copies on [`Queue::SYNC`] are in progress.
     pub(super) fn leave_open(&self) {
         self.open.store(true, Ordering::Release);
     }
@@ -79,7 +80,7 @@ impl Queues {
         }
     }
 
-    /// The launch environment of a queue, with a buffer of at least so many bytes.
+    /// Returns the launch environment of a queue, with a buffer of at least `size` bytes.
     pub(super) fn environment(&self, gpu: &Gpu, queue: Queue, size: u64) -> Result<Environment> {
         let lanes = self.lanes.read();
         let lane = &lanes[queue.0 as usize];
@@ -89,7 +90,7 @@ impl Queues {
         {
             return Ok(Environment(address));
         }
-        // SAFETY: a stream of this device.
+        // SAFETY: the stream belongs to this device and is never destroyed.
         let code = unsafe { (gpu.driver.await_stream)(lane.stream) };
         gpu.check(code, "waiting for the device", 0)?;
         if let Some((old, _)) = environment.take() {
@@ -98,7 +99,7 @@ impl Queues {
         let size = size.next_power_of_two().max(1 << 16);
         let address = gpu.raw_alloc(HEAD + size, Memory::Device)?;
         let head = [0_u64, address + HEAD];
-        // SAFETY: memory of this device, large enough; the words live until the stream was awaited.
+        // SAFETY: the allocation is large enough; `head` lives until the stream is synchronized.
         let code = unsafe {
             let code = (gpu.driver.upload)(
                 address,
@@ -120,7 +121,7 @@ impl Queues {
     pub(super) fn record(&self, gpu: &Gpu, queue: Queue) -> Result<Event> {
         let stream = self.stream(gpu, queue)?;
         let mut event = DriverEvent(null_mut());
-        // SAFETY: the result has its place; the stream is this device's.
+        // SAFETY: the result pointer is valid, and the stream belongs to this device.
         let code = unsafe {
             match (gpu.driver.event)(&mut event, driver::NO_TIMING) {
                 0 => (gpu.driver.record)(event, stream),
@@ -138,7 +139,7 @@ impl Queues {
         let Some(&event) = self.events.lock().get(event.0 as usize) else {
             return Ok(());
         };
-        // SAFETY: an event and a stream of this device.
+        // SAFETY: the event and the stream belong to this device and are never destroyed.
         let code = unsafe { (gpu.driver.stream_await)(stream, event, 0) };
         gpu.check(code, "waiting for a queue", 0)
     }
@@ -147,7 +148,7 @@ impl Queues {
 impl Lane {
     fn new(gpu: &Gpu) -> Result<Lane> {
         let mut stream = Stream(null_mut());
-        // SAFETY: the result has its place.
+        // SAFETY: the result pointer is valid.
         let code = unsafe { (gpu.driver.stream)(&mut stream, driver::NON_BLOCKING) };
         gpu.check(code, "making a queue", 0)?;
         Ok(Lane {

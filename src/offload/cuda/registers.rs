@@ -1,39 +1,39 @@
-//! Bounds the registers of kernels of which too few threads run at once.
+//! Limits the registers of kernels with low occupancy.
 //!
-//! A multiprocessor shares its registers among the threads that it runs. The driver's compiler gives a
-//! kernel as many as its largest part can use, even where that part hardly ever runs (a series for rare
-//! arguments inside a hot loop). With fewer than a fourth of the threads that fit, the latency of double
-//! precision and of memory stays visible. So such a kernel is compiled once more with a bound, and the
-//! bounded code is kept if it spills little.
+//! A multiprocessor divides its registers among resident threads. The driver's compiler allocates
+//! for the part of a kernel with the highest register pressure, even if that part is rarely
+//! executed (a series for rare arguments inside a hot loop). With fewer than a fourth of the
+//! possible threads, the latency of double-precision arithmetic and memory stays exposed. Such a
+//! kernel is compiled again with a register limit, and the new code is used if it spills little.
 //!
-//! Leaves alone what has enough threads already: more of them hide nothing more.
+//! Kernels with enough resident threads are left alone, because more threads hide no more latency.
 
 use super::driver::{self, Function, Module};
 use super::gpu::Gpu;
 use std::ffi::CString;
 use std::ptr::null_mut;
 
-/// Part of a multiprocessor's threads that a kernel shall let run at once.
+/// Divisor of a multiprocessor's thread count that gives the required number of resident threads.
 const PART: u32 = 4;
-/// Bytes of each thread's stack that a bound may cost.
+/// Maximum additional bytes of local memory per thread.
 const SPILLED: i32 = 128;
 
-/// Registers and stack of a kernel's code.
+/// Register and local memory usage of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Needs {
-    /// Registers of a thread.
+    /// Registers per thread.
     pub registers: i32,
-    /// Bytes of a thread's stack.
+    /// Bytes of local memory per thread.
     pub stack: i32,
 }
 
 impl Needs {
-    /// Asks the driver about a kernel of a loaded module.
+    /// Queries the driver for a kernel of a loaded module.
     pub(super) fn of(gpu: &Gpu, module: Module, kernel: &str) -> Option<Needs> {
         let name = CString::new(kernel).ok()?;
         let mut function = Function(null_mut());
         let (mut registers, mut stack) = (0, 0);
-        // SAFETY: a loaded module and a C string; the results have their places.
+        // SAFETY: the module is loaded and the name is a C string; the result pointers are valid.
         let found = unsafe {
             let ask = gpu.driver.function_attribute;
             (gpu.driver.function)(&mut function, module, name.as_ptr()) == 0
@@ -43,18 +43,18 @@ impl Needs {
         found.then_some(Needs { registers, stack })
     }
 
-    /// Returns true if code with a bound is worth its spilled registers.
+    /// Returns true if the code with a register limit spills little enough.
     pub(super) fn accepts(self, bounded: Needs) -> bool {
         bounded.registers < self.registers && bounded.stack <= self.stack + SPILLED
     }
 }
 
-/// The most registers of a thread with which enough threads run at once.
+/// Returns the maximum registers per thread at which enough threads are resident.
 pub(super) fn most(registers: u32, threads: u32) -> u32 {
     registers / (threads / PART).max(1)
 }
 
-/// Adds a bound of registers to the kernels of these names.
+/// Adds a `.maxnreg` directive to the named kernels.
 pub(super) fn bound(ptx: &str, kernels: &[&str], most: u32) -> String {
     let mut bounded = String::with_capacity(ptx.len() + 32 * kernels.len());
     let mut open = false;

@@ -1,10 +1,10 @@
-//! Copies between the device and memory of the program, which is not pinned.
+//! Staged copies between the device and pageable host memory.
 //!
-//! The driver copies such memory through one buffer of its own on one thread: 10 GB/s where the bus
-//! takes 55. Here a large copy is cut into pieces, several threads copy pieces into or out of
-//! pinned buffers, two for each, and the device fetches or fills the other buffer meanwhile. Small copies
-//! are left to the driver, whose own way is the shortest for them. What was pinned as a whole
-//! ([`Staging::pin`]) goes directly.
+//! The driver copies pageable memory through a single buffer on one thread, which leaves most of
+//! the bus bandwidth unused. A large copy is therefore divided into pieces. Several threads copy
+//! pieces into or out of pinned buffers, two per thread, while the device transfers the other
+//! buffer. Small copies are left to the driver, whose direct path is fastest for them. Memory that
+//! was pinned as a whole ([`Staging::pin`]) is copied directly.
 
 use super::driver::{self, Event, Stream};
 use super::gpu::Gpu;
@@ -17,51 +17,51 @@ use std::ptr::{NonNull, null_mut};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Copies below this go by the driver alone.
+/// Copies smaller than this are left to the driver.
 const SMALL: usize = 1 << 20;
-/// A piece, and a pinned buffer.
+/// Size in bytes of a piece and of a pinned buffer.
 const PIECE: usize = 2 << 20;
-/// Threads that copy at once, at most.
+/// Maximum number of copying threads.
 const THREADS: usize = 12;
 
-/// A pinned buffer and the event after which it is free.
+/// A pinned buffer and the event that marks the end of its transfer.
 #[derive(Debug)]
 struct Buffer {
     memory: *mut u8,
     event: Event,
 }
 
-// SAFETY: plain memory and a handle; who holds the buffer uses it alone.
+// SAFETY: plain memory and a driver handle; only the owner of the buffer uses them.
 unsafe impl Send for Buffer {}
 
-/// A pinned buffer for what is copied back behind a kernel.
+/// A pinned buffer for small results that are copied back behind a kernel.
 #[derive(Debug)]
 struct Small(NonNull<u8>);
 
-// SAFETY: as above.
+// SAFETY: plain memory that only the owner of the buffer uses.
 unsafe impl Send for Small {}
 
-/// What copies need.
+/// The buffers of a GPU and its pinned host ranges.
 #[derive(Debug, Default)]
 pub(super) struct Staging {
-    /// Pairs of buffers that nobody uses.
+    /// Idle pairs of buffers.
     buffers: Mutex<Vec<[Buffer; 2]>>,
-    /// Pinned buffers of [`FETCHED`] bytes that nobody uses.
+    /// Idle pinned buffers of [`FETCHED`] bytes.
     small: Mutex<Vec<Small>>,
-    /// Start and length of what is pinned.
+    /// Start and length of each pinned range.
     pinned: Mutex<BTreeMap<usize, usize>>,
 }
 
-/// A raw address that goes to the copying threads.
+/// A raw address that the copying threads share.
 #[derive(Clone, Copy)]
 struct Raw(usize);
 
 impl Staging {
-    /// Copies to the device; says whether the source has been read by now, so that it may change while
-    /// the copy goes on.
+    /// Copies to the device. Returns true if the source has been read, so that it may change while
+    /// the copy is in progress.
     ///
     /// # Safety
-    /// `len` bytes can be read at `from`.
+    /// `len` bytes at `from` must be readable until the copy is complete.
     pub(super) unsafe fn upload(
         &self,
         gpu: &Gpu,
@@ -75,16 +75,18 @@ impl Staging {
         }
         let pinned = self.is_pinned(from as usize, len);
         if len < SMALL || pinned {
-            // SAFETY: the caller's promise; the driver checks the device's address.
+            // SAFETY: by this function's contract, `from` is readable; the driver checks the device
+            // address.
             let code = unsafe { (gpu.driver.upload)(to, from.cast::<c_void>(), len, stream) };
             gpu.check(code, "copying to the device", len as u64)?;
-            // Memory that is not pinned the driver has copied before it returns.
+            // The driver stages pageable memory before it returns.
             return Ok(!pinned);
         }
         let from = Raw(from as usize);
         let issue = |buffer: &Buffer, at: usize, size: usize| {
             await_buffer(gpu, buffer)?;
-            // SAFETY: the piece lies within the source, the buffer is pinned, long enough and idle.
+            // SAFETY: the piece lies within the source, and the buffer is pinned, idle and at least
+            // as long as a piece.
             let code = unsafe {
                 let source = (from.0 + at) as *const u8;
                 std::ptr::copy_nonoverlapping(source, buffer.memory, size);
@@ -95,16 +97,16 @@ impl Staging {
             };
             gpu.check(code, "copying to the device", size as u64)
         };
-        // What is on its way when the piece's turn is over still reads the buffer.
+        // The last transfer still reads the buffer when the loop ends.
         let finish = |buffer: &Buffer, _, _| await_buffer(gpu, buffer);
         self.in_pieces(gpu, len, issue, finish)?;
         Ok(true)
     }
 
-    /// Copies from the device, all of it before this returns.
+    /// Copies from the device. Complete on return, except into pinned memory.
     ///
     /// # Safety
-    /// `len` bytes can be written at `to`.
+    /// `len` bytes at `to` must be writable until the copy is complete.
     pub(super) unsafe fn download(
         &self,
         gpu: &Gpu,
@@ -117,13 +119,14 @@ impl Staging {
             return Ok(());
         }
         if len < SMALL || self.is_pinned(to as usize, len) {
-            // SAFETY: the caller's promise; the driver checks the device's address.
+            // SAFETY: by this function's contract, `to` is writable; the driver checks the device
+            // address.
             let code = unsafe { (gpu.driver.download)(to.cast::<c_void>(), from, len, stream) };
             return gpu.check(code, "copying from the device", len as u64);
         }
         let to = Raw(to as usize);
         let issue = |buffer: &Buffer, at: usize, size: usize| {
-            // SAFETY: the buffer is pinned, long enough and idle.
+            // SAFETY: the buffer is pinned, idle and at least as long as a piece.
             let code = unsafe {
                 let memory = buffer.memory.cast::<c_void>();
                 match (gpu.driver.download)(memory, from + at as u64, size, stream) {
@@ -135,7 +138,8 @@ impl Staging {
         };
         let finish = |buffer: &Buffer, at: usize, size: usize| {
             await_buffer(gpu, buffer)?;
-            // SAFETY: the piece lies within the destination; the device is done with the buffer.
+            // SAFETY: the piece lies within the destination, and the transfer to the buffer is
+            // complete.
             unsafe {
                 let target = (to.0 + at) as *mut u8;
                 std::ptr::copy_nonoverlapping(buffer.memory, target, size);
@@ -145,7 +149,8 @@ impl Staging {
         self.in_pieces(gpu, len, issue, finish)
     }
 
-    /// Lends a small pinned buffer; none when the driver has no more memory of that kind.
+    /// Lends a pinned buffer of [`FETCHED`] bytes. Returns `None` if the driver has no pinned
+    /// memory left.
     pub(super) fn lend(&self, gpu: &Gpu) -> Option<NonNull<u8>> {
         if let Some(Small(buffer)) = self.small.lock().pop() {
             return Some(buffer);
@@ -154,13 +159,13 @@ impl Staging {
         NonNull::new(memory as *mut u8)
     }
 
-    /// Takes it back.
+    /// Takes a lent buffer back.
     pub(super) fn take_back(&self, buffer: NonNull<u8>) {
         self.small.lock().push(Small(buffer));
     }
 
-    /// Has threads `issue` each piece with one of two buffers of their own, and `finish` it when the
-    /// next one was issued.
+    /// Copies in pieces on several threads. Each thread has two buffers: it issues a piece with
+    /// one, then finishes the previous piece in the other.
     fn in_pieces(
         &self,
         gpu: &Gpu,
@@ -214,7 +219,7 @@ impl Staging {
         let fresh = || {
             let memory = gpu.raw_alloc(PIECE as u64, Memory::Host)? as *mut u8;
             let mut event = Event(null_mut());
-            // SAFETY: the result has its place.
+            // SAFETY: the result pointer is valid.
             let code = unsafe { (gpu.driver.event)(&mut event, driver::NO_TIMING) };
             gpu.check(code, "preparing copies", 0)?;
             Ok(Buffer { memory, event })
@@ -228,27 +233,28 @@ impl Staging {
         before.is_some_and(|(&from, &size)| start + len <= from + size)
     }
 
-    /// Pins memory of the program; when the driver refuses, it stays as it is.
+    /// Pins host memory. If the driver refuses, it stays pageable.
     pub(super) fn pin(&self, gpu: &Gpu, start: *mut u8, len: usize) {
-        // SAFETY: the driver locks the pages; it checks that they exist.
+        // SAFETY: the driver locks the pages and checks that they exist.
         let code = unsafe { (gpu.driver.register)(start.cast(), len, driver::PORTABLE) };
         if code == 0 || code == driver::code::ALREADY_REGISTERED {
             self.pinned.lock().insert(start as usize, len);
         }
     }
 
-    /// Takes that back.
+    /// Unpins host memory.
     pub(super) fn unpin(&self, gpu: &Gpu, start: *mut u8) {
         if self.pinned.lock().remove(&(start as usize)).is_some() {
-            // SAFETY: it was pinned; a refusal leaves it pinned, which harms nobody.
+            // SAFETY: the range was pinned; if the driver refuses, it stays pinned, which is
+            // harmless.
             unsafe { (gpu.driver.unregister)(start.cast()) };
         }
     }
 }
 
-/// Waits until the device is done with a buffer.
+/// Waits until the device has finished the transfer of a buffer.
 fn await_buffer(gpu: &Gpu, buffer: &Buffer) -> Result<()> {
-    // SAFETY: an event of this device; one that was never recorded is over.
+    // SAFETY: the event belongs to this device; one that was never recorded counts as complete.
     let code = unsafe { (gpu.driver.await_event)(buffer.event) };
     gpu.check(code, "copying", 0)
 }

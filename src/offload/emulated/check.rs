@@ -1,25 +1,25 @@
-//! What device code calls before each access, and how a wrong one is told.
+//! Checks that device code calls before each access, and the diagnosis of faults.
 
 use super::arena::{Near, OFFSET, SHARED, TAG};
 use super::block::{self, Block};
 use crate::offload::device::{Failure, Fault};
 
-/// Addresses below are a null pointer's, with an offset.
+/// Addresses below this count as an offset from a null pointer.
 const NULL_PAGE: u64 = 4096;
 
-/// An access that reads.
+/// Checks a read and returns the host address of the bytes.
 pub extern "C" fn read(address: u64, size: u64, place: u64) -> *mut u8 {
     access(address, size, place, false)
 }
 
-/// An access that writes.
+/// Checks a write and returns the host address of the bytes.
 pub extern "C" fn write(address: u64, size: u64, place: u64) -> *mut u8 {
     access(address, size, place, true)
 }
 
 #[inline]
 fn access(address: u64, size: u64, place: u64, write: bool) -> *mut u8 {
-    // SAFETY: called by device code.
+    // SAFETY: only device code calls this, on the thread of a block.
     let block = unsafe { block::current() };
     if let Some(host) = block.grid.arena.translate(address, size.max(1)) {
         return host;
@@ -47,15 +47,15 @@ fn elsewhere(
     if size == 0 || unified || super::host_memory(address, size) {
         return at as *mut u8;
     }
-    // SAFETY: called by device code.
+    // SAFETY: only device code calls this, on a fiber of the block.
     unsafe { block::fail(wrong(block, address, size, place, write)) };
     std::ptr::null_mut()
 }
 
-/// Where memory lies that a function of ours is given the address of.
+/// Checks a pointer that is passed to a built-in function; returns its host address.
 ///
 /// # Safety
-/// Called by device code.
+/// Must be called by device code.
 pub unsafe fn pointer(address: u64, size: u64) -> *mut u8 {
     read(address, size, 0)
 }
@@ -117,9 +117,9 @@ fn wrong(block: &Block<'static>, address: u64, size: u64, place: u64, write: boo
     )
 }
 
-/// A fault of the calling thread at the place of that number.
+/// Returns a fault of the calling thread at the source location with the given index.
 pub fn fault(place: u64, what: String, help: Option<String>) -> Failure {
-    // SAFETY: called by device code.
+    // SAFETY: only device code calls this, on the thread of a block.
     let block = unsafe { block::current() };
     let place = block
         .grid
@@ -135,9 +135,9 @@ pub fn fault(place: u64, what: String, help: Option<String>) -> Failure {
     }))
 }
 
-/// Called before each call through a pointer.
+/// Checks the target of an indirect call.
 pub extern "C" fn call(function: u64, place: u64) {
-    // SAFETY: called by device code.
+    // SAFETY: only device code calls this, on the thread of a block.
     let block = unsafe { block::current() };
     if block
         .grid
@@ -153,14 +153,14 @@ pub extern "C" fn call(function: u64, place: u64) {
         format!("a call of {function:#x}, which is no function of the device"),
         Some(help.into()),
     );
-    // SAFETY: as above.
+    // SAFETY: only device code calls this, on a fiber of the block.
     unsafe { block::fail(failure) };
 }
 
-/// Called before each division: `place` is all ones where the divisor is not zero.
+/// Checks a division; `place` is all ones if the divisor is not zero.
 pub extern "C" fn division(place: u64) -> u64 {
     if place != u64::MAX {
-        // SAFETY: called by device code.
+        // SAFETY: only device code calls this, on a fiber of the block.
         unsafe { block::fail(fault(place, "an integer division by zero".into(), None)) };
     }
     0

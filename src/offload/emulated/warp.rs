@@ -1,47 +1,47 @@
-//! What operations of a warp compute. PTX ISA 8.3, sections 9.7.8.6 (shfl.sync), 9.7.12.6 to
-//! 9.7.12.9 (vote, match, activemask, redux).
+//! Semantics of warp operations. PTX ISA 8.3, sections 9.7.8.6 (shfl.sync), 9.7.12.6 to 9.7.12.9
+//! (vote, match, activemask, redux).
 
-/// The operations.
+/// A warp operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Op {
-    /// All lanes meet.
+    /// Barrier of the lanes.
     Sync,
-    /// A value of another lane: counted up.
+    /// Value of a lane with a lower number, by distance.
     ShuffleUp,
-    /// Counted down.
+    /// Value of a lane with a higher number, by distance.
     ShuffleDown,
-    /// By exclusive or.
+    /// Value of the lane whose number differs by an exclusive or.
     ShuffleXor,
-    /// By number.
+    /// Value of the lane with the given number.
     ShuffleIndex,
-    /// Which lanes say yes.
+    /// Mask of lanes whose predicate is true.
     Ballot,
-    /// Whether one says yes.
+    /// True if the predicate of any lane is true.
     Any,
-    /// Whether all do.
+    /// True if the predicates of all lanes are true.
     All,
-    /// Whether all say the same.
+    /// True if the predicates of all lanes are equal.
     Uniform,
-    /// Which lanes have the same value.
+    /// Mask of lanes with the same value.
     MatchAny,
-    /// All lanes of the mask, when they have the same value, else none.
+    /// Mask of all lanes if they have the same value, else 0.
     MatchAll,
-    /// The sum.
+    /// Sum.
     Add,
-    /// The least, unsigned.
+    /// Unsigned minimum.
     Min,
-    /// The greatest, unsigned.
+    /// Unsigned maximum.
     Max,
-    /// The least, signed.
+    /// Signed minimum.
     MinSigned,
-    /// The greatest, signed.
+    /// Signed maximum.
     MaxSigned,
-    /// All bits.
+    /// Bitwise and.
     And,
-    /// Any bit.
+    /// Bitwise or.
     Or,
-    /// Odd bits.
+    /// Bitwise exclusive or.
     Xor,
 }
 
@@ -67,12 +67,13 @@ const ALL: [Op; 19] = [
     Op::Xor,
 ];
 
-/// A value with the lane operand and the clamp operand of a shuffle.
+/// Packs a value with the lane and clamp operands of a shuffle.
 pub fn shuffle_value(value: u32, lane: u32, clamp: u32) -> u64 {
     u64::from(value) | u64::from(lane & 0x1f) << 32 | u64::from(clamp & 0x1f1f) << 40
 }
 
-/// The result for `lane`, which brought `own`; `values` are those of all lanes that take part.
+/// Returns the result of `lane`, whose operand is `own`; `values` holds the operands of all
+/// participating lanes.
 pub fn result(kind: u32, mask: u32, lane: u32, own: u64, values: &[(u32, u64)]) -> u64 {
     let Some(&op) = ALL.get(kind as usize) else {
         return 0;
@@ -156,7 +157,7 @@ mod tests {
         assert_eq!((xor[0], xor[1]), (101, 100));
         let index = shuffle(Op::ShuffleIndex, 7, 0x1f);
         assert!(index.iter().all(|&v| v == 107));
-        // Within halves of a warp.
+        // Shuffles within each half of a warp.
         let half = shuffle(Op::ShuffleDown, 8, 0x100f | 0x1000);
         assert_eq!((half[0], half[8], half[16]), (108, 108, 124));
     }

@@ -1,25 +1,26 @@
-//! Where a library of mathematics for the device is found on this machine.
+//! Finds a device math library on this machine.
 //!
-//! Looked for in this order: the file that `OMPVM_LIBDEVICE` names, libdevice of a CUDA installation
-//! (`CUDA_HOME`, `CUDA_PATH`, `/usr/local/cuda`, `/opt/cuda`, the directories of distributions), libdevice of
-//! Python's packages `nvidia-cuda-nvcc`, and libclc's open library. None of them is part of ompvm.
+//! The search order is: the file that `OMPVM_LIBDEVICE` names, libdevice of a CUDA installation
+//! (`CUDA_HOME`, `CUDA_PATH`, `/usr/local/cuda`, `/opt/cuda`, the directories of distributions),
+//! libdevice of the Python package `nvidia-cuda-nvcc`, and libclc's open library. None of them is
+//! part of ompvm.
 
 use crate::llvm::nvptx::Mathematics;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// Within a CUDA installation.
+/// Path of libdevice in a CUDA installation.
 const LIBDEVICE: &str = "nvvm/libdevice/libdevice.10.bc";
-/// libclc's library, the one that needs nothing of NVIDIA's.
+/// Path of libclc's library, which needs no NVIDIA software.
 const LIBCLC: &str = "clc/nvptx64--.bc";
 
-/// What is found, looked for once.
+/// Returns the math library; the first call searches for it.
 pub(super) fn find() -> Mathematics {
     static FOUND: OnceLock<Mathematics> = OnceLock::new();
     FOUND.get_or_init(look).clone()
 }
 
-/// What stands for the library in a program's key.
+/// Returns the digest of the library for a program's cache key.
 pub(super) fn digest(library: &Mathematics) -> [u8; 32] {
     let (kind, bytes): (u8, &[u8]) = match library {
         Mathematics::Missing => (0, &[]),
@@ -92,7 +93,7 @@ fn installations() -> Vec<PathBuf> {
     found
 }
 
-/// Folders in a folder whose name begins so, the last first.
+/// Returns the subfolders whose name starts with `prefix`, in descending order.
 fn below(folder: &str, prefix: &str) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = std::fs::read_dir(folder)
         .into_iter()

@@ -1,10 +1,10 @@
-//! Code for NVIDIA's GPUs: what a program's images become, and where that is kept.
+//! Code for NVIDIA GPUs: compiles a program's images to PTX and caches the result.
 //!
-//! What: [`compile`] gives PTX for an architecture, from the cache of compiled programs or from
-//! `llvm::nvptx`, with the library of mathematics that the machine has. Why the cache holds PTX and, in
-//! an entry of its own, the driver's machine code: the first is the same for every driver.
+//! [`compile`] returns PTX for an architecture, from the cache of compiled programs or from
+//! `llvm::nvptx`, linked with the math library found on the machine. The cache holds PTX and the
+//! driver's machine code in separate entries, because the PTX is the same for every driver.
 //!
-//! What not: nothing calls the driver (`offload::cuda`).
+//! Nothing here calls the driver; [`cuda`](super::cuda) does.
 
 mod library;
 
@@ -16,27 +16,28 @@ use parking_lot::Mutex;
 
 static CACHE: Mutex<Option<Cache>> = Mutex::new(None);
 
-/// Says where compiled device code is kept from now on. Without this, nowhere.
+/// Sets the cache for compiled device code. Without one, nothing is cached.
 pub fn keep(cache: Option<Cache>) {
     *CACHE.lock() = cache;
 }
 
-/// Where something that is made of these pieces is kept, if anywhere.
+/// Returns the cache entry of code that is made of the given pieces, if a cache is set.
 pub fn shelf<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> Option<Shelf> {
     let cache = CACHE.lock().clone();
     cache.and_then(|c| c.shelf(pieces))
 }
 
-/// A program's device code for one kind of GPU.
+/// Device code of a program for one GPU architecture.
 #[derive(Debug)]
 pub struct Compiled {
-    /// PTX and what is known of the kernels.
+    /// PTX and kernel metadata.
     pub lowered: Lowered,
-    /// Where more can be kept.
+    /// Cache entry of the program.
     pub shelf: Option<Shelf>,
 }
 
-/// The version of PTX for an architecture: the oldest that has it, so that most drivers take it.
+/// Returns the PTX version for an architecture: the oldest that supports it, so most drivers accept
+/// it.
 pub fn version(architecture: u32) -> u32 {
     match architecture {
         ..=75 => 63,
@@ -49,12 +50,12 @@ pub fn version(architecture: u32) -> u32 {
     }
 }
 
-/// The name of an entry of the cache.
+/// Returns the name of the PTX in a cache entry.
 fn entry(architecture: u32) -> String {
     format!("device-sm_{architecture}")
 }
 
-/// Compiles a program's images for `sm_<architecture>`, or takes what was compiled before.
+/// Compiles a program's images for `sm_<architecture>`, or loads them from the cache.
 ///
 /// # Errors
 /// [`Failure::Image`] for damaged images.
