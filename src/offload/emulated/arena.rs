@@ -1,38 +1,38 @@
-//! The memory of an emulated device: an address space of its own, of which every byte is known to
-//! be allocated or not.
+//! The memory of an emulated device: an address space that tracks for each byte whether it is
+//! allocated.
 //!
-//! Addresses of it have bit 62 set, which no address of the host has: one that is used on the host
-//! faults, and one of the host is told from it. A table holds for every eight bytes which of them may
-//! be accessed: the first in the upper four bits, the end in the lower four. Between blocks lies a gap,
-//! and freed blocks are not given out again before a quarter of the memory has been freed after them,
-//! so an access beside a block or after its end is seen. A block may begin behind padding that keeps an
-//! alignment; the padding cannot be accessed.
+//! Its addresses have bit 62 set, unlike any host address, so a device address faults on the host,
+//! and a host address is recognized on the device. A shadow table has one byte per eight bytes of
+//! memory that gives the accessible part: the first byte in the upper four bits, the end in the
+//! lower four. Gaps separate blocks, and freed blocks are quarantined until a quarter of the memory
+//! has been freed after them, so out-of-bounds and use-after-free accesses are detected. A block
+//! may begin with padding that preserves an alignment; the padding is inaccessible.
 //!
-//! What not: no protection between the blocks of a program; who holds an address of one may use it.
+//! There is no protection between blocks: an address inside another live block is valid.
 
 use crate::offload::device::{Failure, Fault, Result};
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, VecDeque};
 use std::ptr::null_mut;
 
-/// The bit that device addresses have.
+/// Tag bit of device addresses.
 pub const TAG: u64 = 1 << 62;
-/// With it: an address in the memory of a block.
+/// Additional tag bit of addresses in a block's shared memory.
 pub const SHARED: u64 = 1 << 61;
-/// Where the number of the device stands.
+/// Position of the device number in an address.
 const NUMBER: u32 = 48;
-/// The bits of an address within a device.
+/// Mask of the offset within a device.
 pub const OFFSET: u64 = (1 << 40) - 1;
-/// Nothing lies before it.
+/// Offset of the first block.
 const FIRST: u64 = 1 << 20;
-/// Least bytes between two blocks.
+/// Minimum gap between blocks in bytes.
 const GAP: u64 = 64;
-/// Bytes that one entry of the table is about.
+/// Bytes that one entry of the table describes.
 const GRAIN: u64 = 8;
-/// What fresh and freed memory holds.
+/// Fill pattern of fresh memory.
 const FRESH: u8 = 0xcb;
 
-/// A device's memory.
+/// The memory of an emulated device.
 #[derive(Debug)]
 pub struct Arena {
     tag: u64,
@@ -42,40 +42,40 @@ pub struct Arena {
     blocks: Mutex<Blocks>,
 }
 
-// SAFETY: the mappings are shared by all; the table is changed under the lock, and read without it
-// as the program's own accesses to the memory are.
+// SAFETY: the mappings live as long as the arena. The table changes under the lock; unlocked reads
+// race only with accesses of the program that race themselves.
 unsafe impl Send for Arena {}
-// SAFETY: as above.
+// SAFETY: see `Send`.
 unsafe impl Sync for Arena {}
 
 #[derive(Debug, Default)]
 struct Blocks {
-    /// Start to size and padding; the size counts the padding.
+    /// Live blocks: size, including padding, and padding by start offset.
     live: BTreeMap<u64, (u64, u64)>,
-    /// Start to (size with the gap) of what can be given out.
+    /// Free ranges: size, including the gap, by start offset.
     free: BTreeMap<u64, u64>,
-    /// Freed, not yet given out again.
+    /// Quarantined blocks: start offset, size with the gap, size.
     resting: VecDeque<(u64, u64, u64)>,
     resting_bytes: u64,
     used: u64,
 }
 
-/// What the arena knows of an address.
+/// Information about an address, for messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Near {
-    /// In or right behind a live block: its start and size.
+    /// In a live block or just beside it: start and size of the block.
     Live(u64, u64),
-    /// In a block that was freed.
+    /// In a quarantined block: start and size.
     Freed(u64, u64),
-    /// Nowhere.
+    /// In no known block.
     Nothing,
 }
 
 impl Arena {
-    /// Memory of a device with that number.
+    /// Reserves the memory of the device with the given number.
     ///
     /// # Errors
-    /// When the system does not give the addresses.
+    /// [`Failure::Lost`] if the system cannot reserve the address range.
     pub fn new(number: u32, capacity: u64) -> Result<Arena> {
         let capacity = capacity.next_multiple_of(1 << 20);
         let span = FIRST + capacity;
@@ -92,17 +92,17 @@ impl Arena {
         })
     }
 
-    /// Bytes that can be allocated.
+    /// Returns the size of the memory in bytes.
     pub fn capacity(&self) -> u64 {
         self.capacity
     }
 
-    /// Whether an address is one of this device's.
+    /// Returns true if the address belongs to this device.
     pub fn owns(&self, address: u64) -> bool {
         address & !OFFSET == self.tag
     }
 
-    /// Allocates.
+    /// Allocates a block.
     ///
     /// # Errors
     /// [`Failure::OutOfMemory`].
@@ -110,7 +110,8 @@ impl Arena {
         self.alloc_behind(0, size, align)
     }
 
-    /// Allocates bytes behind so many that only keep the alignment, and returns the address of the latter.
+    /// Allocates a block after `padding` bytes that preserve its alignment, and returns the start
+    /// of the padding.
     ///
     /// # Errors
     /// [`Failure::OutOfMemory`].
@@ -152,17 +153,17 @@ impl Arena {
         }
         blocks.used += wanted;
         blocks.live.insert(at, (size, padding));
-        // SAFETY: the block lies in the mapping and is nobody's.
+        // SAFETY: the block lies in the mapping and is not used by anyone yet.
         unsafe { self.base.add(at as usize).write_bytes(FRESH, size as usize) };
         self.mark(at, size, true);
         self.mark_padding(at, padding);
         Ok(self.tag | at)
     }
 
-    /// Frees.
+    /// Frees a block and quarantines it.
     ///
     /// # Errors
-    /// [`Failure::Fault`] when the address is not the start of a live block.
+    /// [`Failure::Fault`] if the address is not the start of a live block.
     pub fn free(&self, address: u64) -> Result<()> {
         let at = address & OFFSET;
         let mut blocks = self.blocks.lock();
@@ -196,7 +197,7 @@ impl Arena {
         Ok(())
     }
 
-    /// Notes that the bytes of a block may, or may not, be accessed.
+    /// Marks the bytes of a block as accessible or not.
     fn mark(&self, at: u64, size: u64, live: bool) {
         let first = (at / GRAIN) as usize;
         let whole = (size / GRAIN) as usize;
@@ -212,12 +213,12 @@ impl Arena {
         }
     }
 
-    /// Notes that the first bytes of a block may not be accessed.
+    /// Marks the first bytes of a block as inaccessible.
     fn mark_padding(&self, at: u64, padding: u64) {
         let first = (at / GRAIN) as usize;
         let whole = (padding / GRAIN) as usize;
         let rest = (padding % GRAIN) as u8;
-        // SAFETY: entries of the block, which is the caller's.
+        // SAFETY: the entries belong to a block, so they lie in the table.
         unsafe {
             self.table.add(first).write_bytes(0, whole);
             if rest > 0 {
@@ -226,7 +227,7 @@ impl Arena {
         }
     }
 
-    /// Where `size` bytes at an address of this device lie on the host, if all of them are live.
+    /// Returns the host address of `size` bytes at a device address, if all of them are accessible.
     #[inline]
     pub fn translate(&self, address: u64, size: u64) -> Option<*mut u8> {
         if address & !OFFSET != self.tag {
@@ -241,15 +242,15 @@ impl Arena {
         let mut left = size;
         loop {
             let here = left.min(GRAIN - within);
-            // SAFETY: in the table, for the address is in the memory; the gap behind the last
-            // block ends the loop before the table does.
+            // SAFETY: `at` lies in the memory, so its entry is in the table; the inaccessible gap
+            // after the last block ends the loop in time.
             let allowed = u64::from(unsafe { *self.table.add(grain as usize) });
             if within + here > allowed & 15 || within < allowed >> 4 {
                 return None;
             }
             left -= here;
             if left == 0 {
-                // SAFETY: in the mapping.
+                // SAFETY: `at` lies in the mapping.
                 return Some(unsafe { self.base.add(at as usize) });
             }
             grain += 1;
@@ -257,7 +258,7 @@ impl Arena {
         }
     }
 
-    /// What is known about an address, for messages.
+    /// Describes an address for messages.
     pub fn near(&self, address: u64) -> Near {
         self.near_in(&self.blocks.lock(), address)
     }
@@ -285,7 +286,7 @@ impl Arena {
 }
 
 impl Blocks {
-    /// Lets the block that was freed first be given out again.
+    /// Releases the oldest block from quarantine. Returns false if there is none.
     fn wake(&mut self) -> bool {
         let Some((mut start, mut len, _)) = self.resting.pop_front() else {
             return false;
@@ -309,7 +310,7 @@ impl Blocks {
 impl Drop for Arena {
     fn drop(&mut self) {
         let span = (FIRST + self.capacity) as usize;
-        // SAFETY: the mappings of `new`, which nobody uses any more.
+        // SAFETY: the mappings are those of `new`, and the arena is no longer used.
         unsafe {
             libc::munmap(self.base.cast(), span);
             libc::munmap(self.table.cast(), span / GRAIN as usize);
@@ -317,9 +318,9 @@ impl Drop for Arena {
     }
 }
 
-/// Addresses whose pages exist once they are touched.
+/// Reserves an address range whose pages are allocated on first access.
 pub fn reserve(bytes: u64) -> Result<*mut u8> {
-    // SAFETY: a new mapping.
+    // SAFETY: an anonymous mapping at an address that the system chooses.
     let at = unsafe {
         libc::mmap(
             null_mut(),

@@ -1,11 +1,11 @@
-//! A block of the emulated device: its threads are fibers, which take turns on one thread of ours.
+//! Executes a block of the emulated device: its threads are fibers that one host thread schedules.
 //!
-//! A fiber runs until it ends or waits: at a barrier of the block, in an operation of its warp, or
-//! because it has taken so many turns of loops that others should have theirs. When all wait and
-//! nobody can go on, the program's threads have diverged at a barrier, which is reported. Threads
-//! that have ended take part in nothing more.
+//! A fiber runs until it ends or yields: at a barrier of the block, in a warp operation, or after a
+//! number of loop iterations, for fairness. If every fiber waits and none can proceed, the
+//! program's threads have diverged at a barrier, which is reported. Threads that have ended no
+//! longer take part in barriers and warp operations.
 //!
-//! What not: no order among threads that a program could rely on.
+//! The schedule gives no guarantees beyond those of a GPU.
 
 use super::arena::{Arena, OFFSET, SHARED, TAG};
 use super::check;
@@ -21,83 +21,83 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-/// Threads of a warp.
+/// Number of threads in a warp.
 pub const WARP: u32 = 32;
-/// Bytes of a thread's stack, its guard and reserve included.
+/// Size in bytes of a thread's stack, with its guard and reserve.
 const STACK: usize = 384 << 10;
-/// Bytes at its end that nobody can touch: more than a function's variables usually take.
+/// Bytes of inaccessible guard pages, more than the variables of most functions.
 const GUARD: usize = 64 << 10;
-/// Bytes before them that are left to our own functions: in one of them, which may hold the
-/// allocator's lock, the end of the stack could not be told.
+/// Bytes above the guard that are reserved for built-in functions. A stack overflow in one of those
+/// could not be reported, since it may hold the allocator's lock.
 const RESERVE: usize = 64 << 10;
-/// Turns of loops after which a thread lets others go on.
+/// Loop iterations after which a thread yields.
 const TURNS: u32 = 20_000;
 
-/// In a barrier's number: all threads come to it together.
+/// Flag in a barrier number: all threads execute this barrier together (`.aligned`).
 pub const ALIGNED: u32 = 1 << 31;
 
-/// What a launch is.
+/// A kernel launch.
 pub struct Grid<'a> {
-    /// The kernel: takes its arguments from an array of words.
+    /// Address of the kernel's wrapper, which takes its arguments from an array of words.
     pub kernel: usize,
-    /// The arguments.
+    /// Argument words.
     pub args: &'a [u64],
-    /// Blocks in each direction.
+    /// Blocks per dimension.
     pub blocks: [u32; 3],
-    /// Threads of a block in each direction.
+    /// Threads of a block per dimension.
     pub threads: [u32; 3],
-    /// Bytes of a block's memory.
+    /// Bytes of shared memory per block.
     pub shared: u64,
-    /// Bytes of it that the launch asked for.
+    /// Bytes of dynamic shared memory.
     pub dynamic: u32,
-    /// The device's memory.
+    /// Memory of the device.
     pub arena: &'a Arena,
-    /// What the numbers of places mean.
+    /// Source locations, by the index that device code passes.
     pub places: &'a [Place],
-    /// Addresses of the device's functions, sorted.
+    /// Sorted addresses of the device functions.
     pub functions: &'a [usize],
-    /// When the launch must have ended.
+    /// Time at which the launch is aborted.
     pub deadline: Option<Instant>,
-    /// True if the program requires that devices reach the host's memory.
+    /// True if a program requires that devices access all host memory.
     pub unified: bool,
-    /// Set when one block failed: the others stop.
+    /// Set when a block fails, which stops the others.
     pub stop: AtomicBool,
-    /// The first failure.
+    /// First failure.
     pub failure: Mutex<Option<Failure>>,
 }
 
 impl Grid<'_> {
-    /// Notes a failure, of which the first counts, and stops all blocks.
+    /// Records the first failure and stops all blocks.
     pub fn fail(&self, failure: Failure) {
         self.failure.lock().get_or_insert(failure);
         self.stop.store(true, Ordering::Release);
     }
 }
 
-/// What a thread waits for.
+/// Scheduling state of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// It can go on.
+    /// Runnable.
     Ready,
-    /// All threads of the block, or so many, at the barrier with that number.
+    /// Waits at a barrier for all threads of the block or for a given number.
     Barrier {
-        /// The barrier.
+        /// Barrier number, with [`ALIGNED`] if set.
         number: u32,
-        /// Threads that meet there; 0: all.
+        /// Number of participating threads; 0 means all.
         count: u32,
     },
-    /// The lanes of the mask in the same operation.
+    /// Waits in a warp operation for the lanes of the mask.
     Warp {
-        /// Which operation.
+        /// Operation, an [`Op`](super::warp::Op).
         kind: u32,
-        /// Which lanes.
+        /// Participating lanes.
         mask: u32,
     },
-    /// It has ended.
+    /// Ended.
     Done,
 }
 
-/// Why a fiber hands back.
+/// Reason why a fiber yields.
 enum Pause {
     Waits,
     Failed,
@@ -105,19 +105,19 @@ enum Pause {
 
 type Fiber = Coroutine<(), Pause, (), Area>;
 
-/// Threads that wait in the same state.
+/// A barrier or warp operation with waiting threads.
 #[derive(Clone, Copy)]
 struct Meeting {
     state: State,
-    /// Their warp, or [`ANY_WARP`].
+    /// Warp of the threads, or [`ANY_WARP`].
     warp: u32,
     there: u32,
 }
 
-/// Of a meeting of the whole block.
+/// Marks a barrier of the whole block.
 const ANY_WARP: u32 = u32::MAX;
 
-/// The lanes of each warp of a block with so many threads.
+/// Returns the lane mask of each warp in a block of `threads` threads.
 fn lanes(threads: u32) -> Vec<u32> {
     let warps = threads.div_ceil(WARP);
     let of = |w: u32| (threads - w * WARP).min(WARP);
@@ -128,21 +128,21 @@ struct Thread {
     state: State,
     fiber: Option<Fiber>,
     yielder: *const Yielder<(), Pause>,
-    /// What it brings into an operation of its warp.
+    /// Operand of a warp operation.
     value: u64,
-    /// What comes out.
+    /// Result of a warp operation.
     result: u64,
     stack: (usize, usize),
 }
 
-/// A stack, kept for the next thread when its own has ended.
+/// Memory of a fiber's stack. It is reused after the fiber ends.
 struct Area {
     low: usize,
 }
 
 impl Area {
     fn new() -> Option<Area> {
-        // SAFETY: a new mapping, whose lowest pages are then made inaccessible.
+        // SAFETY: a fresh mapping of `STACK` bytes; the guard is its lowest part.
         unsafe {
             let at = libc::mmap(
                 null_mut(),
@@ -163,12 +163,13 @@ impl Area {
 
 impl Drop for Area {
     fn drop(&mut self) {
-        // SAFETY: the mapping of `new`; nobody runs on it.
+        // SAFETY: `low` is the start of a mapping of `STACK` bytes; its fiber has ended.
         unsafe { libc::munmap(self.low as *mut libc::c_void, STACK) };
     }
 }
 
-// SAFETY: the area is this large, with pages without access at its lower end.
+// SAFETY: the area has `STACK` bytes with guard pages at its lower end, and lives as long as it is
+// owned.
 unsafe impl Stack for Area {
     fn base(&self) -> StackPointer {
         NonZeroUsize::new(self.low + STACK).unwrap_or(NonZeroUsize::MAX)
@@ -184,38 +185,39 @@ thread_local! {
     static STACKS: std::cell::RefCell<Vec<Area>> = const { std::cell::RefCell::new(Vec::new()) };
 }
 
-/// A block that is being executed on this thread.
+/// A block that this host thread executes.
 pub struct Block<'a> {
-    /// The launch it belongs to.
+    /// Launch that the block belongs to.
     pub grid: &'a Grid<'a>,
-    /// Which block.
+    /// Index of the block.
     pub index: [u32; 3],
-    /// Its own memory.
+    /// Shared memory.
     pub shared: Vec<u128>,
     threads: Vec<Thread>,
     ready: VecDeque<u32>,
-    /// Where threads wait for others.
+    /// Barriers and warp operations with waiting threads.
     meetings: Vec<Meeting>,
-    /// Room for those whose meeting is over.
+    /// Scratch buffer for threads that are released.
     waiting: Vec<u32>,
     current: u32,
     live: u32,
-    /// The lanes of each warp that have not ended.
+    /// Mask of the lanes in each warp that have not ended.
     alive: Vec<u32>,
     turns: u32,
     failed: bool,
 }
 
-/// The block that device code called from.
+/// Returns the block whose device code calls.
 ///
 /// # Safety
-/// Only from functions that device code calls; the reference ends before the fiber waits.
+/// Must be called by functions that device code calls. The reference must not be used after the
+/// fiber yields.
 pub unsafe fn current<'a>() -> &'a mut Block<'static> {
-    // SAFETY: set while a block runs on this thread, which alone uses it.
+    // SAFETY: `CURRENT` points to the block that this host thread runs; no other thread uses it.
     unsafe { &mut *CURRENT.get() }
 }
 
-/// Runs one block.
+/// Executes one block.
 pub fn run(grid: &Grid<'_>, index: [u32; 3]) {
     let count = grid.threads.iter().product::<u32>();
     let mut block = Block {
@@ -244,18 +246,18 @@ pub fn run(grid: &Grid<'_>, index: [u32; 3]) {
     }
     let this = &raw mut block;
     let outer = CURRENT.replace(this.cast());
-    // SAFETY: device code reaches the block by the same pointer, on this thread alone; no
-    // reference to it lasts while a fiber runs.
+    // SAFETY: device code reaches the block through the same pointer, on this host thread only; no
+    // reference to the block exists while a fiber runs.
     unsafe { go(this) };
     CURRENT.set(outer);
 }
 
-/// Runs a block's threads until all have ended.
+/// Schedules the threads of a block until all have ended.
 ///
 /// # Safety
-/// The block is this thread's current one; nobody holds a reference to it.
+/// The block must be the current one of this host thread, and no reference to it may exist.
 unsafe fn go(this: *mut Block<'_>) {
-    // SAFETY: the caller's contract; references end before a fiber is resumed.
+    // SAFETY: by this function's contract; every reference ends before a fiber is resumed.
     unsafe {
         while let Some(n) = (*this).next() {
             (*this).current = n;
@@ -265,12 +267,12 @@ unsafe fn go(this: *mut Block<'_>) {
     }
 }
 
-/// Lets a thread go on.
+/// Resumes a thread.
 ///
 /// # Safety
 /// As for [`go`].
 unsafe fn resume(this: *mut Block<'_>, n: u32) {
-    // SAFETY: as in `go`: each reference is made anew and ends at once.
+    // SAFETY: by this function's contract; each reference is created anew and ends at once.
     unsafe {
         let Some(mut fiber) = (*this).fiber(n) else {
             return;
@@ -281,7 +283,7 @@ unsafe fn resume(this: *mut Block<'_>, n: u32) {
 }
 
 impl Block<'_> {
-    /// The next thread that can go on.
+    /// Returns the next runnable thread.
     fn next(&mut self) -> Option<u32> {
         if self.grid.stop.load(Ordering::Acquire) {
             self.failed = true;
@@ -292,7 +294,7 @@ impl Block<'_> {
         self.ready.pop_front()
     }
 
-    /// Takes the stacks back, and looks whether all threads have ended.
+    /// Reports diverged threads and recycles the stacks.
     fn finish(&mut self) {
         if !self.failed && self.live > 0 {
             let fault = self.diverged();
@@ -301,15 +303,15 @@ impl Block<'_> {
         }
         for thread in &mut self.threads {
             if let Some(mut fiber) = thread.fiber.take() {
-                // SAFETY: what runs on it is device code and our functions under it, which hold
-                // nothing to be dropped while they wait.
+                // SAFETY: the fiber's frames belong to device code and to built-in functions, which
+                // own nothing that needs dropping when they yield.
                 unsafe { fiber.force_reset() };
                 STACKS.with_borrow_mut(|s| s.push(fiber.into_stack()));
             }
         }
     }
 
-    /// The fiber of a thread, made when it first runs.
+    /// Returns the fiber of a thread, creating it at the first call.
     fn fiber(&mut self, n: u32) -> Option<Fiber> {
         let thread = &mut self.threads[n as usize];
         if let Some(fiber) = thread.fiber.take() {
@@ -325,7 +327,8 @@ impl Block<'_> {
         thread.stack = (area.low + GUARD, area.low + STACK);
         let (kernel, args) = (self.grid.kernel, self.grid.args.as_ptr() as usize);
         let run = move |yielder: &Yielder<(), Pause>, ()| {
-            // SAFETY: the wrapper that was made for the kernel, with its words.
+            // SAFETY: `kernel` is the wrapper that was compiled for these argument words; device
+            // code runs on the current block.
             unsafe {
                 let block = current();
                 let n = block.current as usize;
@@ -350,7 +353,7 @@ impl Block<'_> {
         }
     }
 
-    /// What the threads do that cannot go on.
+    /// Describes the threads that wait for each other.
     fn diverged(&self) -> Fault {
         let mut parts: Vec<String> = Vec::new();
         let mut from = 0;
@@ -385,24 +388,24 @@ impl Block<'_> {
         }
     }
 
-    /// The block's number in its grid.
+    /// Returns the linear index of the block in its grid.
     pub fn number(&self) -> u32 {
         let [x, y, z] = self.index;
         let [w, h, _] = self.grid.blocks;
         x + w * (y + h * z)
     }
 
-    /// The calling thread's number in its block.
+    /// Returns the linear index of the calling thread in its block.
     pub fn thread(&self) -> u32 {
         self.current
     }
 
-    /// Lowest and highest address of the calling thread's stack.
+    /// Returns the bounds of the calling thread's stack.
     pub fn stack(&self) -> (usize, usize) {
         self.threads[self.current as usize].stack
     }
 
-    /// Where an address in the block's own memory lies.
+    /// Returns the host address of a range in shared memory.
     pub fn shared_at(&mut self, address: u64, size: u64) -> Option<*mut u8> {
         if address & !OFFSET != TAG | SHARED {
             return None;
@@ -411,11 +414,11 @@ impl Block<'_> {
         if at.checked_add(size)? > self.grid.shared {
             return None;
         }
-        // SAFETY: within the vector.
+        // SAFETY: the range lies within the vector, which has at least `grid.shared` bytes.
         Some(unsafe { self.shared.as_mut_ptr().cast::<u8>().add(at as usize) })
     }
 
-    /// Another thread waits in `state`; when everybody is there, all of them can go on.
+    /// Makes a thread wait in `state`, and releases all waiting threads if it was the last.
     fn arrive(&mut self, n: u32, state: State) {
         let warp = match state {
             State::Warp { .. } => n / WARP,
@@ -434,7 +437,7 @@ impl Block<'_> {
         self.meet(at);
     }
 
-    /// Whether everybody is there; then the meeting is over.
+    /// Releases the waiting threads if all participants have arrived. Returns true if so.
     fn meet(&mut self, at: usize) -> bool {
         let Meeting { state, warp, there } = self.meetings[at];
         let wanted = match state {
@@ -465,7 +468,7 @@ impl Block<'_> {
         true
     }
 
-    /// A thread has ended: those that waited for it too may go on.
+    /// Ends a thread, which may complete barriers and warp operations of others.
     fn ended(&mut self, n: u32) {
         self.threads[n as usize].state = State::Done;
         self.live -= 1;
@@ -480,7 +483,7 @@ impl Block<'_> {
         }
     }
 
-    /// What an operation of a warp gives each of its lanes.
+    /// Computes the result of a warp operation for each lane.
     fn compute(&mut self, lanes: &[u32], kind: u32, mask: u32) {
         let values: Vec<(u32, u64)> = lanes
             .iter()
@@ -494,12 +497,12 @@ impl Block<'_> {
     }
 }
 
-/// The calling thread waits in `state`; what comes out for it.
+/// Makes the calling thread wait in `state`. Returns its result of a warp operation.
 ///
 /// # Safety
-/// Called by device code.
+/// Must be called by device code.
 pub unsafe fn wait(state: State, value: u64) -> u64 {
-    // SAFETY: the caller's contract; the references end before the fiber is left.
+    // SAFETY: by this function's contract; the references end before the fiber yields.
     unsafe {
         let block = current();
         let n = block.current;
@@ -514,19 +517,21 @@ pub unsafe fn wait(state: State, value: u64) -> u64 {
     }
 }
 
+/// Yields to the scheduler.
+///
 /// # Safety
-/// As for [`wait`]; the yielder is the calling fiber's.
+/// As for [`wait`]; `yielder` must be that of the calling fiber.
 unsafe fn pause(yielder: *const Yielder<(), Pause>, why: Pause) {
-    // SAFETY: it lives in a frame of the fiber that calls.
+    // SAFETY: the yielder lives in a frame of the calling fiber.
     unsafe { (*yielder).suspend(why) };
 }
 
-/// The calling thread cannot go on: the launch has failed. It does not return.
+/// Fails the launch. The calling thread does not continue.
 ///
 /// # Safety
-/// Called by device code.
+/// Must be called by device code.
 pub unsafe fn fail(failure: Failure) {
-    // SAFETY: as in `wait`.
+    // SAFETY: by this function's contract; the reference ends before the fiber yields.
     unsafe {
         let block = current();
         block.grid.fail(failure);
@@ -537,15 +542,16 @@ pub unsafe fn fail(failure: Failure) {
     }
 }
 
-/// Where signals are handled on a thread that executes blocks, whose own stacks may be used up.
+/// The alternate signal stack of a host thread that executes blocks, since fiber stacks may
+/// overflow.
 pub struct SignalStack(*mut libc::c_void);
 
 impl SignalStack {
     const SIZE: usize = 64 << 10;
 
-    /// For the calling thread; without memory there is none.
+    /// Installs a signal stack for the calling thread, unless memory is exhausted.
     pub fn new() -> SignalStack {
-        // SAFETY: a new mapping that becomes this thread's.
+        // SAFETY: a fresh mapping becomes the signal stack of this thread.
         unsafe {
             let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
             let access = libc::PROT_READ | libc::PROT_WRITE;
@@ -567,7 +573,7 @@ impl Drop for SignalStack {
         if self.0.is_null() {
             return;
         }
-        // SAFETY: the mapping of `new`, of which no handler runs; the thread goes without from here.
+        // SAFETY: no handler runs on the mapping of `new`; the signal stack is disabled first.
         unsafe {
             let mut stack: libc::stack_t = std::mem::zeroed();
             stack.ss_flags = libc::SS_DISABLE;
@@ -577,20 +583,20 @@ impl Drop for SignalStack {
     }
 }
 
-/// A signal handler's question: a fault at that address while a block is executed here. Accesses are
-/// checked before they are made, so it is the end of the stack of a thread of the block, in a function
-/// with variables so large that [`enter`] was not reached.
+/// Handles a fault at `address` in a signal handler. Device code checks its accesses beforehand, so
+/// the fault is a stack overflow in a function whose variables are so large that [`enter`] was not
+/// reached.
 pub fn fault(signal: i32, address: usize) {
     if CURRENT.get().is_null() || signal != libc::SIGSEGV {
         return;
     }
-    // SAFETY: a block runs here; the fiber that runs has faulted and holds no reference to it.
+    // SAFETY: a block runs on this thread; its fiber has faulted and holds no reference to it.
     unsafe {
         let (low, _) = current().stack();
         if !(low.saturating_sub(GUARD)..low).contains(&address) {
             return;
         }
-        // The handler is left by the fiber's last switch.
+        // The scheduler switch leaves the handler, so the signal must be unblocked here.
         let mut set: libc::sigset_t = std::mem::zeroed();
         libc::sigemptyset(&mut set);
         libc::sigaddset(&mut set, signal);
@@ -606,11 +612,11 @@ fn used_up(place: u64) -> Failure {
     check::fault(place, what, Some(help.into()))
 }
 
-/// Called where a function of the device begins.
+/// Checks for stack overflow. Device code calls this at function entry.
 pub extern "C" fn enter(place: u64) {
     let here = 0u8;
     let at = &raw const here as usize;
-    // SAFETY: called by device code.
+    // SAFETY: only device code calls this.
     unsafe {
         let (low, _) = current().stack();
         if at < low + RESERVE {
@@ -619,12 +625,12 @@ pub extern "C" fn enter(place: u64) {
     }
 }
 
-/// The calling thread has ended before its kernel returned.
+/// Ends the calling thread before its kernel returns.
 ///
 /// # Safety
-/// Called by device code.
+/// Must be called by device code.
 pub unsafe fn exit() {
-    // SAFETY: as in `wait`.
+    // SAFETY: by this function's contract; the reference ends before the fiber yields.
     unsafe {
         let block = current();
         let n = block.current;
@@ -636,9 +642,9 @@ pub unsafe fn exit() {
     }
 }
 
-/// Counts a turn of a loop.
+/// Counts a loop iteration. Yields or aborts the launch from time to time.
 pub extern "C" fn tick() {
-    // SAFETY: called by device code.
+    // SAFETY: only device code calls this; the reference is not used after a yield.
     let block = unsafe { current() };
     if block.turns > 0 {
         block.turns -= 1;
@@ -646,7 +652,7 @@ pub extern "C" fn tick() {
     }
     block.turns = TURNS;
     let late = block.grid.deadline.is_some_and(|d| Instant::now() > d);
-    // SAFETY: called by device code.
+    // SAFETY: only device code calls this.
     unsafe {
         if late {
             let fault = check::fault(
@@ -660,12 +666,12 @@ pub extern "C" fn tick() {
     }
 }
 
-/// Lets other threads of the block go on.
+/// Yields to other threads of the block.
 ///
 /// # Safety
-/// Called by device code.
+/// Must be called by device code.
 pub unsafe fn yield_now() {
-    // SAFETY: as in `wait`.
+    // SAFETY: by this function's contract; the reference ends before the fiber yields.
     unsafe {
         let block = current();
         if block.ready.is_empty() && !block.grid.stop.load(Ordering::Acquire) {

@@ -1,8 +1,8 @@
-//! The functions that device code finds on the emulated device: the device's own instructions, its
-//! C library, and mathematics, which the host's library does.
+//! The functions that device code may call on the emulated device: the device's instructions, its C
+//! library, and mathematical functions, which use the host's library.
 //!
-//! Names with `ompvm.nvvm` are LLVM's intrinsic functions for the device. What has no row here is
-//! refused when an image is loaded.
+//! Names that start with `ompvm.nvvm` are LLVM intrinsics of the device. Images that use a function
+//! without a row here are refused when they are loaded.
 
 use super::block::{self, State};
 use super::warp::{Op, shuffle_value};
@@ -12,10 +12,10 @@ use crate::support::mathematics::{Kind, function as known};
 use std::ffi::CString;
 use std::sync::atomic::{Ordering, fence};
 
-/// A row: the name, and the function that stands for it.
+/// Expands rows of a name and the function that implements it.
 macro_rules! functions {
     ($($name:literal => $f:expr;)*) => {
-        /// The address of the function of that name; 0 where there is none.
+        /// Returns the address of the function with that name, or 0.
         fn own(name: &str) -> usize {
             match name {
                 $($name => $f as *const () as usize,)*
@@ -197,7 +197,7 @@ functions! {
     "__nv_longlong_as_double" => bits_double;
 }
 
-/// The address of a function of that name; 0 where there is none.
+/// Returns the address of the function with that name, or 0.
 pub fn address(name: &str) -> usize {
     match own(name) {
         0 => mathematics(name),
@@ -208,7 +208,7 @@ pub fn address(name: &str) -> usize {
 fn mathematics(name: &str) -> usize {
     let own = name.strip_prefix("__nv_").unwrap_or(name);
     let own = own.strip_prefix("fast_").unwrap_or(own);
-    // `__nv_dsqrt_rn`, `__nv_fsqrt_rn`, `__nv_fmaf_rn`.
+    // Variants with explicit rounding: `__nv_dsqrt_rn`, `__nv_fsqrt_rn`, `__nv_fmaf_rn`.
     let plain = match own {
         "dsqrt_rn" => "sqrt",
         "fsqrt_rn" => "sqrtf",
@@ -218,11 +218,12 @@ fn mathematics(name: &str) -> usize {
         other => other,
     };
     match known(plain) {
-        // What a pointer leads to is the device's, which this process's functions do not reach.
+        // Functions with pointer arguments are excluded: they are device addresses, which the host
+        // library cannot access.
         Some((_, Kind::Plain | Kind::Host)) => process(plain),
         Some((_, Kind::Pointer)) => 0,
         None => match plain {
-            // What code generation makes of wide integers.
+            // Code generation emits these for wide integers.
             "__udivti3" | "__umodti3" | "__divti3" | "__modti3" => process(plain),
             _ => 0,
         },
@@ -233,13 +234,13 @@ fn process(name: &str) -> usize {
     let Ok(name) = CString::new(name) else {
         return 0;
     };
-    // SAFETY: a C string; the result is an address or null.
+    // SAFETY: `name` is a C string.
     unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) as usize }
 }
 
-/// Position of the calling thread, in three directions.
+/// Returns the index of the calling thread in three dimensions.
 fn thread_index() -> [u32; 3] {
-    // SAFETY: called by device code.
+    // SAFETY: only device code calls this; the reference ends here.
     let block = unsafe { block::current() };
     let [w, h, _] = block.grid.threads;
     let n = block.thread();
@@ -254,9 +255,10 @@ macro_rules! register {
     };
 }
 
-/// The block of the calling device code.
+/// Returns the block of the calling device code.
 fn here() -> &'static mut block::Block<'static> {
-    // SAFETY: called by device code; none of the functions below keeps it while a fiber waits.
+    // SAFETY: only device code calls this; no caller below keeps the reference while its fiber
+    // yields.
     unsafe { block::current() }
 }
 
@@ -284,25 +286,25 @@ register! {
     clock = nanoseconds() as u32;
     dynamic_size = here().grid.dynamic;
     total_size = here().grid.shared as u32;
-    // Threads of a warp do not run in step: each is alone wherever nothing says otherwise.
+    // Threads of a warp do not run in lockstep, so each may be the only active one.
     active_mask = 1 << laneid();
 }
 
 extern "C" fn nanoseconds() -> u64 {
-    // Who looks at a clock may wait for others.
-    // SAFETY: called by device code.
+    // Code that reads a clock may be polling for other threads, so it yields. SAFETY: only device
+    // code calls this.
     unsafe { block::yield_now() };
     let mut now = libc::timespec {
         tv_sec: 0,
         tv_nsec: 0,
     };
-    // SAFETY: fills in the time.
+    // SAFETY: the result pointer is valid.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut now) };
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
 extern "C" fn barrier_count(number: u32, count: u32) {
-    // SAFETY: called by device code.
+    // SAFETY: only device code calls this.
     unsafe { block::wait(State::Barrier { number, count }, 0) };
 }
 
@@ -310,7 +312,8 @@ extern "C" fn barrier_all(number: u32) {
     barrier_count(number, 0);
 }
 
-// All threads come to these together; where some come to another kind of barrier they have diverged.
+// All threads execute aligned barriers together; if some reach another kind of barrier, they have
+// diverged.
 extern "C" fn aligned_count(number: u32, count: u32) {
     barrier_count(number | block::ALIGNED, count);
 }
@@ -325,7 +328,7 @@ extern "C" fn barrier_zero() {
 
 fn in_warp(op: Op, mask: u32, value: u64) -> u64 {
     let kind = op as u32;
-    // SAFETY: called by device code.
+    // SAFETY: only device code calls this.
     unsafe { block::wait(State::Warp { kind, mask }, value) }
 }
 
@@ -395,12 +398,12 @@ extern "C" fn full_fence() {
 }
 
 extern "C" fn nanosleep(_: u32) {
-    // SAFETY: called by device code.
+    // SAFETY: only device code calls this.
     unsafe { block::yield_now() };
 }
 
 extern "C" fn block_exit() {
-    // SAFETY: called by device code.
+    // SAFETY: only device code calls this.
     unsafe { block::exit() };
 }
 
@@ -426,7 +429,7 @@ extern "C" fn reflect(_: u64) -> i32 {
 }
 
 extern "C" fn malloc(size: u64) -> u64 {
-    // As on the device, null when there is no more.
+    // As on a GPU, the result is null when memory is exhausted.
     here().grid.arena.alloc(size, 16).unwrap_or(0)
 }
 
@@ -436,7 +439,7 @@ extern "C" fn calloc(count: u64, size: u64) -> u64 {
     };
     let address = malloc(bytes);
     if let Some(host) = here().grid.arena.translate(address, bytes.max(1)) {
-        // SAFETY: a live block of that size.
+        // SAFETY: `translate` checked the whole block.
         unsafe { host.write_bytes(0, bytes as usize) };
     }
     address
@@ -451,7 +454,7 @@ extern "C" fn free(address: u64) {
             Failure::Fault(f) => check::fault(0, f.what, None),
             other => other,
         };
-        // SAFETY: called by device code.
+        // SAFETY: only device code calls this.
         unsafe { block::fail(failure) };
     }
 }
@@ -467,12 +470,12 @@ extern "C" fn assert_fail(message: u64, file: u64, line: u32, function: u64) {
         thread: Some((here().number(), here().thread())),
         help: None,
     };
-    // SAFETY: called by device code.
+    // SAFETY: only device code calls this.
     unsafe { block::fail(Failure::Fault(Box::new(fault))) };
 }
 
 extern "C" fn abort() {
-    // SAFETY: called by device code.
+    // SAFETY: only device code calls this.
     unsafe {
         block::fail(check::fault(
             0,
@@ -482,7 +485,8 @@ extern "C" fn abort() {
     };
 }
 
-// The compiler's own calls, whose addresses are checked already, and the program's, whose are not.
+// The compiler's calls pass host addresses that are checked already; the program's pass device
+// addresses.
 fn either(address: u64, size: u64, write: bool) -> *mut u8 {
     let at = address as usize;
     let foreign = address >> 47 == 0;
@@ -497,7 +501,7 @@ fn either(address: u64, size: u64, write: bool) -> *mut u8 {
 }
 
 extern "C" fn memcpy(to: u64, from: u64, len: u64) -> u64 {
-    // SAFETY: both ranges are checked.
+    // SAFETY: `either` checks both ranges, or they were checked before.
     unsafe {
         std::ptr::copy(
             either(from, len, false),
@@ -509,13 +513,13 @@ extern "C" fn memcpy(to: u64, from: u64, len: u64) -> u64 {
 }
 
 extern "C" fn memset(to: u64, value: i32, len: u64) -> u64 {
-    // SAFETY: the range is checked.
+    // SAFETY: `either` checks the range, or it was checked before.
     unsafe { either(to, len, true).write_bytes(value as u8, len as usize) };
     to
 }
 
 extern "C" fn memcmp(a: u64, b: u64, len: u64) -> i32 {
-    // SAFETY: both ranges are checked.
+    // SAFETY: `either` checks both ranges, or they were checked before.
     unsafe {
         libc::memcmp(
             either(a, len, false).cast(),
@@ -601,14 +605,14 @@ fn erfc(x: f64) -> f64 {
     unsafe extern "C" {
         fn erfc(x: f64) -> f64;
     }
-    // SAFETY: libm's function.
+    // SAFETY: libm's `erfc` has no preconditions.
     unsafe { erfc(x) }
 }
 
-/// Stores a value where device code said.
+/// Stores a value at a device address.
 fn store<T: Copy>(address: u64, value: T) {
     let size = size_of::<T>() as u64;
-    // SAFETY: a checked address; unaligned ones are the program's matter.
+    // SAFETY: `pointer` checks the range; device code may store unaligned.
     unsafe {
         check::pointer(address, size)
             .cast::<T>()
@@ -637,7 +641,7 @@ unsafe extern "C" {
 
 extern "C" fn frexp(x: f64, exponent: u64) -> f64 {
     let mut e = 0;
-    // SAFETY: libm's function.
+    // SAFETY: the result pointer is valid.
     let mantissa = unsafe { libm_frexp(x, &raw mut e) };
     store(exponent, e);
     mantissa
@@ -659,7 +663,7 @@ extern "C" fn modff(x: f32, whole: u64) -> f32 {
 
 extern "C" fn remquo(x: f64, y: f64, quotient: u64) -> f64 {
     let mut q = 0;
-    // SAFETY: libm's function.
+    // SAFETY: the result pointer is valid.
     let rest = unsafe { libm_remquo(x, y, &raw mut q) };
     store(quotient, q);
     rest
@@ -667,7 +671,7 @@ extern "C" fn remquo(x: f64, y: f64, quotient: u64) -> f64 {
 
 extern "C" fn remquof(x: f32, y: f32, quotient: u64) -> f32 {
     let mut q = 0;
-    // SAFETY: libm's function.
+    // SAFETY: the result pointer is valid.
     let rest = unsafe { libm_remquof(x, y, &raw mut q) };
     store(quotient, q);
     rest

@@ -1,13 +1,12 @@
-//! A device without hardware: the code for the GPU runs on the processor, in an address space of
-//! its own.
+//! A device without hardware: GPU code runs on the processor, in an address space of its own.
 //!
-//! What for: programs with `target` regions can be tested where there is no GPU, and what a GPU
-//! does not tell is told here: an access to memory that is not mapped, freed or out of bounds, with
-//! its line; threads that wait for each other for ever; a division by zero. How: `llvm::emulate`
-//! makes the code run here and has it call [`check`] before each access; [`arena`] is the memory,
-//! [`block`] the threads, [`functions`] what the device's instructions do.
+//! Programs with `target` regions can be tested without a GPU, and errors that a GPU does not
+//! report are diagnosed: accesses to memory that is unmapped, freed or out of bounds, with their
+//! source line; deadlocks of threads; divisions by zero. `llvm::emulate` compiles the code for the
+//! processor and inserts a call of [`check`] before each access. [`arena`] is the device memory,
+//! [`block`] schedules the threads, and [`functions`] implements the device's instructions.
 //!
-//! What not: nothing about speed, and nothing about the order in which a GPU's threads run.
+//! The emulation predicts neither the speed nor the thread schedule of a GPU.
 
 mod arena;
 mod block;
@@ -29,10 +28,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Memory of the host that devices may use: from `llvm_omp_target_alloc_host` and `_shared`.
+/// Host memory that devices may access, from `llvm_omp_target_alloc_host` and `_shared`.
 static HOST_MEMORY: RwLock<BTreeMap<u64, u64>> = RwLock::new(BTreeMap::new());
 
-/// Whether a range of the host's memory may be used on devices.
+/// Returns true if devices may access a range of host memory.
 fn host_memory(address: u64, size: u64) -> bool {
     let ranges = HOST_MEMORY.read();
     let found = ranges.range(..=address).next_back();
@@ -58,14 +57,15 @@ struct Loaded {
     functions: Arc<Vec<usize>>,
 }
 
-/// Bytes of a device's memory, unless `OMPVM_EMULATED_MEMORY` says otherwise.
+/// Default memory size in bytes; `OMPVM_EMULATED_MEMORY` overrides it.
 const MEMORY: u64 = 4 << 30;
 
 impl Device {
-    /// The device with that number among the emulated ones.
+    /// Creates the emulated device with the given number.
+    ///
     ///
     /// # Errors
-    /// When the system does not give it the addresses it needs.
+    /// [`Failure::Lost`] if the system cannot reserve its address range.
     pub fn new(number: u32) -> Result<Device> {
         let memory = std::env::var("OMPVM_EMULATED_MEMORY").ok();
         let memory = memory.and_then(|t| bytes(&t)).unwrap_or(MEMORY);
@@ -100,7 +100,7 @@ impl Device {
     }
 }
 
-/// A size such as `64M`.
+/// Parses a size such as `64M`.
 fn bytes(text: &str) -> Option<u64> {
     let text = text.trim();
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
@@ -114,7 +114,7 @@ fn bytes(text: &str) -> Option<u64> {
     digits.trim().parse::<u64>().ok()?.checked_mul(unit)
 }
 
-/// What the image's code is told while it is made.
+/// Resolves symbols while an image is compiled.
 #[derive(Debug)]
 struct Making {
     arena: Arc<Arena>,
@@ -136,7 +136,7 @@ impl World for Making {
     }
 }
 
-/// Loaded code.
+/// A loaded image.
 #[derive(Debug)]
 struct Code_ {
     emulated: Mutex<Emulated>,
@@ -163,7 +163,7 @@ impl Image for Code_ {
     }
 }
 
-/// Returns the failure that the host side sees for a refusal of code.
+/// Converts a refusal of an image to a failure.
 fn failure(refusal: Refusal) -> Failure {
     match refusal {
         Refusal::Damaged(cause) => Failure::Image(cause),
@@ -171,7 +171,7 @@ fn failure(refusal: Refusal) -> Failure {
     }
 }
 
-/// Reads what the compiler says about a kernel; see [`Mode`].
+/// Decodes the kernel environment, which the compiler emits; see [`Mode`].
 pub(super) fn environment(handle: u64, args: u32, bytes: Option<&[u8]>) -> Kernel {
     let mut kernel = Kernel {
         handle,
@@ -230,7 +230,7 @@ impl super::device::Device for Device {
             return self.arena.alloc(size, align);
         }
         let mut at = std::ptr::null_mut();
-        // SAFETY: the C library writes the address of a new block.
+        // SAFETY: the result pointer is valid.
         let failed = unsafe {
             libc::posix_memalign(&raw mut at, align.max(64) as usize, size.max(1) as usize)
         };
@@ -250,7 +250,8 @@ impl super::device::Device for Device {
             return self.arena.free(address);
         }
         if HOST_MEMORY.write().remove(&address).is_some() {
-            // SAFETY: a block of `alloc`, which the list no longer has.
+            // SAFETY: the block came from `posix_memalign`, and removing it from the list makes
+            // this the only `free`.
             unsafe { libc::free(address as *mut libc::c_void) };
             return Ok(());
         }
@@ -264,14 +265,14 @@ impl super::device::Device for Device {
 
     unsafe fn upload(&self, _: Queue, to: u64, from: *const u8, len: usize) -> Result<()> {
         let to = self.on_host(to, len as u64, "a copy to the device:")?;
-        // SAFETY: the caller's contract, and a live range.
+        // SAFETY: by `Device::upload`'s contract, `from` is readable; `on_host` checked `to`.
         unsafe { std::ptr::copy(from, to, len) };
         Ok(())
     }
 
     unsafe fn download(&self, _: Queue, to: *mut u8, from: u64, len: usize) -> Result<()> {
         let from = self.on_host(from, len as u64, "a copy from the device:")?;
-        // SAFETY: the caller's contract, and a live range.
+        // SAFETY: by `Device::download`'s contract, `to` is writable; `on_host` checked `from`.
         unsafe { std::ptr::copy(from, to, len) };
         Ok(())
     }
@@ -279,14 +280,14 @@ impl super::device::Device for Device {
     fn copy(&self, _: Queue, to: u64, from: u64, len: u64) -> Result<()> {
         let to = self.on_host(to, len, "a copy on the device: to")?;
         let from = self.on_host(from, len, "a copy on the device: from")?;
-        // SAFETY: live ranges.
+        // SAFETY: `on_host` checked both ranges.
         unsafe { std::ptr::copy(from, to, len as usize) };
         Ok(())
     }
 
     fn fill(&self, _: Queue, to: u64, value: u8, len: u64) -> Result<()> {
         let to = self.on_host(to, len, "filling on the device:")?;
-        // SAFETY: a live range.
+        // SAFETY: `on_host` checked the range.
         unsafe { to.write_bytes(value, len as usize) };
         Ok(())
     }
@@ -314,7 +315,7 @@ impl super::device::Device for Device {
             let Some(to) = self.arena.translate(variable.address, variable.size.max(1)) else {
                 continue;
             };
-            // SAFETY: a live block of the size, and contents of the same size.
+            // SAFETY: `to` is a live block of that size, as are the contents.
             unsafe {
                 match variable.contents {
                     Some(from) => {
@@ -329,7 +330,7 @@ impl super::device::Device for Device {
             };
             variables.insert(variable.name.clone(), symbol);
         }
-        // The words that the device's runtime reads.
+        // Variables that the device runtime reads.
         let words = [
             ("__ompvm_device_number", self.number),
             ("__ompvm_max_teams", code.teams),
@@ -338,7 +339,7 @@ impl super::device::Device for Device {
             if let Some(variable) = variables.get(name)
                 && let Some(to) = self.arena.translate(variable.address, 4)
             {
-                // SAFETY: four live bytes.
+                // SAFETY: `translate` checked four bytes.
                 unsafe { to.cast::<u32>().write_unaligned(value) };
             }
         }
@@ -353,7 +354,7 @@ impl super::device::Device for Device {
             let of = variables.get(&format!("{}_kernel_environment", kernel.name));
             let bytes = of.and_then(|s| {
                 let at = self.arena.translate(s.address, s.size)?;
-                // SAFETY: a live block of that size.
+                // SAFETY: `translate` checked the whole block.
                 Some(unsafe { std::slice::from_raw_parts(at, s.size as usize) })
             });
             let handle = loaded.len() as u64;
@@ -391,7 +392,7 @@ impl super::device::Device for Device {
         args.resize(kernel.args as usize, 0);
         let mut own = Vec::new();
         if kernel.reduction_size > 0 && args.first() == Some(&0) {
-            // The device's runtime has a record for each team.
+            // The device runtime keeps a record for each team.
             let teams = launch.blocks.iter().map(|&n| u64::from(n)).product::<u64>();
             let length = teams.max(kernel.reduction_length.into());
             let buffer = self
@@ -400,7 +401,7 @@ impl super::device::Device for Device {
             let environment = self.arena.alloc(16, 16)?;
             own.extend([buffer, environment]);
             if let Some(to) = self.arena.translate(environment, 16) {
-                // SAFETY: 16 live bytes.
+                // SAFETY: `translate` checked 16 bytes.
                 unsafe { to.cast::<[u64; 2]>().write_unaligned([0, buffer]) };
             }
             args[0] = environment;
@@ -475,7 +476,7 @@ impl super::device::Device for Device {
     }
 }
 
-/// Runs all blocks, some of them at once.
+/// Runs all blocks of a grid on several threads.
 fn run(grid: &block::Grid<'_>) {
     let [w, h, d] = grid.blocks;
     let total = w.saturating_mul(h).saturating_mul(d);
@@ -492,6 +493,6 @@ fn run(grid: &block::Grid<'_>) {
     };
     let processors = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
     let workers = processors.min(total).min(16);
-    // Never on the guest's own thread: its stack and its signals are its own.
+    // Blocks never run on the guest's thread, whose stack and signal handling belong to the guest.
     own_thread::run_all((0..workers).map(|_| work).collect());
 }

@@ -1,19 +1,19 @@
-//! `printf` of device code, written to the C library's standard output as the guest's own is.
+//! `printf` of device code, written to the C library's standard output like that of the guest.
 //!
-//! The arguments lie one behind the other, each at a multiple of its size, integers of less than
-//! four bytes and `float` widened as in a call (CUDA C++ programming guide, formatted output).
+//! The arguments follow each other, each aligned to its size; integers shorter than four bytes and
+//! `float` are promoted as in a call (CUDA C++ programming guide, formatted output).
 
 use super::check;
 use std::ffi::{CString, c_char};
 
-/// The bytes of a text of the device, without the zero.
+/// Reads a zero-terminated string of the device, without the terminator.
 pub fn bytes(mut address: u64) -> Vec<u8> {
     let mut out = Vec::new();
     if address == 0 {
         return out;
     }
     loop {
-        // SAFETY: one checked byte; called by device code.
+        // SAFETY: device code calls this, and `pointer` checks the byte.
         let byte = unsafe { check::pointer(address, 1).read() };
         if byte == 0 {
             return out;
@@ -23,7 +23,7 @@ pub fn bytes(mut address: u64) -> Vec<u8> {
     }
 }
 
-/// A text of the device.
+/// Reads a string of the device as text.
 pub fn text(address: u64) -> String {
     String::from_utf8_lossy(&bytes(address)).into_owned()
 }
@@ -33,7 +33,7 @@ unsafe extern "C" {
     fn snprintf(to: *mut c_char, size: usize, format: *const c_char, ...) -> i32;
 }
 
-/// Reads the arguments in turn.
+/// Reads the arguments in order.
 struct Arguments {
     at: u64,
 }
@@ -42,19 +42,19 @@ impl Arguments {
     fn next<T: Copy>(&mut self) -> T {
         let size = size_of::<T>() as u64;
         self.at = self.at.next_multiple_of(size);
-        // SAFETY: a checked address.
+        // SAFETY: `pointer` checks the range.
         let value = unsafe { check::pointer(self.at, size).cast::<T>().read_unaligned() };
         self.at += size;
         value
     }
 }
 
-/// As [`vprintf`] with the size of the arguments.
+/// Implements [`vprintf`] with the size of the arguments.
 pub extern "C" fn vprintf_sized(format: u64, arguments: u64, _size: u32) -> i32 {
     vprintf(format, arguments)
 }
 
-/// Prints; the number of bytes.
+/// Formats and prints; returns the number of bytes.
 pub extern "C" fn vprintf(format: u64, arguments: u64) -> i32 {
     let format = bytes(format);
     let mut arguments = Arguments { at: arguments };
@@ -68,12 +68,12 @@ pub extern "C" fn vprintf(format: u64, arguments: u64) -> i32 {
         }
         at += one(&format[at..], &mut arguments, &mut out);
     }
-    // SAFETY: the C library's stream and a buffer of that length.
+    // SAFETY: `out` has that length, and `stdout` is the C library's stream.
     unsafe { libc::fwrite(out.as_ptr().cast(), 1, out.len(), stdout) };
     out.len() as i32
 }
 
-/// One conversion; the bytes of the format that it takes.
+/// Formats one conversion; returns the length of its specification.
 fn one(format: &[u8], arguments: &mut Arguments, out: &mut Vec<u8>) -> usize {
     let mut spec = vec![b'%'];
     let mut long = 0;
@@ -98,7 +98,7 @@ fn one(format: &[u8], arguments: &mut Arguments, out: &mut Vec<u8>) -> usize {
                     convert(
                         &spec,
                         |to, size, f| {
-                            // SAFETY: the conversion takes a long long.
+                            // SAFETY: the conversion takes a `long long`.
                             unsafe { snprintf(to, size, f, value) }
                         },
                         out,
@@ -109,7 +109,7 @@ fn one(format: &[u8], arguments: &mut Arguments, out: &mut Vec<u8>) -> usize {
                     convert(
                         &spec,
                         |to, size, f| {
-                            // SAFETY: the conversion takes an int.
+                            // SAFETY: the conversion takes an `int`.
                             unsafe { snprintf(to, size, f, value) }
                         },
                         out,
@@ -127,7 +127,7 @@ fn one(format: &[u8], arguments: &mut Arguments, out: &mut Vec<u8>) -> usize {
                 convert(
                     &spec,
                     |to, size, f| {
-                        // SAFETY: the conversion takes a double.
+                        // SAFETY: the conversion takes a `double`.
                         unsafe { snprintf(to, size, f, value) }
                     },
                     out,
@@ -153,7 +153,7 @@ fn one(format: &[u8], arguments: &mut Arguments, out: &mut Vec<u8>) -> usize {
                 convert(
                     &spec,
                     |to, size, f| {
-                        // SAFETY: the conversion takes a C string.
+                        // SAFETY: the conversion takes a C string, which outlives the call.
                         unsafe { snprintf(to, size, f, text.as_ptr()) }
                     },
                     out,
