@@ -1,50 +1,49 @@
-//! Host or device, from times alone: no clock, no device, no program.
+//! Chooses between host and device for one region, from times alone.
 //!
-//! The promise: what is lost by trying is at most a [`SHARE`]th of what the host would have taken. So all
-//! regions of a program share a [`Ledger`], which holds the host's time and what was lost, and a trial must
-//! fit into what is left. How a region is decided ([`Measured`]):
+//! Trials on the device may lose at most one [`SHARE`]th of the time that the host would have
+//! taken. To enforce this, all regions of a program share a [`Ledger`] of host time and losses, and
+//! a trial must fit into the remaining budget. [`Measured`] decides for a region:
 //!
-//! - It runs on the host until a trial is affordable: copies of what the device lacks and of what is to come
-//!   back, at the speed that was measured, the start of a kernel, and, with few iterations, what a GPU's
-//!   slow threads cost.
-//! - It stays on the device while its runs, with all that belongs to them, are not slower than on the host.
-//! - What the host took is trusted less the longer ago that was: at first its code may not have been
-//!   compiled. So the host is measured again now and then, each time with some runs, of which the fastest
-//!   counts: the first has data to fetch. Each time that confirms the device it is twice as long until the
-//!   next.
-//! - A region that was slower on the device is tried again, each time later.
+//! - A region runs on the host until a trial is affordable. Its cost consists of the copies to and
+//!   from the device at the measured bandwidth, the start of a kernel, and, for few iterations, the
+//!   low speed of a single GPU thread.
+//! - It stays on the device while its runs, with all their costs, are not slower than on the host.
+//! - The host is re-timed at growing intervals, because its first measurement may have been of
+//!   interpreted code. Each re-timing takes several runs, of which the fastest counts, since the
+//!   first one has to fetch data. Whenever it confirms the device, the interval doubles.
+//! - A region that was slower on the device is tried again later, with growing delays.
 //!
-//! What not: gains are not booked. They rest on what the host is believed to take, which may be wrong.
+//! Gains do not extend the budget, because they depend on an assumed host time that may be wrong.
 
-/// The part of the host's time that may be lost.
+/// Inverse of the share of the host's time that may be lost.
 pub(super) const SHARE: u64 = 20;
-/// A region that is shorter, in nanoseconds, stays on the host.
+/// Regions shorter than this, in nanoseconds, stay on the host.
 pub(super) const SHORT: u64 = 40_000;
-/// What a trial is expected to take beside copies, in nanoseconds.
+/// Expected cost of a trial without copies, in nanoseconds.
 pub(super) const TRIAL: u64 = 1_000_000;
-/// Runs on the host before anything else is thought of.
+/// Minimum number of host runs before a trial.
 const FIRST: u64 = 2;
-/// Runs on the device after which its time is compared.
+/// Number of device runs between comparisons with the host.
 const WINDOW: u64 = 64;
-/// Runs on the device before the host is measured again.
+/// Minimum number of device runs before the host is re-timed.
 const LEAST: u64 = 8;
-/// Runs on the host that measure it again, at least.
+/// Minimum number of host runs of a re-timing.
 const AGAIN: u32 = 3;
-/// How many times what that costs the device ran, before the first time.
+/// Re-time the host once the device has run for this many times the cost of re-timing.
 const EARLY: u64 = 4;
-/// How often the device counts as slower where an earlier run of the program found it so.
+/// Assumed number of failed trials if an earlier run of the program found the device slower.
 const DOUBTS: u32 = 4;
-/// How much slower a thread of a GPU is than one of the host, and how many of them run at once. An H200 took 44
-/// to 225 times as long as a core for the iterations of the solvers of NAS BT and SP, a hundred of them.
+/// Time of a GPU thread relative to a host thread, and number of GPU threads that run at once.
+/// Loops with few, long iterations leave most of a GPU idle.
 const SLOWER: u64 = 128;
 const AT_ONCE: u64 = 1 << 16;
 
-/// What all regions took together, in nanoseconds.
+/// Total times of all regions, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ledger {
-    /// What the host took, or would have taken at least.
+    /// Host time, including at least the time that device runs would have taken on the host.
     pub host: u64,
-    /// What was lost against that.
+    /// Time lost by trials, compared to the host.
     pub lost: u64,
 }
 
@@ -57,69 +56,70 @@ impl Ledger {
 /// Bytes that a run on the other side moves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Moves {
-    /// The device lacks them.
+    /// Bytes to copy to the device.
     pub to: u64,
-    /// It writes them.
+    /// Bytes that the kernel writes.
     pub from: u64,
-    /// The host lacks them.
+    /// Bytes that the host lacks.
     pub away: u64,
 }
 
-/// Where the next run is best.
+/// Decision for the next run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Choice {
-    /// On the host, for a reason.
+    /// Run on the host, with the reason.
     Host(&'static str),
-    /// On the device.
+    /// Run on the device.
     Device,
-    /// On the device for the first time, if that is affordable.
+    /// Try the device, if affordable.
     Trial,
-    /// On the host to measure it again, if that is affordable.
+    /// Re-time the host, if affordable.
     Again,
 }
 
-/// Times of a region, in nanoseconds.
+/// Measurements of a region, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Measured {
-    /// Runs on the host, and what one is believed to take.
+    /// Number of host runs, and estimated time of one.
     host: (u64, u64),
-    /// The host's time since the device was tried last.
+    /// Host time since the last trial.
     since: u64,
-    /// Whether the region runs on the device now.
+    /// True if the region currently runs on the device.
     pub there: bool,
-    /// Runs there, and what one takes of late; those that brought the data there do not count.
+    /// Number of device runs and recent mean time, without runs that copied data first.
     device: (u64, u64),
-    /// The next run there brings data.
+    /// True if the next device run copies data first.
     moving: bool,
-    /// What the first run there took, with all that it brought.
+    /// Time of the first device run, with its copies.
     first: u64,
-    /// What runs there took longer than on the host, and how much of that may be.
+    /// Time lost on the device against the host, and its limit.
     excess: u64,
     allowance: u64,
-    /// The device's runs and time since the host was measured last.
+    /// Number and total time of device runs since the host was timed.
     away: (u64, u64),
-    /// Runs left that measure the host again, and the fastest so far.
+    /// Remaining host runs of a re-timing, and the fastest so far.
     again: u32,
     fastest: u64,
-    /// How often that confirmed the device.
+    /// Number of re-timings in a row that confirmed the device.
     confirmed: u32,
-    /// How often the device was found slower.
+    /// Number of times that the device was found slower.
     lost: u32,
-    /// What a run on the device took in an earlier run of the program, until it is tried; else 0.
+    /// Device time from an earlier run of the program, until the device is tried; 0 if unknown.
     hope: u64,
-    /// Runs on either side.
+    /// Number of runs on both sides.
     runs: u64,
-    /// What a trial, or measuring the host again, was last found to cost: to look at the data costs
-    /// something, too.
+    /// Cost of the last trial or re-timing that was refused. Avoids examining the data again, which
+    /// costs time itself.
     dear: u64,
 }
 
 impl Measured {
-    /// What earlier runs of the program found: what a run takes on the host and, unless 0, on the device.
+    /// Restores measurements of earlier runs of the program: time of a run on the host and on the
+    /// device (0 if unknown).
     pub fn known(host: u64, device: u64) -> Measured {
         Measured {
             host: (FIRST, host),
-            // That may pay for a trial where the region runs only once.
+            // Counting the host time may pay for a trial even if the region runs only once.
             since: if device == 0 { host } else { 0 },
             hope: device,
             lost: if device > host { DOUBTS } else { 0 },
@@ -127,13 +127,14 @@ impl Measured {
         }
     }
 
-    /// Whether earlier runs of the program say that the device is faster, and it was not tried since.
+    /// Returns true if earlier runs of the program found the device faster and it has not been
+    /// tried since.
     pub fn hopes(&self) -> bool {
         self.hope > 0 && self.hope < self.host.1 / 5 * 4
     }
 
-    /// What a run takes on the host and on the device, where that is known, and what all runs of this
-    /// process take less on the device, wherever they were.
+    /// Returns the time of a run on the host and on the device (0 if unknown), and the time that
+    /// the device saves over all runs of this process, wherever they ran.
     pub fn outcome(&self) -> Option<(u64, u64, u64)> {
         let host = self.host.1;
         let known = [self.device.1, self.first, self.hope];
@@ -146,7 +147,7 @@ impl Measured {
         (self.host.0 > 0).then_some((host, device, gain.saturating_mul(self.runs)))
     }
 
-    /// What to do next, as far as that can be said without looking at the data.
+    /// Decides the next run, as far as possible without examining the data.
     pub fn choose(&self, ledger: &Ledger) -> Choice {
         if self.there {
             if self.again > 0 {
@@ -170,7 +171,7 @@ impl Measured {
         self.waits()
     }
 
-    /// Why a run that could be elsewhere is on the host.
+    /// Returns the reason for staying on the host although the device could run the region.
     pub fn waits(&self) -> Choice {
         Choice::Host(match self.lost {
             0 => "it has not taken long enough for a trial on the device",
@@ -178,17 +179,17 @@ impl Measured {
         })
     }
 
-    /// The host's time since the device was tried, or the device's since the host was measured.
+    /// Returns the host time since the last trial, or the device time since the host was timed.
     pub fn time(&self) -> u64 {
         if self.there { self.away.1 } else { self.since }
     }
 
-    /// What was just found out was too dear: nobody is to look again before so much is affordable.
+    /// Records the cost of a refused trial or re-timing.
     pub fn refuse(&mut self, cost: u64) {
         self.dear = cost;
     }
 
-    /// What a trial is expected to take longer than the host, with copies at so many bytes in a microsecond.
+    /// Returns the expected loss of a trial; `speed` is in bytes per microsecond.
     pub fn trial(&self, moves: Moves, speed: u64, trips: Option<u64>, threads: u64) -> u64 {
         let copies = (moves.to + moves.from).saturating_mul(1000) / speed.max(1);
         let slow = trips.map_or(0, |trips| {
@@ -198,43 +199,43 @@ impl Measured {
         TRIAL + copies + slow.max(self.hope.saturating_sub(self.host.1))
     }
 
-    /// Whether a trial that may lose so much can be made.
+    /// Returns true if a trial of this cost is affordable.
     pub fn may_try(&self, ledger: &Ledger, cost: u64) -> bool {
         if self.hopes() {
             return true;
         }
-        // Each time that the device was slower it waits longer.
+        // The delay doubles each time the device was slower.
         self.since >= cost.saturating_mul(1 << self.lost.min(20)) && ledger.affords(cost)
     }
 
-    /// What measuring the host again takes longer than going on.
+    /// Returns the expected cost of re-timing the host.
     pub fn measuring(&self, moves: Moves, speed: u64) -> u64 {
         let copies = (moves.to + moves.from + moves.away).saturating_mul(1000) / speed.max(1);
         copies + self.host.1.abs_diff(self.device.1)
     }
 
-    /// Whether the host may be measured again for so much.
+    /// Returns true if re-timing the host at this cost is affordable.
     pub fn may_measure(&self, cost: u64) -> bool {
-        // Against the host nothing is lost by it.
+        // Re-timing loses nothing against the host, so the ledger is not involved.
         let enough = cost.saturating_mul(EARLY);
         self.away.1 >= enough.saturating_mul(1 << self.confirmed.min(20))
     }
 
-    /// Begins to measure the host again.
+    /// Starts re-timing the host.
     pub fn measure(&mut self) {
         self.again = AGAIN;
         self.dear = 0;
         self.fastest = u64::MAX;
     }
 
-    /// A run on the host took so long.
+    /// Records a host run.
     pub fn on_host(&mut self, time: u64, ledger: &mut Ledger) {
         ledger.host += time;
         self.runs += 1;
         if !self.there {
             self.since += time;
             let (runs, believed) = self.host;
-            // A faster run says more than a slower one: what compiles, or fills caches, does so once.
+            // Faster runs count more: slow ones may include compilation or cold caches.
             let value = match (runs, time < believed) {
                 (0, _) => time,
                 (_, true) => believed - (believed - time).div_ceil(2),
@@ -243,7 +244,7 @@ impl Measured {
             self.host = (runs + 1, value);
             return;
         }
-        // Times that still fall are not the last word.
+        // If times are still falling, another run follows.
         if self.fastest != u64::MAX && time < self.fastest / 4 * 3 {
             self.again = self.again.max(2);
         }
@@ -254,14 +255,14 @@ impl Measured {
         }
     }
 
-    /// The host was measured again.
+    /// Completes the re-timing of the host.
     fn settle(&mut self, ledger: &mut Ledger) {
         let before = self.host.1;
         self.host.1 = self.fastest;
         self.moving = true;
         let (runs, _) = std::mem::take(&mut self.away);
         if self.fastest < self.device.1 {
-            // So much was lost meanwhile, unknown.
+            // The device was slower all the time, so its excess was lost unnoticed.
             ledger.lost += (self.device.1 - self.fastest).saturating_mul(runs);
             self.back();
         } else if self.fastest < before / 4 * 3 {
@@ -271,7 +272,7 @@ impl Measured {
         }
     }
 
-    /// The device is tried: it may lose so much.
+    /// Starts a trial, which may lose `cost`.
     pub fn begin(&mut self, cost: u64) {
         let known = self.hopes();
         self.there = true;
@@ -286,7 +287,7 @@ impl Measured {
         self.confirmed = 0;
     }
 
-    /// A run on the device took so long, `kernel` of it in the kernel.
+    /// Records a device run of which `kernel` nanoseconds were spent in kernels.
     pub fn on_device(&mut self, time: u64, kernel: u64, ledger: &mut Ledger) {
         let host = self.host.1;
         ledger.host += time.min(host);
@@ -307,10 +308,10 @@ impl Measured {
         }
         let before = self.excess;
         self.excess = (before + time).saturating_sub(host);
-        // What it gains makes good for its own losses alone.
+        // A region's gains offset its own losses only.
         ledger.lost = (ledger.lost + self.excess).saturating_sub(before);
         let ends = self.device.0 > 0 && self.device.0.is_multiple_of(WINDOW);
-        // Copies may have been the last, kernels never are.
+        // Copies may be a one-time cost; kernel time is not.
         let hopeless = self.device.0 <= 1 && kernel / 2 > host;
         if hopeless && self.device.0 == 0 {
             self.device = (1, kernel);
@@ -323,12 +324,12 @@ impl Measured {
         }
     }
 
-    /// What a window of runs on the device may take longer than on the host.
+    /// Returns the maximum excess of a window of device runs.
     fn window(&self) -> u64 {
         self.host.1.saturating_mul(WINDOW) / SHARE
     }
 
-    /// To the host again.
+    /// Returns to the host after a loss.
     pub fn back(&mut self) {
         self.there = false;
         self.dear = 0;
@@ -345,18 +346,18 @@ mod tests {
 
     const MS: u64 = 1_000_000;
     const US: u64 = 1_000;
-    /// Bytes in a microsecond: 50 GB/s.
+    /// Copy bandwidth in bytes per microsecond: 50 GB/s.
     const SPEED: u64 = 50_000;
 
-    /// A machine whose times are scripted.
+    /// A machine with scripted times.
     struct Machine<'a> {
         measured: Measured,
         ledger: Ledger,
-        /// By the runs that the host had, and the time that has passed.
+        /// Host time, by the number of host runs and the elapsed time.
         host: &'a dyn Fn(u64, u64) -> u64,
         device: &'a dyn Fn(u64) -> u64,
         data: Moves,
-        /// Whether the data is on the device.
+        /// True if the data is on the device.
         resident: bool,
         host_runs: u64,
         device_runs: u64,
@@ -482,7 +483,7 @@ mod tests {
         while !m.measured.there {
             m.run();
         }
-        // 4 ms of copies and the kernel's start, of which a twentieth may be lost.
+        // 4 ms of copies and the start of the kernel, a twentieth of which may be lost.
         assert_eq!(m.host_runs, 5 * SHARE);
         for _ in 0..20_000 {
             m.run();
@@ -498,7 +499,7 @@ mod tests {
 
     #[test]
     fn outlined_the_host_is_measured_again_when_its_code_is_compiled() {
-        // What an interpreter takes, and the compiled code from the 14th run on, or after 50 ms.
+        // Time of interpreted code, and of compiled code from the 14th run on or after 50 ms.
         let by_runs = |runs: u64, _| if runs < 14 { 2700 * US } else { 2800 };
         let by_time = |_, passed: u64| if passed < 50 * MS { 2700 * US } else { 2800 };
         let scripts: [&dyn Fn(u64, u64) -> u64; 2] = [&by_runs, &by_time];
@@ -518,14 +519,14 @@ mod tests {
         for _ in 0..1_000_000 {
             m.run();
         }
-        // 100 s on the device: measured some times, each with three runs of 10 ms.
+        // 100 s on the device: a few re-timings of three runs each.
         assert!(m.host_runs < 60, "{}", m.host_runs);
         assert!(m.host_runs > 20, "{}", m.host_runs);
     }
 
     #[test]
     fn outlined_a_stream_of_a_gigabyte_is_tried_within_a_second() {
-        // Two arrays are read, one is written; 100 GB/s on the host.
+        // The region reads two arrays and writes one; 100 GB/s on the host.
         let data = Moves {
             to: 1 << 30,
             from: 1 << 29,
@@ -546,7 +547,7 @@ mod tests {
 
     #[test]
     fn outlined_data_that_goes_to_and_fro_ends_on_the_host() {
-        // The host looks at the results each time: it is in the device's time.
+        // The host reads the results each time, which counts as device time.
         let back = Machine::copy(1 << 29);
         let device = move |_| back + MS;
         let data = Moves {
@@ -572,7 +573,7 @@ mod tests {
         for _ in 0..3 {
             m.on_host(MS / 2, &mut ledger);
         }
-        // 1.5 ms are enough where other regions took long.
+        // 1.5 ms suffice if other regions took long.
         assert_eq!(m.choose(&ledger), Choice::Trial);
         ledger.lost += 2 * MS;
         assert_ne!(m.choose(&ledger), Choice::Trial);
@@ -580,7 +581,7 @@ mod tests {
 
     #[test]
     fn outlined_what_earlier_runs_found_is_believed_until_it_is_measured() {
-        // Much faster there: at once, whatever may be lost.
+        // A much faster device is tried at once, regardless of the budget.
         let mut m = Machine::new(&|_, _| 10 * MS, &|_| MS, Moves::default());
         m.measured = Measured::known(10 * MS, MS);
         for _ in 0..100 {
@@ -588,14 +589,14 @@ mod tests {
         }
         assert!(m.host_runs <= 6, "{}", m.host_runs);
         assert_eq!(m.measured.outcome(), Some((10 * MS, MS, 900 * MS)));
-        // It is slow today: that is found out within a window's losses.
+        // A device that has become slow is left within the losses of one window.
         let mut m = Machine::new(&|_, _| 10 * MS, &|_| 100 * MS, Moves::default());
         m.measured = Measured::known(10 * MS, MS);
         for _ in 0..100 {
             m.run();
         }
         assert_eq!((m.device_runs, m.measured.there), (1, false));
-        // It was slower: later than without that knowledge.
+        // A device that was slower is tried later than an unknown one.
         let mut m = Machine::new(&|_, _| 10 * MS, &|_| 20 * MS, Moves::default());
         m.measured = Measured::known(10 * MS, 20 * MS);
         assert!(!m.measured.hopes());
@@ -609,7 +610,7 @@ mod tests {
     #[test]
     fn outlined_a_region_that_runs_once_is_tried_and_known_in_the_next_run() {
         let mut ledger = Ledger::default();
-        // It was timed before there were kernels.
+        // The region was timed before its kernels existed.
         let mut m = Measured::known(2700 * MS, 0);
         ledger.host = 2700 * MS;
         assert_eq!(m.choose(&ledger), Choice::Trial);
@@ -621,7 +622,7 @@ mod tests {
         let next = Measured::known(host, device);
         assert!(next.hopes());
         assert_eq!(next.choose(&Ledger::default()), Choice::Trial);
-        // Slower than the host, it is not.
+        // A slower device is not expected to win.
         let mut m = Measured::known(200 * MS, 0);
         m.begin(TRIAL);
         m.on_device(500 * MS, 490 * MS, &mut ledger);

@@ -1,17 +1,18 @@
-//! Parallel loops of programs that say nothing of devices, run on one.
+//! Auto-offload: runs parallel loops of programs without `target` constructs on a device.
 //!
-//! What: [`choose`] says whether; [`register`] notes the regions of a program, of which
-//! `llvm::outlined` makes kernels, and the runtime offers each region that starts to [`offered`].
-//! [`launch`] finds the memory that a region uses in the tables of [`heap`], has [`residency`] bring it
-//! to the device, and starts the kernel. What is there stays there; the host's pages of it cannot be
-//! accessed meanwhile, and come back when they are. [`library`] is what a program's calls of the C
-//! library go through for that. [`walk`] does what is around several loops. [`policy`] decides where a
-//! region runs when it is left to us, by the rules of [`choice`], and [`preparation`] when kernels are made
-//! for that.
+//! [`choose`] sets the mode. [`register`] registers a program's parallel regions, for which
+//! `llvm::outlined` makes kernels; the runtime offers each region that starts to [`offered`].
+//! [`launch`] looks the region's memory up in the tables of [`heap`], lets [`residency`] copy it to
+//! the device, and launches the kernel. The data stays on the device; the host's pages are
+//! protected meanwhile, and an access copies them back. [`library`] wraps C library functions for
+//! which page protection is not enough. [`walk`] interprets the host schedule between several
+//! kernels. In `auto` mode [`policy`] decides where a region runs, by the rules of [`choice`], and
+//! [`preparation`] decides when kernels are made.
 //!
-//! A kernel that fails leaves nothing behind: the region then runs on the host.
+//! After a failed kernel the region runs on the host with its original data.
 //!
-//! What not: pointers in memory that lead on; more than one device at a time.
+//! Pointers stored in memory that lead to further data are not followed, and only one device is
+//! used.
 
 mod choice;
 pub mod heap;
@@ -38,21 +39,21 @@ use parking_lot::{Mutex, RwLock};
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// Whether regions of the host run on devices.
+/// Selects whether parallel regions of the host run on devices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
     /// Never.
     #[default]
     Off,
-    /// Where that is faster.
+    /// If the device is expected to be faster.
     Auto,
-    /// Wherever they can.
+    /// Whenever possible.
     Force,
 }
 
 static MODE: AtomicU8 = AtomicU8::new(0);
 
-/// Says whether, for programs that are started from now on.
+/// Sets the mode for programs that start from now on.
 pub fn choose(mode: Mode) {
     MODE.store(mode as u8, Ordering::Release);
     if mode != Mode::Off {
@@ -60,7 +61,7 @@ pub fn choose(mode: Mode) {
     }
 }
 
-/// What was said.
+/// Returns the mode.
 pub fn mode() -> Mode {
     match MODE.load(Ordering::Acquire) {
         1 => Mode::Auto,
@@ -69,7 +70,7 @@ pub fn mode() -> Mode {
     }
 }
 
-/// What a text such as `auto` means.
+/// Parses a mode such as `auto`.
 pub fn parse(text: &str) -> Option<Mode> {
     match text.trim().to_ascii_lowercase().as_str() {
         "off" | "host" | "0" => Some(Mode::Off),
@@ -79,69 +80,69 @@ pub fn parse(text: &str) -> Option<Mode> {
     }
 }
 
-/// A region that may run on a device.
+/// A parallel region that may run on a device.
 #[derive(Debug)]
 struct Region {
     program: Arc<Program>,
-    /// Its function.
+    /// Name of its outlined function.
     name: String,
     plan: Result<Plan, String>,
     policy: policy::Region,
-    /// Why the device does not take it after all.
+    /// Reason why the device has rejected the kernel.
     refused: Mutex<Option<String>>,
 }
 
-/// A program's regions.
+/// A program and its regions.
 #[derive(Debug)]
 struct Program {
     id: u64,
     name: String,
     files: Vec<Input>,
-    /// Addresses of functions, by name.
+    /// Function addresses by name.
     functions: HashMap<String, usize>,
-    /// Addresses and sizes of variables, by name.
+    /// Variable addresses and sizes by name.
     variables: HashMap<String, (usize, usize)>,
-    /// Addresses of constants, by name.
+    /// Addresses of constants by name.
     constants: HashMap<String, usize>,
     outlined: OnceLock<Result<Outlined, String>>,
     loaded: OnceLock<Result<Loaded, Failure>>,
-    /// Whether the device and the kernels are ready, where it is left to us.
+    /// True if the device is started and the kernels are loaded (`auto` mode).
     prepared: AtomicBool,
 }
 
-/// A program's kernels on the device.
+/// Kernels of a program, loaded on the device.
 #[derive(Debug)]
 struct Loaded {
     image: Box<dyn Image>,
     kernels: Mutex<HashMap<String, Option<Kernel>>>,
 }
 
-/// Regions by the address of their function.
+/// Regions by the address of their outlined function.
 static REGIONS: RwLock<Option<HashMap<usize, Arc<Region>>>> = RwLock::new(None);
 
-/// Why regions that are in no table run on the host, for the report.
+/// Reason why unknown regions run on the host, for the report.
 static UNKNOWN: Mutex<Option<String>> = Mutex::new(None);
 
-/// What a program has that its regions may use.
+/// The parts of a program that its regions may refer to.
 #[derive(Debug, Default)]
 pub struct Contents {
-    /// Its name.
+    /// Program name.
     pub name: String,
-    /// Its files.
+    /// Names and contents of its bitcode files.
     pub files: Vec<(String, Vec<u8>)>,
-    /// Addresses of functions, by name.
+    /// Function addresses by name.
     pub functions: Vec<(String, usize)>,
-    /// Addresses and sizes of variables, by name.
+    /// Variable addresses and sizes by name.
     pub variables: Vec<(String, usize, usize)>,
-    /// Addresses of constants, by name.
+    /// Addresses of constants by name.
     pub constants: Vec<(String, usize)>,
 }
 
-/// Keeps a program's regions registered.
+/// Keeps a program's regions registered until it is dropped.
 #[derive(Debug)]
 pub struct Registration(Arc<Program>);
 
-/// Registers a program that is placed in memory; nothing where regions stay on the host.
+/// Registers a program whose image is in memory. Returns `None` if auto-offload is off.
 pub fn register(contents: Contents) -> Option<Registration> {
     static NUMBER: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
     if mode() == Mode::Off {
@@ -191,16 +192,16 @@ impl Drop for Registration {
     }
 }
 
-/// The name of the kernels in the cache.
+/// Name of the kernels in a cache entry.
 const NAME: &str = "outlined";
 
-/// Where what is made of these files is kept, if anywhere.
+/// Returns the cache entry for the given files, if a cache is set.
 fn shelf(files: &[Input]) -> Option<Shelf> {
     let pieces = files.iter().map(|f| &*f.bytes);
     nvptx::shelf(pieces.chain([NAME.as_bytes()]))
 }
 
-/// The kernels of a program's regions, from the cache where they are there.
+/// Returns the kernels of a program's regions, from the cache if possible.
 fn outlined(files: &[Input]) -> Result<Outlined, String> {
     let shelf = shelf(files);
     if let Some(shelf) = &shelf
@@ -219,12 +220,13 @@ fn outlined(files: &[Input]) -> Result<Outlined, String> {
 }
 
 impl Program {
-    /// Where what is made of it is kept, if anywhere.
+    /// Returns the program's cache entry, if a cache is set.
     fn shelf(&self) -> Option<Shelf> {
         shelf(&self.files)
     }
 
-    /// Makes its kernels, and notes its regions, with what is `known` of each function.
+    /// Makes the kernels and registers the regions; `known` returns the initial policy state of a
+    /// function's region.
     fn prepare(self: &Arc<Program>, known: &dyn Fn(&str) -> policy::Region) {
         let outlined = self.outlined.get_or_init(|| outlined(&self.files));
         let regions = match outlined {
@@ -256,17 +258,17 @@ impl Program {
         }
     }
 
-    /// Whether its kernels are on the device.
+    /// Returns true if the kernels are loaded on the device.
     fn is_prepared(&self) -> bool {
         self.prepared.load(Ordering::Acquire)
     }
 
-    /// Bytes of its bitcode.
+    /// Returns the size of its bitcode in bytes.
     fn bytes(&self) -> usize {
         self.files.iter().map(|f| f.bytes.len()).sum()
     }
 
-    /// Its kernels on a device, made when they are first needed.
+    /// Returns the kernels loaded on a device. The first call compiles and loads them.
     fn load(&self, state: &State) -> Result<&Loaded, Failure> {
         let loaded = self.loaded.get_or_init(|| {
             let Some(Ok(outlined)) = self.outlined.get() else {
@@ -297,22 +299,23 @@ impl Loaded {
     }
 }
 
-/// Has the host have memory before the system or a device accesses it, for who knows nothing of pages.
+/// Copies memory back to the host before the system or a device accesses it, since page faults do
+/// not catch these accesses.
 pub fn touch(start: usize, size: usize, write: bool) {
     residency::touch(start, size, write);
 }
 
-/// The region of a function; none that is not to be looked at now.
+/// Returns the region of a function, unless it is unknown or its policy skips this run.
 fn region_of(function: usize) -> Option<Arc<Region>> {
     let regions = REGIONS.read();
     let region = regions.as_ref()?.get(&function)?;
     (!region.policy.skips()).then(|| region.clone())
 }
 
-/// Runs a region that starts on the device, or says that it did not.
+/// Runs a region that starts. Returns false if the host must run it.
 ///
 /// # Safety
-/// A region of the runtime's.
+/// The region must be one that the runtime starts.
 unsafe fn offered(start: &hooks::Region) -> bool {
     preparation::wait(start);
     let Some(region) = region_of(start.microtask as usize) else {
@@ -326,16 +329,16 @@ unsafe fn offered(start: &hooks::Region) -> bool {
         }
         let watches = preparation::watches(start);
         if watches {
-            // SAFETY: the caller's contract.
+            // SAFETY: by this function's contract.
             unsafe { preparation::observe(start) };
         }
         return watches;
     };
     if mode() == Mode::Auto {
-        // SAFETY: the caller's contract.
+        // SAFETY: by this function's contract.
         return unsafe { policy::run(&region, start) };
     }
-    // SAFETY: the caller's contract.
+    // SAFETY: by this function's contract.
     match unsafe { attempt(&region, start) } {
         Ok(_) => true,
         Err(why) => {
@@ -345,17 +348,17 @@ unsafe fn offered(start: &hooks::Region) -> bool {
     }
 }
 
-/// Runs a region on the device; why it did not.
+/// Runs a region on the device, or returns why it did not run there.
 ///
 /// # Safety
-/// A region of the runtime's.
+/// The region must be one that the runtime starts.
 unsafe fn attempt(region: &Region, start: &hooks::Region) -> Result<launch::Done, String> {
     if let Some(why) = &*region.refused.lock() {
         return Err(why.clone());
     }
     let plan = region.plan.as_ref().map_err(String::clone)?;
     let state = super::region::device_for(-1).map_err(|why| why.to_string())?;
-    // SAFETY: the caller's contract.
+    // SAFETY: by this function's contract.
     let done = unsafe { launch::launch(region, plan, state, start) };
     match done {
         Ok(done) => {
@@ -366,7 +369,7 @@ unsafe fn attempt(region: &Region, start: &hooks::Region) -> Result<launch::Done
         Err(launch::Problem::Device(failure)) => {
             let why = format!("{}: {failure}", state.device.name());
             match failure {
-                // It may have room, or other data, the next time.
+                // The next attempt may find free memory or other data.
                 Failure::OutOfMemory { .. } => {}
                 Failure::Lost(_) => state.take_out(),
                 _ => *region.refused.lock() = Some(why.clone()),
@@ -376,7 +379,7 @@ unsafe fn attempt(region: &Region, start: &hooks::Region) -> Result<launch::Done
     }
 }
 
-/// A program's regions that were found, and their functions.
+/// Returns the registered regions of a program with the names of their functions.
 fn regions_of(program: &Arc<Program>) -> Vec<(String, Arc<Region>)> {
     let table = REGIONS.read();
     let regions = table.iter().flat_map(HashMap::values);
@@ -387,7 +390,7 @@ fn regions_of(program: &Arc<Program>) -> Vec<(String, Arc<Region>)> {
 }
 
 fn place(start: &hooks::Region) -> String {
-    // SAFETY: the compiler's constant, or null.
+    // SAFETY: compilers pass a constant ident, or null.
     let place = unsafe { ident::describe(start.ident) };
     place.unwrap_or_else(|| "a parallel region, place unknown".into())
 }

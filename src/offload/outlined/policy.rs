@@ -1,9 +1,9 @@
-//! Where a region runs when it is left to us.
+//! Runs regions in `auto` mode, on the host or the device.
 //!
-//! How: [`super::choice`] decides from times; here they are taken, the data is looked at that a run would move, and
-//! the run is made. Kernels are made on another thread meanwhile. Times on the device have all that belongs
-//! to them: copies to it, and what the host waits for when it looks at the results. Runs of very different
-//! length are kept apart.
+//! [`super::choice`] decides from measured times. This module takes the times, estimates the data
+//! that a run would move, and runs the region. Kernels are made on another thread meanwhile. Device
+//! times include all costs: copies to the device and the wait for results that the host reads. Runs
+//! of very different length are measured separately.
 
 use super::choice::{Choice, Ledger, Measured, SHORT};
 use super::{attempt, launch, note_host};
@@ -15,62 +15,63 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Instant;
 
-/// What all regions took.
+/// Time of all regions, including earlier runs of the program.
 static LEDGER: Mutex<Ledger> = Mutex::new(Ledger { host: 0, lost: 0 });
 
-/// What regions took in this process, in nanoseconds.
+/// Time of all regions in this process, in nanoseconds.
 static HERE: AtomicU64 = AtomicU64::new(0);
 
-/// What all regions took, with what earlier runs left.
+/// Returns the time of all regions, including earlier runs of the program.
 pub(super) fn ledger() -> Ledger {
     *LEDGER.lock()
 }
 
-/// Adds what earlier runs of a program left.
+/// Adds the ledger of earlier runs of a program.
 pub(super) fn credit(earlier: Ledger) {
     let mut ledger = LEDGER.lock();
     ledger.host += earlier.host;
     ledger.lost += earlier.lost;
 }
 
-/// Adds a run on the host of a region of which no more is known; what all of this process took.
+/// Adds a host run of an unmeasured region. Returns the total time of regions in this process.
 pub(super) fn add(time: u64) -> u64 {
     LEDGER.lock().host += time;
     HERE.fetch_add(time, Ordering::Relaxed) + time
 }
 
-/// Puts down a loss.
+/// Records a loss.
 pub(super) fn charge(cost: u64) {
     LEDGER.lock().lost += cost;
 }
 
-/// Bytes that are copied in a microsecond; a guess until some were.
+/// Copy bandwidth in bytes per microsecond; an estimate until the first measurement.
 static SPEED: AtomicU64 = AtomicU64::new(16_000);
 
-/// Runs after a short one that are not looked at: looking takes a part of a microsecond.
+/// Number of runs that are not measured after a short one, since even the measurement costs time.
 const SKIPPED: u32 = 30;
-/// Bytes of a thread's memory for an iteration from which on the host keeps it: on a device they are in its memory,
-/// for as many threads as it could run at once, and each access waits for that.
+/// Maximum bytes of private memory per iteration on a device. The device allocates private memory
+/// for as many threads as it can run at once, and each access has the latency of global memory.
 const PRIVATE: u64 = 16 << 10;
-/// Iterations from which on they may have memory that the launch brings along: a warp of them for each of a large
-/// GPU's schedulers. With fewer it has too little to do while they wait for that memory.
+/// Minimum trip count of a region whose launch allocates scratch memory: one warp for each
+/// scheduler of a large GPU. With fewer iterations too little work hides the latency of that
+/// memory.
 const MANY: u64 = 16384;
-/// Bytes that are copied to find out how fast copies are.
+/// Bytes copied to measure the bandwidth.
 const PROBE: usize = 32 << 20;
-/// Bytes whose copy tells the speed.
+/// Minimum size of a copy that updates the bandwidth.
 const TELLING: u64 = 1 << 20;
 
-/// Notes how long a copy took.
+/// Updates the bandwidth after a copy.
 pub(super) fn copied(bytes: u64, nanoseconds: u64) {
     if bytes >= TELLING && nanoseconds > 0 {
         let new = bytes.saturating_mul(1000) / nanoseconds;
         let old = SPEED.load(Ordering::Relaxed);
-        // Threads that do this at once lose one another's.
+        // Concurrent updates may be lost; the value is an estimate.
         SPEED.store((3 * old + new) / 4, Ordering::Relaxed);
     }
 }
 
-/// Finds out how fast copies are, before the first of a region's data; takes about a millisecond.
+/// Measures the bandwidth before a region's first copies.
 pub(super) fn probe(state: &State) {
     static DONE: AtomicBool = AtomicBool::new(false);
     if DONE.swap(true, Ordering::Relaxed) {
@@ -80,10 +81,10 @@ pub(super) fn probe(state: &State) {
         return;
     };
     let bytes = vec![1; PROBE];
-    // The first copy may have to make its way.
+    // The first copy may include set-up costs.
     for _ in 0..2 {
         let began = Instant::now();
-        // SAFETY: the bytes live until the call returns.
+        // SAFETY: `bytes` lives until the synchronous copy returns.
         let done = unsafe {
             state
                 .device
@@ -94,41 +95,42 @@ pub(super) fn probe(state: &State) {
             SPEED.store(PROBE as u64 * 1000 / time.max(1), Ordering::Relaxed);
         }
     }
-    // It is as well to lose it.
+    // A failure only leaks the memory.
     let _ = state.device.free(there, Memory::Device);
 }
 
-/// Threads of the host.
+/// Returns the number of processors of the host.
 fn threads() -> u64 {
     static THREADS: OnceLock<u64> = OnceLock::new();
     *THREADS.get_or_init(|| std::thread::available_parallelism().map_or(1, |n| n.get() as u64))
 }
 
-/// What was found out of a region: nanoseconds.
+/// Measured times of a region, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Outcome {
-    /// The length of its runs.
+    /// Length class of the runs.
     pub class: u8,
-    /// What one takes on the host.
+    /// Time of a run on the host.
     pub host: u64,
-    /// What one takes on the device, where that is known.
+    /// Time of a run on the device; 0 if unknown.
     pub device: u64,
-    /// What all runs of this process take less on the device.
+    /// Time that the device saves over all runs of this process.
     pub won: u64,
 }
 
-/// What is known of a region.
+/// Policy state of a region.
 #[derive(Debug)]
 pub(super) struct Region {
-    /// Its kernel has ended well before.
+    /// True if its kernel has completed before.
     proved: AtomicBool,
-    /// Nanoseconds that the host took to get back what it wrote.
+    /// Time for copying its results back to the host, in nanoseconds.
     returns: &'static AtomicU64,
-    /// By the length of runs: each has up to four times as many iterations as the one before.
+    /// Measurements by length class: each class covers up to four times the iterations of the
+    /// previous one.
     measured: Mutex<[Measured; 33]>,
-    /// Runs that are not looked at, after a short one.
+    /// Number of runs to skip after a short one.
     skip: AtomicU32,
-    /// It has been decided about.
+    /// True if a run has been considered for the device.
     seen: AtomicBool,
 }
 
@@ -136,7 +138,7 @@ impl Default for Region {
     fn default() -> Region {
         Region {
             proved: AtomicBool::new(false),
-            // As long as the process: objects name it that outlive the program.
+            // Leaked, since mapped objects refer to it and may outlive the program.
             returns: Box::leak(Box::default()),
             measured: Mutex::new([Measured::default(); 33]),
             skip: AtomicU32::new(0),
@@ -146,7 +148,7 @@ impl Default for Region {
 }
 
 impl Region {
-    /// With what earlier runs of the program measured.
+    /// Creates the state from measurements of earlier runs of the program.
     pub fn known(measured: [Measured; 33]) -> Region {
         Region {
             measured: Mutex::new(measured),
@@ -154,7 +156,7 @@ impl Region {
         }
     }
 
-    /// What was found out, by the length of runs.
+    /// Returns the measurements by length class.
     pub fn outcome(&self) -> Vec<Outcome> {
         let measured = self.measured.lock();
         let known = measured.iter().enumerate();
@@ -171,39 +173,39 @@ impl Region {
             .collect()
     }
 
-    /// Whether the next run is so likely a short one that it is not looked at.
+    /// Returns true if the next run is skipped because it is probably short.
     pub fn skips(&self) -> bool {
         let left = self.skip.load(Ordering::Relaxed);
-        // Threads that do this at once skip one less or more.
+        // Concurrent updates may be lost, which skips one run more or less.
         self.skip.store(left.saturating_sub(1), Ordering::Relaxed);
         left > 0
     }
 
-    /// Whether a run of it could be on the device.
+    /// Returns true if a run has been considered for the device.
     pub fn seen(&self) -> bool {
         self.seen.load(Ordering::Relaxed)
     }
 
-    /// Whether its kernel has ended well before.
+    /// Returns true if its kernel has completed before.
     pub fn proved(&self) -> bool {
         self.proved.load(Ordering::Relaxed)
     }
 
-    /// It has.
+    /// Records that its kernel has completed.
     pub fn prove(&self) {
         self.proved.store(true, Ordering::Relaxed);
     }
 
-    /// Where the time is put down that bringing its results back takes.
+    /// Returns the counter for the time of copying its results back.
     pub fn returns(&self) -> &'static AtomicU64 {
         self.returns
     }
 }
 
-/// Runs a region where it is faster; false when the host is to run it, unmeasured.
+/// Runs a region where it is faster. Returns false if the host must run it unmeasured.
 ///
 /// # Safety
-/// A region of the runtime's.
+/// The region must be one that the runtime starts.
 pub(super) unsafe fn run(region: &super::Region, start: &hooks::Region) -> bool {
     let plan = match &region.plan {
         Ok(plan) => plan,
@@ -220,7 +222,7 @@ pub(super) unsafe fn run(region: &super::Region, start: &hooks::Region) -> bool 
         note_host(start, "its iterations need much memory of their own");
         return false;
     }
-    // SAFETY: the caller's contract.
+    // SAFETY: by this function's contract.
     let trips = unsafe { launch::trips(region, plan, start) };
     if plan.phases.iter().any(|p| p.scratch > 0) && trips.is_none_or(|n| n < MANY) {
         note_host(
@@ -237,10 +239,10 @@ pub(super) unsafe fn run(region: &super::Region, start: &hooks::Region) -> bool 
     let known = state.measured.lock()[class];
     let ledger = *LEDGER.lock();
     let speed = SPEED.load(Ordering::Relaxed);
-    // SAFETY: the caller's contract.
+    // SAFETY: by this function's contract.
     let moves = || unsafe { launch::moves(region, plan, start) };
     let choice = match known.choose(&ledger) {
-        // Nothing is known of the data before there are kernels.
+        // The data cannot be estimated before the kernels exist.
         Choice::Trial if !region.program.is_prepared() => known.waits(),
         Choice::Trial => {
             let cost = moves().map(|m| known.trial(m, speed, trips, threads()));
@@ -251,7 +253,7 @@ pub(super) unsafe fn run(region: &super::Region, start: &hooks::Region) -> bool 
                     Choice::Device
                 }
                 cost => {
-                    // What cannot run there now is not looked at for a while.
+                    // A region that cannot run on the device now is not examined again for a while.
                     measured[class].refuse(cost.unwrap_or(2 * known.time()));
                     known.waits()
                 }
@@ -277,7 +279,7 @@ pub(super) unsafe fn run(region: &super::Region, start: &hooks::Region) -> bool 
         note_host(start, why);
     } else {
         let began = Instant::now();
-        // SAFETY: the caller's contract.
+        // SAFETY: by this function's contract.
         match unsafe { attempt(region, start) } {
             Ok(done) => {
                 let returned = state.returns.swap(0, Ordering::Relaxed);
@@ -293,7 +295,7 @@ pub(super) unsafe fn run(region: &super::Region, start: &hooks::Region) -> bool 
         }
     }
     let began = Instant::now();
-    // SAFETY: the caller's contract.
+    // SAFETY: by this function's contract, the arguments are those of the runtime's fork call.
     unsafe { fork::on_team(start.ident, start.argc, start.microtask, start.argv) };
     let time = began.elapsed().as_nanos() as u64;
     let mut measured = state.measured.lock();

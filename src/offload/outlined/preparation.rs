@@ -1,21 +1,20 @@
-//! When a program's kernels are made, where it is left to us whether there shall be any.
+//! Decides in `auto` mode when a program's kernels are made.
 //!
-//! What: starting a GPU takes a quarter of a second, kernels as long again or more, and where a team has every
-//! processor it waits for the one that does this. So nothing is done at first but to add up what parallel regions
-//! take ([`observe`]). Preparation begins
+//! Starting a GPU and compiling kernels take a noticeable part of a second each, and a team that
+//! uses every processor is delayed by the thread that does so. Therefore at first only the time of
+//! parallel regions is measured ([`observe`]). Preparation starts
 //!
-//! - at once, where earlier runs tell that more is won than it takes;
-//! - as soon as regions took [`WORTH`], on a thread of lowest priority, while processors are idle;
-//! - else when a twentieth of what regions took pays for it ([`Ledger`]).
+//! - at once, if earlier runs of the program won more than it costs;
+//! - after [`WORTH`] of region time, on a thread of lowest priority, if processors are idle;
+//! - otherwise when a twentieth of the region time pays for it ([`Ledger`]).
 //!
-//! A region that takes long by itself, as the only one of a program, waits for kernels that are being made where it
-//! wins by that, as far as earlier runs tell, or where a twentieth of what regions took pays for finding out
-//! ([`patience`]).
+//! A long region, possibly the only one of its program, waits for kernels that are being made if
+//! that is faster according to earlier runs, or if a twentieth of the region time pays for the
+//! trial ([`patience`]).
 //!
-//! Of all runs of a program a [`Profile`] is kept with its kernels: what regions took on either side, what may be
-//! lost, and how often preparation was in vain. So what one run finds out the next one knows.
-//!
-//! What not: what was kept is believed until it is measured otherwise.
+//! A [`Profile`] of all runs is cached with the program's kernels: region times on either side, the
+//! loss budget, and the number of fruitless preparations. It is trusted until new measurements
+//! replace it.
 
 use super::choice::{Ledger, Measured, TRIAL};
 use super::{Program, policy};
@@ -29,50 +28,48 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// What regions take, in nanoseconds, before idle processors are used.
+/// Minimum region time before idle processors are used, in nanoseconds.
 const WORTH: u64 = 500_000_000;
-/// What starting a GPU with kernels of the cache takes of a processor, in nanoseconds.
+/// Cost of starting a GPU with cached kernels, in nanoseconds of one processor.
 const STARTING: u64 = 350_000_000;
-/// What kernels take besides where there are none yet, for each byte of bitcode (NAS SP and BT: 150 KB, 2 s
-/// in LLVM and the driver's compiler; FT: 54 KB, .5 s).
+/// Additional cost of compiling kernels, in nanoseconds per byte of bitcode.
 const MAKING: u64 = 12_000;
-/// After so many times in vain it is no longer waited twice as long.
+/// Maximum number of doublings after fruitless preparations.
 const MOST_VAIN: u32 = 16;
-/// Nanoseconds of earlier runs that count.
+/// Maximum credit from earlier runs, in nanoseconds.
 const CREDIT: u64 = 100_000_000_000;
-/// Over so long is measured whether processors are idle.
+/// Interval over which processor idleness is measured.
 const SPAN: Duration = Duration::from_millis(50);
-/// A region that takes longer, in nanoseconds, may wait for kernels.
+/// Regions longer than this, in nanoseconds, may wait for kernels.
 const LONG: u64 = 100_000_000;
-/// How often one that waits looks.
+/// Polling interval of a region that waits for kernels.
 const LOOKS: Duration = Duration::from_millis(1);
-/// A region that is shorter is not timed the next [`SKIPPED`] times.
+/// A region shorter than this is not timed for the next [`SKIPPED`] runs.
 const SHORT: Duration = Duration::from_micros(40);
 const SKIPPED: u32 = 30;
-/// The name of the profile in a program's folder of the cache.
+/// Name of the profile in a cache entry.
 const NAME: &str = "outlined-profile";
 
-/// What is known of a program from its earlier runs; nanoseconds.
+/// Knowledge from earlier runs of a program; times in nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Profile {
-    /// What regions took on the host, and what of that was lost.
+    /// Host time of regions, and the losses.
     host: u64,
     lost: u64,
-    /// Whether kernels were made.
+    /// True if kernels have been made.
     made: bool,
-    /// How often preparation has been in vain since the device last won anything.
+    /// Number of fruitless preparations since the device last saved time.
     vain: u32,
-    /// What the device won in the last run.
+    /// Time that the device saved in the last run.
     won: u64,
-    /// By function: what a run of a region takes that is worth waiting for, on the host.
+    /// Host time of long regions by function.
     long: BTreeMap<String, u64>,
-    /// By function and length of runs: what one takes on the host and on the device.
+    /// Host and device time of a run, by function and length class.
     regions: BTreeMap<String, BTreeMap<u8, (u64, u64)>>,
 }
 
 impl Profile {
-    /// What preparation is expected to take of a processor, for so many bytes of bitcode; more, where it was in
-    /// vain before.
+    /// Returns the expected cost of preparation; doubles after each fruitless preparation.
     fn cost(&self, bytes: usize) -> u64 {
         let making = match self.made {
             true => 0,
@@ -81,7 +78,7 @@ impl Profile {
         (STARTING + making) << self.vain.min(MOST_VAIN)
     }
 
-    /// The ledger that a run begins with.
+    /// Returns the ledger that a run starts with.
     fn ledger(&self) -> Ledger {
         let host = self.host.min(CREDIT);
         Ledger {
@@ -90,7 +87,7 @@ impl Profile {
         }
     }
 
-    /// What earlier runs measured of a region, by the length of its runs.
+    /// Returns the measurements of a region by length class.
     fn measured(&self, function: &str) -> [Measured; 33] {
         let known = self.regions.get(function);
         let long = self.long.get(function).map(|&host| (host, 0));
@@ -104,22 +101,23 @@ impl Profile {
         })
     }
 
-    /// What a long run of a region takes on the host and, unless 0, on the device.
+    /// Returns the time of a region's longest runs on the host and on the device (0 if unknown), if
+    /// they exceed [`LONG`].
     fn long(&self, function: &str) -> Option<(u64, u64)> {
         let known = self
             .regions
             .get(function)
             .into_iter()
             .flat_map(|k| k.values());
-        // Lengths that never ran there tell nothing against the one that did.
+        // Length classes that ran on the device are preferred.
         let known = known.copied().max_by_key(|t| (t.1 > 0, t.0));
         let timed = self.long.get(function).map(|&host| (host, 0));
         known.or(timed).filter(|t| t.0 >= LONG)
     }
 }
 
-/// How long a region that takes so long on either side waits for kernels that cost so much; 0 on the device: not
-/// known.
+/// Returns how long a region waits for its kernels, given its times on both sides (device 0:
+/// unknown) and the cost of preparation.
 fn patience(host: u64, device: u64, cost: u64, ledger: &Ledger) -> u64 {
     if device > 0 {
         let gain = host.saturating_sub(device);
@@ -131,18 +129,19 @@ fn patience(host: u64, device: u64, cost: u64, ledger: &Ledger) -> u64 {
     }
 }
 
-/// How preparation goes on.
+/// Decision whether to start preparation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Start {
     /// Not yet.
     Later,
-    /// Beside a program that leaves processors idle.
+    /// At lowest priority, beside a program that leaves processors idle.
     Nice,
-    /// Now: it is worth so much.
+    /// At once.
     Now,
 }
 
-/// Whether to begin with a program of so many bytes, when its regions took so long `here`.
+/// Decides whether to prepare a program with `bytes` of bitcode after `here` nanoseconds of region
+/// time.
 fn due(profile: &Profile, bytes: usize, ledger: &Ledger, here: u64, idle: bool) -> Start {
     let cost = profile.cost(bytes);
     if profile.won >= cost || ledger.affords(cost) {
@@ -154,14 +153,14 @@ fn due(profile: &Profile, bytes: usize, ledger: &Ledger, here: u64, idle: bool) 
     }
 }
 
-/// A program that waits for its kernels.
+/// A program whose kernels are not ready.
 #[derive(Debug)]
 struct Waiting {
     program: Arc<Program>,
     profile: Profile,
-    /// Whether they are being made, and whether their cost counts as lost.
+    /// `Some` once preparation has started; true if its cost counts as lost.
     begun: Option<bool>,
-    /// Functions of regions that take long, on the host and, unless 0, on the device.
+    /// Long regions by function address, with their times on the host and device (0 if unknown).
     long: HashMap<usize, (u64, u64)>,
 }
 
@@ -181,7 +180,7 @@ impl Waiting {
         }
     }
 
-    /// Has kernels be made; what that costs counts as lost in the end, unless processors are idle, or earlier runs won
+    /// Starts preparation. Its cost counts as lost unless processors are idle or earlier runs saved
     /// more.
     fn start(&mut self, start: Start, idle: bool) {
         let paid = start == Start::Now && !idle;
@@ -195,18 +194,19 @@ impl Waiting {
     }
 }
 
-/// What long regions of programs that wait took, by their functions.
+/// Times of long regions of waiting programs, by function address.
 static TIMED: Mutex<Option<HashMap<usize, u64>>> = Mutex::new(None);
 
 static WAITING: Mutex<Vec<Waiting>> = Mutex::new(Vec::new());
-/// How many they are.
+/// Number of programs in `WAITING`.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
-/// How often a region is not timed, after it was short; regions that share a place are skipped together.
+/// Number of runs that are not timed after a short one. Regions that share a slot are skipped
+/// together.
 static SKIP: [AtomicU32; 64] = [const { AtomicU32::new(0) }; 64];
-/// Programs whose profile is stored in the end.
+/// Programs whose profile is stored at exit.
 static RUNNING: Mutex<Vec<Arc<Program>>> = Mutex::new(Vec::new());
 
-/// A program begins.
+/// Starts observing a program.
 pub(super) fn begin(program: &Arc<Program>) {
     let shelf = program.shelf();
     let profile: Profile = shelf
@@ -218,14 +218,14 @@ pub(super) fn begin(program: &Arc<Program>) {
     let nothing = Ledger::default();
     let mut waiting = Waiting::new(program, profile);
     if due(&waiting.profile, program.bytes(), &nothing, 0, false) == Start::Now {
-        // Earlier runs won it.
+        // Earlier runs saved more than preparation costs.
         waiting.start(Start::Now, true);
     }
     WAITING.lock().push(waiting);
     COUNT.fetch_add(1, Ordering::Release);
 }
 
-/// No more is waited for a program's kernels.
+/// Removes a program whose preparation is complete from the waiting ones.
 fn done(program: &Arc<Program>) {
     WAITING.lock().retain(|w| {
         let goes = Arc::ptr_eq(&w.program, program);
@@ -236,24 +236,24 @@ fn done(program: &Arc<Program>) {
     });
 }
 
-/// A program ends: what was found out is stored.
+/// Stops observing a program and stores its profile.
 pub(super) fn end(program: &Arc<Program>) {
     done(program);
     RUNNING.lock().retain(|p| !Arc::ptr_eq(p, program));
     store(program);
 }
 
-/// Has a program's profile stored when the process ends.
+/// Registers a program's profile to be stored at process exit.
 fn keep(program: &Arc<Program>) {
     static ONCE: AtomicBool = AtomicBool::new(false);
     extern "C" fn at_exit() {
-        // A thread that has ended inside may have it.
+        // A thread that was terminated inside the lock may hold it forever.
         let running = RUNNING.try_lock().map(|r| r.clone());
         running.iter().flatten().for_each(store);
     }
     RUNNING.lock().push(program.clone());
     if !ONCE.swap(true, Ordering::Relaxed) {
-        // SAFETY: a function without unwinding.
+        // SAFETY: `at_exit` does not unwind.
         unsafe { libc::atexit(at_exit) };
     }
 }
@@ -291,7 +291,8 @@ fn store(program: &Arc<Program>) {
             let times = new.regions.entry(function).or_default();
             times.extend(known.iter().map(|k| (k.class, (k.host, k.device))));
         }
-        // Kernels that came too late were in vain, but a region may wait for them the next time.
+        // Kernels that came too late were of no use, but a region may wait for them in the next
+        // run.
         let late = !new.long.is_empty() && !seen;
         new.vain = match new.won {
             0 if late => old.vain,
@@ -308,19 +309,19 @@ fn skip(start: &hooks::Region) -> &'static AtomicU32 {
     &SKIP[(start.microtask as usize >> 4) % SKIP.len()]
 }
 
-/// Whether programs wait for their kernels, and this run of a region is timed for that.
+/// Returns true if this run of a region is to be timed for programs that wait for kernels.
 pub(super) fn watches(start: &hooks::Region) -> bool {
     if COUNT.load(Ordering::Acquire) == 0 {
         return false;
     }
     let skip = skip(start);
     let left = skip.load(Ordering::Relaxed);
-    // Threads that do this at once skip one less or more.
+    // Concurrent updates may be lost, which skips one run more or less.
     skip.store(left.saturating_sub(1), Ordering::Relaxed);
     left == 0
 }
 
-/// Has a region that takes long wait for kernels, where it wins by that.
+/// Makes a long region wait for its kernels if that is expected to be faster.
 pub(super) fn wait(start: &hooks::Region) {
     if COUNT.load(Ordering::Acquire) == 0 {
         return;
@@ -358,7 +359,7 @@ pub(super) fn wait(start: &hooks::Region) {
     while (began.elapsed().as_nanos() as u64) < patience && waits() {
         std::thread::sleep(LOOKS);
     }
-    // Once is enough.
+    // Each region waits only once.
     for it in WAITING.lock().iter_mut() {
         it.long.remove(&function);
     }
@@ -367,20 +368,20 @@ pub(super) fn wait(start: &hooks::Region) {
     }
 }
 
-/// Runs a region of a program that waits for its kernels, on the host.
+/// Runs a region on the host and records its time.
 ///
 /// # Safety
-/// A region of the runtime's.
+/// The region must be one that the runtime starts.
 pub(super) unsafe fn observe(start: &hooks::Region) {
     let began = Instant::now();
-    // SAFETY: the caller's contract.
+    // SAFETY: by this function's contract, the arguments are those of the runtime's fork call.
     unsafe { fork::on_team(start.ident, start.argc, start.microtask, start.argv) };
     let time = began.elapsed();
     if time < SHORT {
         skip(start).store(SKIPPED, Ordering::Relaxed);
     }
     let here = policy::add(time.as_nanos() as u64);
-    // A team that has all of them waits for the one that is taken away, whatever the system thinks of niceness.
+    // A team that uses every processor is delayed even by a thread of lowest priority.
     let idle = fork::usual_team() < topology::usable_cpus() && idle();
     if time.as_nanos() as u64 >= LONG {
         let mut timed = TIMED.lock();
@@ -399,7 +400,7 @@ pub(super) unsafe fn observe(start: &hooks::Region) {
     }
 }
 
-/// Whether of late a processor had nothing to do, as far as this process can tell.
+/// Returns true if a processor was idle recently, as far as this process can tell.
 fn idle() -> bool {
     static LAST: Mutex<Option<(Instant, Duration, bool)>> = Mutex::new(None);
     let Some(mut last) = LAST.try_lock() else {
@@ -418,17 +419,17 @@ fn idle() -> bool {
     idle
 }
 
-/// Makes a program's kernels on a thread of its own; then so much is lost.
+/// Makes a program's kernels on a separate thread and records the cost as lost.
 fn prepare(program: Arc<Program>, profile: Profile, nice: bool, cost: u64) {
-    // Without a thread the regions stay on the host; those that take long wait once.
+    // If no thread can be created, the regions stay on the host; long ones wait once.
     drop(crate::memory::own_thread::spawn(
         c"ompvm offload",
         move || {
             if nice {
-                // SAFETY: of this thread; where it is refused it is as before.
+                // SAFETY: affects this thread only; a refusal leaves its priority unchanged.
                 unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, 19) };
             }
-            // Nothing is to be made where nothing can run it.
+            // Without a device no kernels are made.
             let Ok(state) = crate::offload::region::device_for(-1) else {
                 done(&program);
                 return;
@@ -439,7 +440,7 @@ fn prepare(program: Arc<Program>, profile: Profile, nice: bool, cost: u64) {
                 policy::probe(state);
                 program.prepared.store(true, Ordering::Release);
             }
-            // A program that ended meanwhile lost nothing.
+            // The cost is not charged to a program that has ended by now.
             policy::charge(cost);
             done(&program);
         },
@@ -465,19 +466,19 @@ mod tests {
             due(profile, 0, &Ledger { host, lost }, here, idle)
         };
         let new = made(0, 0);
-        // Short programs never pay for a GPU's start.
+        // Short programs never pay for the start of a GPU.
         assert_eq!(start(&new, S / 4, 0, S / 4, true), Start::Later);
-        // Idle processors cost nothing.
+        // Idle processors are free.
         assert_eq!(start(&new, S, 0, S, true), Start::Nice);
         assert_eq!(start(&new, S, 0, S, false), Start::Later);
         let paid = cost * 20;
         assert_eq!(start(&new, paid - 1, 0, paid - 1, false), Start::Later);
         assert_eq!(start(&new, paid, 0, paid, false), Start::Now);
         assert_eq!(start(&new, paid, 1, paid, false), Start::Later);
-        // What earlier runs took counts, and what they won.
+        // Time and savings of earlier runs count.
         assert_eq!(start(&new, paid, 0, 0, false), Start::Now);
         assert_eq!(start(&made(cost, 0), 0, 0, 0, false), Start::Now);
-        // What was in vain waits.
+        // Fruitless preparations delay the next one.
         assert_eq!(start(&made(0, 2), S, 0, S, true), Start::Later);
         assert_eq!(start(&made(0, 2), paid, 0, 2 * S, true), Start::Nice);
     }
@@ -508,15 +509,16 @@ mod tests {
             lost: 0,
         };
         let poor = Ledger { host: S, lost: S };
-        // Known to be faster there.
+        // Known to be faster on the device.
         assert_eq!(patience(3 * S, S / 10, S / 3, &poor), 3 * S - S / 10);
         assert_eq!(patience(S / 4, S / 10, S / 3, &rich), 0);
         assert_eq!(patience(S, 2 * S, S / 3, &rich), 0);
-        // Not known: when it is paid for, and not where kernels take longer than the region.
+        // Unknown: waits if affordable, unless preparation takes longer than the region.
         assert_eq!(patience(3 * S, 0, S / 3, &rich), 4 * (S / 3));
         assert_eq!(patience(3 * S, 0, S / 3, &poor), 0);
         assert_eq!(patience(S / 2, 0, S / 3, &rich), 0);
-        // One region of 2.7 s, 16 threads on 16 processors, the only long one: which run tries it?
+        // A region of 2.7 s, the only long one, on 16 of 16 processors: finds the run that tries
+        // it.
         let mut profile = Profile::default();
         let (mut lost, bytes, region) = (0, 30_000, 2_700_000_000);
         let mut tried = 0;
@@ -529,7 +531,7 @@ mod tests {
             if due(&profile, bytes, &ledger, 0, false) != Start::Now {
                 continue;
             }
-            // Else they are ready too late.
+            // Otherwise the kernels are ready too late.
             if patience(region, 0, cost, &ledger) > cost {
                 tried = run;
                 break;
