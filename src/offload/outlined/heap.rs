@@ -1,26 +1,26 @@
-//! Where the program's blocks of memory begin and end.
+//! Tracks the bounds of the program's memory blocks.
 //!
-//! What: variables, and what the program allocates through [`super::library`]; [`find`] tells the
-//! block around an address. Large blocks have pages of their own, so that these can be taken away
-//! while the data is on a device. They are the C library's all the same: whoever frees one may.
+//! Blocks are variables and allocations through [`super::library`]; [`find`] returns the block that
+//! contains an address. Large blocks have pages of their own, which can be protected while the data
+//! is on a device. They still belong to the C library, so any code may free them.
 //!
-//! What not: memory that libraries allocate. A block that a library frees stays here until another
-//! is found to lie there.
+//! Allocations of native libraries are not tracked. A block that a library frees stays registered
+//! until another one is registered at its address.
 
 use parking_lot::RwLock;
 use std::collections::BTreeMap;
 use std::ffi::c_void;
 
-/// Bytes of blocks that get pages of their own.
+/// Minimum size in bytes of blocks with pages of their own.
 pub const LARGE: usize = crate::memory::image::LARGE;
-/// Bytes of a page.
+/// Page size in bytes.
 pub const PAGE: usize = 4096;
 
-/// Bytes of the smallest blocks that are noted when it is left to us where regions run: those with
-/// less are not worth it, and programs may have many.
+/// Minimum size of tracked blocks in `auto` mode. Programs may have many smaller ones, which gain
+/// little on a device.
 const WORTH: usize = 4096;
 
-/// Bytes of the smallest blocks that are noted.
+/// Returns the minimum size of tracked blocks in bytes.
 pub fn least() -> usize {
     match super::mode() {
         super::Mode::Force => 1,
@@ -28,30 +28,30 @@ pub fn least() -> usize {
     }
 }
 
-/// What a block is.
+/// Kind of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A variable of the program.
+    /// Variable of the program.
     Variable,
-    /// Allocated, somewhere among others.
+    /// Allocation that shares its pages with others.
     Small,
-    /// Allocated, alone on its pages.
+    /// Allocation with pages of its own.
     Large,
 }
 
 /// A block of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// Its address.
+    /// Address.
     pub start: usize,
-    /// Its size.
+    /// Size in bytes.
     pub size: usize,
-    /// What it is.
+    /// Kind.
     pub kind: Kind,
 }
 
 impl Block {
-    /// Whether all of its pages are its own.
+    /// Returns true if the block shares no page with others.
     pub fn alone(&self) -> bool {
         match self.kind {
             Kind::Large => true,
@@ -63,7 +63,7 @@ impl Block {
 
 static BLOCKS: RwLock<BTreeMap<usize, (usize, Kind)>> = RwLock::new(BTreeMap::new());
 
-/// Notes a block, in the place of any that is noted there.
+/// Registers a block and removes those that it overlaps.
 pub fn add(start: usize, size: usize, kind: Kind) {
     if start == 0 || size == 0 {
         return;
@@ -78,23 +78,23 @@ pub fn add(start: usize, size: usize, kind: Kind) {
     blocks.insert(start, (size, kind));
 }
 
-/// Forgets the block that begins there.
+/// Unregisters the block that begins at `start`.
 pub fn remove(start: usize) -> Option<Block> {
     let (size, kind) = BLOCKS.write().remove(&start)?;
     Some(Block { start, size, kind })
 }
 
-/// The block around an address.
+/// Returns the block that contains an address.
 pub fn find(address: usize) -> Option<Block> {
     let blocks = BLOCKS.read();
     let (&start, &(size, kind)) = blocks.range(..=address).next_back()?;
     (address < start + size).then_some(Block { start, size, kind })
 }
 
-/// Allocates as `malloc`, with pages of its own where it is large.
+/// Allocates like `malloc` or `calloc`. Large blocks get pages of their own.
 pub fn allocate(size: usize, zeroed: bool) -> *mut c_void {
     if size < LARGE {
-        // SAFETY: plain allocation.
+        // SAFETY: the functions have no preconditions.
         let p = unsafe {
             match zeroed {
                 true => libc::calloc(1, size),
@@ -110,14 +110,14 @@ pub fn allocate(size: usize, zeroed: bool) -> *mut c_void {
         return std::ptr::null_mut();
     };
     let mut p = std::ptr::null_mut();
-    // SAFETY: writes the address of a fresh block.
+    // SAFETY: the result pointer is valid.
     if unsafe { libc::posix_memalign(&raw mut p, PAGE, whole) } != 0 {
-        // SAFETY: as `malloc` leaves it.
+        // SAFETY: errno of this thread.
         unsafe { *libc::__errno_location() = libc::ENOMEM };
         return std::ptr::null_mut();
     }
     if zeroed {
-        // SAFETY: whole pages of a fresh block, private to the process: they come back as zeros.
+        // SAFETY: whole pages of a fresh, private block; `MADV_DONTNEED` makes them read as zeros.
         unsafe {
             if libc::madvise(p, whole, libc::MADV_DONTNEED) != 0 {
                 p.cast::<u8>().write_bytes(0, whole);
@@ -140,7 +140,7 @@ mod tests {
         assert_eq!(find(base + 99).map(|b| b.start), Some(base));
         assert_eq!(find(base + 100), None);
         assert_eq!(find(base + 203).map(|b| b.kind), Some(Kind::Variable));
-        // A newer block takes the place of those that were freed behind our back.
+        // A new block replaces those that were freed without our knowledge.
         add(base + 50, 200, Kind::Large);
         assert_eq!(find(base + 10), None);
         assert_eq!(find(base + 203).map(|b| b.start), Some(base + 50));
@@ -157,7 +157,7 @@ mod tests {
         let bytes = unsafe { std::slice::from_raw_parts(p.cast::<u8>(), LARGE + 5) };
         assert!(bytes.iter().all(|&b| b == 0));
         remove(p as usize);
-        // SAFETY: allocated above.
+        // SAFETY: `allocate` returned the block, and it is freed once.
         unsafe { libc::free(p) };
     }
 }

@@ -1,8 +1,9 @@
-//! One run of a region on a device: its arguments, the memory they lead to, the kernel, what it left.
+//! Runs a region on a device: maps the memory that its arguments lead to, launches its kernels, and
+//! copies results back.
 //!
-//! How memory gets there: blocks with pages of their own stay on the device ([`residency`]); all else is
-//! gathered in one piece, the frame, which goes there before the kernel and back after it. What a
-//! kernel writes is the host's only when it has ended well.
+//! Blocks with pages of their own stay on the device ([`residency`]). All other memory is gathered
+//! in one buffer, the frame, which is copied to the device before the kernel and back after it. The
+//! host's memory changes only after all kernels have succeeded.
 
 use super::choice::Moves;
 use super::heap;
@@ -17,27 +18,27 @@ use hashbrown::HashMap;
 use parking_lot::Mutex;
 use std::time::Instant;
 
-/// What a run took.
+/// Bytes moved and times of a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Done {
-    /// Bytes to the device.
+    /// Bytes copied to the device.
     pub to: u64,
-    /// Bytes from it.
+    /// Bytes copied from the device.
     pub from: u64,
-    /// Nanoseconds in the kernel.
+    /// Kernel time in nanoseconds.
     pub kernel: u64,
-    /// Nanoseconds in copies.
+    /// Copy time in nanoseconds.
     pub transfer: u64,
-    /// Nanoseconds in all else.
+    /// Remaining time in nanoseconds.
     pub rest: u64,
 }
 
-/// Why a region did not run.
+/// Reason why a region did not run on the device.
 #[derive(Debug)]
 pub(super) enum Problem {
-    /// Of this run: what its addresses lead to.
+    /// The memory that this run's arguments lead to is unsuitable.
     Memory(String),
-    /// What the device says.
+    /// A failure of the device.
     Device(Failure),
 }
 
@@ -47,64 +48,64 @@ impl From<Failure> for Problem {
     }
 }
 
-/// A piece of memory that goes with the launch.
+/// A piece of host memory that is copied through the frame.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Piece {
     pub start: usize,
     pub size: usize,
     pub write: bool,
-    /// Where it is in the frame.
+    /// Offset in the frame.
     pub at: usize,
 }
 
-/// A word of the arguments.
+/// An argument word of a kernel.
 #[derive(Clone, Copy, Debug)]
 enum Word {
     Number(u64),
-    /// An address in an object, or in the frame.
+    /// An address in a resident block or in a piece of the frame.
     Address(usize),
-    /// An address that is compared with such, in one of them, behind it, or elsewhere.
+    /// An address that is only compared with others: in a block or piece, at its end, or elsewhere.
     Compared(usize),
 }
 
-/// A block that a region uses on the device.
+/// A block that the region uses on the device.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Resident {
     pub block: heap::Block,
     pub write: bool,
 }
 
-/// A root, or where pointers at these offsets lead from there.
+/// A root, or the memory reached from it through pointers at the given offsets.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Place {
     root: u32,
     path: Vec<u32>,
 }
 
-/// What a run needs.
+/// Arguments and memory of a run.
 #[derive(Debug, Default)]
 pub(super) struct Needs {
     words: Vec<Word>,
     pub residents: Vec<Resident>,
     pub pieces: Vec<Piece>,
-    /// Memory whose contents were passed as words.
+    /// Memory whose contents were passed as argument words.
     copied: Vec<(usize, usize)>,
-    /// These contents.
+    /// Contents of that memory.
     contents: HashMap<Place, Vec<u8>>,
-    /// Of its loops, where that can be told.
+    /// First and last iteration of each loop, if known before the launch.
     bounds: Vec<Option<(i64, i64)>>,
 }
 
-/// The device's memory for frames, by device.
+/// Device address and size of the frame buffer, by device.
 static FRAMES: Mutex<Option<HashMap<i32, (u64, usize)>>> = Mutex::new(None);
 
-/// Bytes of stack that a region may take along.
+/// Maximum bytes of stack that are copied for a region.
 const LOOSE: u64 = 64 << 20;
 
-/// Runs a region.
+/// Runs a region on the device.
 ///
 /// # Safety
-/// A region of the runtime's, with the arguments that its plan is about.
+/// The region must be one that the runtime starts, with the arguments that its plan describes.
 pub(super) unsafe fn launch(
     region: &Region,
     plan: &Plan,
@@ -125,9 +126,9 @@ pub(super) unsafe fn launch(
     };
     let mut objects = residency::hold();
     let before = objects.traffic;
-    // SAFETY: the caller's contract.
+    // SAFETY: by this function's contract.
     let mut needs = unsafe { needs(region, plan, start, &mut objects) }.map_err(Problem::Memory)?;
-    // The variables of the one who walks; loops add to some of them.
+    // Variables of the thread that interprets the host schedule; loops add to some of them.
     let mut own = vec![
         0u64;
         plan.script
@@ -157,7 +158,8 @@ pub(super) unsafe fn launch(
         let object = object?;
         let first = !region.policy.proved();
         if resident.write && first && !object.on_host {
-            // The first run of a kernel may fail, and then the device may lose all.
+            // A failing kernel may cost all device memory, so before the first run of a kernel the
+            // host gets its own copy.
             objects.bring(resident.block.start, 1, false);
         }
     }
@@ -167,25 +169,25 @@ pub(super) unsafe fn launch(
     let mut bytes = vec![0u8; size];
     if size > 0 {
         for piece in &needs.pieces {
-            // What a library freed behind our back may not be there any more.
+            // A library may have freed and unmapped the memory.
             if !read_carefully(piece.start, &mut bytes[piece.at..piece.at + piece.size]) {
                 return Err(Problem::Memory("it uses memory that is not there".into()));
             }
         }
         let began = Instant::now();
-        // SAFETY: the bytes live until the call returns.
+        // SAFETY: `bytes` lives until the synchronous copy returns.
         unsafe { device.upload(Queue::SYNC, frame, bytes.as_ptr(), size)? };
         traffic.to += size as u64;
         traffic.time += began.elapsed().as_nanos() as u64;
     }
-    // The launch's environment, and where slices are.
+    // The first two words are the launch environment and the scratch arena.
     let mut words = vec![0, 0];
     for word in &needs.words {
         words.push(match *word {
             Word::Number(number) => number,
             Word::Compared(address) => translate(address, frame, &needs, &mut objects)
                 .or_else(|| {
-                    // The end of a vector.
+                    // The address may be the end of a block.
                     let before = address.checked_sub(1)?;
                     Some(translate(before, frame, &needs, &mut objects)? + 1)
                 })
@@ -198,7 +200,7 @@ pub(super) unsafe fn launch(
     for resident in needs.residents.iter().filter(|r| r.write) {
         objects.take_away(resident.block.start);
     }
-    // What is written lies in front.
+    // Written pieces come first in the frame.
     let written = needs.pieces.iter().filter(|p| p.write);
     let front = written.map(|p| p.at + p.size).max().unwrap_or(0);
     let began = Instant::now();
@@ -222,7 +224,7 @@ pub(super) unsafe fn launch(
             },
             traffic,
         };
-        // SAFETY: the caller's contract.
+        // SAFETY: by this function's contract.
         match unsafe { walk::run(walk, start) } {
             Ok(done) => traffic = done,
             Err(failure) => ended = Err(failure),
@@ -267,13 +269,14 @@ pub(super) unsafe fn launch(
     if front > 0 {
         if plan.script.is_none() {
             let began = Instant::now();
-            // SAFETY: a buffer of that size.
+            // SAFETY: `bytes` has at least `front` bytes.
             unsafe { device.download(Queue::SYNC, bytes.as_mut_ptr(), frame, front)? };
             traffic.from += front as u64;
             traffic.time += began.elapsed().as_nanos() as u64;
         }
         for piece in needs.pieces.iter().filter(|p| p.write) {
-            // SAFETY: live memory of the program, which it may write, or of the walk's variables.
+            // SAFETY: written pieces are live, writable memory of the program, or variables in
+            // `own`.
             unsafe {
                 std::ptr::copy_nonoverlapping(
                     bytes.as_ptr().add(piece.at),
@@ -297,7 +300,7 @@ pub(super) unsafe fn launch(
     })
 }
 
-/// How many iterations the loops of a region that starts have, when that can be told.
+/// Returns the total trip count of a region's loops, if it is known before they run.
 ///
 /// # Safety
 /// As for [`launch`].
@@ -305,7 +308,7 @@ pub(super) unsafe fn trips(region: &Region, plan: &Plan, start: &hooks::Region) 
     let word = |root: u32, path: &[u32], offset: u32, bytes: u32| {
         let root = plan.roots.get(root as usize)?;
         let mut address = match &root.origin {
-            // SAFETY: one of `argc` pointers.
+            // SAFETY: by this function's contract, `argv` has an entry for each captured argument.
             Origin::Captured(index) => unsafe { *start.argv.add(*index as usize) as usize },
             Origin::Global(name) => region.program.variables.get(name)?.0,
         };
@@ -324,7 +327,7 @@ pub(super) unsafe fn trips(region: &Region, plan: &Plan, start: &hooks::Region) 
         }
         value = [0; 8];
         let to = value.get_mut(..bytes as usize)?;
-        // SAFETY: the region reads these bytes before anything else.
+        // SAFETY: the region itself reads these bytes first.
         unsafe {
             let from = (address + offset as usize) as *const u8;
             std::ptr::copy_nonoverlapping(from, to.as_mut_ptr(), to.len());
@@ -338,7 +341,7 @@ pub(super) unsafe fn trips(region: &Region, plan: &Plan, start: &hooks::Region) 
     plan.phases.iter().map(|phase| count(&bounds(phase))).sum()
 }
 
-/// How many iterations a loop has with a first one and a last one.
+/// Returns the trip count of a loop from its first and last iteration.
 fn count(bounds: &Option<(i64, i64)>) -> Option<u64> {
     bounds.map(|(first, last)| match last < first {
         true => 0,
@@ -346,7 +349,7 @@ fn count(bounds: &Option<(i64, i64)>) -> Option<u64> {
     })
 }
 
-/// Bytes that a run of a region moves; none when it cannot run on the device.
+/// Returns the bytes that a run of the region would move, or `None` if it cannot run on the device.
 ///
 /// # Safety
 /// As for [`launch`].
@@ -355,7 +358,7 @@ pub(super) unsafe fn moves(region: &Region, plan: &Plan, start: &hooks::Region) 
         return None;
     }
     let mut objects = residency::hold();
-    // SAFETY: the caller's contract.
+    // SAFETY: by this function's contract.
     let needs = unsafe { needs(region, plan, start, &mut objects) }.ok()?;
     let mut moves = Moves::default();
     let of = |applies: bool, size: usize| if applies { size as u64 } else { 0 };
@@ -376,7 +379,8 @@ pub(super) unsafe fn moves(region: &Region, plan: &Plan, start: &hooks::Region) 
     Some(moves)
 }
 
-/// Copies of what a kernel changes and the host does not have, where a device outlives failing kernels.
+/// Saves the contents of blocks that a kernel changes and that only the device has, if device
+/// memory survives failing kernels.
 fn snapshots(
     state: &State,
     needs: &Needs,
@@ -407,12 +411,12 @@ fn snapshots(
 
 fn free(state: &State, snapshots: &[(usize, u64, u64)]) {
     for &(_, address, _) in snapshots {
-        // A device that fails has nothing to give back.
+        // Freeing may fail only on a device that has failed, where nothing can be freed.
         let _ = state.device.free(address, Memory::Device);
     }
 }
 
-/// Where an address of the host is on the device.
+/// Returns the device address of a host address.
 fn translate(address: usize, frame: u64, needs: &Needs, objects: &mut Objects) -> Option<u64> {
     if address == 0 {
         return Some(0);
@@ -430,12 +434,12 @@ fn translate(address: usize, frame: u64, needs: &Needs, objects: &mut Objects) -
     Some(frame + (piece.at + address - piece.start) as u64)
 }
 
-/// Whether there is a byte at an address.
+/// Returns true if the byte at an address can be read.
 fn there(address: usize) -> bool {
     read_carefully(address, &mut [0])
 }
 
-/// Reads memory that may not be there.
+/// Reads memory that may be unmapped. Returns false if it is.
 pub(super) fn read_carefully(address: usize, to: &mut [u8]) -> bool {
     let local = libc::iovec {
         iov_base: to.as_mut_ptr().cast(),
@@ -445,19 +449,19 @@ pub(super) fn read_carefully(address: usize, to: &mut [u8]) -> bool {
         iov_base: address as *mut libc::c_void,
         iov_len: to.len(),
     };
-    // SAFETY: writes to the slice; the other side is checked by the system.
+    // SAFETY: the kernel writes to the slice and checks the remote range.
     let read = unsafe { libc::process_vm_readv(libc::getpid(), &local, 1, &remote, 1, 0) };
     read == to.len() as isize
 }
 
-/// Puts the pieces one behind the other, those that are written first; the size, and where that is on the
-/// device.
+/// Lays the pieces out in the frame, written ones first. Returns the frame's size and device
+/// address.
 fn frame(state: &State, needs: &mut Needs) -> Result<(usize, u64), Failure> {
     merge(&mut needs.pieces);
     needs.pieces.sort_by_key(|p| !p.write);
     let mut size = 0usize;
     for piece in &mut needs.pieces {
-        // As far from a boundary as on the host, so that it is aligned as well.
+        // Keeps the offset within a cache line, and so the alignment.
         piece.at = size.next_multiple_of(64) + piece.start % 64;
         size = piece.at + piece.size;
     }
@@ -483,7 +487,7 @@ fn frame(state: &State, needs: &mut Needs) -> Result<(usize, u64), Failure> {
     Ok((size, known.0))
 }
 
-/// Makes one of pieces that overlap.
+/// Merges overlapping pieces.
 fn merge(pieces: &mut Vec<Piece>) {
     pieces.sort_by_key(|p| p.start);
     let mut merged: Vec<Piece> = Vec::new();
@@ -500,7 +504,7 @@ fn merge(pieces: &mut Vec<Piece>) {
     *pieces = merged;
 }
 
-/// Follows a region's roots.
+/// Determines arguments and memory of a run from the roots of the plan.
 ///
 /// # Safety
 /// As for [`launch`].
@@ -517,7 +521,7 @@ unsafe fn needs(
                 if *index >= start.argc as u32 {
                     return Err("it was started with fewer arguments".into());
                 }
-                // SAFETY: one of `argc` pointers.
+                // SAFETY: `index` is below `argc`.
                 (unsafe { *start.argv.add(*index as usize) } as usize, None)
             }
             Origin::Global(name) => match region.program.variables.get(name) {
@@ -529,7 +533,7 @@ unsafe fn needs(
             root: n as u32,
             path: Vec::new(),
         };
-        // SAFETY: as the plan says of the argument.
+        // SAFETY: by this function's contract, the plan describes the argument.
         unsafe { needs.pass(place, &root.passing, address, known, objects)? };
     }
     let word = |root: u32, path: &[u32], offset: u32, bytes: u32| {
@@ -568,10 +572,10 @@ unsafe fn needs(
 }
 
 impl Needs {
-    /// What one root needs, or what a pointer in it leads to.
+    /// Adds the argument words and memory of a root, or of a pointer reached from it.
     ///
     /// # Safety
-    /// The address is what the program has there.
+    /// The address must be the program's value of that root or pointer.
     unsafe fn pass(
         &mut self,
         place: Place,
@@ -596,9 +600,9 @@ impl Needs {
         objects.bring(address, size, false);
         self.copied.push((address, size));
         let mut bytes = vec![0u8; size.next_multiple_of(8)];
-        // What pointers in memory lead to, the region may reach only under a condition.
+        // The region may dereference pointers from memory conditionally only, so they are checked.
         if place.path.is_empty() || heap::find(address).is_some() {
-            // SAFETY: the region reads these bytes of what it was given.
+            // SAFETY: the region itself reads these bytes of its argument.
             unsafe {
                 std::ptr::copy_nonoverlapping(address as *const u8, bytes.as_mut_ptr(), size);
             }
@@ -614,7 +618,7 @@ impl Needs {
                 Some((offset, passing)) => {
                     let mut further = place.clone();
                     further.path.push(*offset);
-                    // SAFETY: the pointer that the program has there.
+                    // SAFETY: `value` is the program's pointer at that offset.
                     unsafe { self.pass(further, passing, value as usize, None, objects)? };
                 }
                 None => self.words.push(Word::Number(value)),
@@ -624,7 +628,7 @@ impl Needs {
         Ok(())
     }
 
-    /// What an address leads to.
+    /// Adds an address argument and the memory it refers to.
     fn object(
         &mut self,
         address: usize,

@@ -1,7 +1,8 @@
-//! The functions of the C library that a program calls through us: those that allocate, so that blocks are
-//! known, and those that have the system read or write memory, which must be there then.
+//! Wrappers of C library functions that a program calls: allocators, so that blocks are tracked,
+//! and functions whose system calls access memory, which must be on the host then.
 //!
-//! What not: strings, which the library reads itself first; libraries' own calls.
+//! Functions on strings are not wrapped, because the library itself reads strings before a system
+//! call. Calls from native libraries are not intercepted.
 
 use super::{Mode, heap, mode, residency};
 use hashbrown::HashMap;
@@ -9,7 +10,7 @@ use libc::{c_int, c_void, iovec, msghdr, size_t, ssize_t};
 
 macro_rules! rows {
     ($($name:literal => $f:expr;)*) => {
-        /// What the program's names mean while regions may run on devices.
+        /// Returns the wrappers by name, or none if auto-offload is off.
         pub fn overrides() -> HashMap<&'static str, usize> {
             let mut rows = HashMap::new();
             if mode() != Mode::Off {
@@ -63,18 +64,18 @@ unsafe extern "C" fn malloc(size: size_t) -> *mut c_void {
 unsafe extern "C" fn calloc(count: size_t, size: size_t) -> *mut c_void {
     match count.checked_mul(size) {
         Some(whole) => heap::allocate(whole, true),
-        // SAFETY: fails as it does natively.
+        // SAFETY: the overflow makes `calloc` fail as it does natively.
         None => unsafe { libc::calloc(count, size) },
     }
 }
 
-/// `operator new`; where there is no memory, the library's own says so.
+/// `operator new`. If memory is exhausted, the native operator handles the failure.
 unsafe extern "C-unwind" fn new(size: size_t) -> *mut c_void {
     let p = heap::allocate(size.max(1), false);
     if !p.is_null() {
         return p;
     }
-    // SAFETY: the name is text; a function of that type has it.
+    // SAFETY: the symbol `_Znwm` names a function of this type.
     unsafe {
         let own = libc::dlsym(libc::RTLD_DEFAULT, c"_Znwm".as_ptr());
         if own.is_null() {
@@ -87,7 +88,7 @@ unsafe extern "C-unwind" fn new(size: size_t) -> *mut c_void {
 }
 
 unsafe extern "C" fn delete_sized(p: *mut c_void, _size: size_t) {
-    // SAFETY: the caller's block.
+    // SAFETY: the C++ ABI passes a block of the allocator.
     unsafe { free(p) };
 }
 
@@ -95,12 +96,12 @@ unsafe extern "C" fn free(p: *mut c_void) {
     if p.is_null() {
         return;
     }
-    // SAFETY: the caller's block.
+    // SAFETY: the ABI passes a live block of the allocator.
     let noted = unsafe { libc::malloc_usable_size(p) } >= heap::least();
     if noted && heap::remove(p as usize).is_some_and(|b| b.alone()) {
         residency::forget(p as usize);
     }
-    // SAFETY: the caller's block, the C library's.
+    // SAFETY: the ABI passes a live block of the allocator.
     unsafe { libc::free(p) };
 }
 
@@ -108,14 +109,14 @@ unsafe extern "C" fn realloc(p: *mut c_void, size: size_t) -> *mut c_void {
     if p.is_null() {
         return heap::allocate(size, false);
     }
-    // SAFETY: the caller's block.
+    // SAFETY: the ABI passes a live block of the allocator.
     if size < heap::least() && unsafe { libc::malloc_usable_size(p) } < heap::least() {
-        // SAFETY: as above.
+        // SAFETY: the ABI passes a live block of the allocator.
         return unsafe { libc::realloc(p, size) };
     }
     let known = heap::find(p as usize).filter(|b| b.start == p as usize);
     let large = known.is_some_and(|b| b.kind == heap::Kind::Large);
-    // SAFETY: the caller's block.
+    // SAFETY: `p` is a live block of at least `old` bytes; `fresh` has at least `size`.
     unsafe {
         if size == 0 {
             free(p);
@@ -135,7 +136,7 @@ unsafe extern "C" fn realloc(p: *mut c_void, size: size_t) -> *mut c_void {
         let fresh = heap::allocate(size, false);
         if !fresh.is_null() {
             let kept = old.min(size);
-            // Read without a fault, which would hold more than is wanted.
+            // An explicit copy avoids the page fault in `memcpy`.
             residency::touch(p as usize, kept, false);
             std::ptr::copy_nonoverlapping(p.cast::<u8>(), fresh.cast::<u8>(), kept);
             free(p);
@@ -146,10 +147,10 @@ unsafe extern "C" fn realloc(p: *mut c_void, size: size_t) -> *mut c_void {
 
 unsafe extern "C" fn reallocarray(p: *mut c_void, count: size_t, size: size_t) -> *mut c_void {
     match count.checked_mul(size) {
-        // SAFETY: as `realloc`.
+        // SAFETY: the arguments are `realloc`'s.
         Some(whole) => unsafe { realloc(p, whole) },
         None => {
-            // SAFETY: this thread's variable.
+            // SAFETY: errno of this thread.
             unsafe { *libc::__errno_location() = libc::ENOMEM };
             std::ptr::null_mut()
         }
@@ -158,11 +159,11 @@ unsafe extern "C" fn reallocarray(p: *mut c_void, count: size_t, size: size_t) -
 
 unsafe extern "C" fn aligned_alloc(align: size_t, size: size_t) -> *mut c_void {
     let mut p = std::ptr::null_mut();
-    // SAFETY: a local.
+    // SAFETY: the result pointer is valid.
     match unsafe { posix_memalign(&raw mut p, align.max(size_of::<usize>()), size) } {
         0 => p,
         error => {
-            // SAFETY: this thread's variable.
+            // SAFETY: errno of this thread.
             unsafe { *libc::__errno_location() = error };
             std::ptr::null_mut()
         }
@@ -179,7 +180,7 @@ unsafe extern "C" fn posix_memalign(to: *mut *mut c_void, align: size_t, size: s
         ),
         false => (align, size, heap::Kind::Small),
     };
-    // SAFETY: the caller's place for the address.
+    // SAFETY: the ABI passes a valid result pointer.
     unsafe {
         let error = libc::posix_memalign(to, wide, whole);
         if error == 0 && size >= heap::least() {
@@ -189,7 +190,7 @@ unsafe extern "C" fn posix_memalign(to: *mut *mut c_void, align: size_t, size: s
     }
 }
 
-/// A program that handles bad accesses itself gets all of them: its memory stays on the host.
+/// Turns auto-offload off: a program with its own handler must see every access fault.
 fn handles(signal: c_int) {
     if signal == libc::SIGSEGV {
         super::choose(Mode::Off);
@@ -206,22 +207,22 @@ unsafe extern "C" fn sigaction(
     if !new.is_null() {
         handles(number);
     }
-    // SAFETY: the caller's contract.
+    // SAFETY: the arguments are the caller's, unchanged.
     unsafe { libc::sigaction(number, new, old) }
 }
 
 unsafe extern "C" fn signal(number: c_int, handler: usize) -> usize {
     handles(number);
-    // SAFETY: the caller's contract.
+    // SAFETY: the arguments are the caller's, unchanged.
     unsafe { libc::signal(number, handler) }
 }
 
-/// Functions that have the system read or write `len` bytes at an address.
+/// Functions whose system calls access `len` bytes at an address.
 macro_rules! touching {
     ($($name:ident($($p:ident: $t:ty),*) -> $r:ty, $at:ident, $len:expr, $write:literal;)*) => {$(
         unsafe extern "C-unwind" fn $name($($p: $t),*) -> $r {
             residency::touch($at as usize, $len, $write);
-            // SAFETY: the caller's contract.
+            // SAFETY: the arguments are the caller's, unchanged.
             unsafe { libc::$name($($p),*) }
         }
     )*};
@@ -245,18 +246,20 @@ touching! {
     getrandom(to: *mut c_void, n: size_t, flags: libc::c_uint) -> ssize_t, to, n, true;
 }
 
+/// Makes the buffers of a vector accessible to a system call.
+///
 /// # Safety
-/// `count` live entries.
+/// `list` must have `count` entries.
 unsafe fn touch_all(list: *const iovec, count: usize, write: bool) {
     for index in 0..count {
-        // SAFETY: the caller's contract.
+        // SAFETY: by this function's contract, `index` is in bounds.
         let part = unsafe { &*list.add(index) };
         residency::touch(part.iov_base as usize, part.iov_len, write);
     }
 }
 
 unsafe extern "C-unwind" fn readv(fd: c_int, list: *const iovec, count: c_int) -> ssize_t {
-    // SAFETY: the caller's contract.
+    // SAFETY: the ABI: `list` has `count` entries.
     unsafe {
         touch_all(list, count.max(0) as usize, true);
         libc::readv(fd, list, count)
@@ -264,7 +267,7 @@ unsafe extern "C-unwind" fn readv(fd: c_int, list: *const iovec, count: c_int) -
 }
 
 unsafe extern "C-unwind" fn writev(fd: c_int, list: *const iovec, count: c_int) -> ssize_t {
-    // SAFETY: the caller's contract.
+    // SAFETY: the ABI: `list` has `count` entries.
     unsafe {
         touch_all(list, count.max(0) as usize, false);
         libc::writev(fd, list, count)
@@ -272,7 +275,7 @@ unsafe extern "C-unwind" fn writev(fd: c_int, list: *const iovec, count: c_int) 
 }
 
 unsafe extern "C-unwind" fn recvmsg(fd: c_int, message: *mut msghdr, flags: c_int) -> ssize_t {
-    // SAFETY: the caller's contract.
+    // SAFETY: the ABI: `message` is valid, and its list has `msg_iovlen` entries.
     unsafe {
         touch_all((*message).msg_iov, (*message).msg_iovlen, true);
         libc::recvmsg(fd, message, flags)
@@ -280,7 +283,7 @@ unsafe extern "C-unwind" fn recvmsg(fd: c_int, message: *mut msghdr, flags: c_in
 }
 
 unsafe extern "C-unwind" fn sendmsg(fd: c_int, message: *const msghdr, flags: c_int) -> ssize_t {
-    // SAFETY: the caller's contract.
+    // SAFETY: the ABI: `message` is valid, and its list has `msg_iovlen` entries.
     unsafe {
         touch_all((*message).msg_iov, (*message).msg_iovlen, false);
         libc::sendmsg(fd, message, flags)

@@ -1,16 +1,17 @@
-//! Memory that lies on the device and, as long as that is true, on the host.
+//! Blocks of host memory that are resident on the device.
 //!
-//! What: an [`Object`] is a block with pages of its own and its copy on the device. Either side or both
-//! hold its present contents. Where both do, the host's pages can only be read; where the device alone
-//! does, they cannot be accessed. An access that is refused arrives at [`absent`]: a thread of our own
-//! then brings the whole object back. So the host's code needs to know nothing.
+//! An [`Object`] is a block with pages of its own and its copy on the device. One side or both have
+//! its current contents. If both have them, the host's pages are read-only; if only the device has
+//! them, the host's pages are inaccessible. A fault on such a page calls [`absent`], and a service
+//! thread copies the whole object back, so host code needs no changes.
 //!
-//! Why a thread: a handler may not allocate, and the device's driver does. Why the contents come back as
-//! fresh pages that take the place of the old ones at once: other threads must not see half of them.
+//! A separate thread does the copy, because a signal handler must not allocate, as device drivers
+//! do. The contents arrive in fresh pages that replace the old ones atomically, so that other
+//! threads never see a partial copy.
 //!
-//! System calls do not fault but fail: [`touch`] is called before them by `super::library`.
+//! System calls fail instead of faulting, so `super::library` calls [`touch`] before them.
 //!
-//! What not: parts of objects; more devices than one.
+//! Objects are copied as a whole, and only one device is used.
 
 use super::heap::{Block, PAGE};
 use crate::memory::own_thread;
@@ -24,7 +25,7 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
-/// What the host may do with an object's pages.
+/// Access of the host to an object's pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pages {
     Free,
@@ -32,22 +33,23 @@ enum Pages {
     None,
 }
 
-/// A block that is on the device.
+/// A block that is resident on the device.
 #[derive(Debug)]
 pub(super) struct Object {
-    /// Its address.
+    /// Host address.
     pub start: usize,
-    /// Its size.
+    /// Size in bytes.
     pub size: usize,
     state: &'static State,
-    /// Where it is on the device.
+    /// Device address.
     pub device: u64,
-    /// Whether the host's pages hold its contents.
+    /// True if the host has the current contents.
     pub on_host: bool,
-    /// Whether the device's memory does.
+    /// True if the device has the current contents.
     pub on_device: bool,
     pages: Pages,
-    /// Who wrote it on the device last: what bringing it back costs is put down there.
+    /// Counter of the region that last wrote the object on the device; charged with the time of
+    /// copying it back.
     pub writer: Option<&'static AtomicU64>,
 }
 
@@ -55,18 +57,18 @@ pub(super) struct Object {
 #[derive(Debug, Default)]
 pub(super) struct Objects {
     list: BTreeMap<usize, Object>,
-    /// Bytes to and from the device, and the time of that, since somebody asked.
+    /// Running totals of data transfers.
     pub traffic: Traffic,
 }
 
-/// What was moved.
+/// Data transfer statistics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Traffic {
-    /// Bytes to the device.
+    /// Bytes copied to the device.
     pub to: u64,
-    /// Bytes from it.
+    /// Bytes copied from the device.
     pub from: u64,
-    /// Nanoseconds.
+    /// Duration of the copies in nanoseconds.
     pub time: u64,
 }
 
@@ -79,18 +81,18 @@ static OBJECTS: Mutex<Objects> = Mutex::new(Objects {
     },
 });
 
-/// How many objects there are: without any, nobody has to wait for the lock.
+/// Number of objects. If it is 0, the lock need not be taken.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
-/// The process was forked, and this is the child: the device is the parent's.
+/// True in a forked child and at exit: the device can no longer be used.
 static LEFT: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
-    /// Whether this thread has the lock: a fault of its own could not be answered.
+    /// True while this thread holds the lock, so the service thread could not answer its faults.
     static INSIDE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The objects, for this thread alone.
+/// Exclusive access to the objects.
 pub(super) struct Hold(MutexGuard<'static, Objects>);
 
 impl std::ops::Deref for Hold {
@@ -112,20 +114,20 @@ impl Drop for Hold {
     }
 }
 
-/// Takes the lock.
+/// Locks the objects.
 pub(super) fn hold() -> Hold {
     let guard = OBJECTS.lock();
     INSIDE.set(true);
     Hold(guard)
 }
 
-/// Whether this process can have anything on a device.
+/// Returns true if this process can use the device.
 pub(super) fn usable() -> bool {
     !LEFT.load(Ordering::Relaxed)
 }
 
 fn protect(start: usize, size: usize, to: i32) {
-    // SAFETY: whole pages of a live block, which nothing else lies on.
+    // SAFETY: the range consists of whole pages of a live block that owns them.
     let failed =
         unsafe { libc::mprotect(start as *mut c_void, size.next_multiple_of(PAGE), to) } != 0;
     if failed {
@@ -133,7 +135,7 @@ fn protect(start: usize, size: usize, to: i32) {
     }
 }
 
-/// Data is on a device that does not give it back: nothing can go on.
+/// Aborts the process after data was lost on the device.
 fn lost(why: &str) -> ! {
     eprintln!("ompvm: data of the program is lost on the device: {why}");
     std::process::abort()
@@ -153,15 +155,15 @@ impl Object {
         self.pages = pages;
     }
 
-    /// Brings the contents to the device, where they are not.
+    /// Copies the contents to the device if it lacks them.
     fn upload(&mut self, traffic: &mut Traffic) -> Result<()> {
         if self.on_device {
             return Ok(());
         }
-        // What is written from now on is noticed.
+        // Write-protects the pages, so that later writes are noticed.
         self.set(Pages::Read);
         let since = Instant::now();
-        // SAFETY: a live block, which can be read.
+        // SAFETY: a live block whose pages are readable.
         let done = unsafe {
             self.state
                 .device
@@ -177,17 +179,17 @@ impl Object {
         done
     }
 
-    /// Brings the contents to the host, where they are not; then both have them.
+    /// Copies the contents to the host if it lacks them; both sides have them afterwards.
     fn download(&mut self, traffic: &mut Traffic) {
         if self.on_host {
             return;
         }
         let since = Instant::now();
         let whole = self.size.next_multiple_of(PAGE);
-        // As far from a boundary of huge pages as the block: then the tables move as a whole.
+        // With the same offset within a huge page, `mremap` moves whole page tables.
         const HUGE: usize = 2 << 20;
-        // SAFETY: a fresh mapping; what is not needed of it is given back; what is moved takes the
-        // place of pages that belong to the block alone.
+        // SAFETY: only the fresh mapping is written and unmapped; the moved part replaces pages
+        // that belong to the block alone.
         unsafe {
             let all = libc::mmap(
                 std::ptr::null_mut(),
@@ -236,7 +238,7 @@ impl Object {
         }
     }
 
-    /// Has the host have the contents, to write them or only to read them.
+    /// Copies the contents to the host; with `write`, invalidates the device's copy.
     fn bring(&mut self, write: bool, traffic: &mut Traffic) {
         self.download(traffic);
         if write {
@@ -247,15 +249,15 @@ impl Object {
 
     fn discard(mut self) {
         self.set(Pages::Free);
-        // A device that fails has nothing to give back.
+        // Freeing may fail only on a device that has failed, where nothing can be freed.
         let _ = self.state.device.free(self.device, Memory::Device);
     }
 }
 
 impl Objects {
-    /// Objects that have bytes in a range.
+    /// Returns the objects that overlap a range.
     fn within(&mut self, start: usize, size: usize) -> impl Iterator<Item = &mut Object> {
-        // Blocks do not overlap, so those that begin before its end are looked at from there.
+        // Blocks do not overlap, so the search goes down from the end of the range.
         self.list
             .range_mut(..start.saturating_add(size.max(1)))
             .rev()
@@ -263,7 +265,7 @@ impl Objects {
             .take_while(move |o| o.start + o.size.next_multiple_of(PAGE) > start)
     }
 
-    /// Has the host have the bytes of a range.
+    /// Copies the objects that overlap a range to the host.
     pub fn bring(&mut self, start: usize, size: usize, write: bool) {
         let mut traffic = self.traffic;
         for object in self.within(start, size) {
@@ -272,10 +274,11 @@ impl Objects {
         self.traffic = traffic;
     }
 
-    /// The object of a block, on the device with its present contents.
+    /// Returns the object of a block and makes the device's copy current.
+    ///
     ///
     /// # Errors
-    /// No memory left there, even without the objects that are not in `used`.
+    /// [`Failure::OutOfMemory`] if evicting all objects that are not in `used` does not suffice.
     pub fn on_device(
         &mut self,
         state: &'static State,
@@ -314,7 +317,7 @@ impl Objects {
         done.map(|()| object)
     }
 
-    /// Memory on a device; what is not needed now makes room.
+    /// Allocates device memory, evicting objects that are not in `used`.
     fn room(&mut self, state: &State, size: usize, used: &[usize]) -> Result<u64> {
         let device = &state.device;
         let mut answer = device.alloc(size as u64, 256, Memory::Device);
@@ -327,12 +330,12 @@ impl Objects {
         answer
     }
 
-    /// The object that begins there.
+    /// Returns the object that begins at `start`.
     pub fn get(&mut self, start: usize) -> Option<&mut Object> {
         self.list.get_mut(&start)
     }
 
-    /// Brings an object back and forgets it.
+    /// Copies an object to the host and removes it.
     pub fn release(&mut self, start: usize) {
         if let Some(mut object) = self.list.remove(&start) {
             COUNT.fetch_sub(1, Ordering::Release);
@@ -341,7 +344,7 @@ impl Objects {
         }
     }
 
-    /// Forgets an object whose contents nobody wants any more.
+    /// Removes an object and discards its contents.
     fn drop_object(&mut self, start: usize) {
         if let Some(object) = self.list.remove(&start) {
             COUNT.fetch_sub(1, Ordering::Release);
@@ -349,14 +352,14 @@ impl Objects {
         }
     }
 
-    /// What is about to be written by a kernel: the host waits for it.
+    /// Makes the host's pages inaccessible before a kernel writes the object.
     pub fn take_away(&mut self, start: usize) {
         if let Some(object) = self.list.get_mut(&start) {
             object.set(Pages::None);
         }
     }
 
-    /// What a kernel wrote.
+    /// Records that a kernel has written an object.
     pub fn written(&mut self, start: usize, writer: &'static AtomicU64) {
         if let Some(object) = self.list.get_mut(&start) {
             object.on_host = false;
@@ -365,7 +368,7 @@ impl Objects {
         }
     }
 
-    /// What a kernel that failed may have written: the host's contents count, where it has them.
+    /// Invalidates the device's copy after a failed kernel that may have written it.
     pub fn spoilt(&mut self, start: usize) {
         if let Some(object) = self.list.get_mut(&start) {
             if !object.on_host {
@@ -377,21 +380,21 @@ impl Objects {
     }
 }
 
-/// Before the host's system calls access memory.
+/// Copies a range to the host before a system call or the device accesses it.
 pub(super) fn touch(start: usize, size: usize, write: bool) {
     if COUNT.load(Ordering::Acquire) > 0 {
         hold().bring(start, size, write);
     }
 }
 
-/// Before a block is freed: its contents are not wanted any more.
+/// Discards the object of a block that is about to be freed.
 pub(super) fn forget(start: usize) {
     if COUNT.load(Ordering::Acquire) > 0 {
         hold().drop_object(start);
     }
 }
 
-/// Brings all objects back to the host and forgets them.
+/// Copies all objects to the host and removes them.
 pub(super) fn bring_all_back() {
     if COUNT.load(Ordering::Acquire) > 0 {
         let mut objects = hold();
@@ -402,19 +405,19 @@ pub(super) fn bring_all_back() {
     }
 }
 
-/// A fault, as its handler passes it on.
+/// A page fault that a signal handler passes to the service thread.
 #[repr(C)]
 struct Request {
     address: usize,
     write: bool,
-    /// 0: waits; 1: the access can be made again; 2: the memory is none of ours.
+    /// 0: pending; 1: the access can be repeated; 2: no object.
     answer: AtomicU32,
 }
 
-/// Where requests are written to.
+/// Write end of the pipe for requests.
 static ENTRANCE: AtomicI32 = AtomicI32::new(-1);
 
-/// In a signal handler: whether memory that the host may not access has come back.
+/// Handles a fault in a signal handler. Returns true if the access can be repeated.
 pub(super) fn absent(address: usize, write: bool) -> bool {
     let entrance = ENTRANCE.load(Ordering::Acquire);
     if entrance < 0 || COUNT.load(Ordering::Acquire) == 0 || INSIDE.get() || !usable() {
@@ -426,7 +429,7 @@ pub(super) fn absent(address: usize, write: bool) -> bool {
         answer: AtomicU32::new(0),
     };
     let message = (&raw const request) as usize;
-    // SAFETY: eight bytes; the request lives until it is answered.
+    // SAFETY: writes eight bytes; `request` lives until it is answered.
     unsafe {
         let written = libc::write(entrance, (&raw const message).cast(), 8);
         if written != 8 {
@@ -445,18 +448,18 @@ pub(super) fn absent(address: usize, write: bool) -> bool {
     request.answer.load(Ordering::Acquire) == 1
 }
 
-/// Starts the thread that answers requests, once.
+/// Starts the service thread once.
 fn start_service() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         let mut ends = [0; 2];
-        // SAFETY: an array of two; the handlers are functions without unwinding.
+        // SAFETY: `ends` has two elements; the fork and exit handlers do not unwind.
         unsafe {
             if libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) != 0 {
                 lost("the system has no pipe for faults");
             }
             libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(in_child));
-            // Before the device's driver ends: what runs at exit may want the data.
+            // Registered after the driver, so it runs before the driver shuts down.
             libc::atexit(at_exit);
         }
         let exit = ends[0];
@@ -480,16 +483,16 @@ extern "C" fn at_exit() {
 fn serve(exit: i32) {
     loop {
         let mut message = 0usize;
-        // SAFETY: eight bytes of a local.
+        // SAFETY: `message` has eight bytes.
         let got = unsafe { libc::read(exit, (&raw mut message).cast(), 8) };
         if got != 8 {
-            // SAFETY: this thread's variable.
+            // SAFETY: errno of this thread.
             if got < 0 && unsafe { *libc::__errno_location() } == libc::EINTR {
                 continue;
             }
             return;
         }
-        // SAFETY: the request of a handler that waits for the answer.
+        // SAFETY: the handler that sent the request waits for the answer, so it is live.
         let request = unsafe { &*(message as *const Request) };
         let found = {
             let mut objects = hold();
@@ -503,7 +506,7 @@ fn serve(exit: i32) {
         request
             .answer
             .store(if found { 1 } else { 2 }, Ordering::Release);
-        // SAFETY: wakes whoever waits there; nothing is read.
+        // SAFETY: the wake-up uses the address as a key and does not access the memory.
         unsafe {
             libc::syscall(
                 libc::SYS_futex,
@@ -516,11 +519,11 @@ fn serve(exit: i32) {
 }
 
 thread_local! {
-    /// Held over a fork.
+    /// Lock that is held during a fork.
     static FORKING: Cell<Option<Hold>> = const { Cell::new(None) };
 }
 
-/// The child must have everything in its memory.
+/// Copies all objects to the host, since the child cannot use the device.
 extern "C" fn before_fork() {
     let mut objects = hold();
     let all: Vec<usize> = objects.list.keys().copied().collect();

@@ -1,33 +1,34 @@
-//! The shape of a launch, and the memory that its threads have for what is too large for their own.
+//! Launch shapes, and the scratch arena for private arrays that are too large for thread-local
+//! memory.
 //!
-//! What: each thread that runs at once has a slice of one piece of the device's memory. So there are no more
-//! threads than slices in [`PART`] of the memory, or in what is free. The piece is kept for the next launch,
-//! and given back where the device has no memory left for something else. Iterations that need such slices are long;
-//! where they are few, blocks are small, so that all multiprocessors have some.
+//! Each thread that runs at once has a slice of the arena, so the number of threads is limited by
+//! the slices that fit into [`PART`] of the device memory, or into free memory. The arena is kept
+//! for the next launch and released when an allocation fails. Iterations that need slices are long;
+//! if there are few, blocks are small, so that every multiprocessor gets some.
 //!
-//! What not: what lies there (`llvm::outlined::kernel`).
+//! `llvm::outlined::kernel` decides which arrays live there.
 
 use crate::offload::device::{Device, Failure, Kernel, Memory};
 use crate::offload::devices::State;
 use hashbrown::HashMap;
 use parking_lot::Mutex;
 
-/// The part of a device's memory that slices may take.
+/// Divisor of the device memory that gives the maximum size of the arena.
 const PART: u64 = 4;
 
-/// What there is, by device: where, and bytes.
+/// Device address and size of the arena, by device.
 static KEPT: Mutex<Option<HashMap<i32, (u64, u64)>>> = Mutex::new(None);
 
-/// How a kernel is started.
+/// Shape of a kernel launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shape {
     pub blocks: u32,
     pub threads: u32,
-    /// Where its slices are.
+    /// Device address of the scratch arena.
     pub slices: u64,
 }
 
-/// The shape of a launch of so many iterations, whose threads need slices of so many bytes.
+/// Returns the shape of a launch for a trip count and a slice size in bytes.
 pub(super) fn shape(
     state: &State,
     kernel: &Kernel,
@@ -63,7 +64,7 @@ pub(super) fn shape(
     }
 }
 
-/// Blocks, and threads of each, for so many iterations by at most so many threads at once.
+/// Returns the number of blocks and of threads per block, for at most `most` threads.
 fn bounded(warp: u32, usual: u32, threads: u32, trips: u64, most: u64) -> Option<(u32, u32)> {
     let warp = u64::from(warp.max(1));
     if most < warp {
@@ -81,7 +82,7 @@ fn bounded(warp: u32, usual: u32, threads: u32, trips: u64, most: u64) -> Option
     Some((blocks as u32, threads as u32))
 }
 
-/// A piece of at least so many bytes.
+/// Returns an arena of at least `size` bytes.
 fn reserve(state: &State, size: u64) -> Result<u64, Failure> {
     let mut kept = KEPT.lock();
     let kept = kept.get_or_insert_default();
@@ -98,7 +99,7 @@ fn reserve(state: &State, size: u64) -> Result<u64, Failure> {
     Ok(there)
 }
 
-/// Gives back what is kept on a device; whether there was anything.
+/// Releases the arena of a device. Returns true if there was one.
 pub(super) fn release(number: i32, device: &dyn Device) -> bool {
     let mut kept = KEPT.lock();
     let Some((there, _)) = kept.get_or_insert_default().remove(&number) else {
@@ -113,10 +114,10 @@ mod tests {
 
     #[test]
     fn outlined_threads_with_slices_are_as_many_as_the_memory_holds() {
-        // As many as iterations, spread over all blocks that run at once.
+        // One thread per iteration, spread over all blocks that run at once.
         assert_eq!(bounded(32, 1056, 256, 16384, 1 << 20), Some((512, 32)));
         assert_eq!(bounded(32, 1056, 256, 1 << 20, 1 << 20), Some((4096, 256)));
-        // Never more than there are slices, nor less than a warp.
+        // At most one thread per slice, and at least one warp.
         assert_eq!(bounded(32, 16, 128, 256, 1000), Some((8, 32)));
         assert_eq!(bounded(32, 16, 128, 0, 100), Some((3, 32)));
         assert_eq!(bounded(32, 16, 128, 5, 40), Some((1, 32)));

@@ -1,14 +1,14 @@
-//! The walk through what is around a region's loops, with the loops on the device.
+//! Interprets the host schedule of a region between its kernels.
 //!
-//! What: the steps of a [`Script`] one after the other, on the host, in the place of all threads. Kernels are
-//! started and not waited for; the walk waits only where it reads memory that one of them may have changed, as
-//! behind a reduction. Where memory is: variables of the thread's own are here; what goes along with the
-//! launch, the frame, is here in a copy, of which the pieces that are read are fetched when a kernel may have
-//! changed them, and what the walk changes goes there before the next kernel; blocks with pages of their own are on the device, and the
-//! walk's few accesses go there.
+//! Steps of a [`Script`] run on the host once, on behalf of all threads. Kernels are launched
+//! without waiting; the interpreter waits only when it reads memory that a kernel may have changed,
+//! as after a reduction. The thread's private variables are host memory. The frame has a host copy:
+//! pieces that are read are copied from the device if a kernel may have changed them, and changes
+//! are copied to the device before the next kernel. Blocks with pages of their own are on the
+//! device, where the interpreter accesses them directly.
 //!
-//! What not: nothing of the program's memory is changed here; what the frame holds at the end is the host's
-//! when all has ended well ([`super::launch`]).
+//! The program's memory is not changed here; [`super::launch`] copies the frame back after
+//! everything has succeeded.
 
 use super::launch::{Needs, Piece, read_carefully};
 use super::residency::{Objects, Traffic};
@@ -22,26 +22,26 @@ use std::time::Instant;
 
 type Result<T> = std::result::Result<T, Failure>;
 
-/// The part of the memory that goes along with the launch.
+/// The memory that is copied with the launch.
 pub(super) struct Frame<'a> {
-    /// Where it is on the device.
+    /// Device address.
     pub device: u64,
-    /// Its contents here.
+    /// Host copy of the contents.
     pub bytes: &'a mut [u8],
-    /// Bytes from its start that may be written.
+    /// Size of the writable prefix in bytes.
     pub front: usize,
 }
 
-/// What a walk is about.
+/// Inputs of the interpreter.
 pub(super) struct Walk<'a> {
     pub state: &'static devices::State,
     pub program: &'a Program,
     pub plan: &'a Plan,
     pub script: &'a Script,
     pub kernels: &'a [Kernel],
-    /// The words that all kernels get.
+    /// Argument words common to all kernels.
     pub words: &'a [u64],
-    /// The thread's own variables.
+    /// Private variables of the thread.
     pub own: &'a mut [u64],
     pub needs: &'a Needs,
     pub objects: &'a mut Objects,
@@ -56,29 +56,30 @@ fn odd(why: &str) -> Failure {
     }
 }
 
-/// A region's state.
+/// State of the interpreter.
 struct State<'a> {
     walk: Walk<'a>,
-    /// What the steps computed.
+    /// Values that the steps computed.
     words: Vec<u64>,
     captured: Vec<u64>,
     variables: Vec<u64>,
-    /// Which pieces of the frame each phase may change; none stands for all.
+    /// Indices of the frame's pieces that each phase may change; `None` means all.
     changes: Vec<Option<Vec<usize>>>,
-    /// The pieces of which the last contents are not here.
+    /// True for pieces whose current contents are only on the device.
     absent: Vec<bool>,
-    /// Bytes of the frame that the device does not have.
+    /// Ranges of the frame that were changed since they were last copied to the device.
     fresh: Vec<Range<usize>>,
     last: Option<usize>,
 }
 
-/// Walks; all kernels have ended then, and the frame's contents are here.
+/// Interprets the host schedule. On success all kernels have completed and the host copy of the
+/// frame is current.
 ///
 /// # Safety
-/// A region of the runtime's, with the arguments that its plan is about.
+/// The region must be one that the runtime starts, with the arguments that its plan describes.
 pub(super) unsafe fn run(walk: Walk<'_>, start: &hooks::Region) -> Result<Traffic> {
     let captured: Vec<u64> = (0..start.argc as usize)
-        // SAFETY: one of `argc` pointers.
+        // SAFETY: `i` is below `argc`.
         .map(|i| unsafe { *start.argv.add(i) as u64 })
         .collect();
     let variable = |name: &String| {
@@ -90,14 +91,14 @@ pub(super) unsafe fn run(walk: Walk<'_>, start: &hooks::Region) -> Result<Traffi
     };
     let variables = walk.script.variables.iter().map(variable);
     let variables = variables.collect::<Result<Vec<u64>>>()?;
-    // The piece that a root leads to, which is none when that is not known.
+    // Returns the piece that a root refers to; `None` inside means that it is in none of them.
     let piece = |&root: &u32| -> Option<Option<usize>> {
         let root = walk.plan.roots.get(root as usize)?;
         let address = match &root.origin {
             Origin::Captured(index) => *captured.get(*index as usize)?,
             Origin::Global(name) => walk.program.variables.get(name)?.0 as u64,
         };
-        // Pointers lead on from a copy.
+        // A copied root contains pointers to other memory.
         let copy = matches!(root.passing, Passing::Copy { .. });
         (!copy).then(|| walk.needs.pieces.iter().position(|p| p.holds(address, 1)))
     };
@@ -118,7 +119,7 @@ pub(super) unsafe fn run(walk: Walk<'_>, start: &hooks::Region) -> Result<Traffi
         walk,
     };
     let mut ended = state.steps();
-    // Nothing goes on that uses the memory, whatever happened.
+    // Kernels must not run on after this function returns, even on failure.
     if let Some(last) = state.last {
         ended = ended.and(state.walk.state.device.finish(&state.walk.kernels[last]));
     }
@@ -133,10 +134,10 @@ impl Piece {
     }
 }
 
-/// Where an address leads.
+/// The memory that an address refers to.
 enum There {
     Own(usize),
-    /// A place in a piece of the frame.
+    /// Offset in the frame and index of the piece.
     Frame(usize, usize),
     Device(u64, bool),
     Host,
@@ -238,7 +239,7 @@ impl State<'_> {
     fn find(&mut self, address: u64, len: usize) -> There {
         let needs = self.walk.needs;
         let pieces = &needs.pieces;
-        // Some of the thread's own variables, too.
+        // Pieces include some of the thread's private variables.
         if let Some(number) = pieces.iter().position(|p| p.holds(address, len)) {
             let piece = &pieces[number];
             let at = piece.at + (address - piece.start as u64) as usize;
@@ -261,7 +262,7 @@ impl State<'_> {
         There::Host
     }
 
-    /// Where the device has what an address leads to.
+    /// Returns the device address of a host address.
     fn there(&mut self, address: u64) -> Result<u64> {
         if address == 0 {
             return Ok(0);
@@ -276,7 +277,7 @@ impl State<'_> {
     fn read(&mut self, address: u64, to: &mut [u8]) -> Result<()> {
         match self.find(address, to.len()) {
             There::Own(at) => {
-                // SAFETY: `find` says that the bytes lie in the variables.
+                // SAFETY: `find` checked that the bytes lie in `own`.
                 unsafe {
                     let from = self.walk.own.as_ptr().cast::<u8>().add(at);
                     std::ptr::copy_nonoverlapping(from, to.as_mut_ptr(), to.len());
@@ -288,7 +289,7 @@ impl State<'_> {
             }
             There::Device(at, _) => {
                 let device = self.device();
-                // SAFETY: a buffer of that size.
+                // SAFETY: `to` has that length, and the copy is synchronous.
                 unsafe { device.download(Queue::SYNC, to.as_mut_ptr(), at, to.len())? };
                 self.walk.traffic.from += to.len() as u64;
             }
@@ -304,7 +305,7 @@ impl State<'_> {
     fn write(&mut self, address: u64, from: &[u8]) -> Result<()> {
         match self.find(address, from.len()) {
             There::Own(at) => {
-                // SAFETY: `find` says that the bytes lie in the variables.
+                // SAFETY: `find` checked that the bytes lie in `own`.
                 unsafe {
                     let to = self.walk.own.as_mut_ptr().cast::<u8>().add(at);
                     std::ptr::copy_nonoverlapping(from.as_ptr(), to, from.len());
@@ -321,14 +322,14 @@ impl State<'_> {
             There::Device(at, true) => {
                 let device = self.device();
                 self.walk.traffic.to += from.len() as u64;
-                // SAFETY: the bytes live until all is done: the call waits, or they are copied before it returns.
+                // SAFETY: `from` has that length; on `SYNC` it has been read when the call returns.
                 unsafe { device.upload(Queue::SYNC, at, from.as_ptr(), from.len()) }
             }
             _ => Err(odd("it writes memory of which nothing is known")),
         }
     }
 
-    /// Has the contents of a piece here.
+    /// Makes the host copy of a piece current.
     fn fetch(&mut self, piece: usize) -> Result<()> {
         if std::mem::take(&mut self.absent[piece]) {
             let piece = &self.walk.needs.pieces[piece];
@@ -337,7 +338,7 @@ impl State<'_> {
         Ok(())
     }
 
-    /// Has the contents of all pieces here.
+    /// Makes the host copy of all pieces current.
     fn gather(&mut self) -> Result<()> {
         if self.absent.contains(&true) {
             self.send()?;
@@ -353,7 +354,7 @@ impl State<'_> {
         let from = frame.device + range.start as u64;
         let to = &mut frame.bytes[range];
         self.walk.traffic.from += to.len() as u64;
-        // SAFETY: a buffer of that size.
+        // SAFETY: `to` has that length, and the copy is synchronous.
         unsafe {
             device.download(Queue::SYNC, to.as_mut_ptr(), from, to.len())?;
         }
@@ -361,7 +362,7 @@ impl State<'_> {
         Ok(())
     }
 
-    /// Has the device have what the walk wrote.
+    /// Copies the interpreter's changes to the device.
     fn send(&mut self) -> Result<()> {
         let mut ranges = std::mem::take(&mut self.fresh);
         let Some(start) = ranges.iter().map(|r| r.start).min() else {
@@ -380,7 +381,7 @@ impl State<'_> {
             let to = self.walk.frame.device + range.start as u64;
             let bytes = &self.walk.frame.bytes[range];
             self.walk.traffic.to += bytes.len() as u64;
-            // SAFETY: the bytes live until the call returns, which copies them or waits.
+            // SAFETY: `bytes` has that length; on `SYNC` it has been read when the call returns.
             unsafe {
                 self.device()
                     .upload(Queue::SYNC, to, bytes.as_ptr(), bytes.len())?;
@@ -407,7 +408,7 @@ impl State<'_> {
                 true => self.there(value)?,
                 false => value,
             });
-            // The loop adds to it.
+            // The kernel adds to a private variable.
             if let (Operand::Own(_), There::Frame(_, piece)) = (operand, self.find(value, 1)) {
                 added.push(piece);
             }
