@@ -1,12 +1,12 @@
-//! Cleanup handlers of C (`pthread_cleanup_push`) when a thread exits or is cancelled.
+//! Cleanup handlers of C (`pthread_cleanup_push`) when a thread exits or is canceled.
 //!
 //! glibc's header compiles a push to `__sigsetjmp` on a buffer and a call that registers the
-//! buffer; its own unwinding then jumps to the buffer when it passes that frame (nptl,
-//! `unwind_stop`). Our jump buffers mean interpreter frames, so the three functions of that
-//! protocol are ours: registered buffers form a chain per thread, and a forced unwind that passes
-//! the frame of one lands where its setjmp stood (see [`super::unwind`]).
+//! buffer; glibc's unwinding then jumps to the buffer when it passes that frame (nptl,
+//! `unwind_stop`). Jump buffers of the interpreter name interpreter frames, so the three functions
+//! of that protocol are implemented here: registered buffers form a chain per thread, and a forced
+//! unwind that passes the frame of one lands at its setjmp (see [`super::unwind`]).
 //!
-//! What not: C++ and `-fexceptions` code has landing pads instead and needs nothing of this.
+//! C++ and `-fexceptions` code uses landing pads instead.
 
 use super::unwind::JumpBuffer;
 use crate::memory::activation;
@@ -14,7 +14,7 @@ use std::cell::Cell;
 use std::ffi::c_void;
 use std::ptr;
 
-/// glibc's `__pthread_unwind_buf_t`: room for registers, a flag, four words for the runtime.
+/// glibc's `__pthread_unwind_buf_t`: registers, a flag, and four words for the runtime.
 #[repr(C)]
 #[derive(Debug)]
 pub struct CleanupBuffer {
@@ -28,35 +28,36 @@ thread_local! {
     static EXCEPTION: Cell<*mut c_void> = const { Cell::new(ptr::null_mut()) };
 }
 
-/// Puts a buffer in front of the thread's list.
+/// Pushes a buffer onto the thread's chain.
 ///
 /// # Safety
-/// The buffer lives until it is taken off.
+/// The buffer lives until it is unregistered.
 unsafe extern "C-unwind" fn register(buffer: *mut CleanupBuffer) {
-    // SAFETY: the guest's buffer, live until unregistered or left.
+    // SAFETY: the guest's buffer is live (the caller's contract).
     unsafe { (*buffer).outer = TOP.get() };
     TOP.set(buffer);
 }
 
-/// Takes the buffer in front off the thread's list.
+/// Pops the innermost buffer from the thread's chain.
 ///
 /// # Safety
-/// It was put there by [`register`].
+/// The buffer was pushed by [`register`].
 unsafe extern "C-unwind" fn unregister(buffer: *mut CleanupBuffer) {
-    // SAFETY: as registered.
+    // SAFETY: the buffer was registered and is still live (the caller's contract).
     TOP.set(unsafe { (*buffer).outer });
 }
 
-/// Goes on unwinding after a handler.
+/// Continues unwinding after a handler.
 ///
 /// # Safety
 /// An exception is being unwound on this thread.
 unsafe extern "C-unwind" fn unwind_next(_buffer: *mut CleanupBuffer) -> ! {
-    // SAFETY: the handler ran because this exception landed.
+    // SAFETY: `EXCEPTION` is the exception whose landing ran the handler, which is still being
+    // unwound.
     unsafe { activation::resume_unwind(EXCEPTION.get()) }
 }
 
-/// The functions of the protocol by name.
+/// Returns the address of a function of the protocol by name.
 pub fn address(name: &str) -> Option<usize> {
     Some(match name {
         "__pthread_register_cancel" => register as *const () as usize,
@@ -66,18 +67,19 @@ pub fn address(name: &str) -> Option<usize> {
     })
 }
 
-/// Takes the innermost buffer off the chain when it belongs to the frame at `regs` and the
-/// exception is a thread's forced end.
+/// Pops the innermost buffer if it belongs to the frame at `regs` and the exception is a thread's
+/// forced end.
 ///
 /// # Safety
-/// `exception` is live; registered buffers are, too.
+/// `exception` and the registered buffers are live.
 pub(super) unsafe fn take(regs: *mut u64, exception: usize) -> Option<*const JumpBuffer> {
     let top = TOP.get();
     if top.is_null() {
         return None;
     }
-    // SAFETY: the caller's promise. The third word of an _Unwind_Exception is the stop function
-    // of a forced unwind, null otherwise (libgcc, unwind.inc).
+    // SAFETY: exception and buffers are live (the caller's contract). The third word of an
+    // `_Unwind_Exception` is the stop function of a forced unwind, null otherwise (libgcc,
+    // unwind.inc).
     unsafe {
         let jump = top.cast::<JumpBuffer>();
         if *(exception as *const usize).add(2) == 0 || (*jump).regs != regs {
@@ -89,15 +91,16 @@ pub(super) unsafe fn take(regs: *mut u64, exception: usize) -> Option<*const Jum
     }
 }
 
-/// Forgets the buffers of frames that a long jump to the frame at `regs` leaves.
+/// Drops the buffers of frames that a long jump to the frame at `regs` leaves.
 pub(super) fn left(regs: *mut u64) {
     loop {
         let top = TOP.get();
-        // SAFETY: the guest left it without unregistering, in memory that is still mapped.
+        // SAFETY: the guest left the buffer without unregistering it, in stack memory that is still
+        // mapped.
         if top.is_null() || unsafe { (*top.cast::<JumpBuffer>()).regs } >= regs {
             return;
         }
-        // SAFETY: as above.
+        // SAFETY: `top` is the buffer that was just read.
         TOP.set(unsafe { (*top).outer });
     }
 }

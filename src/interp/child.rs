@@ -1,12 +1,14 @@
-//! `fork`: a child has the thread that forked, and may need whatever the interpreter locks.
+//! Keeps the interpreter usable in a child of `fork`, which has only the thread that forked.
 //!
-//! What: the interpreter's locks are held over it, so that none is another thread's in the child;
-//! functions that other threads were lowering are nobody's there. They are std's, whose state is
-//! one word: `parking_lot` keeps who waits in a table of the process, and may give a lock to a
-//! thread that the child does not have. What is made at its first use is in cells that nobody
-//! waits for (`once_cell::race`): std's are one thread's while it makes it, in the child for ever.
-//! What not: a handler of signals may fork while its own thread holds a lock; so a fork waits for
-//! each only for a while, and the child has it as it is then.
+//! The interpreter's locks are held across the fork, so that no other thread holds one in the
+//! child, and claims of other threads to lower a function are dropped in the child. The locks are
+//! those of std, whose state is one word: `parking_lot` keeps its waiters in a process-wide table
+//! and may hand a lock to a thread that the child does not have. Values that are made at their
+//! first use are in cells that nobody waits for (`once_cell::race`): a std cell that another thread
+//! is initializing would stay locked in the child forever.
+//!
+//! A signal handler may fork while its own thread holds a lock. A fork therefore waits for each
+//! lock for a limited time only, and the child inherits the lock's state as it is then.
 
 #[cfg(all(ompvm_tail_calls, target_arch = "x86_64"))]
 use super::baseline::memory as code;
@@ -16,11 +18,11 @@ use std::mem::ManuallyDrop;
 use std::sync::{Mutex, MutexGuard, Once, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
-/// Longest wait for a lock; a rare instruction's compilation, the longest of them, takes a few
-/// milliseconds.
+/// The longest wait for a lock. The longest critical section, the compilation of a rare
+/// instruction, takes a few milliseconds.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// What is held while the process forks.
+/// The guards that are held while the process forks.
 #[expect(dead_code, reason = "held, not looked at")]
 struct Held {
     under_way: Option<MutexGuard<'static, entry::UnderWay>>,
@@ -32,16 +34,16 @@ struct Held {
 }
 
 thread_local! {
-    /// Without a destructor, so that one of the thread's may fork.
+    /// Has no destructor, since a destructor of the thread may fork.
     static HELD: Cell<Option<ManuallyDrop<Held>>> = const { Cell::new(None) };
 }
 
-/// The mutex, held. Nothing under these locks panics.
+/// Locks a mutex. Nothing under these locks panics, so poisoning is ignored.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The mutex, held, unless it stays another's.
+/// Locks a mutex; `None` if another thread holds it for longer than [`PATIENCE`].
 fn hold<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
     let mut since = None;
     loop {
@@ -86,11 +88,11 @@ extern "C" fn child() {
     }
 }
 
-/// Has all this done at every fork from now on.
+/// Registers the fork handlers, once per process.
 pub fn install() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        // SAFETY: the handlers are functions of this library without unwinding.
+        // SAFETY: the handlers are functions of this library that do not unwind.
         unsafe { libc::pthread_atfork(Some(prepare), Some(parent), Some(child)) };
     });
 }

@@ -1,8 +1,10 @@
-//! The ways into the interpreter: calls from native code, first calls of a function, questions
-//! about a bytecode position.
+//! Entry points of the interpreter: calls from native code, the lowering of a function at its first
+//! call, and look-ups by bytecode position.
 //!
-//! Why lowering is claimed: two threads that call a function first must share its code. What not:
-//! no handler is here (`exec`).
+//! A thread claims a function before it lowers it, so that two threads that call it first share its
+//! code.
+//!
+//! Handlers are in [`exec`].
 
 use super::exec::{self, VaList};
 use super::frame::{self, HEAD, HEADER, Header, Lowered};
@@ -26,7 +28,7 @@ use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Where a base frame's callee returns to.
+/// The instruction that the callee of an activation's base frame returns to.
 static EXIT: Enc<Nil> = Enc {
     handler: exec::exit,
     ops: Nil,
@@ -35,7 +37,8 @@ static EXIT: Enc<Nil> = Enc {
 /// The compiled rare instructions of the process.
 pub(super) static THUNKS: LazyLock<Thunks> = LazyLock::new(Thunks::default);
 
-/// Keeps the code of an image's rare instructions in its program's cache, until [`forget_cache`].
+/// Keeps the compiled rare instructions of an image in its program's cache entry, until
+/// [`forget_cache`].
 pub fn use_cache(image: &Image, shelf: Arc<Shelf>) {
     THUNKS.keep_in(image.serial(), shelf);
 }
@@ -45,18 +48,18 @@ pub fn forget_cache(image: &Image) {
     THUNKS.forget_shelf(image.serial());
 }
 
-/// Bytes of room for further frames that an activation begins with: what a callback calls mostly fits, and
-/// tasks can be nested deep.
+/// Bytes of an activation beyond its first frame. Most callbacks fit into them; more would limit
+/// how deep tasks can nest.
 const ROOM: usize = 1024;
 
-/// Makes the interpreter the one that runs guest functions in this process.
+/// Installs the interpreter as the tier that runs guest functions in this process.
 pub fn init() {
     set_entry_hook(enter);
     activation::set_search_hook(unwind::search);
     signals::set_hooks(position, describe);
     backtrace::set_frames_hook(frames);
     throws::init();
-    // Later questions allocate nothing.
+    // The first call of `is_ours` allocates; later ones, in signal handlers, must not.
     walk::is_ours(0);
     signals::set_uncaught_hooks(unwind::uncaught, unwind::write_type);
     child::install();
@@ -70,7 +73,7 @@ static CODE: AtomicPtr<Node> = AtomicPtr::new(ptr::null_mut());
 
 fn find_code(ip: *const u64) -> Option<&'static Lowered> {
     let mut node = CODE.load(Ordering::Acquire).cast_const();
-    // SAFETY: nodes are never freed.
+    // SAFETY: nodes are leaked, so the pointers in the list stay valid.
     while let Some(n) = unsafe { node.as_ref() } {
         if n.code.contains(ip) {
             return Some(n.code);
@@ -80,16 +83,16 @@ fn find_code(ip: *const u64) -> Option<&'static Lowered> {
     None
 }
 
-/// The code at an address, when it is one of a function that was lowered.
+/// Returns the code at an address if a lowered function has its code there.
 pub(super) fn known(code: *const Lowered) -> Option<&'static Lowered> {
     all().find(|&known| ptr::eq(known, code))
 }
 
-/// Every code that was lowered so far, the last one first.
+/// Iterates over all lowered code, newest first.
 pub fn all() -> impl Iterator<Item = &'static Lowered> {
     let mut node = CODE.load(Ordering::Acquire).cast_const();
     std::iter::from_fn(move || {
-        // SAFETY: nodes are never freed.
+        // SAFETY: nodes are leaked, so the pointers in the list stay valid.
         let n = unsafe { node.as_ref() }?;
         node = n.next;
         Some(n.code)
@@ -98,12 +101,12 @@ pub fn all() -> impl Iterator<Item = &'static Lowered> {
 
 static LOWERED: AtomicUsize = AtomicUsize::new(0);
 
-/// Registers a function that is called with each function that was lowered, before it runs.
+/// Registers a function that is called with each newly lowered function before it runs.
 pub fn set_lowered_hook(hook: fn(&FuncRef, &'static Lowered)) {
     LOWERED.store(hook as usize, Ordering::Release);
 }
 
-/// Makes code known to [`locate`].
+/// Makes code visible to [`locate`].
 pub(super) fn remember(code: &'static Lowered) {
     let node = Box::leak(Box::new(Node {
         code,
@@ -119,34 +122,34 @@ pub(super) fn remember(code: &'static Lowered) {
     }
 }
 
-/// The functions that are being lowered, and by which thread.
+/// The functions that are being lowered, each with the thread that lowers it.
 pub(super) static UNDER_WAY: Mutex<UnderWay> = Mutex::new(UnderWay(Vec::new()));
 static ONE_DONE: Condvar = Condvar::new();
 
-/// See [`UNDER_WAY`].
+/// The list of functions that are being lowered; see [`UNDER_WAY`].
 pub(super) struct UnderWay(Vec<(usize, libc::pthread_t)>);
 
 impl UnderWay {
-    /// In a child of `fork`: the calling thread is the only one.
+    /// Drops the claims of other threads; for a child of `fork`, which has only the calling thread.
     pub(super) fn forget_others(&mut self) {
-        // SAFETY: has no preconditions.
+        // SAFETY: `pthread_self` has no preconditions.
         let own = unsafe { libc::pthread_self() };
         self.0.retain(|&(_, by)| by == own);
     }
 }
 
-/// Longest wait for another thread's lowering. It is only a wait for work done once: a thread
-/// that is stopped must not hold up the others for ever.
+/// The longest wait for another thread's lowering. Lowering a function twice only wastes work,
+/// whereas a stopped thread must not block the others forever.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// A function's place among those under way, given back when dropped.
+/// A claim to lower a function, released when dropped.
 struct Claim(usize);
 
 impl Claim {
-    /// Claims a function; `None` when another thread has lowered it meanwhile.
+    /// Claims a function; `None` if another thread has lowered it meanwhile.
     fn of(func: &FuncRef) -> Option<Claim> {
-        // Not Rust's own identity, which is gone when destructors of thread data run.
-        // SAFETY: has no preconditions.
+        // Not `std::thread::current()`, which is gone while thread-local destructors run.
+        // SAFETY: `pthread_self` has no preconditions.
         let (key, own) = (ptr::from_ref(func) as usize, unsafe {
             libc::pthread_self()
         });
@@ -155,7 +158,8 @@ impl Claim {
             if !func.code.load(Ordering::Acquire).is_null() {
                 return None;
             }
-            // A signal's handler may need what its own thread was lowering.
+            // A thread does not wait for itself: its signal handler may call the function that it
+            // is lowering.
             let other = |under_way: &UnderWay| {
                 let mut list = under_way.0.iter();
                 list.any(|&(f, by)| f == key && by != own)
@@ -184,9 +188,9 @@ impl Drop for Claim {
     }
 }
 
-/// The code of a function, lowered at the first call; threads that need it meanwhile wait.
+/// Returns a function's code and lowers it first if necessary. Threads that call it meanwhile wait.
 pub fn lower_function(func: &FuncRef) -> &'static Lowered {
-    // SAFETY: only this function stores there, code that is never freed.
+    // SAFETY: only `lower_first` stores to `code`, and only pointers to leaked code.
     let known = || unsafe { func.code.load(Ordering::Acquire).cast::<Lowered>().as_ref() };
     match known() {
         Some(code) => code,
@@ -197,7 +201,7 @@ pub fn lower_function(func: &FuncRef) -> &'static Lowered {
 #[cold]
 #[inline(never)]
 fn lower_first(func: &FuncRef) -> &'static Lowered {
-    // SAFETY: as in `lower_function`.
+    // SAFETY: only this function stores to `code`, and only pointers to leaked code.
     let known = || unsafe { func.code.load(Ordering::Acquire).cast::<Lowered>().as_ref() };
     let claim = Claim::of(func);
     if let Some(code) = known() {
@@ -225,27 +229,28 @@ fn lower_first(func: &FuncRef) -> &'static Lowered {
             }
             let hook = LOWERED.load(Ordering::Acquire);
             if hook != 0 {
-                // SAFETY: only `set_lowered_hook` stores here.
+                // SAFETY: only `set_lowered_hook` stores to `LOWERED`, and only functions of this
+                // type.
                 let hook =
                     unsafe { std::mem::transmute::<usize, fn(&FuncRef, &'static Lowered)>(hook) };
                 hook(func, code);
             }
             code
         }
-        // SAFETY: as above.
+        // SAFETY: another thread stored leaked code here in the same way.
         Err(winner) => unsafe { &*winner.cast::<Lowered>() },
     };
     drop(claim);
     done
 }
 
-/// The function and source location of a bytecode position.
+/// Returns the image, function and source location of a bytecode position.
 pub fn locate(ip: *const u64) -> Option<(&'static Image, FuncId, Option<LocId>)> {
     let code = find_code(ip)?;
     Some((code.image(), code.func, code.loc(ip)))
 }
 
-/// The image and the function that a position is in: in bytecode, in its machine code.
+/// Returns the image and the function of a position in bytecode or in its machine code.
 pub fn function_at(position: usize) -> Option<(*const Image, FuncId)> {
     let ip = match baseline::bytecode_at(position) {
         Some(ip) => ip,
@@ -256,14 +261,14 @@ pub fn function_at(position: usize) -> Option<(*const Image, FuncId)> {
     Some((ptr::from_ref(image), func))
 }
 
-/// The address behind the call that interpreted code makes, when native code that it called returns
-/// to `returns`, a position in a handler or a shim of ours.
+/// Returns the address that follows the interpreted call whose native callee returns to `returns`,
+/// a position in one of this process's handlers or shims.
 pub fn behind_call(returns: usize) -> Option<usize> {
     if !walk::is_ours(returns) {
         return None;
     }
-    // SAFETY: this thread's state; a live activation's frame has a header, and its handler saved
-    // both before it called.
+    // SAFETY: the state is this thread's. The frame of a live activation has a header, and the
+    // handler saved frame and position before its call.
     unsafe {
         let state = thread::current_or_null().as_ref()?;
         let frame = state.activation.as_ref()?.frame;
@@ -280,7 +285,7 @@ fn position(state: &ThreadState, pc: usize, registers: &[usize; 16]) -> *const u
     if let Some(ip) = baseline::bytecode_at(pc) {
         return ip;
     }
-    // SAFETY: a live activation's frame has a header.
+    // SAFETY: the frame of a live activation has a header.
     let running = unsafe {
         let act = state.activation;
         if act.is_null() || (*act).frame.is_null() {
@@ -291,12 +296,12 @@ fn position(state: &ThreadState, pc: usize, registers: &[usize; 16]) -> *const u
     };
     let hit = |ip: usize| -> bool {
         let ip = ip as *const u64;
-        // SAFETY: the frame's code is alive.
+        // SAFETY: `running` is the code of a live frame, which is never freed.
         ip.is_aligned()
             && (unsafe { running.as_ref() }.is_some_and(|c| c.contains(ip))
                 || find_code(ip).is_some())
     };
-    // rdi first: handlers get their instruction there (index 8 is r8 in ucontext's order).
+    // `rdi` comes first (r8 is index 8 in ucontext's order): it holds a handler's instruction.
     [8usize, 0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15]
         .into_iter()
         .map(|i| registers[i])
@@ -309,7 +314,8 @@ fn describe(ip: *const u64, place: &mut dyn Write, function: &mut dyn Write) {
         return;
     };
     let module = &image.module;
-    // Code without a line of its own, such as a function's entry, stands at the function's head.
+    // Code without a line of its own, such as a function's entry, is reported at the function's
+    // line.
     let loc = loc.filter(|&l| module.debug.locs[l].line > 0);
     if let Some(loc) = loc {
         let l = &module.debug.locs[loc];
@@ -331,7 +337,7 @@ fn describe(ip: *const u64, place: &mut dyn Write, function: &mut dyn Write) {
     }
 }
 
-/// The frames of an activation from the inside out; see [`backtrace::FramesHook`].
+/// Calls `each` for the frames of an activation, innermost first; see [`backtrace::FramesHook`].
 fn frames(
     frame: *mut u8,
     sp: *mut u8,
@@ -339,53 +345,55 @@ fn frames(
     each: &mut dyn FnMut(*const u64) -> bool,
 ) -> bool {
     let word = |regs: *mut u64, number: usize| walk::read((regs as usize).wrapping_sub(number * 8));
-    // The stack pointer leads to the frame that runs; an activation notes the one of its
-    // last call of native code.
+    // The stack pointer leads to the running frame; the activation itself records only the frame of
+    // its last native call.
     let running = thread::frame_at(sp as usize, &walk::read).map(|regs| regs as *mut u64);
     let running = running.filter(|&regs| {
         let code = word(regs, 3).and_then(|code| known(code as *const Lowered));
         !sp.is_null() && code.is_some_and(|code| code.contains(ip))
     });
     let (mut regs, mut ip) = (running.unwrap_or(frame.cast()), ip);
-    // Memory is read with calls that fail where there is none; code is looked up before it is used.
+    // Memory is read with accessors that fail on unmapped addresses, and code is looked up before
+    // use.
     while let Some(code) = word(regs, 3).and_then(|c| known(c as *const Lowered)) {
-        // Code that only calls compiled code stands for a frame that was shown before.
+        // Bytecode that only calls compiled code has no blocks: the compiled frame was already
+        // shown.
         if !code.blocks.is_empty() && !each(ip) {
             return false;
         }
         let (Some(returns), Some(caller)) = (word(regs, 1), word(regs, 2)) else {
             break;
         };
-        // The call itself, not what follows it.
+        // The position of the call itself, not of the instruction after it.
         ip = (returns as *const u64).wrapping_sub(1);
         regs = caller as *mut u64;
     }
     true
 }
 
-/// What an activation runs, and for whom.
+/// The callee and the caller of an activation.
 struct Call<'a> {
     code: &'static Lowered,
     by: Caller<'a>,
 }
 
-/// Where arguments come from and where the result goes.
+/// The source of the arguments and the destination of the result.
 enum Caller<'a> {
     Native(&'a CallPlan, *mut NativeFrame),
-    /// Words, and room for as many.
+    /// Argument words, and space for the result's words.
     Guest(&'a [u64], &'a mut [u64]),
 }
 
-/// Most parameters whose places are listed without taking memory.
+/// The most parameters whose places are listed without allocating.
 const MAX_PARAMS: usize = 32;
 
-/// Bytes between a thread's outermost guest frame and ours that nothing uses. Natively, an array overrun in the outermost
-/// function reaches what the C library has there, and the function runs on until it checks its guard. Activations further
-/// in have none: tasks within tasks are as deep as their stack goes.
+/// Unused bytes above a thread's outermost guest frame. Natively an array overrun in the outermost
+/// function reaches the C library's frames, and the function continues until it checks its guard.
+/// Inner activations have no such gap, since nested tasks must be able to use the whole stack.
 const CUSHION: usize = 1024;
 
-/// Bytes of the frame that stands for the native caller: its header, the result and the list that `va_start`
-/// copies.
+/// Returns the bytes of the frame that stands for the native caller: its header, the result, and
+/// the list that `va_start` copies.
 fn base_bytes(code: &Lowered, act: &Activation) -> usize {
     let cushion = if act.prev.is_null() { CUSHION } else { 0 };
     HEAD + ret_words(code) * 8 + size_of::<VaList>().next_multiple_of(16) + cushion
@@ -395,11 +403,11 @@ fn ret_words(code: &Lowered) -> usize {
     (code.ret_words as usize).max(2).next_multiple_of(2)
 }
 
-/// Lays out the first frames below `end`.
+/// Lays out an activation's first frames below `end`.
 #[inline(never)]
 fn begin(act: &mut Activation, end: usize) -> Onward {
-    // SAFETY: `enter` passes what is called and made room for both frames; they are written before anything
-    // reads them.
+    // SAFETY: `enter` or `call_words` stored the `Call`, and `run` reserved the bytes of both
+    // frames below `end`. The frames are written before they are read.
     unsafe {
         let Call { code, by } = &*act.call.cast::<Call>();
         let lowest = end - base_bytes(code, act);
@@ -444,10 +452,10 @@ fn begin(act: &mut Activation, end: usize) -> Onward {
     }
 }
 
-/// Takes a native caller's arguments.
+/// Copies a native caller's arguments into a fresh frame.
 ///
 /// # Safety
-/// `regs` and `va` are the fresh frame's of `code`, whose plan it is.
+/// `regs` and `va` belong to the fresh frame of `code`, and `plan` is the plan of its signature.
 unsafe fn take(
     code: &Lowered,
     plan: &CallPlan,
@@ -456,7 +464,8 @@ unsafe fn take(
     va: *mut VaList,
 ) {
     let start_of = plan.va_start();
-    // SAFETY: the caller's promise.
+    // SAFETY: `regs` and `va` are the fresh frame's and the plan is its signature's (the caller's
+    // contract).
     unsafe {
         va.write(VaList {
             gp_offset: start_of.gp_offset,
@@ -481,17 +490,17 @@ unsafe fn take(
     }
 }
 
-/// Says where an activation begins, and where it goes on after an exception or a jump.
+/// Returns the position at which an activation begins, or continues after an exception or a jump.
 extern "C-unwind" fn again(act: &mut Activation, event: Event, value: usize) -> Onward {
     if event == Event::Begin {
         return begin(act, value);
     }
-    // SAFETY: runs on the activation's stack, below its frames, which are alive.
+    // SAFETY: runs on the activation's stack below its frames, which are alive.
     unsafe {
         let act: *mut Activation = act;
         let cx = Activation::resume(act);
         (*act).state = cx;
-        // The call that ended so will not come back.
+        // The native call that ended in this way does not return.
         (*cx).away = ptr::null_mut();
         let (exception, place) = match (event, value) {
             (Event::Jump, unwind::RESUME) => ((*act).interp[1], None),
@@ -508,13 +517,14 @@ extern "C-unwind" fn again(act: &mut Activation, event: Event, value: usize) -> 
     }
 }
 
-/// Takes the result from the frame at `base`, which stands for the caller.
+/// Reads the result from the frame at `base`, which stands for the caller.
 ///
 /// # Safety
 /// `act` is the innermost activation, whose first function has returned.
 #[inline(never)]
 pub(super) unsafe extern "sysv64-unwind" fn finish(base: *mut u64, act: *mut Activation) {
-    // SAFETY: the caller's promise; `enter` is below.
+    // SAFETY: `act` is live and its `call` is the `Call` of `enter` or `call_words`, whose frame is
+    // below on the stack.
     unsafe {
         let call = &mut *(*act).call.cast_mut().cast::<Call>();
         match &mut call.by {
@@ -556,18 +566,18 @@ extern "C-unwind" fn enter(func: &FuncRef, native: &mut NativeFrame) {
     }
 }
 
-/// Runs what an activation that was pushed calls.
+/// Runs the call of an activation that was pushed.
 ///
 /// # Safety
 /// As for [`activation::run`]; `act.call` is a [`Call`] of `code`.
 unsafe fn run(act: &mut Activation, code: &Lowered) -> Exit {
     let bytes = base_bytes(code, act) + code.frame as usize + HEAD + MARGIN + ROOM;
     act.spill = super::spill::spill as *const () as usize;
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's contract; `bytes` covers the frames that `begin` lays out.
     unsafe { activation::run(act, bytes.next_multiple_of(16), again) }
 }
 
-/// Calls `code` with these words as its arguments, as guest code does, in an activation of its own.
+/// Calls `code` with `words` as arguments, in an activation of its own.
 ///
 /// # Safety
 /// As for a call of the function; the calling thread runs guest code.
@@ -576,7 +586,7 @@ pub(super) unsafe fn call_words(code: &'static Lowered, words: &[u64], result: &
         code,
         by: Caller::Guest(words, result),
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's contract; the activation outlives the run and is popped in order.
     unsafe {
         let mut act = Activation::default();
         act.ip = code.entry;

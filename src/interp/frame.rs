@@ -1,14 +1,15 @@
-//! Frames of guest functions on the native stack, and the code they run.
+//! Frames of guest functions on the native stack, and the code that they run.
 //!
 //! A frame is a header of [`HEADER`] words below slot 0, the slots, and the static allocas. Frames
-//! grow down, as native ones do: a call places the callee's frame right below what the caller uses, in the
-//! room that the activation has ([`crate::memory::activation`]). A call that finds too little moves the
-//! native stack pointer down and begins anew, so guest calls need no native frames.
+//! grow down, as native ones do: a call puts the callee's frame directly below the caller's, in the
+//! space that the activation has reserved ([`crate::memory::activation`]). A call that finds too
+//! little space moves the native stack pointer down and starts again, so guest calls need no native
+//! frames.
 //!
-//! Header, counted down from slot 0: -1 the bytecode position to return to, -2 slot 0 of the
-//! caller, -3 the [`Lowered`] code (null in the base frame of an activation), -4 where the
-//! caller wants the result (slot, and number of words << 16), -5 the [`VaList`] that `va_start`
-//! copies, -6 the stack pointer to restore.
+//! Header words, counted down from slot 0: -1 the bytecode position to return to; -2 slot 0 of the
+//! caller; -3 the [`Lowered`] code (null in the base frame of an activation); -4 the caller's
+//! destination of the result (slot, and number of words << 16); -5 the [`VaList`] that `va_start`
+//! copies; -6 the stack pointer to restore.
 
 use super::exec::VaList;
 use crate::ir::{BlockId, FuncId, LocId};
@@ -22,7 +23,7 @@ pub const HEADER: usize = crate::memory::thread::HEADER;
 /// Bytes of the header.
 pub const HEAD: usize = HEADER * 8;
 
-/// Frames are a multiple of so many bytes: calls copy arguments four words at a time.
+/// The unit of frame sizes in bytes: calls copy arguments four words at a time.
 pub const FRAME_UNIT: u32 = 32;
 
 /// A lowered function.
@@ -33,72 +34,73 @@ pub struct Lowered {
     pub entry: *const u64,
     /// Bytes of a frame above its header, a multiple of [`FRAME_UNIT`].
     pub frame: u32,
-    /// The function.
+    /// The function's id.
     pub func: FuncId,
-    /// Its image (a `*const Image`), which owns this.
+    /// The image that owns this code (a `*const Image`).
     pub image: usize,
-    /// The code.
+    /// The bytecode.
     pub code: Box<[u64]>,
-    /// Byte offset and number of each instruction.
+    /// Byte offset and opcode number of each instruction.
     pub ops: Box<[(u32, u16)]>,
     /// Slots of a frame.
     pub slots: u32,
-    /// Whether the baseline tier was here.
+    /// True once the baseline tier has processed the function, with or without success.
     pub compiled: AtomicBool,
-    /// Constants copied into each frame.
+    /// Constants that are copied into each frame.
     pub pool: Box<[u64]>,
     /// Byte offset of each block's code.
     pub blocks: Box<[u32]>,
     /// First slot of each parameter, and one past the last.
     pub params: Box<[u16]>,
-    /// Words of the result.
+    /// Number of words of the result.
     pub ret_words: u16,
-    /// Where a frame's guard is, and what is called when it was overwritten.
+    /// Offset of a frame's stack guard, and the function to call when it was overwritten.
     pub guard: Option<(u32, usize)>,
-    /// Byte offsets where a new source location starts.
+    /// Byte offsets at which a new source location starts.
     pub lines: Vec<(u32, Option<LocId>)>,
-    /// The end of each call's code and the address behind the call, where tools are told of calls.
+    /// End of each call's code, and the address after the call, for tools that trace calls.
     pub told: Box<[(u32, usize)]>,
-    /// What happens to exceptions thrown at calls.
+    /// The landing pads of calls.
     pub pads: Vec<Pad>,
-    /// Data of call sites, thunks and messages, kept alive for the code.
+    /// Data of call sites, thunks and messages that the code points at.
     pub sites: Vec<Kept>,
-    /// Its entry and the heads of its loops, by position; see [`super::watch`].
+    /// The function's entry and loop heads, ordered by position; see [`super::watch`].
     pub heads: Box<[Head]>,
-    /// Where its values are in the frame.
+    /// The slots of the function's values.
     pub layout: super::lower::Layout,
 }
 
-/// An instruction whose word 0 may be changed while it is executed, through which every iteration
-/// of a loop, or every call, goes.
+/// An OSR point: an instruction that every call, or every iteration of a loop, passes through, and
+/// whose word 0 may be changed while it is executed.
 #[derive(Debug)]
 pub struct Head {
-    /// Its byte offset in the code.
+    /// Byte offset in the code.
     pub at: u32,
-    /// The block that begins there; none is the function's entry.
+    /// The block that begins here; `None` for the function's entry.
     pub block: Option<BlockId>,
-    /// The handler that it has when nobody watches.
+    /// The handler of the instruction while the point is not patched.
     pub plain: AtomicUsize,
-    /// Not 0 while the instruction has another handler: what jumps from compiled bytecode to a
-    /// head looks here.
+    /// Nonzero while word 0 is patched. Machine code of the baseline tier tests this before it
+    /// jumps to the point directly.
     pub turned: AtomicU32,
-    /// How often it was executed while watched.
+    /// Number of executions counted so far.
     pub hits: AtomicU32,
-    /// How often it is still executed before compiled code is entered.
+    /// Number of executions before compiled code is entered.
     pub after: AtomicU32,
-    /// Compiled code to go on in, or 0.
+    /// Address of the compiled code to enter, or 0.
     pub code: AtomicUsize,
-    /// Not 0 once there is better code than the first, or to ask who goes round ([`super::watch`]): what was made
-    /// quickly leaves at the head then.
+    /// Nonzero to make quickly compiled code exit at this point: better code exists, or the tier
+    /// asks if the loop still runs ([`super::watch`]).
     pub better: AtomicU32,
 }
 
-// SAFETY: immutable once published; the raw pointers lead into itself and to the image.
+// SAFETY: all fields but the atomics are immutable once published; the raw pointer leads into
+// `code`.
 unsafe impl Send for Lowered {}
-// SAFETY: as above.
+// SAFETY: shared access is as sound as moving: see `Send`.
 unsafe impl Sync for Lowered {}
 
-/// Data the code points at.
+/// Data that the code points at.
 #[derive(Debug)]
 #[expect(missing_docs, reason = "the variants hold what they are named for")]
 pub enum Kept {
@@ -107,39 +109,39 @@ pub enum Kept {
     Text(Box<String>),
 }
 
-/// A call described by data.
+/// A call site described by data.
 #[derive(Debug)]
 pub struct CallSite {
-    /// How arguments travel natively.
+    /// The native calling convention of the arguments.
     pub plan: Arc<CallPlan>,
     /// First slot of each argument.
     pub args: Box<[u16]>,
     /// Words of each argument.
     pub words: Box<[u16]>,
-    /// The native address, 0 when the call is through a pointer.
+    /// The native address; 0 for a call through a pointer.
     pub target: usize,
     /// Arguments beyond the fixed ones, for a guest callee.
     pub variadic: Box<[VarArg]>,
-    /// Bytes of the area they take.
+    /// Size in bytes of the overflow area.
     pub area: u32,
-    /// Whether the called type is variadic.
+    /// True if the called type is variadic.
     pub is_variadic: bool,
 }
 
 /// A variadic argument in the overflow area.
 #[derive(Clone, Copy, Debug)]
 pub struct VarArg {
-    /// Its first slot (for byval: the slot of the pointer).
+    /// First slot (for byval: the slot of the pointer).
     pub slot: u16,
     /// Offset in the area.
     pub offset: u32,
     /// Bytes to copy.
     pub bytes: u32,
-    /// Copy what the pointer points at.
+    /// Copies the pointee instead of the slot.
     pub byval: bool,
 }
 
-/// A thunk and its operands' slots.
+/// A thunk and the slots of its operands.
 #[derive(Debug)]
 pub struct ThunkSite {
     /// The code.
@@ -150,7 +152,7 @@ pub struct ThunkSite {
     pub words: Box<[u16]>,
 }
 
-/// An `invoke`'s landing pad.
+/// The landing pad of an `invoke`.
 #[derive(Clone, Debug)]
 pub struct Pad {
     /// Byte offset of the call instruction.
@@ -161,71 +163,71 @@ pub struct Pad {
     pub land: u32,
     /// Slots of the landing pad's value `{ptr, i32}`.
     pub dst: u16,
-    /// Whether it is entered when no clause matches.
+    /// True if the pad is entered when no clause matches.
     pub cleanup: bool,
-    /// The clauses.
+    /// The pad's clauses.
     pub clauses: Box<[PadClause]>,
 }
 
-/// A clause with its type infos resolved.
+/// A landing pad's clause with resolved type infos.
 #[derive(Clone, Debug)]
 pub enum PadClause {
-    /// Catches a type.
+    /// Catches one type.
     Catch {
-        /// Its type info; 0 catches everything.
+        /// The type info; 0 catches everything.
         info: usize,
-        /// What stands for it in selectors.
+        /// The number that selectors use for it.
         number: i32,
     },
-    /// Enters when the type is none of these.
+    /// Enters if the type is none of these.
     Filter(Box<[usize]>),
 }
 
 impl Lowered {
-    /// Whether a bytecode position lies in this function's code.
+    /// Returns true if a bytecode position lies in this function's code.
     pub fn contains(&self, ip: *const u64) -> bool {
         self.code.as_ptr_range().contains(&ip)
     }
 
-    /// The address behind the call at a bytecode position, where tools are told of calls.
+    /// Returns the address after the call at a bytecode position, if tools trace calls.
     pub fn behind(&self, ip: *const u64) -> Option<usize> {
         let off = (ip as usize).wrapping_sub(self.code.as_ptr() as usize) as u32;
         let i = self.told.partition_point(|&(end, _)| end <= off);
         self.told.get(i).map(|&(_, address)| address)
     }
 
-    /// The source location of a bytecode position inside this function.
+    /// Returns the source location of a bytecode position in this function.
     pub fn loc(&self, ip: *const u64) -> Option<LocId> {
         let off = (ip as usize).wrapping_sub(self.code.as_ptr() as usize) as u32;
         let i = self.lines.partition_point(|&(start, _)| start <= off);
         i.checked_sub(1).and_then(|i| self.lines[i].1)
     }
 
-    /// The code of a block.
+    /// Returns the start of a block's code.
     pub fn block(&self, block: BlockId) -> *const u64 {
         let off = self.blocks[block.as_u32() as usize] as usize;
         self.code.as_ptr().wrapping_byte_add(off)
     }
 
-    /// The image.
+    /// Returns the image that owns the code.
     pub fn image(&self) -> &Image {
-        // SAFETY: the image owns its functions' code.
+        // SAFETY: the image owns this code and therefore outlives it.
         unsafe { &*(self.image as *const Image) }
     }
 }
 
-/// The words of a header.
+/// The words of a frame's header.
 #[derive(Clone, Copy, Debug)]
 pub struct Header {
-    /// Where to go on.
+    /// The bytecode position to return to.
     pub return_ip: *const u64,
     /// Slot 0 of the caller.
     pub caller: *mut u64,
-    /// The code.
+    /// The frame's code.
     pub code: *const Lowered,
-    /// Slot and words of the result.
+    /// Slot and number of words of the result.
     pub dst: u32,
-    /// For `va_start`.
+    /// The list that `va_start` copies.
     pub va: *const VaList,
     /// The stack pointer to restore.
     pub sp: *mut u8,
@@ -234,10 +236,10 @@ pub struct Header {
 /// Writes a frame's header.
 ///
 /// # Safety
-/// `HEADER` words below `regs` are the frame's.
+/// The [`HEADER`] words below `regs` must be writable and belong to the frame.
 #[inline(always)]
 pub unsafe fn write_header(regs: *mut u64, h: Header) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the header belongs to the frame (the caller's contract).
     unsafe {
         regs.sub(1).write(h.return_ip as u64);
         regs.sub(2).write(h.caller as u64);
@@ -256,22 +258,22 @@ macro_rules! fields {
         /// `regs` is slot 0 of a live frame.
         #[inline(always)]
         pub unsafe fn $name(regs: *mut u64) -> $t {
-            // SAFETY: the caller's promise.
+            // SAFETY: a live frame has a header below slot 0 (the caller's contract).
             unsafe { *regs.sub($word) as $t }
         }
     )* };
 }
 fields! {
-    /// Where the frame returns to.
+    /// Returns the bytecode position that the frame returns to.
     return_ip 1 *const u64;
-    /// Slot 0 of the caller.
+    /// Returns slot 0 of the caller.
     caller 2 *mut u64;
-    /// The code.
+    /// Returns the frame's code.
     lowered 3 *const Lowered;
-    /// Slot and words of the result.
+    /// Returns slot and number of words of the result.
     dst 4 u32;
-    /// The variable argument list's start.
+    /// Returns the start of the variable argument list.
     va_info 5 *const VaList;
-    /// The stack pointer to restore.
+    /// Returns the stack pointer to restore.
     saved_sp 6 *mut u8;
 }

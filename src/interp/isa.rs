@@ -1,14 +1,17 @@
-//! The bytecode of tier 0: one table of every instruction.
+//! The bytecode of tier 0: one table of all instructions.
 //!
-//! What: [`isa!`] lists each instruction once (name, operand shape, effect). From it expand the
-//! typed codes the lowering emits ([`op`]), the table of handlers ([`HANDLERS`], so that an
-//! instruction without a handler does not compile) and the disassembler's names ([`INFO`]).
-//! Why direct threading: word 0 of an instruction is its handler's address, the operands follow
-//! packed as the shape's `repr(C)` struct (u16 slot numbers, i32 branch distances, immediates),
-//! so decoding is a load and the next handler is reached by one indirect jump.
-//! What not: nothing here knows LLVM's instructions; `lower` chooses, `exec` does.
+//! [`isa!`] lists each instruction once (name, operand shape, effect). It expands to the typed
+//! opcodes that the lowering emits ([`op`]), the table of handlers ([`HANDLERS`]; an instruction
+//! without a handler does not compile) and the disassembler's descriptions ([`INFO`]).
 //!
-//! Branch distances are in bytes from the branch instruction's own first byte. Shapes ending in
+//! The bytecode is direct-threaded: word 0 of an instruction is its handler's address, followed by
+//! the operands packed as the shape's `repr(C)` struct (u16 slot numbers, i32 branch distances,
+//! immediates). Decoding is a load, and the next handler is reached by one indirect jump.
+//!
+//! Nothing here depends on LLVM's instructions: `lower` selects the opcodes and [`exec`] implements
+//! them.
+//!
+//! Branch distances are in bytes from the first byte of the branch instruction. Shapes that end in
 //! `n: u16` are followed by that many packed u16 slots, padded to a word ([`tail_bytes`]).
 
 use super::exec::{self, Handler};
@@ -17,13 +20,13 @@ use std::marker::PhantomData;
 /// A slot number of the current frame.
 pub type S = u16;
 
-/// Operands of one instruction as they lie in the code.
+/// The operands of one instruction as encoded in the code.
 pub trait Shape: Copy + 'static {
-    /// Field names and values for the disassembler.
+    /// Formats field names and values for the disassembler.
     fn fields(&self) -> String;
 }
 
-/// An instruction's number with the shape of its operands in the type.
+/// An opcode, typed by the shape of its operands.
 #[derive(Clone, Copy)]
 pub struct Code<T: Shape> {
     /// The row in [`INFO`] and [`HANDLERS`].
@@ -31,11 +34,11 @@ pub struct Code<T: Shape> {
     shape: PhantomData<T>,
 }
 
-/// What the disassembler knows of an instruction.
+/// An instruction's description for the disassembler.
 pub struct Info {
-    /// Its name.
+    /// The instruction's name.
     pub name: &'static str,
-    /// What it does.
+    /// The effect in the notation of the table.
     pub effect: &'static str,
     /// Bytes of the fixed part, handler address included.
     pub bytes: usize,
@@ -53,21 +56,21 @@ pub struct Enc<T: Shape> {
     pub ops: T,
 }
 
-/// Bytes taken by `n` slot numbers after an instruction.
+/// Returns the bytes taken by `n` slot numbers after an instruction.
 pub const fn tail_bytes(n: usize) -> usize {
     (n * 2).next_multiple_of(8)
 }
 
-/// The operands at an address as text.
+/// Formats the operands at an address.
 ///
 /// # Safety
-/// An instruction of shape `T` is there.
+/// `at` is the address of an instruction of shape `T`.
 unsafe fn show<T: Shape>(at: *const u64) -> String {
-    // SAFETY: the caller passes the address of an instruction of shape T.
+    // SAFETY: `at` is the address of an instruction of shape `T` (the caller's contract).
     unsafe { (*at.cast::<Enc<T>>()).ops.fields() }
 }
 
-/// How the disassembler shows an operand: addresses differ from run to run and are left out.
+/// An operand's text in the disassembler. Addresses differ from run to run and are left out.
 trait Field: Copy {
     fn text(self) -> String;
 }
@@ -137,11 +140,11 @@ shapes! {
     Dabcn { dst: S, a: S, b: S, c: S, n: u16 }
     /// Destination and source, for `n` words or lanes.
     Dan { dst: S, a: S, n: u16 }
-    /// Destination, source, a small number.
+    /// Destination, source, an immediate.
     Dai { dst: S, a: S, imm: i32 }
-    /// Destination and a word.
+    /// Destination and an immediate word.
     Di { dst: S, imm: i64 }
-    /// Destination and a 32-bit number.
+    /// Destination and a 32-bit offset.
     Doff { dst: S, off: i32 }
     /// Destination, source and a 64-bit mask.
     Dam { dst: S, a: S, mask: u64 }
@@ -149,32 +152,32 @@ shapes! {
     Mem { reg: S, base: S, off: i32 }
     /// Address `base + index * scale + off`.
     Memx { reg: S, base: S, index: S, scale: i32, off: i32 }
-    /// Arithmetic of `a`, `c` and what is at `base + off`.
+    /// Arithmetic on `a`, `c` and the value at `base + off`.
     Fm { dst: S, a: S, c: S, base: S, off: i32 }
-    /// Arithmetic of `a` and what is at `base + index * scale + off`.
+    /// Arithmetic on `a` and the value at `base + index * scale + off`.
     Fx { dst: S, a: S, base: S, index: S, scale: i32, off: i32 }
-    /// Arithmetic of `a`, `c` and what is at `base + index * scale + off`.
+    /// Arithmetic on `a`, `c` and the value at `base + index * scale + off`.
     Fcx { dst: S, a: S, c: S, base: S, index: S, scale: i32, off: i32 }
-    /// Arithmetic of `a`, `c` and what is at `base + index * scale + off` and
-    /// `base2 + index2 * scale2 + off2`.
+    /// Arithmetic on `a`, `c` and the values at `base + index * scale + off` and `base2 + index2 *
+    /// scale2 + off2`.
     Fxx {
         dst: S, c: S, base: S, index: S, base2: S, index2: S, scale: i32, off: i32, scale2: i32, off2: i32,
     }
-    /// Arithmetic of what is at `base + index * scale + off` and at `base3 + i * scale3 + off3`
+    /// Arithmetic on the values at `base + index * scale + off` and at `base3 + i * scale3 + off3`
     /// for the 32-bit `i` at `base2 + index * scale2 + off2`.
     Fg {
         dst: S, c: S, base: S, index: S, base2: S, base3: S,
         scale: i32, off: i32, scale2: i32, off2: i32, scale3: i32, off3: i32,
     }
-    /// Arithmetic of `a`, `b` and what is at `from + from_off`, stored at `base + off`.
+    /// Arithmetic on `a`, `b` and the value at `from + from_off`, stored at `base + off`.
     Fms { a: S, b: S, from: S, base: S, from_off: i32, off: i32 }
-    /// Arithmetic of `a` and what is at `base + index * scale + off`, stored at `to + to_off`.
+    /// Arithmetic on `a` and the value at `base + index * scale + off`, stored at `to + to_off`.
     Fxs { a: S, base: S, index: S, to: S, scale: i32, off: i32, to_off: i32 }
-    /// Destination, source, a factor and a summand.
+    /// Destination, source, a factor and an addend.
     Daii { dst: S, a: S, factor: i32, imm: i32 }
     /// A comparison of `x` and `y` that selects `a` or `b`.
     Sel { dst: S, x: S, y: S, a: S, b: S }
-    /// A comparison of `x` and a number that selects `a` or `b`.
+    /// A comparison of `x` and an immediate that selects `a` or `b`.
     Seli { dst: S, x: S, a: S, b: S, imm: i32 }
     /// Destination and four sources.
     Quad { dst: S, a: S, b: S, c: S, d: S }
@@ -190,7 +193,7 @@ shapes! {
     Bra { a: S, then: i32, els: i32 }
     /// A branch on two slots.
     Brab { a: S, b: S, then: i32, els: i32 }
-    /// A branch on a slot and a number.
+    /// A branch on a slot and an immediate.
     Brai { a: S, imm: i32, then: i32, els: i32 }
     /// `dst = a + step`, then a branch comparing `dst` with `b`.
     Brstep { dst: S, a: S, b: S, step: i32, then: i32, els: i32 }
@@ -214,31 +217,31 @@ shapes! {
     Call1 { dst: S, words: u16, a: S, func: usize, imm: i32 }
     /// A call through a pointer: `n` argument words follow, then the site's data.
     CallPtr { dst: S, words: u16, n: u16, target: S, site: usize }
-    /// A call of a native function with integer arguments: `n` slots follow; the result masked.
+    /// A call of a native function with integer arguments: `n` slots follow; the result is masked.
     Native { dst: S, n: u16, target: usize, mask: u64 }
     /// A call of a native function of one or two floating-point arguments.
     NativeF { dst: S, a: S, b: S, target: usize }
-    /// A call described by data of the lowered function.
+    /// A call whose data is kept with the lowered function.
     Site { dst: S, n: u16, site: usize }
     /// An allocation in the frame.
     Alloca { dst: S, count: S, size: u32, align: u32 }
-    /// The same in a function whose guard is at `off`.
+    /// An allocation in a function whose guard is at `off`.
     AllocaGuarded { dst: S, count: S, size: u32, align: u32, off: i32 }
-    /// The guard at `off`; `fail` is called when it was overwritten.
+    /// The guard at `off`; `fail` is called if it was overwritten.
     Guard { a: S, off: i32, fail: usize }
     /// An atomic read-modify-write.
     Rmw { dst: S, ptr: S, value: S }
-    /// A compare-and-exchange: `{old, success}` at `dst`, the flag `flag` bytes after.
+    /// A compare-and-exchange: `{old, success}` at `dst`, with the flag at byte `flag`.
     Cas { dst: S, ptr: S, expected: S, new: S, flag: u16 }
     /// A shuffle of `n` lanes: sources follow as u32 lane numbers from the frame's start.
     Shuffle { dst: S, n: u16 }
     /// Copies `bytes` bytes between frame positions given in bytes.
     Bytes { to: u32, from: u32, bytes: u32 }
-    /// A lane at a variable index.
+    /// An access to a lane at a variable index.
     Lane { dst: S, a: S, b: S, index: S, size: u16, n: u16, words: u16 }
-    /// The thread's copy of a variable at `off` of its image's block.
+    /// The thread's copy of the variable at `off` of its image's block.
     Tls { dst: S, off: u32, serial: u64, image: usize }
-    /// A number to count.
+    /// A number to add to the counter.
     Count { n: u64 }
 }
 
@@ -259,10 +262,10 @@ macro_rules! isa {
             )+)*
         }
 
-        /// The handler of each instruction.
+        /// The handlers, by opcode number.
         pub static HANDLERS: &[Handler] = &[$($(exec::$name),+),*];
 
-        /// The description of each instruction.
+        /// The descriptions, by opcode number.
         pub static INFO: &[Info] = &[$($(Info {
             name: stringify!($name),
             effect: $effect,

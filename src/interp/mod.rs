@@ -1,15 +1,17 @@
 //! Tier 0: the interpreter.
 //!
-//! What: lowers a function's IR to direct-threaded bytecode at its first call ([`lower`]) and
-//! runs it ([`exec`]). Why: the guest starts at once, and everything no faster tier covers runs
-//! here. What not: nothing is optimised that LLVM's own passes would do; rare instructions go
-//! to LLVM one at a time ([`thunk`]).
+//! [`lower`] turns a function's IR into direct-threaded bytecode at its first call, and [`exec`]
+//! runs the bytecode. The guest therefore starts at once, and everything that no faster tier covers
+//! runs here. [`baseline`] compiles bytecode to machine code in place.
 //!
-//! How values sit in a frame: every SSA value has consecutive 8-byte slots, little endian.
-//! Integers up to 64 bits are zero-extended in one slot, up to 128 in two; float, half and
-//! bfloat use the low bytes of a slot; x86_fp80 and fp128 have two. Vector lanes are packed at
-//! the next power of two bytes of the lane (an i1 lane is a byte); structs and arrays lie as in
-//! memory, padding included.
+//! The interpreter repeats none of LLVM's optimizations. Rare instructions are compiled by LLVM one
+//! at a time ([`thunk`]).
+//!
+//! Layout of values in a frame: every SSA value has consecutive 8-byte slots, little endian.
+//! Integers up to 64 bits are zero-extended in one slot, up to 128 bits in two. `float`, `half` and
+//! `bfloat` use the low bytes of a slot; `x86_fp80` and `fp128` take two slots. Vector lanes are
+//! packed at the next power of two of the lane's bytes (an `i1` lane is a byte). Structs and arrays
+//! are laid out as in memory, padding included.
 
 #[cfg(all(ompvm_tail_calls, target_arch = "x86_64"))]
 pub mod baseline;

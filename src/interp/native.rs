@@ -1,10 +1,11 @@
-//! Where the interpreter meets compiled code.
+//! Calls between the interpreter and compiled code.
 //!
-//! A compiled function gets bytecode of its own that calls it by the rules of the ABI, so calls
-//! from interpreted code find it through the reference they load anyway. Variadic functions keep
-//! their interpreted code for interpreted callers, whose variable arguments lie in a list that
-//! native code cannot be given.
-//! What not: native callers are switched by the function's entry, not here.
+//! A compiled function gets bytecode of its own that calls it by the rules of the ABI, so
+//! interpreted callers find it through the reference that they load anyway. Variadic functions keep
+//! their interpreted code for interpreted callers: their variable arguments are in a list that
+//! cannot be passed to native code.
+//!
+//! Native callers switch at the function's stub, not here.
 
 use super::frame::{CallSite, FRAME_UNIT, Kept, Lowered};
 use super::isa::{self, Enc, HANDLERS, op};
@@ -18,11 +19,11 @@ use std::ffi::c_void;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Lets interpreted callers of a function reach its compiled code, through its stub: what replaces that code
-/// later has them as well.
+/// Makes interpreted callers of a function call its compiled code, through its stub: code that
+/// replaces it later reaches them as well.
 ///
 /// # Errors
-/// Why its signature cannot be called; its callers then go on in the interpreter.
+/// The reason if the signature cannot be called; its callers then stay in the interpreter.
 pub fn enter_compiled(func: &FuncRef) -> Result<(), String> {
     let module = &func.image().module;
     let function = &module.functions[func.id];
@@ -116,15 +117,16 @@ fn push<T: isa::Shape>(code: &mut Vec<u64>, number: u16, ops: T) {
         handler: HANDLERS[number as usize],
         ops,
     };
-    // SAFETY: the words were just added.
+    // SAFETY: `code` was just extended by the words of an `Enc<T>`, which start at `at`.
     unsafe { code.as_mut_ptr().add(at).cast::<Enc<T>>().write(enc) };
 }
 
-/// `longjmp` for compiled code.
+/// Implements `longjmp` for compiled code.
 unsafe extern "C-unwind" fn long_jump(buffer: *const unwind::JumpBuffer, value: i32) -> ! {
     let value = if value == 0 { 1 } else { value as u32 };
     let state = thread::current();
-    // SAFETY: as the guest promises: the frame that filled the buffer is live.
+    // SAFETY: the guest promises that the frame that filled the buffer is live, as C requires of
+    // `longjmp`.
     unsafe {
         let buffer = &*buffer;
         unwind::long_jump(buffer, value, ptr::null(), state);
@@ -132,7 +134,7 @@ unsafe extern "C-unwind" fn long_jump(buffer: *const unwind::JumpBuffer, value: 
     }
 }
 
-/// Functions of the libraries that compiled code of a program must call here instead.
+/// Returns the library functions that compiled code must call here instead, by name.
 pub fn instead(image: &Image) -> Vec<(&'static str, usize)> {
     let address = long_jump as *const () as usize;
     let long = ["longjmp", "_longjmp", "siglongjmp", "__longjmp_chk"].map(|name| (name, address));

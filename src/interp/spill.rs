@@ -1,11 +1,12 @@
-//! Calls that find the first thread's own stack used up.
+//! Calls at the end of the first thread's own stack.
 //!
-//! Frames of the interpreter take several times the room of native ones. Where the stack's limit cannot be raised as far
-//! (a hard limit), a call that would go too near its end is made in an activation of its own on a further stack.
-//! So a recursion is as deep as natively at least. Natively the program would not come there, so neither
-//! does a collector that scans the thread's stack.
+//! Interpreter frames are several times larger than native ones. Where the stack limit cannot be
+//! raised to match (a hard limit), a call that would come too near the stack's end runs in an
+//! activation of its own on a further stack, so recursion is at least as deep as natively. A native
+//! program would not get there, so a collector that scans the thread's stack misses nothing that it
+//! would find natively.
 //!
-//! Left out: memory that a function allocates stays on the stack that runs.
+//! Memory that a function allocates stays on the stack that runs.
 
 use super::entry;
 use super::exec::{self, Done, depart, extend, next};
@@ -16,7 +17,7 @@ use crate::memory::func::{self, FuncRef};
 use crate::memory::thread::ThreadState;
 use std::sync::atomic::Ordering;
 
-/// A call as its instruction says it.
+/// A call, decoded from its instruction.
 struct Wanted {
     code: &'static Lowered,
     words: Vec<u64>,
@@ -25,16 +26,16 @@ struct Wanted {
     results: u16,
 }
 
-/// The handler for a call instruction at `ip` that found the stack used up.
+/// Handles a call instruction at `ip` that found the stack used up.
 ///
 /// # Safety
-/// As for any handler.
+/// As for any [`exec::Handler`].
 pub(super) unsafe extern "sysv64-unwind" fn spill(
     ip: *const u64,
     regs: *mut u64,
     cx: *mut ThreadState,
 ) -> Done {
-    // SAFETY: as for every handler; what is called is what the instruction calls.
+    // SAFETY: the handler's contract; the target is the one that the instruction names.
     unsafe {
         match go_on(ip, regs, cx) {
             Some((after, cx)) => next(after, regs, cx),
@@ -43,7 +44,8 @@ pub(super) unsafe extern "sysv64-unwind" fn spill(
     }
 }
 
-/// Makes the call; `None` when it cannot be made so, and the own stack is used to its end.
+/// Makes the call on a further stack; `None` if that is not possible, in which case the thread's
+/// own stack is used to its end.
 ///
 /// # Safety
 /// As for [`spill`].
@@ -53,7 +55,7 @@ unsafe fn go_on(
     regs: *mut u64,
     cx: *mut ThreadState,
 ) -> Option<(*const u64, *mut ThreadState)> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the handler's contract (see [`spill`]).
     unsafe {
         let Some(wanted) = decode(ip, regs) else {
             (*cx).stay();
@@ -78,12 +80,12 @@ unsafe fn go_on(
     }
 }
 
-/// What the instruction at `ip` calls; `None` if it is no plain call of guest code.
+/// Decodes the call at `ip`; `None` if it is not a plain call of guest code.
 ///
 /// # Safety
 /// As for [`spill`].
 unsafe fn decode(ip: *const u64, regs: *mut u64) -> Option<Wanted> {
-    // SAFETY: the frame's code holds the instruction, whose shape its number tells.
+    // SAFETY: the frame's code contains the instruction, and its opcode number implies its shape.
     unsafe {
         let caller = &*frame::lowered(regs);
         let off = (ip as usize).checked_sub(caller.code.as_ptr() as usize)? as u32;

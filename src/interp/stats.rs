@@ -1,11 +1,13 @@
-//! What `--stats` counts: IR instructions per entered function and thread, and what lowering cost.
+//! Counters of `--stats`: IR instructions per entered function and thread, and the cost of
+//! lowering.
 //!
 //! A function entered from native code (main, an outlined parallel region called by the OpenMP
 //! runtime, a callback of `qsort`) owns the instructions executed below it until the next such
-//! entry; so the rows are the serial part, each region, each callback. Blocks count themselves
-//! ([`super::isa`]'s `count`, inserted only while counting is on) into the thread's state; here
-//! the counts are shared out when an entry ends.
-//! What not: the counts of threads that are still inside a region when another one calls `exit`.
+//! entry. The rows are therefore the serial part, each region, and each callback. Blocks count
+//! themselves into the thread's state ([`super::isa`]'s `count`, emitted only while counting is
+//! on); when an entry ends, its count is added to its row.
+//!
+//! Threads that are still inside a region when another thread calls `exit` are not counted.
 
 use super::{child, lower};
 use crate::kmpc;
@@ -17,30 +19,31 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::time::Duration;
 
-/// The word of `ThreadState::interp` that blocks count into.
+/// Index of the word of `ThreadState::interp` that blocks count into.
 const COUNTER: usize = 0;
-/// The words of `Activation::interp` that keep the surrounding entry's count and our function.
+/// Indices of the words of `Activation::interp` for the outer entry's count and the entered
+/// function.
 const OUTER: usize = 2;
 const FUNCTION: usize = 3;
 
-/// One entered function on one thread.
+/// The counts of one entered function on one thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
     /// The function's symbol.
     pub function: String,
-    /// `file.c:12` of its head, when the debug information says.
+    /// `file.c:12` of the function's head, if there is debug information.
     pub place: Option<String>,
-    /// Whether it is the outlined body of a parallel region.
+    /// True for the outlined body of a parallel region.
     pub region: bool,
-    /// The OpenMP thread number in its team; `None` on a thread the runtime does not know.
+    /// The OpenMP thread number in its team; `None` for a thread unknown to the runtime.
     pub thread: Option<u32>,
-    /// How often it was entered.
+    /// Number of entries.
     pub entries: u64,
     /// IR instructions executed.
     pub instructions: u64,
 }
 
-/// What was counted in this process so far.
+/// The counts of this process so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// One row per entered function and thread, most instructions first.
@@ -55,7 +58,7 @@ pub struct Counts {
 
 #[derive(Default)]
 pub(super) struct State {
-    /// By address of the function reference and thread number: entries, instructions.
+    /// Entries and instructions by address of the function reference and thread number.
     rows: BTreeMap<(usize, Option<u32>), (u64, u64)>,
     lowered_functions: u64,
     lowered_instructions: u64,
@@ -69,33 +72,33 @@ pub(super) static STATE: Mutex<State> = Mutex::new(State {
     lowering: Duration::ZERO,
 });
 
-/// An activation begins to run `func`.
+/// Records that an activation begins to run `func`.
 ///
 /// # Safety
 /// `cx` is the calling thread's state.
 pub(super) unsafe fn begin(act: &mut Activation, cx: *mut ThreadState, func: &FuncRef) {
     if lower::counting() {
-        // SAFETY: promised by the caller.
+        // SAFETY: `cx` is the calling thread's state (the caller's contract).
         let counter = unsafe { &mut (*cx).interp[COUNTER] };
         act.interp[OUTER] = std::mem::take(counter);
         act.interp[FUNCTION] = std::ptr::from_ref(func).expose_provenance();
     }
 }
 
-/// The activation ends, however it does.
+/// Records that the activation ends, in whatever way.
 ///
 /// # Safety
 /// `cx` is the calling thread's state.
 pub(super) unsafe fn end(act: &Activation, cx: *mut ThreadState) {
     if act.interp[FUNCTION] != 0 {
-        // SAFETY: promised by the caller.
+        // SAFETY: `cx` is the calling thread's state (the caller's contract).
         let counter = unsafe { &mut (*cx).interp[COUNTER] };
         let count = std::mem::replace(counter, act.interp[OUTER]);
         child::lock(&STATE).add(act.interp[FUNCTION], count as u64);
     }
 }
 
-/// A function was lowered.
+/// Records that a function was lowered.
 pub(super) fn lowered(instructions: usize, time: Duration) {
     let mut state = child::lock(&STATE);
     state.lowered_functions += 1;
@@ -112,7 +115,8 @@ impl State {
     }
 }
 
-/// What was counted so far: by ended entries of all threads and by the calling thread's open ones.
+/// Returns the counts so far: of the ended entries of all threads and of the calling thread's open
+/// ones.
 pub fn counts() -> Counts {
     let mut open = Vec::new();
     let state = thread::current_or_null();
@@ -126,7 +130,7 @@ pub fn counts() -> Counts {
                     open.push((a.interp[FUNCTION], count as u64));
                     count = a.interp[OUTER];
                 }
-                // That of another stack may be gone.
+                // An activation of another stack may be gone.
                 let outer = a.prev as usize;
                 let known = outer > act as usize && cx.on_own_stack(act as usize);
                 act = match known && cx.on_own_stack(outer) {

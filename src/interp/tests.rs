@@ -1,5 +1,5 @@
-//! Tests of the bytecode itself: the table, and what functions lower to. That programs do what
-//! native code does is the differential test's matter (tests/diff).
+//! Tests of the instruction table. Programs are compared with native code by the differential tests
+//! (tests/diff).
 
 use super::isa::{HANDLERS, INFO};
 

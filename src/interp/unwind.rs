@@ -1,11 +1,11 @@
 //! Non-local exits of the guest: C++ exceptions through interpreter frames, setjmp and longjmp.
 //!
-//! Exceptions are the native unwinder's (Itanium C++ ABI): an activation tells it in the search
-//! phase whether one of its frames catches ([`search`]), and lands when the cleanup phase comes
-//! by. From there the interpreter walks its own frames ([`land`]). Which clause matches is asked
-//! of the catch type's own `__do_catch` or `can_catch`, as the personality routines of libstdc++
-//! and libc++abi do. Exceptions of other languages, and of a C++ library that is not the
-//! program's, are not looked into: only `catch (...)` takes them.
+//! Exceptions use the native unwinder (Itanium C++ ABI): in the search phase an activation reports
+//! if one of its frames catches ([`search`]), and in the cleanup phase it lands there. From then on
+//! the interpreter walks its own frames ([`land`]). As in the personality routines of libstdc++ and
+//! libc++abi, the catch type's own `__do_catch` or `can_catch` decides if a clause matches.
+//! Exceptions of other languages, and of a C++ library that is not the program's, are opaque: only
+//! `catch (...)` takes them.
 
 use super::cancel;
 use super::exec;
@@ -21,13 +21,13 @@ use std::ffi::{CStr, c_char, c_void};
 use std::fmt::Write;
 use std::ptr;
 
-/// Where to go on: instruction and frame.
+/// A position to continue at: instruction and frame.
 pub type Place = (*const u64, *mut u64);
 
-/// The exception that this thread searched a handler for last.
+/// The exception for which this thread last searched a handler.
 #[derive(Clone, Copy)]
 struct Last {
-    /// Where it was thrown.
+    /// The position at which it was thrown.
     ip: *const u64,
     exception: usize,
 }
@@ -38,24 +38,24 @@ thread_local! {
     };
 }
 
-/// Whether the abort at `ip` is the end of an exception that nobody caught: the exception, and
-/// where it was thrown.
+/// Returns the exception and the position at which it was thrown, if the abort at `ip` is the end
+/// of an uncaught exception.
 pub fn uncaught(ip: *const u64) -> Option<(usize, *const u64)> {
     let exception = throws::uncaught()?;
     let last = LAST.get();
     let ip = match throws::last(exception) {
         Some(thrown) => thrown.position as *const u64,
         None if last.exception == exception => last.ip,
-        // A library threw it.
+        // Thrown by a native library.
         None => ip,
     };
     Some((exception, ip))
 }
 
-/// Writes the type of an exception that nobody caught.
+/// Writes the type of an uncaught exception.
 pub fn write_type(exception: usize, text: &mut dyn Write) {
-    // SAFETY: the exception is caught for good; a type info holds its mangled name in its second
-    // word, with a star before it when it is unique by address.
+    // SAFETY: the exception is caught for good, so it stays alive. The second word of a type info
+    // is its mangled name, with a star before it when it is unique by address.
     unsafe {
         if let Some(thrown) = thrown(exception) {
             let name = *(thrown.info as *const *const c_char).add(1);
@@ -70,8 +70,8 @@ pub fn write_type(exception: usize, text: &mut dyn Write) {
     }
 }
 
-/// A mangled type as in the source. Not by the C++ library, whose function takes memory from an
-/// allocator that may be locked.
+/// Demangles a type name. The C++ library's demangler is not used, since its allocator may be
+/// locked.
 fn plain_type(name: &str) -> Option<String> {
     const KIND: &str = "_ZTS";
     let symbol = cpp_demangle::Symbol::new(format!("{KIND}{name}")).ok()?;
@@ -88,9 +88,9 @@ struct Thrown {
     object: usize,
 }
 
-/// The thrown object of a C++ exception; `None` for those of other languages.
+/// Returns the thrown object of a C++ exception; `None` for exceptions of other languages.
 ///
-/// The fields' places: Itanium C++ ABI, exception handling, sections 1.2 and 2.2.1; of dependent
+/// Field offsets: Itanium C++ ABI, exception handling, sections 1.2 and 2.2.1; of dependent
 /// exceptions: libstdc++'s `unwind-cxx.h`, libc++abi's `cxa_exception.h`.
 ///
 /// # Safety
@@ -103,12 +103,13 @@ unsafe fn thrown(exception: usize) -> Option<Thrown> {
         let word = |at: usize| *(at as *const usize);
         let (info, object) = match (class.dependent, class.family) {
             (false, _) => (word(exception - 80), exception + 32),
-            // The object's address stands in the place of the type, which is in its own header.
+            // The object's address takes the place of the type, which is in the object's own
+            // header.
             (true, Family::Gnu) => {
                 let object = word(exception - 80);
                 (word(object - 112), object)
             }
-            // The object's address stands before the type.
+            // The object's address precedes the type.
             (true, Family::Clang) => (word(exception - 80), word(exception - 88)),
         };
         Some(Thrown {
@@ -119,24 +120,25 @@ unsafe fn thrown(exception: usize) -> Option<Thrown> {
     }
 }
 
-/// The function at an index of a type info's table of virtual functions.
+/// Returns the function at an index of a type info's vtable.
 ///
 /// # Safety
-/// `info` is the address of a type info, whose table has that many functions.
+/// `info` is the address of a type info whose vtable has more than `index` functions.
 unsafe fn virtual_function(info: usize, index: usize) -> usize {
-    // SAFETY: a type info begins with its table's address.
+    // SAFETY: a type info begins with the address of its vtable, which has the function (the
+    // caller's contract).
     unsafe { *(*(info as *const *const usize)).add(index) }
 }
 
-/// Whether `catch` takes the object; gives the adjusted address.
+/// Returns the adjusted address of the object if `catch` takes it.
 ///
 /// # Safety
 /// `catch` is the address of a type info of the library that threw, `thrown` of a live exception.
 unsafe fn matches(catch: usize, thrown: &Thrown) -> Option<usize> {
     type Catches = unsafe extern "C" fn(usize, usize, *mut usize, u32) -> bool;
-    // SAFETY: the tables of libstdc++'s type infos begin with the two destructors, __is_pointer_p,
-    // __is_function_p, __do_catch; those of libc++abi have two functions that do nothing in the
-    // middle, and can_catch in the end, which takes one argument less.
+    // SAFETY: the vtables of libstdc++'s type infos begin with the two destructors,
+    // `__is_pointer_p`, `__is_function_p` and `__do_catch`. Those of libc++abi have two functions
+    // that do nothing in the middle, and end with `can_catch`, which takes one argument less.
     unsafe {
         let mut object = adjusted(thrown);
         let catches: Catches = std::mem::transmute(virtual_function(catch, 4));
@@ -144,18 +146,18 @@ unsafe fn matches(catch: usize, thrown: &Thrown) -> Option<usize> {
     }
 }
 
-/// The kind of C++ library that a function's program was linked with.
+/// Returns the kind of C++ library that a function's program was linked with.
 fn family_of(code: &Lowered) -> Family {
     code.image().cpp().map_or(Family::Gnu, |l| l.family)
 }
 
-/// What a pad does with an exception: the selector to enter it with, and the adjusted address.
-/// `family` is the kind of the program's C++ library; the others' exceptions have no types here.
+/// Returns the selector with which a pad takes an exception, and the adjusted address. `family` is
+/// the kind of the program's C++ library; exceptions of the other kind have no type here.
 ///
 /// # Safety
 /// The pad's type infos are the program's, and `exception` is as for [`thrown`].
 unsafe fn decide(pad: &Pad, family: Family, exception: usize) -> Option<(i32, Option<usize>)> {
-    // SAFETY: the exception is live.
+    // SAFETY: the exception is live (the caller's contract).
     let thrown = unsafe { thrown(exception) }.filter(|t| t.family == family);
     for clause in &pad.clauses {
         match clause {
@@ -170,7 +172,7 @@ unsafe fn decide(pad: &Pad, family: Family, exception: usize) -> Option<(i32, Op
             }
             &PadClause::Catch { info, number } => {
                 if let Some(t) = &thrown
-                    // SAFETY: type infos of the program.
+                    // SAFETY: the pad's type infos are the program's (the caller's contract).
                     && let Some(object) = unsafe { matches(info, t) }
                 {
                     return Some((number, Some(object)));
@@ -179,7 +181,7 @@ unsafe fn decide(pad: &Pad, family: Family, exception: usize) -> Option<(i32, Op
             PadClause::Filter(allowed) => {
                 let through = thrown.as_ref().is_some_and(|t| {
                     allowed.iter().any(|&info| {
-                        // SAFETY: type infos of the program.
+                        // SAFETY: the pad's type infos are the program's (the caller's contract).
                         unsafe { matches(info, t) }.is_some()
                     })
                 });
@@ -192,18 +194,18 @@ unsafe fn decide(pad: &Pad, family: Family, exception: usize) -> Option<(i32, Op
     pad.cleanup.then_some((0, None))
 }
 
-/// The address that a type info is asked about and a handler for everything gets: of libstdc++ a
-/// pointer object's value, else the object's own.
+/// Returns the address that a type info is asked about and that a `catch (...)` handler gets: for
+/// libstdc++ the value of a pointer object, otherwise the object's own address.
 ///
 /// # Safety
-/// `thrown` is of a live exception.
+/// `thrown` describes a live exception.
 unsafe fn adjusted(thrown: &Thrown) -> usize {
     type IsPointer = unsafe extern "C" fn(usize) -> bool;
     if thrown.family == Family::Clang {
         return thrown.object;
     }
-    // SAFETY: a type info of libstdc++, whose table is as in `matches`; a pointer object lies
-    // where the header says and is as long as an address.
+    // SAFETY: the vtable of libstdc++'s type infos is as in `matches`; a pointer object is an
+    // address at the place that the header names.
     unsafe {
         let is_pointer: IsPointer = std::mem::transmute(virtual_function(thrown.info, 2));
         if is_pointer(thrown.info) {
@@ -228,7 +230,7 @@ fn pad_at(code: &Lowered, ip: *const u64, innermost: bool) -> Option<&Pad> {
 /// Answers the search phase for an activation's frames.
 pub fn search(act: &Activation, exception: *mut c_void) -> Search {
     let mut found = Search::Nothing;
-    // SAFETY: the frames of a live activation, and its position.
+    // SAFETY: the activation is live, and so are its frames and their code.
     unsafe {
         let mut regs = act.frame.cast::<u64>();
         let mut ip = act.ip;
@@ -242,7 +244,8 @@ pub fn search(act: &Activation, exception: *mut c_void) -> Search {
         let mut innermost = true;
         while !regs.is_null() && !frame::lowered(regs).is_null() {
             let code = &*frame::lowered(regs);
-            // The rest of the function runs in compiled code, which checks no guard of this frame before it throws.
+            // The rest of the function runs in compiled code, which does not check this frame's
+            // guard before it throws.
             if let Some((off, fail)) = code.guard
                 && innermost
                 && ip == code.entry
@@ -264,12 +267,12 @@ pub fn search(act: &Activation, exception: *mut c_void) -> Search {
     found
 }
 
-/// Finds where an exception lands among the frames from `regs` outwards; `innermost` says that
-/// `ip` is the call itself rather than what follows it. Leaves the thread's stack pointer as the
-/// landing frame needs it.
+/// Finds the landing position of an exception among the frames from `regs` outwards. `innermost` is
+/// true if `ip` is the call itself rather than the instruction after it. Sets the thread's stack
+/// pointer for the landing frame.
 ///
 /// # Safety
-/// The frames are those of the current activation.
+/// The frames belong to the current activation.
 unsafe fn land_from(
     mut regs: *mut u64,
     mut ip: *const u64,
@@ -277,7 +280,7 @@ unsafe fn land_from(
     exception: usize,
     cx: *mut ThreadState,
 ) -> Option<Place> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the frames are the current activation's, hence live (the caller's contract).
     unsafe {
         while !regs.is_null() && !frame::lowered(regs).is_null() {
             if let Some(buffer) = cancel::take(regs, exception) {
@@ -310,25 +313,25 @@ unsafe fn land_from(
     None
 }
 
-/// Lands an exception that came out of a native call of the innermost frame.
+/// Lands an exception that left a native call of the innermost frame.
 ///
 /// # Safety
-/// `act` is the thread's innermost activation, its frames are live.
+/// `act` is the thread's innermost activation, and its frames are live.
 pub unsafe fn land_native(
     act: &Activation,
     exception: usize,
     cx: *mut ThreadState,
 ) -> Option<Place> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the activation is the innermost and its frames are live (the caller's contract).
     unsafe { land_from(act.frame.cast(), act.ip, true, exception, cx) }
 }
 
-/// Lands an exception that a frame resumed: `regs` is that frame.
+/// Lands an exception that the frame at `regs` resumed.
 ///
 /// # Safety
 /// As for [`land_native`].
 pub unsafe fn land(regs: *mut u64, exception: usize, cx: *mut ThreadState) -> Option<Place> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the activation is the innermost and its frames are live (the caller's contract).
     unsafe {
         (*cx).sp = frame::saved_sp(regs);
         land_from(
@@ -341,15 +344,15 @@ pub unsafe fn land(regs: *mut u64, exception: usize, cx: *mut ThreadState) -> Op
     }
 }
 
-/// What a jump to an activation means to its entry.
+/// The value of a jump to an activation that resumes unwinding.
 pub const RESUME: usize = 0;
 
-/// Leaves the activation with an exception that none of its frames takes further.
+/// Leaves the activation with an exception that none of its frames catches.
 ///
 /// # Safety
 /// Runs inside the thread's innermost activation.
 pub unsafe fn leave(exception: usize, cx: *mut ThreadState) -> ! {
-    // SAFETY: handlers own nothing; the entry knows what RESUME means.
+    // SAFETY: handlers own nothing that needs dropping; the activation's entry handles `RESUME`.
     unsafe {
         let act = (*cx).activation;
         (*act).interp[1] = exception;
@@ -359,14 +362,14 @@ pub unsafe fn leave(exception: usize, cx: *mut ThreadState) -> ! {
 
 const MAGIC: u64 = 0x6f6d_7076_6d6a_6d70;
 
-/// What a guest's `jmp_buf` (200 bytes in glibc) holds.
+/// The contents of a guest's `jmp_buf` (200 bytes in glibc).
 #[repr(C)]
 #[derive(Debug)]
 pub struct JumpBuffer {
     magic: u64,
-    /// The activation it was filled in.
+    /// The activation that filled the buffer.
     pub activation: *mut Activation,
-    /// The frame.
+    /// The frame that called setjmp.
     pub regs: *mut u64,
     /// The instruction after setjmp.
     pub ip: *const u64,
@@ -381,7 +384,7 @@ const _: () = assert!(size_of::<JumpBuffer>() <= JUMP_BUFFER as usize);
 /// Fills a jump buffer.
 ///
 /// # Safety
-/// The buffer is the guest's; the rest as for a handler.
+/// The buffer is the guest's; otherwise as for a [`exec::Handler`].
 pub unsafe fn set_jump(
     buffer: *mut JumpBuffer,
     mask: bool,
@@ -390,7 +393,8 @@ pub unsafe fn set_jump(
     dst: u16,
     cx: *mut ThreadState,
 ) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the buffer is the guest's, and `cx` runs inside an activation (the caller's
+    // contract).
     unsafe {
         (*buffer).magic = MAGIC;
         (*buffer).activation = (*cx).activation;
@@ -405,14 +409,15 @@ pub unsafe fn set_jump(
     }
 }
 
-/// Goes to where a buffer was filled, by whichever tier; returns when that is in the current
-/// activation of the interpreter. Messages name `ip`, or without one the innermost compiled frame.
+/// Jumps to where a buffer was filled, by whichever tier; returns if that is in the current
+/// activation of the interpreter. Messages name `ip` or, if it is null, the innermost compiled
+/// frame.
 ///
 /// # Safety
-/// As for [`set_jump`]; the frame that filled it is still live.
+/// As for [`set_jump`]; the frame that filled the buffer is still live.
 pub unsafe fn long_jump(buffer: &JumpBuffer, value: u32, ip: *const u64, cx: *mut ThreadState) {
     if buffer.magic != MAGIC {
-        // SAFETY: the caller's promise; this thread's state.
+        // SAFETY: the buffer is live and `cx` is this thread's state (the caller's contract).
         unsafe {
             if let Some(compiled) = jump::Buffer::at(ptr::from_ref(buffer).cast()) {
                 cancel::left(compiled.stack() as *mut u64);
@@ -421,7 +426,7 @@ pub unsafe fn long_jump(buffer: &JumpBuffer, value: u32, ip: *const u64, cx: *mu
             signals::raise_trap(TrapKind::BadJump, ip)
         }
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the frame that filled the buffer is live (the caller's contract).
     unsafe {
         if buffer.has_mask != 0 {
             libc::pthread_sigmask(
@@ -440,12 +445,13 @@ pub unsafe fn long_jump(buffer: &JumpBuffer, value: u32, ip: *const u64, cx: *mu
     }
 }
 
-/// Where a jump that reached its activation goes on.
+/// Returns the position at which a jump that reached its activation continues.
 ///
 /// # Safety
-/// `buffer` is what [`long_jump`] passed, filled in the activation that runs now; `cx` is the thread's state.
+/// `buffer` was passed by [`long_jump`] and filled in the activation that runs now; `cx` is the
+/// thread's state.
 pub unsafe fn resume_jump(buffer: usize, cx: *mut ThreadState) -> Place {
-    // SAFETY: the caller's promise.
+    // SAFETY: the buffer was filled in the running activation (the caller's contract).
     unsafe {
         let buffer = &*(buffer as *const JumpBuffer);
         (*cx).sp = buffer.sp;

@@ -1,20 +1,20 @@
-//! Where running bytecode can be seen and left: the entry and the loop heads of a function.
+//! OSR points of running bytecode: the entry and the loop heads of a function.
 //!
-//! What: word 0 of these instructions is changed while others execute them, which costs a
-//! program nothing where nobody does it. Watching ([`watch_entry`], [`watch_loops`]) counts who comes by, through a
-//! handler that goes on with the instruction's own. Entering ([`enter_loop`]) puts compiled code
-//! in a loop's way: the handler hands it the frame, and takes its result as the function's own
-//! return. Quick code of a loop leaves at the head when better code is there, or to answer that somebody goes round
-//! ([`Head::better`]). Each thread
-//! leaves by itself, when it comes by; frames and allocas stay where they are, so exceptions and jumps through
-//! the compiled code find everything below as it was.
+//! Word 0 of these instructions is patched while other threads execute them, so a program pays
+//! nothing while no point is patched. Counting ([`watch_entry`], [`watch_loops`]) installs a
+//! handler that counts an execution and continues with the instruction's own handler. An OSR entry
+//! ([`enter_loop`]) installs a handler that passes the frame to compiled code and takes its result
+//! as the function's own return. Quickly compiled loops exit at the head when better code exists,
+//! or to report that the loop still runs ([`Head::better`]). Each thread changes over by itself
+//! when it passes the point. Frames and allocas stay in place, so exceptions and jumps through the
+//! compiled code find everything below unchanged.
 //!
-//! Rule for whatever else changes word 0: the entry and the heads of loops
-//! ([`super::frame::Lowered::heads`]) must be reached through it, and changed by [`replace`]. What
-//! jumps there directly (machine code of the baseline tier) looks at [`Head::turned`] first, and goes
-//! through word 0 when it is set.
+//! Invariant for other code that changes word 0: the entry and the loop heads
+//! ([`super::frame::Lowered::heads`]) must be reached through word 0 and changed by [`replace`].
+//! Machine code of the baseline tier that jumps to a point directly first tests [`Head::turned`],
+//! and goes through word 0 if it is set.
 //!
-//! What not: who is watched and what is compiled is decided in `tier`.
+//! `tier` decides what is counted and what is compiled.
 
 use super::exec::{self, Done, Handler, depart, next};
 use super::frame::{self, Head, Lowered};
@@ -25,24 +25,24 @@ use crate::memory::thread::{self, ThreadState};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// Most words of a result that a loop's code may hand over.
+/// The most result words that a loop's code can return.
 const MAX_RESULT: usize = 16;
 
-/// Counting ends about there.
+/// Approximate count at which counting ends.
 const MOST_HITS: u32 = 1 << 13;
 
-/// Of [`Head::better`]: better code is there.
+/// Value of [`Head::better`]: better code exists.
 const BETTER: u32 = 1;
-/// Of [`Head::better`]: whether anybody goes round is asked.
+/// Value of [`Head::better`]: the tier asks if the loop still runs.
 const ASKED: u32 = 2;
 
 /// Held while word 0 of an instruction is changed.
 pub(super) static CHANGES: Mutex<()> = Mutex::new(());
 
-/// Word 0 of the instruction of a head.
+/// Returns word 0 of a head's instruction.
 fn word(code: &Lowered, head: &Head) -> &'static AtomicUsize {
-    // SAFETY: the head lies in the code, which is never freed and whose words 0 are only read by
-    // the dispatch, whole.
+    // SAFETY: the head lies in the code, which is never freed. Word 0 is accessed whole, and
+    // dispatch only reads it.
     unsafe {
         let at = code.code.as_ptr().byte_add(head.at as usize);
         AtomicUsize::from_ptr(at.cast_mut().cast())
@@ -54,12 +54,12 @@ pub fn watch_entry(code: &Lowered, on: bool) {
     watch_heads(code, &code.heads[..code.heads.len().min(1)], on);
 }
 
-/// Starts or stops counting who comes by at the heads of a function's loops.
+/// Starts or stops counting the iterations of a function's loops.
 pub fn watch_loops(code: &Lowered, on: bool) {
     watch_heads(code, code.heads.get(1..).unwrap_or_default(), on);
 }
 
-/// Counts begin at 0; they stay when counting ends.
+/// Starts or stops counting. Counts start at 0 and stay when counting ends.
 fn watch_heads(code: &Lowered, heads: &[Head], on: bool) {
     let _changes = child::lock(&CHANGES);
     for head in heads {
@@ -77,8 +77,9 @@ fn watch_heads(code: &Lowered, heads: &[Head], on: bool) {
     }
 }
 
-/// Lets every thread that comes to the head `index` go on in compiled code at `address`, after
-/// the next `after` times; also those that are in code which yields. Code that yields itself does not replace any.
+/// Makes each thread that executes the head `index` enter the compiled code at `address`, after
+/// `after` more executions. Threads in code that yields change over, too. Code that itself yields
+/// replaces no other code.
 pub fn enter_loop(code: &Lowered, index: usize, address: usize, after: u32, yields: bool) {
     let _changes = child::lock(&CHANGES);
     let head = &code.heads[index];
@@ -96,8 +97,9 @@ pub fn enter_loop(code: &Lowered, index: usize, address: usize, after: u32, yiel
     head.turned.store(1, Ordering::Release);
 }
 
-/// Whether anybody came to a loop's code, or went round in code that yields, since this was asked last; yes at the
-/// first question. Who does so first leaves, answers, and is in the code again.
+/// Returns true if a thread entered the loop's code, or iterated in code that yields, since the
+/// last question; true at the first question. The first such thread exits the code, clears the
+/// question, and enters the code again.
 pub fn goes_round(code: &Lowered, index: usize) -> bool {
     let better = &code.heads[index].better;
     better
@@ -105,7 +107,7 @@ pub fn goes_round(code: &Lowered, index: usize) -> bool {
         .is_ok()
 }
 
-/// Somebody came; where better code has come meanwhile, that stays said.
+/// Clears the question of [`goes_round`]; a notice of better code stays.
 fn answer(head: &Head) {
     if head.better.load(Ordering::Relaxed) == ASKED {
         let better = &head.better;
@@ -113,7 +115,8 @@ fn answer(head: &Head) {
     }
 }
 
-/// Has code that yields leave at the head in every round, only to be entered again: for tests of what it leaves.
+/// Makes code that yields exit at the head in every iteration, to be entered again; for tests of
+/// OSR exits.
 pub fn yield_always(code: &Lowered, index: usize) {
     code.heads[index].better.store(BETTER, Ordering::Release);
 }
@@ -125,20 +128,21 @@ pub fn replace(code: &Lowered, head: &Head, handler: usize) {
     let _ = word(code, head).compare_exchange(old, handler, Ordering::AcqRel, Ordering::Relaxed);
 }
 
-/// Where a function's parameters and instructions are in its frame, and the words of its result;
-/// `None` when its loops cannot be left.
+/// Returns the frame locations of a function's parameters and instructions, and the number of its
+/// result words; `None` if its loops cannot be entered.
 pub fn places(code: &Lowered) -> Option<(Arc<[Place]>, u32)> {
     let fits = usize::from(code.ret_words) <= MAX_RESULT && !code.heads.is_empty();
     fits.then(|| (lower::places(code), u32::from(code.ret_words)))
 }
 
-/// The code that the word of a frame's header names, which may be anything.
+/// Returns the code that a word of a frame's header names; the word may hold anything.
 pub fn code_named(word: usize) -> Option<&'static Lowered> {
     entry::known(word as *const Lowered)
 }
 
 impl Head {
-    /// For the instruction at byte `at`, the first of a block or (none) the function's entry.
+    /// Creates the head for the instruction at byte `at`: the first of a block, or (`None`) the
+    /// function's entry.
     pub(super) fn new(at: u32, block: Option<BlockId>, plain: usize) -> Head {
         Head {
             at,
@@ -153,7 +157,7 @@ impl Head {
     }
 }
 
-/// The head at a byte offset of the code.
+/// Returns the head at a byte offset of the code.
 pub fn head(code: &Lowered, at: u32) -> Option<&Head> {
     let i = code.heads.binary_search_by_key(&at, |h| h.at).ok()?;
     Some(&code.heads[i])
@@ -167,32 +171,32 @@ fn head_at(code: &Lowered, ip: *const u64) -> &Head {
     }
 }
 
-/// The handler of a watched instruction.
+/// Counts an execution, then runs the instruction's own handler.
 ///
 /// # Safety
-/// As for any handler: `ip` is a head's instruction, `regs` its frame, `cx` this thread's state.
+/// As for any [`Handler`]; `ip` is a head's instruction.
 unsafe extern "sysv64-unwind" fn count(
     ip: *const u64,
     regs: *mut u64,
     cx: *mut ThreadState,
 ) -> Done {
-    // SAFETY: as for every handler: the frame's code holds the instruction.
+    // SAFETY: the frame's code contains the instruction (the handler's contract).
     unsafe {
         let plain = seen(ip, regs);
         plain(ip, regs, cx)
     }
 }
 
-/// Counts who comes by at `ip`; the handler to go on with.
+/// Counts an execution of the head at `ip`; returns the instruction's own handler.
 ///
 /// # Safety
 /// As for [`count`].
 #[inline(never)]
 unsafe extern "sysv64-unwind" fn seen(ip: *const u64, regs: *mut u64) -> Handler {
-    // SAFETY: as above; only handlers are stored there.
+    // SAFETY: the frame's code contains the head, and `plain` only holds handlers.
     unsafe {
         let head = head_at(&*frame::lowered(regs), ip);
-        // Beyond that nobody asks, and a team would queue for the counter.
+        // Higher counts are never read, and the counter would be contended by a team.
         if head.hits.load(Ordering::Relaxed) < MOST_HITS {
             head.hits.fetch_add(1, Ordering::Relaxed);
         } else {
@@ -202,7 +206,7 @@ unsafe extern "sysv64-unwind" fn seen(ip: *const u64, regs: *mut u64) -> Handler
     }
 }
 
-/// Ends the watch of a head alone, unless somebody changes heads just now: then who comes by next does.
+/// Stops counting at one head. If another thread is changing heads now, the next execution retries.
 fn stop_counting(code: &Lowered, head: &Head) {
     let Ok(_changes) = CHANGES.try_lock() else {
         return;
@@ -213,7 +217,7 @@ fn stop_counting(code: &Lowered, head: &Head) {
     }
 }
 
-/// The handler of a loop's head whose function has code to go on in.
+/// Enters the compiled code of a loop at its head.
 ///
 /// # Safety
 /// As for [`count`].
@@ -222,12 +226,13 @@ unsafe extern "sysv64-unwind" fn leave(
     regs: *mut u64,
     cx: *mut ThreadState,
 ) -> Done {
-    // SAFETY: as for every handler; `go_on` gives a place and its frame.
+    // SAFETY: the handler's contract; `go_on` returns an instruction and its frame.
     unsafe {
         if let Some(plain) = not_yet(ip, regs) {
             return plain(ip, regs, cx);
         }
-        // The place of the entry: no call stands there whose landing pad could be meant.
+        // Records the entry as the position: no call there has a landing pad that could be mistaken
+        // for one.
         let held = depart((*frame::lowered(regs)).entry, regs, cx);
         let to = go_on(ip, regs, cx);
         let cx = held.back();
@@ -238,22 +243,23 @@ unsafe extern "sysv64-unwind" fn leave(
     }
 }
 
-/// Where the interpreter goes on.
+/// The position at which the interpreter continues.
 #[repr(C)]
 struct Onward {
     ip: *const u64,
     regs: *mut u64,
-    /// True if the frame was left.
+    /// True if the compiled code ran to the function's return.
     returned: bool,
 }
 
-/// The handler to go on with while the head is not to be left yet.
+/// Counts an execution; returns the instruction's own handler while the head is not to be entered
+/// yet.
 ///
 /// # Safety
 /// As for [`count`].
 #[inline(never)]
 unsafe extern "sysv64-unwind" fn not_yet(ip: *const u64, regs: *mut u64) -> Option<Handler> {
-    // SAFETY: as for `seen`.
+    // SAFETY: the frame's code contains the head, and `plain` only holds handlers.
     unsafe {
         let head = head_at(&*frame::lowered(regs), ip);
         let after = head.after.load(Ordering::Relaxed);
@@ -266,20 +272,21 @@ unsafe extern "sysv64-unwind" fn not_yet(ip: *const u64, regs: *mut u64) -> Opti
     }
 }
 
-/// Given instead of a block by code that has run to the function's return.
+/// Returned instead of a block number by code that has run to the function's return.
 const RETURNED: u32 = u32::MAX;
 
-/// Runs the loop, and where it cannot be left the rest of the function, which returns from its frame.
+/// Runs the compiled loop and, if it has no exit to the interpreter, the rest of the function,
+/// which then returns from its frame.
 ///
 /// # Safety
-/// As for [`count`]; the code that the head names was made for this function's frames.
+/// As for [`count`]; the head's code was compiled for frames of this function.
 #[inline(never)]
 unsafe extern "sysv64-unwind" fn go_on(
     ip: *const u64,
     regs: *mut u64,
     cx: *mut ThreadState,
 ) -> Onward {
-    // SAFETY: the code was made for frames of this function at this head.
+    // SAFETY: the head's code was compiled for frames of this function (the caller's contract).
     unsafe {
         let code = &*frame::lowered(regs);
         let head = head_at(code, ip);

@@ -1,8 +1,8 @@
 //! Atomic accesses up to eight bytes.
 //!
-//! Read-modify-writes and compare-and-exchange are sequentially consistent whatever was asked
-//! (on x86-64 the instruction is the same); loads are acquire, which is what a sequentially
-//! consistent load is there too; stores come in both strengths.
+//! Read-modify-writes and compare-and-exchange are always sequentially consistent, since x86-64 has
+//! one instruction for all orderings. Loads are acquire, which also implements sequentially
+//! consistent loads there. Stores come in both orderings.
 
 use super::h;
 use std::sync::atomic::{

@@ -1,9 +1,9 @@
 //! Calls and returns: guest to guest, guest to native, thunks, setjmp and longjmp.
 //!
-//! A guest call writes the arguments into the callee's first slots, in a frame right below what the
-//! caller uses, and jumps to its code. Where the activation has too little room for that frame, it
-//! gets more and the call is made again. Native calls save the place first, since they can call
-//! back, throw, or never return, and take it up again after ([`Held`](super::Held)).
+//! A guest call writes the arguments into the callee's first slots, in a frame directly below the
+//! caller's, and jumps to the callee's code. If the activation has too little space for that frame,
+//! the space is extended and the call is made again. Native calls save the position first, since
+//! they can call back, throw, or never return, and restore it afterwards ([`Held`](super::Held)).
 
 use super::{Done, Regs, depart, done, extend, fault, h, hc, next, save};
 use crate::interp::entry;
@@ -16,29 +16,29 @@ use crate::memory::thread::{self, ThreadState};
 use crate::support::error::TrapKind;
 use std::sync::atomic::Ordering;
 
-/// Slot 0 of a frame for `code` below `sp`; `None` when the activation has no room for it.
+/// Returns slot 0 of a frame for `code` below `sp`; `None` if the activation has no space for it.
 ///
 /// # Safety
 /// `cx` is this thread's state, `code` is alive.
 #[inline(always)]
 unsafe fn below(sp: *mut u8, code: *const Lowered, cx: *mut ThreadState) -> Option<*mut u64> {
-    // SAFETY: promised by the caller.
+    // SAFETY: `code` is alive and `cx` is this thread's state (the caller's contract).
     unsafe {
         let new = sp.wrapping_sub((*code).frame as usize);
         (new >= (*cx).limit).then_some(new.cast())
     }
 }
 
-/// The lowest byte of a frame that allocates nothing.
+/// Returns the lowest byte of a frame that allocates nothing.
 #[inline(always)]
 fn lowest(r: Regs) -> *mut u8 {
     r.0.cast::<u8>().wrapping_sub(HEAD)
 }
 
-/// Copies four argument words at most: what is copied too much is never read.
+/// Copies up to four argument words; surplus words are never read.
 ///
 /// # Safety
-/// Four slot numbers are readable, and `to` has room for four words.
+/// Four slot numbers are readable, and `to` has space for four words.
 #[inline(always)]
 unsafe fn pass4(slots: *const u16, r: Regs, to: *mut u64) {
     // SAFETY: the slot list is padded to a word; the words above the stack pointer are free.
@@ -54,11 +54,12 @@ unsafe fn pass4(slots: *const u16, r: Regs, to: *mut u64) {
 /// Copies `n` argument words, four at a time.
 ///
 /// # Safety
-/// `n` slot numbers, padded to four, are readable, and `to` has room for as many words.
+/// `n` slot numbers, padded to four, are readable, and `to` has space for as many words.
 #[inline(always)]
 unsafe fn pass(n: u16, slots: *const u16, r: Regs, to: *mut u64) {
     let mut i = 0;
-    // SAFETY: as for `pass4`.
+    // SAFETY: each step reads four slot numbers and writes four words, which `slots` and `to` have
+    // (the caller's contract).
     unsafe {
         while i < n as usize {
             pass4(slots.add(i), r, to.add(i));
@@ -72,19 +73,19 @@ fn code_of(func: &FuncRef) -> *const Lowered {
     func.code.load(Ordering::Acquire).cast_const().cast()
 }
 
-/// Lowers a function and forgets the result: the caller looks again.
+/// Lowers a function; the caller loads its code again.
 ///
 /// # Safety
 /// `func` is the address of a live function reference.
 #[cold]
 #[inline(never)]
 unsafe extern "sysv64-unwind" fn lower_first(func: usize) {
-    // SAFETY: the lowering put a FuncRef there.
+    // SAFETY: `func` is the address of a live function reference (the caller's contract).
     crate::interp::lower_function(unsafe { &*(func as *const FuncRef) });
 }
 
-/// Lowers the function that the call at `ip` names, then performs the call. It returns as a
-/// handler does, so that a handler can end in it without a frame of its own.
+/// Lowers the function that the call at `ip` names, then performs the call. It returns like a
+/// handler, so that a handler can end in it without a frame of its own.
 ///
 /// # Safety
 /// As for the handler of the call at `ip`.
@@ -95,7 +96,7 @@ unsafe extern "sysv64-unwind" fn first_call(
     regs: *mut u64,
     cx: *mut ThreadState,
 ) -> Done {
-    // SAFETY: every form of call has the function at the same place.
+    // SAFETY: the callee is at the same offset in every form of call, as asserted below.
     unsafe {
         lower_first((*ip.cast::<Enc<isa::Call>>()).ops.func);
         next(ip, regs, cx)
@@ -104,10 +105,10 @@ unsafe extern "sysv64-unwind" fn first_call(
 const _: () =
     assert!(std::mem::offset_of!(isa::Call, func) == std::mem::offset_of!(isa::Call1, func));
 
-/// Begins a guest function's code in the frame at `new`; `sp` is where the caller's frame begins.
+/// Enters a guest function's code in the frame at `new`; `sp` is the start of the caller's frame.
 ///
 /// # Safety
-/// The function's code is there, and its arguments are in the frame.
+/// `code` is alive, and the arguments are in the frame at `new`.
 #[inline(always)]
 unsafe fn begin(
     code: *const Lowered,
@@ -134,17 +135,17 @@ unsafe fn begin(
     }
 }
 
-/// As many of `n` argument words as a frame has room for.
+/// Returns the number of argument words to copy, at most as many as the frame has space for.
 ///
 /// # Safety
 /// `code` is alive.
 #[inline(always)]
 unsafe fn fitting(n: u16, code: *const Lowered) -> u16 {
-    // SAFETY: the caller's promise.
+    // SAFETY: `code` is alive (the caller's contract).
     u32::from(n).min(unsafe { (*code).frame } / 8) as u16
 }
 
-/// The code and the frame of a call, or how the handler ends instead.
+/// Yields the code and the frame of a call, or ends the handler in another way.
 macro_rules! place {
     ($o:ident, $sp:expr, $r:ident, $ip:ident, $cx:ident) => {{
         let code = code_of(&*($o.func as *const FuncRef));
@@ -190,11 +191,11 @@ hc!(call4(o: Call, r, ip, cx) {
     begin(code, new, (r, lowest(r)), slots.byte_add(tail_bytes(1)), (o.dst, o.words), cx)
 });
 
-/// Puts a frame for `code` in the place of the current one, with the `n` words of the listed slots as its
-/// arguments; `None` when the activation has no room for that.
+/// Puts a frame for `code` in the place of the current one, with the `n` words of the listed slots
+/// as its arguments; `None` if the activation has no space for it.
 ///
 /// # Safety
-/// `n` slot numbers are readable, and the current frame is not needed any more.
+/// `n` slot numbers are readable, and the current frame is no longer needed.
 #[inline(always)]
 unsafe fn replace(
     code: *const Lowered,
@@ -203,7 +204,8 @@ unsafe fn replace(
     r: Regs,
     cx: *mut ThreadState,
 ) -> Option<*mut u64> {
-    // SAFETY: frames end where their code says; what is below the stack pointer, down to the limit, is free.
+    // SAFETY: a frame ends where its code's size says; memory between the limit and the stack
+    // pointer is free.
     unsafe {
         let end = r.0.cast::<u8>().add((*frame::lowered(r.0)).frame as usize);
         let new = end.wrapping_sub((*code).frame as usize);
@@ -299,7 +301,7 @@ hc!(tail_call_ptr(o: CallPtr, r, ip, cx) {
 });
 
 impl CallSite {
-    /// Bytes below the caller's stack pointer for variadic arguments and their list.
+    /// Returns the bytes below the caller's stack pointer for variadic arguments and their list.
     #[inline(always)]
     fn list_bytes(&self) -> usize {
         match self.is_variadic {
@@ -309,16 +311,16 @@ impl CallSite {
     }
 }
 
-/// Bytes of the list, with what follows it aligned.
+/// Bytes of the list, rounded up to align what follows it.
 const LIST: usize = size_of::<VaList>().next_multiple_of(16);
 
-/// Lays the variadic arguments out below the stack pointer, and the list that `va_start` copies.
+/// Writes the variadic arguments, and the list that `va_start` copies, below the stack pointer.
 ///
 /// # Safety
-/// The site is that of the call being performed, which found room for them.
+/// `site` belongs to the call being performed, which has reserved their space.
 #[inline(never)]
 unsafe fn variadic(site: &CallSite, r: Regs, sp: *mut u8) -> *const VaList {
-    // SAFETY: the area lies above the callee's frame.
+    // SAFETY: list and area lie in the space that the call reserved above the callee's frame.
     unsafe {
         let list = sp.sub(site.list_bytes()).cast::<VaList>();
         let area = list.byte_add(LIST).cast::<u8>();
@@ -366,7 +368,8 @@ hc!(exit(_o: Nil, r, _ip, cx) {
     done()
 });
 
-/// Calls `take` with the addresses of the listed slots, below the stack pointer where they fit.
+/// Calls `take` with the addresses of the listed slots. The array lies below the stack pointer if
+/// it fits.
 ///
 /// # Safety
 /// `cx` is this thread's state, in an activation.
@@ -378,8 +381,8 @@ unsafe fn with_addresses(
     take: impl FnOnce(&[*const u64]),
 ) {
     let n = slots.len();
-    // SAFETY: below the stack pointer there is a margin that nobody else uses. A longer list is forgotten when the
-    // call does not return, as with a longjmp.
+    // SAFETY: the margin below the stack pointer is used by nobody else. A longer list is leaked if
+    // the call does not return, as with a longjmp.
     unsafe {
         if n * 8 > MARGIN {
             let list: Vec<*const u64> = slots.iter().map(|&s| at(regs, s)).collect();
@@ -396,15 +399,15 @@ unsafe fn with_addresses(
     }
 }
 
-/// The address of a slot.
+/// Returns the address of a slot.
 fn at(regs: *mut u64, slot: u16) -> *const u64 {
     regs.wrapping_add(usize::from(slot)).cast_const()
 }
 
-/// Calls `target` as the site says.
+/// Calls `target` by the site's plan.
 ///
 /// # Safety
-/// `target` is a function that can be called as the site's plan says.
+/// `target` is a function of the signature that the site's plan was made for.
 #[inline(never)]
 unsafe extern "sysv64-unwind" fn by_plan(
     site: &CallSite,
@@ -413,7 +416,7 @@ unsafe extern "sysv64-unwind" fn by_plan(
     dst: u16,
     cx: *mut ThreadState,
 ) {
-    // SAFETY: the plan was made for these arguments.
+    // SAFETY: `target` has the plan's signature, and the site lists the slots of its arguments.
     unsafe {
         let outer = std::mem::replace(&mut (*cx).away, regs);
         with_addresses(&site.args, regs, cx, |args| {
@@ -433,7 +436,7 @@ type W = u64;
 /// Calls `target` with integers in registers.
 ///
 /// # Safety
-/// `target` is a function of so many integers.
+/// `target` is a function of `n` integers.
 #[inline(never)]
 unsafe extern "sysv64-unwind" fn integers(
     target: usize,
@@ -441,7 +444,8 @@ unsafe extern "sysv64-unwind" fn integers(
     slots: *const u16,
     regs: *mut u64,
 ) -> u64 {
-    // SAFETY: the target is a function of n integer arguments; further stack words are ignored.
+    // SAFETY: `target` is a function of `n` integer arguments (the caller's contract); it ignores
+    // further stack words.
     unsafe {
         let a = |i: usize| *regs.add(*slots.add(i) as usize);
         macro_rules! go {
@@ -467,7 +471,7 @@ unsafe extern "sysv64-unwind" fn integers(
         }
     }
 }
-/// Integer arguments that the direct shim takes.
+/// The most integer arguments that the direct shim takes.
 pub const MAX_DIRECT: usize = 12;
 
 hc!(native(o: Native, r, ip, cx) {
@@ -501,7 +505,7 @@ float_calls! { native_d native_dd f64; native_f native_ff f32; }
 /// Runs a thunk over the frame's slots.
 ///
 /// # Safety
-/// The site is that of the instruction being executed.
+/// `site` belongs to the instruction being executed.
 #[inline(never)]
 unsafe extern "sysv64-unwind" fn run_thunk(
     site: &ThunkSite,
@@ -509,7 +513,7 @@ unsafe extern "sysv64-unwind" fn run_thunk(
     dst: u16,
     cx: *mut ThreadState,
 ) {
-    // SAFETY: as for `by_plan`; the thunk was compiled for these operands.
+    // SAFETY: the thunk was compiled for these operands, whose slots the site lists.
     unsafe {
         with_addresses(&site.args, regs, cx, |args| {
             (site.code)(regs.add(dst as usize), args.as_ptr());

@@ -1,6 +1,7 @@
 //! Moves, constants, branches, switches, function entry and faults.
 //!
-//! Why branches branch and do not select an address: [`either`] says. What not: calls (`call`).
+//! Conditional branches use a processor branch instead of selecting an address; see [`either`].
+//! Calls are in `call`.
 
 #![expect(
     clippy::double_comparisons,
@@ -13,13 +14,13 @@ use crate::memory::image::Image;
 use crate::memory::thread::ThreadState;
 use crate::support::error::TrapKind;
 
-/// Claims the frame, for which the call found room.
+/// Claims the frame that the call has reserved.
 ///
 /// # Safety
-/// `cx` is this thread's state, `r` begins the frame to be claimed.
+/// `cx` is this thread's state, `r` is slot 0 of the frame to claim.
 #[inline(always)]
 unsafe fn claim(r: Regs, cx: *mut ThreadState) {
-    // SAFETY: cx is the current thread's state.
+    // SAFETY: `cx` is the current thread's state (the caller's contract).
     unsafe { (*cx).sp = r.0.cast::<u8>().sub(HEAD) };
 }
 h!(enter0(o: Enter, r, ip, cx) claim(r, cx));
@@ -39,11 +40,11 @@ macro_rules! go {
     };
 }
 
-/// Goes on `then` or `els` bytes further, by a branch of the processor.
+/// Continues `then` or `els` bytes further, by a branch of the processor.
 ///
-/// Why: a compiler makes a selection of the two distances, and then the address of the next
-/// instruction, through which it decodes its operands, waits for the guest's comparison: a loop's
-/// iterations follow each other instead of overlapping. A branch is predicted.
+/// A compiler would select one of the two distances. The address of the next instruction, through
+/// which it is decoded, would then depend on the guest's comparison, and iterations of a guest loop
+/// could not overlap. A branch is predicted.
 ///
 /// # Safety
 /// As for [`next`].
@@ -57,7 +58,7 @@ pub(super) unsafe fn either(
 ) -> Done {
     #[inline(always)]
     fn apart(mut ip: *const u64) -> *const u64 {
-        // SAFETY: no instruction; it only keeps the two ways from being merged.
+        // SAFETY: the assembly is empty; it only keeps the compiler from merging the two paths.
         unsafe {
             std::arch::asm!("/* {0} */", inout(reg) ip, options(readonly, nostack, preserves_flags));
         }
@@ -171,7 +172,7 @@ steps! {
     step_ult64 step_ulti64 walk_ult64 walk_ulti64: u64, |a, b| a < b;
 }
 
-// The sum is written first: what is compared may be it.
+// The sum is written first, since it may be an operand of the comparison.
 macro_rules! increments {
     ($($name:ident $imm:ident: $t:ty, |$a:ident, $b:ident| $e:expr;)*) => { $(
         hc!($name(o: Brinc, r, ip, cx) {
@@ -226,7 +227,7 @@ hc!(indirect(o: A, r, ip, cx) {
 });
 #[inline(never)]
 fn block_at(code: *const Lowered, address: usize) -> Option<usize> {
-    // SAFETY: a frame's code and its image are alive while it runs.
+    // SAFETY: a frame's code and its image are alive while the frame runs.
     let (code, image) = unsafe { (&*code, &*((*code).image as *const Image)) };
     let (func, block) = image.places.label_at(address)?;
     (func == code.func).then(|| code.blocks[block.as_u32() as usize] as usize)
@@ -238,7 +239,7 @@ h!(mov_words(o: Dan, r) {
     let (from, to) = (r.at(o.a), r.at(o.dst));
     let mut i = 0;
     while i < o.n as usize {
-        // Volatile: a call of memmove would cost more than the few words that are usual.
+        // Volatile, since a call of memmove would cost more than the usual few words.
         to.add(i).write_volatile(from.add(i).read());
         i += 1;
     }
@@ -320,7 +321,7 @@ hc!(unsupported(o: Site, r, ip, cx) {
 #[cold]
 #[inline(never)]
 fn report_unsupported(text: usize) -> ! {
-    // SAFETY: the lowering keeps the text with the code.
+    // SAFETY: the lowering keeps the text alive with the code.
     let text = unsafe { &*(text as *const String) };
     eprintln!("ompvm: not supported by this version of ompvm:\n  {text}");
     std::process::exit(125)

@@ -1,8 +1,8 @@
 //! Float and double arithmetic, comparisons, conversions.
 //!
-//! Unfused: `muladd` rounds twice, as baseline x86-64 code of `llvm.fmuladd` does. Negated
-//! comparisons (`fune`, `fuge`, ...) are true with a NaN. Conversions out of range are poison
-//! in the IR; these give what `cvttsd2si` gives where programs are known to look.
+//! `muladd` is not fused: it rounds twice, as baseline x86-64 code of `llvm.fmuladd` does. Negated
+//! comparisons (`fune`, `fuge`, ...) are true with a NaN. Conversions out of range are poison in
+//! the IR; these return what `cvttsd2si` returns, since some programs rely on it.
 
 #![expect(
     clippy::double_comparisons,
@@ -106,7 +106,7 @@ macro_rules! convert {
     )* };
 }
 
-/// `cvttsd2si`: out of range gives the most negative number.
+/// Converts like `cvttsd2si`: values out of range give the most negative number.
 #[inline(always)]
 fn to_i64(a: f64) -> i64 {
     #[cfg(target_arch = "x86_64")]
@@ -133,7 +133,7 @@ fn to_i32(a: f64) -> i32 {
         a as i32
     }
 }
-/// As clang's code for baseline x86-64: two signed conversions joined.
+/// Joins two signed conversions, as clang's code for baseline x86-64 does.
 #[inline(always)]
 fn to_u64(a: f64) -> u64 {
     let low = to_i64(a);

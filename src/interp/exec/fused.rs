@@ -1,7 +1,7 @@
-//! Arithmetic on doubles, and on pairs of them, with an operand or the result in memory.
+//! Arithmetic on doubles and pairs of doubles with an operand or the result in memory.
 //!
-//! Everything is read before anything is written: destinations may be operands. Products are
-//! rounded before they are added, as baseline x86-64 code does.
+//! Operands are read before anything is written, since the destination may be one of them. Products
+//! are rounded before they are added, as in baseline x86-64 code.
 
 use super::memory::{base, indexed, load, store};
 use super::{Regs, h};
@@ -99,13 +99,14 @@ h!(muladd64_xx(o: Fxx, r) {
     let w: f64 = load(indexed(r, o.base2, r.get(o.index2), o.scale2, o.off2));
     r.put(o.dst, v * w + r.get::<f64>(o.c))
 });
-/// The product of the two doubles for one value of the index.
+/// Returns the product of the two doubles for one value of the index.
 ///
 /// # Safety
 /// The slots belong to the frame; the addresses are the guest's.
 #[inline(always)]
 pub(super) unsafe fn gathered(o: &Fg, r: Regs, i: u64) -> f64 {
-    // SAFETY: promised by the caller.
+    // SAFETY: the slots belong to the frame; the accesses are the guest's own (the caller's
+    // contract).
     unsafe {
         let v: f64 = load(indexed(r, o.base, i, o.scale, o.off));
         let k: i32 = load(indexed(r, o.base2, i, o.scale2, o.off2));

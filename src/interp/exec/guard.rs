@@ -1,20 +1,21 @@
-//! Guards behind a frame's arrays: a function that overran one ends the program before it returns.
+//! Guards above a frame's arrays: a function that overran one ends the program before it returns.
 //!
-//! A frame's guard is two words above its arrays: the thread's value (from where glibc keeps it, as native code takes
-//! it), and the innermost block of memory that the function allocated besides. Such a block has two words behind it
-//! as well: the value, and the block before. So each is checked before the word behind it is used.
+//! A frame's guard is two words above its arrays: the thread's value (from the place where glibc
+//! keeps it, as in native code), and the address of the guard of the newest block that the function
+//! allocated dynamically. Such a block has two words above it as well: the value, and the guard of
+//! the block before it. Each value is thus checked before the word behind it is used.
 //!
-//! Left out: which functions have guards, and the order of their arrays, is decided in `lower::protect`.
+//! `lower::protect` decides which functions have guards and orders their arrays.
 
 use super::{extend, fault, h, hc, next, save};
 use crate::interp::isa::{AllocaGuarded, Enc};
 use crate::memory::thread::ALLOCATED;
 use crate::support::error::TrapKind;
 
-/// The words of a guard.
+/// The two words of a guard.
 type Words = [u64; 2];
 
-/// The thread's value (`stack_guard` in glibc's `tcbhead_t`).
+/// Returns the thread's guard value (`stack_guard` in glibc's `tcbhead_t`).
 #[inline(always)]
 fn value() -> u64 {
     let value: u64;
@@ -25,13 +26,15 @@ fn value() -> u64 {
     value
 }
 
-/// Checks a frame's guard and those of the blocks below `sp`, which are forgotten; ends the program when one was overwritten.
+/// Checks a frame's guard and the guards of the blocks below `sp`, which it drops; ends the program
+/// if one was overwritten.
 ///
 /// # Safety
 /// `guard` is the guard of a live frame, `fail` a function without arguments that does not return.
 #[inline(never)]
 pub unsafe extern "sysv64-unwind" fn check_guards(guard: *mut u64, sp: usize, fail: usize) {
-    // SAFETY: the caller's promise; each guard leads to one that is alive.
+    // SAFETY: `guard` is live (the caller's contract); a guard whose value is intact links to one
+    // that is live.
     unsafe {
         let frame = guard.cast::<Words>();
         let mut good = (*frame)[0] == value();
@@ -42,7 +45,7 @@ pub unsafe extern "sysv64-unwind" fn check_guards(guard: *mut u64, sp: usize, fa
         }
         if !good {
             std::mem::transmute::<usize, unsafe extern "C-unwind" fn()>(fail)();
-            // One that the program brought along, and that returned.
+            // `fail` was the program's own function, and it returned.
             libc::abort();
         }
     }
@@ -77,7 +80,7 @@ hc!(alloca_guarded(o: AllocaGuarded, r, ip, cx) {
     (*cx).sp = sp as *mut u8;
     (sp as *mut usize).write(r.0 as usize | ALLOCATED);
     let frame = r.0.byte_add(o.off as usize).cast::<Words>();
-    // Right behind the block, or behind what makes it a multiple of a word.
+    // Directly above the block, padded to a word.
     let guard = (start + room - size_of::<Words>() as i64) as *mut Words;
     guard.write([value(), (*frame)[1]]);
     (*frame)[1] = guard as u64;

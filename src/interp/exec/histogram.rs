@@ -1,14 +1,14 @@
-//! Which pairs of instructions follow each other most, for choosing what to fuse.
+//! Counts pairs of consecutive instructions, to choose which to fuse.
 //!
-//! Only in builds with `OMPVM_HISTOGRAM` set, which count in the dispatch loop. The
-//! thread that ends the process prints its own counts to standard error.
+//! Exists only in builds with `OMPVM_HISTOGRAM` set, which count in the dispatch loop. The thread
+//! that ends the process prints its own counts to standard error.
 
 use crate::interp::isa::{HANDLERS, INFO};
 use hashbrown::HashMap;
 use std::cell::RefCell;
 use std::mem::ManuallyDrop;
 
-// Not dropped: it is printed after the destructors of thread-locals.
+// Never dropped, since it is printed after the destructors of thread-locals.
 struct Counts(ManuallyDrop<HashMap<(u64, u64), u64>>);
 
 impl Counts {
@@ -26,7 +26,7 @@ thread_local! {
     static COUNTS: RefCell<Counts> = RefCell::new(Counts::new());
 }
 
-/// Counts that the handler at `now` follows the one at `last`; gives `now`.
+/// Counts that the handler at `now` follows the one at `last`; returns `now`.
 pub fn step(last: u64, now: u64) -> u64 {
     COUNTS.with_borrow_mut(|c| *c.0.entry((last, now)).or_default() += 1);
     now

@@ -1,7 +1,7 @@
 //! Integer arithmetic, comparisons and bit operations on slots, and 128-bit integers.
 //!
-//! Slots hold integers zero-extended; a handler reads as many low bits as its width and writes
-//! the whole slot. Divisions check their operands first, as the processor would fault.
+//! Slots hold integers zero-extended; a handler reads as many low bits as its width and writes the
+//! whole slot. Divisions check their operands first, since the processor would fault.
 
 use super::{Regs, fault, h};
 use crate::support::error::TrapKind;
@@ -53,9 +53,10 @@ binary! {
     umax: u64, |a, b| a.max(b);
 }
 
-/// An integer that the processor divides by.
+/// An integer type of the division instructions.
 pub(super) trait Divisor: Copy {
-    /// Returns true if dividing `a` by this traps. Integers of 8 and 16 bits are divided as such of 32.
+    /// Returns true if dividing `a` by `self` traps. Integers of 8 and 16 bits are divided as
+    /// 32-bit ones.
     fn traps(self, a: Self) -> bool;
 }
 macro_rules! divisors {
@@ -217,7 +218,7 @@ macro_rules! funnel {
 }
 funnel! { fshl8 fshr8: u8; fshl16 fshr16: u16; fshl32 fshr32: u32; fshl64 fshr64: u64; }
 
-// `{iN, i1}` lies as in memory: the flag follows the integer.
+// `{iN, i1}` is laid out as in memory: the flag follows the integer.
 macro_rules! overflow {
     ($($name:ident: $t:ty, $f:ident;)*) => { $(
         h!($name(o: Dab, r) {

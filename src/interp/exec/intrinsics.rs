@@ -1,4 +1,4 @@
-//! The few intrinsics that are neither arithmetic nor memory: variable arguments, counters.
+//! Intrinsics that are neither arithmetic nor memory accesses: variable arguments, counters.
 
 use super::h;
 use crate::interp::frame;
@@ -7,13 +7,13 @@ use crate::interp::frame;
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct VaList {
-    /// Bytes of integer registers used of the save area.
+    /// Offset in the save area of the next integer argument, in bytes.
     pub gp_offset: u32,
-    /// The same for vector registers.
+    /// Offset in the save area of the next floating-point argument, in bytes.
     pub fp_offset: u32,
-    /// Arguments on the stack.
+    /// The next argument on the stack.
     pub overflow: *mut u8,
-    /// The save area.
+    /// The register save area.
     pub save: *mut u8,
 }
 

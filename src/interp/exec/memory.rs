@@ -1,7 +1,7 @@
-//! Loads, stores, addresses, allocation, block copies.
+//! Loads, stores, addresses, allocations and block copies.
 //!
-//! A fault of a load or store is found by the signal handler, which knows the instruction from
-//! the processor's registers. Guest pointers are host pointers and need not be aligned.
+//! The signal handler attributes a fault of a load or store to the instruction that the processor's
+//! registers name. Guest pointers are host pointers and need not be aligned.
 
 use super::{Regs, extend, fault, h, hc, next};
 use crate::interp::isa::{Alloca, Enc};
@@ -9,7 +9,7 @@ use crate::memory::image::Image;
 use crate::memory::thread::{self, ALLOCATED, ThreadState};
 use crate::support::error::TrapKind;
 
-/// What the guest's memory has at an address.
+/// Reads the guest's memory at an address.
 ///
 /// # Safety
 /// The guest may read there, or faults as natively.
@@ -19,33 +19,33 @@ pub(super) unsafe fn load<T: Copy>(address: usize) -> T {
     unsafe { (address as *const T).read_unaligned() }
 }
 
-/// Puts a value into the guest's memory.
+/// Writes a value to the guest's memory.
 ///
 /// # Safety
 /// The guest may write there, or faults as natively.
 #[inline(always)]
 pub(super) unsafe fn store<T: Copy>(address: usize, value: T) {
-    // SAFETY: as for `load`.
+    // SAFETY: the guest's own access: wrong addresses fault as they would natively.
     unsafe { (address as *mut T).write_unaligned(value) }
 }
 
-/// The address at a slot and a constant.
+/// Returns the address in a slot plus a constant.
 ///
 /// # Safety
 /// The slot is one of the frame's.
 #[inline(always)]
 pub(super) unsafe fn base(r: Regs, slot: u16, off: i32) -> usize {
-    // SAFETY: slots belong to the frame.
+    // SAFETY: the slot belongs to the frame (the caller's contract).
     unsafe { r.get::<u64>(slot) }.wrapping_add(off as u64) as usize
 }
 
-/// The address at a slot, a scaled index and a constant.
+/// Returns the address in a slot plus a scaled index and a constant.
 ///
 /// # Safety
 /// The slot is one of the frame's.
 #[inline(always)]
 pub(super) unsafe fn indexed(r: Regs, b: u16, index: u64, scale: i32, off: i32) -> usize {
-    // SAFETY: slots belong to the frame.
+    // SAFETY: the slot belongs to the frame (the caller's contract).
     unsafe { r.get::<u64>(b) }
         .wrapping_add(index.wrapping_mul(scale as u64))
         .wrapping_add(off as u64) as usize
@@ -90,7 +90,7 @@ h!(store128s(o: Memx, r) {
     store::<[u64; 2]>(indexed(r, o.base, index, o.scale, o.off), r.get_wide(o.reg))
 });
 
-// Frame positions in bytes from slot 0.
+// Addresses are byte offsets from slot 0.
 h!(load8f(o: Mem, r) r.put(o.reg, load::<u8>((r.0 as usize).wrapping_add(o.off as usize))));
 h!(load16f(o: Mem, r) r.put(o.reg, load::<u16>((r.0 as usize).wrapping_add(o.off as usize))));
 h!(load32f(o: Mem, r) r.put(o.reg, load::<u32>((r.0 as usize).wrapping_add(o.off as usize))));
@@ -104,13 +104,13 @@ h!(store16f(o: Mem, r) store((r.0 as usize).wrapping_add(o.off as usize), r.get:
 h!(store32f(o: Mem, r) store((r.0 as usize).wrapping_add(o.off as usize), r.get::<u32>(o.reg)));
 h!(store64f(o: Mem, r) store((r.0 as usize).wrapping_add(o.off as usize), r.get::<u64>(o.reg)));
 
-/// Copies bytes; the usual small sizes without a call. All is read before any is written.
+/// Copies bytes, the usual small sizes without a call. All bytes are read before any is written.
 ///
 /// # Safety
 /// As for `memmove` in the guest.
 #[inline(always)]
 unsafe fn copy(from: *const u8, to: *mut u8, n: usize) {
-    // SAFETY: the caller's accesses are the guest's own.
+    // SAFETY: the accesses are the guest's own (the caller's contract).
     unsafe {
         match n {
             16 => to
@@ -153,7 +153,7 @@ h!(fill_words(o: Memn, r) {
     let (at, word): (_, u64) = (base(r, o.base, o.off), r.get(o.reg));
     let mut i = 0;
     while i < o.bytes as usize {
-        // Volatile: a call of memset would cost more than the few words that are usual.
+        // Volatile, since a call of memset would cost more than the usual few words.
         (at.wrapping_add(i) as *mut [u8; 8]).write_volatile(word.to_ne_bytes());
         i += 8;
     }
@@ -164,7 +164,7 @@ h!(gep_s(o: Memx, r) {
     let index = i64::from(r.get::<i32>(o.index)) as u64;
     r.put(o.reg, indexed(r, o.base, index, o.scale, o.off) as u64)
 });
-/// More than any address space has.
+/// An upper bound on the size of an address space.
 pub(super) const TOO_MUCH: u128 = 1 << 47;
 hc!(alloca(o: Alloca, r, ip, cx) {
     let count: u64 = r.get(o.count);
@@ -174,7 +174,7 @@ hc!(alloca(o: Alloca, r, ip, cx) {
     }
     let align = i64::from(o.align).max(16);
     let start = ((*cx).sp as i64 - bytes as i64) & -align;
-    // Whoever looks at this thread from outside finds the frame through the word at its stack pointer.
+    // An observer of this thread finds the frame through the word at its stack pointer.
     let sp = start - 16;
     if sp < (*cx).limit as i64 {
         return extend(ip, r.0, cx);
@@ -187,7 +187,7 @@ hc!(alloca(o: Alloca, r, ip, cx) {
 h!(stack_save(o: D, r, _ip, cx) r.put(o.dst, (*cx).sp as u64));
 h!(stack_restore(o: A, r, _ip, cx) (*cx).sp = r.get::<u64>(o.a) as *mut u8);
 
-// Through libc, whose faults the signal handler attributes to the saved position.
+// Goes through libc, whose faults the signal handler attributes to the saved position.
 h!(memcpy(o: Abc, r, ip, cx) {
     super::save(ip, r.0, cx);
     libc::memmove(r.get::<u64>(o.a) as _, r.get::<u64>(o.b) as _, r.get::<u64>(o.c) as usize)
@@ -201,13 +201,13 @@ h!(memset(o: Abc, r, ip, cx) {
     libc::memset(r.get::<u64>(o.a) as _, i32::from(r.get::<u8>(o.b)), r.get::<u64>(o.c) as usize)
 });
 
-/// This thread's block of thread-local variables.
+/// Returns this thread's block of thread-local variables.
 ///
 /// # Safety
 /// `cx` is this thread's state, `image` a live image.
 #[inline(never)]
 unsafe extern "C" fn block(cx: *mut ThreadState, image: usize) -> u64 {
-    // SAFETY: the image outlives its code; cx is this thread's.
+    // SAFETY: the image outlives its code, and `cx` is this thread's state (the caller's contract).
     unsafe { thread::tls_block(cx, &*(image as *const Image)) as u64 }
 }
 h!(tls_address(o: Tls, r, _ip, cx) {

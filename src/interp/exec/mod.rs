@@ -1,11 +1,12 @@
-//! What each instruction does: handlers, by concern, and how one reaches the next.
+//! Handlers of all instructions, by concern, and the dispatch from one to the next.
 //!
-//! Why this form: a handler is `extern "sysv64-unwind" fn(ip, regs, cx) -> Done` whose last act
-//! is `next(..)`. With `cfg(ompvm_tail_calls)` that is an indirect jump (see build.rs), so the
-//! three arguments stay in registers for as long as the guest runs. Otherwise `next` returns the
-//! state and the loop of [`crate::memory::activation::run`] goes on. A handler must hold nothing with drop glue: exceptions unwind
-//! through it, and a destructor would keep the tail call from being one.
-//! What not: no handler knows LLVM's types; the lowering chose it.
+//! A handler is an `extern "sysv64-unwind" fn(ip, regs, cx) -> Done` that ends in `next(..)`. With
+//! `cfg(ompvm_tail_calls)` that is an indirect jump (see build.rs), so the three arguments stay in
+//! registers while the guest runs. Otherwise `next` returns the state to the loop of
+//! [`crate::memory::activation::run`]. A handler must hold nothing with drop glue: exceptions
+//! unwind through it, and a destructor would prevent the tail call.
+//!
+//! Handlers know nothing of LLVM's types; the lowering has chosen the instruction by type.
 
 mod atomic;
 mod call;
@@ -37,11 +38,11 @@ use crate::memory::activation::Activation;
 use crate::memory::thread::ThreadState;
 use crate::support::error::TrapKind;
 
-/// What a handler returns.
+/// The result of a handler.
 #[cfg(ompvm_tail_calls)]
 pub type Done = ();
 
-/// What a handler returns: the next instruction and frame; a null `ip` ends the run.
+/// The result of a handler: the next instruction and frame; a null `ip` ends the run.
 #[cfg(not(ompvm_tail_calls))]
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -50,11 +51,18 @@ pub struct Done {
     regs: *mut u64,
 }
 
-/// A handler: `ip` is its own instruction, `regs` slot 0 of the frame, `cx` the thread.
+/// A handler: `ip` is its own instruction, `regs` slot 0 of the frame, `cx` the thread's state.
+///
+/// # Safety
+///
+/// `ip` is an instruction of the handler's shape in the code of the frame at `regs`, which is the
+/// innermost frame of the activation that runs; `cx` is the current thread's state. The lowering
+/// only writes slot numbers that belong to the frame and targets that are alive as long as the
+/// code.
 pub type Handler =
     unsafe extern "sysv64-unwind" fn(ip: *const u64, regs: *mut u64, cx: *mut ThreadState) -> Done;
 
-/// Goes on with the instruction at `ip`.
+/// Continues with the instruction at `ip`.
 ///
 /// # Safety
 /// `ip` must be an instruction of a lowered function whose frame is at `regs`.
@@ -65,7 +73,7 @@ pub unsafe fn next(ip: *const u64, regs: *mut u64, cx: *mut ThreadState) -> Done
     unsafe { (*ip.cast::<Handler>())(ip, regs, cx) }
 }
 
-/// Goes on with the instruction at `ip`.
+/// Continues with the instruction at `ip`.
 ///
 /// # Safety
 /// `ip` must be an instruction of a lowered function whose frame is at `regs`.
@@ -87,14 +95,14 @@ pub fn done() -> Done {
     }
 }
 
-/// A value that a slot holds.
+/// A value that fits into one slot.
 pub trait Slot: Copy {
-    /// Reads it from a slot.
+    /// Reads the value from a slot.
     ///
     /// # Safety
     /// `at` must be readable.
     unsafe fn read(at: *const u64) -> Self;
-    /// The whole slot.
+    /// Returns the whole slot.
     fn bits(self) -> u64;
 }
 
@@ -103,7 +111,8 @@ macro_rules! slots {
         $(impl Slot for $t {
             #[inline(always)]
             unsafe fn read(at: *const u64) -> Self {
-                // SAFETY: the caller's promise; little endian keeps low bytes first.
+                // SAFETY: `at` is readable (the caller's contract); low bytes come first in little
+                // endian.
                 unsafe { at.cast::<$t>().read() }
             }
             #[inline(always)]
@@ -126,7 +135,7 @@ slots! {
 pub struct Regs(pub *mut u64);
 
 impl Regs {
-    /// The address of a slot.
+    /// Returns the address of a slot.
     #[inline(always)]
     pub fn at(self, slot: u16) -> *mut u64 {
         self.0.wrapping_add(slot as usize)
@@ -138,7 +147,7 @@ impl Regs {
     /// The slot belongs to the frame.
     #[inline(always)]
     pub unsafe fn get<T: Slot>(self, slot: u16) -> T {
-        // SAFETY: the caller's promise.
+        // SAFETY: the slot belongs to the frame (the caller's contract).
         unsafe { T::read(self.at(slot)) }
     }
 
@@ -148,7 +157,7 @@ impl Regs {
     /// The slot belongs to the frame.
     #[inline(always)]
     pub unsafe fn put<T: Slot>(self, slot: u16, value: T) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the slot belongs to the frame (the caller's contract).
         unsafe { self.at(slot).write(value.bits()) }
     }
 
@@ -158,7 +167,7 @@ impl Regs {
     /// Its slots belong to the frame.
     #[inline(always)]
     pub unsafe fn get_wide<T: Copy>(self, slot: u16) -> T {
-        // SAFETY: the caller's promise; slots are 8-aligned only.
+        // SAFETY: the slots belong to the frame (the caller's contract); slots are only 8-aligned.
         unsafe { self.at(slot).cast::<T>().read_unaligned() }
     }
 
@@ -168,18 +177,18 @@ impl Regs {
     /// Its slots belong to the frame.
     #[inline(always)]
     pub unsafe fn put_wide<T: Copy>(self, slot: u16, value: T) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the slots belong to the frame (the caller's contract); slots are only 8-aligned.
         unsafe { self.at(slot).cast::<T>().write_unaligned(value) }
     }
 }
 
-/// Saves where the guest is before anything that can leave the interpreter or look at it.
+/// Saves the guest's position before anything that can leave the interpreter or inspect it.
 ///
 /// # Safety
 /// `cx` is the current thread's state and runs inside an activation.
 #[inline(always)]
 pub unsafe fn save(ip: *const u64, regs: *mut u64, cx: *mut ThreadState) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the thread runs inside an activation (the caller's contract), which is live.
     unsafe {
         let act = (*cx).activation;
         (*act).ip = ip;
@@ -187,18 +196,18 @@ pub unsafe fn save(ip: *const u64, regs: *mut u64, cx: *mut ThreadState) {
     }
 }
 
-/// What a handler holds during a native call: the call may switch stacks, run other frames there, and
-/// come back on another thread.
+/// The activation of a handler during a native call: the call may switch stacks, run other frames
+/// there, and return on another thread.
 #[derive(Clone, Copy)]
 pub struct Held(*mut Activation);
 
-/// Saves where the guest is before a native call; see [`Held::back`].
+/// Saves the guest's position before a native call; see [`Held::back`].
 ///
 /// # Safety
 /// As for [`save`].
 #[inline(always)]
 pub unsafe fn depart(ip: *const u64, regs: *mut u64, cx: *mut ThreadState) -> Held {
-    // SAFETY: the caller's promise.
+    // SAFETY: the thread runs inside an activation (the caller's contract), which is live.
     unsafe {
         save(ip, regs, cx);
         let act = (*cx).activation;
@@ -208,30 +217,31 @@ pub unsafe fn depart(ip: *const u64, regs: *mut u64, cx: *mut ThreadState) -> He
 }
 
 impl Held {
-    /// Makes the thread that runs now go on in the activation; gives its state.
+    /// Makes the activation current on the thread that runs now, and returns that thread's state.
     ///
     /// # Safety
     /// Once after [`depart`], in the same handler.
     #[inline(always)]
     pub unsafe fn back(self) -> *mut ThreadState {
-        // SAFETY: the handler runs on the activation's stack.
+        // SAFETY: the handler that departed runs on the activation's stack, so the activation is
+        // live.
         unsafe { Activation::resume(self.0) }
     }
 }
 
-/// Moves the native stack pointer down, then goes on with the instruction at `ip`.
+/// Moves the native stack pointer down, then continues with the instruction at `ip`.
 ///
 /// # Safety
 /// As for [`next`]; the last act of a handler.
 #[inline(always)]
 pub unsafe fn extend(ip: *const u64, regs: *mut u64, cx: *mut ThreadState) -> Done {
     use crate::memory::abi;
-    // SAFETY: the caller's promise.
+    // SAFETY: `ip`, `regs` and `cx` are a handler's, which ends here (the caller's contract).
     #[cfg(ompvm_tail_calls)]
     unsafe {
         abi::extend(ip, regs, cx)
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: `ip`, `regs` and `cx` are a handler's, which ends here (the caller's contract).
     #[cfg(not(ompvm_tail_calls))]
     unsafe {
         let on = abi::extend(ip, regs, cx);
@@ -254,13 +264,13 @@ pub unsafe extern "sysv64-unwind" fn fault(
     cx: *mut ThreadState,
     kind: &TrapKind,
 ) -> ! {
-    // SAFETY: the caller's promise.
+    // SAFETY: the thread runs inside an activation (the caller's contract).
     unsafe { save(ip, regs, cx) };
     crate::memory::signals::raise_trap(*kind, ip)
 }
 
-/// Defines a handler whose body falls through to the next instruction. A body that makes a native call gives
-/// `cx` anew: the thread may be another one.
+/// Defines a handler whose body falls through to the next instruction. A body that makes a native
+/// call assigns `cx` again, since another thread may run it afterwards.
 macro_rules! h {
     ($name:ident($o:ident: $shape:ident, $r:ident) $body:expr) => {
         $crate::interp::exec::h!($name($o: $shape, $r, _ip, _cx) $body);
@@ -298,7 +308,7 @@ macro_rules! h {
 }
 pub(crate) use h;
 
-/// Defines a handler whose body says what comes next.
+/// Defines a handler whose body determines the next instruction.
 macro_rules! hc {
     ($name:ident($o:ident: $shape:ident, $r:ident, $ip:ident, $cx:ident) $body:expr) => {
         #[doc = concat!("Handler of `", stringify!($name), "`.")]

@@ -1,23 +1,24 @@
-//! Loops of one instruction: a fill, a sum, a product of vectors with its counter in a register.
+//! Loops of one instruction, such as a fill, a sum or a dot product, with the counter in a
+//! register.
 //!
-//! What: each instruction here does its work, then what the step after it would do, and so on
-//! while that step leads back; it leaves through the step's other way. Why: through the frame a
-//! counter or a sum takes a store and a load per iteration, which is most of such a loop.
-//! The step keeps its own instruction, from which the loop is read; when something else than the
-//! interpreter's handler stands there, only the work is done and the step follows as always.
-//! Every [`AT_ONCE`] iterations the loop is entered anew, so that code that takes its place there
-//! is found.
-//! What not: the lowering (`lower/repeat.rs`) makes sure that the step counts in the
-//! instruction's index, leads back to it, and that nothing else in it changes.
+//! Each instruction here does its work, then that of the step that follows it, and repeats both
+//! while the step branches back; it leaves through the step's other successor. Keeping the counter
+//! or the sum in the frame would add a store and a load per iteration, which is most of such a
+//! loop. The step keeps its own instruction, from which the loop is read. If another handler than
+//! the interpreter's stands there, only the work is done and the step runs as usual. The loop is
+//! entered again every [`AT_ONCE`] iterations, so that a patched step is noticed.
+//!
+//! The lowering (`lower/repeat.rs`) ensures that the step counts in the instruction's index,
+//! branches back to it, and that nothing else in the loop changes.
 
 use super::memory::{load, store};
 use super::{Regs, hc, next};
 use crate::interp::isa::{Brstep, Brstepi, Brwalk, Brwalki, Enc, HANDLERS, Shape, op};
 
-/// Most iterations before the next instruction is looked at again.
+/// The most iterations before the step is read again.
 const AT_ONCE: u32 = 1 << 14;
 
-/// When a loop goes on.
+/// The comparison that continues a loop.
 #[derive(Clone, Copy)]
 enum While {
     NotEqual,
@@ -25,19 +26,19 @@ enum While {
     Below,
 }
 
-/// What a step adds to the counter and when it goes back.
+/// A step's increment and the condition on which it branches back.
 struct Loop {
     step: u64,
     bound: u64,
     way: While,
-    /// Bytes from the step to where it goes when it does not go back.
+    /// Distance in bytes from the step to its successor outside the loop.
     out: i32,
 }
 
-/// The loop that the step at `ip` makes with the instruction `back` bytes before it.
+/// Reads the loop that the step at `ip` forms with the instruction `back` bytes before it.
 #[inline(always)]
 unsafe fn read(ip: *const u64, back: usize, r: Regs) -> Option<Loop> {
-    // SAFETY: a step of the shape that belongs to its handler, as found there.
+    // SAFETY: the step's handler identifies its shape.
     unsafe {
         let handler = *ip.cast::<usize>();
         let is = |code: u16| handler == HANDLERS[code as usize] as usize;
@@ -84,7 +85,7 @@ unsafe fn read(ip: *const u64, back: usize, r: Regs) -> Option<Loop> {
     }
 }
 
-/// Performs `body` for each value of the counter in `index`; gives the next instruction.
+/// Runs `body` for each value of the counter in `index`; returns the next instruction.
 #[inline(always)]
 unsafe fn repeat<T: Shape>(
     ip: *const u64,
@@ -92,7 +93,8 @@ unsafe fn repeat<T: Shape>(
     r: Regs,
     mut body: impl FnMut(u64),
 ) -> *const u64 {
-    // SAFETY: the step follows; the slot is the counter's.
+    // SAFETY: the lowering wrote the step after this instruction, and `index` is the counter's
+    // slot.
     unsafe {
         let back = size_of::<Enc<T>>();
         let after = ip.byte_add(back);

@@ -1,9 +1,9 @@
 //! Vector handlers: elementwise loops over words of lanes, comparisons, conversions, shuffles,
 //! reductions.
 //!
-//! Elementwise handlers take the number of 8-byte words: lanes beyond the vector's end inside
-//! the last word are computed and never read. Widths known at compile time (two doubles) have
-//! handlers of their own.
+//! Elementwise handlers take the number of 8-byte words: lanes of the last word beyond the vector's
+//! end are computed and never read. Widths known at compile time (two doubles) have handlers of
+//! their own.
 
 #![expect(
     clippy::double_comparisons,
@@ -26,7 +26,7 @@ unsafe fn words<T: Copy, const N: usize>(
 ) {
     let (d, a, b) = (r.at(dst), r.at(a), r.at(b));
     let mut i = 0;
-    // SAFETY: the three vectors have n words each.
+    // SAFETY: the three vectors have `n` words each, in slots of the frame.
     unsafe {
         while i + 2 <= n as usize {
             let x = a.add(i).cast::<[[T; N]; 2]>().read_unaligned();
@@ -112,7 +112,7 @@ h!(v2muladd(o: Dabc, r) {
         (r.get_wide(o.a), r.get_wide(o.b), r.get_wide(o.c));
     r.put_wide(o.dst, [x[0] * y[0] + z[0], x[1] * y[1] + z[1]])
 });
-/// Two words at a time, so that the lanes become vector instructions.
+/// Processes two words at a time, so that the compiler vectorizes the lanes.
 macro_rules! muladd {
     ($($name:ident: $t:ty;)*) => { $(
         h!($name(o: Dabcn, r) {
@@ -203,7 +203,7 @@ unary! { @
     vabs64 i64, |a| a.wrapping_abs();
 }
 
-// Lane by lane, since the padding of a vector is no divisor.
+// Works lane by lane, since padding is no valid divisor.
 macro_rules! divide {
     ($($name:ident: $t:ty, $f:ident;)*) => { $(
         h!($name(o: Dabn, r, ip, cx) {
@@ -340,7 +340,7 @@ convert! {
     vf32_f64: f32 => f64, |a| f64::from(a); vf64_f32: f64 => f32, |a| a as f32;
 }
 
-// Lane numbers count lanes of that size from slot 0 of the frame. `n` is even or padded.
+// Lane numbers count lanes of the element's size from slot 0 of the frame. `n` is even or padded.
 macro_rules! shuffles {
     ($($name:ident: $t:ty;)*) => { $(
         super::hc!($name(o: Shuffle, r, ip, cx) {
@@ -363,7 +363,7 @@ shuffles! { shuffle8: u8; shuffle16: u16; shuffle32: u32; shuffle64: u64; }
 
 #[inline(always)]
 unsafe fn copy_lane(from: *const u8, to: *mut u8, size: u16) {
-    // SAFETY: the caller keeps both inside the frame.
+    // SAFETY: the caller passes addresses inside the frame.
     unsafe {
         match size {
             1 => to.write(from.read()),
@@ -374,7 +374,7 @@ unsafe fn copy_lane(from: *const u8, to: *mut u8, size: u16) {
         }
     }
 }
-// An index out of range gives poison; any lane will do.
+// An index out of range gives poison, so any lane is correct.
 h!(extract_var(o: Lane, r) {
     let index = (r.get::<u64>(o.index) as usize).min(o.n as usize - 1);
     let from = r.at(o.a).cast::<u8>().add(index * o.size as usize);
