@@ -1,7 +1,7 @@
-//! What of a module cannot run, found before its first instruction does.
+//! Finds everything in a module that cannot run, before its first instruction runs.
 //!
-//! A flat scan: every instruction of every defined function is asked once; what has no handler
-//! must be expressible as a thunk. What not: no reachability, no lowering.
+//! A flat scan visits every instruction of every defined function once. An instruction without a
+//! handler must be expressible as a thunk. The scan neither computes reachability nor lowers.
 
 use super::thunk;
 use crate::ir::{
@@ -12,10 +12,11 @@ use crate::memory::abi::CallPlan;
 use crate::support::error::Unsupported;
 use rayon::prelude::*;
 
-/// From this many functions on the scan is shared by threads; below, starting them costs more.
+/// The least number of functions for which threads share the scan; for fewer, starting them costs
+/// more.
 const MANY_FUNCTIONS: usize = 5_000;
 
-/// Everything in defined functions that cannot run, each with its source line.
+/// Lists everything in defined functions that cannot run, each with its source line.
 pub fn unsupported(module: &Module) -> Vec<Unsupported> {
     let defined: Vec<&Function> = module
         .functions
@@ -25,7 +26,8 @@ pub fn unsupported(module: &Module) -> Vec<Unsupported> {
     if defined.len() >= MANY_FUNCTIONS
         && let Ok(pool) = rayon::ThreadPoolBuilder::new().build()
     {
-        // A pool of its own, gone before the guest starts: no thread of ours sits beside its team.
+        // A pool of its own, which ends before the guest starts: none of its threads competes with
+        // the guest's team.
         return pool.install(|| {
             defined
                 .par_iter()
@@ -39,7 +41,7 @@ pub fn unsupported(module: &Module) -> Vec<Unsupported> {
         .collect()
 }
 
-/// What cannot run of one function.
+/// Lists everything in one function that cannot run.
 fn in_function(module: &Module, function: &Function) -> Vec<Unsupported> {
     let mut found = Vec::new();
     let Some(body) = &function.body else {
@@ -52,7 +54,8 @@ fn in_function(module: &Module, function: &Function) -> Vec<Unsupported> {
         let what = "a function with more values than a frame has slots";
         found.push(at(module, function, body.insts.first(), what));
     }
-    // A function that cannot be executed here at all, or has no form but LLVM's, is reported where it is reached.
+    // A function that this processor cannot execute, or that only LLVM can represent, is reported
+    // when it is called.
     let tiles = || function.features.contains("+amx-");
     if !function.features.is_empty() && (tiles() || thunk::faults(function)) {
         return found;
@@ -155,8 +158,9 @@ fn problem(module: &Module, function: &Function, inst: &Inst) -> Option<String> 
     }
 }
 
-/// Why a named register cannot be a variable. As for the code generator only the stack's two are
-/// set aside; writing them would take the stack from under our own frames.
+/// Returns why a named register cannot be a variable. As in LLVM's code generator only the stack's
+/// two registers are reserved; writing them would pull the stack from under the interpreter's
+/// frames.
 fn register(module: &Module, call: &Call, base: &str) -> Option<String> {
     let name = thunk::metadata_string(module, call.args[0]).unwrap_or_default();
     let known = matches!(&*name, "rsp" | "esp" | "rbp" | "ebp");
@@ -167,7 +171,7 @@ fn register(module: &Module, call: &Call, base: &str) -> Option<String> {
     }
 }
 
-/// Why an instruction on one of these types cannot be a thunk, when that is what it needs.
+/// Returns why an instruction on one of these types cannot be a thunk, if it needs one.
 fn by_thunk(
     module: &Module,
     function: &Function,
@@ -180,7 +184,7 @@ fn by_thunk(
         .then(|| thunk::expressible(module, function, inst).err())?
 }
 
-/// Intrinsics whose forms on usual types have handlers.
+/// Intrinsics with handlers for the usual types.
 const COMMON: [&str; 14] = [
     "fmuladd", "fma", "fabs", "sqrt", "floor", "ceil", "smax", "smin", "umax", "umin", "abs",
     "ctpop", "fshl", "vector",
@@ -229,7 +233,7 @@ const HANDLED: [&str; 39] = [
     "adjust.trampoline",
 ];
 
-/// Whether values of a type are beyond most handlers.
+/// Returns true if most handlers do not support values of a type.
 fn unusual(module: &Module, ty: TypeId) -> bool {
     match &module.types[ty] {
         Type::Int(bits) => *bits > 64,
@@ -239,7 +243,7 @@ fn unusual(module: &Module, ty: TypeId) -> bool {
     }
 }
 
-/// Whether a vector's lanes are no whole bytes.
+/// Returns true if a vector's lanes are not whole bytes.
 fn odd_lanes(module: &Module, ty: TypeId) -> bool {
     match module.types[ty] {
         Type::Vector { elem, .. } => {
@@ -250,8 +254,8 @@ fn odd_lanes(module: &Module, ty: TypeId) -> bool {
     }
 }
 
-/// Why a call that may reach native code cannot. Only vectors and wide integers are looked at
-/// closely: everything else travels.
+/// Returns why a call that may reach native code cannot be made. Only vectors and wide integers
+/// need a close look; all other types can be passed.
 fn across(module: &Module, function: &Function, inst: &Inst, call: &Call) -> Option<String> {
     let odd = |ty: TypeId| match &module.types[ty] {
         Type::Vector { .. } => true,

@@ -1,15 +1,17 @@
 //! Rare instructions, compiled by LLVM one at a time.
 //!
-//! What: for an instruction that has no handler (x87 and half arithmetic, odd vectors, masked and
-//! target intrinsics, 16-byte atomics, inline assembly) [`Thunks::get`] writes a tiny function in
-//! textual IR that loads the operands from their slots, does exactly that instruction, and stores
-//! the result to its slots; LLVM compiles it, and the interpreter calls it.
-//! Why: the interpreter is complete from the start without hundreds of handlers nobody profiles,
-//! and inline assembly cannot be interpreted at all. What not: nothing hot should come here (a
-//! thunk costs an indirect call and, once, one to three milliseconds).
+//! For an instruction without a handler (x87 and half arithmetic, odd vectors, masked and target
+//! intrinsics, 16-byte atomics, inline assembly) [`Thunks::get`] writes a small function in textual
+//! IR that loads the operands from their slots, performs that instruction, and stores the result to
+//! its slots. LLVM compiles the function, and the interpreter calls it. The interpreter is thus
+//! complete without hundreds of handlers that no profile shows, and inline assembly could not be
+//! interpreted at all.
 //!
-//! Slots are as the documentation of `interp` says; a thunk's text is the key of its code, in this
-//! process and in the program's cache: a later run links the object and does not start LLVM.
+//! A thunk costs an indirect call and, once, one to three milliseconds; hot instructions therefore
+//! have handlers.
+//!
+//! The slot form is documented in [`super`]. A thunk's text is the key of its code, in this process
+//! and in the program's cache entry: a later run links the cached object and does not start LLVM.
 
 use super::child;
 use crate::ir::assembly::{displaced, inputs, is_immediate};
@@ -28,7 +30,8 @@ use hashbrown::HashMap;
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 
-/// A compiled thunk: `args[i]` points at the slots of operand `i`, `out` at the result's.
+/// A compiled thunk: `args[i]` points at the slots of operand `i`, `out` at the slots of the
+/// result.
 pub type ThunkFn = unsafe extern "C-unwind" fn(out: *mut u64, args: *const *const u64);
 
 /// A thunk and the operands that its caller passes, in order. It must not outlive its [`Thunks`].
@@ -36,7 +39,7 @@ pub type ThunkFn = unsafe extern "C-unwind" fn(out: *mut u64, args: *const *cons
 pub struct Thunk {
     /// The code.
     pub code: ThunkFn,
-    /// The operands of `args`.
+    /// The operands that `args` points at, in order.
     pub operands: Box<[Operand]>,
 }
 
@@ -50,14 +53,14 @@ pub struct Thunks {
 pub(super) struct State {
     compiler: Option<Compiler>,
     compiled: HashMap<String, ThunkFn>,
-    /// Keeps the thunks' memory.
+    /// The linked code, which owns the thunks' memory.
     code: Vec<Code>,
-    /// The cache of each live image that has one, by the image's serial number.
+    /// The cache entry of each live image that has one, by the image's serial number.
     shelves: HashMap<u64, Arc<Shelf>>,
 }
 
 impl Thunks {
-    /// For who holds it over a fork.
+    /// Returns the mutex, for the fork handlers that hold it.
     pub(super) fn state(&self) -> &Mutex<State> {
         &self.state
     }
@@ -72,10 +75,10 @@ impl Thunks {
         child::lock(&self.state).shelves.remove(&image);
     }
 
-    /// The thunk for one instruction of `function`, which is placed in `image`.
+    /// Returns the thunk for one instruction of `function`, which is placed in `image`.
     ///
     /// # Errors
-    /// A sentence that names what cannot be compiled, or why LLVM cannot.
+    /// A sentence that names the instruction that cannot be compiled, or LLVM's reason.
     pub fn get(
         &self,
         module: &Module,
@@ -113,7 +116,7 @@ impl Thunks {
         })?;
         let linked = Code::new(&object, &|name| outside(name, image))?;
         let address = linked.lookup(THUNK)?;
-        // SAFETY: the text defines a function of exactly this type under that name.
+        // SAFETY: the text defines `THUNK` as a function of this type.
         let code = unsafe { std::mem::transmute::<usize, ThunkFn>(address) };
         state.code.push(linked);
         state.compiled.insert(body, code);
@@ -123,19 +126,21 @@ impl Thunks {
 
 /// The name of a thunk's function.
 const THUNK: &str = "ompvm.thunk";
-/// Names with this prefix are addresses of the process, in hexadecimal digits.
+/// Prefix of names that stand for an address of the process, in hexadecimal digits.
 const ADDRESS: &str = "ompvm.a";
 
 /// The form of a constant address in a thunk's text.
 const CONSTANT_ADDRESS: &str = "inttoptr (i64 ";
 
-/// Returns true if a thunk's text holds addresses of this process, which no later run asks for.
+/// Returns true if a thunk's text contains addresses of this process, so that no later run can
+/// reuse it.
 fn names_addresses(text: &str) -> bool {
     text.contains(ADDRESS) || text.contains(CONSTANT_ADDRESS)
 }
 
-/// The address of what a thunk refers to: an address by its digits, what the code generator calls, and what
-/// assembly names of the program. The rest is looked for in the process.
+/// Resolves a thunk's external name: an address by its digits, a library function of the code
+/// generator, or a symbol of the program that assembly names. Other names are resolved in the
+/// process.
 fn outside(name: &str, image: Option<&Image>) -> Option<usize> {
     if let Some(digits) = name.strip_prefix(ADDRESS) {
         return usize::from_str_radix(digits, 16).ok();
@@ -147,17 +152,18 @@ fn outside(name: &str, image: Option<&Image>) -> Option<usize> {
     }
 }
 
-/// Returns true if rare instructions of a function fault: it asks for features that the processor lacks.
+/// Returns true if rare instructions of a function fault, because it requires features that the
+/// processor lacks.
 pub fn faults(function: &Function) -> bool {
     !function.features.is_empty() && own_thread::run(|| lacks(&function.features))
 }
 
-/// Whether an instruction can be written as a thunk at all (a cheap test for the load-time check).
+/// Checks that an instruction can be written as a thunk (a cheap test for the load-time check).
 pub fn expressible(module: &Module, function: &Function, inst: &Inst) -> Result<(), String> {
     Text::new(module, function, None).instruction(inst)
 }
 
-/// The text of a metadata argument that is a string.
+/// Returns the text of a metadata argument that is a string.
 pub(super) fn metadata_string(module: &Module, arg: Operand) -> Option<String> {
     match &module.consts[arg.unpack().err()?] {
         Const::Data(bytes) => String::from_utf8(bytes.to_vec()).ok(),
@@ -190,7 +196,8 @@ impl<'m> Text<'m> {
 
     fn finish(self) -> String {
         // Code for the host's own features would differ from the guest's native build: AVX-512's
-        // bfloat conversions flush denormals, FMA contracts. Only what names them may use them.
+        // bfloat conversions flush denormals, FMA contracts. Only code that names such features may
+        // use them.
         let host = self.body.contains("@llvm.x86.") || self.body.contains(" asm ");
         let own = &self.function.features;
         let features = if host {
@@ -211,7 +218,7 @@ impl<'m> Text<'m> {
         } else {
             ""
         };
-        // Assembly may push something: nothing may lie below the stack pointer.
+        // Assembly may push, so nothing may lie below the stack pointer.
         format!(
             "target triple = \"{}\"\n{}define void @{THUNK}(ptr %out, ptr %args) uwtable noredzone{strict}{features} {{\n{}  ret void\n}}\n",
             self.module.triple, self.declares, self.body
@@ -227,7 +234,7 @@ impl<'m> Text<'m> {
         let _ = writeln!(self.body, "  {line}");
     }
 
-    /// The type as LLVM writes it.
+    /// Returns the type in LLVM's syntax.
     fn ty(&self, ty: TypeId) -> Result<String, String> {
         Ok(match &self.module.types[ty] {
             Type::Void => "void".into(),
@@ -256,7 +263,8 @@ impl<'m> Text<'m> {
         })
     }
 
-    /// The form that a value of type `ty` has in its slots: `None` when it is the type itself.
+    /// Returns the type that a value of type `ty` has in its slots; `None` if it is the type
+    /// itself.
     fn slot_form(&self, ty: TypeId) -> Result<Option<String>, String> {
         Ok(match &self.module.types[ty] {
             Type::Int(bits @ 1..=64) => (*bits < 64).then(|| "i64".into()),
@@ -274,7 +282,8 @@ impl<'m> Text<'m> {
         })
     }
 
-    /// The operand as `TYPE NAME`: a literal when it is a small constant, else loaded from a slot.
+    /// Returns the operand as `TYPE NAME`: a literal if it is a small constant, otherwise a load
+    /// from its slot.
     fn operand(&mut self, operand: Operand) -> Result<String, String> {
         Ok(format!(
             "{} {}",
@@ -283,7 +292,7 @@ impl<'m> Text<'m> {
         ))
     }
 
-    /// The operand's name alone.
+    /// Returns the operand's name without its type.
     fn value(&mut self, operand: Operand) -> Result<String, String> {
         if let Err(constant) = operand.unpack()
             && let Some(text) = self.literal(constant)
@@ -325,8 +334,8 @@ impl<'m> Text<'m> {
         }
     }
 
-    /// A constant operand of inline assembly as a constant of the thunk: a symbol or a number. `None`
-    /// when the operand is to be loaded from its slots.
+    /// Returns a constant operand of inline assembly as a constant of the thunk, a symbol or a
+    /// number; `None` if the operand is to be loaded from its slots.
     fn constant(&mut self, operand: Operand, code: &str) -> Result<Option<String>, String> {
         let Err(constant) = operand.unpack() else {
             return Ok(None);
@@ -342,7 +351,7 @@ impl<'m> Text<'m> {
             _ => return Ok(None),
         };
         let Some(image) = self.image else {
-            // Only whether it can be written is asked.
+            // Without an image the caller only asks if the thunk can be written.
             return Ok(Some(if whole { "0" } else { "null" }.into()));
         };
         if image.tls_constant(constant).is_some() {
@@ -367,7 +376,8 @@ impl<'m> Text<'m> {
         Ok(immediate.then(|| format!("{CONSTANT_ADDRESS}{value} to ptr)")))
     }
 
-    /// The same address in a register: of what it is made cannot be seen, so it is printed alone.
+    /// Copies an address to a register through assembly, which hides its origin, so that the
+    /// template prints the register alone.
     fn register(&mut self, value: &str) -> String {
         let hidden = self.fresh();
         self.line(format_args!(
@@ -376,7 +386,8 @@ impl<'m> Text<'m> {
         hidden
     }
 
-    /// The text of a metadata argument that is a string (rounding mode, exception behaviour).
+    /// Returns the text of a metadata argument that is a string (rounding mode, exception
+    /// behavior).
     fn metadata_string(&self, arg: Operand) -> Option<String> {
         metadata_string(self.module, arg)
     }
@@ -394,8 +405,8 @@ impl<'m> Text<'m> {
         Ok(())
     }
 
-    /// `asm goto`: slot 0 of `out` tells which successor was taken (0 the fallthrough, then the
-    /// indirect ones in order), the result follows from slot 1.
+    /// Writes `asm goto`: slot 0 of `out` receives the number of the successor taken (0 the
+    /// fallthrough, then the indirect ones in order), and the result follows from slot 1.
     fn goto(&mut self, inst: &Inst, call: &ir::Call, labels: usize) -> Result<(), String> {
         let text = self.call(inst, call)?;
         let text = text.replacen("call ", "callbr ", 1);
@@ -443,7 +454,7 @@ impl<'m> Text<'m> {
         self.store_result(inst.ty, "%r")
     }
 
-    /// Everything after `%r = `, having loaded the operands.
+    /// Loads the operands; returns the text after `%r = `.
     fn right_hand_side(&mut self, inst: &Inst) -> Result<String, String> {
         Ok(match &inst.op {
             Op::Binary { op, a, b, .. } => {
@@ -647,7 +658,7 @@ impl<'m> Text<'m> {
                         }
                         _ => value,
                     };
-                    // The width of a memory operand stands in the template's mnemonic.
+                    // The width of a memory operand is part of the template's mnemonic.
                     args.push(format!("{ty} elementtype(i64) {value}"));
                 }
                 Ok(format!(
@@ -664,7 +675,7 @@ impl<'m> Text<'m> {
     }
 }
 
-/// LLVM's escaping inside a quoted string.
+/// Escapes text for a quoted string of LLVM's syntax.
 fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for &byte in text.as_bytes() {
@@ -700,7 +711,7 @@ mod tests {
         BinOp, Body, FastMath, FuncId, FunctionAttrs, IntFlags, Linkage, ParamAttrs, Value,
     };
 
-    /// A module with one function `f(params)` whose only instruction is `op` of type `ty`.
+    /// Builds a module with one function `f(params)` whose only instruction is `op` of type `ty`.
     fn module(params: &[Type], ty: Type, op: impl Fn(&mut Module) -> Op) -> Module {
         let mut m = Module {
             triple: "x86_64-pc-linux-gnu".into(),

@@ -1,7 +1,7 @@
-//! Addresses: what geps and allocas become where they are used.
+//! Address formation: folds geps and allocas into their uses.
 //!
-//! Why not emitted where they stand: loads and stores take a base, an index and a constant. What
-//! not: which of them wait for their users (`analyse`).
+//! Loads and stores take a base, an index and a constant, so most geps need no instruction.
+//! `analyse` decides which of them are postponed to their users.
 
 use super::Lower;
 use super::analyse::Kind;
@@ -10,14 +10,14 @@ use crate::ir::{BinOp, Op, Operand, Type, TypeId};
 use cranelift_entity::EntityRef;
 use std::mem::offset_of;
 
-/// How an address is formed.
+/// The form of an address.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Addr {
     /// A slot plus a constant.
     Base(u16, i32),
-    /// A place in the alloca area.
+    /// An offset in the alloca area.
     Frame(i32),
-    /// A slot plus a scaled index plus a constant; the index is a sign-extended i32 when `true`.
+    /// A slot plus a scaled index plus a constant; if true, the index is a sign-extended i32.
     Index(u16, u16, i32, i32, bool),
 }
 
@@ -79,7 +79,7 @@ impl Lower<'_> {
         t
     }
 
-    /// A gep that gives a vector of addresses, lane by lane.
+    /// Emits a gep whose result is a vector of addresses, lane by lane.
     pub(super) fn vector_gep(&mut self, i: usize, dst: u16) -> bool {
         let Op::Gep {
             elem,
@@ -96,7 +96,7 @@ impl Lower<'_> {
             Type::Vector { elem, .. } => Some(*elem),
             _ => None,
         };
-        // Constant vectors are taken as they come: only scalar constants fold.
+        // Constant vectors are not folded; only scalar constants are.
         let t = self.terms(self.nparams + i, *elem, indices);
         let start = self.operand(*base);
         let step = u16::from(wide(self, *base).is_some());
@@ -181,7 +181,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The address an operand stands for, folding what is produced at its use.
+    /// Returns the address of an operand, and folds everything that is produced at its use.
     pub(super) fn address(&mut self, o: Operand) -> Addr {
         let o = self.origin(o);
         let Ok(v) = o.unpack() else {
@@ -275,7 +275,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The slot of a gep index, and whether it is an i32 still to be sign-extended.
+    /// Returns the slot of a gep index, and true if it is an i32 that is still to be sign-extended.
     fn index(&mut self, index: Operand) -> (u16, bool) {
         if let Some(Op::Cast {
             op: crate::ir::CastOp::SExt,
@@ -323,7 +323,7 @@ impl Lower<'_> {
         }
     }
 
-    /// An address as a slot and a constant.
+    /// Returns an address as a slot and a constant.
     pub(super) fn plain_form(&mut self, addr: Addr) -> (u16, i32) {
         match addr {
             Addr::Base(base, off) => (base, off),
@@ -332,7 +332,7 @@ impl Lower<'_> {
         }
     }
 
-    /// A slot that holds an address.
+    /// Returns a slot that holds an address.
     pub(super) fn address_slot(&mut self, addr: Addr) -> u16 {
         if let Addr::Base(a, 0) = addr {
             return a;

@@ -1,13 +1,13 @@
-//! Members of structure and array values, which lie in slots as in memory.
+//! Members of structure and array values, whose slots have the memory layout.
 //!
-//! What not: loads and stores of whole aggregates (`memory`).
+//! Loads and stores of whole aggregates are in `memory`.
 
 use super::Lower;
 use crate::interp::isa::{self, op};
 use crate::ir::{Operand, Type, TypeId};
 
 impl Lower<'_> {
-    /// Byte offset and type of a member of an aggregate.
+    /// Returns byte offset and type of a member of an aggregate.
     pub(super) fn member(&self, mut ty: TypeId, indices: &[u32]) -> (u32, TypeId) {
         let mut off = 0;
         for &i in indices {
@@ -26,7 +26,7 @@ impl Lower<'_> {
         (off as u32, ty)
     }
 
-    /// Whether a type's bytes in memory and in slots are the same (only the length differs).
+    /// Returns true if a type has the same bytes in memory and in slots (only the length differs).
     pub(super) fn byte_form(&self, ty: TypeId) -> bool {
         match self.ty(ty) {
             Type::Vector { elem, .. } => {
@@ -37,8 +37,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Members lie in the aggregate as in memory; a member that is a slot of its own is moved,
-    /// others are copied bytewise and zero-extended.
+    /// Extracts a member. Members have their memory layout; a member that is a slot of its own is
+    /// moved, others are copied bytewise and zero-extended.
     pub(super) fn extract_value(&mut self, dst: u16, agg: Operand, indices: &[u32], ty: TypeId) {
         let (off, _) = self.member(self.type_of(agg), indices);
         let a = self.operand(agg);
@@ -49,7 +49,7 @@ impl Lower<'_> {
         } else if off % 8 == 0 && bytes == u32::from(n) * 8 {
             self.mov(dst, a + (off / 8) as u16, n);
         } else {
-            // Clear what the copy does not reach.
+            // Clears the bytes that the copy does not reach.
             if bytes < u32::from(n) * 8 {
                 self.emit(
                     op::zero_words,

@@ -1,57 +1,57 @@
-//! What is decided before emission: how often values are used, which are produced where they
-//! stand and which at their uses, where loops are, which slots values have.
+//! Analysis before emission: use counts, the production of each value (at its definition or at its
+//! uses), loops, and slots.
 //!
-//! Why first: a value that is produced at its use needs no slot, and a register machine's cost is
-//! in its slots. What not: nothing is emitted here; loads into arithmetic are `fuse`'s.
+//! A value that is produced at its use needs no slot, and slots dominate a register machine's cost.
+//! Nothing is emitted here. `fuse` decides which loads become operands of arithmetic.
 
 use super::{Lower, NONE};
 use crate::ir::{CastOp, FloatKind, Op, Operand, Type, TypeId, Value};
 use cranelift_entity::EntityRef;
 
-/// How a value is produced.
+/// The production of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::interp) enum Kind {
-    /// Where it stands, in a slot of its own.
+    /// At its definition, in a slot of its own.
     Plain,
-    /// It is its operand: the slot form is the same.
+    /// None: it is its operand, with the same slot form.
     Alias,
     /// At its only use, later in the same block.
     Late,
-    /// Derived anew at each use (static alloca, constant-offset gep, a double in both lanes, an
-    /// index plus a constant).
+    /// Again at each use (static alloca, constant-offset gep, a double in both lanes, an index plus
+    /// a constant).
     Address,
-    /// A loop's counter plus a constant, in a slot of its own at the end of its block, so that
-    /// it can take the counter's slot: addresses before there use the counter.
+    /// At the end of its block, in a slot of its own: a loop's counter plus a constant, which can
+    /// then take the counter's slot. Addresses before the block's end use the counter.
     Sunk,
-    /// Never: nobody uses it and it has no effect.
+    /// None: it has neither uses nor effects.
     Dead,
 }
 
-/// Bytes up to which an array can be part of a frame that has a guard.
+/// The largest array, in bytes, that is part of a frame with a guard.
 const MOST_STATIC: u64 = 16 << 20;
 
-/// A value that is its phi plus a constant, in the block of the phi's edge.
+/// A value that is its phi plus a constant, in the source block of the phi's edge.
 struct Counter {
     value: usize,
     block: usize,
 }
 
-/// What all uses of a value have in common.
+/// Properties that all uses of a value share.
 #[derive(Clone, Copy)]
 struct Uses(u8);
 
 impl Uses {
-    /// Addresses: of a plain load or store, or the base of a gep.
+    /// The use is an address: of a plain load or store, or the base of a gep.
     const ADDRESS: u8 = 1;
-    /// Factors of products of pairs.
+    /// The use is a factor of a product of pairs.
     const SCALE: u8 = 2;
-    /// They are in the value's own block.
+    /// The use is in the value's own block.
     const LOCAL: u8 = 4;
-    /// They read 32 bits at most.
+    /// The use reads at most 32 bits.
     const LOW: u8 = 8;
-    /// They are conditions.
+    /// The use is a condition.
     const CONDITION: u8 = 16;
-    /// They are indices of addresses.
+    /// The use is an index of an address.
     const INDEX: u8 = 32;
 
     fn all(self, what: u8) -> bool {
@@ -59,7 +59,7 @@ impl Uses {
     }
 }
 
-/// Most uses of an address with an index that are worth forming it anew.
+/// The most uses for which an address with an index is formed again at each use.
 const MOST_USES: u32 = 2;
 
 impl Lower<'_> {
@@ -110,7 +110,7 @@ impl Lower<'_> {
             }
         }
         self.loop_heads = (0..reach.len()).filter(|&b| reach[b].is_some()).collect();
-        // From a loop's first block to the last that branches back to it.
+        // A loop extends from its first block to the last block that branches back to it.
         let mut end = None;
         for (b, &to) in reach.iter().enumerate() {
             end = end.max(to);
@@ -135,7 +135,7 @@ impl Lower<'_> {
         self.assign_slots();
     }
 
-    /// Whether `op` uses `o` as an address only.
+    /// Returns [`Uses::ADDRESS`] if `op` uses `o` only as an address.
     fn as_address(&self, op: &Op, o: Operand) -> u8 {
         let plain = crate::ir::Ordering::NotAtomic;
         let address = match op {
@@ -153,7 +153,8 @@ impl Lower<'_> {
         if address { Uses::ADDRESS } else { 0 }
     }
 
-    /// Whether what `op` becomes reads only the low 32 bits of `o`'s slot, or only its lowest.
+    /// Returns the bits of `Uses` if the instruction for `op` reads only the low 32 bits of `o`'s
+    /// slot, or only its lowest bit.
     fn low_bits(&self, op: &Op, o: Operand) -> u8 {
         use crate::ir::BinOp::{Add, Mul, SDiv, SRem, Shl, Sub, UDiv, URem};
         let low = match op {
@@ -179,7 +180,7 @@ impl Lower<'_> {
         if low { Uses::LOW } else { 0 }
     }
 
-    /// Notes the values of a phi that are the phi plus a constant.
+    /// Adds the incoming values of a phi that are the phi plus a constant.
     fn find_counters(
         &self,
         phi: usize,
@@ -216,8 +217,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Lets counters take their step at the end of their block where nothing else in the block
-    /// needs it before: only its branch's comparison, or an address that can add the constant.
+    /// Sinks counters to the end of their block if nothing else in the block needs them earlier,
+    /// apart from the branch's comparison and addresses that can add the constant themselves.
     fn sink(&mut self, counters: &[Counter], last_user: &[u32]) {
         'counters: for c in counters {
             if self.kind[c.value] != Kind::Plain {
@@ -310,7 +311,7 @@ impl Lower<'_> {
                     return Kind::Plain;
                 };
                 let size = self.m.layout(*elem).size.saturating_mul(n as u64);
-                // An array that is overrun overwrites the guard, not what its frame has besides.
+                // In a frame with a guard, an overrun array must reach the guard.
                 let streamed = size >= super::memory::STREAMED && self.guard.is_none();
                 if *align > 16 || streamed || size > MOST_STATIC {
                     return Kind::Plain;
@@ -323,7 +324,7 @@ impl Lower<'_> {
             }
             Op::Cast { op, a } if self.same_slots(*op, self.type_of(*a), inst.ty) => Kind::Alias,
             Op::Freeze { .. } => Kind::Alias,
-            // A lane of a whole slot is that slot.
+            // A lane that is a whole slot is an alias of that slot.
             Op::ExtractElement { vector, index } if self.words(inst.ty) == 1 => {
                 let whole = match self.ty(self.type_of(*vector)) {
                     Type::Vector { elem, len, .. } => {
@@ -348,7 +349,7 @@ impl Lower<'_> {
                     Kind::Plain
                 }
             }
-            // Into nothing, for the insertion of the other lane.
+            // An insertion into undef, for the insertion of the other lane.
             Op::InsertElement { vector, index, .. } if same_block && self.words(inst.ty) == 2 => {
                 let fresh = vector.unpack().is_err_and(|c| {
                     matches!(
@@ -385,7 +386,7 @@ impl Lower<'_> {
             Op::Cast {
                 op: CastOp::SExt, ..
             } if scalar && same_block => Kind::Late,
-            // Whoever uses it looks at no more than the bits that it keeps.
+            // All users read only the bits that the truncation keeps.
             Op::Cast {
                 op: CastOp::Trunc,
                 a,
@@ -448,7 +449,7 @@ impl Lower<'_> {
             {
                 Kind::Late
             }
-            // Each address adds the number itself.
+            // Each address adds the constant itself.
             Op::Binary {
                 op: crate::ir::BinOp::Add,
                 b,
@@ -459,7 +460,7 @@ impl Lower<'_> {
             {
                 Kind::Address
             }
-            // For a sum with a number.
+            // A product for a sum with a constant.
             Op::Binary {
                 op: crate::ir::BinOp::Mul | crate::ir::BinOp::Shl,
                 b,
@@ -490,7 +491,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Whether the address is a slot and one index: as an operand it costs no more than a slot.
+    /// Returns true if the address is a slot and one index: as an operand it costs no more than a
+    /// slot.
     fn one_index(&self, op: &Op) -> bool {
         let Op::Gep {
             elem,
@@ -515,7 +517,7 @@ impl Lower<'_> {
             })
     }
 
-    /// Whether a cast leaves the slots as they are.
+    /// Returns true if a cast leaves the slots unchanged.
     fn same_slots(&self, op: CastOp, from: TypeId, to: TypeId) -> bool {
         let small = |t: TypeId| match self.ty(t) {
             Type::Int(bits) => *bits <= 64,
@@ -546,7 +548,7 @@ impl Lower<'_> {
             Type::Float(FloatKind::X86Fp80) => false,
             _ => true,
         };
-        // Into an integer narrower than its slot the upper bits must be cleared.
+        // For an integer narrower than its slot the upper bits must be cleared.
         let clean = match self.ty(to) {
             Type::Int(bits) => bits % 64 == 0 || matches!(self.ty(from), Type::Int(_)),
             _ => true,
@@ -554,11 +556,11 @@ impl Lower<'_> {
         plain(from) && plain(to) && clean && self.words(from) == self.words(to)
     }
 
-    /// Slots of a value, emitting it here when it was postponed.
+    /// Returns the slots of a value, and emits it here if it was postponed.
     pub(super) fn value(&mut self, v: usize) -> u16 {
         match self.kind[v] {
             Kind::Plain | Kind::Sunk if self.slot[v] != NONE => self.slot[v],
-            // Undefined (unreachable code) or without slots.
+            // Undefined (in unreachable code), or without slots.
             Kind::Plain | Kind::Sunk | Kind::Dead => self.scratch,
             Kind::Alias => match &self.body.insts[v - self.nparams].op {
                 Op::Cast { a, .. } | Op::Freeze { a } => self.operand(*a),
@@ -581,14 +583,14 @@ impl Lower<'_> {
         }
     }
 
-    /// The instruction of an operand that is to be produced at its use.
+    /// Returns the instruction of an operand that is produced at its use.
     pub(super) fn late(&self, o: Operand) -> Option<&'_ Op> {
         let v: Value = o.unpack().ok()?;
         matches!(self.kind[v.index()], Kind::Late | Kind::Address)
             .then(|| &self.body.insts[v.index() - self.nparams].op)
     }
 
-    /// The operand that a value renames, through aliases.
+    /// Returns the operand that a value renames, through aliases.
     pub(super) fn origin(&self, mut o: Operand) -> Operand {
         while let Ok(v) = o.unpack() {
             if self.kind[v.index()] != Kind::Alias {

@@ -1,7 +1,7 @@
-//! Atomic updates, and the addresses of thread-local variables.
+//! Atomic updates, and addresses of thread-local variables.
 //!
-//! Why few forms: what has none becomes a thunk, which is as atomic. What not: the runtime's
-//! atomics, which are calls.
+//! Only common forms have handlers; the others become thunks, which are equally atomic. Atomics of
+//! the OpenMP runtime are calls.
 
 use super::Lower;
 use super::inst::width;
@@ -10,7 +10,7 @@ use crate::ir::{GlobalRef, Op, Operand, RmwOp, Type};
 use cranelift_entity::EntityRef;
 
 impl Lower<'_> {
-    /// The thread's address of a thread_local variable.
+    /// Emits the calling thread's address of a thread-local variable.
     pub(super) fn tls(&mut self, dst: u16, global: crate::ir::GlobalId, off: i64) {
         match self.image.tls_offset(global) {
             Some(at) => {
@@ -140,9 +140,9 @@ impl Lower<'_> {
     }
 }
 
-/// The address of another image's thread_local for the calling thread.
+/// Returns the calling thread's address of another image's thread-local variable.
 extern "C" fn foreign_tls(image: usize, global: usize) -> usize {
-    // SAFETY: the lowering passes its image.
+    // SAFETY: the lowering passes the address of a live image.
     let image = unsafe { &*(image as *const crate::memory::image::Image) };
     image.tls_address(crate::ir::GlobalId::new(global))
 }

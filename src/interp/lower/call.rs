@@ -1,7 +1,7 @@
-//! Calls: which form of call instruction a call site becomes.
+//! Calls: selects the form of call instruction for each call site.
 //!
-//! Why several forms: most callees are known and take few words. What not: intrinsics
-//! (`intrinsic`).
+//! There are several forms because most callees are known and take few words. Intrinsics are in
+//! `intrinsic`.
 
 use super::Lower;
 use crate::interp::exec::MAX_DIRECT;
@@ -14,7 +14,7 @@ use crate::ir::{
 use crate::memory::abi::CallPlan;
 use std::sync::Arc;
 
-/// Where control goes after an invoke.
+/// The normal and the unwind destination of an invoke.
 type Invoke = Option<(BlockId, BlockId)>;
 
 static NO_ATTRS: ParamAttrs = ParamAttrs {
@@ -48,7 +48,8 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// True if a call is the last that the function does: in its place, or one that does not return and may throw.
+    /// Returns true if a call is the function's last: a tail call, or one that does not return and
+    /// may throw.
     fn leaves_for_good(&self, i: usize, call: &Call, invoke: Invoke) -> bool {
         if call.tail == TailKind::MustTail {
             return true;
@@ -116,7 +117,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The words of the fixed arguments, byval ones copied first.
+    /// Returns the slots of the fixed arguments' words, after copying byval arguments.
     fn argument_words(&mut self, call: &Call, fixed: usize) -> Vec<u16> {
         let mut words = Vec::with_capacity(call.args.len());
         for (i, &arg) in call.args.iter().enumerate().take(fixed) {
@@ -131,7 +132,7 @@ impl<'a> Lower<'a> {
         words
     }
 
-    /// A copy of what a byval pointer points at, in this frame.
+    /// Copies a byval argument into this frame; returns the slot of the copy's address.
     fn byval_copy(&mut self, pointer: u16, ty: TypeId) -> u16 {
         let bytes = self.m.layout(ty).size as u32;
         let off = self.alloca_bytes.next_multiple_of(16);
@@ -181,7 +182,7 @@ impl<'a> Lower<'a> {
             return;
         }
         let mut slots = self.argument_words(call, call.args.len());
-        // A call with another type than the callee's may pass more than that takes.
+        // A call with another type than the callee's may pass more than the callee takes.
         slots.truncate(self.parameter_words(callee));
         let ops = isa::Call {
             dst,
@@ -202,13 +203,13 @@ impl<'a> Lower<'a> {
         self.tail(&slots);
     }
 
-    /// Words of a function's parameters.
+    /// Returns the number of words of a function's parameters.
     fn parameter_words(&self, callee: FuncId) -> usize {
         let (_, params, _) = self.m.functions[callee].signature(self.m);
         params.iter().map(|&p| usize::from(self.words(p))).sum()
     }
 
-    /// Whether a one-word sum is passed on by a call that can add its constant.
+    /// Returns true if `user` is a call that passes a one-word sum and can add its constant.
     pub(super) fn passes_sum(&self, user: &crate::ir::Op) -> bool {
         let Op::Call(call) = user else { return false };
         let Callee::Symbol(s) = &call.callee else {
@@ -223,7 +224,8 @@ impl<'a> Lower<'a> {
             && !self.m.functions[id].signature(self.m).2
     }
 
-    /// Has calls ask the thread where the frame ends, when that varies.
+    /// Switches calls to the form that reads the frame's end from the thread's state, if the frame
+    /// grows.
     pub(super) fn finish_calls(&mut self) {
         if !self.dynamic {
             return;
@@ -231,7 +233,7 @@ impl<'a> Lower<'a> {
         for at in std::mem::take(&mut self.calls) {
             let k = self.ops.partition_point(|o| (o.0 as usize) < at);
             let single = self.ops[k].1 == op::call1.number;
-            // SAFETY: a call was emitted there; its forms have the handler at the same place.
+            // SAFETY: a call was emitted at `at`; all its forms have the handler in the first word.
             unsafe {
                 let call = self.code.as_mut_ptr().byte_add(at).cast::<Enc<isa::Call>>();
                 let far = if single {
@@ -261,7 +263,7 @@ impl<'a> Lower<'a> {
         self.call_through(call, target, 0, dst);
     }
 
-    /// The plan and argument slots of a call, for when it turns out native.
+    /// Creates the data of a call site whose callee may be native.
     fn site(&mut self, call: &Call, target: usize) -> Option<usize> {
         let (ret, params, variadic) = self.fn_type(call.fn_ty);
         let args: Vec<(TypeId, ParamAttrs)> = call
@@ -382,7 +384,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The slots when every argument is an integer or pointer passed as its slot is.
+    /// Returns the slots if every argument is an integer or pointer that is passed as its slot is.
     fn integer_arguments(&mut self, call: &Call) -> Option<Vec<u16>> {
         if call.args.len() > MAX_DIRECT {
             return None;
@@ -434,7 +436,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// setjmp and longjmp: they concern our frames, not native ones.
+    /// Lowers setjmp and longjmp, which refer to interpreter frames rather than native ones.
     fn special(&mut self, name: &str, call: &Call, dst: u16) -> bool {
         match (name, call.args.len()) {
             ("setjmp" | "_setjmp", 1) => {

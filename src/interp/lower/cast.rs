@@ -1,7 +1,7 @@
 //! Conversions of scalars; the caller falls back to a thunk on `false`.
 //!
-//! Why some emit nothing: a value that only changes its type keeps its slot. What not: vectors
-//! (`vector`).
+//! Some conversions emit nothing, since a value that only changes its type keeps its slot. Vectors
+//! are in `vector`.
 
 use super::Lower;
 use crate::interp::isa::{self, op};
@@ -184,7 +184,7 @@ impl Lower<'_> {
             (CastOp::UiToFp, Int(bits), Type::Float(k @ (Float | Double))) => {
                 let d = *k == Double;
                 match bits {
-                    // Zero-extended: not negative as the next wider signed integer.
+                    // Zero-extended, hence not negative as the next wider signed integer.
                     1..=31 => {
                         if d {
                             op::i32_f64

@@ -1,8 +1,7 @@
-//! Branches and returns; a comparison used by its branch alone is part of it.
+//! Branches and returns. A comparison that only its branch uses is fused into the branch.
 //!
-//! What: how blocks end, and which comparison a condition becomes. Why comparisons here: a branch
-//! that compares needs no slot for the outcome. What not: the counter's step before it (`step`),
-//! switches (`switch`), the moves along an edge (`edge`).
+//! A branch that compares needs no slot for the outcome. `step` fuses the counter's step before it,
+//! `switch` lowers switches, and `edge` emits the moves along an edge.
 
 use super::analyse::Kind;
 use super::int::swap_greater;
@@ -11,9 +10,9 @@ use crate::interp::isa::{self, Bra, Brab, Brai, Code, Enc, Shape, op};
 use crate::ir::{BinOp, FloatKind, FloatPred, IntPred, Op, Operand, Type};
 use std::mem::offset_of;
 
-/// The shape of an instruction that goes one of two ways.
+/// The shape of an instruction with two successors.
 pub(super) trait TwoWays: Shape {
-    /// Where in the instruction the distances to both are.
+    /// Offsets in the instruction of the distances to both successors.
     const WAYS: [usize; 2];
 }
 
@@ -29,18 +28,18 @@ macro_rules! two_ways {
 }
 two_ways! { Bra Brab Brai Brstep Brstepi Brwalk Brwalki Brinc Brinci }
 
-/// The operands of a branch on a slot; where it goes is patched in later, here as below.
+/// Builds the operands of a branch on a slot; here and below, the distances are patched later.
 pub(super) fn on_slot(a: u16) -> Bra {
     Bra { a, then: 0, els: 0 }
 }
 
-/// The operands of a branch on a comparison of two slots.
+/// Builds the operands of a branch on a comparison of two slots.
 pub(super) fn on_slots(a: u16, b: u16) -> Brab {
     let (then, els) = (0, 0);
     Brab { a, b, then, els }
 }
 
-/// The operands of a branch on a comparison of a slot with a number.
+/// Builds the operands of a branch on a comparison of a slot with an immediate.
 pub(super) fn on_number(a: u16, imm: i32) -> Brai {
     let (then, els) = (0, 0);
     Brai { a, imm, then, els }
@@ -52,7 +51,7 @@ pub(super) enum Test {
     Imm(Code<Brai>, u16, i32),
 }
 
-/// The form of a comparison with a number that reads 32 bits.
+/// Returns the form of a comparison with an immediate that reads 32 bits.
 fn narrow_imm(code: Code<Brai>) -> Code<Brai> {
     match code.number {
         n if n == op::br_eqi.number => op::br_eqi32,
@@ -62,7 +61,7 @@ fn narrow_imm(code: Code<Brai>) -> Code<Brai> {
 }
 
 impl Lower<'_> {
-    /// Emits a branch one of two ways.
+    /// Emits a branch with two successors.
     pub(super) fn two_ways<T: TwoWays>(&mut self, code: Code<T>, ops: T, then: Label, els: Label) {
         let at = self.emit(code, ops);
         self.branch_to(at, T::WAYS[0], then);
@@ -84,7 +83,7 @@ impl Lower<'_> {
         };
     }
 
-    /// Emits what was left for the end of the current block; what its branch compares last.
+    /// Emits the sunk values of the current block; the value that its branch compares comes last.
     fn sunk(&mut self, i: usize) {
         let block = self.current as u32;
         let first = self.sunk.partition_point(|&(b, _)| b < block);
@@ -112,8 +111,8 @@ impl Lower<'_> {
         self.note_line(i);
     }
 
-    /// Whether a block is a comparison and its branch, or a return, and nothing else: then it is
-    /// as well repeated where something would jump to it.
+    /// Returns true if a block contains only a comparison and its branch, or only a return. Such a
+    /// block is duplicated instead of jumped to.
     pub(super) fn is_test(&self, b: usize) -> bool {
         let block = self.body.blocks[b];
         let (last, all) = (
@@ -200,7 +199,8 @@ impl Lower<'_> {
         }
     }
 
-    /// The branches of `asm goto`: `a` numbers the successor, 0 is the fallthrough.
+    /// Emits the branches of `asm goto`: `a` holds the number of the successor, 0 for the
+    /// fallthrough.
     pub(super) fn goto(
         &mut self,
         a: u16,
@@ -215,7 +215,7 @@ impl Lower<'_> {
         self.edge(self.current, fallthrough.as_u32() as usize);
     }
 
-    /// Compares the address with each target's, so that each edge has a place for its moves.
+    /// Compares the address with each target's, so that each edge has its own moves.
     fn indirect_with_moves(&mut self, address: Operand, targets: &[crate::ir::BlockId]) {
         let a = self.operand(address);
         for &t in targets {
@@ -232,7 +232,7 @@ impl Lower<'_> {
         self.emit(op::unreachable, isa::Nil);
     }
 
-    /// A fused comparison for a condition that is used only here.
+    /// Returns the fused comparison of a condition that is used only here.
     pub(super) fn test(
         &mut self,
         cond: Operand,

@@ -1,9 +1,9 @@
 //! Edges between blocks: the moves that replace phis.
 //!
-//! A phi has a slot; each edge into its block moves the incoming value there. The moves of an
-//! edge happen in parallel: they are ordered so that no source is overwritten before it is
-//! read, cycles going through a temporary. An edge of a branch with several targets that needs
-//! moves gets a stub after the function's blocks.
+//! A phi has a slot, and each edge into its block moves the incoming value there. The moves of an
+//! edge are parallel: they are ordered so that no source is overwritten before it is read, and
+//! cycles are broken by a temporary. An edge of a branch with several targets that needs moves gets
+//! a stub after the function's blocks.
 
 use super::analyse::Kind;
 use super::{Label, Lower, NONE, Stub};
@@ -14,14 +14,14 @@ use hashbrown::HashMap;
 use std::mem::offset_of;
 
 impl Lower<'_> {
-    /// Whether the edge needs moves.
+    /// Returns true if the edge needs moves.
     pub(super) fn has_moves(&self, from: usize, to: usize) -> bool {
         let mut any = false;
         self.each_move(from, to, |_, _, _| any = true);
         any
     }
 
-    /// Destination slots and sources of an edge's moves.
+    /// Returns destination slot, words and source of an edge's moves.
     pub(super) fn moves(&self, from: usize, to: usize) -> Vec<(u16, u16, Operand)> {
         let mut out = Vec::new();
         self.each_move(from, to, |dst, words, source| {
@@ -63,7 +63,7 @@ impl Lower<'_> {
     }
 
     pub(super) fn emit_moves(&mut self, moves: Vec<(u16, u16, Operand)>) {
-        // Sources in slots first; constants cannot be overwritten and come last.
+        // Slots are moved first; constants cannot be overwritten and come last.
         let mut pending: Vec<(u16, u16, u16)> = Vec::new();
         let mut constants = Vec::new();
         for (dst, words, source) in moves {
@@ -83,7 +83,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Performs moves (destination, words, source) as if all at once.
+    /// Performs moves (destination, words, source) in parallel.
     fn parallel_moves(&mut self, mut moves: Vec<(u16, u16, u16)>) {
         if let [(d, n, a)] = moves[..] {
             self.mov(d, a, n);
@@ -92,7 +92,7 @@ impl Lower<'_> {
         if moves.is_empty() {
             return;
         }
-        // How many pending moves read a word, and which one writes it.
+        // Number of pending moves that read a word, and the move that writes it.
         let mut readers: HashMap<u16, u32> = HashMap::new();
         let mut writer: HashMap<u16, usize> = HashMap::new();
         for (i, &(d, n, a)) in moves.iter().enumerate() {
@@ -115,7 +115,7 @@ impl Lower<'_> {
             let (i, to) = match ready.pop() {
                 Some(i) if done[i] || !free(moves[i], &readers) => continue,
                 Some(i) => (i, None),
-                // Only cycles are left: one value waits in a temporary.
+                // Only cycles are left: a temporary holds one value.
                 None if done[first] => {
                     first += 1;
                     continue;
@@ -143,7 +143,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Goes to a block; the last move since `start` may do it along the way.
+    /// Jumps to a block; the last move emitted since `start` may be fused with the jump.
     pub(super) fn jump(&mut self, start: u32, to: usize) {
         if self.is_test(to) {
             let from = std::mem::replace(&mut self.current, to);
@@ -156,7 +156,7 @@ impl Lower<'_> {
             && number == op::mov.number
             && at as usize + size_of::<Enc<isa::Da>>() == self.code.len() * 8
         {
-            // SAFETY: the instruction recorded there has this shape.
+            // SAFETY: the instruction recorded at `at` is a `mov`, whose shape is `Da`.
             let isa::Da { dst, a } = unsafe {
                 (*self
                     .code
@@ -175,14 +175,14 @@ impl Lower<'_> {
         self.branch_to(at, offset_of!(Enc<isa::Br>, ops.target), Label(to as u32));
     }
 
-    /// The moves of an edge and the jump to its block.
+    /// Emits the moves of an edge and the jump to its block.
     pub(super) fn edge(&mut self, from: usize, to: usize) {
         let (start, moves) = (self.here(), self.moves(from, to));
         self.emit_moves(moves);
         self.jump(start, to);
     }
 
-    /// Where a branch from the current block to `to` must go.
+    /// Returns the label that a branch from the current block to `to` must use.
     pub(super) fn target(&mut self, to: usize) -> Label {
         let from = self.current;
         if !self.has_moves(from, to) {

@@ -1,7 +1,6 @@
 //! The code buffer: instructions, branch targets, temporaries and constants.
 //!
-//! Why branches are patched at the end: most go forward. What not: which slots live how long
-//! (`slots`).
+//! Branches are patched at the end, since most go forward. `slots` computes the lifetimes of slots.
 
 use super::super::thunk;
 use super::{Fixup, Label, Lower, NONE};
@@ -11,12 +10,12 @@ use crate::ir::{Const, ConstId, Operand, Type};
 use cranelift_entity::EntityRef;
 
 impl Lower<'_> {
-    /// The byte offset of the next instruction.
+    /// Returns the byte offset of the next instruction.
     pub(super) fn here(&self) -> u32 {
         (self.code.len() * 8) as u32
     }
 
-    /// Appends an instruction; gives its byte offset.
+    /// Appends an instruction; returns its byte offset.
     pub(super) fn emit<T: Shape>(&mut self, code: Code<T>, ops: T) -> usize {
         let at = self.code.len();
         let bytes = size_of::<Enc<T>>();
@@ -26,7 +25,7 @@ impl Lower<'_> {
             ops,
         };
         debug_assert_eq!(INFO[code.number as usize].bytes, bytes);
-        // SAFETY: the words were just added; an instruction is as long as its INFO says.
+        // SAFETY: the words were just added, as many as an `Enc<T>` has.
         unsafe { self.code.as_mut_ptr().add(at).cast::<Enc<T>>().write(enc) };
         self.ops.push(((at * 8) as u32, code.number));
         at * 8
@@ -45,12 +44,12 @@ impl Lower<'_> {
 
     /// Overwrites the operands of an instruction.
     pub(super) fn patch<T: Shape>(&mut self, at: usize, ops: T) {
-        // SAFETY: an instruction of this shape was emitted there.
+        // SAFETY: an instruction of this shape was emitted at `at`.
         unsafe { (*self.code.as_mut_ptr().byte_add(at).cast::<Enc<T>>()).ops = ops };
     }
 
     pub(super) fn patch32(&mut self, at: usize, value: i32) {
-        // SAFETY: the position is a 32-bit field inside the code.
+        // SAFETY: `at` is the position of a 32-bit field of an emitted instruction.
         unsafe {
             self.code
                 .as_mut_ptr()
@@ -61,17 +60,17 @@ impl Lower<'_> {
     }
 
     pub(super) fn read32(&self, at: usize) -> i32 {
-        // SAFETY: as above.
+        // SAFETY: `at` is the position of a 32-bit field of an emitted instruction.
         unsafe { self.code.as_ptr().byte_add(at).cast::<i32>().read() }
     }
 
-    /// Notes that the 32-bit field at `field` bytes in the instruction at `at` is the distance
-    /// to `label`.
+    /// Records that the 32-bit field at byte `field` of the instruction at `at` is the distance to
+    /// `label`.
     pub(super) fn branch_to(&mut self, at: usize, field: usize, label: Label) {
         self.fixups.push(Fixup { at, field, label });
     }
 
-    /// Puts a label here: what comes next is reached by branches too.
+    /// Binds a label here: branches may reach the next instruction.
     pub(super) fn place(&mut self, label: Label) {
         self.fence = self.here();
         self.labels[label.0 as usize] = self.fence;
@@ -82,14 +81,14 @@ impl Lower<'_> {
         Label(self.labels.len() as u32 - 1)
     }
 
-    /// Fresh slots that live to the end of the function.
+    /// Allocates slots that live to the end of the function.
     pub(super) fn fresh(&mut self, words: u16) -> u16 {
         let at = self.next_slot;
         self.next_slot += u32::from(words.max(1));
         at.min(u32::from(NONE) - 1) as u16
     }
 
-    /// Slots until the end of the current instruction.
+    /// Allocates slots that live to the end of the current instruction.
     pub(super) fn temp(&mut self, words: u16) -> u16 {
         let words = words.max(1);
         let at = match self.free_temps.take(words) {
@@ -124,7 +123,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The slot of a one-word constant.
+    /// Returns the slot of a one-word constant.
     pub(super) fn word(&mut self, value: u64) -> u16 {
         if let Some(&slot) = self.const_words.get(&value) {
             return slot;
@@ -147,7 +146,7 @@ impl Lower<'_> {
         }
     }
 
-    /// A constant's words.
+    /// Returns a constant's words.
     pub(super) fn const_value(&self, c: ConstId) -> Vec<u64> {
         let n = self.words(self.m.const_type(c));
         let mut out = vec![0; n as usize];
@@ -155,7 +154,7 @@ impl Lower<'_> {
         out
     }
 
-    /// The slots holding a constant.
+    /// Returns the slots that hold a constant.
     pub(super) fn constant(&mut self, c: ConstId) -> u16 {
         let ty = self.m.const_type(c);
         if matches!(self.ty(ty), Type::Ptr(_))
@@ -233,7 +232,7 @@ impl Lower<'_> {
         self.put_words(dst, &value);
     }
 
-    /// The slots of an operand, emitting what was postponed to here.
+    /// Returns the slots of an operand, and emits it here if it was postponed.
     pub(super) fn operand(&mut self, o: Operand) -> u16 {
         match o.unpack() {
             Err(c) => self.constant(c),
@@ -241,7 +240,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The value of an integer constant (sign-extended from its type) when the operand is one.
+    /// Returns the value of an operand that is an integer constant, sign-extended from its type.
     pub(super) fn int_const(&self, o: Operand) -> Option<i64> {
         let c = o.unpack().err()?;
         let Type::Int(bits @ 1..=64) = *self.ty(self.m.const_type(c)) else {
@@ -260,7 +259,8 @@ impl Lower<'_> {
         }
     }
 
-    /// As [`Self::int_const`] when it fits an instruction's immediate.
+    /// Returns the value of an integer constant that fits into an immediate; see
+    /// [`Self::int_const`].
     pub(super) fn imm(&self, o: Operand) -> Option<i32> {
         self.int_const(o).and_then(|v| i32::try_from(v).ok())
     }

@@ -1,7 +1,7 @@
-//! Landing pads: the table entries for invokes, and the code that enters the pad's block.
+//! Landing pads: the table entries of invokes, and the code that enters a pad's block.
 //!
-//! Why a table and no code on the way: what does not throw pays nothing. What not: which clause
-//! takes an exception (`interp::unwind`).
+//! A table lets code that does not throw run at no cost. [`crate::interp::unwind`] decides which
+//! clause takes an exception.
 
 use super::{Label, Lower};
 use crate::interp::frame::{Pad, PadClause};
@@ -9,7 +9,7 @@ use crate::ir::{Clause, Const, ConstId, GlobalRef, Op};
 use crate::llvm::native::landing;
 use cranelift_entity::EntityRef;
 
-/// A landing still to be laid out.
+/// A landing whose code is still to be emitted.
 pub(super) struct Landing {
     label: Label,
     from: usize,
@@ -18,7 +18,7 @@ pub(super) struct Landing {
 }
 
 impl Lower<'_> {
-    /// Notes that exceptions of the call at `call` (which ends at `after`) go to block `to`.
+    /// Records that exceptions of the call at `call`, which ends at `after`, go to block `to`.
     pub(super) fn landing(&mut self, call: usize, after: u32, to: usize) {
         let block = self.body.blocks[to];
         let mut pad = Pad {
@@ -63,7 +63,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The number that stands for a type info in selectors and `llvm.eh.typeid.for`.
+    /// Returns the number of a type info in selectors and `llvm.eh.typeid.for`.
     pub(super) fn type_number(&self, info: ConstId) -> i32 {
         let mut at = info;
         loop {
@@ -71,7 +71,7 @@ impl Lower<'_> {
                 Const::Null => return landing::number(None),
                 Const::Global(GlobalRef::Var(id)) => return landing::number(Some(id.index())),
                 Const::Global(GlobalRef::Alias(id)) => at = self.m.aliases[*id].target,
-                // No compiler writes that; a number of its own.
+                // No compiler emits such a constant; it gets a number of its own.
                 _ => return landing::number(Some(self.m.globals.len() + at.index())),
             }
         }
@@ -84,7 +84,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Lays out the landings after the blocks.
+    /// Emits the landings after the blocks.
     pub(super) fn finish_landings(&mut self) {
         for landing in std::mem::take(&mut self.landings) {
             let at = self.here();

@@ -1,8 +1,8 @@
-//! One IR instruction to bytecode: the dispatch over LLVM's instructions, scalar
-//! floating-point arithmetic, thunks.
+//! Lowers one IR instruction: the dispatch over LLVM's instructions, scalar floating-point
+//! arithmetic, thunks.
 //!
-//! Why thunks: the interpreter is complete without a handler for what no profile shows. What not:
-//! integers (`int`), fused operands (`fuse`), intrinsics (`intrinsic`).
+//! Thunks spare handlers for instructions that no profile shows. Integers are in `int`, fused
+//! operands in `fuse`, intrinsics in `intrinsic`.
 
 use super::control::Test;
 use super::{Label, Lower, NONE, analyse::Kind};
@@ -11,7 +11,7 @@ use crate::interp::frame::{Kept, ThunkSite};
 use crate::interp::isa::{self, op};
 use crate::ir::{BinOp, FloatKind, FloatPred, IntPred, Op, Operand, Type, TypeId};
 
-/// Index of a width among 8, 16, 32, 64.
+/// Returns the index of a width among 8, 16, 32, 64.
 pub(super) fn width(bits: u32) -> Option<usize> {
     match bits {
         8 => Some(0),
@@ -23,7 +23,7 @@ pub(super) fn width(bits: u32) -> Option<usize> {
 }
 
 impl<'a> Lower<'a> {
-    /// Emits instruction `i` where it stands, unless it is produced at its uses.
+    /// Emits instruction `i` at its definition, unless it is produced at its uses.
     pub(super) fn statement(&mut self, i: usize) {
         let v = self.nparams + i;
         if self.kind[v] == Kind::Plain {
@@ -180,7 +180,7 @@ impl<'a> Lower<'a> {
                 indirect,
                 ..
             } => {
-                // The thunk tells the successor in word 0, its result follows.
+                // The thunk returns the successor's number in word 0, and its result after it.
                 let n = self.words(ty);
                 let out = self.temp(n + 1);
                 self.thunk(i, out);
@@ -229,7 +229,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// `dst = x pred y ? a : b` for a comparison used only here.
+    /// Emits `dst = x pred y ? a : b` for a comparison used only here.
     fn selection(&mut self, dst: u16, cond: Operand, a: Operand, b: Operand) -> bool {
         let slots = [
             (op::br_eq.number, op::sel_eq),
@@ -274,7 +274,7 @@ impl<'a> Lower<'a> {
         true
     }
 
-    /// Whether a condition is a comparison that a selection can do.
+    /// Returns true if a condition is a comparison that can be fused into a selection.
     fn selects(&self, cond: Operand) -> bool {
         match self.late(cond) {
             Some(&Op::ICmp { pred, a, b }) => {
@@ -323,7 +323,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Has LLVM compile this one instruction.
+    /// Emits the call of a thunk for this instruction.
     pub(super) fn thunk(&mut self, i: usize, dst: u16) {
         match THUNKS.get(self.m, self.f, &self.body.insts[i], Some(self.image)) {
             Ok(thunk) => {
@@ -365,7 +365,7 @@ impl<'a> Lower<'a> {
             FloatKind::Float => false,
             _ => return false,
         };
-        // a * b ± c with the product used only here.
+        // a * b ± c with a product that is used only here.
         if matches!(o, BinOp::FAdd | BinOp::FSub) {
             if let Some((x, y)) = self.late_product(a) {
                 let code = match (o, double) {

@@ -1,8 +1,8 @@
 //! Integer arithmetic and scalar comparisons.
 //!
-//! Widths 8, 16, 32 and 64 have handlers; others up to 64 are done in 64 bits, sign-extending
-//! operands where the sign matters and clearing what overflowed. 128 has handlers, 65 to 127 go
-//! to thunks.
+//! Widths 8, 16, 32 and 64 have handlers. Other widths up to 64 are computed in 64 bits: operands
+//! are sign-extended where the sign matters, and overflowed bits are cleared. Width 128 has
+//! handlers; 65 to 127 become thunks.
 
 use super::Lower;
 use super::analyse::Kind;
@@ -127,7 +127,7 @@ impl Lower<'_> {
         true
     }
 
-    /// A temporary with the value sign-extended to 64 bits.
+    /// Returns a temporary with the value sign-extended to 64 bits.
     pub(super) fn sign_extended(&mut self, a: u16, bits: u32) -> u16 {
         if bits == 64 {
             return a;
@@ -189,7 +189,7 @@ impl Lower<'_> {
             BinOp::Shl => (if narrow { op::shli32 } else { op::shli64 }, imm, true),
             BinOp::LShr => (if narrow { op::lshri32 } else { op::lshri64 }, imm, false),
             BinOp::AShr if exact => (if narrow { op::ashri32 } else { op::ashri64 }, imm, false),
-            // The immediate is sign-extended: only non-negative ones keep a slot canonical.
+            // The immediate is sign-extended, so only non-negative ones keep a slot canonical.
             BinOp::And if imm >= 0 || bits == 64 => (op::andi, imm, false),
             BinOp::Or if imm >= 0 || bits == 64 => (op::ori, imm, false),
             BinOp::Xor if imm >= 0 || bits == 64 => (op::xori, imm, false),
@@ -203,7 +203,7 @@ impl Lower<'_> {
         true
     }
 
-    /// `dst = a * factor + imm` for a postponed product `x`.
+    /// Emits `dst = a * factor + imm` for a postponed product `x`.
     fn affine(&mut self, narrow: bool, dst: u16, x: Operand, imm: i32) -> bool {
         let (a, factor) = match self.late(x) {
             Some(&Op::Binary {
@@ -238,8 +238,8 @@ impl Lower<'_> {
         true
     }
 
-    /// Whether the operand's slot may hold more bits than its type has: a truncation whose users
-    /// read only the low bits.
+    /// Returns true if the operand's slot may hold more bits than its type has: a truncation whose
+    /// users read only the low bits.
     pub(super) fn unclean(&self, o: Operand) -> bool {
         o.unpack().is_ok_and(|v| {
             self.kind[v.index()] == Kind::Alias
@@ -253,7 +253,7 @@ impl Lower<'_> {
         })
     }
 
-    /// The slot of an integer, without bits above its type.
+    /// Returns the slot of an integer with the bits above its type cleared.
     fn clean(&mut self, o: Operand) -> u16 {
         let a = self.operand(o);
         if !self.unclean(o) {
@@ -277,7 +277,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Bits of an integer or pointer type.
+    /// Returns the number of bits of an integer or pointer type.
     pub(super) fn int_bits(&self, o: Operand) -> Option<u32> {
         match self.ty(self.type_of(o)) {
             Type::Int(bits) => Some(*bits),
@@ -347,7 +347,7 @@ impl Lower<'_> {
         true
     }
 
-    /// The handler width for a comparison, sign-extending odd widths when the sign matters.
+    /// Returns the handler width of a comparison; sign-extends odd widths if the sign matters.
     pub(super) fn compare_width(
         &mut self,
         pred: IntPred,

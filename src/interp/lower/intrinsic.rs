@@ -1,6 +1,6 @@
-//! LLVM's intrinsics: those with handlers, those that mean nothing here, the rest as thunks.
+//! LLVM intrinsics: those with handlers, those without effect here, and the others as thunks.
 //!
-//! What not: those on vectors that have handlers (`vector`).
+//! Vector intrinsics with handlers are in `vector`.
 
 use super::Lower;
 use super::inst::width;
@@ -11,10 +11,10 @@ use crate::memory::trampoline;
 #[cfg(target_arch = "x86_64")]
 use crate::support::fp_env;
 
-/// Scalar type of an intrinsic's operation.
+/// The scalar type of an intrinsic's operation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Scalar {
-    /// Width index among 8, 16, 32, 64.
+    /// An integer, by width index among 8, 16, 32, 64.
     Int(usize),
     Float,
     Double,
@@ -62,7 +62,7 @@ impl<'a> Lower<'a> {
             "var" if name.starts_with("var.annotation") => return true,
             "invariant" if name.starts_with("invariant.end") => return true,
             "invariant" => {
-                // invariant.start gives a pointer that only invariant.end takes.
+                // `invariant.start` returns a pointer that only `invariant.end` takes.
                 self.emit(op::const_word, isa::Di { dst, imm: 0 });
                 return true;
             }
@@ -137,7 +137,7 @@ impl<'a> Lower<'a> {
                 };
                 self.emit(op::const_word, isa::Di { dst, imm });
             }
-            // Addresses of our own frame: not null, and different in each frame.
+            // Addresses in the interpreter's own frame: not null, and different in each frame.
             "frameaddress" | "returnaddress" if self.int_const(args[0]) != Some(0) => {
                 self.emit(op::const_word, isa::Di { dst, imm: 0 });
             }
@@ -195,7 +195,7 @@ impl<'a> Lower<'a> {
                 let target = trampoline::adjust as *const () as usize;
                 self.native_integers(target, args, dst);
             }
-            // Programs set their rounding up with these: LLVM would be started for a thunk in each run.
+            // Programs set their rounding mode with these; a thunk would start LLVM in each run.
             #[cfg(target_arch = "x86_64")]
             "x86" if name == "x86.sse.stmxcsr" => {
                 let target = fp_env::store_to as *const () as usize;
@@ -234,7 +234,7 @@ impl<'a> Lower<'a> {
         true
     }
 
-    /// The stack's registers: where the guest's stack ends, and the frame.
+    /// Reads one of the stack's registers: the end of the guest's stack, or the frame.
     fn read_register(&mut self, name: Operand, dst: u16, ret: TypeId) {
         let name = metadata_string(self.m, name).unwrap_or_default();
         match &*name {
@@ -247,7 +247,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Calls a function of ours that takes words.
+    /// Calls a function of the interpreter that takes words.
     fn native_integers(&mut self, target: usize, args: &[Operand], dst: u16) {
         let slots: Vec<u16> = args.iter().map(|&a| self.operand(a)).collect();
         let n = slots.len() as u16;
@@ -262,8 +262,8 @@ impl<'a> Lower<'a> {
         self.tail(&slots);
     }
 
-    /// Fills a buffer of five words (`__builtin_setjmp`) with the address of a jump buffer in this
-    /// frame, which is alive as long as a jump is allowed, and fills that.
+    /// Fills a buffer of five words (`__builtin_setjmp`): stores in it the address of a jump buffer
+    /// in this frame, which lives as long as a jump is allowed, and fills that jump buffer.
     fn sjlj_set(&mut self, buffer: Operand, dst: u16) {
         let off = self.alloca_bytes.next_multiple_of(16);
         self.alloca_bytes = off + JUMP_BUFFER;
@@ -287,8 +287,8 @@ impl<'a> Lower<'a> {
         self.emit(op::longjmp, isa::Ab { a, b });
     }
 
-    /// Handlers compute when they run, under the rounding mode of that moment, so they serve the
-    /// constrained forms as they are.
+    /// Lowers constrained intrinsics. Handlers compute at run time under the rounding mode of that
+    /// moment, so they implement the constrained forms unchanged.
     fn constrained(
         &mut self,
         i: usize,
@@ -535,7 +535,7 @@ impl<'a> Lower<'a> {
         })
     }
 
-    /// Functions of libm that LLVM knows by intrinsics.
+    /// Calls functions of libm that LLVM represents by intrinsics.
     fn math(&mut self, base: &str, args: &[Operand], dst: u16, s: Scalar) -> bool {
         macro_rules! libm {
             ($($intrinsic:literal $d:ident $f:ident $n:literal;)*) => {{

@@ -1,7 +1,7 @@
 //! Loads, stores, allocas.
 //!
-//! Why allocas of fixed size are part of the frame: they cost nothing then. What not: what an
-//! address folds into (`address`).
+//! Allocas of fixed size are part of the frame, where they cost nothing. `address` folds addresses
+//! into their uses.
 
 use super::Lower;
 use super::address::Addr;
@@ -10,10 +10,11 @@ use crate::interp::isa::{self, Enc, Mem, Memn, Memx, op};
 use crate::ir::{Op, Ordering, Type, TypeId};
 use std::mem::offset_of;
 
-/// Bytes from which on an array is not part of the frame but begins where a line of the processor's cache does: compiled
-/// loops that are entered from here have it where it is, and a vector across two lines takes them twice as long.
+/// The least bytes of an array that is allocated outside the frame, aligned to a cache line.
+/// Compiled loops that are entered from the interpreter use the array where it is, and vector
+/// accesses that cross cache lines take twice as long.
 pub(super) const STREAMED: u64 = 8 << 10;
-/// Bytes of a line.
+/// Bytes of a cache line.
 const LINE: u32 = 64;
 
 impl Lower<'_> {
@@ -73,7 +74,7 @@ impl Lower<'_> {
         );
     }
 
-    /// Access width index and whether bits above the type's width must be cleared after a load.
+    /// Returns the access width index; `None` if a type has no access of its own.
     pub(super) fn access(&self, ty: TypeId) -> Option<usize> {
         let bytes = match self.ty(ty) {
             Type::Int(bits @ 1..=64) => bits.div_ceil(8),

@@ -1,10 +1,11 @@
-//! From a function's IR to bytecode, in one pass over its body after a short analysis.
+//! Lowers a function's IR to bytecode, in one pass over its body after a short analysis.
 //!
-//! What: [`lower`] decides which values need slots ([`analyse`]), then emits block after block.
-//! Values that only rename or address (zero extensions, pointer casts, constant-offset geps,
-//! static allocas) and values used once just after are not emitted where they stand but where
-//! they are used, which is what folds addresses into loads and comparisons into branches.
-//! What not: no optimisation across instructions otherwise; LLVM did that.
+//! [`lower`] decides which values need slots (`analyse`), then emits block after block. Values that
+//! only rename or address (zero extensions, pointer casts, constant-offset geps, static allocas)
+//! and values with a single nearby use are emitted at their use instead of their definition. This
+//! folds addresses into loads and comparisons into branches.
+//!
+//! Apart from that, nothing is optimized across instructions, since LLVM's passes did that.
 
 mod address;
 mod aggregate;
@@ -45,17 +46,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-/// How to lower.
+/// Options of the lowering.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Insert an instruction per block that counts IR instructions.
+    /// Insert an instruction per block that counts the executed IR instructions.
     pub count: bool,
-    /// Print the bytecode of every lowered function whose name contains this.
+    /// Print the bytecode of every lowered function whose name contains this string.
     pub dump: Option<String>,
 }
 
 impl Options {
-    /// What [`count_instructions`] and the environment (`OMPVM_DUMP=name`) ask for.
+    /// Returns the options set by [`count_instructions`] and the environment (`OMPVM_DUMP=name`).
     pub fn current() -> Self {
         static DUMP: OnceBox<Option<String>> = OnceBox::new();
         let asked = || Box::new(std::env::var("OMPVM_DUMP").ok());
@@ -68,22 +69,22 @@ impl Options {
 
 static COUNT: AtomicBool = AtomicBool::new(false);
 
-/// Whether functions lowered from now on count the instructions they execute.
+/// Sets if functions lowered from now on count the instructions that they execute.
 pub fn count_instructions(on: bool) {
     COUNT.store(on, Ordering::Relaxed);
 }
 
-/// Whether counting is on.
+/// Returns true if counting is on.
 pub(super) fn counting() -> bool {
     COUNT.load(Ordering::Relaxed)
 }
 
-/// A place in the code that branches can go to: blocks first, then edges and landings.
+/// A branch target in the code: blocks first, then edges and landings.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Label(u32);
 
 impl Label {
-    /// A label by its number; the blocks' are their own.
+    /// Creates a label by number; a block's label has the block's number.
     pub(super) const fn of(number: u32) -> Label {
         Label(number)
     }
@@ -95,7 +96,7 @@ struct Fixup {
     label: Label,
 }
 
-/// An edge that needs moves before it reaches its block.
+/// The code of an edge that needs moves before it reaches its block.
 struct Stub {
     label: Label,
     from: usize,
@@ -111,22 +112,22 @@ pub(super) struct Lower<'a> {
     nparams: usize,
     /// Bytecode.
     code: Vec<u64>,
-    /// Slot of each value; `NONE` when it has none yet.
+    /// Slot of each value; `NONE` while it has none.
     slot: Vec<u16>,
-    /// How each value is produced.
+    /// The production of each value.
     kind: Vec<analyse::Kind>,
-    /// Whether a late value was emitted in the current place.
+    /// The block that defines each value.
     block_of: Vec<u32>,
     in_loop: Vec<bool>,
     /// Blocks that later blocks, or they themselves, branch to.
     loop_heads: Vec<usize>,
     next_slot: u32,
-    /// Static allocas: offset in the alloca area.
+    /// Offset of each static alloca in the alloca area.
     allocas: HashMap<u32, u32>,
     alloca_bytes: u32,
-    /// Where the guard is in the alloca area, in functions that have one.
+    /// Offset of the guard in the alloca area, in functions that have one.
     guard: Option<u32>,
-    /// Slot of the alloca area's address, in functions whose loops may want it.
+    /// Slot of the alloca area's address, in functions whose loops may use it.
     area: Option<u16>,
     /// Byte positions of i32 fields to which the alloca area's start must be added.
     frame_fixups: Vec<usize>,
@@ -138,26 +139,26 @@ pub(super) struct Lower<'a> {
     free_temps: slots::FreeSlots,
     fixups: Vec<Fixup>,
     labels: Vec<u32>,
-    /// The last place that has a label.
+    /// The last position that has a label.
     fence: u32,
     stubs: Vec<Stub>,
     /// The stub of an edge, by its blocks.
     stub_of: HashMap<(usize, usize), Label>,
-    /// Where a block with many predecessors stands in the phis of its successor.
+    /// Index of a block with many predecessors in the phis of its successor.
     incoming: HashMap<(usize, usize), u32>,
     /// Blocks and their values that are produced at the block's end.
     sunk: Vec<(u32, u32)>,
     landings: Vec<exception::Landing>,
-    /// Calls that are to learn the frame's length.
+    /// Calls whose form depends on the frame's final length.
     calls: Vec<usize>,
-    /// Whether the frame grows while it runs.
+    /// True if the frame grows while it runs.
     dynamic: bool,
-    /// Whether blocks count themselves.
+    /// True if blocks count their instructions.
     count: bool,
     lines: Vec<(u32, Option<LocId>)>,
-    /// Where tools are told of calls: the address behind each instruction.
+    /// The address after each instruction, if tools trace calls.
     behind: Option<Vec<usize>>,
-    /// The end of each call's code, and the address behind it.
+    /// End of each call's code, and the address after the call.
     told: Vec<(u32, usize)>,
     pads: Vec<Pad>,
     sites: Vec<Kept>,
@@ -168,7 +169,7 @@ pub(super) struct Lower<'a> {
     failed: Option<String>,
 }
 
-/// No slot.
+/// The absence of a slot.
 pub(super) const NONE: u16 = u16::MAX;
 
 /// Lowers a function.
@@ -199,7 +200,7 @@ pub fn lower(image: &Image, id: FuncId, options: &Options) -> Box<Lowered> {
     lowered
 }
 
-/// The bytecode as text.
+/// Formats the bytecode as text.
 pub fn disassemble(code: &Lowered, name: &str) -> String {
     let mut text = format!(
         "{name}: {} words, params {:?}\n",
@@ -213,7 +214,7 @@ pub fn disassemble(code: &Lowered, name: &str) -> String {
         }
         let info = &INFO[number as usize];
         let place = code.code.as_ptr().wrapping_byte_add(at as usize);
-        // SAFETY: the lowering recorded this instruction at this offset.
+        // SAFETY: the lowering recorded an instruction of this number at this offset.
         let fields = unsafe { (info.fields)(place) };
         let _ = writeln!(text, "  {at:5} {:14} {fields}", info.name);
     }
@@ -362,7 +363,7 @@ impl<'a> Lower<'a> {
         // A function that cannot be lowered has only its parameters.
         let frame = (area + self.alloca_bytes).max(words * 8).max(1);
         let frame = frame.next_multiple_of(crate::interp::frame::FRAME_UNIT);
-        // The pool: values, then their slots packed four to a word.
+        // The constant pool: values, then their slots packed four to a word.
         let n = self.pool.len();
         let mut pool: Vec<u64> = self.pool.iter().map(|&(_, v)| v).collect();
         for four in self.pool.chunks(4) {
@@ -382,7 +383,7 @@ impl<'a> Lower<'a> {
             self.patch(enter, ops);
             if n == 0 {
                 self.ops[0].1 = op::enter0.number;
-                // SAFETY: the first instruction, of the same shape.
+                // SAFETY: the first instruction is an `Enter`, and `enter0` has the same shape.
                 unsafe {
                     let first = self
                         .code
@@ -433,8 +434,8 @@ impl<'a> Lower<'a> {
         })
     }
 
-    /// The entry and the heads of loops. Where empty blocks lie on one place, the last of them
-    /// stands for all: whoever comes there has its phis in their slots.
+    /// Returns the heads of the function's entry and loops. Of several empty blocks at one position
+    /// the last stands for all: its phis are in their slots when the position is reached.
     fn heads(&self) -> Box<[Head]> {
         let labels = &self.labels[..self.body.blocks.len()];
         let head = |at: u32, block| {
@@ -459,7 +460,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Words (8-byte slots) of a type's slot form.
+    /// Returns the number of words (8-byte slots) of a type's slot form.
     pub(super) fn words(&self, ty: TypeId) -> u16 {
         words(self.m, ty)
     }
@@ -485,17 +486,17 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// Where a function's values are in its frame.
+/// The locations of a function's values in its frame.
 #[derive(Debug, Default)]
 pub struct Layout {
     slots: Vec<u16>,
     kinds: Vec<analyse::Kind>,
-    /// Offsets of static allocas in their area.
+    /// Offsets of static allocas in the alloca area.
     allocas: HashMap<u32, u32>,
     area: u32,
 }
 
-/// [`Layout`] as the compiler wants it: parameters first, then instructions.
+/// Converts [`Layout`] for the compiler: parameters first, then instructions.
 pub(in crate::interp) fn places(code: &Lowered) -> Arc<[Place]> {
     let layout = &code.layout;
     let place = |v: usize| {
@@ -519,7 +520,7 @@ pub(in crate::interp) fn places(code: &Lowered) -> Arc<[Place]> {
     (0..layout.kinds.len()).map(place).collect()
 }
 
-/// Words of a type's slot form.
+/// Returns the number of words of a type's slot form.
 pub(in crate::interp) fn words(m: &Module, ty: TypeId) -> u16 {
     let bytes = match &m.types[ty] {
         Type::Void | Type::Label | Type::Metadata | Type::Token => 0,
@@ -541,7 +542,7 @@ pub(in crate::interp) fn words(m: &Module, ty: TypeId) -> u16 {
     bytes.div_ceil(8).min(u64::from(u16::MAX)) as u16
 }
 
-/// Distance in bytes between vector lanes in slot form.
+/// Returns the distance in bytes between vector lanes in slot form.
 pub(super) fn lane_bytes(m: &Module, elem: TypeId) -> u64 {
     m.types.lane_bits(elem).div_ceil(8).next_power_of_two()
 }

@@ -1,11 +1,12 @@
-//! Which functions check that no array was overrun, and the order of what is on their stack.
+//! Stack protection: decides which functions check that no array was overrun, and orders their
+//! stack variables.
 //!
-//! The rules are those of LLVM's `StackProtector`: arrays of characters, any array, or any variable whose address is
-//! passed on, as the function's attribute says. Large arrays lie next to the guard, then small ones, then variables
-//! whose address is passed on: what is overrun is the guard, before anything else. The check stands before each return
-//! and before calls that leave by an exception.
+//! The rules are those of LLVM's `StackProtector`: by the function's attribute, arrays of
+//! characters, any array, or any variable whose address escapes. Large arrays are next to the
+//! guard, then small ones, then variables whose address escapes: an overrun hits the guard before
+//! anything else. The check is before each return and before calls that leave by an exception.
 //!
-//! Left out: compiled code has LLVM's own guards.
+//! Compiled code has LLVM's own guards.
 
 use super::Lower;
 use crate::interp::isa::{self, Code, Enc, op};
@@ -13,17 +14,17 @@ use crate::ir::{Callee, GlobalRef, Op, Protect, Type, TypeId};
 use hashbrown::HashMap;
 use std::mem::offset_of;
 
-/// Bytes from which on an array of characters is a buffer (`-fstack-protector`'s `ssp-buffer-size`).
+/// The least bytes of a protected array of characters (`-fstack-protector`'s `ssp-buffer-size`).
 const BUFFER: u64 = 8;
 
 unsafe extern "C" {
     fn __stack_chk_fail() -> !;
 }
 
-/// How near to the guard a variable lies.
+/// A variable's distance class from the guard.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Near {
-    /// It cannot be overrun.
+    /// A variable that cannot be overrun.
     Far,
     AddressTaken,
     SmallArray,
@@ -31,7 +32,7 @@ pub(super) enum Near {
 }
 
 impl Lower<'_> {
-    /// Decides whether the function has a guard; gives how near to it each alloca lies.
+    /// Decides if the function has a guard; returns the distance class of each alloca.
     pub(super) fn protect(&mut self) -> HashMap<u32, Near> {
         let level = self.f.attrs.protect;
         let mut all = HashMap::new();
@@ -63,7 +64,7 @@ impl Lower<'_> {
         all
     }
 
-    /// Lays out the static allocas of a function that has a guard, and the guard behind them.
+    /// Lays out the static allocas of a function that has a guard, and the guard above them.
     pub(super) fn lay_out(&mut self, all: &HashMap<u32, Near>) {
         if self.guard.is_none() {
             return;
@@ -108,7 +109,8 @@ impl Lower<'_> {
         self.guard_op(op::guard_check, 0);
     }
 
-    /// What is called when a guard was overwritten: the program's own function, or the C library's.
+    /// Returns the function to call if a guard was overwritten: the program's own, or the C
+    /// library's.
     pub(super) fn guard_fails(&self) -> usize {
         match self.m.symbol("__stack_chk_fail") {
             Some(GlobalRef::Func(id)) if self.image.func_ref(id).is_some() => {
@@ -118,7 +120,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The array that a type is or holds.
+    /// Returns the class of the array that a type is or contains.
     fn array_in(&self, ty: TypeId, level: Protect) -> Near {
         match self.ty(ty) {
             Type::Array { elem, .. } => {
@@ -141,7 +143,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The instructions that use each value.
+    /// Returns the instructions that use each value.
     fn users(&self, level: Protect) -> Vec<Vec<u32>> {
         let mut users = vec![Vec::new(); self.slot.len()];
         if level >= Protect::Strong {
@@ -156,7 +158,7 @@ impl Lower<'_> {
         users
     }
 
-    /// True if the address of a variable is passed on, or a place in it that is not known.
+    /// Returns true if the address of a variable, or of an unknown element of it, escapes.
     fn address_taken(&self, v: u32, users: &[Vec<u32>]) -> bool {
         let (mut todo, mut seen) = (vec![v], vec![v]);
         while let Some(v) = todo.pop() {

@@ -1,8 +1,8 @@
-//! Loops of one instruction: when a block is an instruction of `exec/repeat.rs` and the step that
-//! leads back to it, the instruction becomes the form that repeats itself.
+//! Loops of one instruction: if a block consists of an instruction of `exec/repeat.rs` and the step
+//! that branches back to it, the instruction gets its repeating form.
 //!
-//! What it needs: the step counts up the instruction's index in place, and nothing that the
-//! instruction reads changes but that and its own sum. What not: loops of several instructions.
+//! The step must count the instruction's index in place, and the instruction may read nothing else
+//! that changes, apart from its own sum. Loops of several instructions are left alone.
 
 use super::{Label, Lower};
 use crate::interp::isa::{
@@ -10,13 +10,14 @@ use crate::interp::isa::{
 };
 
 impl Lower<'_> {
-    /// The operands of an instruction of shape `T`.
+    /// Returns the operands of an instruction of shape `T`.
     fn at<T: Shape>(&self, at: usize) -> T {
-        // SAFETY: the caller found an instruction of this shape there.
+        // SAFETY: the caller has found an instruction of this shape at `at`.
         unsafe { (*self.code.as_ptr().byte_add(at).cast::<Enc<T>>()).ops }
     }
 
-    /// What a step just emitted counts in place, and the slots it reads beside that.
+    /// Returns the slot that a step just emitted counts in place, and the other slots that it
+    /// reads.
     fn counter(&self, at: usize, number: u16) -> Option<(u16, [u16; 2])> {
         let is = |codes: &[u16]| codes.contains(&number);
         let (dst, a, others) = if is(&[
@@ -45,8 +46,8 @@ impl Lower<'_> {
         (dst == a).then_some((dst, others))
     }
 
-    /// Makes the instruction before the step just emitted repeat itself, where the current block
-    /// is these two and one of the step's ways leads back to it.
+    /// Gives the instruction before the step just emitted its repeating form, if the current block
+    /// consists of these two and the step branches back to it.
     pub(super) fn repeat(&mut self, then: Label, els: Label) {
         let [.., (first, what), (step, number)] = self.ops[..] else {
             return;
@@ -56,7 +57,7 @@ impl Lower<'_> {
         if self.fence != first || self.labels[self.current] != first {
             return;
         }
-        // Equality ends a loop, less goes on.
+        // A step on equality leaves the loop when true; one on less-than continues it.
         let until = number == op::step_eqi64.number || number == op::step_eq64.number;
         if (until && labels.1 != own) || (!until && labels.0 != own) || then == els {
             return;
@@ -104,7 +105,8 @@ impl Lower<'_> {
         let Some(code) = repeated else { return };
         let k = self.ops.len() - 2;
         self.ops[k].1 = code;
-        // SAFETY: the first word of an instruction is its handler; the shape is the same.
+        // SAFETY: the first word of an instruction is its handler, and both forms have the same
+        // shape.
         unsafe {
             self.code
                 .as_mut_ptr()

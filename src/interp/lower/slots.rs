@@ -1,14 +1,14 @@
-//! Which values share slots.
+//! Slot allocation: decides which values share slots.
 //!
-//! Two kinds of sharing. A phi and its incoming values get one slot when their live ranges do
-//! not overlap, so that a loop's counter is updated in place and the edge needs no move. Values
-//! used only in their own block get slots from a pool that is reused as they die, so that long
-//! straight code stays within the cache.
+//! There are two kinds of sharing. A phi and its incoming values get one slot if their live ranges
+//! do not overlap, so that a loop's counter is updated in place and the edge needs no move. Values
+//! used only in their own block get slots from a pool and return them when they die, so that long
+//! straight-line code stays within the cache.
 //!
-//! Positions: instruction `i` is `2 * i`; the moves of a block's outgoing edges are just after
-//! its terminator, at `2 * i + 1`. A use counts where code is emitted: a postponed value's
-//! operands are used where it is. Functions that call setjmp share nothing: after a second
-//! return any earlier value may be wanted.
+//! Positions: instruction `i` is at `2 * i`; the moves of a block's outgoing edges are just after
+//! its terminator, at `2 * i + 1`. A use counts where code is emitted, so the operands of a
+//! postponed value are used at its own use. Functions that call setjmp share nothing: after its
+//! second return any earlier value may be read.
 
 use super::analyse::Kind;
 use super::{Lower, NONE};
@@ -18,25 +18,26 @@ use hashbrown::HashSet;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// A phi or an incoming value of one.
+/// A phi, or an incoming value of one.
 struct Candidate {
     value: u32,
     block: u32,
     /// Position of the definition; phis at their block's start, parameters before everything.
     def: i64,
     phi: bool,
-    /// The counter of a sunk value, which alone is read where that is written.
+    /// The counter of a sunk value; only the counter is read at the position where the value is
+    /// written.
     counter: Option<u32>,
-    /// Uses: block and position.
+    /// Block and position of each use.
     uses: Vec<(u32, i64)>,
     live_in: Blocks,
-    /// Live in too many blocks to follow: shares nothing.
+    /// True if the value is live in too many blocks to track; it shares nothing.
     wide: bool,
-    /// Representative in the union.
+    /// Representative in the union-find structure.
     class: u32,
 }
 
-/// Slots that are free, by how many lie together.
+/// Free slots, by number of consecutive slots.
 #[derive(Default)]
 pub(super) struct FreeSlots(Vec<Vec<u16>>);
 
@@ -54,7 +55,7 @@ impl FreeSlots {
     }
 }
 
-/// A set of blocks; the first ones take no allocation.
+/// A set of blocks; small block numbers need no allocation.
 #[derive(Default)]
 struct Blocks {
     first: u64,
@@ -85,14 +86,14 @@ impl Blocks {
     }
 }
 
-/// For each block others, in one list.
+/// An adjacency list: for each block a list of other blocks.
 struct Edges {
     start: Vec<u32>,
     list: Vec<u32>,
 }
 
 impl Edges {
-    /// From pairs (block, other), for `n` blocks.
+    /// Builds the lists of `n` blocks from pairs (block, other).
     fn new(n: usize, pairs: impl Iterator<Item = (u32, u32)> + Clone) -> Edges {
         let mut start = vec![0u32; n + 2];
         for (b, _) in pairs.clone() {
@@ -116,18 +117,19 @@ impl Edges {
     }
 }
 
-/// Most pairs compared when two classes might join.
+/// The most pairs of values compared to join two classes.
 const MAX_PAIRS: usize = 64;
-/// Most blocks in which one value is followed.
+/// The most blocks in which one value is tracked.
 const MAX_BLOCKS: usize = 512;
-/// Most block visits per instruction of the function, all values together.
+/// The most block visits per instruction of the function, over all values.
 const MAX_WORK: usize = 4;
 
-/// Slots that are surely enough beside those of values that live in several blocks.
+/// Slots reserved for values that live in one block.
 const SPARE: u64 = 4_000;
 
-/// Whether a function has more values that live in several blocks than slot numbers name. (Values
-/// of one block share slots; only thousands alive at once could still be too many.)
+/// Returns true if a function has more values that live in several blocks than there are slot
+/// numbers. (Values of one block share slots; only thousands of them alive at once could still be
+/// too many.)
 pub fn too_many_slots(m: &Module, f: &Function) -> bool {
     let Some(body) = &f.body else { return false };
     let limit = u64::from(NONE) - SPARE;
@@ -165,7 +167,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The leaves of an instruction's operands.
+    /// Calls `f` with the leaves of an instruction's operands.
     fn operand_leaves(&self, v: usize, f: &mut impl FnMut(usize)) {
         let op = &self.body.insts[v - self.nparams].op;
         let gep = matches!(op, Op::Gep { .. });
@@ -179,7 +181,7 @@ impl Lower<'_> {
         });
     }
 
-    /// The counter of which the index `o` of the gep `user` is the next value, when that is
+    /// Returns the counter whose next value is the index `o` of the gep `user`, if that value is
     /// produced after the gep.
     pub(super) fn unsunk(&self, o: Operand, user: usize) -> Option<Operand> {
         let v = o.unpack().ok()?.index();
@@ -192,7 +194,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Where instruction `i` of a block that ends at `end` is emitted.
+    /// Returns the position at which instruction `i` of a block that ends at `end` is emitted.
     fn position(&self, i: u32, end: u32) -> i64 {
         if self.kind[self.nparams + i as usize] == Kind::Sunk {
             i64::from(end) * 2 - 3
@@ -201,7 +203,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Calls `f(value, block, position)` for every use where it is emitted.
+    /// Calls `f(value, block, position)` for every use, at the position where it is emitted.
     fn each_use(&self, mut f: impl FnMut(usize, u32, i64)) {
         for (b, block) in self.body.blocks.iter().enumerate() {
             for i in block.start..block.end {
@@ -238,7 +240,7 @@ impl Lower<'_> {
         })
     }
 
-    /// Whether a value of several words may be written where one of its operands lies.
+    /// Returns true if a value of several words may overwrite the slots of one of its operands.
     fn in_place(&self, v: usize) -> bool {
         let Some(i) = v.checked_sub(self.nparams) else {
             return true;
@@ -279,7 +281,7 @@ impl Lower<'_> {
     }
 
     fn local_slots(&mut self, share: bool) {
-        // Last use inside the own block; -1 when used elsewhere.
+        // Last use in the value's own block; -1 if it is used elsewhere.
         let mut last = vec![0i64; self.slot.len()];
         if share {
             self.each_use(|v, b, at| {
@@ -333,7 +335,7 @@ impl Lower<'_> {
         // The candidate of each value.
         let mut index = vec![u32::MAX; self.slot.len()];
         let mut candidates: Vec<Candidate> = Vec::new();
-        // Loops' own edges first.
+        // Back edges come first.
         let mut pairs: Vec<(u32, u32)> = Vec::new();
         let mut others: Vec<(u32, u32)> = Vec::new();
         for (b, block) in self.body.blocks.iter().enumerate() {
@@ -483,13 +485,14 @@ impl Lower<'_> {
     }
 }
 
-/// Whether `y` is wanted after position `at` of `block`.
+/// Returns true if `y` is live after position `at` of `block`.
 fn live_after(y: &Candidate, block: u32, at: i64, succs: &Edges) -> bool {
     let defined = (y.block == block && y.def <= at) || y.live_in.contains(block);
     if !defined {
         return false;
     }
-    // Inside its own block a value live around the loop is a new one after its definition.
+    // Inside its own block, a value that is live around the loop is a new value after its
+    // definition.
     y.uses
         .iter()
         .any(|&(b, u)| b == block && u > at && !(y.block == block && y.def > at && u > y.def))
@@ -504,7 +507,7 @@ fn interfere(x: &Candidate, y: &Candidate, succs: &Edges) -> bool {
     if x.def < 0 && !x.phi && y.def < 0 && !y.phi {
         return true;
     }
-    // What is produced at a block's end is written in no order.
+    // Values sunk to the end of a block are written in no particular order.
     let together = |x: &Candidate, y: &Candidate| {
         x.counter.is_some_and(|c| {
             c != y.value && y.uses.iter().any(|&(b, u)| b == x.block && u == x.def)
@@ -513,7 +516,7 @@ fn interfere(x: &Candidate, y: &Candidate, succs: &Edges) -> bool {
     if together(x, y) || together(y, x) {
         return true;
     }
-    // A phi is written on the edges into its block: whatever is live into it clashes.
+    // A phi is written on the edges into its block, so it interferes with everything live into it.
     let clash = |x: &Candidate, y: &Candidate| {
         if x.phi {
             y.live_in.contains(x.block) || live_after(y, x.block, x.def, succs)

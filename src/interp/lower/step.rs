@@ -1,9 +1,10 @@
-//! The step of a loop's counter and the branch after it as one instruction.
+//! Fuses the step of a loop's counter with the branch after it.
 //!
-//! What: when an addition was emitted just before a branch, it is taken back and the branch's
-//! form that adds as well stands in its place: a *step* adds a number and a *walk* a slot to what
-//! is compared, an *increment* adds a number to something else. Why by looking back: the block's
-//! last values are known only when its branch is. What not: other arithmetic; no profile asked.
+//! If an addition was emitted just before a branch, it is removed, and the form of the branch that
+//! also adds is emitted instead. A *step* adds a constant and a *walk* adds a slot to the compared
+//! value; an *increment* adds a constant to another value. Fusion looks back because the last
+//! values of a block are known only when its branch is emitted. Other arithmetic is not fused,
+//! since no profile shows it.
 
 use super::control::TwoWays;
 use super::{Label, Lower};
@@ -11,19 +12,19 @@ use crate::interp::isa::{
     self, Brinc, Brinci, Brstep, Brstepi, Brwalk, Brwalki, Code, Dab, Dai, Enc, op,
 };
 
-/// A comparison's forms that add to the slot it compares.
+/// The forms of a comparison that add to the slot it compares.
 struct Steps<S: isa::Shape, W: isa::Shape> {
     comparison: u16,
-    /// With a number, of 32 and 64 bits.
+    /// Adds a constant, in 32 and 64 bits.
     step: [Code<S>; 2],
-    /// With a slot, of 32 and 64 bits.
+    /// Adds a slot, in 32 and 64 bits.
     walk: [Code<W>; 2],
-    /// Whether only sums of 64 bits (or of 32) fit, where it matters.
+    /// The only width of the sum that is correct: 64 bits (true) or 32 bits (false); `None` for
+    /// either.
     wide: Option<bool>,
 }
 
-/// The table of the comparisons with a slot, or with a number: the comparison, then its forms, of
-/// which those of one width are named once.
+/// Builds a table of comparisons with their forms. Forms of a single width are named once.
 macro_rules! steps {
     ($($comparison:ident: $($step:ident)+, $($walk:ident)+, $wide:expr;)*) => {
         [$(Steps {
@@ -45,7 +46,7 @@ static STEPS: [Steps<Brstep, Brwalk>; 4] = steps! {
     br_slt64: step_slt64, walk_slt64, Some(true);
 };
 
-/// Comparisons with a number.
+/// Comparisons with an immediate.
 static STEPS_TO_NUMBER: [Steps<Brstepi, Brwalki>; 4] = steps! {
     br_eqi: step_eqi32 step_eqi64, walk_eqi32 walk_eqi64, None;
     br_ulti: step_ulti32 step_ulti64, walk_ulti32 walk_ulti64, None;
@@ -62,7 +63,7 @@ static INCREMENTS: [(u16, Code<Brinc>); 5] = [
     (op::br_slt64.number, op::inc_br_slt64),
 ];
 
-/// As [`INCREMENTS`], of comparisons with a number.
+/// Comparisons with an immediate, with their forms that add to another slot.
 static INCREMENTS_TO_NUMBER: [(u16, Code<Brinci>); 5] = [
     (op::br_eqi.number, op::inc_br_eqi),
     (op::br_eqi32.number, op::inc_br_eqi32),
@@ -72,8 +73,8 @@ static INCREMENTS_TO_NUMBER: [(u16, Code<Brinci>); 5] = [
 ];
 
 impl Lower<'_> {
-    /// The operands of an instruction among `codes` that was emitted just now in this block, if
-    /// `wanted`; takes it back. With them, which of the codes it is.
+    /// Removes the instruction emitted last if it is in this block, has one of `codes`, and
+    /// `wanted` accepts it. Returns its operands, and true for the second of the codes.
     fn take_last<T: isa::Shape>(
         &mut self,
         codes: [Code<T>; 2],
@@ -87,7 +88,7 @@ impl Lower<'_> {
         if !second && number != codes[0].number {
             return None;
         }
-        // SAFETY: the instruction recorded there has this shape.
+        // SAFETY: `number` is one of `codes`, whose shape is `T`.
         let ops = unsafe { (*self.code.as_ptr().byte_add(at as usize).cast::<Enc<T>>()).ops };
         if !wanted(&ops, second) || self.lines.last().is_some_and(|l| l.0 > at) && self.fence == at
         {
@@ -104,7 +105,7 @@ impl Lower<'_> {
         Some((ops, second))
     }
 
-    /// Where an addition that was emitted just now goes.
+    /// Returns the destination of the addition emitted last, if the last instruction is one.
     fn last_dst(&self) -> Option<u16> {
         let &(at, number) = self.ops.last()?;
         let adds = [
@@ -113,7 +114,7 @@ impl Lower<'_> {
             op::add64.number,
             op::add32.number,
         ];
-        // SAFETY: both shapes begin with the destination.
+        // SAFETY: the shapes of all four instructions begin with the destination.
         adds.contains(&number).then(|| unsafe {
             (*self
                 .code
@@ -151,7 +152,7 @@ impl Lower<'_> {
 
     /// Fuses `dst = a + step` into the comparison of `dst` with a slot.
     pub(super) fn step(&mut self, number: u16, x: u16, y: u16, then: Label, els: Label) -> bool {
-        // Equality may name the counter second.
+        // Equality is symmetric, so the counter may be the second operand.
         let (x, y) = if number == op::br_eq.number && self.last_dst() == Some(y) {
             (y, x)
         } else {
@@ -179,7 +180,7 @@ impl Lower<'_> {
         self.stepped((&STEPS, number), x, step, walk, (then, els))
     }
 
-    /// Fuses `dst = a + step` into the comparison of `dst` with a number.
+    /// Fuses `dst = a + step` into the comparison of `dst` with an immediate.
     pub(super) fn step_imm(
         &mut self,
         number: u16,
@@ -207,7 +208,7 @@ impl Lower<'_> {
         self.stepped((&STEPS_TO_NUMBER, number), x, step, walk, (then, els))
     }
 
-    /// Fuses `dst = a + step` into the comparison `number` of something else that follows.
+    /// Fuses `dst = a + step` into the comparison `number` of another value that follows.
     fn incremented<T: TwoWays>(
         &mut self,
         (table, number): (&[(u16, Code<T>)], u16),
@@ -245,7 +246,7 @@ impl Lower<'_> {
         self.incremented((&INCREMENTS, number), ops, (then, els))
     }
 
-    /// Fuses `dst = a + step` into a comparison of another slot with a number.
+    /// Fuses `dst = a + step` into a comparison of another slot with an immediate.
     pub(super) fn increment_imm(
         &mut self,
         number: u16,

@@ -1,7 +1,8 @@
-//! Switches: a table for close keys, a search for far ones, comparisons for two or wide ones.
+//! Switches: a table for dense keys, a binary search for sparse ones, comparisons for at most two
+//! cases or for wide keys.
 //!
-//! Why three: a table costs memory by its span, a search time by its length, a comparison nothing
-//! but itself. What not: how the moves of an edge come about (`edge`).
+//! A table costs memory proportional to its span, a search costs time, and a comparison only
+//! itself. `edge` emits the moves of edges.
 
 use super::control::{on_number, on_slot};
 use super::{Label, Lower};

@@ -1,14 +1,14 @@
 //! Vector instructions with handlers; the callers fall back to thunks on `false`.
 //!
-//! Why pairs of doubles have forms of their own: clang makes them of most loops over doubles. What
-//! not: masks and widths that no handler has.
+//! Pairs of doubles have forms of their own, since clang makes them of most loops over doubles.
+//! Masks and widths without a handler become thunks.
 
 use super::inst::width;
 use super::{Lower, lane_bytes};
 use crate::interp::isa::{self, Code, Dabcn, Dabn, Dan, op};
 use crate::ir::{BinOp, CastOp, FloatKind, FloatPred, IntPred, Operand, Type, TypeId};
 
-/// A lane's kind: width index among 8, 16, 32, 64.
+/// The kind of a lane, with its width index among 8, 16, 32, 64.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Lane {
     Int(usize),
@@ -17,7 +17,7 @@ pub(super) enum Lane {
 }
 
 impl Lower<'_> {
-    /// Lane kind and count of a vector with handlers.
+    /// Returns lane kind and count of a vector that has handlers.
     pub(super) fn lanes(&self, ty: TypeId) -> Option<(Lane, u16)> {
         let Type::Vector {
             elem,
@@ -253,7 +253,7 @@ impl Lower<'_> {
         true
     }
 
-    /// Bytes between lanes, lanes, for vectors whose lanes are whole bytes.
+    /// Returns bytes between lanes and number of lanes of a vector whose lanes are whole bytes.
     fn lane_size(&self, ty: TypeId) -> Option<(u32, u32)> {
         let Type::Vector {
             elem,
@@ -340,7 +340,7 @@ impl Lower<'_> {
             && size == 8
             && n == 2
         {
-            // The other lane: of the vector, or what a postponed insertion put there.
+            // The other lane comes from the vector, or from a postponed insertion into it.
             let other = 1 - k;
             let rest = match self.late(v) {
                 Some(crate::ir::Op::InsertElement { elem, index, .. })
@@ -617,7 +617,7 @@ impl Lower<'_> {
             ][w],
             ("fmax", Lane::Float(w)) => [op::red_fmax32, op::red_fmax64][w - 2],
             ("fmin", Lane::Float(w)) => [op::red_fmin32, op::red_fmin64][w - 2],
-            // In order; with `reassoc` any order would do.
+            // In order; `reassoc` would allow any order.
             ("fadd", Lane::Float(w)) => {
                 return self.two(
                     [op::red_fadd32, op::red_fadd64][w - 2],
@@ -642,7 +642,7 @@ impl Lower<'_> {
     }
 }
 
-/// The forms of a division of integers, by width.
+/// Returns the forms of an integer division, by width.
 fn division(o: BinOp) -> Option<[Code<Dabn>; 4]> {
     Some(match o {
         BinOp::UDiv => [op::vudiv8, op::vudiv16, op::vudiv32, op::vudiv64],

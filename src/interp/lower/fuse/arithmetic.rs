@@ -1,9 +1,8 @@
-//! Sums, products and products with a summand of which an operand is loaded, negated or a splat.
+//! Sums, products and multiply-adds with a loaded, negated or splat operand.
 //!
-//! What: the choice among an operation's forms for what its operands are, doubles or pairs of
-//! them. Why in this order: the forms that spare most come first, and an operand is asked for
-//! only when the form is certain, since asking emits it. What not: where the result goes
-//! (`store`).
+//! The functions select among an operation's forms on doubles or pairs by the kinds of its
+//! operands. The most profitable forms come first, and an operand is taken only once the form is
+//! certain, since taking it emits code. Stored results are in `store`.
 
 use super::super::Lower;
 use super::super::address::Addr;
@@ -14,8 +13,8 @@ use crate::interp::isa::{self, Dab, Dabc, Fx, Fxx, Memx, op};
 use crate::ir::{BinOp, CastOp, Op, Operand};
 
 impl Lower<'_> {
-    /// `dst = a op b` on doubles or pairs of them, either operand loaded; `false` when no row of
-    /// the table has the operation.
+    /// Emits `dst = a op b` on doubles or pairs of them with at most one loaded operand per form;
+    /// `false` if the table has no row for the operation.
     pub(in crate::interp::lower) fn double_arithmetic(
         &mut self,
         o: BinOp,
@@ -70,7 +69,7 @@ impl Lower<'_> {
         true
     }
 
-    /// A product with a splat, or with a negated double.
+    /// Emits a product with a splat, or with a negated double.
     fn special_product(&mut self, pair: bool, dst: u16, a: Operand, b: Operand) -> bool {
         for (x, y) in [(a, b), (b, a)] {
             let (code, special) = if pair {
@@ -87,7 +86,7 @@ impl Lower<'_> {
         false
     }
 
-    /// `dst = x * y + c` on doubles or pairs, one operand loaded, a factor splat.
+    /// Emits `dst = x * y + c` on doubles or pairs, with one operand loaded or a splat factor.
     pub(in crate::interp::lower) fn multiply_add(
         &mut self,
         pair: bool,
@@ -155,7 +154,7 @@ impl Lower<'_> {
         self.emit(forms.plain, Dabc { dst, a, b, c });
     }
 
-    /// `dst = scale * y + c` on pairs, where `scale` is one double for both lanes.
+    /// Emits `dst = scale * y + c` on pairs, where `scale` is one double for both lanes.
     fn scale_add(&mut self, dst: u16, scale: Operand, y: Operand, c: Operand) {
         let loaded = self.loaded(y).map(|addr| self.plain_form(addr));
         let (a, c) = (self.operand(scale), self.operand(c));
@@ -167,7 +166,7 @@ impl Lower<'_> {
         }
     }
 
-    /// `dst = c - x * y` on doubles.
+    /// Emits `dst = c - x * y` on doubles.
     fn subtract_product(&mut self, dst: u16, x: Operand, y: Operand, c: Operand) {
         let loaded = self.loaded(y).map(|addr| self.place_of(addr));
         let (a, c) = (self.operand(x), self.operand(c));
@@ -180,7 +179,8 @@ impl Lower<'_> {
         }
     }
 
-    /// `dst = x * y + c` where both are postponed loads, `y` by an index that is loaded beside `x`.
+    /// Emits `dst = x * y + c` if both factors are postponed loads and `y`'s index is loaded beside
+    /// `x`.
     fn gather(&mut self, dst: u16, x: Operand, y: Operand, c: Operand) -> bool {
         if !self.loads(x) {
             return false;
@@ -200,7 +200,8 @@ impl Lower<'_> {
         let first = self.place_of(first).indexed();
         let second = self.place_of(second).indexed();
         if first.index != second.index {
-            // Two places to look at: the number is loaded first, as any index is.
+            // The two loads have different indices: the index value is loaded first, like any
+            // index.
             let number = self.temp(1);
             self.emit(op::load32x, second.into_slot(number));
             let factor = self.temp(1);
@@ -232,8 +233,8 @@ impl Lower<'_> {
         true
     }
 
-    /// Of a postponed load of `base[number]`, where `number` is a postponed load itself: both,
-    /// and the element's size.
+    /// Returns the base and the index of a postponed load of `base[index]` whose index is a
+    /// postponed load itself, and the element's size.
     fn gathered(&self, o: Operand) -> Option<(Operand, Operand, i32)> {
         let &Op::Load { ptr, .. } = self.late(o)? else {
             return None;
@@ -258,7 +259,7 @@ impl Lower<'_> {
         self.loads(number).then_some((*base, number, size))
     }
 
-    /// The operands of an instruction that loads both of two postponed doubles.
+    /// Builds the operands of an instruction that loads both of two postponed doubles.
     fn two_loaded(&mut self, dst: u16, c: u16, x: Operand, y: Operand) -> Option<Fxx> {
         let first = self.loaded(x)?;
         let first = self.place_of(first);
@@ -267,7 +268,7 @@ impl Lower<'_> {
         Some(two_places(dst, c, first, second))
     }
 
-    /// `dst = {a, b}` when both are postponed loads.
+    /// Emits `dst = {a, b}` if both are postponed loads.
     pub(in crate::interp::lower) fn pair_of_loads(
         &mut self,
         dst: u16,
@@ -299,7 +300,7 @@ impl Lower<'_> {
 }
 
 impl Indexed {
-    /// The operands of a load from here.
+    /// Builds the operands of a load from this location.
     fn into_slot(self, reg: u16) -> Memx {
         Memx {
             reg,

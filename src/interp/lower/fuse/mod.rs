@@ -1,10 +1,10 @@
-//! Loads, sums and splats that are not instructions of their own but operands of their user.
+//! Fuses loads, sums and splats into operands of their user.
 //!
-//! What: `postpone` decides which instructions wait for their user; `arithmetic` and `store`
-//! choose the user's instruction that does their work as well; this file has what both need: the
-//! table of such instructions and how a postponed operand is taken. Why: what a bytecode
-//! instruction costs is mostly its dispatch and its way through the frame. What not: integers,
-//! floats and wider vectors: no profile asked for them so far.
+//! `postpone` decides which instructions are postponed to their user; `arithmetic` and `store`
+//! select the user's instruction that performs both; this file has the table of such instructions
+//! and the handling of postponed operands. Fusion pays because dispatch and frame accesses are most
+//! of a bytecode instruction's cost. Integers, floats and wider vectors are not fused, since no
+//! profile shows a need.
 
 mod arithmetic;
 mod postpone;
@@ -16,7 +16,7 @@ use crate::interp::isa::{self, Code, Dab, Dabc, Fcx, Fm, Fx, Fxx, op};
 use crate::ir::{BinOp, Op, Operand};
 use cranelift_entity::EntityRef;
 
-/// The forms of an instruction with an operand in memory: at a base, or at a base and an index.
+/// The forms of an instruction with an operand in memory: at a base, or at a base plus an index.
 #[derive(Clone, Copy)]
 struct At<X: isa::Shape> {
     base: Code<Fm>,
@@ -33,17 +33,17 @@ struct Arithmetic {
     op: BinOp,
     pair: bool,
     plain: Code<Dab>,
-    /// The right operand is loaded.
+    /// The form with a loaded right operand.
     right: At<Fx>,
-    /// The left operand is loaded.
+    /// The form with a loaded left operand.
     left: At<Fx>,
-    /// Both operands are loaded.
+    /// The form with two loaded operands.
     both: Option<Code<Fxx>>,
-    /// The result is stored.
+    /// The form with a stored result.
     stored: Option<At<Fcx>>,
 }
 
-/// What operations take or give a double in memory.
+/// The operations with a double in memory as operand or result.
 static ARITHMETIC: [Arithmetic; 6] = [
     Arithmetic {
         op: BinOp::FAdd,
@@ -101,17 +101,17 @@ static ARITHMETIC: [Arithmetic; 6] = [
     },
 ];
 
-/// The row of an operation; none where it has no forms in memory.
+/// Returns the row of an operation; `None` if it has no forms in memory.
 fn arithmetic(op: BinOp, pair: bool) -> Option<&'static Arithmetic> {
     ARITHMETIC.iter().find(|r| r.op == op && r.pair == pair)
 }
 
-/// `a * b + c`, or `c - a * b`, in its forms.
+/// The forms of `a * b + c`, or of `c - a * b`.
 struct MultiplyAdd {
     plain: Code<Dabc>,
-    /// A factor is loaded.
+    /// The form with a loaded factor.
     factor: At<Fcx>,
-    /// The summand is loaded.
+    /// The form with a loaded addend.
     summand: Option<At<Fcx>>,
 }
 
@@ -133,7 +133,7 @@ static SUBTRACT_PRODUCT: MultiplyAdd = MultiplyAdd {
     summand: None,
 };
 
-/// Where an operand in memory is: a slot plus a constant, or that and a scaled index.
+/// The location of an operand in memory: a slot plus a constant, or also a scaled index.
 #[derive(Clone, Copy)]
 enum Place {
     Base(u16, i32),
@@ -150,7 +150,7 @@ struct Indexed {
 }
 
 impl Place {
-    /// With an index in any case: a slot that is there, times nothing.
+    /// Returns the location with an index in any case: an existing slot, times zero.
     fn indexed(self) -> Indexed {
         match self {
             Place::Base(base, off) => Indexed {
@@ -165,12 +165,12 @@ impl Place {
 }
 
 impl Lower<'_> {
-    /// Whether the operand is a postponed load.
+    /// Returns true if the operand is a postponed load.
     fn loads(&self, o: Operand) -> bool {
         matches!(self.late(o), Some(Op::Load { .. }))
     }
 
-    /// What a postponed negation negates.
+    /// Returns the operand of a postponed negation.
     fn negated(&self, o: Operand) -> Option<Operand> {
         match self.late(o)? {
             Op::FNeg { a } => Some(*a),
@@ -178,7 +178,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The double that a postponed splat has in both lanes.
+    /// Returns the double that a postponed splat has in both lanes.
     fn splat(&self, o: Operand) -> Option<Operand> {
         let Op::ShuffleVector { a, .. } = self.late(o)? else {
             return None;
@@ -186,8 +186,8 @@ impl Lower<'_> {
         self.lane_zero(*a).map(|(_, elem)| elem)
     }
 
-    /// The address of a postponed load, which the caller's instruction then performs; none when
-    /// that is in the frame, which few instructions can name.
+    /// Returns the address of a postponed load, which the caller's instruction then performs;
+    /// `None` for an address in the frame, which few instructions can encode.
     fn loaded(&mut self, o: Operand) -> Option<Addr> {
         let Op::Load { ptr, .. } = self.late(o)? else {
             return None;
@@ -202,7 +202,8 @@ impl Lower<'_> {
         Some(addr)
     }
 
-    /// As [`Self::loaded`], with an address in the frame put into a slot.
+    /// Returns the address of a postponed load as [`Self::loaded`] does, but copies an address in
+    /// the frame to a slot.
     fn loaded_anywhere(&mut self, o: Operand) -> Option<Addr> {
         if let Some(addr) = self.loaded(o) {
             return Some(addr);
@@ -216,7 +217,7 @@ impl Lower<'_> {
         Some(Addr::Base(slot, 0))
     }
 
-    /// An address as the fused instructions take it; a signed index is extended first.
+    /// Converts an address for the fused instructions; a signed index is extended first.
     fn place_of(&mut self, addr: Addr) -> Place {
         match addr {
             Addr::Base(base, off) => Place::Base(base, off),
@@ -237,7 +238,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Emits the form that fits the place.
+    /// Emits the form that fits the location.
     fn emit_at(&mut self, forms: At<Fcx>, [dst, a, c]: [u16; 3], place: Place) {
         match place {
             Place::Base(base, off) => self.emit_base(forms.base, [dst, a, c], base, off),
@@ -282,7 +283,7 @@ impl Lower<'_> {
     }
 }
 
-/// The operands of an instruction on two places.
+/// Builds the operands of an instruction on two locations.
 fn two_places(dst: u16, c: u16, first: Place, second: Place) -> Fxx {
     let (first, second) = (first.indexed(), second.indexed());
     Fxx {

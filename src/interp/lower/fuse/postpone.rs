@@ -1,11 +1,10 @@
-//! Which instructions wait for their user and are done along with its work.
+//! Decides which instructions are postponed to their user and fused into it.
 //!
-//! What: [`Lower::fuse`] postpones a load of a double (or of two) to the arithmetic that is its
-//! only user, arithmetic to the store that is its only user, and a constant added to an index
-//! to the address. A load moves past other instructions only where none of them can write
-//! memory or trap. Why apart: these are questions to the function's IR, asked before anything is
-//! emitted; the files beside this one emit. What not: integers, floats and wider vectors: no
-//! profile asked for them so far.
+//! [`Lower::fuse`] postpones a load of a double (or of two) to the arithmetic that is its only
+//! user, arithmetic to the store that is its only user, and a constant added to an index to the
+//! address. A load moves past other instructions only if none of them can write memory or trap.
+//! These decisions depend only on the function's IR and precede all emission; the sibling files
+//! emit. Integers, floats and wider vectors are not fused, since no profile shows a need.
 
 use super::super::Lower;
 use super::super::analyse::Kind;
@@ -14,7 +13,7 @@ use crate::ir::{
 };
 use cranelift_entity::EntityRef;
 
-/// Intrinsics, without their prefix, that neither write memory nor go anywhere.
+/// Intrinsics, without their prefix, that neither write memory nor transfer control.
 const PURE: [&str; 16] = [
     "fmuladd.",
     "fma.",
@@ -57,7 +56,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Whether loads may not move past the instruction.
+    /// Returns true if loads may not move past the instruction.
     fn is_barrier(&self, op: &Op) -> bool {
         match op {
             Op::Store { .. }
@@ -81,7 +80,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Whether the instruction is arithmetic that takes a loaded operand.
+    /// Returns true if the instruction is arithmetic that takes a loaded operand.
     fn takes_load(&self, op: &Op) -> bool {
         match op {
             Op::Binary { op, .. } => matches!(op, BinOp::FAdd | BinOp::FSub | BinOp::FMul),
@@ -92,7 +91,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Whether the instruction multiplies the negated double of instruction `i`, once.
+    /// Returns true if the instruction multiplies the negated double of instruction `i` once.
     pub(in crate::interp::lower) fn takes_negated(&self, op: &Op, i: usize) -> bool {
         let is = |o: Operand| o.unpack().is_ok_and(|v| v.index() == self.nparams + i);
         match op {
@@ -112,7 +111,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Whether the instruction puts double `v` into a pair.
+    /// Returns true if the instruction inserts double `v` into a pair.
     fn pairs(&self, op: &Op, v: usize) -> bool {
         match op {
             Op::InsertElement {
@@ -128,8 +127,8 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Whether the value of a load is, sign-extended, only the index of a postponed load of a
-    /// double that is multiplied by another postponed load.
+    /// Returns true if the sign-extended value of a load is used only as the index of a postponed
+    /// load of a double that is multiplied by another postponed load.
     fn is_gathered(&self, extension: usize, last_user: &[u32]) -> bool {
         let late = |i: usize| self.kind[self.nparams + i] == Kind::Late;
         let user = |i: usize| {
@@ -166,7 +165,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Postpones what its user can do along with its own work.
+    /// Postpones instructions that their user can perform.
     pub(in crate::interp::lower) fn fuse(&mut self, uses: &[u32], last_user: &[u32]) {
         let mut place: Vec<u32> = (0..self.body.insts.len() as u32).collect();
         for (b, block) in self.body.blocks.iter().enumerate() {
@@ -225,7 +224,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Whether a use of the pair `o` by `op` can take one double for both lanes.
+    /// Returns true if a use of the pair `o` by `op` can take one double for both lanes.
     pub(in crate::interp::lower) fn scales(&self, op: &Op, o: Operand) -> bool {
         let product = match op {
             Op::Binary {
@@ -237,7 +236,8 @@ impl<'a> Lower<'a> {
         product && self.is_pair(self.type_of(o))
     }
 
-    /// Whether the shuffle is one double in both lanes, from a vector used for nothing else.
+    /// Returns the insertion if the shuffle is one double in both lanes, from a vector with no
+    /// other use.
     pub(in crate::interp::lower) fn is_splat(&self, i: usize, uses: &[u32]) -> Option<usize> {
         let inst = &self.body.insts[i];
         let Op::ShuffleVector { a, mask, .. } = &inst.op else {
@@ -250,7 +250,7 @@ impl<'a> Lower<'a> {
         (uses[v] == 1).then_some(v)
     }
 
-    /// The double in lane 0 of a vector made only for that.
+    /// Returns the double in lane 0 of a vector that was made only for it.
     pub(super) fn lane_zero(&self, o: Operand) -> Option<(usize, Operand)> {
         let v = o.unpack().ok()?.index();
         let Op::InsertElement {

@@ -1,9 +1,8 @@
-//! Stores of a sum, a product or a product with a summand that waited for them.
+//! Stores of a postponed sum, product, or product plus addend.
 //!
-//! What: [`Lower::store_result`] and, where the summand is what was stored there before,
-//! `accumulate`. Why apart: here the result has an address, too, and the order in which the
-//! addresses are asked for is part of what is emitted. What not: results that go to slots
-//! (`arithmetic`).
+//! [`Lower::store_result`] selects the form; `accumulate` handles an addend that is the stored
+//! location's old value. Here the result has an address as well, and the order in which addresses
+//! are formed is part of the emitted code. Results in slots are in `arithmetic`.
 
 use super::super::Lower;
 use super::super::address::Addr;
@@ -12,7 +11,7 @@ use crate::interp::isa::{self, op};
 use crate::ir::{Op, Operand};
 
 impl Lower<'_> {
-    /// A store of a postponed sum or product; `false` when it is none.
+    /// Emits the store of a postponed sum or product; `false` if the value is neither.
     pub(in crate::interp::lower) fn store_result(&mut self, value: Operand, ptr: Operand) -> bool {
         let (x, y, c, forms) = match self.late(value) {
             Some(Op::Call(call)) => {
@@ -62,7 +61,7 @@ impl Lower<'_> {
         true
     }
 
-    /// `*ptr += x * y`, one factor loaded.
+    /// Emits `*ptr += x * y` with one loaded factor.
     fn accumulate(&mut self, x: Operand, y: Operand, ptr: Operand) -> bool {
         let (x, y) = if self.loads(y) { (x, y) } else { (y, x) };
         let Some(addr) = self.loaded(y) else {
