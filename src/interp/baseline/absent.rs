@@ -1,16 +1,16 @@
-//! The baseline tier where it is not: other processors, and builds without tail calls.
+//! Stand-in for the baseline tier on other processors and in builds without tail calls.
 
 use super::frame::Lowered;
 
-/// Whether machine code can be made here.
+/// Reports that machine code cannot be generated.
 ///
 /// # Errors
-/// Always: why not.
+/// Always; the reason.
 pub fn available() -> Result<(), String> {
     Err("this build has no baseline compiler (x86-64, opt-level 3)".to_owned())
 }
 
-/// Would compile each function at its first call.
+/// Reports that functions cannot be compiled at their first call.
 ///
 /// # Errors
 /// As for [`available`].
@@ -18,7 +18,7 @@ pub fn compile_first() -> Result<(), String> {
     available()
 }
 
-/// Whether functions are compiled at their first call.
+/// Returns false: functions are never compiled.
 pub fn compiles_first() -> bool {
     false
 }
@@ -28,7 +28,7 @@ pub fn compile(_lowered: &'static Lowered) -> bool {
     false
 }
 
-/// No position is machine code.
+/// Returns `None`: no position is in machine code.
 pub fn bytecode_at(_pc: usize) -> Option<*const u64> {
     None
 }

@@ -1,18 +1,18 @@
-//! Machine instructions of x86-64 into a buffer: just the forms that the templates use.
+//! An assembler for the x86-64 instructions that the templates use.
 //!
-//! Encodings are from the Intel SDM, volume 2. Floating point and vectors are VEX-encoded (three
-//! operands, unaligned memory operands), which is why the tier wants AVX. Jumps go to labels and
-//! are 32 bits wide, since most are forward and nothing is emitted twice.
-//! What not: no checks that a form exists; the templates know what they ask for.
+//! Encodings are from the Intel SDM, volume 2. Floating-point and vector instructions are
+//! VEX-encoded (three operands, unaligned memory operands), hence the tier requires AVX. Jumps go
+//! to labels and are 32 bits wide, since most are forward and nothing is emitted twice. The
+//! assembler does not check that a form exists.
 
 /// A general register's number.
 pub type G = u8;
 /// A vector register's number.
 pub type X = u8;
 
-/// Scratch.
+/// A scratch register.
 pub const RAX: G = 0;
-/// Scratch; shift counts.
+/// A scratch register, and the count of shifts.
 pub const RCX: G = 1;
 /// The thread's state, as in every handler.
 pub const RDX: G = 2;
@@ -21,14 +21,14 @@ pub const RSI: G = 6;
 /// The instruction for a handler; scratch in between.
 pub const RDI: G = 7;
 
-/// `base + index << scale + disp`; no index is [`NO_INDEX`].
+/// A memory operand `base + (index << scale) + disp`; without an index, `index` is [`NO_INDEX`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mem {
     /// Base register.
     pub base: G,
     /// Index register.
     pub index: G,
-    /// Logarithm of the scale.
+    /// Logarithm to base 2 of the scale.
     pub scale: u8,
     /// Displacement.
     pub disp: i32,
@@ -42,11 +42,11 @@ pub const NO_INDEX: G = 4;
 pub enum Rm {
     /// A register.
     Reg(u8),
-    /// A place in memory.
+    /// A memory location.
     Mem(Mem),
 }
 
-/// Memory at a register and a distance.
+/// Returns the memory operand at a register plus a displacement.
 pub const fn at(base: G, disp: i32) -> Mem {
     Mem {
         base,
@@ -56,7 +56,7 @@ pub const fn at(base: G, disp: i32) -> Mem {
     }
 }
 
-/// A place in the code, bound or not yet.
+/// A position in the code, bound or not yet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Label(pub u32);
 
@@ -98,17 +98,17 @@ pub mod pp {
 
 const UNBOUND: u32 = u32::MAX;
 
-/// The buffer.
+/// The code buffer.
 #[derive(Debug, Default)]
 pub struct Asm {
-    /// What was emitted.
+    /// The code emitted so far.
     pub code: Vec<u8>,
     labels: Vec<u32>,
     fixups: Vec<(u32, Label)>,
 }
 
 impl Asm {
-    /// An empty buffer with room.
+    /// Creates an empty buffer with the given capacity.
     pub fn with_capacity(bytes: usize) -> Self {
         Asm {
             code: Vec::with_capacity(bytes),
@@ -116,33 +116,33 @@ impl Asm {
         }
     }
 
-    /// Bytes emitted.
+    /// Returns the number of bytes emitted.
     pub fn here(&self) -> u32 {
         self.code.len() as u32
     }
 
-    /// A new label.
+    /// Creates a label.
     pub fn label(&mut self) -> Label {
         self.labels.push(UNBOUND);
         Label(self.labels.len() as u32 - 1)
     }
 
-    /// Puts a label here.
+    /// Binds a label here.
     pub fn bind(&mut self, label: Label) {
         self.labels[label.0 as usize] = self.here();
     }
 
-    /// Where a label is, once bound.
+    /// Returns the position of a bound label.
     pub fn place(&self, label: Label) -> u32 {
         self.labels[label.0 as usize]
     }
 
-    /// Whether a label has its place.
+    /// Returns true if a label is bound.
     pub fn is_bound(&self, label: Label) -> bool {
         self.place(label) != UNBOUND
     }
 
-    /// Fills in the jumps; every label that is jumped to is bound by now.
+    /// Fills in the distances of all jumps, whose labels must be bound.
     pub fn resolve(&mut self) {
         for (field, label) in std::mem::take(&mut self.fixups) {
             let target = self.place(label);
@@ -156,7 +156,7 @@ impl Asm {
     #[inline(always)]
     fn put(&mut self, word: u64, n: usize) {
         self.code.reserve(8);
-        // SAFETY: room for eight bytes was reserved; the length grows by what counts of them.
+        // SAFETY: eight bytes are reserved; the length grows by the `n` that count.
         unsafe {
             let len = self.code.len();
             self.code
@@ -173,7 +173,7 @@ impl Asm {
         self.put(u64::from(byte), 1);
     }
 
-    /// ModRM, SIB and displacement.
+    /// Appends ModRM, SIB and displacement.
     #[inline(always)]
     fn operand(&mut self, reg: u8, rm: Rm) {
         let reg = (reg & 7) << 3;
@@ -200,7 +200,7 @@ impl Asm {
         }
     }
 
-    /// Bits R, X, B of a prefix.
+    /// Returns the bits R, X, B of a prefix.
     #[inline(always)]
     fn rxb(reg: u8, rm: Rm) -> u8 {
         let (x, b) = match rm {
@@ -210,7 +210,7 @@ impl Asm {
         (reg >> 3) << 2 | x << 1 | b
     }
 
-    /// A legacy-encoded instruction of the one-byte map.
+    /// Appends a legacy-encoded instruction of the one-byte map.
     #[inline(always)]
     pub fn op(&mut self, wide: bool, opcode: u8, reg: u8, rm: Rm) {
         let rex = u8::from(wide) << 3 | Self::rxb(reg, rm);
@@ -221,7 +221,7 @@ impl Asm {
         self.operand(reg, rm);
     }
 
-    /// As [`Asm::op`] on bytes: any register's low byte.
+    /// Appends [`Asm::op`] on bytes: REX makes any register's low byte accessible.
     #[inline(always)]
     pub fn op8(&mut self, opcode: u8, reg: u8, rm: Rm) {
         self.byte(0x40 | Self::rxb(reg, rm));
@@ -229,25 +229,25 @@ impl Asm {
         self.operand(reg, rm);
     }
 
-    /// As [`Asm::op`] with the 16-bit prefix.
+    /// Appends [`Asm::op`] with the 16-bit prefix.
     pub fn op16(&mut self, opcode: u8, reg: u8, rm: Rm) {
         self.byte(0x66);
         self.op(false, opcode, reg, rm);
     }
 
-    /// A legacy-encoded instruction of the `0f` map with an optional prefix byte.
+    /// Appends a legacy-encoded instruction of the `0f` map, with an optional prefix byte.
     #[inline(always)]
     pub fn op0f(&mut self, prefix: u8, wide: bool, opcode: u8, reg: u8, rm: Rm) {
         if prefix != 0 {
             self.byte(prefix);
         }
-        // Always with REX: byte registers need one, and it keeps this one path.
+        // Always with REX: byte registers need it, and one path suffices.
         self.byte(0x40 | u8::from(wide) << 3 | Self::rxb(reg, rm));
         self.put(0x0f | u64::from(opcode) << 8, 2);
         self.operand(reg, rm);
     }
 
-    /// A VEX-encoded 128-bit instruction; `map` 1 is `0f`, 2 `0f38`, 3 `0f3a`.
+    /// Appends a VEX-encoded 128-bit instruction; `map` 1 is `0f`, 2 `0f38`, 3 `0f3a`.
     #[inline(always)]
     #[expect(clippy::too_many_arguments, reason = "the fields of the encoding")]
     pub fn vex(&mut self, pp: u8, map: u8, wide: bool, opcode: u8, reg: X, v: X, rm: Rm) {
@@ -276,30 +276,30 @@ impl Asm {
         self.byte(imm);
     }
 
-    /// `dst = src`, 64 bits.
+    /// Emits `dst = src`, 64 bits.
     pub fn mov(&mut self, dst: G, src: Rm) {
         if src != Rm::Reg(dst) {
             self.op(true, 0x8b, dst, src);
         }
     }
 
-    /// `dst = src`, 32 bits zero-extended.
+    /// Emits `dst = src`, 32 bits zero-extended.
     pub fn mov32(&mut self, dst: G, src: Rm) {
         self.op(false, 0x8b, dst, src);
     }
 
-    /// `[m] = src`, 64 bits.
+    /// Emits `[m] = src`, 64 bits.
     pub fn store(&mut self, m: Mem, src: G) {
         self.op(true, 0x89, src, Rm::Mem(m));
     }
 
-    /// `[m] = imm`, sign-extended to 64 bits.
+    /// Emits `[m] = imm`, sign-extended to 64 bits.
     pub fn store_imm(&mut self, m: Mem, imm: i32) {
         self.op(true, 0xc7, 0, Rm::Mem(m));
         self.imm32(imm);
     }
 
-    /// `dst = imm`, the shortest form.
+    /// Emits `dst = imm` in the shortest form.
     pub fn mov_imm(&mut self, dst: G, imm: u64) {
         if imm == 0 {
             self.op(false, 0x31, dst, Rm::Reg(dst));
@@ -320,12 +320,12 @@ impl Asm {
         }
     }
 
-    /// `dst = dst op src`.
+    /// Emits `dst = dst op src`.
     pub fn alu(&mut self, op: Alu, wide: bool, dst: G, src: Rm) {
         self.op(wide, (op as u8) << 3 | 3, dst, src);
     }
 
-    /// `rm = rm op imm`.
+    /// Emits `rm = rm op imm`.
     pub fn alu_imm(&mut self, op: Alu, wide: bool, rm: Rm, imm: i32) {
         if let Ok(small) = i8::try_from(imm) {
             self.op(wide, 0x83, op as u8, rm);
@@ -336,12 +336,12 @@ impl Asm {
         }
     }
 
-    /// `dst = address`.
+    /// Emits `dst = address`.
     pub fn lea(&mut self, wide: bool, dst: G, m: Mem) {
         self.op(wide, 0x8d, dst, Rm::Mem(m));
     }
 
-    /// `dst = src * imm`.
+    /// Emits `dst = src * imm`.
     pub fn imul_imm(&mut self, wide: bool, dst: G, src: Rm, imm: i32) {
         if let Ok(small) = i8::try_from(imm) {
             self.op(wide, 0x6b, dst, src);
@@ -352,18 +352,18 @@ impl Asm {
         }
     }
 
-    /// A shift by an immediate: 4 left, 5 logical right, 7 arithmetic right.
+    /// Emits a shift by an immediate: 4 left, 5 logical right, 7 arithmetic right.
     pub fn shift_imm(&mut self, which: u8, wide: bool, dst: G, imm: u8) {
         self.op(wide, 0xc1, which, Rm::Reg(dst));
         self.byte(imm);
     }
 
-    /// A shift by `cl`.
+    /// Emits a shift by `cl`.
     pub fn shift_cl(&mut self, which: u8, wide: bool, dst: G) {
         self.op(wide, 0xd3, which, Rm::Reg(dst));
     }
 
-    /// `dst = src`, `bits` 8, 16 or 32 sign-extended to 32 or 64.
+    /// Emits `dst = src`, with `bits` 8, 16 or 32 sign-extended to 32 or 64.
     pub fn movsx(&mut self, bits: u32, wide: bool, dst: G, src: Rm) {
         match bits {
             8 => self.op0f(0, wide, 0xbe, dst, src),
@@ -373,7 +373,7 @@ impl Asm {
         }
     }
 
-    /// `dst = src`, `bits` 8, 16 or 32 zero-extended.
+    /// Emits `dst = src`, with `bits` 8, 16 or 32 zero-extended.
     pub fn movzx(&mut self, bits: u32, dst: G, src: Rm) {
         match bits {
             8 => self.op0f(0, false, 0xb6, dst, src),
@@ -382,88 +382,88 @@ impl Asm {
         }
     }
 
-    /// `dst = condition ? 1 : 0` in the low byte.
+    /// Emits `dst = condition ? 1 : 0` in the low byte.
     pub fn setcc(&mut self, condition: u8, dst: G) {
         self.op0f(0, false, 0x90 | condition, 0, Rm::Reg(dst));
     }
 
-    /// `dst = condition ? src : dst`.
+    /// Emits `dst = condition ? src : dst`.
     pub fn cmov(&mut self, condition: u8, dst: G, src: Rm) {
         self.op0f(0, true, 0x40 | condition, dst, src);
     }
 
-    /// Goes to a label.
+    /// Emits a jump to a label.
     pub fn jmp(&mut self, label: Label) {
         self.byte(0xe9);
         self.fixups.push((self.here(), label));
         self.imm32(0);
     }
 
-    /// Goes to a label on a condition.
+    /// Emits a conditional jump to a label.
     pub fn jcc(&mut self, condition: u8, label: Label) {
         self.put(0x0f | u64::from(0x80 | condition) << 8, 2);
         self.fixups.push((self.here(), label));
         self.imm32(0);
     }
 
-    /// Goes where a register or memory says.
+    /// Emits a jump to the address in a register or in memory.
     pub fn jmp_rm(&mut self, rm: Rm) {
         self.op(false, 0xff, 4, rm);
     }
 
-    /// Scalar or packed arithmetic of the `0f` map: `dst = a op b`.
+    /// Emits scalar or packed arithmetic of the `0f` map: `dst = a op b`.
     pub fn v(&mut self, pp: u8, opcode: u8, dst: X, a: X, b: Rm) {
         self.vex(pp, 1, false, opcode, dst, a, b);
     }
 
-    /// `dst = src`, the whole register.
+    /// Emits `dst = src`, the whole register.
     pub fn vmov(&mut self, dst: X, src: X) {
         if dst != src {
             self.v(pp::NONE, 0x28, dst, 0, Rm::Reg(src));
         }
     }
 
-    /// `dst = [m]`, 8 bytes, the rest zero.
+    /// Emits `dst = [m]`, 8 bytes, the rest zero.
     pub fn vload64(&mut self, dst: X, m: Mem) {
         self.v(pp::F2, 0x10, dst, 0, Rm::Mem(m));
     }
 
-    /// `dst = [m]`, 4 bytes, the rest zero.
+    /// Emits `dst = [m]`, 4 bytes, the rest zero.
     pub fn vload32(&mut self, dst: X, m: Mem) {
         self.v(pp::F3, 0x10, dst, 0, Rm::Mem(m));
     }
 
-    /// `dst = [m]`, 16 bytes.
+    /// Emits `dst = [m]`, 16 bytes.
     pub fn vload128(&mut self, dst: X, m: Mem) {
         self.v(pp::NONE, 0x10, dst, 0, Rm::Mem(m));
     }
 
-    /// `[m] = src`, 8 bytes.
+    /// Emits `[m] = src`, 8 bytes.
     pub fn vstore64(&mut self, m: Mem, src: X) {
         self.v(pp::F2, 0x11, src, 0, Rm::Mem(m));
     }
 
-    /// `[m] = src`, 4 bytes.
+    /// Emits `[m] = src`, 4 bytes.
     pub fn vstore32(&mut self, m: Mem, src: X) {
         self.v(pp::F3, 0x11, src, 0, Rm::Mem(m));
     }
 
-    /// `[m] = src`, 16 bytes.
+    /// Emits `[m] = src`, 16 bytes.
     pub fn vstore128(&mut self, m: Mem, src: X) {
         self.v(pp::NONE, 0x11, src, 0, Rm::Mem(m));
     }
 
-    /// `dst = src`, 64 bits from a vector register's low lane.
+    /// Emits `dst = src`, 64 bits from a vector register's low lane.
     pub fn vmovq_to_g(&mut self, dst: G, src: X) {
         self.vex(pp::P66, 1, true, 0x7e, src, 0, Rm::Reg(dst));
     }
 
-    /// `dst = src`, 64 bits into the low lane.
+    /// Emits `dst = src`, 64 bits into the low lane.
     pub fn vmovq_from_g(&mut self, dst: X, src: G) {
         self.vex(pp::P66, 1, true, 0x6e, dst, 0, Rm::Reg(src));
     }
 
-    /// `dst = src`'s high lane.
+    /// Emits `dst = src`'s high lane.
     pub fn vpextrq_high(&mut self, dst: G, src: X) {
         self.vex(pp::P66, 3, true, 0x16, src, 0, Rm::Reg(dst));
         self.byte(1);

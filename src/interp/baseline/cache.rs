@@ -1,27 +1,27 @@
-//! Slots in registers, inside a block and across a loop's blocks.
+//! The register cache: keeps slots in registers inside a block and across a loop's blocks.
 //!
-//! A slot may be in a general register, in a vector register, or be half of a pair in one; a
-//! copy that memory does not have is dirty, and only one copy of a slot is. A loop's pinned slots
-//! keep their registers in all its blocks. A register is locked from the moment an instruction
-//! has its operand there until the instruction ends.
-//! What not: which slots die is told by the caller; nothing here looks ahead.
+//! A slot may be in a general register, in a vector register, or be half of a pair in one. A copy
+//! that is newer than memory is dirty, and at most one copy of a slot is dirty. A loop's pinned
+//! slots keep their registers in all its blocks. A register is locked from the moment an
+//! instruction has its operand there until the instruction ends. The caller tells which slots die;
+//! the cache does not look ahead.
 
 use super::asm::{Asm, G, Mem, RSI, Rm, X, at, pp};
 
-/// No register.
+/// The absence of a register.
 pub const NO: u8 = 0xff;
-/// No slot.
+/// The absence of a slot.
 const EMPTY: u16 = u16::MAX;
-/// The register holds the slot as the upper half of a pair.
+/// Flag of a register number that holds the slot as the upper half of a pair.
 const HIGH: u8 = 0x80;
 
-/// General registers that may hold slots: all but rax, rcx, rdx, rsp, rsi, rdi, and rbp, since a
-/// wrong address with rbp as its base is another fault (of the stack segment, SIGBUS).
+/// General registers that may hold slots: all but rax, rcx, rdx, rsp, rsi, rdi, and rbp. A wrong
+/// address with rbp as its base would raise a different fault (of the stack segment, SIGBUS).
 pub const GS: u16 = 0b1111_1111_0000_1000;
 /// Vector registers that may hold slots: all but xmm0 and xmm1.
 pub const XS: u16 = 0b1111_1111_1111_1100;
 
-/// One kind of registers.
+/// The registers of one class.
 #[derive(Clone, Debug)]
 pub struct File {
     slot: [u16; 16],
@@ -32,7 +32,7 @@ pub struct File {
     pub dirty: u16,
     /// Registers that hold a slot and the one after it.
     pub pair: u16,
-    /// Registers that keep their slot.
+    /// Registers that keep their slot while the loop's state lasts.
     pub pinned: u16,
     locked: u16,
     all: u16,
@@ -52,7 +52,7 @@ impl File {
         }
     }
 
-    /// The register to take: a free one, else the one that was touched first.
+    /// Chooses the register to take: a free one, otherwise the least recently used.
     fn choose(&self) -> u8 {
         let may = self.all & !self.pinned & !self.locked;
         let free = may & !self.used;
@@ -72,14 +72,14 @@ impl File {
     }
 }
 
-/// The registers' contents at a point of the code.
+/// The contents of the registers at a point of the code.
 #[derive(Clone, Debug)]
 pub struct State {
     g: File,
     x: File,
 }
 
-/// The cache and the code it emits loads and stores into.
+/// The register cache, and the code into which it emits loads and stores.
 #[derive(Debug)]
 pub struct Cache {
     /// The code.
@@ -93,7 +93,7 @@ pub struct Cache {
     clock: u32,
 }
 
-/// A slot that is newer in a register.
+/// A slot whose register is newer than memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Store {
     reg: u8,
@@ -102,13 +102,13 @@ pub struct Store {
     pair: bool,
 }
 
-/// A slot's place in the frame.
+/// Returns the location of a slot in the frame.
 pub fn home(slot: u16) -> Mem {
     at(RSI, i32::from(slot) * 8)
 }
 
 impl Cache {
-    /// Nothing in registers.
+    /// Creates a cache with empty registers.
     pub fn new(slots: usize, asm: Asm) -> Cache {
         Cache {
             asm,
@@ -135,14 +135,14 @@ impl Cache {
         }
     }
 
-    /// Forgets everything, pins too, without storing.
+    /// Empties all registers, pinned ones too, without storing.
     pub fn clear(&mut self) {
         self.forget();
         self.g = File::new(GS);
         self.x = File::new(XS);
     }
 
-    /// What is in registers now.
+    /// Returns the current contents of the registers.
     pub fn state(&self) -> State {
         State {
             g: self.g.clone(),
@@ -150,7 +150,7 @@ impl Cache {
         }
     }
 
-    /// Goes on from a state.
+    /// Continues from a state.
     pub fn set_state(&mut self, state: State) {
         self.forget();
         self.g = state.g;
@@ -169,19 +169,19 @@ impl Cache {
         }
     }
 
-    /// Gives a slot a register for as long as the state lasts.
+    /// Pins a slot to a general register while the state lasts.
     pub fn pin_g(&mut self, r: G, slot: u16, dirty: bool) {
         self.map_g(r, slot, dirty);
         self.g.pinned |= 1 << r;
     }
 
-    /// As [`Cache::pin_g`], in a vector register.
+    /// Pins a slot, or a pair of slots, to a vector register.
     pub fn pin_x(&mut self, r: X, slot: u16, pair: bool, dirty: bool) {
         self.map_x(r, slot, pair, dirty);
         self.x.pinned |= 1 << r;
     }
 
-    /// The instruction is over: operands may move.
+    /// Ends an instruction: its operands may move.
     pub fn unlock(&mut self) {
         self.g.locked = 0;
         self.x.locked = 0;
@@ -269,7 +269,7 @@ impl Cache {
         }
     }
 
-    /// A general register for something new, locked.
+    /// Takes a general register for a new value, and locks it.
     pub fn take_g(&mut self) -> G {
         let r = self.g.choose();
         self.clean_g(r);
@@ -278,7 +278,7 @@ impl Cache {
         r
     }
 
-    /// A vector register for something new, locked.
+    /// Takes a vector register for a new value, and locks it.
     pub fn take_x(&mut self) -> X {
         let r = self.x.choose();
         self.clean_x(r);
@@ -287,24 +287,24 @@ impl Cache {
         r
     }
 
-    /// Whether a slot is in a vector register, alone.
+    /// Returns the vector register that holds a slot alone.
     pub fn single_x(&self, slot: u16) -> Option<X> {
         let r = self.in_x[slot as usize];
         (r != NO && r & HIGH == 0).then_some(r)
     }
 
-    /// Whether a slot is in a general register.
+    /// Returns true if a slot is in a general register.
     pub fn has_g(&self, slot: u16) -> bool {
         self.in_g[slot as usize] != NO
     }
 
-    /// Whether a slot is in any vector register.
+    /// Returns true if a slot is in a vector register.
     pub fn has_x(&self, slot: u16) -> bool {
         self.in_x[slot as usize] != NO
     }
 
-    /// A slot as an operand of an integer instruction; it stays in a register when it will be
-    /// used again.
+    /// Returns a slot as an operand of an integer instruction. It stays in a register if it is used
+    /// again.
     pub fn read_g(&mut self, slot: u16, again: bool) -> Rm {
         let r = self.in_g[slot as usize];
         if r != NO {
@@ -331,7 +331,7 @@ impl Cache {
         Rm::Reg(r)
     }
 
-    /// As [`Cache::read_g`], in a register for sure: `scratch` when it is not used again.
+    /// Returns a slot in a general register: `scratch` if it is in memory and not used again.
     pub fn reg_g(&mut self, slot: u16, again: bool, scratch: G) -> G {
         match self.read_g(slot, again) {
             Rm::Reg(r) => r,
@@ -342,7 +342,7 @@ impl Cache {
         }
     }
 
-    /// A slot as an operand of a scalar float instruction.
+    /// Returns a slot as an operand of a scalar float instruction.
     pub fn read_x(&mut self, slot: u16, again: bool) -> Rm {
         let x = self.in_x[slot as usize];
         if x != NO {
@@ -371,7 +371,7 @@ impl Cache {
         Rm::Reg(r)
     }
 
-    /// As [`Cache::read_x`], in a register for sure.
+    /// Returns a slot in a vector register: `scratch` if it is in memory and not used again.
     pub fn reg_x(&mut self, slot: u16, again: bool, scratch: X) -> X {
         match self.read_x(slot, again) {
             Rm::Reg(r) => r,
@@ -382,7 +382,7 @@ impl Cache {
         }
     }
 
-    /// Two slots as an operand of a packed instruction.
+    /// Returns two slots as an operand of a packed instruction.
     pub fn read_p(&mut self, slot: u16, again: bool) -> Rm {
         let x = self.in_x[slot as usize];
         if x & HIGH == 0 && self.x.pair >> x & 1 != 0 {
@@ -410,7 +410,7 @@ impl Cache {
         Rm::Reg(r)
     }
 
-    /// As [`Cache::read_p`], in a register for sure.
+    /// Returns two slots in a vector register: `scratch` if they are in memory and not used again.
     pub fn reg_p(&mut self, slot: u16, again: bool, scratch: X) -> X {
         match self.read_p(slot, again) {
             Rm::Reg(r) => r,
@@ -421,7 +421,7 @@ impl Cache {
         }
     }
 
-    /// Makes memory current for some slots, which stay in registers.
+    /// Stores slots that are newer in registers; they stay there.
     pub fn write_back(&mut self, slot: u16, words: u16) {
         for s in slot..slot + words {
             let g = self.in_g[s as usize];
@@ -435,7 +435,7 @@ impl Cache {
         }
     }
 
-    /// A word in a vector register, and whether it is the upper half there.
+    /// Returns the vector register of a word, and true if the word is its upper half.
     pub fn lane(&mut self, slot: u16, scratch: X) -> (X, bool) {
         let x = self.in_x[slot as usize];
         if x != NO {
@@ -445,7 +445,7 @@ impl Cache {
         (self.reg_x(slot, true, scratch), false)
     }
 
-    /// What memory does not have now.
+    /// Lists the slots that are newer in registers.
     pub fn dirty(&self) -> Vec<Store> {
         let all = |file: &File, vector: bool| {
             let file = file.clone();
@@ -465,7 +465,7 @@ impl Cache {
         out
     }
 
-    /// Stores a slot that was in a register.
+    /// Stores a slot from its register.
     pub fn store_back(&mut self, s: Store) {
         let m = home(s.slot);
         match (s.vector, s.pair) {
@@ -483,7 +483,7 @@ impl Cache {
         }
     }
 
-    /// A slot's value is not wanted any more.
+    /// Drops the value of a dead slot.
     pub fn kill(&mut self, slot: u16) {
         let g = self.in_g[slot as usize];
         if g != NO {
@@ -496,14 +496,14 @@ impl Cache {
                 return;
             }
             if self.x.pair >> r & 1 != 0 {
-                // The other half is.
+                // The other half is live.
                 self.clean_x(r);
             }
             self.unmap_x(r);
         }
     }
 
-    /// Two slots' values are not wanted any more.
+    /// Drops the values of two dead slots.
     pub fn kill_pair(&mut self, slot: u16) {
         let x = self.in_x[slot as usize];
         if x & HIGH == 0 && self.x.pair >> x & 1 != 0 {
@@ -513,7 +513,7 @@ impl Cache {
         self.kill(slot + 1);
     }
 
-    /// The register for a slot's new value.
+    /// Returns the general register for a slot's new value.
     pub fn def_g(&mut self, slot: u16, dead: bool) -> G {
         let g = self.in_g[slot as usize];
         if g != NO && self.g.pinned >> g & 1 != 0 {
@@ -529,7 +529,7 @@ impl Cache {
         r
     }
 
-    /// As [`Cache::def_g`] for a float.
+    /// Returns the vector register for a slot's new float.
     pub fn def_x(&mut self, slot: u16, dead: bool) -> X {
         let x = self.in_x[slot as usize];
         if x & HIGH == 0 && self.x.pinned >> x & 1 != 0 {
@@ -545,7 +545,7 @@ impl Cache {
         r
     }
 
-    /// As [`Cache::def_g`] for a pair.
+    /// Returns the vector register for two slots' new values.
     pub fn def_p(&mut self, slot: u16, dead: bool) -> X {
         let x = self.in_x[slot as usize];
         if x & HIGH == 0 && self.x.pinned >> x & 1 != 0 {
@@ -562,19 +562,19 @@ impl Cache {
         r
     }
 
-    /// Whether a slot is pinned in a vector register.
+    /// Returns true if a slot is pinned in a vector register.
     pub fn pinned_x(&self, slot: u16) -> bool {
         let x = self.in_x[slot as usize];
         x != NO && self.x.pinned >> (x & !HIGH) & 1 != 0
     }
 
-    /// Whether a slot is pinned in a general register.
+    /// Returns true if a slot is pinned in a general register.
     pub fn pinned_g(&self, slot: u16) -> bool {
         let g = self.in_g[slot as usize];
         g != NO && self.g.pinned >> g & 1 != 0
     }
 
-    /// Stores what memory does not have, of slots that are wanted; pinned ones only with `pins`.
+    /// Stores the dirty slots that are wanted; pinned ones only with `pins`.
     pub fn flush(&mut self, pins: bool, wanted: impl Fn(u16) -> bool) {
         let mut left = self.g.dirty & if pins { !0 } else { !self.g.pinned };
         while left != 0 {

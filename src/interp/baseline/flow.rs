@@ -1,25 +1,27 @@
-//! Blocks of the bytecode, which slots are read later, and innermost loops.
+//! Basic blocks of the bytecode, liveness of slots, and innermost loops.
 //!
-//! A block ends where control may go elsewhere, before a branch's target, and after every
-//! instruction that its handler runs, since the handler goes on through the next instruction's
-//! first word. Liveness is kept for slots that some block reads before it writes them; all
-//! others live inside one block.
-//! What not: dominators. Any set of blocks may keep slots in registers together, so a loop is
-//! whatever reaches its back edge without passing its head.
+//! A block ends where control may leave it, before a branch target, and after every instruction
+//! that its handler runs, since the handler continues through the next instruction's word 0.
+//! Liveness is tracked for slots that some block reads before it writes them; all other slots are
+//! local to one block.
+//!
+//! No dominators are computed. Any set of blocks may keep slots in registers together, so a loop is
+//! the set of blocks that reach its back edge without passing its head.
 
 use super::table::{Extra, Flow, Row, Template, i32_at, rows};
 use crate::interp::frame::Lowered;
 use crate::interp::isa::{self, Enc};
 
-/// No number.
+/// The absence of a number.
 pub const NONE: u32 = u32::MAX;
-/// Largest loops that keep slots in registers, in blocks.
+/// The largest loop, in blocks, that keeps slots in registers.
 const MAX_LOOP: usize = 64;
-/// Most bytes that are moved without the handler.
+/// The most bytes that are moved without the handler.
 const MAX_INLINE: u32 = 64;
-/// Longest vectors without the handler, in words.
+/// The longest vectors, in words, that are compiled without the handler.
 const MAX_WORDS: u16 = 16;
-/// Most words of all blocks' sets together; with more, every slot counts as live everywhere.
+/// The most words of all blocks' liveness sets together; beyond, every slot counts as live
+/// everywhere.
 const MAX_SETS: usize = 1 << 19;
 
 /// A block: instructions `first..end`.
@@ -29,40 +31,40 @@ pub struct Block {
     pub first: u32,
     /// One past the last.
     pub end: u32,
-    /// Where its successors are in [`Graph::targets`].
+    /// Range of its successors in [`Graph::targets`].
     pub succ: (u32, u32),
-    /// Edges into it.
+    /// Number of edges into it.
     pub preds: u32,
-    /// Whether it is entered through its first instruction's word 0.
+    /// True if it is entered through its first instruction's word 0.
     pub external: bool,
-    /// The loop whose slots are in registers here.
+    /// The loop whose slots are in registers here; [`NONE`] outside of loops.
     pub in_loop: u32,
 }
 
-/// What the compiler knows of a function.
+/// The control flow and liveness of a function.
 #[derive(Debug, Default)]
 pub struct Graph {
-    /// In the order of the code.
+    /// The blocks, in code order.
     pub blocks: Vec<Block>,
     /// Block of each first instruction.
     pub block_of: Vec<u32>,
     /// Successors of all blocks.
     pub targets: Vec<u32>,
-    /// Number of each slot in the sets; [`NONE`] for those of one block only.
+    /// Number of each slot in the liveness sets; [`NONE`] for slots local to one block.
     pub number: Vec<u32>,
-    /// Slots of those numbers.
+    /// Slot of each such number.
     pub slots: Vec<u16>,
-    /// Words of one set.
+    /// Words of one liveness set.
     pub width: usize,
-    /// Live into each block.
+    /// Liveness sets at the entry of each block.
     pub live_in: Vec<u64>,
-    /// Every slot counts as live everywhere.
+    /// True if every slot counts as live everywhere.
     pub all_live: bool,
     /// Blocks of the innermost loops.
     pub loops: Vec<Vec<u32>>,
 }
 
-/// An instruction: its place and its row.
+/// An instruction: its position and its row.
 pub struct Inst {
     /// Its first byte.
     pub ip: *const u64,
@@ -81,12 +83,12 @@ pub struct Code<'a> {
 }
 
 impl Code<'_> {
-    /// How many there are.
+    /// Returns the number of instructions.
     pub fn len(&self) -> usize {
         self.lowered.ops.len()
     }
 
-    /// One of them.
+    /// Returns one instruction.
     #[inline(always)]
     pub fn get(&self, i: u32) -> Inst {
         let (at, number) = self.lowered.ops[i as usize];
@@ -99,9 +101,9 @@ impl Code<'_> {
     }
 }
 
-/// Calls `f(byte offset)` for every place in the function an instruction may branch to.
+/// Calls `f(byte offset)` for every branch target of an instruction in the function.
 fn branch_targets(inst: &Inst, lowered: &Lowered, mut f: impl FnMut(u32)) {
-    // SAFETY: the row says which fields the instruction has.
+    // SAFETY: the row describes the instruction's fields.
     unsafe {
         let mut to = |off: i32| f(inst.at.wrapping_add(off as u32));
         match inst.row.flow {
@@ -131,9 +133,9 @@ fn branch_targets(inst: &Inst, lowered: &Lowered, mut f: impl FnMut(u32)) {
     }
 }
 
-/// Whether the handler runs it and then goes to the next instruction through word 0.
+/// Returns true if the handler runs the instruction and continues through the next one's word 0.
 pub fn by_handler(inst: &Inst) -> bool {
-    // SAFETY: instructions of these templates have these shapes.
+    // SAFETY: instructions with these templates have these shapes.
     unsafe {
         let apart = |d: u16, a: u16, n: u16| d == a || d + n <= a || a + n <= d;
         match inst.row.template {
@@ -181,7 +183,7 @@ pub fn by_handler(inst: &Inst) -> bool {
 }
 
 impl Graph {
-    /// Analyses a function; `None` when its branches do not lead to instructions.
+    /// Analyzes a function; `None` if a branch does not lead to an instruction.
     pub fn new(code: &Code) -> Option<Graph> {
         let lowered = code.lowered;
         let n = code.len();
@@ -190,7 +192,7 @@ impl Graph {
             index[at as usize / 8] = i as u32;
         }
         let place = |at: u32| index.get(at as usize / 8).copied().filter(|&i| i != NONE);
-        // Bit 0: a block begins; bit 1: it is entered through word 0.
+        // Bit 0: a block begins here; bit 1: it is entered through word 0.
         let mut mark = vec![0u8; n + 1];
         mark[0] = 3;
         let mut all_live = false;
@@ -265,13 +267,13 @@ impl Graph {
         Some(graph)
     }
 
-    /// Successors of a block.
+    /// Returns the successors of a block.
     pub fn succ(&self, b: u32) -> &[u32] {
         let (from, to) = self.blocks[b as usize].succ;
         &self.targets[from as usize..to as usize]
     }
 
-    /// The slots that are live into a block; not to be asked when all are.
+    /// Returns the slots that are live into a block. Must not be called if all slots are live.
     pub fn live_into(&self, b: u32) -> impl Iterator<Item = u16> {
         let sets = &self.live_in[b as usize * self.width..][..self.width];
         sets.iter().enumerate().flat_map(move |(k, &set)| {
@@ -284,7 +286,7 @@ impl Graph {
         })
     }
 
-    /// Whether a slot is live into a block.
+    /// Returns true if a slot is live into a block.
     pub fn is_live_in(&self, b: u32, slot: u16) -> bool {
         let k = self.number[slot as usize];
         self.all_live
@@ -327,7 +329,7 @@ impl Graph {
                         defs[1] = (f.slot(inst.ip), f.count(inst.ip));
                     }
                 }
-                // What a call that unwinds would have written was not.
+                // A call that unwinds has not written its result.
                 if pads && i + 1 == block.end && by_handler(&inst) {
                     continue;
                 }
@@ -447,7 +449,7 @@ impl Graph {
                 }
                 at += 1;
             }
-            // The function's entry is in no loop: such a set is none.
+            // The function's entry is in no loop, so such a set is not one.
             if body.len() <= MAX_LOOP && !body.contains(&0) {
                 found.push(body);
             }

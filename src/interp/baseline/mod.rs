@@ -1,35 +1,36 @@
-//! The baseline tier: machine code for bytecode, in place.
+//! The baseline tier: compiles bytecode to machine code in place.
 //!
-//! What: [`compile`] makes machine code for a lowered function over the very same frames and
-//! slots, and overwrites word 0 of instructions (the address of their handler) with the address
-//! of their machine code. Why in place: word 0 is what everything jumps through, so one aligned
-//! store per block switches every thread at its next instruction, in the middle of loops, after
-//! calls return, at landing pads and after `longjmp`; and an instruction without a template just
-//! stays a handler, which ends by jumping through the next one's word 0.
+//! [`compile`] generates machine code for a lowered function that uses the same frames and slots,
+//! and overwrites word 0 of instructions (the address of their handler) with the address of their
+//! machine code. All control flow goes through word 0, so one aligned store per block switches
+//! every thread at its next instruction: in the middle of loops, after calls return, at landing
+//! pads and after `longjmp`. An instruction without a template keeps its handler, which ends by
+//! jumping through the next instruction's word 0.
 //!
 //! # Protocol
 //!
-//! - Registers are the handlers': `rsi` slot 0 of the frame, `rdx` the thread's state, `rdi` the
-//!   instruction when a handler is jumped to (machine code does not keep it). Everything else is
-//!   free: [`crate::memory::activation::run`] enters through a frame that saves what callers own.
-//! - Word 0 is patched only where every live slot is in memory: blocks that begin with nothing in
-//!   registers, or whose entry loads what their loop keeps there. All other instructions keep
-//!   their handlers, which work at any time: a thread that comes by in the middle of a block goes
-//!   on with handlers until the next patched word.
-//! - Before machine code jumps to a handler, it stores every slot that is read later. Slots that
-//!   are not read any more may be stale in memory; nothing but the function itself reads them.
-//! - A loop's head may be watched or left while machine code runs it ([`super::watch`]): each
-//!   iteration looks at the head's flag, and when it is set stores what the loop keeps in registers
-//!   and goes through word 0.
-//! - The code is complete and in place before a word that leads to it is stored (release; readers
-//!   depend on the address they load), and nothing is ever unpatched, moved or freed. Words are
-//!   aligned, so a reader finds the handler or the code. Compiling twice is harmless; a flag keeps
-//!   it to once.
-//! - A fault in machine code is named by a table from native positions to bytecode
-//!   ([`memory`]); the unwinder finds one frame description for the whole area.
+//! - Registers are the handlers': `rsi` is slot 0 of the frame, `rdx` the thread's state, and `rdi`
+//!   the instruction when a handler is jumped to (machine code does not preserve it). All other
+//!   registers are free: [`crate::memory::activation::run`] enters through a frame that saves the
+//!   callee-saved ones.
+//! - Word 0 is patched only where every live slot is in memory: at blocks that begin with nothing
+//!   in registers, or whose entry loads the loop's pinned slots. All other instructions keep their
+//!   handlers, which are always valid: a thread that is in the middle of a block continues with
+//!   handlers until the next patched word.
+//! - Before machine code jumps to a handler, it stores every live slot. Dead slots may be stale in
+//!   memory; only the function itself reads them.
+//! - A loop's head may be counted or become an OSR entry while machine code runs the loop
+//!   ([`super::watch`]). Each iteration tests the head's flag; if it is set, the code stores the
+//!   pinned slots and goes through word 0.
+//! - The code is complete and in place before a word that leads to it is stored (with release
+//!   ordering; readers depend on the address they load), and nothing is ever unpatched, moved or
+//!   freed. Words are aligned, so a reader sees either the handler or the code. Compiling twice
+//!   would be harmless; a flag prevents it.
+//! - A table from native positions to bytecode attributes faults in machine code ([`memory`]); the
+//!   unwinder finds one frame description for the whole code area.
 //!
-//! What not: no calls of native functions here (handlers do that), no frames on the native stack,
-//! no deoptimisation: there is nothing to undo.
+//! The compiler calls no native functions (handlers do), pushes no native frames, and needs no
+//! deoptimization, since nothing is speculated.
 
 mod asm;
 mod cache;
@@ -53,7 +54,7 @@ pub use memory::bytecode_at;
 
 static FIRST: AtomicBool = AtomicBool::new(false);
 
-/// What was compiled in this process so far.
+/// Totals of this process's compilations.
 #[derive(Debug, Default)]
 struct Totals {
     functions: AtomicUsize,
@@ -69,10 +70,10 @@ static TOTALS: Totals = Totals {
     nanoseconds: AtomicU64::new(0),
 };
 
-/// Whether machine code can be made here.
+/// Checks that machine code can be generated on this machine.
 ///
 /// # Errors
-/// Why not: the processor, or a system that refuses executable memory.
+/// The reason: the processor, or a system that refuses executable memory.
 pub fn available() -> Result<(), String> {
     if !std::arch::is_x86_feature_detected!("avx") {
         return Err("the processor has no AVX".to_owned());
@@ -80,23 +81,23 @@ pub fn available() -> Result<(), String> {
     memory::available()
 }
 
-/// From now on each function is compiled when it is lowered, at its first call.
+/// Compiles each function from now on when it is lowered, at its first call.
 ///
 /// # Errors
-/// As for [`available`]; nothing is changed then.
+/// As for [`available`]; the setting is unchanged then.
 pub fn compile_first() -> Result<(), String> {
     available()?;
     FIRST.store(true, Ordering::Relaxed);
     Ok(())
 }
 
-/// Whether functions are compiled at their first call.
+/// Returns true if functions are compiled at their first call.
 pub fn compiles_first() -> bool {
     FIRST.load(Ordering::Relaxed)
 }
 
-/// Compiles a function, at any time, on any thread, while others run it. Gives whether it is
-/// compiled now; without executable memory it just goes on as it is.
+/// Compiles a function. May be called at any time, on any thread, while others run the function.
+/// Returns true if the function is compiled now; without executable memory it stays interpreted.
 pub fn compile(lowered: &'static Lowered) -> bool {
     static TIMES: OnceBool = OnceBool::new();
     if lowered.compiled.swap(true, Ordering::AcqRel) {
@@ -130,8 +131,8 @@ pub fn compile(lowered: &'static Lowered) -> bool {
             .as_ptr()
             .cast_mut()
             .wrapping_byte_add(at as usize);
-        // SAFETY: word 0 of an instruction of code that is never freed. Other threads only read
-        // it, whole, and jump to what they find: the handler or its code.
+        // SAFETY: `word` is word 0 of an instruction of code that is never freed. Other threads
+        // only read it, whole, and jump to what they find: the handler or its code.
         unsafe { AtomicU64::from_ptr(word) }.store((base + to as usize) as u64, Ordering::Release);
     }
     if let Some(start) = start {

@@ -1,8 +1,8 @@
-//! Which slots a loop keeps in registers.
+//! Selects the slots that a loop keeps in registers.
 //!
-//! Counted over the loop's blocks: what is live into one of them, is used in one kind of register
-//! only, and is used more often than handlers in the loop would make it go to memory and back.
-//! What not: how often a block runs is unknown; each use counts the same.
+//! A slot is pinned if it is live into one of the loop's blocks, is used in one class of registers
+//! only, and is used more often than handlers in the loop would force it to memory and back. Block
+//! frequencies are unknown, so every use counts the same.
 
 use super::cache::{GS, XS};
 use super::flow::{Code, Graph, by_handler};
@@ -15,15 +15,15 @@ pub struct Pin {
     pub slot: u16,
     /// Its register.
     pub reg: u8,
-    /// In a vector register.
+    /// True for a vector register.
     pub vector: bool,
-    /// With the slot after it.
+    /// True if the register also holds the next slot.
     pub pair: bool,
-    /// Written in the loop.
+    /// True if the loop writes the slot.
     pub modified: bool,
 }
 
-/// Registers left for everything else.
+/// Registers left for other slots.
 const SPARE_G: usize = 4;
 const SPARE_X: usize = 5;
 
@@ -39,7 +39,7 @@ struct Count {
     modified: bool,
 }
 
-/// Chooses the pins of every loop.
+/// Chooses the pins of each loop.
 pub fn choose(code: &Code, graph: &Graph) -> Vec<Vec<Pin>> {
     if graph.all_live || graph.loops.is_empty() {
         return vec![Vec::new(); graph.loops.len()];
@@ -110,7 +110,7 @@ pub fn choose(code: &Code, graph: &Graph) -> Vec<Vec<Pin>> {
             }
         }
         let live = |s: u16| body.iter().any(|&b| graph.is_live_in(b, s));
-        // Benefit, slot, kind.
+        // Benefit, slot, and true for a pair.
         let mut general: Vec<(u32, u16)> = Vec::new();
         let mut vector: Vec<(u32, u16, bool)> = Vec::new();
         for &s in &touched {
@@ -142,7 +142,7 @@ pub fn choose(code: &Code, graph: &Graph) -> Vec<Vec<Pin>> {
         general.sort_unstable_by(|a, b| b.cmp(a));
         vector.sort_unstable_by(|a, b| b.cmp(a));
         let mut pins = Vec::new();
-        // Callee-saved registers last: handlers' own are taken from the low end.
+        // Low registers are left free, since templates take theirs from the low end.
         let mut regs = (0..16u8).rev().filter(|r| GS >> r & 1 != 0);
         let most = GS.count_ones() as usize - SPARE_G;
         for (&(_, slot), reg) in general.iter().take(most).zip(&mut regs) {

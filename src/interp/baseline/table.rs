@@ -1,10 +1,10 @@
-//! What each bytecode instruction reads and writes, and which template compiles it.
+//! The operands, control flow and template of each bytecode instruction.
 //!
-//! One row per instruction, beside the table of `isa` that names it. The operands tell liveness
-//! and the register cache what happens to slots; [`Template::Handler`] leaves the work to the
-//! interpreter's handler. An instruction without a row is run by its handler, too, and its
-//! function is then compiled as if it might read every slot; a test asks that all have a row.
-//! What not: how a template's machine code looks is in `emit`.
+//! There is one row per instruction of the table of `isa`. Liveness analysis and the register cache
+//! use its operands. [`Template::Handler`] runs the interpreter's handler. An instruction without a
+//! row is also run by its handler, and its function is compiled as if the instruction might read
+//! every slot; a test requires that all instructions have rows. `emit` generates the machine code
+//! of templates.
 
 use super::asm::{Alu, cc, pp};
 use crate::interp::frame::{CallSite, ThunkSite};
@@ -12,7 +12,7 @@ use crate::interp::isa::{self, Enc, HANDLERS, op};
 use once_cell::race::OnceBox;
 use std::mem::offset_of;
 
-/// Where an operand wants to be.
+/// The preferred location of an operand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Class {
     /// A general register.
@@ -21,101 +21,103 @@ pub enum Class {
     X,
     /// A vector register: two words.
     P,
-    /// Vector registers, two words at a time.
+    /// Vector registers, two words each.
     V,
-    /// Whatever register: one word that is only moved.
+    /// Any register: one word that is only moved.
     N,
-    /// Memory: handlers look there.
+    /// Memory, for handlers.
     M,
 }
 
-/// How many words an operand has.
+/// The number of words of an operand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Words {
-    /// So many.
+    /// A fixed number of words.
     Fixed(u8),
-    /// As many as the u16 at this offset says.
+    /// The number in the u16 at this offset.
     N(u8),
-    /// As many as hold the lanes counted at this offset, of so many bytes each.
+    /// The words that hold the lanes counted at the first offset, of the second number of bytes
+    /// each.
     Lanes(u8, u8),
-    /// As many as hold the lanes counted at one offset, of the bytes counted at the other.
+    /// The words that hold the lanes counted at one offset, of the bytes counted at the other.
     Sized(u8, u8),
-    /// As many as hold the bytes that the u32 at this offset counts.
+    /// The words that hold the bytes counted by the u32 at this offset.
     Bytes(u8),
-    /// As many as hold the bytes that the u16 at this offset counts.
+    /// The words that hold the bytes counted by the u16 at this offset.
     Bytes16(u8),
 }
 
 /// An operand.
 #[derive(Clone, Copy, Debug)]
 pub struct Field {
-    /// Where in the instruction its slot number is.
+    /// Offset of its slot number in the instruction.
     pub at: u8,
-    /// Whether it is written (and not read).
+    /// True for an operand that is written (and not read).
     pub def: bool,
-    /// Where it wants to be.
+    /// Preferred location.
     pub class: Class,
     /// Its size.
     pub words: Words,
 }
 
-/// Operands that are not fields.
+/// Operands besides the fields.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Extra {
     /// None.
     None,
-    /// Slot numbers after an instruction of this many bytes, counted at this offset.
+    /// Slot numbers after an instruction of the first number of bytes, counted at the second
+    /// offset.
     Tail(u8, u8),
     /// The arguments of a `CallSite` whose address is at this offset.
     CallSite(u8),
-    /// Both.
+    /// Both of the above.
     TailAndSite(u8, u8, u8),
     /// The operands of a `ThunkSite` at this offset.
     ThunkSite(u8),
-    /// Lanes of this size after a `Shuffle`.
+    /// Lanes of this size, listed after a `Shuffle`.
     Shuffle(u8),
-    /// Parts of slots: `Bytes`, the destination kept but for what is written.
+    /// Parts of slots, for `Bytes`; the destination keeps the bytes that are not written.
     MoveBytes,
-    /// A lane of this many bytes becomes the whole of slot `to`.
+    /// A lane of this many bytes, which becomes the whole of slot `to`.
     LoadLane(u8),
 }
 
-/// Where control goes after an instruction.
+/// The control flow after an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Flow {
-    /// To the next.
+    /// Falls through.
     Next,
-    /// To the distances at these offsets, from the instruction's first byte; the second is 0
-    /// when there is only one.
+    /// Branches by the distances at these offsets, counted from the instruction's first byte; the
+    /// second offset is 0 if there is only one.
     Branch(u8, u8),
-    /// As `switch` does.
+    /// Branches as `switch` does.
     Table,
-    /// As `switch_search` does.
+    /// Branches as `switch_search` does.
     Search,
-    /// To any block.
+    /// Branches to any block.
     Anywhere,
-    /// Nowhere in this function.
+    /// Leaves the function.
     Stop,
-    /// To the next, a second time later.
+    /// Falls through, and does so again later (setjmp).
     Twice,
 }
 
-/// An instruction's description.
+/// The description of an instruction.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
     /// Operands that are fields.
     pub fields: &'static [Field],
     /// Other operands.
     pub extra: Extra,
-    /// What comes next.
+    /// Control flow.
     pub flow: Flow,
-    /// How it is compiled.
+    /// Compilation.
     pub template: Template,
-    /// Whether it was described at all.
+    /// True if the instruction has a row.
     pub known: bool,
 }
 
-/// A comparison: condition, width in bits, whether signed.
+/// A comparison: condition, width in bits, true if signed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Test(pub u8, pub u8, pub bool);
 
@@ -134,7 +136,7 @@ pub enum FloatTest {
     NotOrd,
 }
 
-/// What is done to a loaded operand: scalar or packed opcode with its prefix, and how often.
+/// The use of a loaded operand `v`, with the opcode of the operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fused {
     /// `a op v`.
@@ -149,10 +151,10 @@ pub enum Fused {
     NegFactorLoaded,
 }
 
-/// How an instruction is compiled.
+/// The compilation of an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Template {
-    /// Not: the handler runs.
+    /// None: the handler runs.
     Handler,
     Enter,
     Jump,
@@ -265,7 +267,7 @@ pub enum Template {
     Rmw(u8, bool, u8),
 }
 
-/// Operations on one float.
+/// An operation on one float.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FloatUnary {
     Neg,
@@ -281,7 +283,7 @@ pub enum Index {
     None,
     /// `base + index * scale + off`.
     Full,
-    /// The same, the index's low 32 bits sign-extended.
+    /// `base + sext32(index) * scale + off`.
     Signed,
     /// `frame + off`.
     Frame,
@@ -320,7 +322,7 @@ macro_rules! rows {
             words: $words,
         }),*];
         $({
-            // The shape is checked: the code's type says it.
+            // The opcode's type proves that the shape is right.
             let code: isa::Code<isa::$shape> = op::$name;
             $rows[code.number as usize] = Row {
                 fields: FIELDS,
@@ -338,7 +340,7 @@ macro_rules! handlers {
     };
 }
 
-/// The rows by instruction number.
+/// Returns the rows, by opcode number.
 pub fn rows() -> &'static [Row] {
     static ROWS: OnceBox<Vec<Row>> = OnceBox::new();
     ROWS.get_or_init(|| Box::new(make()))
@@ -429,7 +431,7 @@ fn control(r: &mut [Row]) {
         Count [] { count T::Count }
         Nil [] { ret0 T::Ret0 }
         A [from a N W1] { ret1 T::Ret1 }
-        // The result is written by the callee's return, before the instruction after the call.
+        // The callee's return writes the result, before the instruction after the call.
         Call [def dst M Words::N(offset_of!(Enc<isa::Call>, ops.words) as u8)] {
             call T::Call(false), call0 T::Call(true), call4 T::Call(true),
         }
@@ -920,44 +922,44 @@ fn vectors(r: &mut [Row]) {
     r[op::shuffle64.number as usize].extra = Extra::Shuffle(8);
 }
 
-/// Reads a u16 in an instruction.
+/// Reads a u16 of an instruction.
 ///
 /// # Safety
-/// `ip` is an instruction that has one there.
+/// `ip` is an instruction with a u16 at byte `at`.
 #[inline(always)]
 pub unsafe fn u16_at(ip: *const u64, at: u8) -> u16 {
-    // SAFETY: the caller's promise.
+    // SAFETY: the instruction has a u16 at byte `at` (the caller's contract).
     unsafe { ip.byte_add(at as usize).cast::<u16>().read() }
 }
 
-/// Reads an i32 in an instruction.
+/// Reads an i32 of an instruction.
 ///
 /// # Safety
-/// As for [`u16_at`].
+/// `ip` is an instruction with an i32 at byte `at`.
 #[inline(always)]
 pub unsafe fn i32_at(ip: *const u64, at: u8) -> i32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: the instruction has an i32 at byte `at` (the caller's contract).
     unsafe { ip.byte_add(at as usize).cast::<i32>().read() }
 }
 
 impl Field {
-    /// Its first slot.
+    /// Returns the operand's first slot.
     ///
     /// # Safety
     /// `ip` is an instruction with this field.
     #[inline(always)]
     pub unsafe fn slot(&self, ip: *const u64) -> u16 {
-        // SAFETY: the caller's promise.
+        // SAFETY: the instruction has this field (the caller's contract).
         unsafe { u16_at(ip, self.at) }
     }
 
-    /// Its words.
+    /// Returns the operand's number of words.
     ///
     /// # Safety
     /// As for [`Field::slot`].
     #[inline(always)]
     pub unsafe fn count(&self, ip: *const u64) -> u16 {
-        // SAFETY: the caller's promise.
+        // SAFETY: the instruction has this field (the caller's contract).
         unsafe {
             match self.words {
                 Words::Fixed(n) => u16::from(n),
@@ -976,7 +978,8 @@ impl Field {
 }
 
 impl Row {
-    /// Calls `f(slot, words)` for operands read beyond the fields, and `d` for those written.
+    /// Calls `f(slot, words)` for operands that are read besides the fields, and `d` for those
+    /// written.
     ///
     /// # Safety
     /// `ip` is an instruction that this row describes.
@@ -986,7 +989,8 @@ impl Row {
         f: &mut impl FnMut(u16, u16),
         d: &mut impl FnMut(u16, u16),
     ) {
-        // SAFETY: the caller's promise: lists and sites are as the handlers read them.
+        // SAFETY: the row describes the instruction (the caller's contract), so lists and sites are
+        // laid out as its handler reads them.
         unsafe {
             let tail = |bytes: u8, n: u8, f: &mut dyn FnMut(u16, u16)| {
                 let slots = ip.byte_add(bytes as usize).cast::<u16>();
@@ -1026,7 +1030,7 @@ impl Row {
                     let o = &(*ip.cast::<Enc<isa::Bytes>>()).ops;
                     let words = |at: u32| ((at + o.bytes).div_ceil(8) - at / 8) as u16;
                     f((o.from / 8) as u16, words(o.from));
-                    // What is not overwritten is kept.
+                    // Bytes that are not overwritten keep their value.
                     f((o.to / 8) as u16, words(o.to));
                 }
                 Extra::LoadLane(_) => {

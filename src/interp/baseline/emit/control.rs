@@ -1,7 +1,7 @@
-//! Function entry, branches, returns, calls, and the way to a handler.
+//! Function entry, branches, returns, calls, and exits to handlers.
 //!
-//! Why comparisons are emitted with their branch: the flags live no longer than that. What not:
-//! nothing is called from here; a call of native code is its handler's.
+//! A comparison is emitted with its branch, since the flags live no longer. Native code is called
+//! by handlers only.
 
 use super::ops;
 use crate::interp::baseline::asm::{Alu, G, RAX, RCX, RDI, RDX, RSI, Rm, at, cc, pp};
@@ -15,7 +15,7 @@ use crate::memory::func::FuncRef;
 use crate::memory::thread::ThreadState;
 use std::mem::offset_of;
 
-/// A word of a frame's header, counted as [`crate::interp::frame`] does.
+/// Returns the location of a word of a frame's header, counted as in [`crate::interp::frame`].
 fn header(regs: G, word: i32) -> crate::interp::baseline::asm::Mem {
     at(regs, -8 * word)
 }
@@ -33,7 +33,7 @@ impl Gen<'_> {
         asm.lea(true, RAX, at(RSI, -HEAD));
         asm.store(at(RDX, SP), RAX);
         for i in 0..usize::from(o.count) {
-            // SAFETY: the lowering put so many values and slots there.
+            // SAFETY: the lowering put `count` values and slots into the pool.
             let (value, slot) = unsafe {
                 (
                     *(o.pool as *const u64).add(i),
@@ -150,7 +150,7 @@ impl Gen<'_> {
                 self.compare_with(Rm::Reg(d), test.1 == 64, o.imm);
                 self.fork(inst, test.0);
             }
-            // The sum is written first: what is compared may be it.
+            // The sum is written first, since it may be an operand of the comparison.
             T::Inc(test) => {
                 // SAFETY: see `emit`.
                 let o: isa::Brinc = unsafe { ops(inst) };
@@ -215,7 +215,7 @@ impl Gen<'_> {
         }
     }
 
-    /// Jumps to one successor on a condition, else to the other.
+    /// Jumps to one successor on a condition, otherwise to the other.
     fn fork(&mut self, inst: &Inst, condition: u8) {
         self.c.unlock();
         let then = self.branch_block(inst, self.then(inst));
@@ -231,7 +231,8 @@ impl Gen<'_> {
         }
     }
 
-    /// What a counter is compared with, in a register that the counter's new value leaves alone.
+    /// Returns the bound of a counter in a register that the counter's new value does not
+    /// overwrite.
     fn bound(&mut self, inst: &Inst, k: usize) -> G {
         if self.slot(inst, k) == self.slot(inst, 0) {
             let b = self.g(inst, k);
@@ -241,7 +242,7 @@ impl Gen<'_> {
         self.gr(inst, k, RCX)
     }
 
-    /// `dst = a + s`, `s` in field `k`; gives the register.
+    /// Emits `dst = a + s` with `s` in field `k`; returns the register.
     fn walk(&mut self, inst: &Inst, test: Test, k: usize) -> G {
         let wide = test.1 == 64;
         let (a, s) = (self.g(inst, 1), self.g(inst, k));
@@ -256,14 +257,14 @@ impl Gen<'_> {
         d
     }
 
-    /// `dst = a + step`, 64 bits, kept for the comparison that may want it.
+    /// Emits `dst = a + step` in 64 bits, and keeps it for the comparison, which may read it.
     fn increment(&mut self, inst: &Inst, step: i32) {
         let a = self.g(inst, 1);
         let d = self.c.def_g(self.slot(inst, 0), false);
         self.add_imm(true, d, a, step);
     }
 
-    /// `dst = a + step`; gives the register.
+    /// Emits `dst = a + step`; returns the register.
     fn step(&mut self, inst: &Inst, test: Test, step: i32) -> G {
         let wide = test.1 == 64;
         let a = self.g(inst, 1);
@@ -273,7 +274,7 @@ impl Gen<'_> {
         d
     }
 
-    /// `d = a + imm`.
+    /// Emits `d = a + imm`.
     pub(super) fn add_imm(&mut self, wide: bool, d: G, a: Rm, imm: i32) {
         match a {
             Rm::Reg(r) if r == d => self.c.asm.alu_imm(Alu::Add, wide, a, imm),
@@ -289,7 +290,7 @@ impl Gen<'_> {
         }
     }
 
-    /// Compares with an immediate.
+    /// Emits a comparison with an immediate.
     pub(super) fn compare_with(&mut self, a: Rm, wide: bool, imm: i32) {
         match a {
             Rm::Reg(r) if imm == 0 => self.c.asm.op(wide, 0x85, r, a),
@@ -297,7 +298,7 @@ impl Gen<'_> {
         }
     }
 
-    /// The operands of a comparison; narrow signed ones extended into rax and rcx.
+    /// Returns the operands of a comparison; narrow signed ones are extended into rax and rcx.
     pub(super) fn sides(&mut self, inst: &Inst, a: usize, b: usize, test: Test) -> (G, Rm) {
         if test.2 && test.1 < 32 {
             let bits = u32::from(test.1);
@@ -311,8 +312,8 @@ impl Gen<'_> {
         (ra, rb)
     }
 
-    /// Compares floats: the condition under which the test holds, and whether parity (a NaN) also
-    /// decides: against it for positive tests, for it for negative ones.
+    /// Compares floats. Returns the condition under which the test holds, and whether parity (a
+    /// NaN) also decides: against it for positive tests, for it for negative ones.
     pub(super) fn float_test(
         &mut self,
         inst: &Inst,
@@ -346,7 +347,7 @@ impl Gen<'_> {
         }
     }
 
-    /// Leaves the frame: rsi leads to it.
+    /// Leaves the frame that rsi points at, and restores the caller's.
     fn give_back(&mut self) {
         let asm = &mut self.c.asm;
         asm.mov(RAX, Rm::Mem(header(RSI, 6)));
@@ -356,12 +357,12 @@ impl Gen<'_> {
         asm.jmp_rm(Rm::Mem(at(RDI, 0)));
     }
 
-    /// A call with listed arguments; `near` ones know how long the caller's frame is.
+    /// Emits a call with listed arguments; with `near` the caller's frame has a fixed size.
     fn call(&mut self, inst: &Inst, near: bool) {
         // SAFETY: see `emit`.
         let o: isa::Call = unsafe { ops(inst) };
         let slots = inst.ip.wrapping_byte_add(size_of::<Enc<isa::Call>>());
-        // SAFETY: the lowering put n slot numbers after the instruction.
+        // SAFETY: the lowering put `n` slot numbers after the instruction.
         let slots: Vec<u16> = (0..usize::from(o.n))
             .map(|i| unsafe { *slots.cast::<u16>().add(i) })
             .collect();
@@ -383,7 +384,7 @@ impl Gen<'_> {
         self.end_call(after, (o.dst, o.words), near);
     }
 
-    /// A call with the argument `a + imm`.
+    /// Emits a call with the argument `a + imm`.
     fn call1(&mut self, inst: &Inst, near: bool) {
         // SAFETY: see `emit`.
         let o: isa::Call1 = unsafe { ops(inst) };
@@ -397,7 +398,7 @@ impl Gen<'_> {
         self.end_call(after, (o.dst, o.words), near);
     }
 
-    /// Leaves the callee's code in rcx and slot 0 of its frame in rdi; false when the handler does
+    /// Loads the callee's code to rcx and slot 0 of its frame to rdi; false if the handler performs
     /// the call.
     fn begin_call(
         &mut self,
@@ -406,7 +407,8 @@ impl Gen<'_> {
         (dst, words): (u16, u16),
         near: bool,
     ) -> bool {
-        // Not lowered yet, or no room: the handler does that, and reads everything from memory.
+        // If the callee is not lowered yet or the space is used up, the handler performs the call
+        // and reads everything from memory.
         self.c.flush(true, |_| true);
         if i32::try_from(u32::from(dst) | u32::from(words) << 16).is_err() {
             self.hand_over(inst.at, inst.number);
@@ -430,7 +432,7 @@ impl Gen<'_> {
         true
     }
 
-    /// Writes the header and goes to the callee.
+    /// Writes the header and jumps to the callee.
     fn end_call(&mut self, after: u32, (dst, words): (u16, u16), near: bool) {
         let ip = self.address(after);
         let asm = &mut self.c.asm;

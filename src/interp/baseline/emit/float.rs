@@ -1,7 +1,7 @@
 //! Floats, doubles, and pairs of doubles in registers.
 //!
-//! Products are rounded before they are added. A register that an instruction only partly writes
-//! is cleared first or taken from a source, so that slots keep zeros above a float.
+//! Products are rounded before they are added. A register that an instruction writes only partly is
+//! cleared first or taken from a source, so that slots keep zeros above a float.
 
 use crate::interp::baseline::asm::{RAX, RCX, Rm, X, cc, pp};
 use crate::interp::baseline::flow::Inst;
@@ -17,7 +17,7 @@ fn scalar(double: bool) -> u8 {
 }
 
 impl Gen<'_> {
-    /// Clears what is above a float: the slot of a source may hold more than its float.
+    /// Clears the bits above a float: a source's slot may hold more than its float.
     fn narrow(&mut self, d: X, double: bool) {
         if !double {
             self.c.asm.v(pp::NONE, 0x57, 1, 1, Rm::Reg(1));
@@ -62,7 +62,7 @@ impl Gen<'_> {
         self.c.asm.v(pp::F2, SUB, d, c, Rm::Reg(0));
     }
 
-    /// `-a * b`.
+    /// Emits `-a * b`.
     pub(super) fn neg_mul(&mut self, inst: &Inst) {
         let a = self.xr(inst, 1, 0);
         self.c.asm.mov_imm(RAX, 1 << 63);
@@ -73,14 +73,14 @@ impl Gen<'_> {
         self.c.asm.v(pp::F2, MUL, d, 1, b);
     }
 
-    /// The smaller or larger; the other one when one is no number.
+    /// Emits a minimum or maximum; if one operand is a NaN, the result is the other.
     pub(super) fn float_extreme(&mut self, inst: &Inst, opcode: u8, double: bool) {
         let a = self.xr(inst, 1, 0);
         let b = self.xr(inst, 2, 1);
-        // With a NaN the instruction gives its second operand, a.
+        // With a NaN the instruction returns its second operand, a.
         let t = self.c.take_x();
         self.c.asm.v(scalar(double), opcode, t, b, Rm::Reg(a));
-        // vcmpunordsd: then b.
+        // vcmpunordsd, which selects b for a NaN in a
         self.c.asm.v(scalar(double), 0xc2, 0, a, Rm::Reg(a));
         self.c.asm.imm8(3);
         let d = self.result_x(inst);
@@ -153,7 +153,7 @@ impl Gen<'_> {
         let a = if double {
             self.x(inst, 1)
         } else {
-            // Through double, as the handlers do.
+            // Through double, as in the handlers.
             let a = self.x(inst, 1);
             self.c.asm.v(pp::NONE, 0x57, 1, 1, Rm::Reg(1));
             self.c.asm.v(pp::F3, 0x5a, 1, 1, a);
@@ -175,7 +175,7 @@ impl Gen<'_> {
             self.c.asm.movsx(u32::from(bits), false, RAX, a);
             a = Rm::Reg(RAX);
         } else if bits == 32 && wide {
-            // What is above the 32 bits does not count.
+            // Bits above the 32 are ignored.
             self.c.asm.mov32(RAX, a);
             a = Rm::Reg(RAX);
         }
@@ -184,7 +184,7 @@ impl Gen<'_> {
         self.c.asm.vex(scalar(double), 1, wide, 0x2a, d, 1, a);
     }
 
-    /// Two words move together.
+    /// Copies two words together.
     pub(super) fn move_wide(&mut self, inst: &Inst) {
         let (dst, src) = (self.slot(inst, 0), self.slot(inst, 1));
         let overlap = dst.abs_diff(src) < 2;
@@ -225,7 +225,7 @@ impl Gen<'_> {
         self.c.asm.v(pp::P66, ADD, d, 0, c);
     }
 
-    /// One slot in both lanes of `to`.
+    /// Copies one slot to both lanes of `to`.
     pub(super) fn splat(&mut self, inst: &Inst, field: usize, to: X) {
         let a = self.x(inst, field);
         // vmovddup

@@ -1,8 +1,8 @@
 //! Integers: arithmetic, shifts, comparisons and conversions among their widths.
 //!
-//! What: the shortest forms for where the operands are. Why 32 bits wherever they are enough: such
-//! operations extend with zeros by themselves, as slots want it. What not: words that only move
-//! (`moves`).
+//! The shortest form for the operands' locations is emitted. 32-bit operations are used wherever
+//! they suffice: they zero-extend by themselves, as slots require. Words that are only moved are in
+//! `moves`.
 
 use super::ops;
 use crate::interp::baseline::asm::{Alu, Asm, G, Mem, RAX, RCX, RDI, RDX, Rm, cc};
@@ -11,7 +11,7 @@ use crate::interp::baseline::generate::Gen;
 use crate::interp::baseline::table::Test;
 use crate::interp::isa;
 
-/// `base + index`.
+/// Returns the memory operand `base + index`.
 const fn indexed(base: G, index: G) -> Mem {
     Mem {
         base,
@@ -22,7 +22,7 @@ const fn indexed(base: G, index: G) -> Mem {
 }
 
 impl Gen<'_> {
-    /// `d = src`, extended with zeros from `bits`.
+    /// Emits the zero-extension of `d` from `bits`.
     fn zero_extend(&mut self, d: G, bits: u8) {
         if bits < 32 {
             self.c.asm.movzx(u32::from(bits), d, Rm::Reg(d));
@@ -37,7 +37,7 @@ impl Gen<'_> {
         }
     }
 
-    /// `d = a op b` where the order does not matter, or `d` is not `b`.
+    /// Emits `d = a op b` if `op` is commutative or `d` is not `b`.
     fn combine(&mut self, wide: bool, d: G, (a, b): (Rm, Rm), op: impl Fn(&mut Asm, G, Rm)) {
         if a == Rm::Reg(d) {
             op(&mut self.c.asm, d, b);
@@ -78,7 +78,7 @@ impl Gen<'_> {
         self.zero_extend(d, bits);
     }
 
-    /// The handler reports what the processor would trap on.
+    /// Emits a division; the handler reports what the processor would trap on.
     pub(super) fn divide(&mut self, inst: &Inst, bits: u8, signed: bool, rem: bool) {
         let wide = bits == 64;
         let a = self.g(inst, 1);
@@ -91,13 +91,13 @@ impl Gen<'_> {
             let fine = self.c.asm.label();
             self.c.asm.alu_imm(Alu::Cmp, wide, Rm::Reg(b), -1);
             self.c.asm.jcc(cc::NE, fine);
-            // The most negative number over -1.
+            // The most negative number divided by -1 overflows.
             self.mov_width(wide, RDI, Rm::Reg(RAX));
             self.c.asm.op(wide, 0xf7, 3, Rm::Reg(RDI));
             self.c.asm.jcc(cc::O, bad);
             self.c.asm.bind(fine);
         }
-        // rdx is ours to keep.
+        // `rdx` holds the thread's state and must be preserved.
         self.c.asm.mov(RDI, Rm::Reg(RDX));
         if signed {
             // cdq, cqo
@@ -192,7 +192,7 @@ impl Gen<'_> {
         }
     }
 
-    /// `d = condition`.
+    /// Emits `d = condition`.
     fn flag(&mut self, inst: &Inst, condition: u8) {
         let d = self.result_g(inst);
         self.c.asm.setcc(condition, d);
@@ -264,7 +264,7 @@ impl Gen<'_> {
         }
         self.c.asm.alu(Alu::Cmp, bits == 64, RCX, Rm::Reg(RAX));
         let d = self.result_g(inst);
-        // b wins when it is beyond a.
+        // b is selected if it is beyond a.
         self.c.asm.cmov(test.0, RAX, Rm::Reg(RCX));
         if bits < 32 {
             self.c.asm.movzx(bits, d, Rm::Reg(RAX));
@@ -280,7 +280,7 @@ impl Gen<'_> {
         self.mov_width(wide, RCX, Rm::Reg(RAX));
         let d = self.result_g(inst);
         self.c.asm.op(wide, 0xf7, 3, Rm::Reg(RAX));
-        // The negated value, unless that is negative.
+        // The negated value, unless it is negative.
         self.c.asm.cmov(8, RAX, Rm::Reg(RCX));
         self.c.asm.mov(d, Rm::Reg(RAX));
     }

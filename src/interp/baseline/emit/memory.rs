@@ -1,7 +1,7 @@
 //! Loads, stores, addresses, and arithmetic with an operand or the result in memory.
 //!
-//! An address is a register and a displacement, with an index register when there is one; an
-//! index whose scale the processor does not know is multiplied into rcx. Guest addresses wrap as
+//! An address is a register and a displacement, with an index register if there is one. An index
+//! with a scale that the processor does not support is multiplied into rcx. Guest addresses wrap as
 //! the processor's do.
 
 use super::float::{ADD, MUL, SUB};
@@ -15,12 +15,12 @@ use crate::memory::thread::ThreadState;
 use std::mem::offset_of;
 
 impl Gen<'_> {
-    /// `base + off`, the base in field `k`; it may use `scratch`.
+    /// Returns `base + off` with the base in field `k`; may use `scratch`.
     fn based(&mut self, inst: &Inst, k: usize, off: i32, scratch: G) -> Mem {
         at(self.gr(inst, k, scratch), off)
     }
 
-    /// `base + index * scale + off`; it may use `scratch` and rcx.
+    /// Returns `base + index * scale + off`; may use `scratch` and rcx.
     #[expect(clippy::too_many_arguments, reason = "the parts of an address")]
     fn indexed(
         &mut self,
@@ -71,7 +71,7 @@ impl Gen<'_> {
         }
     }
 
-    /// The address of a load or store whose value is field 0.
+    /// Returns the address of a load or store whose value is field 0.
     fn address_of(&mut self, inst: &Inst, index: Index) -> Mem {
         // SAFETY: see `emit`.
         unsafe {
@@ -257,7 +257,7 @@ impl Gen<'_> {
         self.c.asm.v(pp::P66, ADD, d, 0, c);
     }
 
-    /// The address of a result: the base is field 2, an index field 3.
+    /// Returns the address of a result: the base is field 2, an index field 3.
     fn result_address(&mut self, inst: &Inst, index: Index) -> Mem {
         // SAFETY: see `emit`.
         unsafe {
@@ -271,7 +271,7 @@ impl Gen<'_> {
         }
     }
 
-    /// `[address] = a op dst`.
+    /// Emits `[address] = a op dst`.
     pub(super) fn store_result(&mut self, inst: &Inst, opcode: u8, index: Index) {
         let a = self.xr(inst, 1, 0);
         let b = self.x(inst, 0);
@@ -280,7 +280,7 @@ impl Gen<'_> {
         self.c.asm.vstore64(m, 0);
     }
 
-    /// `[address] = a * dst + c`.
+    /// Emits `[address] = a * dst + c`.
     pub(super) fn store_mul_add(&mut self, inst: &Inst, index: Index) {
         let a = self.xr(inst, 1, 0);
         let b = self.x(inst, 0);
@@ -291,7 +291,7 @@ impl Gen<'_> {
         self.c.asm.vstore64(m, 0);
     }
 
-    /// `dst = [first] op [second] (+ c)`.
+    /// Emits `dst = [first] op [second] (+ c)`.
     pub(super) fn both_loaded(&mut self, inst: &Inst, opcode: u8, add: bool) {
         // SAFETY: see `emit`.
         let o: isa::Fxx = unsafe { ops(inst) };
@@ -312,7 +312,7 @@ impl Gen<'_> {
         }
     }
 
-    /// `[second] += c * [first]`.
+    /// Emits `[second] += c * [first]`.
     pub(super) fn accumulate_both(&mut self, inst: &Inst) {
         // SAFETY: see `emit`.
         let o: isa::Fxx = unsafe { ops(inst) };
@@ -324,7 +324,7 @@ impl Gen<'_> {
         self.c.asm.vstore64(m, 0);
     }
 
-    /// `dst = [first] * [base3 + [second] * scale3] + c`.
+    /// Emits `dst = [first] * [base3 + [second] * scale3] + c`.
     pub(super) fn gather(&mut self, inst: &Inst) {
         // SAFETY: see `emit`.
         let o: isa::Fg = unsafe { ops(inst) };
@@ -349,7 +349,7 @@ impl Gen<'_> {
         self.c.asm.v(pp::F2, ADD, d, 0, c);
     }
 
-    /// `[base + off] = a * b + [from + from_off]`.
+    /// Emits `[base + off] = a * b + [from + from_off]`.
     pub(super) fn store_sum(&mut self, inst: &Inst) {
         // SAFETY: see `emit`.
         let o: isa::Fms = unsafe { ops(inst) };
@@ -362,7 +362,7 @@ impl Gen<'_> {
         self.c.asm.vstore64(to, 0);
     }
 
-    /// `[to] += a * [from]`.
+    /// Emits `[to] += a * [from]`.
     pub(super) fn accumulate(&mut self, inst: &Inst, indexed: bool) {
         let a = self.xr(inst, 0, 0);
         // SAFETY: see `emit`.

@@ -1,9 +1,9 @@
 //! Templates: the machine code of each bytecode instruction.
 //!
-//! A template takes its operands from the cache, gives up those that die ([`Gen::release`]) once
-//! only its last machine instruction is left to read them, and asks for its destination. Results
-//! are the same bits as the handlers'; 32-bit operations extend with zeros by themselves.
-//! What not: nothing here calls native code except through handlers.
+//! A template takes its operands from the register cache, releases those that die
+//! ([`Gen::release`]) once only its last machine instruction is left to read them, and takes its
+//! destination. Results are bit-identical to the handlers'. 32-bit operations zero-extend by
+//! themselves. Native code is called only through handlers.
 
 mod control;
 mod float;
@@ -17,19 +17,20 @@ use super::generate::Gen;
 use super::table::Template as T;
 use crate::interp::isa::{self, Enc};
 
-/// The operands of an instruction.
+/// Returns the operands of an instruction.
 ///
 /// # Safety
-/// The instruction has this shape, which its template says.
+/// The instruction has shape `S`, as its template implies.
 unsafe fn ops<S: isa::Shape>(inst: &Inst) -> S {
-    // SAFETY: the caller's promise.
+    // SAFETY: the instruction has shape `S` (the caller's contract).
     unsafe { (*inst.ip.cast::<Enc<S>>()).ops }
 }
 
 impl Gen<'_> {
-    /// Emits an instruction that goes on with the next.
+    /// Emits an instruction that falls through.
     pub fn emit(&mut self, inst: &Inst) {
-        // SAFETY (of `ops` in all templates): the table checks shapes against the codes' types.
+        // SAFETY (of `ops` in all templates): the table checks the shapes of its rows by the
+        // opcodes' types, and a template reads the shape of its rows.
         match inst.row.template {
             T::Enter => self.enter(inst),
             T::Count => self.count(inst),
@@ -111,7 +112,7 @@ impl Gen<'_> {
             T::Rmw(opcode, negate, bits) => self.rmw(inst, opcode, negate, bits),
             T::StackSave => self.stack_save(inst),
             T::StackRestore => self.stack_restore(inst),
-            // Those that end a block, and those that handlers run.
+            // Instructions that end a block, and those that handlers run.
             T::Handler
             | T::Call(_)
             | T::Call1(_)

@@ -1,8 +1,8 @@
-//! Moves, constants and selections: words that go from slot to slot as they are.
+//! Moves, constants and selections: words that are copied from slot to slot unchanged.
 //!
-//! What: a word is moved in the kind of register where it is or will be wanted. Why: a way through
-//! the other kind costs more than the move. What not: vectors of several words (`vector`), loads
-//! and stores of the guest's memory (`memory`).
+//! A word is moved in the register class where it is or will be needed, since a detour through the
+//! other class costs more than the move. Vectors of several words are in `vector`, accesses to the
+//! guest's memory in `memory`.
 
 use super::ops;
 use crate::interp::baseline::asm::{Alu, RAX, RCX, RSI, Rm, at, cc};
@@ -12,7 +12,7 @@ use crate::interp::baseline::table::{FloatTest, Test};
 use crate::interp::isa;
 
 impl Gen<'_> {
-    /// Copies one word between slots, in the registers where it is or will be wanted.
+    /// Copies one word between slots, in the register class where it is or will be needed.
     pub(super) fn move_word(&mut self, inst: &Inst) {
         let (dst, src) = (self.slot(inst, 0), self.slot(inst, 1));
         if dst == src {
@@ -39,7 +39,7 @@ impl Gen<'_> {
         self.c.has_x(slot) && !self.c.has_g(slot)
     }
 
-    /// Whether a one-word destination belongs into a vector register.
+    /// Returns true if a one-word destination belongs in a vector register.
     pub(super) fn goes_to_x(&self, dst: u16, field: usize) -> bool {
         self.c.pinned_x(dst) || self.float_next(field) && !self.c.pinned_g(dst)
     }
@@ -95,8 +95,8 @@ impl Gen<'_> {
         self.rax_to_result(inst);
     }
 
-    /// `dst = condition ? first : second` of two fields; the flags are set by `set`, which may use
-    /// rcx and rdi.
+    /// Emits `dst = condition ? first : second` of two fields; `set` sets the flags and may use rcx
+    /// and rdi.
     fn choose_by(&mut self, inst: &Inst, first: usize, set: impl FnOnce(&mut Self) -> u8) {
         let a = self.g(inst, first);
         let b = self.g(inst, first + 1);
@@ -142,7 +142,7 @@ impl Gen<'_> {
         });
     }
 
-    /// Part of a slot becomes the whole of another.
+    /// Copies part of a slot to the whole of another.
     pub(super) fn load_lane(&mut self, inst: &Inst, bits: u8) {
         // SAFETY: see `emit`.
         let o: isa::Bytes = unsafe { ops(inst) };
@@ -152,7 +152,7 @@ impl Gen<'_> {
         self.c.asm.movzx(u32::from(bits), d, m);
     }
 
-    /// Parts of slots, in memory.
+    /// Copies parts of slots, in memory.
     pub(super) fn move_bytes(&mut self, inst: &Inst) {
         // SAFETY: see `emit`.
         let o: isa::Bytes = unsafe { ops(inst) };
@@ -163,7 +163,7 @@ impl Gen<'_> {
         for s in to..to + n {
             self.c.kill(s);
         }
-        // All is read before any is written, when it is one piece.
+        // A copy in one piece reads everything before it writes.
         let mut done = 0u32;
         let overlap = o.from < o.to && o.to < o.from + o.bytes;
         let mut pieces = Vec::new();

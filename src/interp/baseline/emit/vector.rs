@@ -1,7 +1,7 @@
 //! Vectors of several words, two words at a time; shuffles; blocks of a few words in memory.
 //!
-//! Destinations are their operands or do not touch them; whatever overlaps otherwise, or is long,
-//! is a handler's (see `flow::by_handler`).
+//! A destination either is one of its operands or does not overlap them. Operands that overlap
+//! otherwise, or are long, are left to handlers (see `flow::by_handler`).
 
 use super::float::{ADD, MUL};
 use super::ops;
@@ -13,13 +13,13 @@ use crate::memory::thread::ThreadState;
 use std::mem::offset_of;
 
 impl Gen<'_> {
-    /// Words of the destination.
+    /// Returns the number of words of the destination.
     fn length(&self, inst: &Inst) -> u16 {
-        // SAFETY: the row describes the instruction; its first field is the destination.
+        // SAFETY: the row describes the instruction, and its first field is the destination.
         unsafe { inst.row.fields[0].count(inst.ip) }
     }
 
-    /// The operand `k`'s words `i` (and `i + 1` when `two`), in a register.
+    /// Returns word `i` (and `i + 1` if `two`) of operand `k` in a register.
     fn words(&mut self, inst: &Inst, k: usize, i: u16, two: bool, scratch: u8) -> u8 {
         let (slot, again) = (self.slot(inst, k) + i, self.again(k));
         if two {
@@ -29,7 +29,7 @@ impl Gen<'_> {
         }
     }
 
-    /// The register for the destination's words; operands that die are given up first.
+    /// Returns the register for the destination's words; operands that die are released first.
     fn result(&mut self, inst: &Inst, i: u16, two: bool) -> u8 {
         for k in 1..inst.row.fields.len() {
             if self.dead(k) {
@@ -77,7 +77,7 @@ impl Gen<'_> {
         }
     }
 
-    /// A mask on every lane (`vxorps`, `vandps`), or the square root.
+    /// Applies a mask to every lane (`vxorps`, `vandps`), or takes the square root.
     pub(super) fn unary_n(&mut self, inst: &Inst, opcode: u8, double: bool) {
         let n = self.length(inst);
         if opcode != 0x51 {
@@ -129,7 +129,7 @@ impl Gen<'_> {
         let n = (o.bytes / 8) as u16;
         for i in (0..n).step_by(2) {
             let m = at(base, o.off + i32::from(i) * 8);
-            // Only vector registers change hands, so the base stays where it is.
+            // Only vector registers are taken, so the base stays where it is.
             if i + 2 <= n {
                 let d = self.c.def_p(o.reg + i, self.dead(0));
                 self.c.asm.vload128(d, m);
@@ -155,7 +155,8 @@ impl Gen<'_> {
             } else {
                 self.c.asm.vstore64(m, r);
             }
-            // Each pair may lock three; the base stays where it is, since only vector registers are taken here.
+            // Each pair may lock three registers; the base stays, since only vector registers are
+            // taken here.
             self.c.unlock();
         }
     }
@@ -172,7 +173,7 @@ impl Gen<'_> {
         self.c.asm.v(pp::P66, 0xe6, d, 0, a);
     }
 
-    /// `to = {a, b}` of two fields.
+    /// Emits `to = {a, b}` of two fields.
     fn join(&mut self, inst: &Inst, a: usize, b: usize, to: u8) {
         let a = self.xr(inst, a, to);
         match self.x(inst, b) {
@@ -198,9 +199,9 @@ impl Gen<'_> {
         self.c.asm.vmov(d, 1);
     }
 
-    /// Words from anywhere in the frame, an even number.
+    /// Copies an even number of words from anywhere in the frame.
     pub(super) fn shuffle(&mut self, inst: &Inst) {
-        // SAFETY: see `emit`; the lanes follow the instruction.
+        // SAFETY: see `emit`; the lane numbers follow the instruction.
         let (o, lanes) = unsafe {
             let o: isa::Shuffle = ops(inst);
             let lanes = inst
@@ -252,7 +253,7 @@ impl Gen<'_> {
         }
     }
 
-    /// Everything is read before anything is written.
+    /// Copies a block; everything is read before anything is written.
     pub(super) fn memcpy_fixed(&mut self, inst: &Inst) {
         // SAFETY: see `emit`.
         let o: isa::Memn = unsafe { ops(inst) };
@@ -282,7 +283,8 @@ impl Gen<'_> {
         }
     }
 
-    /// The block that the thread used last; another image's is the handler's business.
+    /// Uses the thread-local block that the thread used last; the handler finds those of other
+    /// images.
     pub(super) fn tls(&mut self, inst: &Inst) {
         // SAFETY: see `emit`.
         let o: isa::Tls = unsafe { ops(inst) };
@@ -299,7 +301,7 @@ impl Gen<'_> {
         }
     }
 
-    /// `lock xadd` and `xchg`, which locks by itself.
+    /// Emits `lock xadd`, or `xchg`, which locks implicitly.
     pub(super) fn rmw(&mut self, inst: &Inst, opcode: u8, negate: bool, bits: u8) {
         let p = self.gr(inst, 1, RDI);
         let value = self.g(inst, 2);

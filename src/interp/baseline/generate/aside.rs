@@ -1,8 +1,11 @@
-//! What is emitted after the blocks: edges between loops, entries from bytecode, ways to handlers.
+//! Out-of-line code after the blocks: edges between loops, entries from bytecode, exits to
+//! handlers.
 //!
-//! Why apart: none of it is expected to run often, so it stays out of the blocks' way and of the
-//! processor's lines of code. What not: what is in registers there was decided in the block.
-//! Not named `cold`: llvm-bolt takes `.cold` in a symbol for a compiler's split of a function.
+//! This code is expected to run rarely, so it does not take space in the instruction cache beside
+//! the blocks. The register state at each piece was decided in its block.
+//!
+//! The module is not named `cold`, since llvm-bolt takes `.cold` in a symbol for a compiler's split
+//! of a function.
 
 use super::super::asm::{Label, RAX, RDI, Rm, at};
 use super::super::cache::Store;
@@ -10,19 +13,19 @@ use super::super::flow::Inst;
 use super::Gen;
 use crate::interp::isa::HANDLERS;
 
-/// What is emitted after the blocks.
+/// A piece of out-of-line code.
 pub(super) enum Aside {
-    /// From a block of one loop (or none) to a block of another.
+    /// An edge from a block of one loop (or none) to a block of another.
     Edge { label: Label, from: u32, to: u32 },
-    /// From word 0 into a block of a loop, past its look at the head's flag.
+    /// An entry from word 0 into a block of a loop, past the test of the head's flag.
     Entry {
         label: Label,
         block: u32,
         past: Label,
     },
-    /// From a loop's head through word 0.
+    /// An exit at a loop's head through word 0.
     Turned { label: Label, block: u32 },
-    /// To the instruction's own handler, after storing some operands.
+    /// An exit to the instruction's own handler, after storing some operands.
     Bail {
         label: Label,
         at: u32,
@@ -32,14 +35,15 @@ pub(super) enum Aside {
 }
 
 impl Gen<'_> {
-    /// A place after the blocks that runs the current instruction's handler; all it needs is in
-    /// memory.
+    /// Returns the label of an exit that runs the current instruction's handler; all slots that it
+    /// needs are in memory.
     pub fn bail(&mut self, inst: &Inst) -> Label {
         self.bail_with(inst, Vec::new())
     }
 
-    /// As [`Gen::bail`], in the middle of a block: what is only in registers now is stored first,
-    /// and the instructions after this one are run by their handlers until a patched one.
+    /// Returns the label of an exit in the middle of a block. It first stores the slots that are
+    /// only in registers; the instructions after this one are run by their handlers until a patched
+    /// one.
     pub fn bail_all(&mut self, inst: &Inst) -> Label {
         let stores = self.c.dirty();
         self.bail_with(inst, stores)
@@ -56,7 +60,7 @@ impl Gen<'_> {
         label
     }
 
-    /// Goes to an instruction's handler, everything being stored.
+    /// Jumps to an instruction's handler; all slots are stored.
     pub fn hand_over(&mut self, at: u32, number: u16) {
         let ip = self
             .code

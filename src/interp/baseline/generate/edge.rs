@@ -1,9 +1,8 @@
-//! From block to block: what registers a block begins with, and what loops keep in them.
+//! Transitions between blocks: the registers that a block begins with, and a loop's pinned slots.
 //!
-//! A block that only one other leads to, of the same loop, goes on with its registers; others
-//! begin with their loop's pins alone. Why so little: more would need agreement among all the
-//! predecessors, which costs a pass that a baseline compiler does not have. What not: which slots
-//! are pinned (`pins`).
+//! A block with a single predecessor in the same loop inherits its registers; other blocks begin
+//! with their loop's pins only. Inheriting more would need agreement among all predecessors, a pass
+//! that a baseline compiler cannot afford. `pins` selects the pinned slots.
 
 use super::super::asm::{Label, Rm};
 use super::super::cache::home;
@@ -21,8 +20,8 @@ impl Gen<'_> {
         l != NONE && !self.pins[l as usize].is_empty()
     }
 
-    /// Goes to a block from the current one, whose wanted slots are stored: nothing to do when it
-    /// is the next.
+    /// Continues with a block from the current one, whose live slots are stored; emits no jump if
+    /// that block is next.
     pub fn go(&mut self, to: u32) {
         let from = self.loop_of(self.block);
         self.inherit(to);
@@ -33,7 +32,7 @@ impl Gen<'_> {
         }
     }
 
-    /// Lets a block that only the current one leads to go on with its registers.
+    /// Passes the current registers on to a block that only the current one leads to.
     fn inherit(&mut self, to: u32) {
         let t = &self.graph.blocks[to as usize];
         if t.preds == 1
@@ -46,7 +45,7 @@ impl Gen<'_> {
         }
     }
 
-    /// The label to jump to for a block.
+    /// Returns the label to jump to for a block.
     pub fn target(&mut self, to: u32) -> Label {
         let from = self.loop_of(self.block);
         self.inherit(to);
@@ -83,7 +82,7 @@ impl Gen<'_> {
         self.load_pins(into, to);
     }
 
-    /// Stores what a loop keeps in registers and the block `to` wants.
+    /// Stores the pinned slots of a loop that the block `to` reads.
     pub(super) fn store_pins(&mut self, l: u32, to: u32) {
         if l == NONE {
             return;

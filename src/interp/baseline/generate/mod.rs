@@ -1,11 +1,12 @@
-//! From a function's bytecode to machine code: its blocks.
+//! Generates machine code for a function's bytecode, block by block.
 //!
-//! Every block has an inner label. A block that may be entered from several places begins with
-//! nothing in registers but its loop's pins; one with a single native predecessor goes on with
-//! what that left there. Word 0 of a block's first instruction leads to the inner label, or to a
-//! piece that loads the pins first; blocks that inherit registers keep their handlers in word 0.
-//! Beside this file: `edge` goes from block to block, `uses` looks ahead, `aside` holds what comes
-//! after the blocks. What not: single instructions are in `emit`.
+//! Every block has an inner label. A block with several entries begins with nothing in registers
+//! but its loop's pins; a block with a single native predecessor inherits the predecessor's
+//! registers. Word 0 of a block's first instruction leads to the inner label, or to code that loads
+//! the pins first; blocks that inherit registers keep their handlers in word 0.
+//!
+//! `edge` emits transitions between blocks, `uses` looks ahead, and `aside` emits the code after
+//! the blocks. Single instructions are in `emit`.
 
 mod aside;
 mod edge;
@@ -21,20 +22,20 @@ use crate::interp::watch;
 use aside::Aside;
 use uses::Uses;
 
-/// Machine code and how it is entered.
+/// The machine code of a function, and its entries.
 #[derive(Debug)]
 pub struct Output {
     /// The code.
     pub code: Vec<u8>,
-    /// Bytecode offsets whose word 0 leads to these offsets in the code.
+    /// Pairs of the bytecode offset of a patched word 0 and the code offset that it leads to.
     pub entries: Vec<(u32, u32)>,
-    /// Native and bytecode offsets, sorted.
+    /// Pairs of native and bytecode offsets, sorted.
     pub positions: Vec<(u32, u32)>,
 }
 
-/// The compiler of one function.
+/// The code generator of one function.
 pub struct Gen<'a> {
-    /// Registers and code.
+    /// The register cache, with the code.
     pub c: Cache,
     code: &'a Code<'a>,
     graph: &'a Graph,
@@ -50,7 +51,7 @@ pub struct Gen<'a> {
     pub(super) i: u32,
 }
 
-/// Compiles a function; `None` when it cannot be.
+/// Compiles a function; `None` if that is not possible.
 pub fn compile(lowered: &Lowered) -> Option<Output> {
     let code = Code { lowered };
     if code.len() == 0 {
@@ -97,43 +98,43 @@ pub fn compile(lowered: &Lowered) -> Option<Output> {
 }
 
 impl<'a> Gen<'a> {
-    /// The slot of a field of the current instruction.
+    /// Returns the slot of a field of the current instruction.
     pub fn slot(&self, inst: &Inst, k: usize) -> u16 {
         // SAFETY: the row describes the instruction.
         unsafe { inst.row.fields[k].slot(inst.ip) }
     }
 
-    /// A field as an integer operand.
+    /// Returns a field as an integer operand.
     pub fn g(&mut self, inst: &Inst, k: usize) -> Rm {
         self.c.read_g(self.slot(inst, k), self.again(k))
     }
 
-    /// A field in a general register.
+    /// Returns a field in a general register.
     pub fn gr(&mut self, inst: &Inst, k: usize, scratch: G) -> G {
         self.c.reg_g(self.slot(inst, k), self.again(k), scratch)
     }
 
-    /// A field as a scalar float operand.
+    /// Returns a field as a scalar float operand.
     pub fn x(&mut self, inst: &Inst, k: usize) -> Rm {
         self.c.read_x(self.slot(inst, k), self.again(k))
     }
 
-    /// A field in a vector register.
+    /// Returns a field in a vector register.
     pub fn xr(&mut self, inst: &Inst, k: usize, scratch: X) -> X {
         self.c.reg_x(self.slot(inst, k), self.again(k), scratch)
     }
 
-    /// A field as a packed operand.
+    /// Returns a field as a packed operand.
     pub fn p(&mut self, inst: &Inst, k: usize) -> Rm {
         self.c.read_p(self.slot(inst, k), self.again(k))
     }
 
-    /// A packed field in a register.
+    /// Returns a packed field in a register.
     pub fn pr(&mut self, inst: &Inst, k: usize, scratch: X) -> X {
         self.c.reg_p(self.slot(inst, k), self.again(k), scratch)
     }
 
-    /// Stores what later blocks want.
+    /// Stores the slots that later blocks read.
     pub fn flush(&mut self, pins: bool) {
         let (graph, block) = (self.graph, self.block);
         self.c.flush(pins, |s| {
@@ -208,7 +209,7 @@ impl<'a> Gen<'a> {
         }
     }
 
-    /// Word 0 of an instruction leads to a label; where the handler has to stay, it does.
+    /// Lets word 0 of an instruction lead to a label, unless its handler must stay.
     fn entry(&mut self, inst: &Inst, label: Label) {
         if matches!(inst.row.template, Template::Call(_) | Template::Call1(_)) || !by_handler(inst)
         {
@@ -227,9 +228,9 @@ impl<'a> Gen<'a> {
         }
     }
 
-    /// The block that a distance in the current instruction leads to.
+    /// Returns the block that a branch distance in the current instruction leads to.
     pub fn branch_block(&self, inst: &Inst, field: u8) -> u32 {
-        // SAFETY: the row says that the field is there.
+        // SAFETY: the row says that the field is at this offset.
         let off = unsafe { i32_at(inst.ip, field) };
         let at = inst.at.wrapping_add(off as u32);
         let ops = &self.code.lowered.ops;
@@ -237,7 +238,7 @@ impl<'a> Gen<'a> {
         self.graph.block_of[i]
     }
 
-    /// The address of the bytecode after an instruction of the current block's end.
+    /// Returns the address of the bytecode at an offset.
     pub fn address(&self, at: u32) -> u64 {
         self.code
             .lowered

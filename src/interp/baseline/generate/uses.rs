@@ -1,48 +1,48 @@
-//! What later instructions do with each instruction's operands.
+//! Look-ahead: the later uses of each instruction's operands.
 //!
-//! What: one pass backwards over each block notes which operands are used again, which are not
-//! wanted any more and which are next used as floats; with that, registers of operands that die
-//! are given up. Why before anything is emitted: a register is chosen by what comes later. What
-//! not: liveness between blocks, which `flow` knows.
+//! One backward pass over each block records which operands are used again, which are dead, and
+//! which are next used as floats, since a register is chosen by its next use. Registers of operands
+//! that die are released. `flow` computes liveness between blocks.
 
 use super::super::asm::{G, X};
 use super::super::flow::{Inst, NONE};
 use super::super::table::{Class, Field};
 use super::Gen;
 
-/// What later instructions do with an instruction's operands, by field.
+/// The later uses of an instruction's operands, one bit per field.
 #[derive(Clone, Copy, Default)]
 pub struct Uses {
-    /// Used again in this block before it is written.
+    /// The operand is used again in this block before it is written.
     again: u8,
-    /// Not wanted any more; for a destination: never.
+    /// The operand is dead afterwards; a destination is never read.
     dead: u8,
     /// The next use in this block is as a float.
     float: u8,
 }
 
-/// What comes later in the block, by slot: numbers of blocks, so that nothing is ever cleared.
+/// The uses later in the block, by slot. A slot's entry holds when it equals the block's number, so
+/// entries need not be cleared.
 struct Ahead {
-    /// Read later, here or in a block after this one.
+    /// Slots that are read later, in this block or after it.
     live: Vec<u32>,
-    /// Read later in this block.
+    /// Slots that are read later in this block.
     again: Vec<u32>,
-    /// Next read in this block as a float.
+    /// Slots whose next read in this block is as a float.
     float: Vec<u32>,
     block: u32,
-    /// Everything is wanted always.
+    /// True if every slot is live everywhere.
     all: bool,
 }
 
 impl Ahead {
-    /// Whether any of some slots is read later.
+    /// Returns true if any of the slots is read later.
     fn wanted(&self, slot: u16, words: u16) -> bool {
         self.all
             || (slot..slot.saturating_add(words))
                 .any(|s| self.live.get(s as usize) == Some(&self.block))
     }
 
-    /// Slots are written here: nobody before sees what comes later.
+    /// Records a write: earlier instructions do not see later uses.
     fn wrote(&mut self, slot: u16, words: u16) {
         for s in slot..slot.saturating_add(words) {
             if let Some(l) = self.live.get_mut(s as usize) {
@@ -53,7 +53,7 @@ impl Ahead {
         }
     }
 
-    /// Slots are read here.
+    /// Records a read.
     fn read(&mut self, slot: u16, words: u16, float: bool) {
         for s in slot..slot.saturating_add(words) {
             if let Some(l) = self.live.get_mut(s as usize) {
@@ -64,7 +64,7 @@ impl Ahead {
         }
     }
 
-    /// Adds what comes later to the uses of field `k`.
+    /// Adds the later uses of a slot to the uses of field `k`.
     fn note(&self, uses: &mut Uses, k: usize, slot: u16, words: u16) {
         let bit = |set: bool| u8::from(set) << k;
         uses.dead |= bit(!self.wanted(slot, words));
@@ -72,25 +72,25 @@ impl Ahead {
         uses.float |= bit(self.float[slot as usize] == self.block);
     }
 
-    /// Goes back over an instruction.
+    /// Steps back over an instruction; returns the uses of its operands.
     fn step(&mut self, inst: &Inst) -> Uses {
         let mut uses = Uses::default();
         let fields = || inst.row.fields.iter().enumerate();
-        // SAFETY: the row describes this instruction, here and below.
+        // SAFETY: the row describes this instruction.
         let place = |f: &Field| unsafe { (f.slot(inst.ip), f.count(inst.ip)) };
         for (k, f) in fields().filter(|(_, f)| f.def) {
             let (slot, words) = place(f);
             self.note(&mut uses, k, slot, words);
             self.wrote(slot, words);
         }
-        // Whether a result is wanted again here says nothing to a template.
+        // Templates do not use this bit of a result.
         uses.again = 0;
         let result_float = uses.float != 0;
         for (k, f) in fields().filter(|(_, f)| !f.def) {
             let (slot, words) = place(f);
             self.note(&mut uses, k, slot, words);
         }
-        // SAFETY: as above.
+        // SAFETY: the row describes this instruction.
         unsafe {
             inst.row
                 .extras(inst.ip, &mut |s, n| self.read(s, n, false), &mut |_, _| {});
@@ -109,7 +109,7 @@ impl Ahead {
 }
 
 impl Gen<'_> {
-    /// Notes which operands are used again and which are not.
+    /// Computes the later uses of all operands.
     pub(super) fn look_ahead(&mut self) {
         let n = self.graph.number.len() + 1;
         let mut ahead = Ahead {
@@ -135,23 +135,23 @@ impl Gen<'_> {
         }
     }
 
-    /// Whether a field's slot is used again in this block.
+    /// Returns true if a field's slot is used again in this block.
     pub fn again(&self, k: usize) -> bool {
         self.uses[self.i as usize].again >> k & 1 != 0
     }
 
-    /// Whether a field's slot is not wanted after this instruction.
+    /// Returns true if a field's slot is dead after this instruction.
     pub fn dead(&self, k: usize) -> bool {
         self.uses[self.i as usize].dead >> k & 1 != 0
     }
 
-    /// Whether a field's slot is next used as a float.
+    /// Returns true if a field's slot is next used as a float.
     pub fn float_next(&self, k: usize) -> bool {
         self.uses[self.i as usize].float >> k & 1 != 0
     }
 
-    /// Gives up operands that die here, so that their registers may be the destination's. For
-    /// templates whose last machine instruction reads all that is left and writes the result.
+    /// Releases operands that die here, so that the destination may take their registers. For
+    /// templates whose last machine instruction reads all remaining operands and writes the result.
     pub fn release(&mut self, inst: &Inst) {
         self.end_uses(inst);
         self.c.unlock();
@@ -187,7 +187,7 @@ impl Gen<'_> {
         }
     }
 
-    /// Ends an instruction that wrote `dst` slots: operands that die are given up.
+    /// Ends an instruction: releases the operands that die and do not overlap the destination.
     pub(super) fn end_inst(&mut self, inst: &Inst) {
         let dst = inst.row.fields.iter().find(|f| f.def).map(|f: &Field| {
             // SAFETY: the row describes the instruction.
@@ -210,19 +210,19 @@ impl Gen<'_> {
         self.c.unlock();
     }
 
-    /// Gives up operands that die here; the general register for the result.
+    /// Releases operands that die here; returns the general register for the result.
     pub fn result_g(&mut self, inst: &Inst) -> G {
         self.release(inst);
         self.c.def_g(self.slot(inst, 0), self.dead(0))
     }
 
-    /// As [`Gen::result_g`], a vector register for a scalar.
+    /// Releases operands that die here; returns the vector register for a scalar result.
     pub fn result_x(&mut self, inst: &Inst) -> X {
         self.release(inst);
         self.c.def_x(self.slot(inst, 0), self.dead(0))
     }
 
-    /// As [`Gen::result_g`], a vector register for a pair.
+    /// Releases operands that die here; returns the vector register for a pair.
     pub fn result_p(&mut self, inst: &Inst) -> X {
         self.release(inst);
         self.c.def_p(self.slot(inst, 0), self.dead(0))

@@ -1,7 +1,7 @@
-//! The encoder against a decoder of other people's: each form, with every register and the kinds
-//! of memory operands, is one instruction, as long as what was emitted, that means what was asked.
+//! Tests the encoder against an independent decoder: each form, with every register and all kinds
+//! of memory operands, is one instruction of the emitted length with the intended meaning.
 //!
-//! What not: which forms the templates choose.
+//! The templates' choice of forms is not tested here.
 
 use super::decoded;
 use crate::interp::baseline::asm::{Alu, Asm, G, Mem, NO_INDEX, Rm, at, cc, pp};
@@ -32,7 +32,7 @@ const XMM: [Register; 16] = {
     ]
 };
 
-/// Widths by the logarithm of their bytes.
+/// Widths, as the logarithm of their bytes.
 const B: usize = 0;
 const W: usize = 1;
 const D: usize = 2;
@@ -42,19 +42,19 @@ fn width(wide: bool) -> usize {
     if wide { Q } else { D }
 }
 
-/// An operand that is expected.
+/// An expected operand.
 #[derive(Clone, Copy, Debug)]
 enum Want {
     G(usize, u8),
     X(u8),
-    /// Memory of so many bytes; 0 where the instruction says it.
+    /// Memory of this many bytes; 0 if the instruction implies it.
     Mem(Mem, usize),
     Imm(i64),
-    /// An immediate of which 32 bits count.
+    /// An immediate of which only the low 32 bits count.
     Low(i32),
 }
 
-/// A general register or memory.
+/// Expects a general register or memory.
 fn g(width: usize, rm: Rm) -> Want {
     match rm {
         Rm::Reg(r) => Want::G(width, r),
@@ -62,7 +62,7 @@ fn g(width: usize, rm: Rm) -> Want {
     }
 }
 
-/// A vector register or memory.
+/// Expects a vector register or memory.
 fn x(rm: Rm) -> Want {
     match rm {
         Rm::Reg(r) => Want::X(r),
@@ -95,7 +95,7 @@ fn meets(inst: &Instruction, k: u32, want: Want) -> bool {
     }
 }
 
-/// What `emit` appends is one instruction: this one, with these operands and no more.
+/// Checks that `emit` appends exactly one instruction, with this mnemonic and these operands.
 #[track_caller]
 fn check(emit: impl FnOnce(&mut Asm), mnemonic: M, wants: &[Want]) {
     let mut asm = Asm::default();
@@ -111,8 +111,8 @@ fn check(emit: impl FnOnce(&mut Asm), mnemonic: M, wants: &[Want]) {
     assert!(fits, "{mnemonic:?} {wants:?}: {:x?} is {inst}", asm.code);
 }
 
-/// Memory operands of every kind: bases and indices that need a SIB byte, a displacement or a
-/// prefix bit, and displacements of each length.
+/// Returns memory operands of every kind: bases and indices that need a SIB byte, a displacement or
+/// a prefix bit, and displacements of each length.
 fn places() -> Vec<Mem> {
     let mut all = Vec::new();
     for base in 0..16 {
@@ -131,7 +131,7 @@ fn places() -> Vec<Mem> {
     all
 }
 
-/// Every register, and every kind of place.
+/// Returns every register and every kind of memory operand.
 fn operands() -> Vec<Rm> {
     (0..16)
         .map(Rm::Reg)
@@ -139,7 +139,7 @@ fn operands() -> Vec<Rm> {
         .collect()
 }
 
-/// Registers that differ in what their numbers need.
+/// Registers whose numbers need different encodings.
 const SOME: [G; 5] = [0, 4, 5, 8, 15];
 
 #[test]
@@ -271,7 +271,7 @@ fn extensions_and_conditions() {
     }
 }
 
-/// Each condition as the decoder names what depends on it.
+/// Each condition, with the decoder's mnemonics that depend on it.
 const CONDITIONS: [(u8, [M; 2]); 12] = [
     (cc::O, [M::Seto, M::Cmovo]),
     (cc::B, [M::Setb, M::Cmovb]),
@@ -359,7 +359,7 @@ fn vector_registers() {
 
 #[test]
 fn vector_arithmetic_in_each_map_and_prefix() {
-    // The 0f map by prefix, then 0f38 and 0f3a.
+    // The `0f` map by prefix, then `0f38` and `0f3a`.
     let forms = [
         (pp::NONE, 1, 0x58, M::Vaddps),
         (pp::P66, 1, 0x58, M::Vaddpd),

@@ -1,14 +1,14 @@
-//! Where baseline code lies, in a process and in the child it forks.
+//! Code memory in a process and in the child that it forks.
 
 use crate::interp::baseline::memory::append;
 
-/// `mov eax, N; ret`.
+/// Generates `mov eax, N; ret`.
 fn constant(n: u32) -> extern "C" fn() -> u32 {
     let mut code = vec![0xb8];
     code.extend(n.to_le_bytes());
     code.push(0xc3);
     let at = append(&code).expect("room for code");
-    // SAFETY: a function of that type, just made.
+    // SAFETY: the code at `at` is a function of that type.
     unsafe { std::mem::transmute::<usize, extern "C" fn() -> u32>(at) }
 }
 
@@ -22,12 +22,12 @@ fn a_child_of_fork_makes_code_of_its_own() {
         let first = constant(11);
         let second = constant(13);
         let right = both() == 7 && first() == 11 && second() == 13;
-        // SAFETY: ends the child without what the test's process would do at its end.
+        // SAFETY: ends the child without the exit handlers of the test's process.
         unsafe { libc::_exit(if right { 42 } else { 1 }) };
     }
     let ours = constant(17);
     let mut status = 0;
-    // SAFETY: our child.
+    // SAFETY: `child` is a child of this process.
     assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
     assert!(libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 42);
     assert_eq!((both(), ours(), constant(19)()), (7, 17, 19));

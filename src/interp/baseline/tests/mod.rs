@@ -1,6 +1,6 @@
-//! Tests of the baseline compiler's parts by themselves: table, encoder, register cache, memory.
+//! Unit tests of the baseline compiler's parts: table, encoder, register cache, memory.
 //!
-//! What not: whether functions compute the same as interpreted; the harness runs guests for that.
+//! The test harness runs guests to compare compiled with interpreted functions.
 
 mod encoder;
 mod memory;
@@ -10,7 +10,7 @@ use super::table::rows;
 use crate::interp::isa::INFO;
 use iced_x86::{Decoder, DecoderOptions, Instruction};
 
-/// What machine code says to a decoder that is not ours.
+/// Decodes machine code with an independent decoder.
 fn decoded(code: &[u8]) -> Vec<Instruction> {
     Decoder::new(64, code, DecoderOptions::NONE)
         .iter()

@@ -1,10 +1,10 @@
-//! The register cache against a model of the machine: whatever is asked of it, operands are where
-//! it says, and memory has what it was told to store.
+//! Tests the register cache against a model of the machine: operands are where the cache says, and
+//! memory holds what it was told to store.
 //!
-//! How: random sequences of questions; after each one, what the cache emitted is decoded and
-//! executed on named values instead of bits. Why: the cache's mistakes are moves that are missing,
-//! which only show when exactly this register is reused. What not: arithmetic; a result is a new
-//! name that the test puts where the cache wants it.
+//! Random sequences of requests are made. After each, the code that the cache emitted is decoded
+//! and executed on named values instead of bits. The cache's typical mistakes are missing moves,
+//! which only show when exactly that register is reused. Arithmetic is not modeled: a result is a
+//! new name, which the test puts where the cache wants it.
 
 use super::decoded;
 use crate::interp::baseline::asm::{Asm, G, RSI, Rm, X};
@@ -12,7 +12,7 @@ use crate::interp::baseline::cache::{Cache, State, home};
 use iced_x86::{Instruction, Mnemonic as M, OpKind, Register};
 
 const SLOTS: u16 = 24;
-/// What a slot holds that is not wanted any more.
+/// The value of a dead slot.
 const ANYTHING: u32 = 0;
 
 /// A machine whose words are names of values.
@@ -28,7 +28,7 @@ fn number(r: Register) -> usize {
 }
 
 impl Machine {
-    /// The slots from which, or to which, the instruction moves.
+    /// Returns the slot that the instruction moves from or to.
     fn slot(inst: &Instruction) -> usize {
         assert_eq!(inst.memory_base(), Register::RSI, "{inst}: not a slot");
         assert_eq!(inst.memory_displacement64() % 8, 0, "{inst}");
@@ -81,7 +81,7 @@ impl Random {
     }
 }
 
-/// A cache, the machine that runs what it emits, and what each slot should hold.
+/// A cache, the machine that runs its code, and the value that each slot should hold.
 struct Bench {
     c: Cache,
     machine: Machine,
@@ -111,7 +111,7 @@ impl Bench {
         self.names
     }
 
-    /// Executes what was emitted since the last time.
+    /// Executes the code emitted since the last call.
     fn catch_up(&mut self) {
         for inst in decoded(&self.c.asm.code[self.done..]) {
             self.machine.execute(&inst);
@@ -131,7 +131,7 @@ impl Bench {
         self.machine.memory[usize::from(slot)]
     }
 
-    /// The value of an integer operand.
+    /// Returns the value of an integer operand.
     fn value_g(&self, rm: Rm) -> u32 {
         match rm {
             Rm::Reg(r) => self.machine.g[usize::from(r)],
@@ -139,7 +139,7 @@ impl Bench {
         }
     }
 
-    /// The low word of a float operand.
+    /// Returns the low word of a float operand.
     fn value_x(&self, rm: Rm) -> u32 {
         match rm {
             Rm::Reg(r) => self.machine.x[usize::from(r)][0],
@@ -211,7 +211,7 @@ impl Bench {
         self.truth[usize::from(slot)] = ANYTHING;
     }
 
-    /// Everything that is wanted is in memory, pins too with `pins`.
+    /// Checks that a flush puts every live slot into memory, pinned ones too.
     fn flush(&mut self) {
         let truth = self.truth.clone();
         self.c.flush(true, |s| truth[usize::from(s)] != ANYTHING);
@@ -225,7 +225,7 @@ impl Bench {
         }
     }
 
-    /// What a way out in the middle of a block would store leaves nothing behind.
+    /// Checks that the stores of an exit in the middle of a block are complete.
     fn check_dirty(&mut self) {
         let (kept, done) = (self.machine.clone(), self.c.asm.code.len());
         for store in self.c.dirty() {
@@ -235,7 +235,7 @@ impl Bench {
         for slot in (0..SLOTS).filter(|&s| self.live(s)) {
             assert_eq!(self.memory(slot), self.at(slot), "slot {slot} on a way out");
         }
-        // The way out lies elsewhere: the block goes on without it.
+        // The exit is out of line: the block continues without its stores.
         self.machine = kept;
         self.c.asm.code.truncate(done);
         self.done = done;
@@ -293,7 +293,7 @@ fn a_state_is_gone_on_from() {
                     kept = Some((b.c.state(), b.machine.clone(), b.truth.clone()));
                 }
                 7 if r.below(5) == 0 => {
-                    // As at a block that only one other leads to.
+                    // As at a block with a single predecessor.
                     if let Some((state, machine, truth)) = kept.take() {
                         b.c.set_state(state);
                         b.machine = machine;
@@ -316,7 +316,7 @@ fn pinned_slots_keep_their_registers() {
     for seed in 1..200u64 {
         let mut r = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let mut b = Bench::new();
-        // As a loop begins: what it keeps is in its registers.
+        // As at a loop's entry: its pinned slots are in registers.
         b.machine.g[usize::from(INT.0)] = b.at(INT.1);
         b.machine.x[usize::from(FLOAT.0)] = [b.at(FLOAT.1), ANYTHING];
         b.machine.x[usize::from(PAIR.0)] = [b.at(PAIR.1), b.at(PAIR.1 + 1)];
