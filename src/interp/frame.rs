@@ -90,7 +90,7 @@ pub struct Head {
     /// Address of the compiled code to enter, or 0.
     pub code: AtomicUsize,
     /// Nonzero to make quickly compiled code exit at this point: better code exists, or the tier
-    /// asks if the loop still runs ([`super::watch`]).
+    /// asks whether the loop still runs ([`super::watch`]).
     pub better: AtomicU32,
 }
 

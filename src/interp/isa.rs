@@ -450,8 +450,9 @@ isa! {
         fadd64_xx fsub64_xx fmul64_xx;
     Fg "dst = [base + index * scale + off] * [base3 + i * scale3 + off3] + c for the signed 32-bit i = [base2 + index * scale2 + off2]":
         muladd64_gather;
-    // A loop of one instruction: it and the step after it, which adds to its index, while that
-    // leads back here (`exec/repeat.rs`). As code: the same as without `_loop`, then the step.
+    // A loop of one instruction: the instruction and the step after it, which adds to its index and
+    // branches back (`exec/repeat.rs`). The baseline tier compiles it as the form without `_loop`,
+    // followed by the step.
     Memx "[base + index * scale + off] = reg, repeated with the step that follows":
         store8x_loop store16x_loop store32x_loop store64x_loop;
     Fx "dst = a + [base + index * scale + off], repeated with the step that follows":

@@ -351,7 +351,7 @@ impl<'m> Text<'m> {
             _ => return Ok(None),
         };
         let Some(image) = self.image else {
-            // Without an image the caller only asks if the thunk can be written.
+            // Without an image the caller only asks whether the thunk can be written.
             return Ok(Some(if whole { "0" } else { "null" }.into()));
         };
         if image.tls_constant(constant).is_some() {

@@ -3,7 +3,7 @@
 //! Exceptions use the native unwinder (Itanium C++ ABI): in the search phase an activation reports
 //! if one of its frames catches ([`search`]), and in the cleanup phase it lands there. From then on
 //! the interpreter walks its own frames ([`land`]). As in the personality routines of libstdc++ and
-//! libc++abi, the catch type's own `__do_catch` or `can_catch` decides if a clause matches.
+//! libc++abi, the catch type's own `__do_catch` or `can_catch` decides whether a clause matches.
 //! Exceptions of other languages, and of a C++ library that is not the program's, are opaque: only
 //! `catch (...)` takes them.
 

@@ -33,7 +33,7 @@ const MOST_HITS: u32 = 1 << 13;
 
 /// Value of [`Head::better`]: better code exists.
 const BETTER: u32 = 1;
-/// Value of [`Head::better`]: the tier asks if the loop still runs.
+/// Value of [`Head::better`]: the tier asks whether the loop still runs.
 const ASKED: u32 = 2;
 
 /// Held while word 0 of an instruction is changed.

@@ -69,7 +69,7 @@ impl Options {
 
 static COUNT: AtomicBool = AtomicBool::new(false);
 
-/// Sets if functions lowered from now on count the instructions that they execute.
+/// Sets whether functions lowered from now on count the instructions that they execute.
 pub fn count_instructions(on: bool) {
     COUNT.store(on, Ordering::Relaxed);
 }

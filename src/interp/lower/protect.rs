@@ -32,7 +32,7 @@ pub(super) enum Near {
 }
 
 impl Lower<'_> {
-    /// Decides if the function has a guard; returns the distance class of each alloca.
+    /// Decides whether the function has a guard; returns the distance class of each alloca.
     pub(super) fn protect(&mut self) -> HashMap<u32, Near> {
         let level = self.f.attrs.protect;
         let mut all = HashMap::new();

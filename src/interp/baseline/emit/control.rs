@@ -27,7 +27,7 @@ const LIMIT: i32 = offset_of!(ThreadState, limit) as i32;
 
 impl Gen<'_> {
     pub(super) fn enter(&mut self, inst: &Inst) {
-        // SAFETY: see `emit`.
+        // SAFETY: instructions of this template have shape `Enter`; see [`Gen::emit`].
         let o: isa::Enter = unsafe { ops(inst) };
         let asm = &mut self.c.asm;
         asm.lea(true, RAX, at(RSI, -HEAD));
@@ -51,7 +51,7 @@ impl Gen<'_> {
     }
 
     pub(super) fn count(&mut self, inst: &Inst) {
-        // SAFETY: see `emit`.
+        // SAFETY: instructions of this template have shape `Count`; see [`Gen::emit`].
         let o: isa::Count = unsafe { ops(inst) };
         let counter = at(RDX, offset_of!(ThreadState, interp) as i32);
         self.c
@@ -92,7 +92,7 @@ impl Gen<'_> {
                 self.fork(inst, test.0);
             }
             T::BranchImm(test) => {
-                // SAFETY: see `emit`.
+                // SAFETY: instructions of this template have shape `Brai`; see [`Gen::emit`].
                 let o: isa::Brai = unsafe { ops(inst) };
                 let a = self.g(inst, 0);
                 self.flush(false);
@@ -100,7 +100,7 @@ impl Gen<'_> {
                 self.fork(inst, test.0);
             }
             T::BranchTest => {
-                // SAFETY: see `emit`.
+                // SAFETY: instructions of this template have shape `Brai`; see [`Gen::emit`].
                 let o: isa::Brai = unsafe { ops(inst) };
                 let a = self.g(inst, 0);
                 self.flush(false);
@@ -119,7 +119,7 @@ impl Gen<'_> {
                 self.fork(inst, condition);
             }
             T::Step(test) => {
-                // SAFETY: see `emit`.
+                // SAFETY: instructions of this template have shape `Brstep`; see [`Gen::emit`].
                 let o: isa::Brstep = unsafe { ops(inst) };
                 let b = self.bound(inst, 2);
                 let d = self.step(inst, test, o.step);
@@ -128,7 +128,7 @@ impl Gen<'_> {
                 self.fork(inst, test.0);
             }
             T::StepImm(test) => {
-                // SAFETY: see `emit`.
+                // SAFETY: instructions of this template have shape `Brstepi`; see [`Gen::emit`].
                 let o: isa::Brstepi = unsafe { ops(inst) };
                 let d = self.step(inst, test, o.step);
                 self.flush(false);
@@ -143,7 +143,7 @@ impl Gen<'_> {
                 self.fork(inst, test.0);
             }
             T::WalkImm(test) => {
-                // SAFETY: see `emit`.
+                // SAFETY: instructions of this template have shape `Brwalki`; see [`Gen::emit`].
                 let o: isa::Brwalki = unsafe { ops(inst) };
                 let d = self.walk(inst, test, 2);
                 self.flush(false);
@@ -152,7 +152,7 @@ impl Gen<'_> {
             }
             // The sum is written first, since it may be an operand of the comparison.
             T::Inc(test) => {
-                // SAFETY: see `emit`.
+                // SAFETY: instructions of this template have shape `Brinc`; see [`Gen::emit`].
                 let o: isa::Brinc = unsafe { ops(inst) };
                 self.increment(inst, o.step);
                 let (x, y) = self.sides(inst, 2, 3, test);
@@ -161,7 +161,7 @@ impl Gen<'_> {
                 self.fork(inst, test.0);
             }
             T::IncImm(test) => {
-                // SAFETY: see `emit`.
+                // SAFETY: instructions of this template have shape `Brinci`; see [`Gen::emit`].
                 let o: isa::Brinci = unsafe { ops(inst) };
                 self.increment(inst, o.step);
                 let x = self.g(inst, 2);
@@ -359,7 +359,7 @@ impl Gen<'_> {
 
     /// Emits a call with listed arguments; with `near` the caller's frame has a fixed size.
     fn call(&mut self, inst: &Inst, near: bool) {
-        // SAFETY: see `emit`.
+        // SAFETY: instructions of this template have shape `Call`; see [`Gen::emit`].
         let o: isa::Call = unsafe { ops(inst) };
         let slots = inst.ip.wrapping_byte_add(size_of::<Enc<isa::Call>>());
         // SAFETY: the lowering put `n` slot numbers after the instruction.
@@ -386,7 +386,7 @@ impl Gen<'_> {
 
     /// Emits a call with the argument `a + imm`.
     fn call1(&mut self, inst: &Inst, near: bool) {
-        // SAFETY: see `emit`.
+        // SAFETY: instructions of this template have shape `Call1`; see [`Gen::emit`].
         let o: isa::Call1 = unsafe { ops(inst) };
         let after = inst.at + size_of::<Enc<isa::Call1>>() as u32;
         if !self.begin_call(inst, o.func, (o.dst, o.words), near) {

@@ -136,7 +136,7 @@ impl Gen<'_> {
     }
 
     pub(super) fn arith_imm(&mut self, inst: &Inst, op: Alu, bits: u8) {
-        // SAFETY: see `emit`.
+        // SAFETY: instructions of this template have shape `Dai`; see [`Gen::emit`].
         let o: isa::Dai = unsafe { ops(inst) };
         let wide = bits == 64;
         let a = self.g(inst, 1);
@@ -153,7 +153,7 @@ impl Gen<'_> {
     }
 
     pub(super) fn rsub_imm(&mut self, inst: &Inst, bits: u8) {
-        // SAFETY: see `emit`.
+        // SAFETY: instructions of this template have shape `Dai`; see [`Gen::emit`].
         let o: isa::Dai = unsafe { ops(inst) };
         let wide = bits == 64;
         let a = self.g(inst, 1);
@@ -167,7 +167,7 @@ impl Gen<'_> {
     }
 
     pub(super) fn mul_imm(&mut self, inst: &Inst, bits: u8) {
-        // SAFETY: see `emit`.
+        // SAFETY: instructions of this template have shape `Dai`; see [`Gen::emit`].
         let o: isa::Dai = unsafe { ops(inst) };
         let a = self.g(inst, 1);
         let d = self.result_g(inst);
@@ -175,7 +175,7 @@ impl Gen<'_> {
     }
 
     pub(super) fn shift_imm(&mut self, inst: &Inst, which: u8, bits: u8) {
-        // SAFETY: see `emit`.
+        // SAFETY: instructions of this template have shape `Dai`; see [`Gen::emit`].
         let o: isa::Dai = unsafe { ops(inst) };
         let wide = bits == 64;
         let a = self.g(inst, 1);
@@ -206,7 +206,7 @@ impl Gen<'_> {
     }
 
     pub(super) fn compare_imm(&mut self, inst: &Inst, test: Test) {
-        // SAFETY: see `emit`.
+        // SAFETY: instructions of this template have shape `Dai`; see [`Gen::emit`].
         let o: isa::Dai = unsafe { ops(inst) };
         let a = self.g(inst, 1);
         self.compare_with(a, test.1 == 64, o.imm);
@@ -220,7 +220,7 @@ impl Gen<'_> {
     }
 
     pub(super) fn sext_bits(&mut self, inst: &Inst) {
-        // SAFETY: see `emit`.
+        // SAFETY: instructions of this template have shape `Dai`; see [`Gen::emit`].
         let o: isa::Dai = unsafe { ops(inst) };
         let a = self.g(inst, 1);
         let d = self.result_g(inst);
@@ -231,7 +231,7 @@ impl Gen<'_> {
     }
 
     pub(super) fn mask(&mut self, inst: &Inst) {
-        // SAFETY: see `emit`.
+        // SAFETY: instructions of this template have shape `Dam`; see [`Gen::emit`].
         let o: isa::Dam = unsafe { ops(inst) };
         let a = self.g(inst, 1);
         let d = self.result_g(inst);
@@ -286,7 +286,7 @@ impl Gen<'_> {
     }
 
     pub(super) fn affine(&mut self, inst: &Inst, bits: u8) {
-        // SAFETY: see `emit`.
+        // SAFETY: instructions of this template have shape `Daii`; see [`Gen::emit`].
         let o: isa::Daii = unsafe { ops(inst) };
         let a = self.g(inst, 1);
         let d = self.result_g(inst);

@@ -73,7 +73,7 @@ impl Gen<'_> {
 
     /// Returns the address of a load or store whose value is field 0.
     fn address_of(&mut self, inst: &Inst, index: Index) -> Mem {
-        // SAFETY: see `emit`.
+        // SAFETY: template and address form imply the shape; see [`Gen::emit`].
         unsafe {
             match index {
                 Index::None => {
@@ -146,7 +146,7 @@ impl Gen<'_> {
     }
 
     pub(super) fn gep(&mut self, inst: &Inst, signed: bool) {
-        // SAFETY: see `emit`.
+        // SAFETY: instructions of this template have shape `Memx`; see [`Gen::emit`].
         let o: isa::Memx = unsafe { ops(inst) };
         let m = self.indexed(inst, 1, 2, signed, o.scale, o.off, RDI);
         let d = self.result_g(inst);
@@ -156,7 +156,7 @@ impl Gen<'_> {
     pub(super) fn fused(&mut self, inst: &Inst, how: Fused, pair: bool, index: Index) {
         let ternary = !matches!(how, Fused::Forward(_) | Fused::Backward(_));
         // Fields: dst, a, base, then index, then c.
-        // SAFETY: see `emit`.
+        // SAFETY: template and address form imply the shape; see [`Gen::emit`].
         let m = unsafe {
             match index {
                 Index::None | Index::Frame => {
@@ -246,7 +246,7 @@ impl Gen<'_> {
     }
 
     pub(super) fn scale_add_loaded(&mut self, inst: &Inst) {
-        // SAFETY: see `emit`.
+        // SAFETY: instructions of this template have shape `Fm`; see [`Gen::emit`].
         let o: isa::Fm = unsafe { ops(inst) };
         let m = self.based(inst, 2, o.off, RDI);
         self.splat(inst, 1, 0);
@@ -259,7 +259,7 @@ impl Gen<'_> {
 
     /// Returns the address of a result: the base is field 2, an index field 3.
     fn result_address(&mut self, inst: &Inst, index: Index) -> Mem {
-        // SAFETY: see `emit`.
+        // SAFETY: template and address form imply the shape; see [`Gen::emit`].
         unsafe {
             if index == Index::None {
                 let o: isa::Fm = ops(inst);
@@ -293,7 +293,7 @@ impl Gen<'_> {
 
     /// Emits `dst = [first] op [second] (+ c)`.
     pub(super) fn both_loaded(&mut self, inst: &Inst, opcode: u8, add: bool) {
-        // SAFETY: see `emit`.
+        // SAFETY: instructions of this template have shape `Fxx`; see [`Gen::emit`].
         let o: isa::Fxx = unsafe { ops(inst) };
         let k = if add { 2 } else { 1 };
         let m = self.indexed(inst, k, k + 1, false, o.scale, o.off, RDI);
@@ -314,7 +314,7 @@ impl Gen<'_> {
 
     /// Emits `[second] += c * [first]`.
     pub(super) fn accumulate_both(&mut self, inst: &Inst) {
-        // SAFETY: see `emit`.
+        // SAFETY: instructions of this template have shape `Fxx`; see [`Gen::emit`].
         let o: isa::Fxx = unsafe { ops(inst) };
         let m = self.indexed(inst, 1, 2, false, o.scale, o.off, RDI);
         let c = self.xr(inst, 0, 0);
@@ -326,7 +326,7 @@ impl Gen<'_> {
 
     /// Emits `dst = [first] * [base3 + [second] * scale3] + c`.
     pub(super) fn gather(&mut self, inst: &Inst) {
-        // SAFETY: see `emit`.
+        // SAFETY: instructions of this template have shape `Fg`; see [`Gen::emit`].
         let o: isa::Fg = unsafe { ops(inst) };
         let m = self.indexed(inst, 2, 3, false, o.scale, o.off, RDI);
         self.c.asm.vload64(0, m);
@@ -351,7 +351,7 @@ impl Gen<'_> {
 
     /// Emits `[base + off] = a * b + [from + from_off]`.
     pub(super) fn store_sum(&mut self, inst: &Inst) {
-        // SAFETY: see `emit`.
+        // SAFETY: instructions of this template have shape `Fms`; see [`Gen::emit`].
         let o: isa::Fms = unsafe { ops(inst) };
         let a = self.xr(inst, 0, 0);
         let b = self.x(inst, 1);
@@ -365,7 +365,7 @@ impl Gen<'_> {
     /// Emits `[to] += a * [from]`.
     pub(super) fn accumulate(&mut self, inst: &Inst, indexed: bool) {
         let a = self.xr(inst, 0, 0);
-        // SAFETY: see `emit`.
+        // SAFETY: template and address form imply the shape; see [`Gen::emit`].
         let (from, to, off) = unsafe {
             if indexed {
                 let o: isa::Fxs = ops(inst);
@@ -383,7 +383,7 @@ impl Gen<'_> {
     }
 
     pub(super) fn pair_loaded(&mut self, inst: &Inst) {
-        // SAFETY: see `emit`.
+        // SAFETY: instructions of this template have shape `Fms`; see [`Gen::emit`].
         let o: isa::Fms = unsafe { ops(inst) };
         let from = self.based(inst, 1, o.from_off, RDI);
         self.c.asm.vload64(0, from);

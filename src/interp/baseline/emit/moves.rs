@@ -58,7 +58,7 @@ impl Gen<'_> {
     }
 
     pub(super) fn const_word(&mut self, inst: &Inst) {
-        // SAFETY: see `emit`.
+        // SAFETY: instructions of this template have shape `Di`; see [`Gen::emit`].
         let o: isa::Di = unsafe { ops(inst) };
         if self.goes_to_x(o.dst, 0) {
             let d = self.c.def_x(o.dst, self.dead(0));
@@ -76,7 +76,7 @@ impl Gen<'_> {
     }
 
     pub(super) fn lea(&mut self, inst: &Inst) {
-        // SAFETY: see `emit`.
+        // SAFETY: instructions of this template have shape `Doff`; see [`Gen::emit`].
         let o: isa::Doff = unsafe { ops(inst) };
         let d = self.c.def_g(o.dst, self.dead(0));
         self.c.asm.lea(true, d, at(RSI, o.off));
@@ -116,7 +116,7 @@ impl Gen<'_> {
     }
 
     pub(super) fn choose_imm(&mut self, inst: &Inst, test: Test) {
-        // SAFETY: see `emit`.
+        // SAFETY: instructions of this template have shape `Seli`; see [`Gen::emit`].
         let o: isa::Seli = unsafe { ops(inst) };
         self.choose_by(inst, 2, |this| {
             let x = this.g(inst, 1);
@@ -126,7 +126,7 @@ impl Gen<'_> {
     }
 
     pub(super) fn choose_test(&mut self, inst: &Inst) {
-        // SAFETY: see `emit`.
+        // SAFETY: instructions of this template have shape `Seli`; see [`Gen::emit`].
         let o: isa::Seli = unsafe { ops(inst) };
         self.choose_by(inst, 2, |this| {
             let x = this.g(inst, 1);
@@ -144,7 +144,7 @@ impl Gen<'_> {
 
     /// Copies part of a slot to the whole of another.
     pub(super) fn load_lane(&mut self, inst: &Inst, bits: u8) {
-        // SAFETY: see `emit`.
+        // SAFETY: instructions of this template have shape `Bytes`; see [`Gen::emit`].
         let o: isa::Bytes = unsafe { ops(inst) };
         self.c.write_back((o.from / 8) as u16, 1);
         let d = self.c.def_g(o.to as u16, false);
@@ -154,7 +154,7 @@ impl Gen<'_> {
 
     /// Copies parts of slots, in memory.
     pub(super) fn move_bytes(&mut self, inst: &Inst) {
-        // SAFETY: see `emit`.
+        // SAFETY: instructions of this template have shape `Bytes`; see [`Gen::emit`].
         let o: isa::Bytes = unsafe { ops(inst) };
         let words = |at: u32| ((at + o.bytes).div_ceil(8) - at / 8) as u16;
         self.c.write_back((o.from / 8) as u16, words(o.from));

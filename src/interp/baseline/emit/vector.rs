@@ -123,7 +123,7 @@ impl Gen<'_> {
     }
 
     pub(super) fn load_words(&mut self, inst: &Inst) {
-        // SAFETY: see `emit`.
+        // SAFETY: instructions of this template have shape `Memn`; see [`Gen::emit`].
         let o: isa::Memn = unsafe { ops(inst) };
         let base = self.gr(inst, 1, RDI);
         let n = (o.bytes / 8) as u16;
@@ -142,7 +142,7 @@ impl Gen<'_> {
     }
 
     pub(super) fn store_words(&mut self, inst: &Inst) {
-        // SAFETY: see `emit`.
+        // SAFETY: instructions of this template have shape `Memn`; see [`Gen::emit`].
         let o: isa::Memn = unsafe { ops(inst) };
         let base = self.gr(inst, 1, RDI);
         let n = (o.bytes / 8) as u16;
@@ -201,7 +201,7 @@ impl Gen<'_> {
 
     /// Copies an even number of words from anywhere in the frame.
     pub(super) fn shuffle(&mut self, inst: &Inst) {
-        // SAFETY: see `emit`; the lane numbers follow the instruction.
+        // SAFETY: instructions of this template have shape `Shuffle` (see [`Gen::emit`]); the lane numbers follow the instruction.
         let (o, lanes) = unsafe {
             let o: isa::Shuffle = ops(inst);
             let lanes = inst
@@ -232,7 +232,7 @@ impl Gen<'_> {
     }
 
     pub(super) fn fill_words(&mut self, inst: &Inst) {
-        // SAFETY: see `emit`.
+        // SAFETY: instructions of this template have shape `Memn`; see [`Gen::emit`].
         let o: isa::Memn = unsafe { ops(inst) };
         let base = self.gr(inst, 1, RDI);
         let end = o.bytes as i32;
@@ -255,7 +255,7 @@ impl Gen<'_> {
 
     /// Copies a block; everything is read before anything is written.
     pub(super) fn memcpy_fixed(&mut self, inst: &Inst) {
-        // SAFETY: see `emit`.
+        // SAFETY: instructions of this template have shape `Memn`; see [`Gen::emit`].
         let o: isa::Memn = unsafe { ops(inst) };
         let from = self.gr(inst, 1, RDI);
         let to = self.gr(inst, 0, RCX);
@@ -286,7 +286,7 @@ impl Gen<'_> {
     /// Uses the thread-local block that the thread used last; the handler finds those of other
     /// images.
     pub(super) fn tls(&mut self, inst: &Inst) {
-        // SAFETY: see `emit`.
+        // SAFETY: instructions of this template have shape `Tls`; see [`Gen::emit`].
         let o: isa::Tls = unsafe { ops(inst) };
         let other = self.bail_all(inst);
         self.c.asm.mov_imm(RAX, o.serial);
