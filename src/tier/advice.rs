@@ -1,23 +1,23 @@
-//! Tells how much shorter a run would have been, had its program been compiled beforehand.
+//! Computes how much shorter a run would have been with its program compiled beforehand.
 //!
-//! How: [`Taken`] adds up the processor time of compilations that the program paid for: those that
-//! ran while its team had a thread for every processor, and those that it waited for. Compilations
-//! on processors that were idle cost the program nothing and do not count. [`saving`] divides the
-//! sum by the number of processors, because compilations run side by side and the members of a team
-//! wait for each other: it is the least that the run has lost.
+//! [`Taken`] adds up the processor time of compilations that delayed the program: those that ran
+//! while its team had a thread for every processor, and those that it waited for. Compilations on
+//! idle processors cost the program nothing and do not count. `saving` divides the sum by the
+//! number of processors, because compilations run in parallel and the members of a team wait for
+//! each other. The result is a lower bound of the loss.
 //!
-//! Leaves to others: printing, and the question where that is wanted (`cli::run`).
+//! `cli::run` decides whether to print it.
 
 use crate::support::clock::all_time;
 use crate::support::topology;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// The name of the note in a program's folder of the cache that says that its user was told.
+/// Name of the marker in the program's cache entry that says that the user was told.
 pub const NAME: &str = "advised";
-/// Compilations that took less than this part of the processor time are not worth a line.
+/// Divisor: compilations that took less than this part of the processor time are not reported.
 const PART: u32 = 5;
-/// Neither is a saving below this.
+/// Smallest saving that is reported.
 const LEAST: Duration = Duration::from_millis(100);
 
 /// The processor time that compilations took from the program, in nanoseconds.
@@ -31,7 +31,7 @@ impl Taken {
         self.0.fetch_add(time, Ordering::Relaxed);
     }
 
-    /// Returns how much shorter the run would have been without these compilations, or `None` where
+    /// Returns how much shorter the run would have been without these compilations, or `None` if
     /// that is not worth a line.
     pub fn saving(&self) -> Option<Duration> {
         let taken = Duration::from_nanos(self.0.load(Ordering::Relaxed));
@@ -39,8 +39,8 @@ impl Taken {
     }
 }
 
-/// Returns what a run saves that takes `all` of the processors, compilations included, of which
-/// those that the program paid for took `taken`.
+/// Returns the saving of a run that took `all` of processor time, of which `taken` went into
+/// compilations that delayed the program.
 fn saving(taken: Duration, all: Duration, processors: usize) -> Option<Duration> {
     let saved = taken / processors.max(1) as u32;
     (taken * PART > all && saved >= LEAST).then_some(saved)

@@ -1,20 +1,22 @@
-//! What is compiled before it was seen to be hot.
+//! Eager compilation: compiles functions that are expected to be hot before samples show it.
 //!
-//! What: where processors are idle when a program starts, the functions that loops are expected to
-//! spend their time in are compiled at once, each on a processor of its own. [`expected`] finds
-//! them: a loop is taken to run eight times (Ball and Larus, "Branch prediction for free", 1993:
-//! loop branches are taken 88 times of 100), also through calls, and whoever names a function in a
-//! loop (a parallel region's body) is taken to call it.
+//! If processors are idle when a program starts, the functions in which loops are expected to spend
+//! their time are compiled at once, each on a processor of its own. [`expected`] finds them: it
+//! assumes that a loop runs eight times (Ball and Larus, "Branch prediction for free", 1993: loop
+//! branches are taken 88 times of 100), also through calls, and that a function named in a loop (a
+//! parallel region's body) is called there.
 //!
-//! Why: a team occupies all processors soon, and a compilation beside it slows all of its members.
-//! Before the first region there is time on all processors but one. Letting regions wait until
-//! the compilations end was no faster. Where there are few processors each compilation soon takes the time of the
-//! program itself. There nothing is compiled at once, and later one function at a time ([`Patient`]): when the
-//! program has left a processor idle for as long as that takes, or, once it has run for longer than most, in a
-//! part of its time while all that it executes is compiled. On two processors that a team of two occupies (NAS
-//! benchmarks, class A) MG takes .96 to .97 so and IS .95, which come to what is hot after 0.2 and 0.3 s; with
-//! all functions instead of the hottest CG took 1.05, and runs of class W up to 1.13 if they begin at once. What not:
-//! what proves hot is found by [`super::sample`], also where this guessed wrong.
+//! A team soon occupies all processors, and a compilation beside it slows all of its members.
+//! Before the first region there is time on all processors but one. To let regions wait for the end
+//! of the compilations was no faster.
+//!
+//! On few processors each compilation soon takes the time of the program itself. There nothing is
+//! compiled at once. [`Patient`] compiles one function at a time: when the program has left a
+//! processor idle for as long as the compilation takes, or, once the program has run for longer
+//! than most, in a part of its time while nothing else is being compiled. Only the hottest
+//! functions are chosen, and not at the start, because both would slow short runs.
+//!
+//! [`super::sample`] finds what proves hot, also where this guess was wrong.
 
 use super::compiler::{Compiler, What};
 use super::queue::{self, Job, Queue};
@@ -28,42 +30,45 @@ use hashbrown::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Fewer processors have no time for it.
+/// Fewest processors for eager compilation at the start.
 const PROCESSORS: usize = 4;
-/// For so long each idle processor is expected to work at most on what is not paid for.
+/// Most expected work of each idle processor on code that is not paid for.
 pub const MOST_TIME: Duration = Duration::from_millis(60);
-/// What is expected to execute less than this part of what the hottest does is not worth a guess there.
+/// Divisor: on few processors, a function that is expected to execute less than this part of what
+/// the hottest does is not compiled eagerly.
 const HOT_PART: f64 = 20.0;
-/// A program that has run for so long is expected to go on.
+/// Run time after which a program is expected to go on.
 const LONG: Duration = Duration::from_millis(150);
-/// The part of a program's time that goes into what it may not need, where it needs every processor.
+/// Divisor: the part of a program's time that goes into eager compilation if it needs every
+/// processor.
 const PART: u32 = 4;
-/// And for so long one of few.
+/// Most expected work on eager compilation on few processors.
 const MOST_PATIENT: Duration = Duration::from_millis(300);
-/// Most threads: each takes some megabytes for LLVM.
+/// Most threads. Each takes some megabytes for LLVM.
 const MOST_THREADS: usize = 15;
-/// What is expected to take longer with all effort is compiled quickly first, while a processor is idle.
+/// Expected cost at the full level above which a function is compiled quickly first, while a
+/// processor is idle.
 pub const LATENCY: Duration = Duration::from_millis(30);
 
-/// Iterations of a loop of unknown trip count, as a power of two.
+/// Assumed iterations of a loop, as a power of two.
 const TRIPS: u32 = 3;
-/// Loops around each other that count.
+/// Most nested loops that count.
 const DEPTH: u32 = 8;
-/// A function without a loop executes at least this part of what the hottest does.
+/// Divisor: a function without a loop must execute at least this part of what the hottest does.
 const WITHOUT_LOOP: f64 = 100.0;
-/// Functions looked at. Those of a larger program are found when they run.
+/// Most functions examined. In a larger program nothing is compiled eagerly.
 const MOST: usize = 4000;
 
-/// A function and the instructions it is expected to execute.
+/// A function and the number of instructions that it is expected to execute.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hot {
     /// The function.
     pub function: FuncId,
-    /// Instructions.
+    /// Expected number of executed instructions.
     pub executed: f64,
 }
 
-/// The functions that are expected to execute loops, or to be called in them, hottest first.
+/// Returns the functions that are expected to execute loops or to be called in them, hottest first.
 pub fn expected(module: &Module) -> Vec<Hot> {
     let mut around: HashMap<FuncId, u32> = HashMap::new();
     let mut bodies: HashMap<FuncId, Shape> = HashMap::new();
@@ -109,11 +114,11 @@ pub fn expected(module: &Module) -> Vec<Hot> {
     hot
 }
 
-/// What a body has to say.
+/// The instructions and names in a body, by loop depth.
 struct Shape {
-    /// Instructions inside so many loops.
+    /// Number of instructions at each loop depth.
     insts: Vec<usize>,
-    /// Functions named inside so many loops.
+    /// Functions named, each with its loop depth.
     named: Vec<(FuncId, u32)>,
 }
 
@@ -164,7 +169,7 @@ impl Shape {
     }
 }
 
-/// The symbol whose address a constant is.
+/// Returns the symbol whose address a constant is.
 fn address(module: &Module, constant: ConstId) -> Option<GlobalRef> {
     match module.consts[constant] {
         Const::Global(symbol) => Some(symbol),
@@ -172,7 +177,8 @@ fn address(module: &Module, constant: ConstId) -> Option<GlobalRef> {
     }
 }
 
-/// How many loops each block is in: a loop reaches from a block to the last that branches back to it.
+/// Returns the loop depth of each block. A loop reaches from its head to the last block that
+/// branches back to it.
 fn depths(body: &Body) -> Vec<u32> {
     let mut last = vec![None; body.blocks.len()];
     for (b, block) in body.blocks.iter().enumerate() {
@@ -184,7 +190,7 @@ fn depths(body: &Body) -> Vec<u32> {
             });
         }
     }
-    // How many begin at a block and end before it.
+    // Number of loops that begin at a block, less those that end before it.
     let mut change = vec![0i32; body.blocks.len() + 1];
     for (head, &last) in last.iter().enumerate() {
         if let Some(last) = last {
@@ -199,16 +205,17 @@ fn depths(body: &Body) -> Vec<u32> {
     depth.take(body.blocks.len()).collect()
 }
 
-/// How many threads compile a program's hot functions ahead of time: as many as processors are idle and will be
-/// when the first team begins, or just idle where that will take most; none where others use most of them. For
-/// tests `OMPVM_AHEAD`, `always` or `never`, decides.
+/// Returns how many threads compile eagerly: the number of processors that are idle and will be
+/// when the first team starts, or that are just idle if the team will take most. Returns `None` if
+/// other processes use most of the processors. In tests `OMPVM_AHEAD`, `always` or `never`,
+/// decides.
 pub fn threads() -> Option<usize> {
     let usable = topology::usable_cpus();
     let idle = match std::env::var("OMPVM_AHEAD").as_deref() {
         Ok("always") => return Some(MOST_THREADS.min(usable)),
         Ok("never") => return None,
         _ if usable < PROCESSORS => return None,
-        // The program's own thread and this one run too.
+        // The program's own thread and this one run, too.
         _ => (usable + 1).saturating_sub(topology::running_threads().max(2)),
     };
     let left = match queue::left_by_team() {
@@ -218,7 +225,8 @@ pub fn threads() -> Option<usize> {
     (idle >= usable / 2).then_some(left.min(MOST_THREADS))
 }
 
-/// Starts to compile what is expected to be hot and not among `known`; names the functions.
+/// Queues the functions that are expected to be hot and are not in `known`. Returns the queued
+/// functions.
 pub fn compile(
     image: &Image,
     compiler: &Compiler,
@@ -240,12 +248,12 @@ pub fn compile(
     chosen.iter().map(|c| c.hot.function).collect()
 }
 
-/// A function that is compiled ahead of time.
+/// A function chosen for eager compilation.
 #[derive(Clone, Copy, Debug)]
 struct Chosen {
     hot: Hot,
     level: Level,
-    /// What that is expected to take of a processor.
+    /// Expected processor time of the compilation.
     cost: Duration,
 }
 
@@ -269,7 +277,7 @@ impl Chosen {
         queue.push(self.job(threads));
     }
 
-    /// What is compiled quickly gets better code later.
+    /// Queues the recompilation of a function that is compiled quickly.
     fn push_better(&self, queue: &Arc<Queue>, now: Instant, share: f64) {
         if self.level == Level::Quick {
             queue.push(Job {
@@ -281,8 +289,9 @@ impl Chosen {
     }
 }
 
-/// What is expected to be hot and not among `known`, as much as takes no longer than `most`: with all effort what takes
-/// no longer than `latency` so, else quickly.
+/// Chooses functions that are expected to be hot and are not in `known`, while their compilations
+/// take at most `most` in all. Each is compiled at the full level if that takes at most `latency`,
+/// else quickly.
 fn choose(
     image: &Image,
     compiler: &Compiler,
@@ -298,7 +307,7 @@ fn choose(
         .iter()
         .flat_map(|h| units::called(module, h.function).filter(move |&f| f != h.function))
         .collect();
-    // Others come with their callers.
+    // The others are compiled as part of their callers' units.
     hot.retain(|h| units::size(module, h.function) > SMALL || !called.contains(&h.function));
     let chosen = hot.into_iter().map(|hot| {
         let full = queue.expected(hot.function, Level::Full);
@@ -319,25 +328,26 @@ fn choose(
     chosen.take_while(fits).collect()
 }
 
-/// What is compiled ahead of time where there are few processors: one function at a time and quickly, those that were
-/// not seen yet and are expected to be among the hottest.
+/// Eager compilation on few processors: compiles one function at a time, at the quick level; only
+/// those that are expected to be among the hottest and have no samples yet.
 #[derive(Debug)]
 pub struct Patient {
-    /// What is left, hottest last.
+    /// The remaining functions, hottest last.
     left: Vec<Chosen>,
-    /// The part of the program's time that each is taken for.
+    /// Assumed share of the program's time of each.
     share: f64,
-    /// When the last one began; the program's start before that.
+    /// Start of the last compilation; the program's start before the first.
     last: Instant,
 }
 
 impl Patient {
-    /// With nothing to compile.
+    /// Returns one with nothing to compile.
     pub fn idle() -> Patient {
         Patient::of(Vec::new())
     }
 
-    /// For a program of which nothing was compiled before, where [`threads`] allows nothing at once.
+    /// Chooses functions of a program without compiled code, if [`threads`] returns `None` for lack
+    /// of processors.
     pub fn new(
         image: &Image,
         compiler: &Compiler,
@@ -362,12 +372,13 @@ impl Patient {
         }
     }
 
-    /// Whether nothing is left.
+    /// Returns true if nothing is left.
     pub fn is_done(&self) -> bool {
         self.left.is_empty()
     }
 
-    /// Begins with the next function if it is its turn, leaving out those that are `known`.
+    /// Starts the next function if it is time to, skipping those that are `known`. Returns the
+    /// function.
     pub fn next(
         &mut self,
         compiler: &Compiler,
@@ -386,8 +397,8 @@ impl Patient {
     }
 }
 
-/// Whether a compilation of this cost begins, where a processor has been `idle` for so long, the last began so
-/// long ago, and the program has run for so long.
+/// Returns true if a compilation of this cost may start. `idle` is how long a processor has been
+/// idle, `since` the time since the last start, and `ran` the run time of the program.
 fn is_turn(cost: Duration, idle: Duration, since: Duration, ran: Duration) -> bool {
     cost <= idle || ran >= LONG && cost * PART <= since
 }
@@ -416,7 +427,7 @@ mod tests {
         // A processor that was idle for long enough costs nothing.
         assert!(is_turn(ms(10), ms(10), ms(0), ms(20)));
         assert!(!is_turn(ms(10), ms(9), ms(30), ms(30)));
-        // A short run may end before it comes to the function.
+        // A short run may end before it reaches the function.
         assert!(!is_turn(ms(10), ms(0), ms(100), ms(100)));
         assert!(is_turn(ms(10), ms(0), ms(200), ms(200)));
         assert!(!is_turn(ms(10), ms(0), ms(39), ms(300)));
@@ -442,7 +453,7 @@ mod tests {
         assert!(Patient::idle().left.is_empty());
     }
 
-    /// A loop around a call.
+    /// Returns a function with a loop around a call.
     fn looping(name: &str, call: &str) -> String {
         format!(
             "define i32 @{name}() {{
@@ -478,7 +489,7 @@ mod tests {
             "define void @leaf() { ret void }".into(),
             looping("late", ""),
         ];
-        // The leaf executes little beside the region.
+        // The leaf executes little compared with the region.
         assert_eq!(names(&text.concat()), ["region", "leaf"]);
     }
 

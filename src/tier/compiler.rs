@@ -1,9 +1,8 @@
-//! Compiles units of one process and switches callers to them.
+//! Compiles units of one process and switches callers to the new code.
 //!
-//! What: [`Compiler::compile`] makes a unit's code and lets every caller reach it: one store per
-//! function, one for the interpreter's callers, one per loop entry. It may run on
-//! several threads at once. What happened is kept for `--stats` and `--explain`. What not: what
-//! is compiled and when is decided in [`super::policy`].
+//! [`Compiler::compile`] compiles a unit and publishes its code: one store per function, one for
+//! the interpreter's callers, and one per loop entry. Several threads may call it at once. It keeps
+//! a log for `--stats` and `--explain`. [`super::policy`] decides what is compiled and when.
 
 use super::advice::{self, Taken};
 use super::closed;
@@ -22,73 +21,73 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// What happened to a function.
+/// A logged event in the life of a function.
 #[derive(Clone, Debug)]
 pub struct Event {
-    /// Since the program was placed.
+    /// Time since the image was placed.
     pub at: Duration,
     /// The function.
     pub function: FuncId,
-    /// What happened.
+    /// The event itself.
     pub what: What,
 }
 
-/// What can happen to a function.
+/// Event that a function can undergo.
 #[derive(Clone, Debug)]
 pub enum What {
-    /// It is to be compiled, and why.
+    /// Queued for compilation, with the reason.
     Queued(String),
-    /// Earlier runs were in it below compiled code for so long; compiling it quickly is expected to take so long.
+    /// Time below compiled code in earlier runs, and the expected time of a quick compilation.
     Before(Duration, Duration),
-    /// It is to be compiled at once, and what earlier runs have shown.
+    /// Queued for compilation at startup, with the finding of earlier runs.
     Recalled(String),
-    /// It was compiled, alone or with others of its unit, which took this long in all.
+    /// Compiled, alone or as part of a unit.
     Compiled {
-        /// From the start of the compilation to the switch.
+        /// Wall-clock time of the unit's compilation.
         took: Duration,
-        /// What of that its thread had of a processor.
+        /// Processor time of the unit's compilation.
         worked: Duration,
-        /// How much effort went into it.
+        /// Level of the code.
         level: Level,
-        /// Functions and loop entries of the unit.
+        /// Number of functions and loop entries in the unit.
         together: usize,
-        /// The head of the loop it is entered at; `None` is the function's own entry.
+        /// Block of the loop head that the code is entered at; `None` for the function's entry.
         head: Option<u32>,
     },
-    /// An earlier run compiled it.
+    /// Loaded from the cache.
     Kept,
-    /// Its code has less effort in it than it was to have, and why.
+    /// Compiled at a lower level than intended, with the reason.
     Plain(String),
-    /// It stays in the interpreter, and why.
+    /// Left in the tier below, with the reason.
     Skipped(String),
 }
 
-/// Functions with code of earlier runs.
+/// The functions whose code was loaded from the cache.
 #[derive(Debug, Default)]
 pub struct Kept {
-    /// All of them, and those that cannot be compiled.
+    /// All functions with cached code, and those that cannot be compiled.
     pub all: Vec<FuncId>,
-    /// Those whose code took less than all effort.
+    /// Functions whose cached code is of the quick level.
     pub early: Vec<FuncId>,
 }
 
-/// The result of compiling a unit.
+/// The result of a unit's compilation.
 #[derive(Debug)]
 pub struct Made {
-    /// Its code, in several pieces where LLVM gave up on some functions.
+    /// Code of the unit, in several pieces where LLVM gave up on some functions.
     pub pieces: Vec<Arc<Compiled>>,
-    /// How long that took, and what of it the thread had of a processor.
+    /// Wall-clock and processor time of the compilation.
     pub took: [Duration; 2],
 }
 
-/// The compiled code of one process, and what makes more of it.
+/// The compiled code of one process, and its compilation.
 #[derive(Debug)]
 pub struct Compiler {
     image: usize,
     program: Program,
     started: Instant,
     units: Mutex<Vec<Arc<Compiled>>>,
-    /// Functions that have code of all effort.
+    /// Functions with code of the full level.
     full: Mutex<HashSet<FuncId>>,
     log: Mutex<Vec<Event>>,
     busy: AtomicUsize,
@@ -96,7 +95,8 @@ pub struct Compiler {
 }
 
 impl Compiler {
-    /// For the program of an image; `whole` says that everything is compiled before it runs.
+    /// Creates a compiler for the program of an image. `whole` is true if everything is compiled
+    /// before the program runs.
     pub fn new(image: &Image, shelf: Option<Arc<Shelf>>, whole: bool) -> Compiler {
         Compiler {
             image: std::ptr::from_ref(image) as usize,
@@ -117,22 +117,23 @@ impl Compiler {
         }
     }
 
-    /// The program.
+    /// Returns the program.
     pub fn program(&self) -> &Program {
         &self.program
     }
 
-    /// Whether this is the compiler of the image.
+    /// Returns true if this is the compiler of the image.
     pub fn is_for(&self, image: &Image) -> bool {
         std::ptr::eq(image, self.image as *const Image)
     }
 
-    /// Whether LLVM is at work.
+    /// Returns true if LLVM is at work.
     pub fn is_busy(&self) -> bool {
         self.busy.load(Ordering::Acquire) > 0
     }
 
-    /// Switches to what earlier runs compiled, with less than all effort too when `early` says so.
+    /// Loads the code that earlier runs compiled, including code of the quick level if `early` is
+    /// true, and switches callers to it.
     pub fn take_kept(&self, image: &Image, early: bool) -> Kept {
         let mut kept = Kept::default();
         if self.program.shelf().is_none() {
@@ -141,7 +142,7 @@ impl Compiler {
         let all = self.program.kept(image, early);
         let skipped = all.iter().flat_map(|c| &c.skipped).map(|s| s.0);
         self.program.refuse(skipped);
-        // An earlier run may have compiled these before it knew.
+        // An earlier run may have compiled these functions before it refused others.
         let stranded = closed::stranded(image, self.program.refused());
         self.program.refuse(stranded.iter().copied());
         for compiled in all {
@@ -178,10 +179,11 @@ impl Compiler {
         kept
     }
 
-    /// Compiles a unit and switches to what could be compiled of it.
+    /// Compiles a unit and switches callers to the functions that LLVM could compile.
     ///
     /// # Errors
-    /// Why nothing could be, or that what could be would need what could not.
+    /// Returns the reason if nothing could be compiled, or if the compiled functions depend on
+    /// others that could not be.
     pub fn compile(&self, image: &Image, unit: &Unit) -> Result<Vec<Arc<Compiled>>, String> {
         let Made { pieces, took } = self.make(image, unit)?;
         let skipped = pieces.iter().flat_map(|c| &c.skipped).map(|s| s.0);
@@ -211,23 +213,23 @@ impl Compiler {
         Ok(pieces)
     }
 
-    /// Compiles a unit; nobody is switched to it yet.
+    /// Compiles a unit without switching callers to it.
     ///
     /// # Errors
-    /// Why nothing could be.
+    /// Returns the reason if nothing could be compiled.
     pub fn make(&self, image: &Image, unit: &Unit) -> Result<Made, String> {
         let start = (Instant::now(), own_time());
         self.busy.fetch_add(1, Ordering::AcqRel);
         let done = {
-            // What the guest put in the place of library functions is not for LLVM.
+            // LLVM must not call replacements of library functions that the guest supplies.
             let _own = own_work::begin();
             self.program.compile(image, unit)
         };
         self.busy.fetch_sub(1, Ordering::AcqRel);
         let pieces: Vec<_> = done?.into_iter().map(Arc::new).collect();
-        // Named before it can be entered.
+        // Registered before the code can be entered, so that reports can name it.
         self.units.lock().extend(pieces.iter().cloned());
-        // A loop that cannot be entered says nothing of its function.
+        // A loop that cannot be entered says nothing about its function.
         let asked = |f: &FuncId| {
             let mut functions = unit.functions.iter().flatten();
             functions.any(|&n| n == f.index())
@@ -240,8 +242,8 @@ impl Compiler {
         })
     }
 
-    /// Whether code of this level is to be used: what a loop or another function brought with it does not
-    /// replace better code.
+    /// Returns true if code of this level should be installed. Quick code that came with a loop or
+    /// another function does not replace code of the full level.
     fn improves(&self, function: FuncId, level: Level) -> bool {
         let mut full = self.full.lock();
         match level {
@@ -253,7 +255,8 @@ impl Compiler {
         }
     }
 
-    /// Switches to a piece of what was made of a unit, which took so long.
+    /// Switches callers to one piece of a unit. `took` and `worked` are the wall-clock and
+    /// processor time of the unit's compilation.
     pub fn switch(
         &self,
         image: &Image,
@@ -303,12 +306,12 @@ impl Compiler {
         }
     }
 
-    /// How long the program has run.
+    /// Returns how long the program has run.
     pub fn elapsed(&self) -> Duration {
         self.started.elapsed()
     }
 
-    /// The functions that were compiled for their callers in this run, in this order.
+    /// Returns the functions that this run compiled for their callers, with their levels, in order.
     pub fn outcomes(&self) -> Vec<(FuncId, Level)> {
         let log = self.log.lock();
         let of = |event: &Event| match event.what {
@@ -320,13 +323,13 @@ impl Compiler {
         log.iter().filter_map(of).collect()
     }
 
-    /// Adds the processor time of a compilation that the program paid for.
+    /// Adds the processor time of a compilation that delayed the program.
     pub fn took_from_program(&self, time: Duration) {
         self.taken.add(time);
     }
 
-    /// Returns how much shorter the run would have been with the program in the cache. Returns `None`
-    /// where that is little, where there is no cache, and where this was told before.
+    /// Returns how much shorter the run would have been with the program in the cache. Returns
+    /// `None` if the saving is small, if there is no cache, or if the user was told before.
     pub fn advice(&self) -> Option<Duration> {
         let saving = self.taken.saving()?;
         let shelf = self.program.shelf()?;
@@ -337,9 +340,10 @@ impl Compiler {
         Some(saving)
     }
 
-    /// A sentence for each function that LLVM cannot compile, or only quickly.
+    /// Returns a sentence for each function that LLVM cannot compile, or only at the quick level.
     pub fn impossible(&self) -> Vec<String> {
-        // SAFETY: a compiler is taken off the list before its image goes.
+        // SAFETY: `image` was a live `Image` in `new`, and policy takes a compiler off its list
+        // before it drops the image.
         let image = unsafe { &*(self.image as *const Image) };
         let log = self.log.lock();
         let of = |event: &Event| {
@@ -361,16 +365,17 @@ impl Compiler {
         log.iter().any(|e| matches!(e.what, What::Skipped(_)))
     }
 
-    /// Writes down what happened.
+    /// Appends an event to the log.
     pub fn note(&self, function: FuncId, what: What) {
         let at = self.started.elapsed();
         self.log.lock().push(Event { at, function, what });
     }
 
-    /// Tells what happened: of every function in a few words, or all of those whose symbol or plain
-    /// name contains `explain`.
+    /// Appends the log to `text`: one short line per function, or, for functions whose symbol or
+    /// demangled name contains `explain`, every event.
     pub fn report(&self, explain: Option<&str>, text: &mut String) {
-        // SAFETY: a compiler is taken off the list before its image goes.
+        // SAFETY: as in `impossible`: policy takes a compiler off its list before it drops the
+        // image.
         let image = unsafe { &*(self.image as *const Image) };
         let log = self.log.lock();
         if explain.is_none() && !log.is_empty() {

@@ -1,50 +1,51 @@
-//! When compiled code is compiled once more with all effort.
+//! Decides when compiled code is compiled once more at the full level.
 //!
-//! What: an improvement ([`Better`]) costs a processor for a while and saves a part of what the function
-//! takes from then on; how long the program will go on is unknown. While a processor is idle, it is worth it
-//! as soon as the function has executed for half as long as its compilation takes. Where a team occupies
-//! every processor, it waits until it would have earned its cost, had it been there from the start: so it
-//! never costs more than was lost by waiting (the rental of skis; Karlin, Manasse, Rudolph and Sleator,
-//! Competitive snoopy caching, 1988). What nobody comes to any more earns nothing: a fifth of what LLVM took of
-//! the processors was better code for what had set up the problem and was over (MG, class A, 16 threads on 16
-//! processors).
+//! A recompilation ([`Better`]) takes a processor for a while and saves a part of the function's
+//! time from then on; how long the program will go on is unknown. While a processor is idle, a
+//! recompilation is worth it as soon as the function has executed for half as long as the
+//! compilation takes. Where a team occupies every processor, it waits until it would have earned
+//! its cost, had its code been there from the start. So it never costs more than the wait has lost
+//! (ski rental; Karlin, Manasse, Rudolph and Sleator, "Competitive snoopy caching", 1988). Code
+//! that is no longer used earns nothing: otherwise a large part of LLVM's time goes into functions
+//! that only set up the problem.
 //!
-//! Where a team has a thread for every processor, one that is idle will soon be wanted again: two members shared
-//! a processor while an improvement, as nice as it was, kept another for the 54 ms that were left of it (CG,
-//! class A, 16 threads on 16 processors: .14 s instead of .07). There it begins when the processor was idle for as
-//! long as it will take ([`Idle`]).
+//! Where a team has a thread for every processor, an idle processor will soon be wanted again, and
+//! even a thread of the lowest priority then delays a member. There a recompilation starts only
+//! after the processor was idle for as long as the recompilation will take ([`Idle`]).
 //!
-//! Why [`together`]: members of a team wait for each other, so the compilation on one member's processor
-//! stops all of them, and others on the processors of those who wait cost nothing more. Several improvements
-//! that share the cost have earned it long before each has earned its own.
+//! [`together`] exists because members of a team wait for each other: a compilation on one member's
+//! processor stops all of them, and further compilations on the processors of the waiting members
+//! cost nothing more. Several recompilations that share this cost have earned it long before each
+//! has earned its own.
 //!
-//! What not: who makes them ([`super::queue`]).
+//! [`super::queue`] runs the recompilations.
 
 use std::time::{Duration, Instant};
 
-/// An improvement is taken to save this part of a function's time. Measured on the NAS benchmarks, class W,
-/// it was between a fifteenth (IS) and a half (FT, LU, BT, SP); with a quarter here, runs of a second on a
-/// full machine paid for what they had no use of any more (class W, 2 threads on 2 processors: lu, bt, sp
-/// 1.35 of native, with a tenth 1.22).
+/// Divisor: a recompilation is assumed to save this part of a function's time. The part differs
+/// widely between programs; a larger assumed gain makes short runs pay for code that they no longer
+/// use.
 pub const GAINS: u64 = 10;
-/// A function's part of the time is not taken to be less.
+/// Lower bound of a function's share of the time.
 const LEAST_SHARE: f64 = 0.1;
 
-/// Better code for what is compiled already: what it costs, and when it is made.
+/// The cost and the deadline of a recompilation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Better {
-    /// Since when it would have helped.
+    /// Time from which on the new code would have helped.
     from: Instant,
-    /// What it is expected to take of a processor.
+    /// Processor time that the recompilation is expected to take.
     cost: Duration,
-    /// When it has earned its cost; never, where it would help nobody who is known to come.
+    /// Deadline: the time at which the new code would have earned its cost. `None` for a
+    /// speculative recompilation, whose function nobody is known to call again.
     due: Option<Instant>,
-    /// Until when somebody came to what it would replace.
+    /// Last time at which the code to be replaced was seen in use.
     used: Instant,
 }
 
 impl Better {
-    /// Of a function that executes for a `share` of the time from `now` on.
+    /// Creates the recompilation of a function that takes `share` of the program's time from `now`
+    /// on.
     pub fn new(cost: Duration, now: Instant, share: f64) -> Better {
         let gain = share.clamp(LEAST_SHARE, 1.0) / GAINS as f64;
         Better {
@@ -55,49 +56,50 @@ impl Better {
         }
     }
 
-    /// The same for one who may come.
+    /// Returns the same without a deadline: a speculative recompilation.
     pub fn spare(self) -> Better {
         Better { due: None, ..self }
     }
 
-    /// Whether nobody is known to come.
+    /// Returns true for a speculative recompilation.
     pub fn is_spare(&self) -> bool {
         self.due.is_none()
     }
 
-    /// The same, due from `at` on if it was not before.
+    /// Returns the same with a deadline of `at`, or an earlier one if it had that.
     pub fn due_at(self, at: Instant) -> Better {
         let due = Some(self.due.map_or(at, |due| due.min(at)));
         let used = self.used.max(at);
         Better { due, used, ..self }
     }
 
-    /// Somebody has come to what it would replace.
+    /// Records that the code to be replaced was in use at `now`.
     pub fn use_until(&mut self, now: Instant) {
         self.used = now;
     }
 
-    /// Whether it is worth a processor that is idle.
+    /// Returns true if the recompilation is worth the time of an idle processor.
     pub fn is_worth_idle_time(&self, now: Instant) -> bool {
         self.from + self.cost / 2 <= now
     }
 
-    /// Whether it takes no longer than this.
+    /// Returns true if the recompilation is expected to take at most `time`.
     pub fn fits(&self, time: Duration) -> bool {
         self.cost <= time
     }
 
-    /// Whether it has earned its cost.
+    /// Returns true if the code to be replaced was still in use at the deadline.
     pub fn is_due(&self) -> bool {
         self.due.is_some_and(|at| at <= self.used)
     }
 
-    /// What it would have saved by now, if somebody always came; nothing where nobody is known to come.
+    /// Returns the time that the new code would have saved by `now` if it had been in use
+    /// throughout; zero for a speculative recompilation.
     pub fn saved(&self, now: Instant) -> Duration {
         self.cost.mul_f64(self.earned(now))
     }
 
-    /// The part of its cost that it would have earned by `now`.
+    /// Returns the part of its cost that the recompilation would have earned by `now`.
     fn earned(&self, now: Instant) -> f64 {
         let Some(due) = self.due else { return 0.0 };
         let all = due.saturating_duration_since(self.from).as_secs_f64();
@@ -105,25 +107,25 @@ impl Better {
     }
 }
 
-/// Since when the program has left a processor idle.
+/// Start of the period in which the program has left a processor idle, if one is idle.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Idle(Option<Instant>);
 
 impl Idle {
-    /// One is idle now, or none.
+    /// Records whether a processor is idle at `now`.
     pub fn see(&mut self, idle: bool, now: Instant) {
         self.0 = idle.then(|| self.0.unwrap_or(now));
     }
 
-    /// For how long one was.
+    /// Returns for how long a processor has been idle.
     pub fn lasted(&self, now: Instant) -> Duration {
         self.0
             .map_or(Duration::ZERO, |since| now.saturating_duration_since(since))
     }
 }
 
-/// Which of the improvements that wait have together earned what it costs a full machine to make all of
-/// them at once on so many processors: their indices.
+/// Returns the indices of the waiting recompilations that together have earned what a full machine
+/// loses by running all of them at once on `processors` processors.
 pub fn together(waiting: &[Better], now: Instant, processors: usize) -> Vec<usize> {
     let mut order: Vec<_> = (0..waiting.len())
         .filter(|&i| waiting[i].is_worth_idle_time(now))
@@ -166,7 +168,7 @@ mod tests {
         assert!(!half.is_due() && all.is_due());
         assert!(together(&[half], now + due / 2, 16).is_empty());
         assert_eq!(together(&[all], now + due, 16), [0]);
-        // Nobody has come for long.
+        // The code has been out of use for long.
         assert!(together(&[half], now + due * 9, 16).is_empty());
         let spare = used(better.spare(), now + due * 9);
         assert!(!spare.is_due() && spare.is_worth_idle_time(now + SECOND));
@@ -198,7 +200,7 @@ mod tests {
             let better = used(Better::new(SECOND, now, 0.25), at);
             move |processors| together(&[better; 4], at, processors).len()
         };
-        // On one processor they cost one after the other, on four no more than one.
+        // On one processor their costs add up; on four all cost as much as one.
         assert_eq!((four(0.9)(1), four(0.24)(4)), (0, 0));
         assert_eq!((four(0.26)(4), four(0.51)(2)), (4, 4));
     }
@@ -213,7 +215,8 @@ mod tests {
         let [due, small, long] = [due, small, long].map(|b| used(b, at));
         assert_eq!(together(&[small, due], at, 2), [1, 0]);
         assert_eq!(together(&[long, due], now + SECOND * 61, 1), [1]);
-        // What has not executed for half as long as its own compilation takes is not yet worth it.
+        // A function that has not executed for half as long as its compilation takes is not yet
+        // worth it.
         assert_eq!(together(&[long, due], at, 2), [1]);
     }
 }

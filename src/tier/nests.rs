@@ -1,37 +1,40 @@
-//! Which loops of a function are compiled before, or instead of, the function.
+//! OSR loop selection: chooses loops to compile before, or instead of, their function.
 //!
-//! What: [`choose`] finds the loops in which nearly all of a function's time is spent, where they are a
-//! smaller part of what compiling the function takes. They are soon done, on several processors at once,
-//! and the tier below runs what lies between them. Why not always: a function that is one nest of loops
-//! gains nothing, and entering compiled code costs some ten nanoseconds, so a loop is divided into those
-//! inside only if it seldom goes round.
-//! What not: how hot the function is; `sample` knows that. Counts of loops end at a few thousands
-//! (`interp::watch`), so that the hottest count for less than they are.
+//! [`choose`] finds the loops in which nearly all of a function's time is spent, if they are a
+//! small part of the effort of compiling the function. They are compiled soon, on several
+//! processors at once, and the tier below runs the code between them. A function that is one loop
+//! nest gains nothing from this. Entering compiled code costs some ten nanoseconds, so a loop is
+//! replaced by its inner loops only if it iterates rarely.
+//!
+//! Back-edge counts end at a few thousand (`interp::watch`), so the hottest loops count for less
+//! than they are. [`super::sample`] knows how hot the function itself is.
 
 use super::units;
 use crate::ir::{BlockId, FuncId, Module};
 
-/// Loops with less than this part of the weight are left to the tier below.
+/// Divisor: loops with less than this part of the weight are left to the tier below.
 const COLD_PART: u64 = 20;
-/// A loop is divided where those inside have all of its weight but this part.
+/// Divisor: a loop is replaced by its inner loops if less than this part of its weight lies outside
+/// of them.
 const OUTSIDE_PART: u64 = 10;
-/// And where it went round at most so often while it was watched, for half a millisecond or more.
+/// Most iterations, during a watch of at least half a millisecond, of a loop that may be replaced
+/// by its inner loops.
 const SELDOM: u32 = 32;
-/// The loops are chosen if they take at most this part of what compiling the function takes.
+/// Divisor: the loops are chosen if they take at most this part of the function's compile effort.
 const CHEAP_PART: usize = 2;
 
-/// A loop that was executed.
+/// An executed loop.
 #[derive(Debug)]
 struct Loop {
-    /// Its index among the heads.
+    /// Index among the heads.
     index: usize,
     head: BlockId,
     hits: u32,
-    /// In order.
+    /// The blocks of the loop, in order.
     blocks: Vec<BlockId>,
-    /// What compiling it takes.
+    /// Compile effort of the loop.
     effort: usize,
-    /// How much was executed in it, those inside included.
+    /// Estimated work executed in the loop, inner loops included.
     weight: u64,
 }
 
@@ -41,12 +44,13 @@ impl Loop {
     }
 }
 
-/// The indices of the loops to compile, of `heads`: the first block of each loop and how often it went
-/// round. Empty where the function should be compiled whole.
+/// Returns the indices of the loops to compile. `heads` holds the index, first block and back-edge
+/// count of each loop. Returns none if the function should be compiled as a whole.
 pub fn choose(module: &Module, function: FuncId, heads: &[(usize, BlockId, u32)]) -> Vec<usize> {
     let loops = executed(module, function, heads);
     let inside = |l: &Loop| loops.iter().filter(|o| l.contains(o)).count();
-    // From the outside in; of what is inside, only what no other contains is next.
+    // Loops are visited from the outside in. Within a loop, only inner loops that no other inner
+    // loop contains are next.
     let next = |within: Option<&Loop>| {
         let of = |l: &&Loop| within.is_none_or(|w| w.contains(l));
         let found: Vec<&Loop> = loops.iter().filter(of).collect();
@@ -113,8 +117,8 @@ mod tests {
     use crate::llvm::{Input, read};
     use cranelift_entity::EntityRef;
 
-    /// A function whose outer loop, at block 1, holds loops of one block each of so many additions, at
-    /// blocks 2, 3, and so on.
+    /// Returns a function whose outer loop, at block 1, contains loops of one block each, at blocks
+    /// 2, 3, and so on, with the given numbers of stores.
     fn nest(sizes: &[usize]) -> (Module, FuncId) {
         let mut text =
             String::from("define void @f(ptr %p) {\nstart: br label %b1\nb1: br label %b2\n");
@@ -157,7 +161,7 @@ mod tests {
 
     #[test]
     fn a_loop_that_often_goes_round_is_not_divided() {
-        // It is nearly the whole function then.
+        // The loop is nearly the whole function then.
         assert!(chosen(&[10, 200, 20, 200], &[300, 8000, 300, 900, 300]).is_empty());
     }
 

@@ -1,19 +1,21 @@
-//! What a program's runs have cost below compiled code, kept beside its code over runs.
+//! The persisted profile of a program: what its runs have cost below compiled code.
 //!
-//! What: a run of 50 ms is over before it has shown that any compilation pays for itself, and so is the next
-//! one, and the next. A [`Profile`] adds up what all of them spent in a function below compiled code, and
-//! what better code would have saved where it was compiled quickly. What has
-//! cost half of its compilation is compiled as soon as a run begins. It is the rule of whoever rents
-//! until the rent has come to the price (Karlin, Manasse, Rudolph and Sleator, "Competitive snoopy
-//! caching", 1988), which never costs more than twice what knowing the future would; with half the price
-//! it is three times at worst, and less for what is run again. While a processor is idle
-//! it takes a part of that. Where none is, the program waits: what it would gain meanwhile from its
-//! processors it loses to the compilations anyway, and a team waits for the slowest of its members.
+//! A run of 50 ms ends before any compilation has proved worth its cost, and so do all later ones.
+//! A [`Profile`] adds up over runs the time that each function spent below compiled code, and the
+//! time that recompilation would have saved. A function that has cost half of its compilation is
+//! compiled as soon as a run begins. This is the rule of ski rental (Karlin, Manasse, Rudolph and
+//! Sleator, "Competitive snoopy caching", 1988): rent until the rent has reached the price, which
+//! never costs more than twice what knowing the future would. With half of the price it is three
+//! times at worst, and less for programs that run again.
 //!
-//! In the end a compilation under way may be waited for, since otherwise its work is lost; over all runs
-//! that takes at most a fiftieth of their time ([`Profile::allowance`]).
+//! While a processor is idle, a fraction of that cost suffices. While none is, the program waits
+//! for its compilations: the progress that it could make meanwhile it would lose to them anyway,
+//! because a team waits for its slowest member.
 //!
-//! What not: nothing here looks at a clock, a file or a thread; [`super::sample`] does.
+//! A run may wait at its end for a compilation under way, whose work would otherwise be lost. Over
+//! all runs these waits take at most a fiftieth of the time ([`Profile::allowance`]).
+//!
+//! Nothing here accesses clocks, files or threads; [`super::sample`] and [`super::recall`] do.
 
 use super::ahead::{LATENCY, MOST_TIME};
 use super::improve;
@@ -22,150 +24,157 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// The name of the profile in a program's folder of the cache.
+/// Name of the profile in the program's cache entry.
 pub const NAME: &str = "tier-profile";
-/// Most functions in it.
+/// Most functions in a profile.
 const MOST: usize = 2000;
-/// After so many compilations in vain the next is not expected to take twice as long.
+/// Most doublings of the expected cost after compilations in vain.
 const MOST_VAIN: u32 = 10;
-/// Nanoseconds of earlier runs that count: what is older fades.
+/// Nanoseconds of earlier runs that count; sums are halved beyond it, so older runs fade.
 const CREDIT: u64 = 20_000_000_000;
-/// The part of all runs' time that waiting in the end may take, and the most in one.
+/// Divisor: the part of the time of all runs that waits at their ends may take.
 const WAITED_PART: u64 = 50;
+/// Longest wait at the end of one run.
 const MOST_WAITED: Duration = Duration::from_millis(30);
-/// What starting LLVM takes of each processor.
+/// Processor time that starting LLVM takes on each processor.
 const STARTING: Duration = Duration::from_millis(5);
-/// A run that could gain less than this part of its time stores nothing.
+/// Divisor: a run that could gain less than this part of its time stores nothing.
 const WORTH_PART: u32 = 50;
 /// Most processors that compile at once.
 const MOST_AT_ONCE: usize = 16;
-/// What has cost this part of its compilation is compiled: who has come again will do so once more.
+/// Divisor: a function that has cost this part of its compilation is compiled. Functions that ran
+/// in earlier runs are likely to run again.
 const PAID_PART: u32 = 2;
-/// While a processor is idle, a function is compiled for this part of what it takes.
+/// Divisor of the compilation cost that suffices while a processor is idle.
 const IDLE_PART: u32 = 12;
-/// The first runs begin with compilations whenever these are paid for, as no run becomes twice as long.
+/// Number of first runs that begin with compilations whenever these are paid for, because no run
+/// becomes twice as long.
 const EAGER_RUNS: u64 = 3;
-/// After them, runs begin with compilations when there are so many times the runs of the last time.
+/// Growth of the number of runs after which a later run begins with compilations again.
 const RARELY: u64 = 4;
-/// But always when they are expected to save this part of a run's time.
+/// Divisor: a run begins with compilations at any time if they are expected to save this part of
+/// it.
 const MUCH_PART: u64 = 20;
-/// After so many runs a program's time is known.
+/// Number of runs after which a program's time is known.
 const KNOWN_RUNS: u64 = 2;
-/// A run that takes longer than known by this part is none of those that are known.
+/// Divisor: a run may exceed the known time by this part and still count as known.
 const LONGER_PART: u64 = 4;
-/// Code made quickly takes this part of the time of code below it.
+/// Divisor: the part of the time below it that quick code takes.
 const QUICK_PART: u64 = 2;
 
-/// What runs have shown of a function; nanoseconds.
+/// The row of one function. Times are in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Past {
-    /// Time below compiled code, and in how many runs it was.
+    /// Time below compiled code.
     below: u64,
+    /// Number of runs with time below compiled code.
     runs: u32,
-    /// What better code than was made quickly would have saved, as expected.
+    /// Time that recompilation of quick code would have saved, as expected.
     missed: u64,
-    /// Whether it was called more than once while it was looked at.
+    /// True if samples ever showed it called.
     called: bool,
-    /// It cannot be compiled.
+    /// True if it cannot be compiled.
     refused: bool,
-    /// How often its compilation was begun and lost as the run ended: each time it is expected to take twice as
-    /// long.
+    /// Number of compilations begun and lost as the run ended. Each doubles the expected time.
     vain: u32,
 }
 
 impl Past {
-    /// Time below compiled code in one run.
+    /// Returns the average time below compiled code in one run.
     fn each(&self) -> u64 {
         self.below / u64::from(self.runs.max(1))
     }
 }
 
-/// What all runs have shown.
+/// The sum of all runs of a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Profile {
-    /// How many functions the module has.
+    /// Number of functions in the module.
     module: u32,
-    /// How many runs, nanoseconds that they took, their threads had of processors, and waited in the end.
+    /// Number of runs.
     runs: u64,
+    /// Duration of the runs in nanoseconds.
     wall: u64,
+    /// Processor time of the runs in nanoseconds.
     cpu: u64,
+    /// Time that runs have waited at their ends in nanoseconds.
     waited: u64,
-    /// How many runs there were when the last one began with compilations.
+    /// Value of `runs` when the last run began with compilations.
     planned: u64,
-    /// Measured cost of compiling an instruction, in nanoseconds, by level; 0 is not known.
+    /// Measured cost of one unit of effort in nanoseconds, by level; 0 if unknown.
     pub per_instruction: [u32; 2],
     functions: BTreeMap<u32, Past>,
 }
 
-/// The code that a function begins a run with.
+/// The code that a function has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Code {
-    /// None.
+    /// No compiled code.
     None,
-    /// Made quickly.
+    /// Code of the quick level.
     Quick,
-    /// The best there is.
+    /// Code of the full level.
     Full,
 }
 
-/// What one run has shown of a function.
+/// The findings of one run about a function.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Seen {
     /// Time below compiled code.
     pub below: Duration,
-    /// Whether it was called while it was looked at.
+    /// True if samples showed it called.
     pub called: bool,
-    /// Whether it proved not to be for compilers.
+    /// True if LLVM could not compile it.
     pub refused: bool,
-    /// Whether it was to be compiled as the run began, and was not done in its end.
+    /// True if its compilation was planned at the start and not done at the end.
     pub lost: bool,
-    /// What better code than was made quickly would have saved.
+    /// Time that recompilation would have saved.
     pub missed: Duration,
 }
 
-/// What one run has shown.
+/// The findings of one run.
 #[derive(Clone, Debug, Default)]
 pub struct Run {
-    /// How long it took.
+    /// Duration of the run.
     pub wall: Duration,
-    /// What its threads had of processors.
+    /// Processor time of all threads.
     pub cpu: Duration,
-    /// How long it waited in the end.
+    /// Time waited at the end.
     pub waited: Duration,
-    /// True if it began with compilations.
+    /// True if the run began with compilations.
     pub planned: bool,
-    /// Measured cost of an instruction, by level.
+    /// Measured cost of one unit of effort in nanoseconds, by level; 0 if unknown.
     pub per_instruction: [u32; 2],
-    /// What was seen, by function.
+    /// The findings by function.
     pub seen: BTreeMap<u32, Seen>,
 }
 
 /// A compilation that a run begins with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Start {
-    /// The function's number.
+    /// Index of the function.
     pub function: u32,
-    /// With how much effort.
+    /// Level to compile at.
     pub level: Level,
-    /// What it has cost so far.
+    /// Time that the function has cost so far.
     pub cost: Duration,
-    /// What compiling it is expected to take.
+    /// Expected processor time of the compilation.
     pub price: Duration,
-    /// True if there is no code yet.
+    /// True if the function has no compiled code yet.
     pub first: bool,
-    /// Whether the program waits for it.
+    /// True if the program waits for it.
     pub wait: bool,
 }
 
-/// What a plan is made for.
+/// Inputs of a plan.
 pub struct Situation<'a> {
-    /// Processors that the program may use.
+    /// Number of processors that the program may use.
     pub cpus: usize,
-    /// Processors that other programs use.
+    /// Returns the number of processors that other programs use.
     pub others: &'a dyn Fn() -> usize,
-    /// What compiling a function takes of a processor.
+    /// Returns the expected processor time of compiling a function.
     pub expected: &'a dyn Fn(u32, Level) -> Duration,
-    /// The code that there is; [`Code::Full`] also of what cannot be compiled.
+    /// Returns the code that a function has; [`Code::Full`] also if it cannot be compiled.
     pub code: &'a dyn Fn(u32) -> Code,
 }
 
@@ -174,8 +183,8 @@ fn nanoseconds(time: Duration) -> u64 {
 }
 
 impl Profile {
-    /// Reads what was stored for a module with so many functions; nothing is known where that is damaged
-    /// or was made of another one.
+    /// Decodes the stored profile of a module with `module` functions. Returns an empty profile if
+    /// the bytes are damaged or belong to another module.
     pub fn read(bytes: Option<Vec<u8>>, module: usize) -> Profile {
         let profile = bytes.and_then(|b| postcard::from_bytes::<Profile>(&b).ok());
         let fits = |p: &Profile| {
@@ -187,26 +196,27 @@ impl Profile {
         })
     }
 
-    /// The bytes to store.
+    /// Returns the bytes to store.
     pub fn bytes(&self) -> Option<Vec<u8>> {
         postcard::to_allocvec(self).ok()
     }
 
-    /// How long a run that has taken `wall` may wait in the end.
+    /// Returns how long a run that has taken `wall` may wait at its end.
     pub fn allowance(&self, wall: Duration) -> Duration {
         let all = self.wall.saturating_add(nanoseconds(wall));
         let left = Duration::from_nanos((all / WAITED_PART).saturating_sub(self.waited));
         left.min(MOST_WAITED)
     }
 
-    /// Returns how long a run takes at most, as far as its runs tell.
+    /// Returns the longest expected time of a run, or `None` after too few runs.
     pub fn known_time(&self) -> Option<Duration> {
         let each = self.wall.checked_div(self.runs)?;
         (self.runs >= KNOWN_RUNS).then(|| Duration::from_nanos(each + each / LONGER_PART))
     }
 
-    /// True if a run may begin with these compilations. Each time LLVM starts, for less and less: so later runs do
-    /// that rarely, together, unless they gain much by it.
+    /// Returns true if a run may begin with these compilations. Each time costs the start of LLVM
+    /// and gains less than the time before. So later runs begin with compilations rarely, and then
+    /// with many together, unless they gain much.
     fn is_time_for(&self, starts: &[Start]) -> bool {
         let gain = |s: &Start| match s.first {
             true => self.functions[&s.function].each() / QUICK_PART,
@@ -218,7 +228,7 @@ impl Profile {
             || gain * MUCH_PART * self.runs >= self.wall
     }
 
-    /// Processors that the program leaves idle, as far as its runs tell; none before the first.
+    /// Returns the number of processors that earlier runs left idle; 0 before the first run.
     fn idle(&self, cpus: usize) -> usize {
         if self.wall == 0 {
             return 0;
@@ -227,13 +237,14 @@ impl Profile {
         cpus.saturating_sub((busy + 0.25).ceil() as usize)
     }
 
-    /// How long runs were in functions below compiled code.
+    /// Returns the time below compiled code of each function, over all runs.
     pub fn below(&self) -> impl Iterator<Item = (u32, Duration)> {
         let functions = self.functions.iter();
         functions.map(|(&f, past)| (f, Duration::from_nanos(past.below)))
     }
 
-    /// What a run begins with, what has cost most first, and on how many processors.
+    /// Returns the compilations that a run begins with, highest cost first, and the number of
+    /// processors for them.
     pub fn plan(&self, at: &Situation<'_>) -> (Vec<Start>, usize) {
         if self.functions.is_empty() {
             return (Vec::new(), 0);
@@ -242,7 +253,7 @@ impl Profile {
             0 => 0,
             idle => idle.saturating_sub((at.others)()),
         };
-        // Where the program waits, it waits for all processors together.
+        // While the program waits, it lacks all of its processors.
         let (threads, at_once) = match (idle, at.cpus.clamp(1, MOST_AT_ONCE)) {
             (0, all) => (all, all),
             (idle, _) => (idle.min(MOST_AT_ONCE), 1),
@@ -269,7 +280,7 @@ impl Profile {
             if !paid && (idle == 0 || cost < price / IDLE_PART) {
                 continue;
             }
-            // One long call has no use for code that comes later.
+            // A function that is one long call has no use for code that comes later.
             let alone = !past.called && past.each() >= nanoseconds(price) * 2;
             starts.push(Start {
                 function,
@@ -296,7 +307,7 @@ impl Profile {
                 if longest > most && n >= at_once {
                     break;
                 }
-                // LLVM's own start has to be paid for, too.
+                // The start of LLVM has to be paid for, too.
                 if all * PAID_PART >= longest {
                     taken = n + 1;
                 }
@@ -318,8 +329,8 @@ impl Profile {
         (starts, threads)
     }
 
-    /// Adds what a run has shown; whether that is worth storing. `code` is what functions had in the end
-    /// of the run, `before` in its beginning.
+    /// Adds the findings of a run. `before` and `code` return the code of a function at the start
+    /// and at the end of the run. Returns true if the result is worth storing.
     pub fn add(
         &mut self,
         run: &Run,
@@ -396,8 +407,8 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
 
-    /// A program whose runs take 40 ms on two processors; the functions' times below compiled code and sizes
-    /// are given.
+    /// A program whose runs take 40 ms on two processors. `functions` holds the time below compiled
+    /// code and the size of each function.
     struct Script {
         profile: Profile,
         cpus: usize,
@@ -406,7 +417,7 @@ mod tests {
         code: Vec<Code>,
     }
 
-    /// 2 ms and 20 us an instruction, twice as much with all effort.
+    /// Returns 2 ms plus 20 us for each instruction, or 40 at the full level.
     fn expected(size: u32, level: Level) -> Duration {
         let per = Duration::from_micros(20) * size;
         MS * 2 + if level == Level::Full { per * 2 } else { per }
@@ -433,7 +444,8 @@ mod tests {
             plan.0
         }
 
-        /// One run, which compiles what it begins with; what that was, and whether it stored something.
+        /// Executes one run that compiles what its plan says. Returns the plan, and whether the run
+        /// stored something.
         fn run(&mut self) -> (Vec<Start>, bool) {
             let plan = self.plan();
             let before = self.code.clone();
@@ -473,7 +485,7 @@ mod tests {
 
     #[test]
     fn runs_too_short_to_decide_add_up() {
-        // Takes 12 ms to compile, and LLVM's start 5; each run spends 3 in it.
+        // Compiling takes 12 ms, and the start of LLVM 5. Each run spends 3 ms in the function.
         let mut script = Script::new(2, &[(MS * 3, 500), (MS / 10, 500)]);
         for _ in 0..3 {
             assert_eq!(script.run(), (vec![], true));
@@ -487,7 +499,7 @@ mod tests {
             wait: true,
         };
         assert_eq!(script.run().0, [start]);
-        // What is left is not worth anything.
+        // The rest is not worth compiling.
         let (plan, stores) = script.run();
         assert!(plan.is_empty());
         assert!(!stores);
@@ -500,7 +512,7 @@ mod tests {
         let (plan, _) = script.run();
         assert_eq!(plan[0].level, Level::Full);
         assert!(plan[0].wait);
-        // Nothing is left to gain.
+        // No further gain is left.
         let (plan, stores) = script.run();
         assert!(plan.is_empty() && !stores);
     }
@@ -524,7 +536,7 @@ mod tests {
                 } else {
                     Duration::ZERO
                 };
-                // What would be gained by all effort counts as a cost of having less.
+                // Time that the full level would save counts as a cost of lower levels.
                 below += if code == Code::Quick {
                     time / 20
                 } else {
@@ -539,13 +551,13 @@ mod tests {
 
     #[test]
     fn no_run_becomes_twice_as_long() {
-        // Each takes 22 ms, runs 40: two processors make two of them in 27 ms, three in 49.
+        // Each takes 22 ms, a run 40: two processors compile two of them in 27 ms, three in 49.
         let mut script = Script::new(2, &[(MS * 12, 1000); 5]);
         script.run();
         assert_eq!(script.run().0.len(), 2);
         assert_eq!(script.run().0.len(), 2);
         assert_eq!(script.run().0.len(), 1);
-        // One function may take as long as it has taken.
+        // One function may take as long as it has cost.
         let mut script = Script::new(2, &[(MS * 30, 4000)]);
         script.run();
         assert_eq!(script.run().0.len(), 0);
@@ -554,7 +566,7 @@ mod tests {
 
     #[test]
     fn later_runs_begin_with_compilations_rarely() {
-        // Sixty functions, of which each takes a little longer to pay for itself than the one before.
+        // Sixty functions. Each takes a little longer to pay for itself than the one before.
         let sizes: Vec<_> = (0..60).map(|i| (MS / 4, 100 + i * 100)).collect();
         for cpus in [2, 4] {
             let mut script = Script::new(cpus, &sizes);
@@ -571,7 +583,7 @@ mod tests {
         for _ in 0..5 {
             script.run();
         }
-        // Something new is hot.
+        // Another function becomes hot.
         script.code[2] = Code::None;
         script.run();
         assert_eq!(script.run().0.first().map(|s| s.function), Some(2));
@@ -592,9 +604,9 @@ mod tests {
         script.run();
         let (plan, _) = script.run();
         let what: Vec<_> = plan.iter().map(|s| (s.function, s.level, s.wait)).collect();
-        // The second takes 14 ms with all effort.
+        // The second takes 14 ms at the full level.
         assert_eq!(what, [(0, Level::Quick, false), (1, Level::Full, false)]);
-        // Others may have taken them.
+        // Other programs may have taken the processors.
         script.code = vec![Code::None; 3];
         let at = Situation {
             cpus: 16,
@@ -627,7 +639,7 @@ mod tests {
 
     #[test]
     fn what_better_code_would_have_saved_adds_up() {
-        // All effort takes 22 ms, and LLVM's start 5.
+        // The full level takes 22 ms, and the start of LLVM 5.
         let mut script = Script::new(1, &[(MS, 500)]);
         script.code[0] = Code::Quick;
         let seen = Seen {
@@ -688,7 +700,7 @@ mod tests {
         run.waited = MS * 7;
         assert!(profile.add(&run, &none, &none));
         assert_eq!(profile.allowance(run.wall), MS * 5);
-        // However long runs are, one waits for this at most.
+        // This is the longest wait, however long runs are.
         run = Run {
             wall: MS * 1_000_000,
             ..Run::default()
@@ -703,7 +715,7 @@ mod tests {
         script.run();
         let good = script.profile.bytes().unwrap();
         assert_ne!(Profile::read(Some(good.clone()), 2), Profile::read(None, 2));
-        // Made of a module with another number of functions.
+        // From a module with another number of functions.
         assert_eq!(Profile::read(Some(good.clone()), 3), Profile::read(None, 3));
         for len in 0..good.len() {
             let cut = good[..len].to_vec();

@@ -1,23 +1,26 @@
-//! What waits to be compiled, and the threads that do it.
+//! Holds the compile jobs of one process and runs the threads that work on them.
 //!
-//! What: [`Queue`] holds [`Job`]s; the hottest goes first. A job that improves compiled code
-//! ([`Job::better`]) has time: until it is due ([`improve`]), only nice threads take it, and only
-//! while a processor is idle and expected to be; what is not done when it is due is made once more by
-//! others. A thread is started when a job finds all others at work.
+//! [`Queue`] holds [`Job`]s and takes the hottest first. A recompilation ([`Job::better`]) can
+//! wait: before its deadline ([`improve`]) only low-priority threads take it, and only while a
+//! processor is idle and expected to stay so. A recompilation that is still unfinished at its
+//! deadline is started a second time by a thread of normal priority. The queue starts a thread when
+//! a new job finds all others at work.
 //!
-//! Why several threads even where a team occupies every processor: its members wait for each other,
-//! so while LLVM has one of their processors all of them are slow. What counts is for how long, not
-//! on how many processors, so these threads are not nice (CG of the NAS benchmarks, class A, 16
-//! threads on 16 processors, while this was made: 0.37 s with one thread of niceness 5, 0.23 with four,
-//! 0.21 with four of niceness 0). Those that improve code in idle time are as nice as can be. What one of
-//! them had begun before a team took all processors came 1.4 s late (SP, class A, 4 threads on 4): so it is
-//! made once more. Where a team has all processors, these threads go from one to the next ([`super::turns`]). Where it
-//! leaves some, no more threads compile than it leaves; where it is bound and leaves half of them or more, they
-//! compile on those: the kernel would start them on any that is idle then, and a member that is bound to it cannot
-//! go elsewhere. Why not the scheduler's class for idle time (`SCHED_IDLE`): on a loaded
-//! machine what had begun to write its code to the cache never got to the end, and left unfinished files.
+//! Several threads compile even where a team occupies every processor. The members of a team wait
+//! for each other, so all of them are slow while LLVM takes one of their processors. The duration
+//! counts, not the number of processors taken, and therefore these threads run at normal priority.
+//! Threads that recompile in idle time have the lowest priority. If a team takes all processors
+//! meanwhile, such a thread hardly runs any more, hence the second start. The scheduling class for
+//! idle time (`SCHED_IDLE`) is no option: on a loaded machine threads of that class never finished
+//! writing their code to the cache and left partial files.
 //!
-//! What not: what becomes a job is decided in [`super::sample`].
+//! Placement depends on the team. Where it has all processors, the compile threads rotate over them
+//! ([`super::turns`]). Where it leaves some, no more threads compile than processors are left.
+//! Where it is bound and leaves at least half, the compile threads are bound to the processors that
+//! are left: the kernel would otherwise start them on a processor that is idle at that moment, and
+//! a member that is bound to it could not move away.
+//!
+//! [`super::sample`] decides which functions become jobs.
 
 use super::closed;
 use super::compiler::{Compiler, What};
@@ -41,72 +44,74 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// Expected cost of any compilation.
+/// Expected fixed cost of a compilation.
 const PER_UNIT: Duration = Duration::from_millis(2);
-/// Expected cost of an instruction ([`units::effort`]) in nanoseconds, until compilations were seen, by
-/// level.
+/// Expected cost of one unit of [`units::effort`] in nanoseconds, by level, until compilations have
+/// been measured.
 const PER_INSTRUCTION: [u32; 2] = [12_000, 30_000];
-/// It is never taken to be more.
+/// Upper bound of the measured cost, in nanoseconds.
 const MOST_PER_INSTRUCTION: u32 = 1 << 20;
-/// Instructions that callees compiled with their caller may add.
+/// Most instructions that callees add to the unit of their caller.
 const ADDED: usize = 200;
-/// Niceness of the threads that improve code.
+/// Niceness of the threads that recompile in idle time.
 const NICE: i32 = 19;
-/// Most threads that compile what is due.
+/// Most threads of normal priority.
 const MOST: usize = 6;
-/// Most threads that improve code.
+/// Most low-priority threads.
 const MOST_NICE: usize = 4;
-/// How long a job that can wait does so at most until it is looked at again.
+/// Longest wait of a thread before it looks again at jobs that could not start.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// A program waits for so many times what a compilation takes of a processor, where others have that.
+/// Factor by which the time that a program waits for its compilations may exceed their processor
+/// time, for when other processes occupy the processors.
 const OTHERS: u32 = 8;
 
-/// What is to be compiled.
+/// A compilation to be done.
 #[derive(Clone, Debug)]
 pub struct Job {
-    /// For how long the function was seen.
+    /// Time for which samples found the function hot; orders the jobs.
     pub score: Duration,
-    /// The function.
+    /// The function to compile.
     pub function: FuncId,
-    /// The code whose head at this index is to be entered; none is the function itself.
+    /// The OSR point to enter: code and index of its head. `None` compiles the function itself.
     pub head: Option<(&'static Lowered, usize)>,
-    /// How much effort goes into it.
+    /// The level to compile at.
     pub level: Level,
-    /// Better code for what is compiled already.
+    /// The cost and deadline of a recompilation; `None` for first code.
     pub better: Option<Better>,
-    /// Threads that may work on what was not seen to be hot, but is expected to be; 0 for other jobs.
+    /// Most threads that may work on eager jobs, which no sample has shown to be hot; 0 for other
+    /// jobs.
     pub ahead: usize,
-    /// Whether the program waits for it ([`Queue::wait`]).
+    /// True if the program waits for this job ([`Queue::wait`]).
     pub awaited: bool,
 }
 
 impl Job {
-    /// The head of the loop that is to be entered.
+    /// Returns the first block of the loop to enter.
     fn looping(&self) -> Option<BlockId> {
         self.head.and_then(|(code, head)| code.heads[head].block)
     }
 
-    /// What it is code for.
+    /// Returns the function and loop that the job makes code for.
     fn target(&self) -> (FuncId, Option<BlockId>) {
         (self.function, self.looping())
     }
 
-    /// How many threads of the kind that takes it there may be, where the program leaves so many
-    /// processors, and so many threads work on what was not seen to be hot.
+    /// Returns how many threads of the class that takes this job may exist, given the number of
+    /// processors that the program leaves and of threads at work on eager jobs.
     fn most_threads(&self, left_over: usize, ahead: usize) -> usize {
-        // More threads than the program leaves processors take some from it, or from each other.
+        // More threads than free processors would take time from the program or from each other.
         match (self.ahead, self.better.is_some(), left_over) {
             (ahead @ 1.., ..) => ahead,
             (0, true, free) => free.clamp(1, MOST_NICE),
-            // What is hot does not wait for what may become so.
+            // Hot functions do not wait for eager jobs.
             (0, false, 0) => MOST + ahead,
             (0, false, free) => free.min(MOST) + ahead,
         }
     }
 
-    /// What is taken first: what the program waits for, what it executes below compiled code, and of
-    /// that what was seen to be hot.
+    /// Returns the rank of the job: awaited jobs first, then functions without compiled code, then
+    /// functions that samples have shown to be hot.
     fn urgency(&self) -> impl Ord + use<> {
         (
             self.awaited,
@@ -116,8 +121,9 @@ impl Job {
         )
     }
 
-    /// Whether a thread takes it, a nice one or another, where a processor is expected to have nothing to do
-    /// for the time `idle`; `due` says whether this thread takes what cannot wait.
+    /// Returns true if a thread takes this job. `nice` tells the class of the thread, `idle` for
+    /// how long a processor is expected to stay idle, and `due` that this thread takes jobs that
+    /// cannot wait.
     fn is_for(&self, nice: bool, idle: Duration, due: bool, now: Instant) -> bool {
         match self.better {
             Some(better) if !better.is_due() => {
@@ -128,8 +134,8 @@ impl Job {
     }
 }
 
-/// How many processors the team that the environment announces leaves, where that is at least half of them. Where it
-/// is less, what compiles before the first team begins would miss the others: then it is none.
+/// Returns how many processors the announced team leaves, if these are at least half of all.
+/// Otherwise returns 0: compilations before the first team starts would lack the other processors.
 pub fn left_by_team() -> usize {
     most_left(topology::usable_cpus(), affinity::announced())
 }
@@ -142,34 +148,34 @@ fn most_left(usable: usize, team: &Announced) -> usize {
 #[derive(Debug, Default)]
 struct State {
     jobs: Vec<Job>,
-    /// Improvements under way that were not due: made in idle time, if there is any.
+    /// Recompilations that were started before their deadline, in idle time.
     improving: Vec<Job>,
     threads: Vec<OwnThread>,
-    /// How many threads there are, those that are not nice and those that are.
+    /// Number of threads, by class: normal and low priority.
     started: [usize; 2],
-    /// How many of them wait for a job.
+    /// Number of threads that wait for a job, by class.
     free: [usize; 2],
-    /// How many work on what was not seen to be hot.
+    /// Number of threads at work on eager jobs.
     ahead: usize,
-    /// Jobs that the program waits for.
+    /// Number of jobs that the program waits for.
     awaited: usize,
-    /// When those under way whose code is kept are expected to be done.
+    /// Expected ends of the compilations under way whose code is cached.
     ends: Vec<Instant>,
-    /// Functions that could not be compiled.
+    /// Functions that LLVM could not compile.
     refused: Vec<FuncId>,
-    /// What the program leaves idle, these threads aside.
+    /// Period in which the program has left a processor idle, compile threads aside.
     idle: Idle,
     stop: bool,
 }
 
 impl State {
-    /// Threads at work.
+    /// Returns the number of threads that compile.
     fn compiling(&self) -> usize {
         self.started.iter().sum::<usize>() - self.free.iter().sum::<usize>()
     }
 
-    /// Improvements that have earned their cost together on a full machine are due from now on, also
-    /// those that were begun in idle time, which are made once more; how many these are.
+    /// Makes recompilations due that together have earned their cost on a full machine. Duplicates
+    /// those already started in idle time. Returns how many became due.
     fn gather(&mut self, now: Instant, processors: usize) -> usize {
         let both = self.jobs.iter().chain(&self.improving).enumerate();
         let (places, waiting): (Vec<usize>, Vec<Better>) =
@@ -192,7 +198,7 @@ impl State {
         chosen.len()
     }
 
-    /// Asks who came to the code that improvements would replace.
+    /// Records for each recompilation whether the code that it would replace still runs.
     fn look_for_use(&mut self, image: &Image, now: Instant) {
         for job in self.jobs.iter_mut().chain(&mut self.improving) {
             let Some(better) = job.better.as_mut().filter(|b| !b.is_spare()) else {
@@ -208,7 +214,8 @@ impl State {
         }
     }
 
-    /// What improves a function for one who may come is there for one who came.
+    /// Replaces the speculative recompilation of a function by one with a deadline, because the
+    /// function was called.
     fn fall_due(&mut self, function: FuncId, better: Better) {
         let both = self.jobs.iter_mut().chain(&mut self.improving);
         let of_it = both.filter(|j| j.target() == (function, None));
@@ -219,14 +226,15 @@ impl State {
         }
     }
 
-    /// There is no code that could be improved: what was to be better is the first, and does not wait.
+    /// Turns the recompilation of a target into a first compilation that does not wait, because the
+    /// quick compilation failed.
     fn hurry(&mut self, target: (FuncId, Option<BlockId>)) {
         for job in self.jobs.iter_mut().filter(|j| j.target() == target) {
             job.better = None;
         }
     }
 
-    /// Functions have code of this level that came with others: what waits for no more is there.
+    /// Drops queued jobs for functions that another unit has already compiled at this level.
     fn came(&mut self, functions: &[FuncId], level: Level) {
         let other = |j: &Job| {
             j.head.is_some()
@@ -238,7 +246,7 @@ impl State {
         self.jobs.retain(other);
     }
 
-    /// An improvement is there: nobody needs to make it any more.
+    /// Drops every other recompilation of a target, because one of them is done.
     fn improved(&mut self, target: (FuncId, Option<BlockId>)) {
         let other = |j: &Job| j.better.is_none() || j.target() != target;
         self.improving.retain(other);
@@ -246,7 +254,7 @@ impl State {
     }
 }
 
-/// The jobs and what works on them.
+/// The compile jobs and the threads that work on them.
 #[derive(Debug)]
 pub struct Queue {
     image: Arc<Image>,
@@ -254,16 +262,17 @@ pub struct Queue {
     state: Mutex<State>,
     turns: Mutex<Turns>,
     wake: Condvar,
-    /// Told when a job is done.
+    /// Notified when a job is done.
     done: Condvar,
-    /// Processors that this process uses.
+    /// Processors that this process uses, as last measured.
     busy: AtomicUsize,
-    /// Measured cost of an instruction, in nanoseconds, by level.
+    /// Measured cost of one unit of effort in nanoseconds, by level.
     cost: [AtomicU32; 2],
 }
 
 impl Queue {
-    /// Without jobs and threads; `known` is what earlier runs measured of the cost of an instruction.
+    /// Creates a queue without jobs and threads. `known` is the cost per unit of effort that
+    /// earlier runs measured, by level, or 0.
     pub fn new(image: Arc<Image>, compiler: Arc<Compiler>, known: [u32; 2]) -> Queue {
         let cost = |level: usize| match known[level] {
             0 => PER_INSTRUCTION[level],
@@ -281,7 +290,8 @@ impl Queue {
         }
     }
 
-    /// What was measured of the cost of an instruction, by level; 0 where nothing was.
+    /// Returns the measured cost of one unit of effort in nanoseconds, by level; 0 if nothing was
+    /// measured.
     pub fn measured(&self) -> [u32; 2] {
         [0, 1].map(|level| match self.cost[level].load(Ordering::Relaxed) {
             cost if cost == PER_INSTRUCTION[level] => 0,
@@ -289,12 +299,12 @@ impl Queue {
         })
     }
 
-    /// What compiling a function is expected to take of a processor.
+    /// Returns the processor time that compiling a function is expected to take.
     pub fn expected(&self, function: FuncId, level: Level) -> Duration {
         self.expected_for(units::effort(&self.image.module, function), level)
     }
 
-    /// What compiling a function's loop is expected to take of a processor.
+    /// Returns the processor time that compiling a loop of a function is expected to take.
     pub fn expected_loop(&self, function: FuncId, head: BlockId, level: Level) -> Duration {
         self.expected_for(self.effort_of_loop(function, head), level)
     }
@@ -304,7 +314,8 @@ impl Queue {
         PER_UNIT + Duration::from_nanos(u64::from(cost)) * effort as u32
     }
 
-    /// Says how many processors this process uses; if that is all, sees to the improvements that are due.
+    /// Sets the number of processors that this process uses. If it uses all of them, makes
+    /// recompilations due (`State::gather`).
     pub fn set_busy(self: &Arc<Queue>, busy: usize) {
         let now = Instant::now();
         self.busy.store(busy, Ordering::Relaxed);
@@ -319,71 +330,74 @@ impl Queue {
         }
     }
 
-    /// How many processors nobody in this process uses.
+    /// Returns how many processors this process leaves unused.
     pub fn idle(&self) -> usize {
         topology::usable_cpus().saturating_sub(self.busy.load(Ordering::Relaxed))
     }
 
-    /// For how long the program has left a processor idle, these threads aside.
+    /// Returns for how long the program has left a processor idle, compile threads aside.
     pub fn idle_since(&self, now: Instant) -> Duration {
         self.state.lock().idle.lasted(now)
     }
 
-    /// Whether something is compiled, or waits for that and is no improvement.
+    /// Returns true if a compilation is under way, or a first compilation waits.
     pub fn is_busy(&self) -> bool {
         let state = self.state.lock();
         state.compiling() > 0 || state.jobs.iter().any(|j| j.better.is_none())
     }
 
-    /// How many processors the program leaves to the threads that compile, whether they use them or not.
+    /// Returns how many processors the program leaves to compile threads, whether they use them or
+    /// not.
     pub fn left_over(&self) -> usize {
         self.left_over_beside(self.state.lock().compiling())
     }
 
-    /// The same, where so many threads compile.
+    /// Returns the same for a given number of threads that compile.
     fn left_over_beside(&self, compiling: usize) -> usize {
         let busy = self.busy.load(Ordering::Relaxed).saturating_sub(compiling);
         let known = 1 + workers() as usize;
         topology::usable_cpus().saturating_sub(busy.max(known))
     }
 
-    /// Gives what is compiled another processor of a team that has them all, if it is time to; whether it goes round.
+    /// Moves compile threads to their next processor, if it is time and a team occupies all of
+    /// them. Returns true if the threads rotate.
     pub fn take_turns(&self, now: Instant) -> bool {
         let usable = topology::usable_cpus();
         let known = self.busy.load(Ordering::Relaxed) != usize::MAX;
-        // Under a quota a processor is nobody's; while a quarter of them is idle, the kernel finds these.
+        // Under a CPU quota the rotation gains nothing. While a quarter of the processors is idle,
+        // the kernel places the threads well by itself.
         let full = usable == topology::allowed_cpus().len() && self.idle() * 4 < usable;
         let full = known && full && self.left_over() == 0;
         self.turns.lock().go_on(now, full)
     }
 
-    /// Nobody gives turns any more.
+    /// Ends the rotation.
     pub fn end_turns(&self) {
         self.turns.lock().go_on(Instant::now(), false);
     }
 
-    /// When better code is made of a function that executes for a `share` of the time.
+    /// Returns the recompilation of a function that takes `share` of the program's time.
     pub fn better(&self, function: FuncId, now: Instant, share: f64) -> Better {
         Better::new(self.expected(function, Level::Full), now, share)
     }
 
-    /// When better code is made of a loop of such a function.
+    /// Returns the recompilation of a loop in such a function.
     pub fn better_loop(&self, function: FuncId, head: BlockId, now: Instant, share: f64) -> Better {
         Better::new(self.expected_loop(function, head, Level::Full), now, share)
     }
 
-    /// Says when a function's better code that waited for idle time only is made after all.
+    /// Gives a deadline to the speculative recompilation of a function.
     pub fn falls_due(&self, function: FuncId, better: Better) {
         self.state.lock().fall_due(function, better);
     }
 
-    /// Jobs that wait and are not improvements.
+    /// Returns the number of first compilations that wait.
     pub fn waiting(&self) -> usize {
         let state = self.state.lock();
         state.jobs.iter().filter(|j| j.better.is_none()).count()
     }
 
-    /// Threads that compile.
+    /// Returns the number of compile threads.
     pub fn threads(&self) -> usize {
         self.state.lock().threads.len()
     }
@@ -403,14 +417,14 @@ impl Queue {
         self.wake.notify_all();
     }
 
-    /// Starts a thread if there are fewer than `most`; whether it did.
+    /// Starts a thread if there are fewer than `most` of its class. Returns true if it did.
     fn start(self: &Arc<Queue>, state: &mut State, nice: bool, most: usize) -> bool {
         let kind = usize::from(nice);
         if state.stop || state.started[kind] >= topology::usable_cpus().min(most) {
             return false;
         }
         let me = self.clone();
-        // Where no thread can be started, the job waits for those that are there.
+        // If no thread can be started, the job waits for the existing ones.
         let Some(thread) = own_thread::spawn_apart(c"ompvm compile", move || me.work(nice)) else {
             return false;
         };
@@ -419,7 +433,7 @@ impl Queue {
         true
     }
 
-    /// Sees to it that there are threads for the improvements that are due on a full machine.
+    /// Makes recompilations due and starts threads for them.
     fn gather(self: &Arc<Queue>, now: Instant) {
         let mut state = self.state.lock();
         let due = state.gather(now, topology::usable_cpus().min(MOST));
@@ -434,7 +448,8 @@ impl Queue {
         }
     }
 
-    /// What better code would have saved so far, of each function that still waits for it.
+    /// Returns the time that recompilation would have saved so far, for each function that still
+    /// waits for it.
     pub fn missed(&self, now: Instant) -> Vec<(FuncId, Duration)> {
         let state = self.state.lock();
         let waiting = state.jobs.iter().chain(&state.improving);
@@ -445,13 +460,13 @@ impl Queue {
         missed.collect()
     }
 
-    /// The functions that could not be compiled.
+    /// Returns the functions that LLVM could not compile.
     pub fn refused(&self) -> Vec<FuncId> {
         self.state.lock().refused.clone()
     }
 
-    /// Waits until the jobs are done that the program waits for, while that takes at most `limit` of the
-    /// processors, and a multiple of it where others have them.
+    /// Waits for the awaited jobs, until all threads of the process have used `limit` of processor
+    /// time, or a multiple of it has passed on the clock.
     pub fn wait(&self, limit: Duration) {
         let (start, used) = (Instant::now(), all_time());
         let mut state = self.state.lock();
@@ -463,8 +478,8 @@ impl Queue {
         }
     }
 
-    /// Begins nothing more. Waits for the compilations under way if they are expected to end within
-    /// `allowed`, and no longer than that; for how long it was.
+    /// Stops taking jobs and waits for the compilations under way if all are expected to end within
+    /// `allowed`. Returns the time spent waiting, at most `allowed`.
     pub fn finish(&self, allowed: Duration) -> Duration {
         let start = Instant::now();
         let end = start + allowed;
@@ -491,7 +506,8 @@ impl Queue {
         threads.into_iter().for_each(OwnThread::join);
     }
 
-    /// Ends the threads, after the compilations under way; those that are started later find the other jobs.
+    /// Ends the threads, after the compilations under way. Threads that start later find the
+    /// remaining jobs.
     pub fn pause(&self) {
         self.stop();
         let mut state = self.state.lock();
@@ -499,7 +515,7 @@ impl Queue {
         state.started = [0; 2];
     }
 
-    /// Goes on with the jobs that a pause left.
+    /// Resumes work on the jobs that remained at a pause.
     pub fn go_on(self: &Arc<Queue>) {
         let mut state = self.state.lock();
         if !state.jobs.is_empty() {
@@ -507,7 +523,8 @@ impl Queue {
         }
     }
 
-    /// What this thread does next, and when that is expected to be done if its code is kept.
+    /// Returns the job that this thread takes next, and its expected end if its code is cached.
+    /// Waits for a job; returns `None` once the queue is stopped.
     fn next(&self, nice: bool) -> Option<(Job, Option<Instant>)> {
         let mut state = self.state.lock();
         loop {
@@ -521,7 +538,8 @@ impl Queue {
                 0 => state.idle.lasted(now),
                 1.. => Duration::MAX,
             };
-            // Where all jobs so far were improvements, there may be nobody else for those that are due.
+            // If all jobs so far were recompilations, no thread of normal priority exists, so a
+            // low-priority thread takes the due ones.
             let due = !nice || idle && state.started[0] == 0;
             let mine = |j: &Job| j.is_for(nice, lasts, due, now);
             let best = (0..state.jobs.len())
@@ -558,10 +576,12 @@ impl Queue {
             topology::bind_current_thread(&topology::others(team));
         }
         if nice {
-            // SAFETY: makes this thread nicer; a failure changes nothing.
+            // SAFETY: `setpriority` takes plain values and changes only this thread's priority; a
+            // failure changes nothing.
             unsafe { libc::setpriority(libc::PRIO_PROCESS, libc::gettid() as u32, NICE) };
         } else {
-            // Nobody moves here. A nice thread's processor is as good as free.
+            // Compile threads do not migrate by themselves. A low-priority thread does not count,
+            // because its processor is as good as free.
             sharing::join();
             sharing::set(sharing::place(), Activity::Occupying);
         }
@@ -598,7 +618,7 @@ impl Queue {
                     }
                     self.learn(job.level, took.saturating_sub(PER_UNIT), effort);
                 }
-                // What cannot be compiled goes on as it is.
+                // A function that cannot be compiled stays in its tier.
                 Err(why) => {
                     self.compiler.note(job.function, What::Skipped(why));
                     if job.head.is_none() {
@@ -626,7 +646,7 @@ impl Queue {
         }
     }
 
-    /// A compilation of so much effort took so long.
+    /// Updates the measured cost per unit of effort by one compilation.
     fn learn(&self, level: Level, took: Duration, effort: usize) {
         let cost = &self.cost[level as usize];
         let per = (took / effort.max(1) as u32)
@@ -636,7 +656,7 @@ impl Queue {
         cost.store((old * 3 + per) / 4, Ordering::Relaxed);
     }
 
-    /// What a job's unit takes.
+    /// Returns the effort of a job's unit.
     fn effort(&self, job: &Job, unit: &Unit) -> usize {
         let of = |f| units::effort(&self.image.module, f);
         let functions = unit.functions.iter().flatten();
@@ -651,8 +671,9 @@ impl Queue {
         units::effort_of(module, function, &units::in_loop(module, function, head))
     }
 
-    /// The unit of a job: the function or the loop, the small functions called there, compiled or
-    /// not, since calls within a unit can be inlined, and what must switch together with them.
+    /// Returns the unit of a job: its function or loop, the small functions called there, and all
+    /// members of their strongly connected sets. Callees with compiled code are part of the unit,
+    /// too, because only calls within a unit can be inlined.
     fn unit(&self, job: &Job) -> Unit {
         let module = &self.image.module;
         let looping = job.looping();
@@ -737,11 +758,11 @@ mod tests {
             assert!(job.is_for(true, long, false, worth));
             assert!(!job.is_for(true, none, false, worth));
             assert!(!job.is_for(false, long, true, worth));
-            // Idle time that ends before the work does is another's.
+            // A recompilation does not start in idle time that is shorter than its cost.
             assert!(!job.is_for(true, SECOND / 2, false, worth));
             assert!(job.is_for(true, SECOND, false, worth));
         }
-        // Due is what somebody comes to all the time, not what was there for so long.
+        // A deadline passes only if the code was in use all the time.
         assert!(!waits.is_for(false, none, true, late));
         let used = |mut job: Job| {
             job.better.iter_mut().for_each(|b| b.use_until(late));
@@ -759,7 +780,7 @@ mod tests {
         };
         assert_eq!(most_left(4, &team(2, 2)), 2);
         assert_eq!(most_left(4, &team(1, 0)), 3);
-        // A thread on a core of two processors has both.
+        // A thread bound to a core of two processors occupies both.
         assert_eq!(most_left(4, &team(1, 2)), 2);
         assert_eq!(most_left(4, &team(3, 3)), 0);
         assert_eq!(most_left(4, &team(8, 4)), 0);
@@ -774,7 +795,7 @@ mod tests {
         };
         let hot = job(1, None);
         assert!(hot.urgency() > ahead.urgency());
-        // All fourteen are at work, whether the program leaves a processor or not.
+        // All fourteen threads are at work, whether the program leaves a processor or not.
         assert_eq!(ahead.most_threads(0, 14), 14);
         assert!(hot.most_threads(0, 14) > 14 && hot.most_threads(1, 14) > 14);
         let better = Better::new(SECOND, Instant::now(), 1.0);
@@ -815,7 +836,7 @@ mod tests {
         assert!(!state.jobs[1].is_for(false, Duration::ZERO, true, now));
         state.fall_due(FuncId::new(0), better);
         assert_eq!(state.jobs[0].better, Some(better.due_at(now)));
-        // Also where it was begun.
+        // The same holds for a recompilation that has started.
         state.fall_due(FuncId::new(2), better);
         assert_eq!(state.improving[0].better, Some(better));
     }
@@ -830,7 +851,7 @@ mod tests {
             ..State::default()
         };
         let late = now + SECOND * 60;
-        // Nobody came to it.
+        // The code that it would replace was not used.
         assert_eq!(state.gather(late, 1), 0);
         let mut came = |at| {
             state.improving[0]
@@ -846,7 +867,7 @@ mod tests {
             again.function == FuncId::new(2) && again.is_for(false, Duration::ZERO, true, late)
         );
         assert_eq!(state.improving.len(), 1);
-        // Whoever is first does it for both.
+        // The first of the two that ends drops the other.
         state.jobs.push(again);
         state.improved((FuncId::new(2), None));
         state.improved((FuncId::new(0), None));

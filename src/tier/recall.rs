@@ -1,11 +1,12 @@
-//! What earlier runs of a program tell this one, and what this one tells the next.
+//! Reads the persisted profile when a run begins, and updates it when the run ends.
 //!
-//! What: [`Before`] reads the [`Profile`] that lies with the program's code in the cache, has compiled what it says is
-//! paid for before anything was seen, and adds what this run has seen in its end. Why read again before it is
-//! written: other processes may have ended meanwhile. Of two that end at the same moment one is forgotten, which
-//! costs a little time later; the file itself is whole at any time.
+//! [`Before`] reads the [`Profile`] in the program's cache entry, queues the compilations that it
+//! has paid for before any sample was taken, and adds the findings of this run at its end. It reads
+//! the profile again before it writes, because other processes may have ended meanwhile. Of two
+//! processes that end at the same moment one is lost, which costs a little time later; the file
+//! itself is always whole.
 //!
-//! What not: what is paid for is decided in [`super::profile`].
+//! [`super::profile`] decides which compilations are paid for.
 
 use super::compiler::{Compiler, Kept, What};
 use super::profile::{self, Code, Profile, Run, Situation};
@@ -23,27 +24,27 @@ use hashbrown::HashSet;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-/// So long the end of the process waits at most for what was seen to be written down.
+/// Longest time that the end of the process waits for the profile to be stored.
 pub const PATIENCE: Duration = Duration::from_millis(20);
-/// A program waits for what it begins with for so many times what that is expected to take.
+/// Factor by which the wait for the first compilations may exceed their expected time.
 const LATE: u32 = 2;
-/// What a function that is called at all costs below compiled code for each of its instructions: to be lowered and
-/// compiled by the baseline tier.
+/// Time per instruction that any called function costs below compiled code: for lowering and the
+/// baseline compiler.
 const LOWERING: Duration = Duration::from_nanos(500);
 
-/// What earlier runs left.
+/// The profile of earlier runs and the code that they left.
 #[derive(Debug)]
 pub struct Before {
     profile: Profile,
     shelf: Option<Arc<Shelf>>,
-    /// The code that functions began with.
+    /// Code of each function at the start of this run.
     code: Vec<Code>,
     recalled: OnceLock<HashSet<FuncId>>,
     process: libc::pid_t,
 }
 
 impl Before {
-    /// What there is of a program whose kept code is taken.
+    /// Reads the profile of a program whose cached code has been loaded.
     pub fn of(image: &Image, compiler: &Compiler, kept: &Kept) -> Before {
         let functions = image.module.functions.len();
         let shelf = compiler.program().shelf().cloned();
@@ -65,33 +66,34 @@ impl Before {
             shelf,
             code,
             recalled: OnceLock::new(),
-            // SAFETY: asks for a number.
+            // SAFETY: `getpid` has no preconditions.
             process: unsafe { libc::getpid() },
         }
     }
 
-    /// What all runs before have shown.
+    /// Returns the profile of all earlier runs.
     pub fn profile(&self) -> &Profile {
         &self.profile
     }
 
-    /// Whether this is the process that began the run, not a child of it.
+    /// Returns true in the process that began the run, false in its children.
     pub fn is_of_this_process(&self) -> bool {
-        // SAFETY: asks for a number.
+        // SAFETY: `getpid` has no preconditions.
         self.process == unsafe { libc::getpid() }
     }
 
-    /// What is compiled because of earlier runs.
+    /// Returns the functions that are compiled because of earlier runs.
     pub fn recalled(&self) -> &HashSet<FuncId> {
         self.recalled.get_or_init(HashSet::new)
     }
 
-    /// Whether a function is.
+    /// Returns true if a function is compiled because of earlier runs.
     pub fn recalls(&self, function: FuncId) -> bool {
         self.recalled().contains(&function)
     }
 
-    /// Has compiled what is paid for; comes back when what the program waits for is done.
+    /// Queues the compilations that are paid for. Returns when those that the program waits for are
+    /// done.
     pub fn recall(&self, image: &Image, compiler: &Compiler, queue: &Arc<Queue>) {
         let module = &image.module;
         let cpus = topology::usable_cpus();
@@ -115,7 +117,7 @@ impl Before {
         let called: HashSet<FuncId> = callers
             .flat_map(|f| units::called(module, f).filter(move |&callee| callee != f))
             .collect();
-        // It comes with its callers.
+        // Small functions are compiled as part of their callers' units.
         starts.retain(|s| {
             units::size(module, id(s.function)) > SMALL || !called.contains(&id(s.function))
         });
@@ -148,8 +150,9 @@ impl Before {
         }
     }
 
-    /// Adds what was seen (a function, how long it was below compiled code, whether it was called) to what is
-    /// stored, when that is worth it; the program waited so long in its end.
+    /// Adds this run to the stored profile, if that is worth it. `seen` yields functions, their
+    /// time below compiled code, and whether they were called; `waited` is the time that the
+    /// program has waited at its end.
     pub fn store(
         &self,
         image: &Image,

@@ -1,22 +1,27 @@
-//! Finding what is hot, and what to do about it: the policy of `auto`.
+//! Finds hot functions by sampling and decides how to compile them: the policy of `auto`.
 //!
-//! What: a thread wakes once a [`TICK`] and looks in which functions the threads of the guest are
-//! ([`thread::look_at_frames`]). Calls of a function that was seen are counted now and then
-//! ([`watch`]). Once it was seen for longer than its compilation will take, the heads of its loops are
-//! watched for a tick. If it is called, it is compiled, quickly at first, and once more with all
-//! effort when that is worth it or a processor is idle. If it only loops, the outermost of these loops
-//! is compiled, and running activations go on there; so are the loops of either in which nearly all of its
-//! time is spent, where they are a small part of it ([`nests`]). If neither, it waits in a
-//! native call, and is left alone for longer. Why sampling: it costs the program nothing, weighs
-//! loops by their time rather than by their trips, and does not depend on which tier below runs the frame.
+//! A thread wakes once a [`TICK`] and looks up the functions in which the guest's threads are
+//! ([`thread::look_at_frames`]). It counts calls of a sampled function now and then ([`watch`]).
+//! Once the samples of a function add up to more than its compilation will take, the back-edge
+//! counters of its loops run for a tick. The counts decide:
+//! - A function that is called is compiled at the quick level, and recompiled when that is worth it
+//!   or a processor is idle.
+//! - For a function that only loops, the outermost executed loop is compiled, and running
+//!   activations enter it by OSR. The same holds for the loops of either in which nearly all of its
+//!   time is spent, if they are a small part of it ([`nests`]).
+//! - A function that neither is called nor loops waits in a native call, and is left alone for
+//!   longer.
 //!
-//! On a first run the thread begins with what needs no observation ([`ahead`]), on a later one with what earlier
-//! ones have paid for ([`recall`]). Later
-//! it takes little to be compiled while a processor is idle, and some more while all that the program leaves
-//! are compiling. Where a team occupies all of them, hot functions are gathered and compiled together.
+//! Sampling costs the program nothing, weighs loops by time rather than by trips, and does not
+//! depend on the tier that runs the frame.
 //!
-//! What not: functions are seen in frames of the interpreter only, so that how hot compiled code
-//! is remains unknown: it is taken to be as hot as it was.
+//! On a first run the thread begins with eager compilation ([`ahead`]), on a later one with what
+//! the persisted profile has paid for ([`recall`]). Later the threshold is low while a processor is
+//! idle, and somewhat higher while all processors that the program leaves are compiling. Where a
+//! team occupies all processors, hot functions are gathered and compiled together.
+//!
+//! Samples cover frames of the interpreter and the baseline tier only. Compiled code is taken to be
+//! as hot as it was before its compilation.
 
 use super::ahead::{self, Patient};
 use super::compiler::{Compiler, Kept, What};
@@ -42,76 +47,79 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// The thread looks this often at first.
+/// Initial period of the sampling thread.
 const TICK: Duration = Duration::from_micros(500);
-/// And this often when nothing changes any more.
+/// Longest period, when nothing changes any more.
 const LONG_TICK: Duration = Duration::from_millis(8);
-/// Where every processor is busy, what is hot is compiled when it was seen for so many times the
-/// longest expected cost: below runs code about half as fast, so less than that is not won back.
+/// Factor by which samples must exceed the longest expected cost where every processor is busy: the
+/// tier below is about half as fast, so less is not won back.
 const TIMES: u32 = 2;
-/// What was seen for less than this part of all that is not hot.
+/// Divisor: a function with less than this part of all samples is not hot.
 const HOT_PART: u32 = 20;
-/// While a processor is idle, when it was seen for this part of the expected cost.
+/// Divisor of the expected cost that gives the threshold while a processor is idle.
 const IDLE_PART: u32 = 12;
-/// And for this part of it while none is, but all that the program leaves are compiling.
+/// Divisor of the expected cost that gives the threshold while no processor is idle, but all that
+/// the program leaves are compiling.
 const QUEUED_PART: u32 = 3;
-/// A function that executes for less than this part of the time waits.
+/// Divisor: a function that executes for less than this part of its samples waits in a native call.
 const WAITS: u32 = 12;
-/// A loop that is expected to take longer with all effort is compiled quickly first: a thread is in it now, and
-/// runs code that is half as fast until then.
+/// Expected cost of a loop at the full level above which it is compiled quickly first. A thread is
+/// in the loop, and runs code half as fast until then.
 const LOOP_LATENCY: Duration = Duration::from_millis(15);
-/// Most loops of one function that are entered.
+/// Most loops of one function that are compiled for OSR.
 const MAX_LOOPS: usize = 16;
-/// So long after a call another one is expected, or as long as a compilation takes, or twice as long as
-/// from one to the other.
+/// Shortest time after its last call for which a function counts as called. It counts as called for
+/// max(8 ms, its compile cost, 2 × its call period).
 const CALLED: Duration = Duration::from_millis(8);
-/// Nor is a call expected for longer than this, or are loops watched for the function to be executed again.
+/// Longest time for which a function counts as called by its period, and for which its loops are
+/// watched without a sample.
 const LONGEST_WATCH: Duration = Duration::from_secs(1);
-/// The thread asks this often whether it is the last one: the kernel takes as long for an answer as a look takes.
+/// Period of the check whether the sampling thread is the last one. The kernel takes as long for an
+/// answer as a look takes.
 const ALONE: Duration = Duration::from_millis(32);
-/// Over so long is measured how many processors are idle.
+/// Period over which idle processors are measured.
 const IDLE_SPAN: Duration = Duration::from_millis(4);
 
-/// One function under observation.
+/// The samples and state of one function.
 #[derive(Debug)]
 struct Seen {
     code: &'static Lowered,
     since: Instant,
     score: Duration,
-    /// The score ever.
+    /// Sum of all samples; `score` restarts after each decision.
     all: Duration,
-    /// When a call was last noticed.
+    /// Time at which a call was last noticed.
     called: Option<Instant>,
-    /// How long it was from the one before to that.
+    /// Time between the last two noticed calls.
     period: Duration,
-    /// Whether calls are counted; there was none since.
+    /// True if calls are being counted and none has come yet.
     awaited: bool,
-    /// Since when its loops are watched, and for how long it had been seen until then.
+    /// Start of the current watch of the loops, and the value of `all` at that time.
     watched: Option<(Instant, Duration)>,
-    /// How often it was seen without being executed.
+    /// Number of decisions that found the function waiting instead of executing.
     waits: u32,
     compiled: bool,
-    /// It was compiled for one who may call it, and nobody has so far.
+    /// True if a speculative recompilation is queued, and the function was not called since.
     spare: bool,
     loops: Vec<u32>,
     refused: bool,
 }
 
-/// The thread that observes.
+/// Handle of the sampling thread.
 #[derive(Debug)]
 pub struct Sampler {
     shared: Arc<Shared>,
     thread: Option<OwnThread>,
 }
 
-/// How the observation ends.
+/// Progress of the end of sampling.
 #[derive(Debug, Default)]
 struct End {
-    /// It shall; the program has waited so long for compilations.
+    /// Set when sampling shall end: the time that the program has waited for compilations.
     asked: Option<Duration>,
-    /// It ends for a moment: see [`without_threads`].
+    /// True while sampling pauses: see [`without_threads`].
     paused: bool,
-    /// What was seen is written down.
+    /// True once the profile is stored.
     done: bool,
 }
 
@@ -121,28 +129,29 @@ struct Shared {
     compiler: Arc<Compiler>,
     queue: Arc<Queue>,
     ends: Mutex<End>,
-    /// Told when `ends` changes.
+    /// Notified when `ends` changes.
     changed: Condvar,
-    /// Whether a function was seen at all.
+    /// True once a sample has found any function.
     saw: AtomicBool,
-    /// How long a run takes at most, as far as earlier ones tell.
+    /// Longest expected time of a run, from earlier runs.
     known_time: Option<Duration>,
-    /// Better code that a run of that time does not pay for.
+    /// Recompilations that a run of the known time does not pay for.
     postponed: Mutex<Vec<Job>>,
-    /// What earlier runs left.
+    /// The persisted profile of earlier runs.
     before: Before,
-    /// Functions that need no compiling for their callers.
+    /// By function: true if it needs no compilation for its callers.
     kept: Vec<bool>,
-    /// Whether nothing of the program was compiled in an earlier run.
+    /// True if no earlier run compiled anything of the program.
     first: bool,
-    /// Functions that are compiled ahead of time.
+    /// Functions chosen for eager compilation.
     ahead: Mutex<HashSet<FuncId>>,
-    /// Code that was seen before a pause.
+    /// Samples taken before a pause.
     left: Mutex<Option<HashMap<usize, Seen>>>,
 }
 
 impl Sampler {
-    /// Starts it for what earlier runs did not compile, or not well.
+    /// Starts sampling. Functions in `kept` have cached code; of these, only code of the quick
+    /// level is recompiled.
     pub fn start(image: Arc<Image>, compiler: Arc<Compiler>, kept: &Kept) -> Sampler {
         let functions = image.module.functions.keys();
         let done = functions
@@ -188,17 +197,18 @@ impl Sampler {
         });
 
         let me = shared.clone();
-        // It shares the guest's descriptors: where main has ended it ends the process, and buffers are written then.
+        // The thread shares the guest's descriptors: it ends the process if main has ended, and
+        // buffers are written then.
         let thread = own_thread::spawn(c"ompvm sample", move || me.observe());
         Sampler { shared, thread }
     }
 
-    /// Lets it run until the process ends: see [`end`].
+    /// Lets the sampler run until the process ends: see [`end`].
     pub fn detach(self) {
         RUNNING.lock().push(self);
     }
 
-    /// Stops it, after the compilations under way.
+    /// Stops the sampler, after the compilations under way.
     pub fn stop(self) {
         self.shared.ask(Duration::ZERO);
         self.thread.into_iter().for_each(OwnThread::join);
@@ -206,14 +216,15 @@ impl Sampler {
     }
 }
 
-/// Those that run until the process ends, and the process.
+/// The samplers that run until their process ends.
 static RUNNING: Mutex<Vec<Sampler>> = Mutex::new(Vec::new());
 
-/// The process ends: waits for a compilation that is nearly done, if there is time to give, and has what was
-/// seen written down. Not in a child of `fork`, which has none of these threads.
+/// Ends sampling at process exit. Waits for a compilation that is nearly done, if the profile
+/// allows the time, and has the profile stored. Does nothing in a child of `fork`, which has none
+/// of these threads.
 ///
-/// It may be called anywhere, in a handler of signals, too: so another thread does the work, and is not
-/// waited for if it cannot.
+/// May be called anywhere, in a signal handler, too. Therefore another thread does the work, and
+/// this function gives up waiting if that thread makes no progress.
 pub extern "C" fn end() {
     let Some(running) = RUNNING.try_lock() else {
         return;
@@ -224,12 +235,13 @@ pub extern "C" fn end() {
     abandon();
 }
 
-/// Calls a function while no thread of ours observes or compiles; gives it back where they cannot be told to end.
+/// Calls a function while none of our threads samples or compiles. Returns the function uncalled if
+/// the samplers are locked, and so cannot be stopped.
 pub fn without_threads<T, F: FnOnce() -> T>(call: F) -> Result<T, F> {
     let Some(mut running) = RUNNING.try_lock() else {
         return Err(call);
     };
-    // A child of `fork` has none of them.
+    // A child of `fork` has none of the threads.
     let ours = |s: &&mut Sampler| s.shared.before.is_of_this_process();
     for sampler in running.iter_mut().filter(ours) {
         sampler.shared.ends.lock().paused = true;
@@ -268,12 +280,13 @@ impl Shared {
         while !ends.done && !self.changed.wait_until(&mut ends, end).timed_out() {}
     }
 
-    /// Returns how long this run still takes if it is like earlier ones; `None` where that is unknown.
+    /// Returns how much longer this run takes if it is like earlier ones; `None` if that is
+    /// unknown.
     fn time_left(&self) -> Option<Duration> {
         self.known_time?.checked_sub(self.compiler.elapsed())
     }
 
-    /// Begins with what was postponed once the run takes longer than earlier ones.
+    /// Queues the postponed recompilations once the run takes longer than earlier ones.
     fn push_postponed(&self) {
         let mut postponed = self.postponed.lock();
         if !postponed.is_empty() && self.time_left().is_none() {
@@ -283,7 +296,8 @@ impl Shared {
         }
     }
 
-    /// Waits for the next look; whether the observation has ended, and what was waited then.
+    /// Waits for the next tick. Returns the time that the program has waited for compilations if
+    /// sampling has ended.
     fn rest(&self, tick: Duration) -> Option<Duration> {
         let mut ends = self.ends.lock();
         if ends.asked.is_none() && !ends.paused {
@@ -292,19 +306,19 @@ impl Shared {
         ends.asked.or(ends.paused.then_some(Duration::ZERO))
     }
 
-    /// Whether a function's callers have compiled code of it or soon will.
+    /// Returns true if a function's callers have compiled code of it or soon will.
     fn is_compiled(&self, function: FuncId) -> bool {
         self.kept[function.index()]
             || self.before.recalls(function)
             || self.ahead.lock().contains(&function)
     }
 
-    /// Whether a function is the one that nobody calls again.
+    /// Returns true if a function is `main`, which is not called again.
     fn is_main(&self, function: FuncId) -> bool {
         self.image.module.symbol("main") == Some(GlobalRef::Func(function))
     }
 
-    /// Observes until the end, then writes down what was seen.
+    /// Samples until the end, then stores the profile.
     fn observe(&self) {
         let left = self.left.lock().take();
         let begun = left.is_some();
@@ -329,7 +343,8 @@ impl Shared {
             .store(&self.image, &self.compiler, &self.queue, seen, waited);
     }
 
-    /// Compiles what is expected to be hot, or returns what to compile while the program leaves a processor idle.
+    /// Starts eager compilation on idle processors, or returns what to compile while the program
+    /// leaves a processor idle.
     fn begin(&self) -> Patient {
         if !self.first {
             return Patient::idle();
@@ -343,12 +358,12 @@ impl Shared {
         Patient::idle()
     }
 
-    /// Goes on with what is expected to be hot, if its time has come.
+    /// Continues with eager compilation, if it is time to.
     fn go_on(&self, patient: &mut Patient, seen: &HashMap<usize, Seen>, now: Instant) {
         if patient.is_done() || self.queue.is_busy() {
             return;
         }
-        // What was seen is judged by what it does.
+        // A function with samples is judged by these.
         let known = |f| self.is_compiled(f) || seen.values().any(|s| s.code.func == f);
         if let Some(function) = patient.next(&self.compiler, &self.queue, now, known) {
             self.ahead.lock().insert(function);
@@ -369,7 +384,7 @@ impl Shared {
             }
             let now = Instant::now();
             let time = all_time();
-            // While others had the processors, nothing was to be seen.
+            // Time that other processes had the processors is not counted: the guest did not run.
             let passed = (now - last.0).min(time.saturating_sub(last.1));
             last = (now, time);
             if now - used.0 >= IDLE_SPAN {
@@ -386,7 +401,7 @@ impl Shared {
                 let code = watch::code_named(word);
                 inside.extend(code.filter(|c| c.image == image && !c.heads.is_empty()));
             });
-            // Of a team's time each thread in a function is a part.
+            // Divides the time of a team among its threads, each of which is in one function.
             let passed = passed / threads.max(inside.len() as u32).max(1);
             self.saw.fetch_or(!inside.is_empty(), Ordering::Relaxed);
             for &code in &inside {
@@ -416,7 +431,8 @@ impl Shared {
             if asks && self.is_alone() {
                 self.store(seen, Duration::ZERO);
                 self.ends.lock().done = true;
-                // SAFETY: what ends a process when its last thread ends.
+                // SAFETY: only this thread is left. `exit` is what the C library calls when a
+                // process's last thread ends.
                 unsafe { libc::exit(0) }
             }
             tick = if busy {
@@ -427,7 +443,8 @@ impl Shared {
         }
     }
 
-    /// Goes on with a function that is watched; whether something is going on with it.
+    /// Advances a function that is being watched. Returns true if its state has changed or soon
+    /// will.
     fn consider(&self, s: &mut Seen, tick: Duration, now: Instant) -> bool {
         if s.refused {
             return false;
@@ -439,7 +456,8 @@ impl Shared {
         if now - since < tick {
             return true;
         }
-        // A time that others had tells nothing: a step of the program may be longer than a tick.
+        // A watch without samples, counts and calls tells nothing: other processes may have had the
+        // processors, and a step of the program may be longer than a tick.
         let inside = s.all - before;
         let called = s.called.is_some_and(|at| at >= since);
         if inside.is_zero() && s.hits() == 0 && !called && now - since < LONGEST_WATCH {
@@ -453,10 +471,11 @@ impl Shared {
         true
     }
 
-    /// Starts watching what is to be compiled; whether there is something.
+    /// Starts watching the functions that may be worth compiling. Returns true if there are any.
     ///
-    /// While a processor is idle each function is judged by itself. Where none is, all that is hot is
-    /// compiled at once, when it was seen for longer than that will take: see [`super::queue`].
+    /// While a processor is idle, each function is judged by itself. Where none is, all hot
+    /// functions are compiled at once, when their samples exceed what that will take: see
+    /// [`super::queue`].
     fn choose<'a>(&self, seen: impl Iterator<Item = &'a mut Seen>, now: Instant) -> bool {
         let mut candidates: Vec<_> = seen
             .filter(|s| !s.refused && s.watched.is_none())
@@ -464,7 +483,7 @@ impl Shared {
             .filter(|(score, _)| *score >= TICK)
             .collect();
         let cost = |s: &Seen| self.queue.expected(s.code.func, Level::Quick);
-        // What comes too late for this run is the business of the next one, which begins with it.
+        // Code that comes too late for this run is left to the next one, which begins with it.
         if let Some(left) = self.time_left() {
             let elapsed = self.compiler.elapsed().as_secs_f64();
             let share = |s: &Seen| s.all.as_secs_f64() / elapsed.max(1e-6);
@@ -478,7 +497,8 @@ impl Shared {
         if part > 0 {
             candidates.retain(|(score, s)| *score >= cost(s) / part);
         } else {
-            // What is compiled for its callers may still loop, but is not what to wait for.
+            // A function that is compiled for its callers may still loop, but the others do not
+            // wait for it.
             let (known, fresh): (Vec<_>, Vec<_>) =
                 candidates.into_iter().partition(|(_, s)| s.compiled);
             candidates = [fresh, known]
@@ -493,8 +513,8 @@ impl Shared {
         !candidates.is_empty()
     }
 
-    /// A function's loops were watched while it was seen for so long `inside`: compiles it, or one of its
-    /// loops, or nothing. `false` says that it is too early to tell.
+    /// Decides about a function that was watched while its samples grew by `inside`: compiles it,
+    /// its loops, or nothing. Returns false if it is too early to tell.
     fn decide(&self, s: &mut Seen, inside: Duration, now: Instant) -> bool {
         let function = s.code.func;
         let cost = self.queue.expected(function, Level::Quick);
@@ -502,8 +522,8 @@ impl Shared {
         let called = s.called.is_some_and(|at| now - at < expected);
         let hits = |i: usize| s.code.heads[i].hits.load(Ordering::Relaxed);
         let free = |h: usize| s.code.heads[h].code.load(Ordering::Relaxed) == 0;
-        // What the executed loops take at the very least: less than a part of the time means that
-        // the function mostly waits for others.
+        // Lower bound of the time spent in the executed loops. If it is a small part of the
+        // samples, the function mostly waits in native calls.
         let loops = 1..s.code.heads.len();
         let each = (units::size(&self.image.module, function) / s.code.heads.len()).max(8);
         if !called && Duration::from_nanos(s.hits() * each as u64) < inside / WAITS {
@@ -549,7 +569,7 @@ impl Shared {
             return true;
         };
         if called && s.all < cost * 4 {
-            // Its calls will reach the compiled code.
+            // The function's next calls will reach the compiled code.
             return true;
         }
         let Head { at, block, .. } = s.code.heads[head];
@@ -557,7 +577,8 @@ impl Shared {
             |level| block.map_or(cost, |b| self.queue.expected_loop(function, b, level));
         let patience = match self.is_compiled(function) {
             false => loop_takes(Level::Full).min(CALLED),
-            // Code for the next call is under way: the loop's own is worth it where this call lasts.
+            // Code for the next call is under way. The loop's own code is worth it only if this
+            // call lasts.
             true => (loop_takes(Level::Quick) / 2).max(CALLED),
         };
         if !called && now - s.since < patience {
@@ -582,8 +603,9 @@ impl Shared {
         true
     }
 
-    /// The loops in which a function's time is spent while it is watched, where they are a small part of it,
-    /// none of them is compiled, and the function is not or only because loops of it were.
+    /// Returns the heads of the loops in which a watched function's time is spent. Returns none if
+    /// they are a large part of the function, if one of them is compiled already, or if the
+    /// function was compiled for another reason than its loops.
     fn nests(&self, s: &Seen) -> Vec<usize> {
         let function = s.code.func;
         if self.is_compiled(function)
@@ -604,7 +626,7 @@ impl Shared {
         found
     }
 
-    /// A loop is compiled, quickly first where that is soon done and all effort is not.
+    /// Queues a loop; at the quick level first if the full level takes long.
     fn push_loop(&self, s: &mut Seen, head: usize, now: Instant) {
         let Head { at, block, .. } = s.code.heads[head];
         s.loops.push(at);
@@ -621,8 +643,8 @@ impl Shared {
         }
     }
 
-    /// A function of which loops are compiled may be called again, in the next run at least: that is worth
-    /// idle time, no more.
+    /// Queues a speculative recompilation of a function of which loops are compiled. It may be
+    /// called again, in the next run at least, which is worth idle time but no more.
     fn push_spare(&self, s: &mut Seen, now: Instant) {
         if !s.compiled && !self.is_compiled(s.code.func) {
             s.compiled = true;
@@ -632,12 +654,12 @@ impl Shared {
         }
     }
 
-    /// What was compiled quickly gets better code.
+    /// Queues the recompilation of a function that was compiled quickly.
     fn push_better(&self, s: &Seen, now: Instant) {
         self.push(s, None, Level::Full, Some(self.better(s, now)));
     }
 
-    /// When better code of a function is worth its cost, by the part of the time it was seen.
+    /// Returns the recompilation of a function by its share of the time.
     fn better(&self, s: &Seen, now: Instant) -> Better {
         self.queue.better(s.code.func, now, s.share(now))
     }
@@ -660,14 +682,14 @@ impl Shared {
         });
     }
 
-    /// Whether the main thread has ended and no other is left than our own: natively the process
-    /// would have ended.
+    /// Returns true if the main thread has ended and only our own threads are left. Natively the
+    /// process would have ended.
     fn is_alone(&self) -> bool {
         let ended = || {
-            // The process's own file adds up the times of all threads.
+            // `/proc/self/stat` would add up the times of all threads.
             let stat = format!("/proc/self/task/{}/stat", std::process::id());
             let stat = std::fs::read_to_string(stat).ok()?;
-            // After the name, which is in parentheses, stands the state of the first thread.
+            // The state of the first thread follows the name, which is in parentheses.
             stat.rsplit_once(')')?.1.trim_start().chars().next()
         };
         let threads = || std::fs::read_dir("/proc/self/task").map_or(usize::MAX, Iterator::count);
@@ -694,12 +716,12 @@ impl Seen {
         }
     }
 
-    /// The part of the time since it was first seen.
+    /// Returns the part of the time since the first sample in which the function executed.
     fn share(&self, now: Instant) -> f64 {
         self.all.as_secs_f64() / (now - self.since).as_secs_f64().max(1e-6)
     }
 
-    /// How often its loops went round since they are watched.
+    /// Returns the sum of the back-edge counts since the watch began.
     fn hits(&self) -> u64 {
         let loops = self.code.heads.iter().skip(1);
         loops
@@ -707,8 +729,8 @@ impl Seen {
             .sum()
     }
 
-    /// Notices calls, now and then. The first tick does not count: the other threads of a team may
-    /// just be on their way into its region.
+    /// Checks for calls, now and then. The first tick does not count: the other threads of a team
+    /// may still be on their way into its region.
     fn look_for_calls(&mut self, now: Instant) {
         if self.awaited {
             if self.code.heads[0].hits.load(Ordering::Relaxed) > 0 {
@@ -724,7 +746,7 @@ impl Seen {
     }
 }
 
-/// Those that are hot, if they were seen for longer than compiling them will take.
+/// Returns the hot candidates, if their samples exceed what compiling them will take; else none.
 fn worth(
     mut candidates: Vec<(Duration, &mut Seen)>,
     cost: impl Fn(&Seen) -> Duration,
@@ -738,11 +760,12 @@ fn worth(
     candidates
 }
 
-/// Parts of a processor that a process may have used without having it to itself: looking, and threads that
-/// begin or end.
+/// Part of a processor that a process may use while it is idle: sampling, and threads that start or
+/// end.
 const NOISE: f64 = 0.125;
 
-/// How many processors a process uses that had so much of them; what it used in part is not free.
+/// Returns how many processors a process used that had `used` of processor time in `span`. A
+/// processor used in part counts as used.
 fn processors(span: Duration, used: Duration) -> usize {
     (used.as_secs_f64() / span.as_secs_f64() - NOISE).ceil() as usize
 }
@@ -754,7 +777,7 @@ mod tests {
     #[test]
     fn what_is_used_in_part_is_not_free() {
         let of = |used: u64| processors(Duration::from_millis(100), Duration::from_millis(used));
-        // One thread and the one that looks are one processor.
+        // One thread and the sampling thread use one processor.
         assert_eq!([0, 5, 95, 100, 105].map(of), [0, 0, 1, 1, 1]);
         assert_eq!([130, 150, 200, 205, 230].map(of), [2, 2, 2, 2, 3]);
     }

@@ -1,43 +1,43 @@
-//! Threads that compile go from processor to processor of a team that has them all.
+//! CPU rotation: moves compile threads over the processors of a team that occupies all of them.
 //!
-//! What: while a team has a thread on every processor, each thread that compiles is moved to the next one every two
-//! milliseconds ([`Turns::go_on`], called by the thread that observes). Why: it takes half of a processor from the
-//! member there, and the team waits for its slowest member. The kernel leaves it where it is, since no place is better
-//! than another; then a static loop takes longer by all that one compilation takes, and so by a part of that which
-//! its processors share. Class A of the NAS benchmarks, `is mg cg ft`, empty cache, took .955 so with 16 threads on 16
-//! processors and .945 with 8 on 8 (13 to 15 runs); with moves every millisecond .98 and .925, which CG lost by: a
-//! cache's content moves along.
+//! While a team has a thread on every processor, [`Turns::go_on`], called by the sampling thread,
+//! moves each compile thread to the next processor every two milliseconds. A compile thread takes
+//! half of a processor from the team member there, and the team waits for its slowest member. The
+//! kernel leaves the compile thread in place, because no processor is better than another. Without
+//! rotation a static loop takes longer by the whole share that one compilation takes; with it, by
+//! that share divided by the number of processors. Shorter turns lose more to cold caches than they
+//! gain.
 //!
-//! What not: the members stay, bound or not. Where processors are idle, the kernel knows better. Threads that are
-//! nice take what nobody wants, and are not moved.
+//! The members stay where they are, bound or not. While processors are idle, the kernel places
+//! threads better. Low-priority compile threads only take idle time, and are not moved.
 
 use crate::support::topology;
 use std::time::{Duration, Instant};
 
-/// How long a thread stays.
+/// Time that a thread stays on one processor.
 pub const TURN: Duration = Duration::from_millis(2);
 
-/// The threads at work, and where they are in the round.
+/// The compile threads at work and the state of the rotation.
 #[derive(Debug, Default)]
 pub struct Turns {
-    /// The kernel's numbers of the threads.
+    /// Kernel thread ids.
     at_work: Vec<libc::pid_t>,
-    /// How many turns there were.
+    /// Number of turns so far.
     turns: usize,
-    /// When the last one began, if the threads are bound for it.
+    /// Start of the current turn; `None` while no thread is bound.
     since: Option<Instant>,
 }
 
 impl Turns {
-    /// The calling thread begins to work.
+    /// Adds the calling thread to the rotation.
     pub fn enter(&mut self) {
-        // SAFETY: asks for a number.
+        // SAFETY: `gettid` has no preconditions.
         self.at_work.push(unsafe { libc::gettid() });
     }
 
-    /// It has ended that, and is bound to no turn any more.
+    /// Removes the calling thread from the rotation and lifts its binding.
     pub fn leave(&mut self) {
-        // SAFETY: asks for a number.
+        // SAFETY: `gettid` has no preconditions.
         let me = unsafe { libc::gettid() };
         self.at_work.retain(|&thread| thread != me);
         if self.since.is_some() {
@@ -45,8 +45,9 @@ impl Turns {
         }
     }
 
-    /// Gives each thread at work the next processor if it is time to, while the program occupies them all (`full`), or
-    /// any of them once it does not; whether they are bound.
+    /// Binds each thread at work to its next processor if the turn is over and the program occupies
+    /// all processors (`full`), or lifts the bindings if it does not. Returns true if threads are
+    /// bound.
     pub fn go_on(&mut self, now: Instant, full: bool) -> bool {
         let cpus = topology::allowed_cpus();
         if !full {
@@ -69,15 +70,17 @@ impl Turns {
     }
 }
 
-/// Which of the processors one of some threads has in a turn: as far from the others as there is room.
+/// Returns the index of the processor that a thread has in a turn, with the threads spread evenly.
 fn place(thread: usize, threads: usize, turn: usize, cpus: usize) -> usize {
     (thread * cpus / threads + turn) % cpus
 }
 
-/// Binds a thread of this process to processors. One that the kernel does not let go there stays where it is.
+/// Binds a thread of this process to processors. If the kernel refuses, the thread stays where it
+/// is.
 fn bind(thread: libc::pid_t, cpus: &[usize]) {
     let mask = topology::mask_of(cpus);
-    // SAFETY: `mask` is a live buffer of the size passed. The thread lives: it leaves before it ends.
+    // SAFETY: `mask` is a live buffer of the size passed. The thread lives, because it calls
+    // `leave` before it ends.
     unsafe { libc::sched_setaffinity(thread, mask.len() * 8, mask.as_ptr().cast()) };
 }
 
@@ -109,7 +112,7 @@ mod tests {
             assert!(turns.go_on(now + TURN, true));
             let first = bound();
             assert_eq!(first.len(), 1);
-            // It stays for a turn.
+            // The thread stays for a whole turn.
             assert!(turns.go_on(now + TURN * 3 / 2, true));
             assert_eq!(bound(), first);
             assert!(turns.go_on(now + TURN * 2, true));

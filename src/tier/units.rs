@@ -1,40 +1,39 @@
-//! Which functions are compiled together.
+//! Decides which functions are compiled together.
 //!
-//! What: [`split`] divides a module's functions into as many groups of about the same size as
-//! there are processors to compile on. Small functions stay with one of their callers, since a
-//! call into another unit goes through a stub. [`together`] finds those that must not be in
-//! different tiers. What not: which functions are hot; [`super::sample`] finds them.
+//! [`split`] divides a module's functions into groups of about the same size, at most one per
+//! processor that compiles. Small functions stay with one of their callers, because a call into
+//! another unit goes through a stub. [`together`] finds the functions that must not be in different
+//! tiers. [`super::sample`] finds the hot ones.
 
 use crate::ir::{BlockId, Call, Callee, FuncId, GlobalRef, Module, TailKind};
 use cranelift_entity::EntityRef;
 use hashbrown::HashMap;
 
-/// Functions up to so many instructions go where a caller of theirs goes.
+/// Most instructions of a function that is compiled as part of its callers' units.
 pub const SMALL: usize = 80;
-/// A group is worth a thread from so many instructions on.
+/// Fewest instructions of a group that are worth a thread.
 const WORTH: usize = 300;
 
-/// Instructions of a function.
+/// Returns the number of instructions of a function.
 pub fn size(module: &Module, id: FuncId) -> usize {
     let body = module.functions[id].body.as_ref();
     body.map_or(0, |b| b.insts.len())
 }
 
-/// What a block costs LLVM beside its instructions, as so many of them: loops and branches
-/// are where its passes copy and look again. Fitted to what functions of the NAS benchmarks took, 218 to
-/// 2,723 instructions in 12 to 56 blocks: 18 to 44 us of each with all effort, where it was 42 to 148 of
-/// instructions alone.
+/// Cost of a block for LLVM beside its instructions, in instructions: passes copy and iterate at
+/// loops and branches. Fitted to functions of the NAS benchmarks, whose cost per instruction
+/// differs far more without this term.
 const PER_BLOCK: usize = 30;
 
-/// What compiling a function takes, in instructions of straight-line code.
+/// Returns the compile effort of a function, in instructions of straight-line code.
 pub fn effort(module: &Module, id: FuncId) -> usize {
     let body = module.functions[id].body.as_ref();
     body.map_or(0, |b| b.insts.len() + PER_BLOCK * b.blocks.len())
 }
 
-/// The blocks of the loop that begins at `head`, which is the first of them: those from which control comes
-/// back there. Only branches to blocks that do not come later count as coming back, as in the
-/// interpreter. Empty where nothing does, or the function has no body.
+/// Returns the blocks of the loop whose first block is `head`: all from which control returns to
+/// it. As in the interpreter, only branches from `head` itself or later blocks are back edges.
+/// Returns none if there is no back edge or the function has no body.
 pub fn in_loop(module: &Module, id: FuncId, head: BlockId) -> Vec<BlockId> {
     let Some(body) = module.functions[id].body.as_ref() else {
         return Vec::new();
@@ -69,14 +68,14 @@ pub fn in_loop(module: &Module, id: FuncId, head: BlockId) -> Vec<BlockId> {
         .collect()
 }
 
-/// What compiling these blocks of a function takes, as [`effort`].
+/// Returns the compile effort of some blocks of a function, like [`effort`].
 pub fn effort_of(module: &Module, id: FuncId, blocks: &[BlockId]) -> usize {
     let body = module.functions[id].body.as_ref();
     let of = |&b: &BlockId| PER_BLOCK + body.map_or(0, |body| body.block(b).len());
     blocks.iter().map(of).sum()
 }
 
-/// The functions that these blocks of a function call by their names, once per call.
+/// Returns the functions that some blocks of a function call directly, once per call.
 pub fn called_from(module: &Module, id: FuncId, blocks: &[BlockId]) -> Vec<FuncId> {
     let body = module.functions[id].body.iter();
     body.flat_map(|body| blocks.iter().flat_map(|&b| body.block(b)))
@@ -99,7 +98,7 @@ pub fn split(module: &Module, functions: &[FuncId], parts: usize) -> Vec<Vec<usi
     if parts == 1 {
         return vec![functions.iter().map(|f| f.index()).collect()];
     }
-    // Each small function follows its first caller, who may itself follow another.
+    // Each small function follows its first caller, which may itself follow another.
     let mut place = vec![usize::MAX; module.functions.len()];
     for (i, f) in functions.iter().enumerate() {
         place[f.index()] = i;
@@ -147,17 +146,18 @@ fn root(leader: &[usize], mut i: usize) -> usize {
     i
 }
 
-/// Functions followed in search of a cycle.
+/// Most functions followed in the search for a cycle.
 const FOLLOWED: usize = 256;
-/// A cycle with more instructions is not compiled as one.
+/// Most instructions of a cycle that is compiled as one unit.
 const CYCLE: usize = 2000;
 
-/// The functions that must switch together with one: those that call each other in a circle, and
-/// those that hand over to each other by tail calls through pointers.
+/// Returns the functions that must switch tiers together with `function`: its strongly connected
+/// set of direct calls, and, if it hands over by tail calls through pointers, all functions that
+/// do.
 ///
-/// Why: a call from one tier into another takes native stack, far more than a call inside one. A
-/// deep recursion between functions of two tiers would run out of it, and a chain of tail calls,
-/// which may be endless, certainly would. What not: cycles that are large, or closed by pointers.
+/// A call from one tier into another takes far more native stack than a call inside one. A deep
+/// recursion between functions of two tiers would exhaust it, and a chain of tail calls, which may
+/// be endless, certainly would. Large cycles, and cycles through pointers, are not found.
 pub fn together(module: &Module, function: FuncId) -> Vec<FuncId> {
     let mut group = cycle(module, function);
     if hands_over(module, function) {
@@ -174,12 +174,12 @@ fn calls(module: &Module, function: FuncId) -> impl Iterator<Item = &Call> {
     body.flat_map(|b| &b.insts).filter_map(|i| i.op.as_call())
 }
 
-/// The functions that a function calls by their names, once per call.
+/// Returns the functions that a function calls directly, once per call.
 pub fn called(module: &Module, function: FuncId) -> impl Iterator<Item = FuncId> {
     calls(module, function).filter_map(by_name)
 }
 
-/// Whether a function has a tail call through a pointer that must be one.
+/// Returns true if a function has a `musttail` call through a pointer.
 fn hands_over(module: &Module, function: FuncId) -> bool {
     let must = |c: &&Call| c.tail == TailKind::MustTail;
     calls(module, function)
@@ -187,7 +187,7 @@ fn hands_over(module: &Module, function: FuncId) -> bool {
         .any(|c| !matches!(c.callee, Callee::Symbol(_)))
 }
 
-/// The functions on a circle of direct calls through `function`, itself the first.
+/// Returns the functions on a cycle of direct calls through `function`, which comes first.
 fn cycle(module: &Module, function: FuncId) -> Vec<FuncId> {
     let mut found = vec![function];
     let mut callers: HashMap<FuncId, Vec<FuncId>> = HashMap::new();
