@@ -1,18 +1,19 @@
-//! System calls that are refused to a process with several threads: a new user namespace, above all.
+//! Replaces system calls that the kernel refuses to a process with several threads, such as
+//! creating a user namespace.
 //!
-//! Natively the guest is alone until its first region or its first thread. Here threads of ours watch it and compile,
-//! so they end for such a call and begin again after it. Where the guest has threads itself the call goes to the
-//! system at once, which refuses it as it would natively.
+//! Natively the guest is single-threaded until its first region or thread. Here our own threads
+//! sample and compile, so they end for such a call and start again after it. If the guest has
+//! threads itself, the call goes to the kernel at once, which refuses it as it would natively.
 
 use super::sample;
 use crate::kmpc::thread;
 use std::ffi::c_int;
 use std::time::{Duration, Instant};
 
-/// How long the system may take to forget a thread that has ended.
+/// Longest wait for the kernel to remove a thread that has ended.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// Makes a call while the process has no thread of ours. `errno` is the call's.
+/// Makes a call while the process has none of our threads. `errno` is that of the call.
 fn alone(call: impl FnOnce() -> c_int) -> c_int {
     if thread::workers() > 0 {
         return call();
@@ -23,20 +24,20 @@ fn alone(call: impl FnOnce() -> c_int) -> c_int {
             std::thread::yield_now();
         }
         let result = call();
-        // SAFETY: this thread's variable.
+        // SAFETY: `__errno_location` returns a valid pointer to this thread's `errno`.
         (result, unsafe { *libc::__errno_location() })
     })
     .map_or_else(
         |call| call().0,
         |(result, errno)| {
-            // SAFETY: as above.
+            // SAFETY: `__errno_location` returns a valid pointer to this thread's `errno`.
             unsafe { *libc::__errno_location() = errno };
             result
         },
     )
 }
 
-/// The threads of this process.
+/// Returns the number of threads of this process.
 fn threads() -> usize {
     std::fs::read_dir("/proc/self/task").map_or(1, Iterator::count)
 }
@@ -44,7 +45,7 @@ fn threads() -> usize {
 unsafe extern "C" fn guest_unshare(flags: c_int) -> c_int {
     const WANTS: c_int =
         libc::CLONE_NEWUSER | libc::CLONE_THREAD | libc::CLONE_SIGHAND | libc::CLONE_VM;
-    // SAFETY: as the C function's.
+    // SAFETY: `unshare` takes plain values.
     let call = || unsafe { libc::unshare(flags) };
     if flags & WANTS == 0 {
         call()
@@ -54,11 +55,11 @@ unsafe extern "C" fn guest_unshare(flags: c_int) -> c_int {
 }
 
 unsafe extern "C" fn guest_setns(namespace: c_int, kind: c_int) -> c_int {
-    // SAFETY: as the C function's.
+    // SAFETY: `setns` takes plain values.
     alone(|| unsafe { libc::setns(namespace, kind) })
 }
 
-/// The functions that a native guest gets instead of the C library's.
+/// Returns the functions that replace the C library's for a native guest.
 pub fn overrides() -> [(&'static str, usize); 2] {
     [
         ("unshare", guest_unshare as *const () as usize),

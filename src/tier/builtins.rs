@@ -1,9 +1,10 @@
 //! Functions that a native link takes from static parts of the C library and the compiler's
-//! runtime, so that the process has no symbol for them: atexit, pthread_atfork, `__dso_handle`,
-//! the generic operations of libatomic; and `dlclose`, which must not unmap libgomp's threads.
+//! runtime, so that the process exports no symbol for them: atexit, pthread_atfork, `__dso_handle`,
+//! the generic operations of libatomic; and `dlclose`, which must not unmap the code of libgomp's
+//! threads.
 //!
-//! What not: helpers that code generation needs (`__multi3` and the like) are looked up in
-//! libgcc_s, and what that lacks in [`crate::support::builtins`].
+//! Helpers that code generation needs (`__multi3` and the like) are looked up in libgcc_s, and
+//! those that it lacks in [`crate::support::builtins`].
 
 use super::atomics;
 use super::dynamic;
@@ -13,7 +14,7 @@ use crate::support::builtins;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::AtomicUsize;
 
-/// What `__dso_handle` points at: the guest's identity for `__cxa_atexit`.
+/// Target of `__dso_handle`: the guest's identity for `__cxa_atexit`.
 static DSO: AtomicUsize = AtomicUsize::new(0);
 
 unsafe extern "C" {
@@ -36,14 +37,15 @@ unsafe extern "C" {
     ) -> c_int;
 }
 
-/// `atexit` (ISO C, 7.24.4.2). The handler takes no argument; it ignores the null it gets.
+/// Implements `atexit` (ISO C, 7.24.4.2). The handler takes no argument; it ignores the null it
+/// gets.
 unsafe extern "C" fn atexit(f: extern "C-unwind" fn(*mut c_void)) -> c_int {
-    // SAFETY: as the guest asks.
+    // SAFETY: passes the guest's call on to the C library with the same meaning.
     unsafe { __cxa_atexit(f, std::ptr::null_mut(), std::ptr::null_mut()) }
 }
 
 unsafe extern "C" fn at_quick_exit(f: extern "C-unwind" fn(*mut c_void)) -> c_int {
-    // SAFETY: as the guest asks.
+    // SAFETY: passes the guest's call on to the C library with the same meaning.
     unsafe { __cxa_at_quick_exit(f, std::ptr::null_mut()) }
 }
 
@@ -52,7 +54,7 @@ unsafe extern "C" fn pthread_atfork(
     parent: *mut c_void,
     child: *mut c_void,
 ) -> c_int {
-    // SAFETY: as the guest asks.
+    // SAFETY: passes the guest's call on to the C library with the same meaning.
     unsafe { __register_atfork(prepare, parent, child, std::ptr::null_mut()) }
 }
 
@@ -64,43 +66,43 @@ unsafe extern "C" fn cxa_thread_atexit(
     thread_atexit(f, arg)
 }
 
-/// Has the C library call `f` when the calling thread ends.
+/// Makes the C library call `f` when the calling thread ends.
 pub(super) fn thread_atexit(f: extern "C-unwind" fn(*mut c_void), arg: *mut c_void) -> c_int {
-    // SAFETY: as the guest asks; the handle names the program itself (null would not do: glibc
-    // compares it with a cache that starts as null).
+    // SAFETY: passes the guest's call on to the C library. The handle names the program itself;
+    // null would not do, because glibc compares it with a cache that starts as null.
     unsafe { __cxa_thread_atexit_impl(f, arg, (&raw const DSO).cast_mut().cast()) }
 }
 
-/// `__cxa_atexit` of the guest: the handle must not name a library, or its handlers would run
-/// with that library's.
+/// Implements the guest's `__cxa_atexit`. The handle must not name a library, or the handlers would
+/// run when that library is unloaded.
 unsafe extern "C" fn cxa_atexit(
     f: extern "C-unwind" fn(*mut c_void),
     arg: *mut c_void,
     _dso: *mut c_void,
 ) -> c_int {
-    // SAFETY: as the guest asks.
+    // SAFETY: passes the guest's call on to the C library with the same meaning.
     unsafe { __cxa_atexit(f, arg, std::ptr::null_mut()) }
 }
 
-/// `dlclose` of the guest. Threads of libgomp wait in its code, and libgomp does not ask to stay
-/// loaded, as libomp does: it is made to stay.
+/// Implements the guest's `dlclose`. Threads of libgomp wait in its code, and libgomp, unlike
+/// libomp, does not mark itself as undeletable. So it is marked here.
 unsafe extern "C" fn dlclose(handle: *mut c_void) -> c_int {
-    // SAFETY: neither loads nor unloads anything: the handle, if there is one, is given back.
+    // SAFETY: `dlopen` with `RTLD_NOLOAD` loads nothing. Its handle, if any, is closed again.
     unsafe {
         let flags = libc::RTLD_LAZY | libc::RTLD_NOLOAD | libc::RTLD_NODELETE;
         let gomp = libc::dlopen(c"libgomp.so.1".as_ptr(), flags);
         if gomp.is_null() {
-            // That it is not loaded is no error of the guest's.
+            // The guest must not see an error because libgomp is not loaded.
             libc::dlerror();
         } else {
             libc::dlclose(gomp);
         }
     }
-    // SAFETY: as the guest asks.
+    // SAFETY: passes the guest's call on to the C library with the same meaning.
     unsafe { libc::dlclose(handle) }
 }
 
-/// Names that are ours whatever the process has.
+/// Returns our definition of a name that takes precedence over the process's.
 pub fn first(name: &str) -> Option<usize> {
     Some(match name {
         "dlclose" => dlclose as *const () as usize,
@@ -118,7 +120,7 @@ pub fn first(name: &str) -> Option<usize> {
     })
 }
 
-/// Names that are ours when neither a library nor the process has them.
+/// Returns our definition of a name that neither a library nor the process defines.
 pub fn last(name: &str) -> Option<usize> {
     atomics::address(name).or_else(|| builtins::address(name))
 }

@@ -1,10 +1,10 @@
-//! Switches tiers at random points, to find what does not survive that.
+//! Chaos mode: switches tiers at random points, to find code that does not survive that.
 //!
-//! What: with `OMPVM_CHAOS=SEED` in the environment, each function is, when it was lowered at its
-//! first call, compiled at once or not, with those that must switch together with it, and left at a
-//! random loop after a random number of trips or not. A seed gives the same choices in the same
-//! order of first calls, up to [`MOST`]. What not: no clock, and nothing runs beside the guest,
-//! which waits for each compilation, so that a failure can be repeated.
+//! With `OMPVM_CHAOS=SEED` in the environment, each function is, when its first call lowers it,
+//! compiled at once or not, with those that must switch together with it, and left at a random loop
+//! after a random number of trips or not. A seed gives the same choices in the same order of first
+//! calls, up to [`MOST`]. No clock is read and nothing runs beside the guest, which waits for each
+//! compilation, so a failure can be repeated.
 
 use super::closed;
 use super::compiler::Compiler;
@@ -19,15 +19,16 @@ use cranelift_entity::EntityRef;
 use parking_lot::Mutex;
 use std::sync::Arc;
 
-/// The state of the choices: a 64-bit linear congruential generator (Knuth's MMIX constants).
+/// Generator of the choices: a 64-bit linear congruential generator (Knuth's MMIX constants).
 #[derive(Clone, Copy, Debug)]
 pub struct Chaos(u64);
 
-/// Most functions that are compiled: those that templates make by the thousand would take minutes.
+/// Most functions that are compiled. Programs with thousands of template instances would take
+/// minutes.
 const MOST: u32 = 200;
 
 impl Chaos {
-    /// Asked for by the environment.
+    /// Returns the generator that the environment asks for.
     pub fn from_env() -> Option<Chaos> {
         let seed = std::env::var("OMPVM_CHAOS").ok()?;
         seed.parse()
@@ -35,7 +36,7 @@ impl Chaos {
             .map(|s: u64| Chaos(s.wrapping_add(0x9e37_79b9_7f4a_7c15)))
     }
 
-    /// Whether what is not compiled by LLVM is compiled by the baseline tier.
+    /// Returns true if the baseline tier compiles the functions that LLVM does not.
     pub fn baseline(self) -> bool {
         self.0 & 1 != 0
     }
@@ -51,13 +52,13 @@ impl Chaos {
 
 static STATE: Mutex<Option<(Chaos, Arc<Compiler>, u32)>> = Mutex::new(None);
 
-/// Starts it for the functions of one image.
+/// Starts chaos mode for the functions of one image.
 pub fn start(chaos: Chaos, _image: &Arc<Image>, compiler: &Arc<Compiler>) {
     *STATE.lock() = Some((chaos, compiler.clone(), MOST));
     interp::set_lowered_hook(lowered);
 }
 
-/// Ends it, when it is for the functions of that compiler.
+/// Ends chaos mode if it runs for the functions of this compiler.
 pub fn stop(compiler: &Arc<Compiler>) {
     let mut state = STATE.lock();
     if state.as_ref().is_some_and(|s| Arc::ptr_eq(&s.1, compiler)) {
@@ -65,7 +66,7 @@ pub fn stop(compiler: &Arc<Compiler>) {
     }
 }
 
-/// A function was lowered and is about to run.
+/// Chooses the tiers of a function that was lowered and is about to run.
 fn lowered(func: &FuncRef, code: &'static Lowered) {
     let mut state = STATE.lock();
     let Some((chaos, compiler, left)) = state.as_mut() else {
@@ -102,12 +103,12 @@ fn lowered(func: &FuncRef, code: &'static Lowered) {
             words,
             places,
         });
-        // Quick code is refused where it could not be left again.
+        // LLVM refuses quick code that could not be left at the head again.
         let levels = [Level::Quick, Level::Full];
         for level in levels.into_iter().skip(usize::from(!yields)) {
             let mut unit = unit.clone();
             unit.level = level;
-            // What cannot be compiled stays as it is.
+            // Code that cannot be compiled stays in its tier.
             let whole = closed::complete(image, compiler.program(), &mut unit);
             let done = whole.and_then(|()| own_thread::run(|| compiler.compile(image, &unit)));
             let yields = level == Level::Quick;

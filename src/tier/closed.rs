@@ -1,10 +1,12 @@
-//! Units whose code calls no interpreted function that native code cannot call.
+//! Call closures of units: adds to a unit the functions that its code could not call otherwise.
 //!
-//! What: the interpreter cannot be entered by a function whose signature has no plan
-//! ([`FuncRef::plan`]), such as one that takes a vector of 256 bits, and to it compiled code is
-//! native code. [`complete`] adds to a unit what it may call so, and what that calls so.
-//! What not: `opt` compiles everything before anything runs and needs none of this; what must
-//! switch together for other reasons is told by [`super::units`].
+//! The interpreter cannot be entered through a function whose signature has no call plan
+//! ([`FuncRef::plan`]), such as one that takes a vector of 256 bits. To the interpreter, compiled
+//! code is native code, so it cannot call such a function while that is interpreted. [`complete`]
+//! adds the functions without a plan that a unit may call, transitively.
+//!
+//! `opt` compiles everything before anything runs and needs none of this. [`super::units`] finds
+//! functions that must switch together for other reasons.
 //!
 //! [`FuncRef::plan`]: crate::memory::func::FuncRef::plan
 
@@ -14,10 +16,10 @@ use crate::memory::image::Image;
 use cranelift_entity::EntityRef;
 use hashbrown::HashSet;
 
-/// Completes a unit.
+/// Adds the call closure of a unit to it.
 ///
 /// # Errors
-/// That a function it needs must stay interpreted.
+/// Fails if a function in the closure must stay interpreted.
 pub fn complete(image: &Image, program: &Program, unit: &mut Unit) -> Result<(), String> {
     let module = &image.module;
     let Some(chosen) = unit.functions.as_mut() else {
@@ -46,12 +48,12 @@ pub fn complete(image: &Image, program: &Program, unit: &mut Unit) -> Result<(),
     Ok(())
 }
 
-/// Why such a function stays in the tier below.
+/// Reason why a stranded function stays in the tier below.
 pub const STRANDED: &str =
     "it calls a function that cannot be compiled, and that compiled code cannot call then";
 
-/// Functions that must not be compiled since these are not: they call one that the interpreter cannot be entered
-/// for, directly or by way of others of that kind.
+/// Returns the functions that must not be compiled because those in `refused` are not: they call
+/// one for which the interpreter cannot be entered, directly or through others of that kind.
 pub fn stranded(image: &Image, refused: impl IntoIterator<Item = FuncId>) -> HashSet<FuncId> {
     let module = &image.module;
     let closed = |id: &FuncId| image.func_ref(*id).is_some_and(|f| f.plan().is_err());
@@ -72,7 +74,7 @@ pub fn stranded(image: &Image, refused: impl IntoIterator<Item = FuncId>) -> Has
     found
 }
 
-/// The guest's functions that a call may reach and that have to be compiled for it.
+/// Returns the guest functions without a call plan that a call may reach.
 fn needed(image: &Image, call: &Call) -> Vec<FuncId> {
     let module = &image.module;
     let must = |id: FuncId| {
@@ -84,7 +86,7 @@ fn needed(image: &Image, call: &Call) -> Vec<FuncId> {
             Some(*id).filter(|&id| must(id)).into_iter().collect()
         }
         Callee::Asm(_) => Vec::new(),
-        // Whatever has the type.
+        // An indirect call may reach any function of its type.
         Callee::Symbol(_) | Callee::Pointer(_) => {
             let all = module.functions.iter();
             let fits = all.filter(|(_, f)| f.ty == call.fn_ty).map(|(id, _)| id);

@@ -1,32 +1,32 @@
 //! Functions of the embedder, written as Rust closures, that the guest calls like C functions.
 //!
-//! Each gets a native-callable stub, so that the guest, native libraries and the OpenMP runtime
-//! can all call it. Arguments are read straight from the registers that the stub saved
-//! (System V: the n-th integer or pointer, the n-th float, then the stack).
+//! Each gets a native-callable stub, so that the guest, native libraries and the OpenMP runtime can
+//! all call it. The closure's arguments are read from the registers that the stub saved (System V:
+//! the n-th integer or pointer, the n-th float, then the stack).
 //!
-//! What not: no variadic functions, no structs by value.
+//! Variadic functions and structs by value are not supported.
 
 use super::value::{GuestValue, ValueKind};
 use crate::memory::abi::NativeFrame;
 use crate::memory::func::{HostEntry, StubKind, Stubs};
 use crate::support::error::Error;
 
-/// One function of the embedder, callable at [`HostFunction::address`] while this value lives.
+/// A function of the embedder, callable at [`HostFunction::address`] while this value lives.
 #[derive(Debug)]
 pub struct HostFunction {
-    /// The kinds of its parameters.
+    /// Kinds of the parameters.
     pub params: Vec<ValueKind>,
-    /// The kind of its result.
+    /// Kind of the result.
     pub ret: ValueKind,
     stubs: Stubs,
     _entry: Box<HostEntry>,
 }
 
 impl HostFunction {
-    /// Makes a function of a closure.
+    /// Creates a host function from a closure.
     ///
     /// # Errors
-    /// When the system has no memory for its stub.
+    /// Fails if the system has no memory for the stub.
     pub fn new<P, R>(closure: impl IntoHost<P, R>) -> Result<HostFunction, Error> {
         let (params, ret, run) = closure.into_host();
         let entry = Box::new(HostEntry { run });
@@ -42,7 +42,7 @@ impl HostFunction {
         })
     }
 
-    /// The address that the guest calls.
+    /// Returns the address that the guest calls.
     pub fn address(&self) -> usize {
         self.stubs.address(0)
     }
@@ -70,8 +70,8 @@ impl Reader<'_> {
             ValueKind::Void => 0,
             _ => {
                 self.stack += 1;
-                // SAFETY: the caller passed as many arguments as the signature has; link checks
-                // that the guest declares the same one.
+                // SAFETY: the caller passed as many arguments as the signature has, because `link`
+                // checks that the guest declares the same signature.
                 unsafe { self.frame.stack.cast::<u64>().add(self.stack - 1).read() }
             }
         };
@@ -89,9 +89,10 @@ fn put<R: GuestValue>(frame: &mut NativeFrame, value: R) {
 type Run = Box<dyn Fn(&mut NativeFrame) + Send + Sync>;
 
 /// A closure that can be a host function: up to eight arguments and a result, each a
-/// [`GuestValue`]. It may be called by several guest threads at once.
+/// [`GuestValue`]. Several guest threads may call it at once.
 pub trait IntoHost<P, R>: Send + Sync + 'static {
-    /// Its parameters, its result, and the closure over the saved registers.
+    /// Returns the kinds of the parameters and the result, and the closure over the saved
+    /// registers.
     fn into_host(self) -> (Vec<ValueKind>, ValueKind, Run);
 }
 
@@ -107,7 +108,7 @@ macro_rules! hosts {
                 let run = move |frame: &mut NativeFrame| {
                     #[allow(unused_mut, unused_variables, reason = "not used without arguments")]
                     let mut args = Reader { frame, gpr: 0, xmm: 0, stack: 0 };
-                    // Evaluated from left to right, so each argument takes the next place.
+                    // Arguments are evaluated from left to right, so each reads the next slot.
                     let result = self($(args.next::<$p>()),*);
                     put(frame, result);
                 };
@@ -134,7 +135,7 @@ mod tests {
         })
         .unwrap();
         assert_eq!(f.params.len(), 5);
-        // SAFETY: the signature is the closure's.
+        // SAFETY: the function type is the closure's signature.
         let call = unsafe {
             std::mem::transmute::<usize, extern "C" fn(i32, f64, u8, f32, bool) -> f64>(f.address())
         };
@@ -146,7 +147,7 @@ mod tests {
         )
         .unwrap();
         type G = extern "C" fn(i64, i64, i64, i64, i64, i64, i64, i32) -> i64;
-        // SAFETY: as above.
+        // SAFETY: the function type is the closure's signature.
         let call = unsafe { std::mem::transmute::<usize, G>(g.address()) };
         assert_eq!(call(1, 1, 1, 1, 1, 1, 1, -1), 20);
     }

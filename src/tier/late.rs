@@ -1,26 +1,27 @@
-//! Entries of the runtime that this version lacks, for programs started all the same: each has an
-//! address, and calling it ends the program with the message that loading would have given.
+//! Provides addresses for runtime entries that this version lacks, in programs started with
+//! `--late`. A call of one ends the program with the message that linking would have given.
 //!
-//! Why: a program may refer to tasks in code that its usual arguments never reach. What not: it
-//! is not the default, since a message in the middle of a long run is worse than one before it.
+//! A program may refer to tasks in code that its usual arguments never reach. This is not the
+//! default, because a message in the middle of a long run is worse than one before it.
 
 use crate::interp;
 use crate::memory::func::{HostEntry, StubKind, Stubs};
 use crate::memory::thread;
 use crate::support::error::{Error, Unsupported};
 
-/// The status of a program that reached something unsupported.
+/// Exit status of a program that reached something unsupported.
 const STATUS: i32 = 125;
 
-/// An address whose call says that `what` is not supported and ends the program, by `exit` when
-/// it is given, else the C library's. It stays for the life of the process.
+/// Returns an address whose call reports that `what` is unsupported and ends the program, by `exit`
+/// if given, else by the C library's. The stub lives as long as the process.
 ///
 /// # Errors
-/// When the system has no memory for the stub.
+/// Fails if the system has no memory for the stub.
 pub fn address(what: String, exit: Option<usize>) -> Result<usize, Error> {
     let run = move |_: &mut _| -> () {
         eprintln!("ompvm: {}", Error::Unsupported(vec![reached(&what)]));
-        // SAFETY: `exit` is a function of exit's type; both leave the guest for good.
+        // SAFETY: `exit` is the address of a function of exit's type. Neither call returns to the
+        // guest.
         unsafe {
             if let Some(exit) = exit {
                 std::mem::transmute::<usize, extern "C-unwind" fn(i32) -> !>(exit)(STATUS)
@@ -34,9 +35,9 @@ pub fn address(what: String, exit: Option<usize>) -> Result<usize, Error> {
     Ok(stubs.address(0))
 }
 
-/// `what` at the place that the calling thread is at.
+/// Returns `what` with the current position of the calling thread.
 fn reached(what: &str) -> Unsupported {
-    // SAFETY: this thread's state; the guest called, so it has one.
+    // SAFETY: the guest called this function on this thread, so its state is initialized.
     let ip = unsafe { (*thread::current()).position() };
     let (mut place, mut function) = (None, None);
     if let Some((image, func, loc)) = interp::locate(ip) {

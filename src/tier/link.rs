@@ -1,11 +1,11 @@
-//! Linking: where each symbol that a module uses but does not define comes from.
+//! Links a module: finds a definition for each symbol that it uses but does not define.
 //!
-//! Order: the guest itself, our OpenMP runtime, functions given by the embedder, what a C
-//! library has only in its static part ([`super::builtins`]), named libraries, the process.
-//! Everything unsupported or unresolved is collected and reported at once, each with the first
-//! place that uses it, before the first instruction runs.
+//! Definitions are searched in this order: the guest itself, our OpenMP runtime, functions given by
+//! the embedder, functions that a C library has only in its static part ([`super::builtins`]),
+//! named libraries, the process. Everything unsupported or unresolved is collected and reported at
+//! once, each with the first place that uses it, before the first instruction runs.
 //!
-//! What not: symbols that nothing uses are not looked for.
+//! Symbols that nothing uses are not searched.
 
 use super::archive::{self, Archive, Kind, Natives};
 use super::assembly;
@@ -27,21 +27,21 @@ use crate::support::error::{Error, Unsupported};
 use hashbrown::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// What our OpenMP runtime says about a name.
+/// Answer of our OpenMP runtime to a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Runtime {
-    /// It has it, at this address.
+    /// Address of the entry.
     Address(usize),
-    /// It knows the name but this version does not do it: what it is, in words.
+    /// The runtime knows the name but does not support it; the text describes the entry.
     Unsupported(String),
-    /// Not one of its names.
+    /// The name is not one of the runtime's.
     Unknown,
 }
 
-/// Everything a module may be linked against.
+/// The definitions that a module may be linked against.
 #[derive(Debug)]
 pub struct Environment {
-    /// Looks a name up in our runtime.
+    /// Function that looks a name up in our runtime.
     pub runtime: fn(&str) -> Runtime,
     /// Functions of the embedder.
     pub host: HashMap<String, Arc<HostFunction>>,
@@ -49,15 +49,16 @@ pub struct Environment {
     pub libraries: Libraries,
     /// Static archives, searched before the libraries.
     pub archives: Vec<Arc<Archive>>,
-    /// Their native members that the program needs, once it is linked.
+    /// The archives' native members that the program needs; set by linking.
     pub natives: Option<archive::Symbols>,
-    /// The module's assembly outside of functions.
+    /// The module's file-scope assembly.
     pub assembly: Option<Assembly>,
-    /// Where native members are kept in the form in which they are loaded.
+    /// Cache entry in which linked native members are stored.
     pub shelf: Option<Arc<Shelf>>,
-    /// Starts although entries of the runtime are missing: one that is reached ends the program.
+    /// True to start the program although entries of the runtime are missing. A call of one then
+    /// ends the program.
     pub late: bool,
-    /// Names that mean something else for this process (`exit` of an embedded program).
+    /// Names that are replaced for this process (`exit` of an embedded program).
     pub overrides: HashMap<&'static str, usize>,
 }
 
@@ -67,42 +68,43 @@ pub struct Linked {
     /// The module.
     pub module: Arc<Module>,
     addresses: HashMap<Box<str>, usize>,
-    /// The symbols it uses.
+    /// The symbols that it uses.
     pub uses: Box<[GlobalRef]>,
-    /// The C++ library that the module was linked with, unless that is the process's own.
+    /// The C++ library that the module was linked with, unless it is the process's own.
     pub cpp: Option<throws::Functions>,
-    /// Kept alive with the program.
+    /// Kept alive for the program.
     pub environment: Environment,
 }
 
 impl Linked {
-    /// The address found for an undefined symbol.
+    /// Returns the address found for an undefined symbol.
     pub fn resolve(&self, name: &str, kind: SymbolKind) -> Option<usize> {
         if let Some(&address) = self.addresses.get(name) {
             return Some(address);
         }
-        // The module's own copy is taken, or the section's bounds.
+        // The module defines the symbol itself, or the symbol bounds a section.
         let here = match self.module.symbol(name) {
             Some(GlobalRef::Func(f)) if self.module.functions[f].body.is_some() => true,
             _ => is_bound(&self.module, name),
         };
-        // What is left is weak, or used by nobody: it needs no address.
+        // The remaining symbols are weak or unused, and need no address.
         (!here || kind == SymbolKind::ThreadLocal).then_some(0)
     }
 
-    /// Whether the runtime's entries are reached through gates, as there may be a tool.
+    /// Returns true if the runtime's entries are reached through gates, because there may be a
+    /// tool.
     pub fn traced(&self) -> bool {
         self.environment.runtime as usize == super::runtime::lookup_traced as *const () as usize
     }
 
-    /// Whether a symbol was found anywhere.
+    /// Returns true if an outside definition of a symbol was found.
     pub fn has(&self, name: &str) -> bool {
         self.addresses.contains_key(name)
     }
 }
 
-/// Name, kind and linkage of a symbol that must come from elsewhere; `None` when the module
-/// defines it.
+/// Returns name, kind and linkage of a symbol that needs an outside definition, and whether it is a
+/// function with a body of its own. Returns `None` if the module defines the symbol.
 fn undefined(module: &Module, symbol: GlobalRef) -> Option<(&str, SymbolKind, Linkage, bool)> {
     match symbol {
         GlobalRef::Func(f) => {
@@ -127,9 +129,8 @@ fn undefined(module: &Module, symbol: GlobalRef) -> Option<(&str, SymbolKind, Li
 
 /// Links a module.
 ///
-/// # Errors
-/// [`Error::Unsupported`] with everything this version does not do, else [`Error::Unresolved`]
-/// with every symbol nobody has.
+/// Returns [`Error::Unsupported`] with everything this version does not support, else
+/// [`Error::Unresolved`] with every symbol without a definition.
 pub fn link(module: Arc<Module>, mut environment: Environment) -> Result<Linked, Error> {
     environment.assembly = Assembly::of(&module)?;
     if let Some(symbols) = &module.linked_before {
@@ -202,8 +203,8 @@ pub fn link(module: Arc<Module>, mut environment: Environment) -> Result<Linked,
     })
 }
 
-/// Where the symbols of a module are that has linked without complaint before; `None` when this
-/// time there is something to complain about, and so the places of its uses are wanted.
+/// Returns the addresses of the symbols of a module that was linked before without errors. Returns
+/// `None` if there is an error this time, whose report needs the places of the uses.
 fn again(
     module: &Module,
     environment: &mut Environment,
@@ -229,7 +230,7 @@ fn again(
     Some(addresses)
 }
 
-/// The C++ library of a module that throws or catches, if it is not the process's own.
+/// Returns the C++ library of a module that throws or catches, if it is not the process's own.
 fn cpp(module: &Module, environment: &mut Environment) -> Option<throws::Functions> {
     if uses_exceptions(module) {
         environment.cpp()
@@ -238,13 +239,13 @@ fn cpp(module: &Module, environment: &mut Environment) -> Option<throws::Functio
     }
 }
 
-/// Returns true if a module throws or catches exceptions of C++.
+/// Returns true if a module throws or catches C++ exceptions.
 fn uses_exceptions(module: &Module) -> bool {
     let names = ["__gxx_personality_v0", "__cxa_throw", "__cxa_rethrow"];
     names.iter().any(|name| module.symbol(name).is_some())
 }
 
-/// The guest must declare a host function as the embedder wrote it.
+/// Checks that the guest declares each host function as the embedder wrote it.
 fn check_host_functions(module: &Module, environment: &Environment) -> Result<(), Error> {
     for (name, host) in &environment.host {
         let Some(GlobalRef::Func(id)) = module.symbol(name) else {
@@ -280,7 +281,7 @@ fn check_host_functions(module: &Module, environment: &Environment) -> Result<()
     Ok(())
 }
 
-/// What this version does not do in a module, without linking it.
+/// Returns everything in a module that this version does not support, without linking it.
 pub fn unsupported(module: &Module, runtime: fn(&str) -> Runtime) -> Vec<Unsupported> {
     if let Some(symbols) = &module.linked_before {
         let missing = symbols.iter().any(|&s| {
@@ -313,7 +314,7 @@ fn sort(list: &mut Vec<Unsupported>) {
     list.dedup();
 }
 
-/// Every place that calls one of the entries, or the first use of one that nobody calls.
+/// Returns every call of one of the entries, and the first use of each entry that is never called.
 fn places_of(
     module: &Module,
     uses: &Uses,
@@ -365,7 +366,7 @@ fn missing(module: &Module, name: &str, at: &Use) -> String {
     text
 }
 
-/// Returns true if linkers define the symbol: bounds of a section, or of the whole program.
+/// Returns true if a linker would define the symbol: a bound of a section or of the whole program.
 fn is_bound(module: &Module, name: &str) -> bool {
     if bounds::is_bound(name) {
         return true;
@@ -381,7 +382,8 @@ fn is_bound(module: &Module, name: &str) -> bool {
     })
 }
 
-/// Instructions that the reader did not understand; the interpreter fails where it meets one.
+/// Returns the instructions that the reader did not understand. The interpreter fails when it
+/// reaches one.
 fn instructions(module: &Module) -> Vec<Unsupported> {
     let mut list = Vec::new();
     for function in module.functions.values() {
@@ -416,7 +418,7 @@ fn collect_unsupported(module: &Module, uses: &Uses) -> Vec<Unsupported> {
 }
 
 impl Environment {
-    /// Loads the archives' native members that a module needs, which uses these symbols; once.
+    /// Loads the native members of archives that a module with these symbols needs, once.
     fn choose_members(&mut self, module: &Module, symbols: &[GlobalRef]) -> Result<(), Error> {
         if self.natives.is_some() {
             return Ok(());
@@ -465,7 +467,7 @@ impl Environment {
         let mut natives = Natives::default();
         let mut list = self.archives.clone();
         if self.libraries.has_libcpp() {
-            // A shared libc++ is not mixed with a static one: each knows only its own exceptions.
+            // A shared libc++ does not mix with a static one: each knows only its own exceptions.
             list.retain(|a| !libraries::is_libcpp_archive(&a.path));
         }
         let mut elsewhere =
@@ -474,7 +476,8 @@ impl Environment {
         if natives.is_empty() {
             return Ok(());
         }
-        // What compilers call without being asked is in an archive that every native link has.
+        // Compilers emit calls of helper functions, which are in an archive that every native link
+        // has.
         let mut missing = natives.needed();
         missing.retain(|n| exported(module, n).is_none() && self.ours(n).is_none());
         if missing.iter().any(|n| self.libraries.is_of_libcpp(n)) {
@@ -490,7 +493,7 @@ impl Environment {
                 |name: &str| exported(module, name).is_some() || self.ours(name).is_some();
             natives.choose(&helpers, missing, &mut elsewhere)?;
         }
-        // The guest's own definitions come first in a link, and win over weak ones.
+        // The guest's own definitions come first in a link, and take precedence over weak ones.
         let replaced = |name: &str, data: bool| match exported(module, name) {
             Some(GlobalRef::Func(f)) => module.functions[f].linkage == Linkage::External,
             Some(GlobalRef::Var(g)) => data && !module.globals[g].thread_local,
@@ -501,10 +504,10 @@ impl Environment {
         Ok(())
     }
 
-    /// Opens libc++ for a program that uses it: `wanted` are the symbols that it has not, itself or
-    /// from archives. Inlined as it mostly is, its functions in the program may be all there is of
-    /// it; then it decides about exceptions, unless an archive (`throws` is false) or a library that was
-    /// named has what throws them.
+    /// Opens libc++ for a program that uses it. `wanted` holds the symbols that neither the program
+    /// nor its archives define. The functions of libc++ are mostly inlined, so definitions of them
+    /// in the program may be the only trace. In that case libc++ is opened for a program that uses
+    /// exceptions, unless an archive (`throws` is false) or a named library defines `__cxa_throw`.
     fn provide_libcpp(&mut self, module: &Module, wanted: &[String], throws: bool) {
         let mut functions = module.functions.iter();
         if wanted.iter().any(|n| self.libraries.is_of_libcpp(n))
@@ -517,7 +520,8 @@ impl Environment {
         }
     }
 
-    /// Everything but the program and the archives that decides which members are taken.
+    /// Returns a hash of everything beside the program and the archives that decides which members
+    /// are taken.
     fn members_key(&self) -> [u8; 32] {
         let mut names: Vec<&str> = self.host.keys().map(String::as_str).collect();
         names.extend(self.overrides.keys());
@@ -528,10 +532,10 @@ impl Environment {
         *blake3::hash(text.as_bytes()).as_bytes()
     }
 
-    /// Gives the native members the addresses of what they use.
+    /// Binds the native members to the definitions of the symbols that they use.
     ///
     /// # Errors
-    /// Everything unsupported or unresolved in them.
+    /// Returns everything unsupported or unresolved in them.
     pub fn bind_members(&mut self, image: &Image) -> Result<(), Error> {
         let Some(mut natives) = self.natives.take() else {
             return Ok(());
@@ -555,7 +559,7 @@ impl Environment {
         bound
     }
 
-    /// The C++ library of a program, if it is another one than the process's own.
+    /// Returns the C++ library of a program, if it is not the process's own.
     fn cpp(&mut self) -> Option<throws::Functions> {
         let mut find = |name: &str| match self.find(name, SymbolKind::Function) {
             Runtime::Address(a) => Some(a),
@@ -565,7 +569,7 @@ impl Environment {
         if globals == throws::own_globals() {
             return None;
         }
-        // Only libc++abi has this one; it belongs to its interface.
+        // Only libc++abi has this function; it belongs to its interface.
         let clang = find("__cxa_current_primary_exception").is_some();
         Some(throws::Functions {
             throw: find("__cxa_throw")?,
@@ -576,7 +580,7 @@ impl Environment {
         })
     }
 
-    /// Names that are ours whatever archives and libraries have.
+    /// Looks up a name for which our definition takes precedence over archives and libraries.
     fn ours(&self, name: &str) -> Option<Runtime> {
         if let Some(&a) = self.overrides.get(name) {
             return Some(Runtime::Address(a));
@@ -592,10 +596,10 @@ impl Environment {
         first.map(Runtime::Address)
     }
 
-    /// Links the module's assembly, when its symbols have addresses.
+    /// Links the module's assembly. The symbols of the image must have addresses.
     ///
     /// # Errors
-    /// Names every symbol that it refers to and nobody has.
+    /// Names every symbol that the assembly refers to and that has no definition.
     pub fn bind_assembly(&mut self, image: &Image) -> Result<(), Error> {
         let Some(mut assembly) = self.assembly.take() else {
             return Ok(());
@@ -642,7 +646,7 @@ impl Environment {
     }
 }
 
-/// The module's own definition of a name that others may use.
+/// Returns the module's own definition of a name, if other files may use it.
 fn exported(module: &Module, name: &str) -> Option<GlobalRef> {
     let symbol = module.symbol(name)?;
     let (here, linkage) = match symbol {
@@ -657,7 +661,7 @@ fn exported(module: &Module, name: &str) -> Option<GlobalRef> {
     (here && shared).then_some(symbol)
 }
 
-/// Answers the native members' questions.
+/// Resolves the undefined symbols of native members.
 struct Resolver<'a> {
     environment: &'a mut Environment,
     image: &'a Image,

@@ -1,8 +1,9 @@
-//! From a module to a running process: linking, placing, starting and ending.
+//! From a module to a running process: linking, placing, starting, tiering up and ending.
 //!
-//! What: [`link`] finds every symbol a module needs, or says all that is missing at once;
-//! [`process`] places the module, runs constructors, main, destructors; [`policy`] decides what is
-//! compiled and when. What not: the tiers themselves are `interp` and `jit`.
+//! [`link`] finds a definition for every symbol that a module needs, or reports all that are
+//! missing at once. [`process`] places the module and runs constructors, main and destructors.
+//! [`policy`] decides what is compiled and when. The tiers themselves are [`crate::interp`] and
+//! [`crate::jit`].
 
 mod advice;
 mod ahead;

@@ -1,12 +1,12 @@
-//! When code is compiled.
+//! Tier policy: decides when code is compiled.
 //!
 //! `opt` compiles everything before the program starts, on all processors. `auto` starts
-//! interpreted; a thread looks a thousand times a second at the functions in which the threads are
-//! ([`super::sample`]), and what costs more time than its compilation would is compiled beside the
-//! program, hottest first. Switching is one store per function and caller's kind, and one per
-//! loop, so that running activations switch too, each thread by itself.
+//! interpreted. A thread samples the functions in which the guest's threads are
+//! ([`super::sample`]), and functions whose samples exceed their compilation time are compiled
+//! beside the program, hottest first. A switch is one store per function and kind of caller, and
+//! one per loop, so that running activations switch, too, each thread by itself.
 //!
-//! What not: how units are compiled and callers switched ([`super::compiler`]).
+//! [`super::compiler`] compiles the units and switches the callers.
 
 use super::closed;
 use super::compiler::{Compiler, Kept, Made, What};
@@ -27,17 +27,17 @@ use parking_lot::Mutex;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// When to compile.
+/// Tier policy of a process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Mode {
-    /// Never.
+    /// Interprets everything.
     #[default]
     Interp,
-    /// Each function at its first call, by the interpreter's own compiler.
+    /// Compiles each function at its first call with the baseline compiler.
     Baseline,
-    /// Everything before the program starts.
+    /// Compiles everything before the program starts.
     Opt,
-    /// In the background.
+    /// Compiles hot code in the background.
     Auto,
 }
 
@@ -48,14 +48,14 @@ pub struct Tiers {
     sampler: Option<Sampler>,
 }
 
-/// Compilers of the live processes, for messages and the end of the process.
+/// Compilers of the live processes, for reports and the end of the process.
 static COMPILERS: Mutex<Vec<Arc<Compiler>>> = Mutex::new(Vec::new());
 
 impl Tiers {
-    /// Compiles an image now, or starts to.
+    /// Compiles an image, or starts to compile it in the background.
     ///
     /// # Errors
-    /// None today.
+    /// None at present.
     pub fn start(
         image: &Arc<Image>,
         mode: Mode,
@@ -67,18 +67,19 @@ impl Tiers {
             return Ok(Tiers::default());
         }
         if mode == Mode::Baseline && chaos.is_none() {
-            // What cannot be compiled goes on in the interpreter.
+            // Code that cannot be compiled stays in the interpreter.
             if let Err(why) = interp::baseline::compile_first() {
                 eprintln!("ompvm: the baseline tier is not used: {why}");
             }
             return Ok(Tiers::default());
         }
-        // Where there is no baseline tier, the interpreter runs what is not compiled yet.
+        // Without a baseline tier, the interpreter runs the code that is not compiled yet.
         let below = matches!(mode, Mode::Auto | Mode::Baseline);
         if below || chaos.is_some_and(|c| c.baseline()) {
             let _ = interp::baseline::compile_first();
         }
-        // Faults need the thread's signal stack, which else only the interpreter makes.
+        // Fault handlers need the thread's signal stack, which otherwise only the interpreter
+        // creates.
         thread::current();
         hooks::install(hooks::Hooks {
             worker_start: |_| thread::current().cast(),
@@ -110,7 +111,7 @@ impl Tiers {
                 tiers.sampler = Some(sampler);
             }
         }
-        // Exit handlers of a native process run compiled code until the very end.
+        // Exit handlers of a native process run compiled code until the process ends.
         if !native {
             tiers.compiler = Some(compiler);
         }
@@ -119,7 +120,7 @@ impl Tiers {
 }
 
 impl Tiers {
-    /// A sentence for each function that LLVM cannot compile, or not as well as it should.
+    /// Returns a sentence for each function that LLVM cannot compile, or only at the quick level.
     pub fn impossible(&self) -> Vec<String> {
         let compiler = self.compiler.iter();
         compiler.flat_map(|c| c.impossible()).collect()
@@ -138,7 +139,8 @@ impl Drop for Tiers {
     }
 }
 
-/// Compiles every function that can be and was not kept. The others stay in the tier below.
+/// Compiles every function that can be compiled and is not in `kept`. The others stay in the tier
+/// below.
 fn compile_all(image: &Arc<Image>, compiler: &Arc<Compiler>, kept: &[FuncId]) {
     let module = &image.module;
     let note_stranded = |stranded: &HashSet<FuncId>| {
@@ -146,7 +148,7 @@ fn compile_all(image: &Arc<Image>, compiler: &Arc<Compiler>, kept: &[FuncId]) {
             compiler.note(function, What::Skipped(closed::STRANDED.into()));
         }
     };
-    // Some functions are known not to compile: from earlier runs, by their instructions.
+    // Earlier runs or their instructions show that some functions cannot be compiled.
     let stranded = closed::stranded(image, compiler.program().refused());
     compiler.program().refuse(stranded.iter().copied());
     note_stranded(&stranded);
@@ -187,7 +189,8 @@ fn compile_all(image: &Arc<Image>, compiler: &Arc<Compiler>, kept: &[FuncId]) {
     let skipped = skipped.flat_map(|c| &c.skipped).map(|s| s.0);
     let stranded = closed::stranded(image, skipped);
     if !stranded.is_empty() {
-        // Nothing runs yet: units with these are made once more, without them.
+        // The program has not started, so units that contain stranded functions are compiled once
+        // more without them.
         compiler.program().refuse(stranded.iter().copied());
         let has = |(unit, _): &(Unit, Made)| {
             let mut all = unit.functions.iter().flatten();
@@ -222,7 +225,7 @@ fn compile_all(image: &Arc<Image>, compiler: &Arc<Compiler>, kept: &[FuncId]) {
     }
 }
 
-/// What `--stats` and `--explain` tell of the compiled code, for every live process.
+/// Returns the text of `--stats` and `--explain` about compiled code, for every live process.
 pub fn report(explain: Option<&str>) -> String {
     let compilers = COMPILERS.lock().clone();
     let mut text = String::new();
@@ -232,15 +235,16 @@ pub fn report(explain: Option<&str>) -> String {
     text
 }
 
-/// Returns how much shorter this run would have been with its program in the cache, once per program;
-/// `None` where that is little. May be called at exit, in whatever state the guest has left its threads.
+/// Returns how much shorter this run would have been with its program in the cache, once per
+/// program; `None` if the saving is small. May be called at exit, in any state in which the guest
+/// has left its threads.
 pub fn advice() -> Option<Duration> {
     let compilers = COMPILERS.try_lock()?;
     compilers.iter().find_map(|c| c.advice())
 }
 
-/// Ends the process without LLVM's destructors when a compilation is still under way, after the
-/// guest's own exit handlers, which are registered later and so run before.
+/// Registers exit handlers that end the process without LLVM's destructors if a compilation is
+/// still under way. They run after the guest's own exit handlers, which are registered later.
 fn leave_quickly() {
     unsafe extern "C" {
         fn on_exit(
@@ -259,9 +263,11 @@ fn leave_quickly() {
             .try_lock()
             .is_none_or(|c| c.iter().any(|c| c.is_busy()));
         if busy {
-            // SAFETY: what remains of `exit` once the streams are flushed.
+            // SAFETY: flushing the streams and `_exit` are the remaining steps of `exit`, which
+            // runs this handler. A constructed `std::cout` lives until the process ends.
             unsafe {
-                // Its first word is its table of functions: null when nobody constructed it.
+                // The first word of a C++ stream is its vtable pointer; null if it was never
+                // constructed.
                 if COUT != 0 {
                     flush((&raw mut COUT).cast());
                 }
@@ -270,7 +276,8 @@ fn leave_quickly() {
             }
         }
     }
-    // SAFETY: the handlers have the types that are asked for.
+    // SAFETY: the handlers have the types that `on_exit` and `at_quick_exit` expect, and live as
+    // long as the process.
     unsafe {
         on_exit(leave, std::ptr::null_mut());
         at_quick_exit(sample::end);

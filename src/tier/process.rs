@@ -1,14 +1,15 @@
-//! A running program: its image, its start, its main, its end.
+//! A running program: its image, start, main function and end.
 //!
-//! Two manners. *Native*: the process is the program; exit handlers go to the C library, a fault
-//! ends the process by its signal, `exit` does not return. *Embedded*: the program is a guest in
-//! somebody's process; `exit`, handlers and faults come back as values.
+//! A program runs in one of two modes. *Native*: the process is the program. Exit handlers go to
+//! the C library, a fault ends the process by its signal, and `exit` does not return. *Embedded*:
+//! the program is a guest in the process of an embedder. `exit`, handlers and faults come back as
+//! values.
 //!
-//! Why main runs on the caller's thread: the first thread's stack limit, signals and
-//! `gettid() == getpid()` are then as in a native run.
+//! Main runs on the caller's thread, so that the first thread's stack limit, signals and `gettid()
+//! == getpid()` are as in a native run.
 //!
-//! What not: an embedded guest's exit from a thread that it made itself ends the process, as the
-//! threads of a team cannot be taken back.
+//! If an embedded guest calls `exit` on a thread that it created itself, the process ends, because
+//! the threads of a team cannot be unwound from outside.
 
 use super::alone;
 use super::builtins;
@@ -38,34 +39,36 @@ use std::ffi::{CString, c_char, c_int, c_void};
 use std::ptr;
 use std::sync::Arc;
 
-/// How a process is started.
+/// Options for starting a process.
 #[derive(Debug, Default)]
 pub struct Options {
     /// `argv`, the program's name first.
     pub args: Vec<CString>,
     /// Environment of the guest, set in the whole process before it starts.
     pub env: Vec<(std::ffi::OsString, std::ffi::OsString)>,
-    /// Native manner instead of embedded.
+    /// True for the native mode, false for the embedded mode.
     pub native: bool,
-    /// Bytes of the stack that embedded calls run on; 0 is the caller's own.
+    /// Size in bytes of the stack that embedded calls run on; 0 for the caller's own stack.
     pub stack: usize,
-    /// When to compile.
+    /// Tier policy.
     pub mode: Mode,
-    /// The program's place in a cache.
+    /// The program's cache entry.
     pub shelf: Option<Arc<Shelf>>,
-    /// The command that runs a native guest again when it executes itself; none passes its calls to the C library.
+    /// Command that runs a native guest again when it executes itself. `None` passes such calls to
+    /// the C library.
     pub restart: Option<Restart>,
-    /// True if a native guest begins with denormals flushed to zero; where not said, the module shows it.
+    /// True if a native guest begins with denormals flushed to zero. `None` takes the module's
+    /// setting.
     pub flush_denormals: Option<bool>,
 }
 
-/// One handler of `atexit` or `__cxa_atexit`.
+/// A handler of `atexit` or `__cxa_atexit`.
 struct Handler {
     run: unsafe extern "C-unwind" fn(*mut c_void),
     arg: usize,
 }
 
-/// Handlers of an embedded guest, last one first to run.
+/// Handlers of an embedded guest; the last one runs first.
 #[derive(Default)]
 struct Handlers(Mutex<Vec<Handler>>);
 
@@ -78,44 +81,45 @@ impl std::fmt::Debug for Handlers {
 /// A started program.
 #[derive(Debug)]
 pub struct Process {
-    /// Dropped first: compiled code refers to the image.
+    /// Dropped first, because compiled code refers to the image.
     _tiers: Tiers,
-    /// Forgotten before the image goes.
+    /// Dropped before the image, to which the registration refers.
     _devices: Option<program::Registration>,
-    /// As above.
+    /// Dropped before the image, to which the registration refers.
     _regions: Option<outlined::Registration>,
-    /// As above.
+    /// Dropped before the image, to which the registration refers.
     _names: dynamic::Registered,
     image: Arc<Image>,
-    /// Keeps libraries and host functions alive longer than the image.
+    /// Declared after the image, so that libraries and host functions outlive it.
     linked: Linked,
     argv: ArgumentVector,
     native: bool,
     stack: usize,
     handlers: Arc<Handlers>,
-    /// `None` in the native manner, in which programs never go.
+    /// `None` in the native mode, in which programs are never unloaded.
     lifetime: Option<Arc<Lifetime>>,
     ended: bool,
 }
 
-// Threads of the host may call a program at once, as its own threads do: what a thread needs
-// (guest stack, thread_local variables, activations) is made at its first call and goes with it.
+// Threads of the host may call a program concurrently, as its own threads do. The state of a thread
+// (guest stack, thread_local variables, activations) is created at its first call and dropped when
+// it ends.
 const _: () = {
     const fn shared<T: Send + Sync>() {}
     shared::<Process>();
 };
 
-/// `argv` of a program: pointers to strings that it owns, and a null.
+/// The `argv` of a program: pointers to the strings that it owns, and a terminating null.
 #[derive(Debug)]
 struct ArgumentVector {
     pointers: Vec<*mut c_char>,
     strings: Vec<CString>,
 }
 
-// SAFETY: the pointers lead to the strings' own memory, which stays where it is; the host only
-// reads them.
+// SAFETY: the pointers lead to the heap buffers of `strings`, which move with neither the value nor
+// the vector; the host only reads them.
 unsafe impl Send for ArgumentVector {}
-// SAFETY: as above.
+// SAFETY: the host only reads the vectors and the strings after construction.
 unsafe impl Sync for ArgumentVector {}
 
 impl ArgumentVector {
@@ -132,12 +136,12 @@ impl ArgumentVector {
     }
 }
 
-/// What an embedded run on this thread needs to come back.
+/// State that takes an embedded run on this thread back to its start.
 struct Run {
     act: Activation,
-    /// Those of the process, which outlives the run.
+    /// Handlers of the process, which outlives the run.
     handlers: *const Handlers,
-    /// The serial number of its image.
+    /// Serial number of the process's image.
     serial: u64,
 }
 
@@ -147,7 +151,7 @@ thread_local! {
     static STACK: Cell<Option<(usize, Stack)>> = const { Cell::new(None) };
 }
 
-/// Calls `f` on a stack of so many bytes.
+/// Calls `f` on a stack of `bytes` bytes.
 fn on_stack<R>(bytes: usize, f: impl FnOnce() -> R) -> Result<R, Error> {
     let stack = match STACK.take() {
         Some((size, stack)) if size == bytes => stack,
@@ -170,7 +174,7 @@ unsafe extern "C" {
     ) -> c_int;
 }
 
-/// The program's own `ompt_start_tool`.
+/// Returns the program's own `ompt_start_tool`.
 pub fn start_tool(module: &crate::ir::Module) -> Option<crate::ir::FuncId> {
     match module.symbol("ompt_start_tool") {
         Some(GlobalRef::Func(f)) if module.functions[f].body.is_some() => Some(f),
@@ -178,11 +182,11 @@ pub fn start_tool(module: &crate::ir::Module) -> Option<crate::ir::FuncId> {
     }
 }
 
-/// Compiles a linked module into a cache without running any of it. Gives a sentence for each function that LLVM
-/// cannot compile.
+/// Compiles a linked module into a cache without running any of it. Returns a sentence for each
+/// function that LLVM cannot compile.
 ///
 /// # Errors
-/// The host's refusal.
+/// Fails if the host refuses memory or a thread.
 pub fn compile(linked: &Linked, shelf: Arc<Shelf>) -> Result<Vec<String>, Error> {
     let image = Image::place(linked.module.clone(), false, &mut |name, kind| {
         linked.resolve(name, kind)
@@ -191,7 +195,7 @@ pub fn compile(linked: &Linked, shelf: Arc<Shelf>) -> Result<Vec<String>, Error>
     Ok(tiers.impossible())
 }
 
-/// Registers what a placed program brings along for devices.
+/// Registers the offload entries and device images of a placed program.
 fn register(image: &Image) -> Result<Option<program::Registration>, Error> {
     let module = &image.module;
     let (mut entries, mut images) = (Vec::new(), Vec::new());
@@ -205,7 +209,7 @@ fn register(image: &Image) -> Result<Option<program::Registration>, Error> {
                 start: image.global_address(id),
                 size,
             }),
-            // Not placed: only we read it.
+            // This section is not placed in memory: only we read it.
             Some(".llvm.offloading") => {
                 let mut bytes = vec![0; size];
                 image.const_to_memory(init, &mut bytes);
@@ -214,7 +218,8 @@ fn register(image: &Image) -> Result<Option<program::Registration>, Error> {
             _ => {}
         }
     }
-    // SAFETY: placed variables, which live as long as the image; the registration is dropped before.
+    // SAFETY: the entries are placed variables, which live as long as the image. The `Process`
+    // drops the registration before the image.
     unsafe { program::register(&module.name, &entries, &images) }
 }
 
@@ -255,10 +260,11 @@ impl Process {
     /// Places a linked module, resolves its ifuncs and runs its constructors.
     ///
     /// # Errors
-    /// What the host refused; a fault of a constructor.
+    /// Fails if the host refuses memory or a thread, or if a constructor faults.
     pub fn start(mut linked: Linked, options: Options) -> Result<Process, Error> {
         for (key, value) in &options.env {
-            // SAFETY: as documented, environment variables of the whole process are set.
+            // SAFETY: `Options::env` documents that these variables are set for the whole process.
+            // Constructors have not run, so the guest has no thread that could read them.
             unsafe { std::env::set_var(key, value) };
         }
         signals::install();
@@ -276,7 +282,7 @@ impl Process {
             image.set_cpp(throws::Library::new(functions).map_err(Error::Host)?);
         }
         if linked.traced() {
-            // The short ways know of no tool.
+            // Inlined entries do not report to tools.
             crate::llvm::native::leave_entries_out();
             let own = start_tool(&linked.module).and_then(|f| image.func_ref(f));
             ompt::set_guest_tool(own.map_or(0, |f| f.stub));
@@ -285,7 +291,7 @@ impl Process {
         if options.native
             && let Some(natives) = &mut linked.environment.natives
         {
-            // Exit handlers may call them until the very end.
+            // Exit handlers may call native members until the process ends.
             natives.stay();
         }
         if let Some(assembly) = &mut linked.environment.assembly {
@@ -318,9 +324,9 @@ impl Process {
         };
         if process.native {
             // Rust programs start with SIGPIPE ignored; C programs do not.
-            // SAFETY: sets the default action.
+            // SAFETY: restores the default action of a signal; no handler is involved.
             unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
-            // Exit handlers may call guest functions until the very end.
+            // Exit handlers may call guest functions until the process ends.
             std::mem::forget(process.image.clone());
             if let Some(name) = process.argv.strings.first() {
                 restart::take_name(name);
@@ -345,12 +351,12 @@ impl Process {
         Ok(process)
     }
 
-    /// The placed module.
+    /// Returns the placed module.
     pub fn image(&self) -> &Arc<Image> {
         &self.image
     }
 
-    /// What it is linked to.
+    /// Returns the link result that the process was started from.
     pub fn linked(&self) -> &Linked {
         &self.linked
     }
@@ -358,7 +364,8 @@ impl Process {
     fn resolve_ifuncs(&self) {
         for (id, ifunc) in &self.image.module.ifuncs {
             let resolver = self.image.eval(ifunc.resolver) as usize;
-            // SAFETY: a resolver takes nothing and returns an address.
+            // SAFETY: the module declares the function as an ifunc resolver, which takes nothing
+            // and returns an address.
             let f =
                 unsafe { std::mem::transmute::<usize, extern "C-unwind" fn() -> usize>(resolver) };
             self.image.set_ifunc(id, f());
@@ -367,7 +374,7 @@ impl Process {
 
     fn run_constructors(&self) {
         if self.native {
-            // Those of our own start are not the program's.
+            // Floating-point exceptions of our own start are not the program's.
             fp_env::forget_exceptions();
         }
         let natives = self.linked.environment.natives.as_ref();
@@ -384,7 +391,8 @@ impl Process {
             .chain(own)
             .chain(after.iter().copied())
         {
-            // SAFETY: glibc gives constructors main's arguments; those that take none ignore them.
+            // SAFETY: the addresses are constructors. glibc gives them main's arguments; those that
+            // take none ignore them.
             unsafe {
                 let f = std::mem::transmute::<usize, Main>(address);
                 f(self.argc(), self.argv.as_ptr(), environ);
@@ -396,11 +404,11 @@ impl Process {
         let natives = self.linked.environment.natives.as_ref();
         let guest = self.image.module.dtors.iter().rev();
         let guest = guest.map(|d| self.image.eval(d.func) as usize);
-        // The last one registered runs first: the members' run after the guest's.
+        // The handler registered last runs first: the members' destructors run after the guest's.
         let mut members: Vec<usize> = natives.map_or(Vec::new(), |n| n.destructors().collect());
         members.reverse();
         for address in members.into_iter().chain(guest) {
-            // SAFETY: destructors take nothing; the argument is ignored.
+            // SAFETY: the addresses are destructors, which take nothing and ignore the argument.
             unsafe {
                 let run = std::mem::transmute::<usize, extern "C-unwind" fn(*mut c_void)>(address);
                 if self.native {
@@ -416,8 +424,8 @@ impl Process {
         (self.argv.pointers.len() - 1) as c_int
     }
 
-    /// Runs `f`, which runs guest code; when embedded, exits and faults come back. Allocates
-    /// nothing: it is most of what an empty call from Rust costs.
+    /// Runs `f`, which runs guest code. In the embedded mode exits and faults come back as values.
+    /// Allocates nothing, because this is most of the cost of an empty call from Rust.
     #[inline]
     fn guarded(&self, f: impl FnOnce(&Process) -> usize) -> Result<Option<i32>, Error> {
         match self.stack {
@@ -426,7 +434,7 @@ impl Process {
         }
     }
 
-    /// As [`Self::guarded`], on the stack that is running.
+    /// Does the work of [`Self::guarded`] on the current stack.
     fn guarded_here(&self, f: impl FnOnce(&Process) -> usize) -> Result<Option<i32>, Error> {
         heap::keep_from_here();
         if self.native {
@@ -446,8 +454,9 @@ impl Process {
         let in_hand = throws::in_hand(self.image.cpp());
         let outer = RUN.replace(&raw mut run);
         let mut once = Some(|| f(self));
-        // SAFETY: `run` and `once` outlive the activation; what `f` runs is guest code called
-        // through stubs, and this function's own frames below have nothing to drop when left.
+        // SAFETY: `run` and `once` outlive the activation. `f` runs guest code called through
+        // stubs, and this function's own frames below it have nothing to drop when a jump leaves
+        // them.
         let exit = unsafe {
             run.act.push(state);
             let exit =
@@ -466,22 +475,22 @@ impl Process {
                 let raw = run.act.trap.take();
                 Err(raw.map_or_else(unknown_trap, signals::describe).into())
             }
-            // SAFETY: the activation is popped; nobody here catches it.
+            // SAFETY: the activation is popped, so the exception continues in this frame's caller.
             Exit::Unwound(e) => unsafe { activation::resume_unwind(e) },
         }
     }
 
-    /// Whether the program has a main function.
+    /// Returns true if the program has a main function.
     pub fn has_main(&self) -> bool {
         matches!(self.image.module.symbol("main"), Some(GlobalRef::Func(f)) if self.image.func_ref(f).is_some())
     }
 
-    /// Runs main, then (when embedded) the exit handlers; the exit status.
+    /// Runs main, then, in the embedded mode, the exit handlers. Returns the exit status.
     ///
-    /// In the native manner the caller passes the status to `exit`, which runs the handlers.
+    /// In the native mode the caller passes the status to `exit`, which runs the handlers.
     ///
     /// # Errors
-    /// No main; a fault, when embedded.
+    /// Fails if there is no main function or, in the embedded mode, if the guest faults.
     pub fn run_main(&mut self) -> Result<i32, Error> {
         let Some(GlobalRef::Func(id)) = self.image.module.symbol("main") else {
             return Err(self.no_main());
@@ -491,12 +500,14 @@ impl Process {
         };
         let (ret, _, _) = self.image.module.functions[id].signature(&self.image.module);
         let void = self.image.module.types[ret] == Type::Void;
-        // SAFETY: every form of main may be called with three arguments (psABI).
+        // SAFETY: `func.stub` is the native-callable entry of main. Every form of main may be
+        // called with three arguments (psABI).
         let main = unsafe { std::mem::transmute::<usize, Main>(func.stub) };
         let mut status = 0;
         let exited = self.guarded(|p| {
             ompt::decide();
-            // SAFETY: reading the C library's variable, as its start-up code does.
+            // SAFETY: `environ` is read as the C library's start-up code reads it; `argv` is
+            // null-terminated and lives as long as the process.
             status = unsafe { main(p.argc(), p.argv.as_ptr(), environ) };
             0
         })?;
@@ -522,12 +533,13 @@ impl Process {
 
     fn run_handlers(&self) -> Result<Option<i32>, Error> {
         let exited = self.guarded(|p| {
-            // Objects of this thread go before static ones (C++17, 6.9.3.4).
+            // Destructors of this thread's objects run before those of static objects (C++17,
+            // 6.9.3.4).
             thread_exit::run_own(p.image.serial());
             run_all(&p.handlers);
             0
         });
-        // SAFETY: flushes every stream.
+        // SAFETY: `fflush` accepts null, for every stream.
         unsafe { libc::fflush(ptr::null_mut()) };
         exited
     }
@@ -535,10 +547,11 @@ impl Process {
     /// Calls a function defined in the guest with scalar arguments in slot form.
     ///
     /// # Errors
-    /// Why it cannot be called; a fault or an exit of the guest, when embedded.
+    /// Fails if the function cannot be called natively or, in the embedded mode, if the guest
+    /// faults or exits.
     ///
     /// # Safety
-    /// The arguments mean what the guest's function expects of them.
+    /// The arguments and `ret` must match the signature of the guest's function.
     pub unsafe fn call(
         &self,
         id: crate::ir::FuncId,
@@ -552,19 +565,19 @@ impl Process {
         };
         let plan = func.plan().map_err(Error::Host)?;
         let slots: Vec<*const u64> = args.iter().map(ptr::from_ref).collect();
-        // SAFETY: the slots match the function's own signature, which the caller checked; the
-        // closure has nothing to drop.
+        // SAFETY: the slots match the function's signature by this function's contract; the closure
+        // has nothing to drop.
         unsafe { self.run(|| plan.call(func.stub, &slots, ret)) }
     }
 
     /// Runs `f`, which calls a function of the guest.
     ///
     /// # Errors
-    /// A fault or an exit of the guest, when embedded.
+    /// Fails if the guest, in the embedded mode, faults or exits.
     ///
     /// # Safety
-    /// `f` calls functions of this program with arguments that they take, and holds nothing that
-    /// has to be dropped if the call does not come back.
+    /// `f` must call functions of this program with arguments that match their signatures, and must
+    /// hold nothing that has to be dropped if the call does not return.
     #[inline]
     pub unsafe fn run(&self, f: impl FnOnce()) -> Result<(), Error> {
         let exited = self.guarded(|_| {
@@ -581,14 +594,14 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         if !self.native && self.linked.traced() {
-            // A tool in the guest goes with it.
+            // A tool in the guest ends with the guest.
             let _ = self.guarded(|_| {
                 ompt::finish();
                 0
             });
         }
         if !self.native && !self.ended {
-            // A process that never ran main still has destructors; their faults have no reader.
+            // A process that never ran main still has destructors. Nobody can receive their faults.
             let _ = self.run_handlers();
         }
         if let Some(lifetime) = &self.lifetime {
@@ -603,7 +616,7 @@ fn exit_in_call(status: i32) -> Error {
     Error::Host(format!("the guest exited with status {status}"))
 }
 
-/// The kinds of a function's parameters and result, when all are scalars.
+/// Returns the kinds of a function's parameters and result if all are scalars.
 pub fn signature(
     module: &crate::ir::Module,
     function: &Function,
@@ -629,12 +642,12 @@ fn unknown_trap() -> Trap {
     }
 }
 
-/// The entry that runs a `FnOnce` of the type of `_f`.
+/// Returns an entry that runs a `FnOnce` of the type of `_f`.
 fn run_closure<F: FnOnce() -> usize>(
     _f: &Option<F>,
 ) -> extern "C-unwind" fn(*mut c_void, usize) -> usize {
     extern "C-unwind" fn go<F: FnOnce() -> usize>(f: *mut c_void, _: usize) -> usize {
-        // SAFETY: `guarded` passes the address of its Option<F>.
+        // SAFETY: `guarded_here` passes the address of its live `Option<F>`.
         let f = unsafe { (*f.cast::<Option<F>>()).take() };
         f.map_or(0, |f| f())
     }
@@ -643,24 +656,25 @@ fn run_closure<F: FnOnce() -> usize>(
 
 fn run_all(handlers: &Handlers) {
     loop {
-        // Handlers may register handlers.
+        // A handler may register further handlers.
         let Some(h) = handlers.0.lock().pop() else {
             return;
         };
-        // SAFETY: as the guest registered it.
+        // SAFETY: the guest registered the handler with this argument.
         unsafe { (h.run)(ptr::with_exposed_provenance_mut(h.arg)) };
     }
 }
 
-// ---- what an embedded guest gets instead of the C library's functions ----------------------
+// Replacements of C library functions for an embedded guest.
 
 extern "C-unwind" fn embedded_exit(status: c_int) -> ! {
     let run = RUN.get();
     if run.is_null() {
-        // SAFETY: a thread that the guest made: the process ends.
+        // SAFETY: `exit` has no preconditions. The guest created this thread, so the process ends.
         unsafe { libc::exit(status) }
     }
-    // SAFETY: the run is live on this thread: its frame is further out.
+    // SAFETY: `RUN` points to the run of an outer frame on this thread, which is live and whose
+    // activation is pushed.
     unsafe {
         thread_exit::run_own((*run).serial);
         run_all(&*(*run).handlers);
@@ -672,10 +686,11 @@ extern "C-unwind" fn embedded_exit(status: c_int) -> ! {
 extern "C-unwind" fn embedded_quick_exit(status: c_int) -> ! {
     let run = RUN.get();
     if run.is_null() {
-        // SAFETY: as above.
+        // SAFETY: `_exit` has no preconditions.
         unsafe { libc::_exit(status) }
     }
-    // SAFETY: as above.
+    // SAFETY: `RUN` points to the run of an outer frame on this thread, which is live and whose
+    // activation is pushed.
     unsafe { activation::jump(&raw const (*run).act, status as usize) }
 }
 
@@ -688,7 +703,7 @@ extern "C-unwind" fn embedded_cxa_atexit(
     if current.is_null() {
         return -1;
     }
-    // SAFETY: the run is live on this thread.
+    // SAFETY: `RUN` points to the run of an outer frame on this thread; its process outlives it.
     let handlers = unsafe { &*(*current).handlers };
     handlers.0.lock().push(Handler {
         run,
@@ -701,7 +716,7 @@ extern "C-unwind" fn embedded_atexit(run: extern "C-unwind" fn(*mut c_void)) -> 
     embedded_cxa_atexit(run, ptr::null_mut(), ptr::null_mut())
 }
 
-/// `__cxa_thread_atexit` (Itanium C++ ABI, 3.3.5).
+/// Implements `__cxa_thread_atexit` (Itanium C++ ABI, 3.3.5).
 extern "C-unwind" fn embedded_thread_atexit(
     run: thread_exit::Destructor,
     arg: *mut c_void,
@@ -709,18 +724,18 @@ extern "C-unwind" fn embedded_thread_atexit(
 ) -> c_int {
     let program = func::from_address(run as usize).map(|f| f.image().serial());
     let registered = program.and_then(|serial| thread_exit::register(serial, run, arg));
-    // A destructor in a library stays as long as the library.
+    // A destructor in a library remains valid as long as the library, so the C library keeps it.
     registered.unwrap_or_else(|| builtins::thread_atexit(run, arg))
 }
 
 extern "C-unwind" fn native_quick_exit(status: c_int) -> ! {
     sample::end();
-    // SAFETY: as the guest asked.
+    // SAFETY: `_exit` has no preconditions.
     unsafe { libc::_exit(status) }
 }
 
-/// The names that mean something else for a native guest: the end without exit handlers is an end of
-/// the run, too, and executing its own file runs it again.
+/// Returns the names that are replaced for a native guest. An end without exit handlers is an end
+/// of the run, too, and executing the program's own file runs it again.
 pub fn native_overrides() -> hashbrown::HashMap<&'static str, usize> {
     let address = native_quick_exit as *const () as usize;
     let ends = ["_exit", "_Exit"].map(|name| (name, address));
@@ -731,7 +746,7 @@ pub fn native_overrides() -> hashbrown::HashMap<&'static str, usize> {
         .collect()
 }
 
-/// The names that mean something else for an embedded guest.
+/// Returns the names that are replaced for an embedded guest.
 pub fn embedded_overrides() -> hashbrown::HashMap<&'static str, usize> {
     [
         ("exit", embedded_exit as *const () as usize),

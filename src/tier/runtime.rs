@@ -1,6 +1,6 @@
 //! The OpenMP runtime as the linker sees it: its table of entries, by name.
 //!
-//! What not: names that the guest defines itself never come here; guest symbols win.
+//! Symbols that the guest defines itself take precedence and are never looked up here.
 
 use super::link::Runtime;
 use crate::interp;
@@ -10,14 +10,14 @@ use crate::offload;
 use std::ffi::c_void;
 use std::sync::Once;
 
-/// What our runtime says about a name.
+/// Looks up a name in our runtime.
 pub fn lookup(name: &str) -> Runtime {
     match table::lookup(name).or_else(|| offload::table::lookup(name)) {
         Some(entry) => match entry.status {
             table::Status::Unsupported { reason } => {
                 Runtime::Unsupported(format!("`{name}` ({reason})"))
             }
-            // Variadic entries are called as the ABI says.
+            // Variadic entries have the C calling convention of the ABI.
             table::Status::Supported => Runtime::Address(match name {
                 "__kmpc_fork_call" => abi::fork_call_variadic as *const () as usize,
                 "__kmpc_fork_teams" => abi::fork_teams_variadic as *const () as usize,
@@ -31,7 +31,8 @@ pub fn lookup(name: &str) -> Runtime {
     }
 }
 
-/// As [`lookup`] where there may be a tool: entries are reached through gates.
+/// Looks up a name like [`lookup`] for programs that may have a tool: entries are reached through
+/// gates.
 pub fn lookup_traced(name: &str) -> Runtime {
     match ompt::gates::gate(name) {
         Some(gate) => Runtime::Address(gate.0 as usize),
@@ -39,7 +40,7 @@ pub fn lookup_traced(name: &str) -> Runtime {
     }
 }
 
-/// How names are looked up for a program that does, or does not, define `ompt_start_tool`.
+/// Returns the lookup function for a program that does, or does not, define `ompt_start_tool`.
 pub fn lookup_for(tool: bool) -> fn(&str) -> Runtime {
     if ompt::wanted(tool) {
         lookup_traced
@@ -48,9 +49,9 @@ pub fn lookup_for(tool: bool) -> fn(&str) -> Runtime {
     }
 }
 
-/// How a team was forked; see [`backtrace::ForkHook`].
+/// Returns how a team was forked; see [`backtrace::ForkHook`].
 fn forked(team: *const c_void, number: u32) -> Option<backtrace::Fork> {
-    // SAFETY: asked with null or what was answered before, on the same thread.
+    // SAFETY: the hook passes null or a team that an earlier call returned, on the same thread.
     let forked = unsafe { kmpc::forked(team.cast(), number) }?;
     Some(backtrace::Fork {
         arguments: forked.arguments as usize,
