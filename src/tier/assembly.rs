@@ -1,12 +1,12 @@
-//! Assembly outside of functions (`__asm__` at file scope): an object of the module's own.
+//! File-scope assembly (`__asm__` outside of functions): an object of the module's own.
 //!
-//! It is assembled when the module is read, and kept with it in the cache. Here it gets a place in low memory
-//! before anything is resolved, so that the program can refer to its symbols, and is linked when the program's
-//! own symbols have addresses: it refers to these, too, to those of one file alone included, as the assembler
-//! would have put both into one object.
+//! The reader assembles it, and the cache stores it with the module. Here the object is placed in
+//! low memory before symbols are resolved, so that the program can refer to its symbols. It is
+//! linked when the program's symbols have addresses. Its references may also lead to symbols local
+//! to a file, as the assembler would have put code and assembly into one object.
 //!
-//! Left out: thread-local variables; one named section with variables of the program and of the assembly;
-//! `.set` of a name that only the program defines.
+//! Not supported are thread-local variables, a named section with variables of both the program and
+//! the assembly, and `.set` of a name that only the program defines.
 
 use crate::ir::{GlobalRef, Module};
 use crate::memory::link::{Code, Reserved};
@@ -19,13 +19,13 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Assembly {
     module: Arc<Module>,
-    /// The names of `.symver`: what each stands for, and the version.
+    /// The names that `.symver` defines, with the symbol and the version that each refers to.
     versions: HashMap<Box<str>, (CString, CString)>,
     reserved: Option<Reserved>,
     undefined: Vec<String>,
     symbols: HashMap<Box<str>, usize>,
     code: Option<Code>,
-    /// It is left in memory for the life of the process.
+    /// True to leave the code in memory when this is dropped.
     pub stays: bool,
 }
 
@@ -37,7 +37,7 @@ impl Drop for Assembly {
     }
 }
 
-/// A symbol that a module defines, for itself or for others, and that is not thread-local.
+/// Returns a symbol that a module defines, local ones included, unless it is thread-local.
 pub fn defined(module: &Module, name: &str) -> Option<GlobalRef> {
     let symbol = module.symbol(name)?;
     let here = match symbol {
@@ -52,10 +52,10 @@ pub fn defined(module: &Module, name: &str) -> Option<GlobalRef> {
 }
 
 impl Assembly {
-    /// The assembly of a module, if it has some, with a place in memory.
+    /// Reserves memory for the assembly of a module. Returns `None` if the module has none.
     ///
     /// # Errors
-    /// Names what is not supported in it.
+    /// Names an unsupported construct in the assembly.
     pub fn of(module: &Arc<Module>) -> Result<Option<Assembly>, Error> {
         if module.assembly.is_empty() {
             return Ok(None);
@@ -72,18 +72,19 @@ impl Assembly {
         }))
     }
 
-    /// The names that it leaves open.
+    /// Returns the names of undefined symbols.
     pub fn undefined(&self) -> &[String] {
         &self.undefined
     }
 
-    /// The address of what it defines: a symbol, the bounds of a section, a version of a library's symbol.
+    /// Returns the address of a definition: a symbol, a bound of a section, or a version of a
+    /// library's symbol.
     pub fn address(&self, name: &str) -> Option<usize> {
         if let Some(&address) = self.symbols.get(name) {
             return Some(address);
         }
         if let Some((name, version)) = self.versions.get(name) {
-            // SAFETY: two C strings; only the address is taken.
+            // SAFETY: both arguments are C strings; the result is not dereferenced.
             let found =
                 unsafe { libc::dlvsym(libc::RTLD_DEFAULT, name.as_ptr(), version.as_ptr()) };
             return (!found.is_null()).then_some(found as usize);
@@ -101,10 +102,10 @@ impl Assembly {
         Some(start + len)
     }
 
-    /// Links it; `addresses` has what it leaves open.
+    /// Links the assembly. `addresses` holds the undefined symbols.
     ///
     /// # Errors
-    /// Names a reference that does not reach.
+    /// Names a reference that does not reach its target.
     pub fn bind(&mut self, addresses: &HashMap<String, usize>) -> Result<(), Error> {
         let Some(reserved) = self.reserved.take() else {
             return Ok(());
@@ -114,13 +115,13 @@ impl Assembly {
         Ok(())
     }
 
-    /// The functions that sections of this name list (`.init_array`).
+    /// Returns the functions listed in sections whose names begin with `name` (`.init_array`).
     pub fn listed(&self, name: &str) -> Vec<usize> {
         let sections = self.code.iter().flat_map(Code::sections);
         let lists = sections.filter(|s| s.name.starts_with(name));
         lists
             .flat_map(|s| {
-                // SAFETY: a section of addresses, which is linked.
+                // SAFETY: the section is linked and holds `len / 8` addresses.
                 (0..s.len / 8).map(|i| unsafe { *((s.address + i * 8) as *const usize) })
             })
             .filter(|&f| f != 0 && f != usize::MAX)
@@ -135,7 +136,8 @@ fn fail(module: &Module, why: &str) -> Error {
     }
 }
 
-/// The names that `.symver` gives to versions of other libraries' symbols (`.symver name, symbol@VERSION`).
+/// Returns the names that `.symver` gives to versions of library symbols (`.symver name,
+/// symbol@VERSION`).
 fn versions(text: &str) -> HashMap<Box<str>, (CString, CString)> {
     let statements = text.lines().flat_map(|l| l.split(';')).map(str::trim);
     let named = statements.filter_map(|s| {

@@ -1,11 +1,11 @@
-//! libatomic's functions, for machines that do not have it installed: operations of any size,
+//! The functions of libatomic, for machines on which it is not installed: operations of any size,
 //! and those named by size.
 //!
-//! Sizes of 1 to 8 bytes that are aligned use the processor's instructions, as does 16
-//! (`cmpxchg16b`), so they agree with inline atomics; everything else takes a lock chosen by
-//! address. Orderings are ignored: every operation is sequentially consistent.
+//! Aligned operations of 1, 2, 4, 8 and 16 bytes (`cmpxchg16b`) use the processor's instructions,
+//! so they agree with inline atomics. All others take a lock chosen by address. Orderings are
+//! ignored: every operation is sequentially consistent.
 //!
-//! What not: locks here are unknown to a libatomic loaded later; [`super::libraries`] prefers the
+//! A libatomic that is loaded later does not know these locks, so [`super::libraries`] prefers an
 //! installed one.
 
 use std::ptr;
@@ -35,15 +35,16 @@ fn inline(size: usize, address: *const u8) -> bool {
     matches!(size, 1 | 2 | 4 | 8 | 16) && (address as usize).is_multiple_of(size)
 }
 
-/// `cmpxchg16b`, in assembly: the intrinsic becomes a call of libatomic when it is not inlined.
-/// rbx, which the instruction uses, is not for assembly to name, so it is swapped in and out.
+/// Performs `cmpxchg16b` in assembly, because the intrinsic becomes a call of libatomic when it is
+/// not inlined. Inline assembly cannot name rbx, which the instruction uses, so it is swapped in
+/// and out.
 ///
 /// # Safety
-/// `p` is valid and 16-aligned, and the processor has the instruction (every x86-64 Linux machine
-/// since 2006; LLVM's own baseline for 16-byte atomics).
+/// `p` must be valid and aligned to 16 bytes, and the processor must have the instruction (every
+/// x86-64 Linux machine since 2006; LLVM's own baseline for 16-byte atomics).
 unsafe fn cas16(p: *mut u128, old: u128, new: u128) -> u128 {
     let (mut low, mut high) = (old as u64, (old >> 64) as u64);
-    // SAFETY: see the caller's promise.
+    // SAFETY: `p` is valid and aligned by this function's contract, and rbx is restored.
     unsafe {
         std::arch::asm!(
             "xchg {new_low}, rbx",
@@ -60,14 +61,14 @@ unsafe fn cas16(p: *mut u128, old: u128, new: u128) -> u128 {
     u128::from(low) | (u128::from(high) << 64)
 }
 
-/// Compares and exchanges 1 to 16 bytes by instruction; the value found.
+/// Compares and exchanges 1 to 16 bytes by instruction. Returns the value found.
 ///
 /// # Safety
-/// `p` is aligned to `size` and valid, which is 1, 2, 4, 8 or 16.
+/// `size` must be 1, 2, 4, 8 or 16, and `p` must be valid for it and aligned to it.
 unsafe fn cas(size: usize, p: *mut u8, old: u128, new: u128) -> u128 {
     macro_rules! step {
         ($a:ty, $t:ty) => {{
-            // SAFETY: aligned and valid by the caller's promise.
+            // SAFETY: `p` is aligned and valid by this function's contract.
             let cell = unsafe { <$a>::from_ptr(p.cast()) };
             let (Ok(v) | Err(v)) = cell.compare_exchange(old as $t, new as $t, SeqCst, SeqCst);
             u128::from(v)
@@ -78,36 +79,36 @@ unsafe fn cas(size: usize, p: *mut u8, old: u128, new: u128) -> u128 {
         2 => step!(AtomicU16, u16),
         4 => step!(AtomicU32, u32),
         8 => step!(AtomicU64, u64),
-        // SAFETY: aligned and valid by the caller's promise.
+        // SAFETY: `p` is aligned and valid for 16 bytes by this function's contract.
         _ => unsafe { cas16(p.cast(), old, new) },
     }
 }
 
 /// # Safety
-/// `p` has that many bytes, at most 16.
+/// `p` must be valid for reads of `size` bytes, at most 16.
 unsafe fn get(size: usize, p: *const u8) -> u128 {
     let mut v = 0u128;
-    // SAFETY: see the caller's promise.
+    // SAFETY: `p` is valid for `size` bytes by this function's contract, and `v` has 16.
     unsafe { ptr::copy_nonoverlapping(p, (&raw mut v).cast(), size) };
     v
 }
 
 /// # Safety
-/// `p` has that many bytes, at most 16.
+/// `p` must be valid for writes of `size` bytes, at most 16.
 unsafe fn put(size: usize, p: *mut u8, v: u128) {
-    // SAFETY: see the caller's promise.
+    // SAFETY: `p` is valid for `size` bytes by this function's contract, and `v` has 16.
     unsafe { ptr::copy_nonoverlapping((&raw const v).cast(), p, size) };
 }
 
-/// Replaces the value by `f` of it, atomically; the old value.
+/// Replaces a value by `f` of it, atomically. Returns the old value.
 ///
 /// # Safety
 /// As for [`cas`].
 unsafe fn update(size: usize, p: *mut u8, f: impl Fn(u128) -> u128) -> u128 {
-    // A guess is enough to start with: a failed exchange returns the true value.
+    // Any first guess is right: a failed exchange returns the true value.
     let mut old = 0;
     loop {
-        // SAFETY: see the caller's promise.
+        // SAFETY: the contracts of this function and `cas` are the same.
         let found = unsafe { cas(size, p, old, f(old)) };
         if found == old {
             return old;
@@ -117,7 +118,8 @@ unsafe fn update(size: usize, p: *mut u8, f: impl Fn(u128) -> u128) -> u128 {
 }
 
 unsafe extern "C" fn load(size: usize, from: *mut u8, out: *mut u8, _order: i32) {
-    // SAFETY: the guest's pointers, as with the native function.
+    // SAFETY: the guest passes valid pointers for `size` bytes, as to the native function; `inline`
+    // checks the alignment.
     unsafe {
         if inline(size, from) {
             let v = update(size, from, |v| v);
@@ -130,7 +132,8 @@ unsafe extern "C" fn load(size: usize, from: *mut u8, out: *mut u8, _order: i32)
 }
 
 unsafe extern "C" fn store(size: usize, to: *mut u8, from: *const u8, _order: i32) {
-    // SAFETY: the guest's pointers, as with the native function.
+    // SAFETY: the guest passes valid pointers for `size` bytes, as to the native function; `inline`
+    // checks the alignment.
     unsafe {
         if inline(size, to) {
             let v = get(size, from);
@@ -143,7 +146,8 @@ unsafe extern "C" fn store(size: usize, to: *mut u8, from: *const u8, _order: i3
 }
 
 unsafe extern "C" fn exchange(size: usize, at: *mut u8, from: *const u8, out: *mut u8, _: i32) {
-    // SAFETY: the guest's pointers, as with the native function.
+    // SAFETY: the guest passes valid pointers for `size` bytes, as to the native function; `inline`
+    // checks the alignment.
     unsafe {
         if inline(size, at) {
             let v = get(size, from);
@@ -165,7 +169,8 @@ unsafe extern "C" fn compare_exchange(
     _success: i32,
     _failure: i32,
 ) -> bool {
-    // SAFETY: the guest's pointers, as with the native function.
+    // SAFETY: the guest passes valid pointers for `size` bytes, as to the native function; `inline`
+    // checks the alignment.
     unsafe {
         if inline(size, at) {
             let old = get(size, expected);
@@ -196,15 +201,18 @@ macro_rules! sized {
             type T = $t;
             const SIZE: usize = $size;
             pub unsafe extern "C" fn load(at: *mut u8, _: i32) -> T {
-                // SAFETY: the guest's pointer; sized operations are aligned by contract.
+                // SAFETY: the guest passes a valid pointer; libatomic's interface requires
+                // alignment for sized operations.
                 unsafe { super::update(SIZE, at, |v| v) as T }
             }
             pub unsafe extern "C" fn store(at: *mut u8, v: T, _: i32) {
-                // SAFETY: as above.
+                // SAFETY: the guest passes a valid pointer; libatomic's interface requires
+                // alignment for sized operations.
                 unsafe { super::update(SIZE, at, |_| v as u128) };
             }
             pub unsafe extern "C" fn exchange(at: *mut u8, v: T, _: i32) -> T {
-                // SAFETY: as above.
+                // SAFETY: the guest passes a valid pointer; libatomic's interface requires
+                // alignment for sized operations.
                 unsafe { super::update(SIZE, at, |_| v as u128) as T }
             }
             pub unsafe extern "C" fn compare_exchange(
@@ -214,7 +222,8 @@ macro_rules! sized {
                 s: i32,
                 f: i32,
             ) -> bool {
-                // SAFETY: as above.
+                // SAFETY: the guest passes valid pointers; libatomic's interface requires alignment
+                // for sized operations.
                 unsafe {
                     super::compare_exchange(SIZE, at, expected, (&raw const v).cast(), s, f)
                 }
@@ -244,7 +253,8 @@ macro_rules! sized {
     };
     (@fetch $name:ident, $a:ident, $b:ident, $e:expr) => {
         pub unsafe extern "C" fn $name(at: *mut u8, $b: T, _: i32) -> T {
-            // SAFETY: the guest's pointer; sized operations are aligned by contract.
+            // SAFETY: the guest passes a valid pointer; libatomic's interface requires alignment
+            // for sized operations.
             unsafe {
                 super::update(SIZE, at, |old| {
                     let $a = old as T;
@@ -260,7 +270,7 @@ sized!(4, u32, four);
 sized!(8, u64, eight);
 sized!(16, u128, sixteen);
 
-/// The function of that name of libatomic's interface.
+/// Returns the address of a function of libatomic's interface.
 pub fn address(name: &str) -> Option<usize> {
     let name = name.strip_prefix("__atomic_")?;
     match name {
@@ -294,7 +304,7 @@ mod tests {
             let before = cell;
             let bytes = |a: &[u64; 4]| a.map(u64::to_ne_bytes).concat()[..size].to_vec();
             let p = |a: &mut [u64; 4]| a.as_mut_ptr().cast::<u8>();
-            // SAFETY: every buffer has 32 bytes.
+            // SAFETY: every buffer has 32 bytes, at least `size`.
             unsafe {
                 exchange(size, p(&mut cell), p(&mut new), p(&mut out), 5);
                 assert_eq!((bytes(&out), bytes(&cell)), (bytes(&before), bytes(&new)));

@@ -1,19 +1,22 @@
-//! The program's symbols for those who ask at run time: `dlsym`, `dladdr`, `backtrace_symbols`.
+//! The program's symbols for run-time queries: `dlsym`, `dladdr`, `backtrace_symbols`.
 //!
-//! Natively the loader knows an executable's symbols (those of `-rdynamic`), and finds the caller of
-//! `dlsym(RTLD_NEXT, ..)` by its address. The guest is in no list of the loader, and its code lies in memory that
-//! belongs to no file. So its calls of these functions come here: what the program defines comes first, then what
-//! this process has instead of a library's function, then the libraries. They are asked from our own code, which
-//! is the executable, so that "next" means the same as for the guest.
+//! Natively the loader knows an executable's symbols (those of `-rdynamic`), and finds the caller
+//! of `dlsym(RTLD_NEXT, ..)` by its address. The loader does not list the guest, whose code lies in
+//! memory that belongs to no file. So the guest's calls of these functions are redirected here.
+//! They find the program's own definitions first, then this process's replacements of library
+//! functions, then the libraries. The libraries are queried from our own code, which is the
+//! executable, so "next" means the same as for the guest.
 //!
-//! Native libraries that ask for a symbol of the whole program find the guest's, too (`interpose` binds their
-//! calls to [`for_libraries`]); everything else goes on to the C library, with the caller that it looks at.
+//! Native libraries that query a symbol of the whole program find the guest's, too
+//! ([`super::interpose`] binds their calls to [`for_libraries`]). All other queries go on to the C
+//! library, with the caller's address that it inspects.
 //!
-//! `dl_iterate_phdr` lists the guest's functions, constants and data as the executable's segments, in the place of ours: a
-//! collector finds its roots there. As for an executable that is linked at a fixed place, the lowest of them begins at the base
-//! that `dladdr` tells, and addresses are offsets.
+//! `dl_iterate_phdr` lists the guest's functions, constants and data as the executable's segments,
+//! in place of ours: garbage collectors find their roots there. As for an executable that is linked
+//! at a fixed place, the lowest segment begins at the base that `dladdr` returns, and addresses are
+//! offsets.
 //!
-//! Left out: versions of the guest's symbols.
+//! Symbol versions of the guest are not supported.
 
 use super::link::{Environment, Runtime};
 use crate::interp;
@@ -34,16 +37,16 @@ struct Program {
     runtime: fn(&str) -> Runtime,
     overrides: HashMap<&'static str, usize>,
     name: CString,
-    /// Addresses, sizes and numbers of the variables that have names, in order.
+    /// Address, size and number of each named variable, sorted.
     variables: Vec<(usize, usize, u32)>,
-    /// Symbols as the loader keeps them, for `dladdr1`, by their addresses.
+    /// Symbol table entries returned by `dladdr1`, by address.
     entries: HashMap<usize, Box<Symbol>>,
     names: HashMap<usize, CString>,
-    /// Its constants and its data.
+    /// The segments reported by `dl_iterate_phdr`.
     segments: Arc<[libc::Elf64_Phdr; 4]>,
 }
 
-// SAFETY: the image is shared between threads anyway, and outlives its registration.
+// SAFETY: `Image` is `Sync`, and the image outlives its registration.
 unsafe impl Send for Program {}
 
 static PROGRAMS: Mutex<Vec<Program>> = Mutex::new(Vec::new());
@@ -52,13 +55,13 @@ fn programs() -> MutexGuard<'static, Vec<Program>> {
     PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Takes a program off the list when dropped.
+/// Registration of a program; removes it from the list when dropped.
 #[derive(Debug)]
 pub struct Registered(*const Image);
 
-// SAFETY: only compared.
+// SAFETY: the pointer is only compared.
 unsafe impl Send for Registered {}
-// SAFETY: as above.
+// SAFETY: the pointer is only compared.
 unsafe impl Sync for Registered {}
 
 impl Drop for Registered {
@@ -67,7 +70,7 @@ impl Drop for Registered {
     }
 }
 
-/// Makes a program's symbols known until the result is dropped.
+/// Registers a program's symbols until the result is dropped.
 pub fn register(image: &Image, environment: &Environment) -> Registered {
     let module = &image.module;
     let mut variables: Vec<(usize, usize, u32)> = module
@@ -100,7 +103,7 @@ fn is_visible(linkage: Linkage) -> bool {
     )
 }
 
-/// The module's definition of a name that others may see.
+/// Returns the module's definition of a name, if other files may see it.
 fn visible(module: &Module, name: &str) -> Option<GlobalRef> {
     let symbol = module.symbol(name)?;
     let (here, linkage) = match symbol {
@@ -117,11 +120,12 @@ fn visible(module: &Module, name: &str) -> Option<GlobalRef> {
 
 impl Program {
     fn image(&self) -> &Image {
-        // SAFETY: the image outlives its registration.
+        // SAFETY: the image outlives its registration, and an unregistered program is not in the
+        // list.
         unsafe { &*self.image }
     }
 
-    /// The address of the program's own symbol, this thread's for thread-local ones.
+    /// Returns the address of the program's own symbol; this thread's for a thread-local one.
     fn own(&self, name: &str) -> Option<usize> {
         let image = self.image();
         match visible(&image.module, name)? {
@@ -131,7 +135,7 @@ impl Program {
         }
     }
 
-    /// The address that this process has in the place of a library's function.
+    /// Returns the address of this process's replacement of a library function.
     fn instead(&self, name: &str) -> Option<usize> {
         if let Some(&address) = self.overrides.get(name) {
             return Some(address);
@@ -143,15 +147,16 @@ impl Program {
     }
 }
 
-/// The handle of the whole program: what `dlopen(NULL)` gives.
+/// Returns the handle of the whole program, as `dlopen(NULL)` does.
 fn whole() -> *mut c_void {
     static HANDLE: OnceLock<usize> = OnceLock::new();
-    // SAFETY: opens nothing that is not open.
+    // SAFETY: a null name opens no file.
     *HANDLE.get_or_init(|| unsafe { libc::dlopen(ptr::null(), libc::RTLD_LAZY) } as usize)
         as *mut c_void
 }
 
-/// The program's symbol, then what is there in its place, for a handle that includes the program.
+/// Returns the address of the program's symbol, or of a replacement, if the handle covers the
+/// program.
 fn find(handle: *mut c_void, name: &CStr) -> Option<usize> {
     let next = handle == libc::RTLD_NEXT;
     if !next && handle != libc::RTLD_DEFAULT && handle != whole() {
@@ -163,41 +168,42 @@ fn find(handle: *mut c_void, name: &CStr) -> Option<usize> {
     own.or_else(|| list.iter().find_map(|p| p.instead(name)))
 }
 
-/// `dlsym` of the guest.
+/// Implements `dlsym` for the guest.
 unsafe extern "C" fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void {
-    // SAFETY: as the guest asks.
+    // SAFETY: the guest passes a handle and a C string, as to the C function.
     unsafe {
         match find(handle, CStr::from_ptr(name)) {
             Some(address) => address as *mut c_void,
-            // The C library looks at its caller, so this must not become a jump.
+            // The C library inspects its return address, so this must not become a tail call.
             None => black_box(libc::dlsym(handle, name)),
         }
     }
 }
 
-/// `dlvsym` of the guest: asked from here, as `dlsym` is.
+/// Implements `dlvsym` for the guest. The C library is called from here, as in `dlsym`.
 unsafe extern "C" fn dlvsym(
     handle: *mut c_void,
     name: *const c_char,
     version: *const c_char,
 ) -> *mut c_void {
-    // SAFETY: as the guest asks.
+    // SAFETY: the guest passes a handle and C strings, as to the C function.
     unsafe { black_box(libc::dlvsym(handle, name, version)) }
 }
 
-/// The guest's symbol for a library that asks; 0 leaves the question to the C library.
+/// Returns the guest's symbol for a library's query; 0 passes the query on to the C library.
 unsafe extern "C" fn asked_by_library(handle: *mut c_void, name: *const c_char) -> usize {
     if handle != libc::RTLD_DEFAULT && handle != whole() {
         return 0;
     }
-    // SAFETY: as the library asks.
+    // SAFETY: the library passes a C string, as to the C function.
     let name = unsafe { CStr::from_ptr(name) };
     let Ok(name) = name.to_str() else { return 0 };
     let list = programs();
     list.iter().find_map(|p| p.own(name)).unwrap_or(0)
 }
 
-/// `dlsym` of native libraries. The C library looks at its caller's address, so it is jumped to.
+/// Implements `dlsym` for native libraries. The C library inspects its return address, so it is
+/// reached by a jump.
 #[unsafe(naked)]
 pub unsafe extern "C" fn for_libraries(handle: *mut c_void, name: *const c_char) -> *mut c_void {
     naked_asm!(
@@ -218,7 +224,7 @@ pub unsafe extern "C" fn for_libraries(handle: *mut c_void, name: *const c_char)
     )
 }
 
-/// A symbol of the program: its name, where it begins, and what it is.
+/// A symbol of the program.
 struct Found {
     program: usize,
     name: Box<str>,
@@ -227,11 +233,11 @@ struct Found {
     function: bool,
 }
 
-/// The program's function whose code, or variable in which an address lies.
+/// Returns the function or variable of the program that contains an address.
 fn at(list: &[Program], address: usize) -> Option<Found> {
     let of = |image: *const Image, id: FuncId| -> Option<Found> {
         let program = list.iter().position(|p| ptr::eq(p.image, image))?;
-        // SAFETY: the image is registered.
+        // SAFETY: the list contains the image, so it is registered and live.
         let image = unsafe { &*image };
         Some(Found {
             program,
@@ -265,7 +271,7 @@ fn at(list: &[Program], address: usize) -> Option<Found> {
     })
 }
 
-/// An entry of a symbol table (ELF-64).
+/// Symbol table entry (ELF-64).
 #[repr(C)]
 struct Symbol {
     name: u32,
@@ -276,8 +282,9 @@ struct Symbol {
     size: usize,
 }
 
-/// Flags of `dladdr1`: results beyond `dladdr` (`dlfcn.h`).
+/// Flag of `dladdr1` that asks for the symbol table entry (`dlfcn.h`).
 const SYMBOL: c_int = 1;
+/// Flag of `dladdr1` that asks for the link map (`dlfcn.h`).
 const LINK_MAP: c_int = 2;
 
 unsafe extern "C" fn dladdr1(
@@ -289,20 +296,20 @@ unsafe extern "C" fn dladdr1(
     let mut list = programs();
     let Some(found) = at(&list, address as usize) else {
         drop(list);
-        // SAFETY: as the guest asks.
+        // SAFETY: passes the guest's call on to the C library with the same arguments.
         return unsafe { system::dladdr1(address, info, extra, flags) };
     };
     let program = &mut list[found.program];
     let text = || CString::new(&*found.name).unwrap_or_default();
     let name = program.names.entry(found.start).or_insert_with(text);
-    // SAFETY: the guest's structure; names and symbols stay as long as the program.
+    // SAFETY: the guest passes a writable structure. Names and entries live as long as the program.
     unsafe {
         (*info).dli_fname = program.name.as_ptr();
         (*info).dli_fbase = ptr::from_ref(whole_base()).cast_mut().cast();
         (*info).dli_sname = name.as_ptr();
         (*info).dli_saddr = found.start as *mut c_void;
         if flags == SYMBOL && !extra.is_null() {
-            // Global; a function or an object.
+            // Global binding; type function or object.
             let info = 1 << 4 | if found.function { 2 } else { 1 };
             let entry = program.entries.entry(found.start).or_insert_with(|| {
                 Box::new(Symbol {
@@ -322,25 +329,26 @@ unsafe extern "C" fn dladdr1(
     1
 }
 
-/// The base that is told for the program: what begins there is the header of this executable.
+/// Returns the base address reported for the program: the start of this executable's ELF header.
 fn whole_base() -> &'static u8 {
     unsafe extern "C" {
         static __executable_start: u8;
     }
-    // SAFETY: the linker defines it.
+    // SAFETY: the linker defines the symbol.
     unsafe { &__executable_start }
 }
 
 unsafe extern "C" fn dladdr(address: *const c_void, info: *mut libc::Dl_info) -> c_int {
-    // SAFETY: as the guest asks.
+    // SAFETY: the contract is that of `dladdr1`; a null `extra` is not written.
     unsafe { dladdr1(address, info, ptr::null_mut(), 0) }
 }
 
-/// A line of `backtrace_symbols` for an address of the program.
+/// Returns the line of `backtrace_symbols` for an address in the program.
 fn line(list: &[Program], address: usize) -> Option<String> {
     let found = at(list, address)?;
     let file = list[found.program].name.to_string_lossy();
-    // Machine code lies elsewhere than the address that the program sees.
+    // Compiled code does not lie at the address that the program sees, so a large distance is no
+    // offset.
     let offset = address.checked_sub(found.start).filter(|&o| o < 1 << 24);
     let name = &found.name;
     Some(match offset {
@@ -354,7 +362,8 @@ unsafe extern "C" fn backtrace_symbols(
     count: c_int,
 ) -> *mut *mut c_char {
     let count = usize::try_from(count).unwrap_or(0);
-    // SAFETY: as the guest asks; the C library's block is given back, ours is the guest's to free.
+    // SAFETY: `array` holds `count` addresses, as for the C function. The C library's block is
+    // freed here, and ours is the guest's to free.
     unsafe {
         let native = system::backtrace_symbols(array, count as c_int);
         if native.is_null() {
@@ -392,7 +401,7 @@ unsafe extern "C" fn backtrace_symbols_fd(
     descriptor: c_int,
 ) {
     for i in 0..usize::try_from(count).unwrap_or(0) {
-        // SAFETY: as the guest asks.
+        // SAFETY: `array` holds `count` addresses, as for the C function.
         unsafe {
             let own = line(&programs(), *array.add(i) as usize);
             match own {
@@ -406,8 +415,8 @@ unsafe extern "C" fn backtrace_symbols_fd(
     }
 }
 
-/// Lists the segments that the loader would have mapped of a program, in the order of their addresses: the header, with
-/// which [`whole_base`] says that it begins, its functions, its constants and its data.
+/// Returns the segments that the loader would have mapped for a program, sorted by address: the
+/// header at [`whole_base`], functions, constants and data.
 fn segments(image: &Image) -> [libc::Elf64_Phdr; 4] {
     let [functions, constants, data] = image.segments();
     let header = (ptr::from_ref(whole_base()).addr(), 4096);
@@ -431,14 +440,14 @@ fn segments(image: &Image) -> [libc::Elf64_Phdr; 4] {
     all
 }
 
-/// The callback of `dl_iterate_phdr`, called for each object until it returns something else than 0.
+/// Callback of `dl_iterate_phdr`, called for each object until it returns a value other than 0.
 type Visitor = unsafe extern "C-unwind" fn(*mut libc::dl_phdr_info, usize, *mut c_void) -> c_int;
 
-/// A walk through the objects of the process for the guest.
+/// State of the guest's walk over the objects of the process.
 struct Walk {
     visitor: Visitor,
     argument: *mut c_void,
-    /// The programs, in the place of the first object, which is our executable.
+    /// Segments of the programs, which replace the first object, our executable.
     programs: Vec<Arc<[libc::Elf64_Phdr; 4]>>,
     started: bool,
 }
@@ -448,7 +457,8 @@ unsafe extern "C-unwind" fn visit(
     size: usize,
     walk: *mut c_void,
 ) -> c_int {
-    // SAFETY: `walk` is `dl_iterate_phdr`'s below; the guest's function takes what the loader hands out.
+    // SAFETY: `walk` points to the `Walk` in `dl_iterate_phdr` below, whose callback takes the
+    // loader's arguments.
     unsafe {
         let walk = &mut *walk.cast::<Walk>();
         if std::mem::replace(&mut walk.started, true) {
@@ -470,7 +480,7 @@ unsafe extern "C-unwind" fn visit(
     }
 }
 
-/// `dl_iterate_phdr` of the guest.
+/// Implements `dl_iterate_phdr` for the guest.
 unsafe extern "C-unwind" fn dl_iterate_phdr(visitor: Visitor, argument: *mut c_void) -> c_int {
     let mut walk = Walk {
         visitor,
@@ -478,7 +488,8 @@ unsafe extern "C-unwind" fn dl_iterate_phdr(visitor: Visitor, argument: *mut c_v
         programs: programs().iter().map(|p| p.segments.clone()).collect(),
         started: false,
     };
-    // SAFETY: the visitor is the guest's and may unwind, as through the C library's walk.
+    // SAFETY: `visit` gets the live `walk`. The guest's callback may unwind, as through the C
+    // library's walk.
     unsafe { system::dl_iterate_phdr(visit, (&raw mut walk).cast()) }
 }
 
@@ -500,7 +511,7 @@ mod system {
     }
 }
 
-/// The guest's functions by their names.
+/// Returns the replacement of a function for the guest.
 pub fn address(name: &str) -> Option<usize> {
     Some(match name {
         "dlsym" => dlsym as *const () as usize,

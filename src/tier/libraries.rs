@@ -1,16 +1,16 @@
-//! Shared libraries that the guest uses: those named with `-l` and `-L`, then the process.
+//! Shared libraries of the guest: those named with `-l` and `-L`, then the process.
 //!
-//! Libraries are opened with global visibility, as if the guest had been linked against them.
-//! What a C or C++ program gets without asking (libm, libstdc++, libgcc_s) is opened when the
-//! first symbol is not found without.
+//! Libraries are opened with global visibility, as if the guest had been linked against them. The
+//! libraries that a C or C++ program gets by default (libm, libstdc++, libgcc_s) are opened when
+//! the first symbol is not found without them.
 //!
 //! The process has a libstdc++ already, which LLVM brings along, and the loader would bind the
 //! references of a libc++ to it: both define `__cxa_throw` and `std::exception`. So libraries are
-//! opened in a scope of their own when one of them is libc++ or was linked with it
-//! ([`super::loader::scope`]). A program that uses libc++ gets it without asking, too.
+//! opened in a scope of their own if one of them is libc++ or was linked with it
+//! ([`super::loader::scope`]). A program that uses libc++ gets it by default, too.
 //!
-//! Where there is no shared library of a name, a static archive takes its place; what becomes of
-//! it is [`super::archive`]'s business.
+//! If no shared library of a name exists, a static archive takes its place, which
+//! [`super::archive`] handles.
 
 use super::loader;
 use crate::support::error::Error;
@@ -25,12 +25,13 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Default)]
 pub struct Libraries {
     open: Vec<Library>,
-    /// Those that every program gets, once a symbol was not found without them.
+    /// Default libraries, opened once a symbol was not found without them.
     usual: Option<Vec<Library>>,
-    /// The libraries that were named, and the folders that are searched first.
+    /// Names of the named libraries.
     names: Vec<String>,
+    /// Folders that are searched first.
     paths: Vec<PathBuf>,
-    /// Static archives that were named.
+    /// Static archives among the named libraries.
     pub archives: Vec<PathBuf>,
 }
 
@@ -79,9 +80,10 @@ impl Libraries {
         Ok(this)
     }
 
-    /// Opens libraries in a scope of their own, as a link with libc++ would have them.
+    /// Opens libraries in a scope of their own, as a link with libc++ would bind them.
     fn open_apart(&mut self, mut files: Vec<PathBuf>) -> Result<(), String> {
-        // The unwinder must be the one that knows of compiled code; libc++ may name another one.
+        // The unwinder must be the one that has the tables of compiled code; libc++ may name
+        // another one.
         files.extend(["libm.so.6", "libgcc_s.so.1"].map(PathBuf::from));
         let names: Result<Vec<_>, _> = files
             .into_iter()
@@ -95,32 +97,32 @@ impl Libraries {
             }
             loader::scope(&names, RTLD_LAZY | flags)
         })?;
-        // SAFETY: a handle of the loader's, which is not used elsewhere.
+        // SAFETY: the handle is from the loader and not used elsewhere.
         self.open.push(unsafe { Library::from_raw(handle) });
         Ok(())
     }
 
-    /// Everything that decides which libraries are searched, as text.
+    /// Returns a text of everything that decides which libraries are searched.
     pub fn describe(&self) -> String {
         let folders = std::env::var_os("LD_LIBRARY_PATH");
         let (names, paths) = (&self.names, &self.paths);
         format!("{names:?} {paths:?} {:?} {folders:?}", self.archives)
     }
 
-    /// Opens libc++, if it is installed, for a program that uses it and did not name it.
+    /// Opens libc++, if installed, for a program that uses it and did not name it.
     pub fn open_libcpp(&mut self) {
         if self.has_libcpp() {
             return;
         }
         let file = file_of("c++", &self.paths).or_else(libcpp_of_compiler);
         let file = file.unwrap_or_else(|| "libc++.so.1".into());
-        // Without it the symbols are missing, which is told by their names.
+        // Without libc++ the link reports the missing symbols.
         let _ = self.open_apart(vec![file]);
     }
 
-    /// Returns true if a symbol comes from libc++ and from no other library. Most of libc++ is in a namespace
-    /// of its own; classes that the language itself uses (`std::exception_ptr`) are not, but partly
-    /// have other members than libstdc++'s.
+    /// Returns true if a symbol comes from libc++ and from no other library. Most of libc++ is in a
+    /// namespace of its own. Classes that the language itself uses (`std::exception_ptr`) are not,
+    /// but partly have other members than those of libstdc++.
     pub fn is_of_libcpp(&mut self, name: &str) -> bool {
         const STD: [&str; 5] = ["_ZNSt", "_ZNKSt", "_ZSt", "_ZTISt", "_ZTVSt"];
         is_in_libcpp(name) || (STD.iter().any(|s| name.starts_with(s)) && self.find(name).is_none())
@@ -131,17 +133,18 @@ impl Libraries {
         self.find_named("_ZNSt3__15mutex4lockEv").is_some()
     }
 
-    /// The address of a symbol in the libraries that were named.
+    /// Returns the address of a symbol in the named libraries.
     pub fn find_named(&self, name: &str) -> Option<usize> {
         let name = CString::new(name).ok()?;
         self.open.iter().find_map(|library| {
-            // SAFETY: only the address is taken.
+            // SAFETY: the symbol is not dereferenced; only its address is taken.
             let symbol = unsafe { library.get::<*const ()>(name.as_bytes_with_nul()) };
             symbol.ok().map(|s| s.into_raw() as usize)
         })
     }
 
-    /// The address of a symbol.
+    /// Returns the address of a symbol in the named libraries, the process and the default
+    /// libraries.
     pub fn find(&mut self, name: &str) -> Option<usize> {
         if let Some(a) = self.find_named(name) {
             return Some(a);
@@ -157,14 +160,14 @@ impl Libraries {
                 "libgcc_s.so.1",
                 "libatomic.so.1",
             ];
-            // Those that are not installed are not needed.
+            // A library that is not installed is skipped.
             let open = files.iter().filter_map(|f| open_file(Path::new(f)).ok());
             self.usual = Some(open.collect());
             if let Some(a) = in_process(&name) {
                 return Some(a);
             }
         }
-        // Symbols of libgcc that exist for old binaries only, by their version.
+        // Some symbols of libgcc exist for old binaries only, under their version.
         // SAFETY: both strings are C strings.
         let old = unsafe { libc::dlvsym(libc::RTLD_DEFAULT, name.as_ptr(), c"GCC_4.8.0".as_ptr()) };
         (!old.is_null()).then_some(old as usize)
@@ -176,8 +179,8 @@ pub fn is_in_libcpp(name: &str) -> bool {
     name.starts_with("_Z") && name.contains("St3__1")
 }
 
-/// A function of the unwinder, which is the process's own whatever libraries have: it knows where
-/// the tables of compiled code are.
+/// Returns the address of an unwinder function. The process's own takes precedence over libraries,
+/// because it has the tables of compiled code.
 pub fn unwinder(name: &str) -> Option<usize> {
     if name.starts_with("_Unwind_") {
         in_process(&CString::new(name).ok()?)
@@ -187,19 +190,19 @@ pub fn unwinder(name: &str) -> Option<usize> {
 }
 
 fn in_process(name: &CStr) -> Option<usize> {
-    // SAFETY: the name is a C string. A symbol may have the address null, which nobody wants.
+    // SAFETY: the name is a C string. A symbol with the address null counts as missing.
     let p = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
     (!p.is_null()).then_some(p as usize)
 }
 
-/// Linked as these are natively, a library stays to the end of the process, whatever becomes of
-/// who opened it: it may have threads of its own (those of libgomp wait in libgomp's code).
+/// A library that is linked natively stays loaded until the process ends. It may have threads of
+/// its own (those of libgomp wait in libgomp's code), so it stays loaded here, too.
 const RTLD_NODELETE: c_int = libc::RTLD_NODELETE;
 
-/// Opens a library. One that expects functions of the guest, which the loader does not know, is
-/// bound lazily: before the guest starts, [`super::interpose`] binds those.
+/// Opens a library. A library that expects functions of the guest, which the loader does not know,
+/// is bound lazily; [`super::interpose`] binds them before the guest starts.
 fn open_file(path: &Path) -> Result<Library, libloading::Error> {
-    // SAFETY: running a library's initialisers is what the user asks for by naming it.
+    // SAFETY: the user asks for a library's initializers by naming it.
     unsafe {
         Library::open(Some(path), RTLD_NOW | RTLD_GLOBAL | RTLD_NODELETE).or_else(|error| {
             if !cause(&error).contains("undefined symbol") {
@@ -210,12 +213,12 @@ fn open_file(path: &Path) -> Result<Library, libloading::Error> {
     }
 }
 
-/// What the loader said.
+/// Returns the loader's message.
 fn cause(error: &libloading::Error) -> String {
     std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string)
 }
 
-/// Where libraries are looked for after the folders that were named.
+/// Folders that are searched after the named ones.
 const USUAL: [&str; 6] = [
     "/usr/local/lib",
     "/lib/x86_64-linux-gnu",
@@ -225,8 +228,8 @@ const USUAL: [&str; 6] = [
     "/usr/lib",
 ];
 
-/// The static archive that `-l name` stands for: `:file.a`, a path to one, or `libname.a` where
-/// no folder has a shared library of that name.
+/// Returns the static archive that `-l name` stands for: `:file.a`, a path to one, or `libname.a`
+/// if no folder has a shared library of that name.
 pub fn archive(name: &str, paths: &[PathBuf]) -> Option<PathBuf> {
     if ALWAYS.contains(&name) {
         return None;
@@ -260,7 +263,7 @@ pub fn archive(name: &str, paths: &[PathBuf]) -> Option<PathBuf> {
     None
 }
 
-/// The file name that `-l name` stands for.
+/// Returns the file name that `-l name` stands for.
 fn file_name(name: &str) -> String {
     match name.strip_prefix(':') {
         Some(file) => file.to_owned(),
@@ -269,7 +272,7 @@ fn file_name(name: &str) -> String {
     }
 }
 
-/// The shared library that `-l name` stands for, where it lies in one of the folders.
+/// Returns the path of the shared library that `-l name` stands for, if one of the folders has it.
 fn file_of(name: &str, paths: &[PathBuf]) -> Option<PathBuf> {
     if name.contains('/') {
         return Some(name.into());
@@ -280,7 +283,7 @@ fn file_of(name: &str, paths: &[PathBuf]) -> Option<PathBuf> {
     folders.find_map(|folder| in_directory(folder, &wanted))
 }
 
-/// The libc++ beside a compiler, the newest that is not newer than ours.
+/// Returns the libc++ of the newest installed compiler that is not newer than our LLVM.
 fn libcpp_of_compiler() -> Option<PathBuf> {
     let ours = crate::llvm::version().0;
     let mut versions = (14..=ours).rev();
@@ -308,7 +311,7 @@ pub fn is_libcpp_archive(file: &Path) -> bool {
     name == "libc++.a" || name == "libc++abi.a"
 }
 
-/// The libraries that a shared library was linked with (`DT_NEEDED`).
+/// Returns the libraries that a shared library was linked with (`DT_NEEDED`).
 fn needed(bytes: &[u8]) -> object::read::Result<Vec<&[u8]>> {
     let endian = LittleEndian;
     let header = FileHeader64::<LittleEndian>::parse(bytes)?;
@@ -352,7 +355,7 @@ fn open_named(name: &str, paths: &[PathBuf]) -> Result<Library, Error> {
     Err(fail(first))
 }
 
-/// `libx.so`, or else a `libx.so.N`, unless it is a linker script.
+/// Finds `libx.so`, or else a `libx.so.N`, in a folder. Skips linker scripts.
 fn in_directory(directory: &Path, wanted: &str) -> Option<PathBuf> {
     let plain = directory.join(wanted);
     if is_elf(&plain) {

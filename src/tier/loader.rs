@@ -1,12 +1,12 @@
-//! Shared objects made in memory, and how the system's loader gets them.
+//! Shared objects created in memory, and their way into the system's loader.
 //!
-//! [`open`] loads the bytes of a shared object by way of an anonymous file, [`open_file`] a file
-//! as it is, so that its pages are shared and read when they are used. [`scope`] makes an object
-//! that holds nothing but the names of libraries: the libraries are searched in this order, before
-//! those that the process itself was linked with, as if a program had been linked with them.
+//! [`open`] loads the bytes of a shared object through an anonymous file. [`open_file`] loads a
+//! file as it is, so that its pages are shared and read on demand. [`scope`] creates an object that
+//! holds nothing but the names of libraries: the libraries are searched in this order, before those
+//! that the process itself was linked with, as if a program had been linked with them.
 //!
-//! Layouts are those of the System V ABI ("Object Files", "Dynamic Linking"). The contents of an
-//! object made of archive members are [`super::archive`]'s business.
+//! Layouts are those of the System V ABI ("Object Files", "Dynamic Linking"). [`super::archive`]
+//! creates the objects made of archive members.
 
 use crate::support::file_limit::Quiet;
 use object::elf;
@@ -19,30 +19,31 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 const PAGE: usize = 4096;
-/// Bytes of the ELF header, and of one program header.
+/// Size of the ELF header in bytes.
 pub(super) const HEADER: usize = 64;
+/// Size of a program header in bytes.
 pub(super) const PROGRAM_HEADER: usize = 56;
 
-/// A growing file.
+/// Contents of a file under construction.
 #[derive(Debug, Default)]
 pub(super) struct Writer(pub Vec<u8>);
 
 impl Writer {
-    /// Fills up to a multiple of `to`; the offset of what comes next.
+    /// Pads to a multiple of `to`. Returns the offset of the end.
     pub fn align(&mut self, to: usize) -> usize {
         let len = self.0.len().next_multiple_of(to);
         self.0.resize(len, 0);
         len
     }
 
-    /// Adds words of eight bytes.
+    /// Appends words of eight bytes.
     pub fn put(&mut self, values: &[u64]) {
         for v in values {
             self.0.extend(v.to_le_bytes());
         }
     }
 
-    /// Adds words of four bytes.
+    /// Appends words of four bytes.
     pub fn put32(&mut self, values: &[u32]) {
         for v in values {
             self.0.extend(v.to_le_bytes());
@@ -50,27 +51,27 @@ impl Writer {
     }
 }
 
-/// Writes words of eight bytes over those at an offset.
+/// Overwrites words of eight bytes at an offset.
 pub(super) fn write(out: &mut [u8], at: usize, values: &[u64]) {
     for (i, v) in values.iter().enumerate() {
         out[at + i * 8..at + i * 8 + 8].copy_from_slice(&v.to_le_bytes());
     }
 }
 
-/// A program header of a segment whose addresses are its offsets in the file.
+/// Program header of a segment whose addresses equal its offsets in the file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Segment {
     pub kind: u32,
     pub at: usize,
-    /// Bytes in the file.
+    /// Size in the file in bytes.
     pub file: usize,
-    /// Bytes in memory.
+    /// Size in memory in bytes.
     pub memory: usize,
     pub align: usize,
 }
 
 impl Segment {
-    /// A segment of `len` bytes, in the file and in memory.
+    /// Creates a segment of `len` bytes in the file and in memory.
     pub fn new(kind: u32, at: usize, len: usize, align: usize) -> Segment {
         Segment {
             kind,
@@ -82,7 +83,7 @@ impl Segment {
     }
 }
 
-/// Writes the ELF header and the program headers at the start of a file. Every segment is readable
+/// Writes the ELF header and the program headers to the start of a file. Every segment is readable
 /// and writable.
 pub(super) fn headers(out: &mut [u8], segments: &[Segment]) {
     let mut head = Writer::default();
@@ -93,7 +94,7 @@ pub(super) fn headers(out: &mut [u8], segments: &[Segment]) {
         1,
     ]);
     head.put(&[0, HEADER as u64, 0]);
-    // Flags; sizes of this header and of a program header; their number; no sections.
+    // Flags; sizes of this header and of a program header; number of program headers; no sections.
     let sizes = (HEADER | PROGRAM_HEADER << 16) as u32;
     head.put32(&[0, sizes, segments.len() as u32 | 64 << 16, 0]);
     for s in segments {
@@ -107,19 +108,19 @@ pub(super) fn headers(out: &mut [u8], segments: &[Segment]) {
 /// A loaded object.
 #[derive(Debug)]
 pub(super) struct Loaded {
-    /// The address of its first byte.
+    /// Address of its first byte.
     pub base: usize,
     handle: usize,
-    /// Not unloaded when this is dropped: exit handlers run later.
+    /// True to leave the object loaded when this is dropped, because exit handlers run later.
     pub stays: bool,
-    /// The file in the loader's hands.
+    /// The file that the loader has mapped; `None` if it was loaded from a copy.
     file: Option<FileId>,
 }
 
-/// Device and inode.
+/// Device and inode numbers.
 type FileId = (u64, u64);
-/// Files that are loaded: the loader would take a second opening for the same object, whose
-/// variables it has, so a second process of a program gets a copy.
+/// Files that are loaded. The loader would take a second opening for the same object with the same
+/// variables, so a second process of a program gets a copy.
 static FILES: Mutex<Vec<FileId>> = Mutex::new(Vec::new());
 
 impl Drop for Loaded {
@@ -127,8 +128,8 @@ impl Drop for Loaded {
         if self.stays {
             return;
         }
-        // SAFETY: the handle is from dlopen and closed once; who holds this holds all that runs
-        // its code.
+        // SAFETY: the handle is from dlopen and closed once. The owner of this value also owns
+        // everything that runs the object's code.
         unsafe { libc::dlclose(self.handle as *mut c_void) };
         if let Some(file) = self.file {
             let mut files = FILES.lock().unwrap_or_else(PoisonError::into_inner);
@@ -138,28 +139,28 @@ impl Drop for Loaded {
 }
 
 impl Loaded {
-    /// This thread's address of a thread-local variable of the object.
+    /// Returns this thread's address of a thread-local variable of the object.
     pub fn thread_local(&self, name: &str) -> Option<usize> {
         let name = CString::new(name).ok()?;
-        // SAFETY: the handle is open and the name a C string.
+        // SAFETY: the handle is open and the name is a C string.
         let p = unsafe { libc::dlsym(self.handle as *mut c_void, name.as_ptr()) } as usize;
         (p != 0).then_some(p)
     }
 }
 
-/// Loads an object that has no initialisers and finds out where.
+/// Loads an object that has no initializers.
 ///
 /// # Errors
-/// Why the system does not load it.
+/// Returns the loader's message.
 pub(super) fn open(file: &[u8]) -> Result<Loaded, String> {
     let handle = open_bytes(file, libc::RTLD_NOW | libc::RTLD_GLOBAL)?;
     loaded(handle, None)
 }
 
-/// The same for an object in a file that nobody changes.
+/// Loads an object from a file that nobody modifies.
 ///
 /// # Errors
-/// Why the system does not load it.
+/// Returns the loader's message.
 pub(super) fn open_file(mut file: &File) -> Result<Loaded, String> {
     let text = |e: std::io::Error| e.to_string();
     let meta = file.metadata().map_err(text)?;
@@ -183,9 +184,11 @@ pub(super) fn open_file(mut file: &File) -> Result<Loaded, String> {
     open(&bytes)
 }
 
-/// Returns true if code of a file may run from where it lies; elsewhere only from a copy in memory.
+/// Returns true if code may be executed from the file system of a file. Otherwise it runs only from
+/// a copy in memory.
 fn may_execute(file: &File) -> bool {
-    // SAFETY: the descriptor is open; all-zero is a valid value of the structure, which is filled in.
+    // SAFETY: the descriptor is open. All-zero is a valid value of the structure, which the call
+    // fills in.
     unsafe {
         let mut system: libc::statvfs = std::mem::zeroed();
         libc::fstatvfs(file.as_raw_fd(), &raw mut system) == 0
@@ -195,7 +198,7 @@ fn may_execute(file: &File) -> bool {
 
 fn loaded(handle: *mut c_void, file: Option<FileId>) -> Result<Loaded, String> {
     let mut map: *mut LinkMap = std::ptr::null_mut();
-    // SAFETY: the handle is open, and the loader's structure lives as long.
+    // SAFETY: the handle is open, and the loader's structure lives as long as the handle.
     unsafe {
         if libc::dlinfo(handle, libc::RTLD_DI_LINKMAP, (&raw mut map).cast()) != 0 {
             return Err("the loader does not say where it is".into());
@@ -215,17 +218,17 @@ struct LinkMap {
     base: usize,
 }
 
-/// Loads libraries, given by path or by the name that the loader searches for, so that their
-/// references are bound to each other in this order and only then to the process; the handle.
+/// Loads libraries, given by path or by the name that the loader searches for. Their references are
+/// bound to each other in this order and only then to the process. Returns the handle.
 ///
 /// # Errors
-/// Why the system does not load them.
+/// Returns the loader's message.
 pub(super) fn scope(libraries: &[CString], flags: c_int) -> Result<*mut c_void, String> {
     let mut out = Writer(vec![0; HEADER + 3 * PROGRAM_HEADER]);
     let symbols_at = out.align(8);
     out.put(&[0, 0, 0]);
     let hash_at = out.align(8);
-    // One bucket, which is empty; the one symbol is the null symbol.
+    // One empty bucket; the only symbol is the null symbol.
     out.put32(&[1, 1, 0, 0]);
     let names_at = out.0.len();
     out.0.push(0);
@@ -259,10 +262,10 @@ pub(super) fn scope(libraries: &[CString], flags: c_int) -> Result<*mut c_void, 
     open_bytes(&out.0, flags | libc::RTLD_DEEPBIND)
 }
 
-/// Gives bytes to the loader by way of an anonymous file in memory.
+/// Passes bytes to the loader through an anonymous file in memory.
 fn open_bytes(bytes: &[u8], flags: c_int) -> Result<*mut c_void, String> {
     let system = || format!("no file in memory: {}", std::io::Error::last_os_error());
-    // SAFETY: the descriptor is ours and closed here.
+    // SAFETY: the descriptor is created and closed here, and the buffer passed to `write` is live.
     unsafe {
         let fd = libc::memfd_create(c"archive".as_ptr(), libc::MFD_CLOEXEC);
         if fd < 0 {
@@ -294,12 +297,13 @@ fn open_bytes(bytes: &[u8], flags: c_int) -> Result<*mut c_void, String> {
 }
 
 fn open_descriptor(fd: RawFd, flags: c_int) -> Result<*mut c_void, String> {
-    // The loader knows what is loaded by its path, and descriptors' numbers come again.
+    // The loader identifies loaded objects by path, and descriptor numbers are reused, so each path
+    // is unique.
     static TURN: AtomicUsize = AtomicUsize::new(0);
     let unique = "./".repeat(TURN.fetch_add(1, Ordering::Relaxed) % 1000);
     let path = CString::new(format!("/proc/self/fd/{unique}{fd}")).unwrap_or_default();
-    // SAFETY: the path is a C string; running the initialisers of a library is what the user asks
-    // for by naming it; the text of an error is read before the next call on this thread.
+    // SAFETY: the path is a C string. The user asks for a library's initializers by naming it. The
+    // error text is read before the next loader call on this thread.
     unsafe {
         let handle = libc::dlopen(path.as_ptr(), flags);
         if !handle.is_null() {

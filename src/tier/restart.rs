@@ -1,12 +1,13 @@
-//! The guest's identity: its name, and what happens when it executes itself.
+//! The guest's identity: its name, and its execution of itself.
 //!
-//! A native program finds its own file as `/proc/self/exe` and by `argv[0]`, and executes it anew. Here the first is
-//! ompvm and the second is bitcode, which the system does not execute. So the guest's calls of the functions that
-//! execute a file ([`overrides`]) come here first: one that means the guest becomes a command line of ompvm, with the
-//! options of this run, that runs the same file with the new arguments. `readlink("/proc/self/exe")` names the
-//! guest's file, so that what lies beside it is found.
+//! A native program finds its own file as `/proc/self/exe` and in `argv[0]`, and executes it anew.
+//! Here the first is ompvm and the second is bitcode, which the kernel does not execute. So the
+//! guest's calls of functions that execute a file ([`overrides`]) are redirected here. A call that
+//! means the guest becomes a command line of ompvm, with the options of this run, that runs the
+//! same file with the new arguments. `readlink("/proc/self/exe")` returns the guest's file, so that
+//! the guest finds files beside it.
 //!
-//! Calls by native libraries are not seen, and `/proc/self/exe` is still ompvm where it is opened.
+//! Calls by native libraries are not redirected, and opening `/proc/self/exe` opens ompvm.
 //! `/proc/self/cmdline` is the command line that was typed.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
@@ -15,22 +16,23 @@ use std::os::unix::ffi::OsStrExt;
 use std::ptr;
 use std::sync::OnceLock;
 
-/// How the guest is started again.
+/// Command that starts the guest again.
 #[derive(Debug, Clone)]
 pub struct Restart {
-    /// A command line of ompvm up to the program's file: its own name, `run`, options.
+    /// Command line of ompvm up to the program's file: its own name, `run`, options.
     pub command: Vec<CString>,
-    /// The program's file, an absolute path.
+    /// Absolute path of the program's file.
     pub file: CString,
 }
 
 #[derive(Debug)]
 struct Known {
     restart: Restart,
-    /// The name that this run of the guest has.
+    /// Name of this run of the guest.
     name: CString,
-    /// Device and number of the program's file, and of ompvm.
+    /// Device and inode numbers of the program's file.
     file: Option<(u64, u64)>,
+    /// Device and inode numbers of ompvm.
     own: Option<(u64, u64)>,
 }
 
@@ -38,7 +40,7 @@ static KNOWN: OnceLock<Known> = OnceLock::new();
 
 const OWN: &CStr = c"/proc/self/exe";
 
-/// Tells how the guest named `name` is started again.
+/// Sets the command that starts the guest named `name` again.
 pub fn set(restart: Restart, name: &CStr) {
     let _ = KNOWN.set(Known {
         file: identity(&restart.file),
@@ -53,7 +55,7 @@ unsafe extern "C" {
     static mut program_invocation_short_name: *mut c_char;
 }
 
-/// The last part of a path.
+/// Returns the last part of a path.
 fn base_name(path: &CStr) -> &CStr {
     let bytes = path.to_bytes_with_nul();
     let start = path
@@ -64,13 +66,14 @@ fn base_name(path: &CStr) -> &CStr {
     CStr::from_bytes_with_nul(&bytes[start..]).unwrap_or(path)
 }
 
-/// Gives the process the guest's name: that of the C library's messages, and that of its first thread (`comm`).
+/// Gives the process the guest's name, for messages of the C library and as the name of the first
+/// thread (`comm`).
 pub fn take_name(name: &CStr) {
-    // Exit handlers may use it until the very end.
+    // Exit handlers may use the name until the process ends.
     let name: &'static CStr = Box::leak(name.to_owned().into_boxed_c_str());
     let short = base_name(name);
-    // SAFETY: the variables of the C library, set before the guest runs, as its start-up code does; both texts stay.
-    // The system copies the name.
+    // SAFETY: sets variables of the C library before the guest runs, as the start-up code does;
+    // both texts are leaked. The kernel copies the thread's name.
     unsafe {
         program_invocation_name = name.as_ptr().cast_mut();
         program_invocation_short_name = short.as_ptr().cast_mut();
@@ -80,7 +83,8 @@ pub fn take_name(name: &CStr) {
 
 fn identity(path: &CStr) -> Option<(u64, u64)> {
     let mut status = MaybeUninit::<libc::stat>::uninit();
-    // SAFETY: a path and a structure to fill, which is read only if it was.
+    // SAFETY: passes a C string and a structure to fill, which is read only if the call has filled
+    // it.
     unsafe {
         (libc::stat(path.as_ptr(), status.as_mut_ptr()) == 0).then(|| {
             let status = status.assume_init();
@@ -91,7 +95,7 @@ fn identity(path: &CStr) -> Option<(u64, u64)> {
 
 fn identity_of(file: c_int) -> Option<(u64, u64)> {
     let mut status = MaybeUninit::<libc::stat>::uninit();
-    // SAFETY: as for a path.
+    // SAFETY: passes a structure to fill, which is read only if the call has filled it.
     unsafe {
         (libc::fstat(file, status.as_mut_ptr()) == 0).then(|| {
             let status = status.assume_init();
@@ -100,7 +104,7 @@ fn identity_of(file: c_int) -> Option<(u64, u64)> {
     }
 }
 
-/// Returns true if a path is the link to the executable of this process.
+/// Returns true if a path is the link to this process's executable.
 fn is_own_link(path: &CStr) -> bool {
     let Ok(text) = path.to_str() else {
         return false;
@@ -116,31 +120,32 @@ fn is_own_link(path: &CStr) -> bool {
 }
 
 impl Known {
-    /// Returns true if the file, known by its identity, is the guest's own: its bitcode, or ompvm where the new
-    /// arguments do not begin as a command line of ompvm would.
+    /// Returns true if the file with this identity means the guest: its bitcode, or ompvm if the
+    /// new arguments do not begin like a command line of ompvm.
     fn is_guest(&self, file: Option<(u64, u64)>, first: Option<&CStr>) -> bool {
         let named = |path: &CStr| base_name(path) == c"ompvm";
         file.is_some() && (file == self.file || file == self.own && !first.is_some_and(named))
     }
 
-    /// The same for a path; `search`: it is looked for in `PATH` where it has no slash.
+    /// Returns true if a path means the guest. If `search` is true, a path without a slash is
+    /// looked up in `PATH`.
     fn is_guest_path(&self, path: &CStr, search: bool, first: Option<&CStr>) -> bool {
         if is_own_link(path) {
             return true;
         }
         if search && !path.to_bytes().contains(&b'/') {
-            // Natively the shell has found it so.
+            // Natively the shell has found the program under this name.
             return path == &*self.name;
         }
         self.is_guest(identity(path), first)
     }
 
-    /// The command line for new arguments of the guest; the texts in front of theirs live as long as the result.
+    /// Returns the command line for new arguments of the guest. It refers to the caller's texts.
     unsafe fn command(&self, args: *const *const c_char) -> Command {
-        // SAFETY: the caller's arguments, which end with null.
+        // SAFETY: the caller passes null or a null-terminated list of C strings.
         let args = unsafe { list(args) };
         let first = args.first().map_or(&b""[..], |&a| {
-            // SAFETY: a text of the caller's.
+            // SAFETY: an element of the caller's list of C strings.
             unsafe { CStr::from_ptr(a) }.to_bytes()
         });
         let mut name = b"--argv0=".to_vec();
@@ -151,7 +156,7 @@ impl Known {
         all.push(name.as_ptr());
         all.extend(command[2..].iter().map(|a| a.as_ptr()));
         all.push(self.restart.file.as_ptr());
-        // The words that follow are the guest's, another `--` included.
+        // The arguments after `--` are the guest's, a further `--` included.
         all.push(c"--".as_ptr());
         all.extend(args.iter().skip(1));
         all.push(ptr::null());
@@ -164,12 +169,12 @@ struct Command {
     _name: CString,
 }
 
-/// The elements of a list that ends with null; none of a null list.
+/// Returns the elements of a null-terminated list; none for a null pointer.
 unsafe fn list(start: *const *const c_char) -> Vec<*const c_char> {
     let mut all = Vec::new();
     if !start.is_null() {
         let mut at = start;
-        // SAFETY: the list ends with null (the caller's promise).
+        // SAFETY: the caller passes a null-terminated list.
         unsafe {
             while !(*at).is_null() {
                 all.push(*at);
@@ -180,13 +185,13 @@ unsafe fn list(start: *const *const c_char) -> Vec<*const c_char> {
     all
 }
 
-/// The command that starts the guest again, where the path means the guest.
+/// Returns the command that starts the guest again, if the path means the guest.
 unsafe fn again(path: *const c_char, search: bool, args: *const *const c_char) -> Option<Command> {
     let known = KNOWN.get()?;
     if path.is_null() {
         return None;
     }
-    // SAFETY: the caller's texts and list.
+    // SAFETY: the caller passes a C string and null or a null-terminated list of C strings.
     unsafe {
         let first = args
             .as_ref()
@@ -217,7 +222,7 @@ unsafe extern "C" fn guest_execve(
     args: *const *const c_char,
     env: *const *const c_char,
 ) -> c_int {
-    // SAFETY: as the C function's.
+    // SAFETY: the arguments are those of the C function of this name.
     unsafe {
         match again(path, false, args) {
             Some(command) => libc::execve(OWN.as_ptr(), command.all.as_ptr(), env),
@@ -231,7 +236,7 @@ unsafe extern "C" fn guest_execvpe(
     args: *const *const c_char,
     env: *const *const c_char,
 ) -> c_int {
-    // SAFETY: as the C function's.
+    // SAFETY: the arguments are those of the C function of this name.
     unsafe {
         match again(path, true, args) {
             Some(command) => libc::execve(OWN.as_ptr(), command.all.as_ptr(), env),
@@ -241,19 +246,19 @@ unsafe extern "C" fn guest_execvpe(
 }
 
 unsafe extern "C" fn guest_execv(path: *const c_char, args: *const *const c_char) -> c_int {
-    // SAFETY: as the C function's.
+    // SAFETY: the arguments are those of the C function of this name.
     unsafe { guest_execve(path, args, environ) }
 }
 
 unsafe extern "C" fn guest_execvp(path: *const c_char, args: *const *const c_char) -> c_int {
-    // SAFETY: as the C function's.
+    // SAFETY: the arguments are those of the C function of this name.
     unsafe { guest_execvpe(path, args, environ) }
 }
 
-/// The command that starts the guest again, where the descriptor is of its file.
+/// Returns the command that starts the guest again, if the descriptor is of the guest's file.
 unsafe fn again_of(file: c_int, args: *const *const c_char) -> Option<Command> {
     let known = KNOWN.get()?;
-    // SAFETY: the caller's list of texts.
+    // SAFETY: the caller passes null or a null-terminated list of C strings.
     unsafe {
         let first = args
             .as_ref()
@@ -270,7 +275,7 @@ unsafe extern "C" fn guest_fexecve(
     args: *const *const c_char,
     env: *const *const c_char,
 ) -> c_int {
-    // SAFETY: as the C function's.
+    // SAFETY: the arguments are those of the C function of this name.
     unsafe {
         match again_of(file, args) {
             Some(command) => libc::execve(OWN.as_ptr(), command.all.as_ptr(), env),
@@ -286,7 +291,7 @@ unsafe extern "C" fn guest_execveat(
     env: *const *const c_char,
     flags: c_int,
 ) -> c_int {
-    // SAFETY: as the C function's.
+    // SAFETY: the arguments are those of the C function of this name.
     unsafe {
         let text = CStr::from_ptr(path);
         let command = if text.is_empty() && flags & libc::AT_EMPTY_PATH != 0 {
@@ -303,7 +308,8 @@ unsafe extern "C" fn guest_execveat(
     }
 }
 
-/// Defines a function that starts a process: the guest itself, else what `libc`'s function of the same form starts.
+/// Defines a function that starts a process: the guest itself, or the program that the `libc`
+/// function with the same signature starts.
 macro_rules! spawns {
     ($($name:ident: $original:ident, searches $searches:literal;)*) => { $(
         unsafe extern "C" fn $name(
@@ -314,7 +320,7 @@ macro_rules! spawns {
             args: *const *mut c_char,
             env: *const *mut c_char,
         ) -> c_int {
-            // SAFETY: as the C function's.
+            // SAFETY: the arguments are those of the C function of this name.
             unsafe {
                 match again(path, $searches, args.cast()) {
                     Some(command) => {
@@ -332,14 +338,16 @@ spawns! {
     guest_posix_spawnp: posix_spawnp, searches true;
 }
 
-/// The arguments of a variadic call up to null, and what follows it: `registers` has the first five, `stack` the rest.
+/// Returns the arguments of a variadic call up to null, and a pointer to the one after it.
+/// `registers` holds the first five, `stack` the others.
 unsafe fn gather(
     registers: *const *const c_char,
     stack: *const *const c_char,
 ) -> (Vec<*const c_char>, *const *const c_char) {
     let mut all = Vec::new();
     for i in 0.. {
-        // SAFETY: the caller passed arguments up to null, and one more where it is asked for.
+        // SAFETY: the caller passed arguments up to null, and `i` does not exceed the index of the
+        // null.
         let at = |i: usize| unsafe {
             match i {
                 0..5 => registers.add(i).read(),
@@ -348,7 +356,7 @@ unsafe fn gather(
         };
         all.push(at(i));
         if at(i).is_null() {
-            // The next one may not be there; whoever wants it knows that it is.
+            // The next argument may be missing; a caller that reads it knows that it exists.
             let next = if i + 1 < 5 {
                 registers.wrapping_add(i + 1)
             } else {
@@ -365,7 +373,7 @@ unsafe extern "C" fn execl_of(
     registers: *const *const c_char,
     stack: *const *const c_char,
 ) -> c_int {
-    // SAFETY: the variadic function's arguments.
+    // SAFETY: the variadic function passes its own arguments.
     unsafe { guest_execv(path, gather(registers, stack).0.as_ptr()) }
 }
 
@@ -374,7 +382,7 @@ unsafe extern "C" fn execlp_of(
     registers: *const *const c_char,
     stack: *const *const c_char,
 ) -> c_int {
-    // SAFETY: the variadic function's arguments.
+    // SAFETY: the variadic function passes its own arguments.
     unsafe { guest_execvp(path, gather(registers, stack).0.as_ptr()) }
 }
 
@@ -383,15 +391,15 @@ unsafe extern "C" fn execle_of(
     registers: *const *const c_char,
     stack: *const *const c_char,
 ) -> c_int {
-    // SAFETY: the variadic function's arguments; the environment follows them.
+    // SAFETY: the variadic function passes its own arguments, and the environment follows the null.
     unsafe {
         let (args, env) = gather(registers, stack);
         guest_execve(path, args.as_ptr(), env.read().cast())
     }
 }
 
-/// Defines a variadic function of the x86-64 psABI (section 3.5.7) that passes on its first argument, the address of
-/// the next five, and that of the others.
+/// Defines a variadic function of the x86-64 psABI (section 3.5.7) that passes on its first
+/// argument, the address of the next five, and the address of the others.
 #[cfg(target_arch = "x86_64")]
 macro_rules! variadic {
     ($($name:ident => $to:ident),*) => { $(
@@ -417,10 +425,10 @@ macro_rules! variadic {
 #[cfg(target_arch = "x86_64")]
 variadic!(guest_execl => execl_of, guest_execlp => execlp_of, guest_execle => execle_of);
 
-/// The guest's file, where the path is the link to the executable.
+/// Returns the guest's file if the path is the link to the executable.
 unsafe fn linked(path: *const c_char) -> Option<&'static CStr> {
     let known = KNOWN.get()?;
-    // SAFETY: a text of the caller's, or null.
+    // SAFETY: a non-null path is a C string of the caller's.
     (!path.is_null() && is_own_link(unsafe { CStr::from_ptr(path) }))
         .then_some(known.restart.file.as_c_str())
 }
@@ -428,13 +436,13 @@ unsafe fn linked(path: *const c_char) -> Option<&'static CStr> {
 unsafe fn copy(file: &CStr, to: *mut c_char, size: usize) -> isize {
     let bytes = file.to_bytes();
     let len = bytes.len().min(size);
-    // SAFETY: the caller's buffer has room for `size` bytes.
+    // SAFETY: the caller's buffer has room for `size` bytes, at least `len`.
     unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), to.cast(), len) };
     len as isize
 }
 
 unsafe extern "C" fn guest_readlink(path: *const c_char, to: *mut c_char, size: usize) -> isize {
-    // SAFETY: as the C function's.
+    // SAFETY: the arguments are those of the C function of this name.
     unsafe {
         match linked(path) {
             Some(file) => copy(file, to, size),
@@ -449,7 +457,7 @@ unsafe extern "C" fn guest_readlinkat(
     to: *mut c_char,
     size: usize,
 ) -> isize {
-    // SAFETY: as the C function's.
+    // SAFETY: the arguments are those of the C function of this name.
     unsafe {
         match linked(path) {
             Some(file) => copy(file, to, size),
@@ -459,17 +467,17 @@ unsafe extern "C" fn guest_readlinkat(
 }
 
 unsafe extern "C" fn guest_realpath(path: *const c_char, to: *mut c_char) -> *mut c_char {
-    // SAFETY: as the C function's.
+    // SAFETY: the arguments are those of the C function of this name.
     unsafe { realpath(linked(path).map_or(path, CStr::as_ptr), to) }
 }
 
 unsafe extern "C" fn guest_canonical(path: *const c_char) -> *mut c_char {
-    // SAFETY: as the C function's.
+    // SAFETY: the arguments are those of the C function of this name.
     unsafe { guest_realpath(path, ptr::null_mut()) }
 }
 
-/// The functions that a native guest gets instead of the C library's. Their checked forms (`_FORTIFY_SOURCE`) have the
-/// buffer's size behind the other arguments, which natively was checked before.
+/// Returns the functions that replace the C library's for a native guest. Their checked forms
+/// (`_FORTIFY_SOURCE`) take the buffer's size as a further argument, which can be ignored.
 pub fn overrides() -> Vec<(&'static str, usize)> {
     let address = |f: *const c_void| f as usize;
     let mut all = vec![
@@ -498,7 +506,7 @@ pub fn overrides() -> Vec<(&'static str, usize)> {
     all
 }
 
-/// A text of the system as one of C; what follows a zero byte, which no argument has, is left out.
+/// Converts a system string to a C string; cut at a zero byte, which no argument contains.
 pub fn text(text: &std::ffi::OsStr) -> CString {
     let bytes = text.as_bytes();
     let end = bytes.iter().position(|&b| b == 0).unwrap_or(bytes.len());

@@ -1,12 +1,13 @@
 //! Destructors of `thread_local` objects of embedded programs.
 //!
-//! A thread of the host may outlive the program that it called, and the program's code goes with
-//! the program. So these destructors are not given to the C library one by one: each thread has a
-//! list of its own, walked when the thread ends ([`register`]). A destructor runs only while its
-//! program is alive ([`Lifetime`]); a program that ends runs those of the thread that ends it
-//! ([`run_own`]) and drops the others. They are kept in the order of the C++ ABI: last one first.
+//! A thread of the host may outlive the program that it called, and the program's code is unloaded
+//! with the program. So these destructors are not registered with the C library one by one. Each
+//! thread has a list of its own, which is walked when the thread ends ([`register`]). A destructor
+//! runs only while its program is alive ([`Lifetime`]). A program that ends runs those of the
+//! ending thread ([`run_own`]) and drops the others. The order is that of the C++ ABI: last one
+//! first.
 //!
-//! Left out: programs in the native manner never go, and use the C library's list.
+//! Programs in the native mode are never unloaded, and use the C library's list.
 
 use parking_lot::{Condvar, Mutex};
 use std::cell::Cell;
@@ -14,17 +15,17 @@ use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::Arc;
 
-/// The type of a destructor.
+/// Type of a destructor.
 pub type Destructor = extern "C-unwind" fn(*mut c_void);
 
 unsafe extern "C" {
     fn __cxa_thread_atexit_impl(f: Destructor, arg: *mut c_void, dso: *mut c_void) -> c_int;
 }
 
-/// The handle that names this executable to the C library.
+/// Handle that identifies this executable to the C library.
 static DSO: u8 = 0;
 
-/// Tells threads whether a program's code is still there.
+/// State that tells threads whether a program's code is still loaded.
 #[derive(Debug)]
 pub struct Lifetime {
     serial: u64,
@@ -35,7 +36,7 @@ pub struct Lifetime {
 #[derive(Debug, Default)]
 struct State {
     ended: bool,
-    /// Threads that run destructors of the program as they end.
+    /// Number of threads that run destructors of the program as they end.
     running: usize,
 }
 
@@ -43,7 +44,7 @@ struct State {
 static LIFETIMES: Mutex<Vec<Arc<Lifetime>>> = Mutex::new(Vec::new());
 
 impl Lifetime {
-    /// Announces the program whose image has this serial number.
+    /// Registers the program whose image has this serial number.
     pub fn begin(serial: u64) -> Arc<Lifetime> {
         let lifetime = Arc::new(Lifetime {
             serial,
@@ -54,7 +55,7 @@ impl Lifetime {
         lifetime
     }
 
-    /// Waits for destructors of the program that run on other threads; none begins afterwards.
+    /// Waits for destructors of the program that run on other threads, and prevents further ones.
     pub fn end(&self) {
         LIFETIMES.lock().retain(|l| l.serial != self.serial);
         let mut state = self.state.lock();
@@ -64,7 +65,7 @@ impl Lifetime {
         }
     }
 
-    /// Keeps the program from ending until [`Lifetime::release`]; false if it has ended.
+    /// Keeps the program from ending until `release`. Returns false if it has ended.
     fn hold(&self) -> bool {
         let mut state = self.state.lock();
         state.running += usize::from(!state.ended);
@@ -84,13 +85,13 @@ struct Entry {
 }
 
 thread_local! {
-    /// This thread's entries; null without any. Not dropped by Rust: destructors may register
-    /// others until the very end.
+    /// This thread's entries; null if it has none. Rust does not drop the list, because destructors
+    /// may register others while the thread ends.
     static LIST: Cell<*mut Vec<Entry>> = const { Cell::new(ptr::null_mut()) };
 }
 
-/// Registers a destructor of a program for this thread; `None` when no embedded program has an image
-/// of that serial number.
+/// Registers a destructor of a program for this thread. Returns `None` if no embedded program has
+/// an image of that serial number.
 pub fn register(serial: u64, run: Destructor, arg: *mut c_void) -> Option<c_int> {
     let lifetimes = LIFETIMES.lock();
     let lifetime = lifetimes.iter().find(|l| l.serial == serial)?.clone();
@@ -98,7 +99,8 @@ pub fn register(serial: u64, run: Destructor, arg: *mut c_void) -> Option<c_int>
     let mut list = LIST.get();
     if list.is_null() {
         let handle = (&raw const DSO).cast_mut().cast();
-        // SAFETY: the function stays in the executable; the handle names it.
+        // SAFETY: `thread_ends` is part of the executable, which the handle identifies and which is
+        // never unloaded.
         let rc = unsafe { __cxa_thread_atexit_impl(thread_ends, ptr::null_mut(), handle) };
         if rc != 0 {
             return Some(rc);
@@ -111,7 +113,8 @@ pub fn register(serial: u64, run: Destructor, arg: *mut c_void) -> Option<c_int>
         run,
         arg: arg.expose_provenance(),
     };
-    // SAFETY: this thread's list, to which no reference is held while a destructor runs.
+    // SAFETY: the pointer is this thread's live list. No reference to it is held while a destructor
+    // runs.
     unsafe { (*list).push(entry) };
     Some(0)
 }
@@ -119,7 +122,7 @@ pub fn register(serial: u64, run: Destructor, arg: *mut c_void) -> Option<c_int>
 /// Runs this thread's destructors of one program, last one first.
 pub fn run_own(serial: u64) {
     let next = || {
-        // SAFETY: as in `register`.
+        // SAFETY: null or this thread's live list. The reference ends before a destructor runs.
         let list = unsafe { LIST.get().as_mut() }?;
         let last = list.iter().rposition(|e| e.lifetime.serial == serial)?;
         Some(list.remove(last))
@@ -130,7 +133,7 @@ pub fn run_own(serial: u64) {
 }
 
 extern "C-unwind" fn thread_ends(_: *mut c_void) {
-    // SAFETY: as in `register`.
+    // SAFETY: null or this thread's live list. The reference ends before a destructor runs.
     while let Some(entry) = unsafe { LIST.get().as_mut() }.and_then(Vec::pop) {
         if entry.lifetime.hold() {
             (entry.run)(ptr::with_exposed_provenance_mut(entry.arg));
@@ -139,7 +142,7 @@ extern "C-unwind" fn thread_ends(_: *mut c_void) {
     }
     let list = LIST.replace(ptr::null_mut());
     if !list.is_null() {
-        // SAFETY: made by `register` on this thread, and empty.
+        // SAFETY: `register` created the list on this thread with `Box::into_raw`.
         drop(unsafe { Box::from_raw(list) });
     }
 }

@@ -1,16 +1,16 @@
 //! Values that cross between Rust and the guest: scalars and guest pointers.
 //!
-//! What not: structs by value; pass a pointer to them.
+//! Structs cannot be passed by value; pass a pointer to them.
 
 use crate::ir::{FloatKind, Type};
 use std::ffi::c_void;
 use std::fmt;
 use std::marker::PhantomData;
 
-/// The guest's view of a scalar.
+/// Kind of a scalar as the guest sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ValueKind {
-    /// Nothing (results only).
+    /// No value (results only).
     Void,
     /// An integer of that many bits.
     Int(u32),
@@ -23,7 +23,7 @@ pub enum ValueKind {
 }
 
 impl ValueKind {
-    /// The kind of an IR type, if it is a scalar that Rust can give or take.
+    /// Returns the kind of an IR type if it is a scalar that Rust can pass.
     pub fn of(ty: &Type) -> Option<ValueKind> {
         Some(match ty {
             Type::Void => ValueKind::Void,
@@ -48,7 +48,7 @@ impl fmt::Display for ValueKind {
     }
 }
 
-/// Keeps [`GuestValue`] to the types below: calls rely on what their constants say.
+/// Restricts [`GuestValue`] to the types below: calls rely on their constants.
 mod sealed {
     pub trait Sealed {}
 }
@@ -57,19 +57,19 @@ pub(crate) use sealed::Sealed;
 /// A Rust type that is a guest scalar: integers, `bool`, `f32`, `f64`, [`GuestPtr`] and, as a
 /// result, `()`.
 pub trait GuestValue: Copy + 'static + Sealed {
-    /// What the guest sees.
+    /// Kind of the value in the guest.
     const KIND: ValueKind;
-    /// True if a C caller sign-extends it.
+    /// True if a C caller sign-extends the value.
     const SIGNED: bool;
-    /// How C functions take and return it.
+    /// Type with which C functions take and return the value.
     type Native: Copy;
-    /// As a C argument.
+    /// Converts to a C argument.
     fn to_native(self) -> Self::Native;
-    /// From a C result.
+    /// Converts from a C result.
     fn from_native(native: Self::Native) -> Self;
-    /// As the low bits of a slot, sign-extended when signed.
+    /// Converts to the low bits of a slot, sign-extended if signed.
     fn to_slot(self) -> u64;
-    /// From the low bits of a slot; what lies above them is ignored.
+    /// Converts from the low bits of a slot; the bits above them are ignored.
     fn from_slot(slot: u64) -> Self;
 }
 
@@ -101,7 +101,7 @@ impl Sealed for bool {}
 impl GuestValue for bool {
     const KIND: ValueKind = ValueKind::Int(1);
     const SIGNED: bool = false;
-    // Only the lowest bit of a result counts.
+    // Only the lowest bit of a C result is significant.
     type Native = u8;
     fn to_native(self) -> u8 {
         u8::from(self)
@@ -168,8 +168,8 @@ impl GuestValue for () {
     fn from_slot(_: u64) -> Self {}
 }
 
-/// A pointer of the guest to values of type `T`. Guest pointers are host pointers, so nothing is
-/// translated; reading and writing through it is as unsafe as through any raw pointer.
+/// A guest pointer to values of type `T`. Guest pointers are host pointers, so nothing is
+/// translated. Reading and writing through it is as unsafe as through any raw pointer.
 #[repr(transparent)]
 pub struct GuestPtr<T> {
     address: usize,
@@ -194,9 +194,11 @@ impl<T> fmt::Debug for GuestPtr<T> {
     }
 }
 
-// SAFETY: an address; whoever reads or writes through it promises that no other thread is in the way.
+// SAFETY: the value is an address. The contracts of `read`, `write` and the slices exclude data
+// races.
 unsafe impl<T> Send for GuestPtr<T> {}
-// SAFETY: as above.
+// SAFETY: the value is an address. The contracts of `read`, `write` and the slices exclude data
+// races.
 unsafe impl<T> Sync for GuestPtr<T> {}
 
 impl<T> Sealed for GuestPtr<T> {}
@@ -225,7 +227,7 @@ impl<T> GuestPtr<T> {
         marker: PhantomData,
     };
 
-    /// The pointer with that address.
+    /// Returns the pointer with this address.
     pub fn from_address(address: usize) -> Self {
         GuestPtr {
             address,
@@ -233,22 +235,22 @@ impl<T> GuestPtr<T> {
         }
     }
 
-    /// The address.
+    /// Returns the address.
     pub fn address(self) -> usize {
         self.address
     }
 
-    /// Whether it is null.
+    /// Returns true for the null pointer.
     pub fn is_null(self) -> bool {
         self.address == 0
     }
 
-    /// As a raw pointer.
+    /// Returns the raw pointer.
     pub fn as_ptr(self) -> *mut T {
         std::ptr::with_exposed_provenance_mut(self.address)
     }
 
-    /// The pointer `count` values further on.
+    /// Returns the pointer `count` values further on.
     #[expect(clippy::should_implement_trait, reason = "as pointers have it")]
     pub fn add(self, count: usize) -> Self {
         GuestPtr::from_address(
@@ -260,53 +262,57 @@ impl<T> GuestPtr<T> {
     /// Reads the value.
     ///
     /// # Safety
-    /// The guest has a valid `T` there and no thread writes it meanwhile.
+    /// The guest must have a valid `T` at the address, and no thread may write it meanwhile.
     pub unsafe fn read(self) -> T
     where
         T: Copy,
     {
-        // SAFETY: see the caller's promise; alignment is not asked for.
+        // SAFETY: the address holds a valid `T` by this function's contract; an unaligned read
+        // needs no alignment.
         unsafe { self.as_ptr().read_unaligned() }
     }
 
     /// Writes the value.
     ///
     /// # Safety
-    /// The guest has room for a `T` there and no thread uses it meanwhile.
+    /// The guest must have room for a `T` at the address, and no thread may use it meanwhile.
     pub unsafe fn write(self, value: T)
     where
         T: Copy,
     {
-        // SAFETY: see the caller's promise; alignment is not asked for.
+        // SAFETY: the address has room for a `T` by this function's contract; an unaligned write
+        // needs no alignment.
         unsafe { self.as_ptr().write_unaligned(value) }
     }
 
-    /// `len` values as a slice.
+    /// Returns `len` values as a slice.
     ///
     /// # Safety
-    /// The guest has `len` valid values there, aligned, that nobody writes during `'a`.
+    /// The guest must have `len` valid, aligned values at the address, which nobody writes during
+    /// `'a`.
     pub unsafe fn as_slice<'a>(self, len: usize) -> &'a [T] {
-        // SAFETY: see the caller's promise.
+        // SAFETY: this function's contract is that of `from_raw_parts`.
         unsafe { std::slice::from_raw_parts(self.as_ptr(), len) }
     }
 
-    /// `len` values as a mutable slice.
+    /// Returns `len` values as a mutable slice.
     ///
     /// # Safety
-    /// The guest has `len` valid values there, aligned, that nobody else uses during `'a`.
+    /// The guest must have `len` valid, aligned values at the address, which nobody else uses
+    /// during `'a`.
     pub unsafe fn as_slice_mut<'a>(self, len: usize) -> &'a mut [T] {
-        // SAFETY: see the caller's promise.
+        // SAFETY: this function's contract is that of `from_raw_parts_mut`.
         unsafe { std::slice::from_raw_parts_mut(self.as_ptr(), len) }
     }
 }
 
 impl GuestPtr<u8> {
-    /// The text up to the zero byte (bytes that are not UTF-8 are replaced).
+    /// Returns the text up to the zero byte; bytes that are not UTF-8 are replaced.
     ///
     /// # Safety
-    /// A zero-terminated string lies there.
+    /// The address must hold a zero-terminated string.
     pub unsafe fn read_str(self) -> String {
-        // SAFETY: see the caller's promise.
+        // SAFETY: the address holds a zero-terminated string by this function's contract.
         let text = unsafe { std::ffi::CStr::from_ptr(self.as_ptr().cast()) };
         text.to_string_lossy().into_owned()
     }
