@@ -1,21 +1,22 @@
-//! The guest's functions in the place of those that shared libraries define or expect.
+//! Interposition: binds references of shared libraries to the guest's functions.
 //!
-//! Natively a library's reference binds to the executable's definition when there is one (System
-//! V ABI, "Dynamic Linking": the executable comes first in the search). So libstdc++ allocates
-//! with a program's own `operator new`. Here the guest is loaded after the libraries are bound;
-//! this rewrites their relocated slots for every function that the guest exports.
+//! Natively a library's reference binds to the executable's definition if there is one (System V
+//! ABI, "Dynamic Linking": the executable comes first in the search). So libstdc++ allocates with a
+//! program's own `operator new`. Here the guest is loaded after the libraries are bound, so their
+//! relocated slots are rewritten for every function that the guest exports.
 //!
-//! The libraries are shared with our own code, LLVM above all, which may run on the same thread.
-//! So a slot gets a small stub that goes to what it was bound to while our own code is at work
-//! ([`own_work`]), else to the guest.
+//! The libraries are shared with our own code, LLVM above all, which may run on the same thread. So
+//! a slot gets a small stub that jumps to the library's original binding while our own code is at
+//! work ([`own_work`]), and else to the guest.
 //!
-//! Type infos of C++ and their names are bound in the same way: libc++ tells types apart by the
-//! address of the name, so a class that a library and the program share must have one.
+//! C++ type infos and their names are bound in the same way: libc++ compares types by the address
+//! of the name, so a class that a library and the program share must have one.
 //!
-//! Left out: other variables (the library may have used its own already); inline functions, whose
-//! copies do the same by the one-definition rule; libraries that the guest opens later; embedded
-//! programs, whose process is not theirs. A few blocks that the C library itself made before the guest was loaded, or
-//! while our own code was at work, come to the guest's `free` at the end: those in which it lists a thread's destructors.
+//! Not interposed are other variables (the library may have used its own already), inline functions
+//! (their copies are equal by the one-definition rule), libraries that the guest opens later, and
+//! libraries of embedded programs, whose process is not theirs. A few blocks that the C library
+//! allocated before the guest was loaded, or while our own code was at work, reach the guest's
+//! `free` at exit: those in which it lists a thread's destructors.
 
 use super::{dynamic, restart};
 use crate::ir::Linkage;
@@ -26,7 +27,7 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
 
 const PAGE: usize = 4096;
-/// Bytes of a stub: 24 of code, the guest's address, the library's.
+/// Size of a stub in bytes: 24 of code, the guest's address, the library's.
 const STUB: usize = 40;
 
 /// Dynamic section tags (System V ABI, table 5-10).
@@ -67,11 +68,11 @@ struct Export {
     stub: usize,
 }
 
-/// A library's slot, and what comes into it.
+/// A library's slot and its new value.
 struct Slot {
     at: *mut usize,
     value: usize,
-    /// Whether the loader made its page read-only.
+    /// True if the loader made the slot's page read-only.
     protected: bool,
 }
 
@@ -94,14 +95,15 @@ pub fn apply(image: &Image) {
             exports.insert(f.name.as_bytes().into(), Export { guest, stub: 0 });
         }
     }
-    // Libraries that ask for a symbol by its name find the guest's, as those that refer to it.
+    // Libraries that query a symbol by name find the guest's, as those that refer to it.
     let ask = dynamic::for_libraries as *const () as usize;
     let export = Export {
         guest: ask,
         stub: 0,
     };
     exports.entry(b"dlsym"[..].into()).or_insert(export);
-    // And those that look at the executable or start it find the guest's file, as `std::filesystem` does.
+    // Libraries that inspect or start the executable find the guest's file, as `std::filesystem`
+    // does.
     for (name, guest) in restart::overrides() {
         let export = Export { guest, stub: 0 };
         exports.entry(name.as_bytes().into()).or_insert(export);
@@ -128,16 +130,19 @@ pub fn apply(image: &Image) {
         slots: Vec::new(),
         first: true,
     };
-    // SAFETY: the callback gets this work and reads what the loader keeps.
+    // SAFETY: `visit` gets the live `work` and reads structures of the loader.
     unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut work).cast()) };
     work.stubs.seal();
-    // Without memory for machine code the libraries keep their own functions: better than stubs that cannot run.
+    // Without memory for machine code the libraries keep their own functions, because the stubs
+    // cannot run.
     if work.stubs.refused {
         return;
     }
-    // Only now: threads of our own that still give back what they read go through these slots.
+    // All slots are written last, because threads of ours that free memory go through them
+    // meanwhile.
     for slot in &work.slots {
-        // SAFETY: as found in a library that is bound already; the guest, which could close it, does not run yet.
+        // SAFETY: the slot was found in a library that is bound already. The guest, which could
+        // close the library, does not run yet.
         unsafe { write(slot) };
     }
 }
@@ -147,11 +152,12 @@ unsafe extern "C" fn visit(
     _size: usize,
     work: *mut c_void,
 ) -> c_int {
-    // SAFETY: as `apply` passes it; the loader keeps the information valid during the call.
+    // SAFETY: `apply` passes its live `Work`; the loader keeps the information valid during the
+    // call.
     unsafe {
         let (info, work) = (&*info, &mut *work.cast::<Work>());
         let name = CStr::from_ptr(info.dlpi_name).to_bytes();
-        // The first is the executable: ours. The loader binds itself.
+        // The first object is our own executable. The loader itself is skipped.
         let skip = std::mem::take(&mut work.first)
             || name.is_empty()
             || name.windows(6).any(|w| w == b"ld-lin")
@@ -164,10 +170,10 @@ unsafe extern "C" fn visit(
 }
 
 /// # Safety
-/// `info` describes a loaded library.
+/// `info` must describe a loaded library.
 unsafe fn library(info: &libc::dl_phdr_info, work: &mut Work) {
     let base = info.dlpi_addr as usize;
-    // SAFETY: what the loader says about a loaded object, whose dynamic section it has relocated.
+    // SAFETY: the loader describes a loaded object, whose dynamic section it has relocated.
     unsafe {
         let headers = std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum));
         let find = |kind| headers.iter().find(|h| h.p_type == kind);
@@ -225,11 +231,11 @@ unsafe fn library(info: &libc::dl_phdr_info, work: &mut Work) {
 }
 
 impl Export {
-    /// The stub for a slot that held `bound`.
+    /// Returns the stub for a slot that held `bound`.
     fn stub(&mut self, name: &CStr, bound: usize, stubs: &mut StubPages) -> Option<usize> {
         if self.stub == 0 {
-            // A slot that is bound lazily does not say where to; the search order does.
-            // SAFETY: only takes the address.
+            // A lazily bound slot does not hold the binding, which the search order gives.
+            // SAFETY: the name is a C string; only the address is taken.
             let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) } as usize;
             let library = [found, bound, self.guest].into_iter().find(|&a| a != 0)?;
             self.stub = stubs.add(self.guest, library)?;
@@ -239,11 +245,11 @@ impl Export {
 }
 
 /// # Safety
-/// `slot` is a library's relocated one, and its stub can run.
+/// `slot` must be a library's relocated slot, and its stub must be executable.
 unsafe fn write(slot: &Slot) {
     let page = ((slot.at as usize) & !(PAGE - 1)) as *mut c_void;
     // SAFETY: the page is the library's, and gets the protection back that the loader gave it. A
-    // slot is aligned, so that a thread that reads it sees the old value or the new one.
+    // slot is aligned, so a concurrent reader sees the old value or the new one.
     unsafe {
         if slot.protected && libc::mprotect(page, PAGE, libc::PROT_READ | libc::PROT_WRITE) != 0 {
             return;
@@ -256,13 +262,13 @@ unsafe fn write(slot: &Slot) {
     }
 }
 
-/// Pages of stubs, which stay for the life of the process as the slots do.
+/// Pages of stubs. They live as long as the process, like the slots.
 struct StubPages {
     /// Offset of the thread's flag from the thread pointer.
     flag: i32,
     at: *mut u8,
     left: usize,
-    /// The system does not let a page be executed.
+    /// True if the kernel has refused to make a page executable.
     refused: bool,
 }
 
@@ -270,7 +276,7 @@ impl StubPages {
     fn add(&mut self, guest: usize, library: usize) -> Option<usize> {
         if self.left < STUB {
             self.seal();
-            // SAFETY: a fresh mapping.
+            // SAFETY: creates a fresh mapping.
             let p = unsafe {
                 libc::mmap(
                     ptr::null_mut(),
@@ -298,7 +304,7 @@ impl StubPages {
         code[24..32].copy_from_slice(&guest.to_le_bytes());
         code[32..].copy_from_slice(&library.to_le_bytes());
         let stub = self.at;
-        // SAFETY: there is room in the page, which is ours and writable.
+        // SAFETY: the page is ours and writable, and has room for a stub.
         unsafe {
             ptr::copy_nonoverlapping(code.as_ptr(), stub, STUB);
             self.at = stub.add(STUB);
@@ -307,11 +313,11 @@ impl StubPages {
         Some(stub as usize)
     }
 
-    /// Makes the current page executable; nothing is added to it any more.
+    /// Makes the current page executable and closes it for further stubs.
     fn seal(&mut self) {
         if !self.at.is_null() {
             let page = ((self.at as usize - 1) & !(PAGE - 1)) as *mut c_void;
-            // SAFETY: the page is ours.
+            // SAFETY: the page is ours and holds complete stubs.
             let done = unsafe { libc::mprotect(page, PAGE, libc::PROT_READ | libc::PROT_EXEC) };
             self.refused |= done != 0;
         }

@@ -1,4 +1,5 @@
-//! Tests of loops that are watched, that run on in compiled code, and that leave it for better code.
+//! Tests of loops that are counted, that are entered by OSR, and that leave quick code for better
+//! code.
 
 use super::compiler::Compiler;
 use super::libraries::Libraries;
@@ -16,8 +17,8 @@ use cranelift_entity::EntityRef;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Two numbers that change places in each round, one that comes from before the loop, and one that a
-/// loop inside makes: the result tells them all.
+/// A loop with two numbers that are swapped in each iteration, one from before the loop, and one
+/// that an inner loop computes. The result depends on all of them.
 const LOOP: &str = "target triple = \"x86_64-unknown-linux-gnu\"
 define i64 @rounds(i64 %n, i64 %k) {
 start:
@@ -104,18 +105,18 @@ impl Guest {
         self.image().func_ref(id).unwrap()
     }
 
-    /// Goes `n` times round.
+    /// Runs `n` iterations.
     fn check(&self, n: i64) {
         let address = self.func().stub;
-        // SAFETY: the address of the function above, which has this type.
+        // SAFETY: the stub is that of the function above, which has this type.
         let rounds: extern "C-unwind" fn(i64, i64) -> i64 = unsafe { std::mem::transmute(address) };
         assert_eq!(rounds(n, 5), expected(n, 5), "{n}");
     }
 
-    /// Its bytecode, and which head is that of the outer loop.
+    /// Returns the bytecode of the function and the index of the outer loop's head.
     fn code(&self) -> (&'static Lowered, usize) {
         let code = self.func().code.load(Ordering::Acquire);
-        // SAFETY: the function was called, so it was lowered; that stays.
+        // SAFETY: the function was called, so it was lowered, and lowered code is never freed.
         let code = unsafe { &*code.cast_const().cast::<Lowered>() };
         let outer = |h: &Head| h.block == Some(BlockId::from_u32(1));
         (code, code.heads.iter().position(outer).unwrap())
@@ -144,7 +145,7 @@ fn a_head_is_counted_for_a_while_only() {
     assert!(!watched());
 }
 
-/// Compiles the outer loop, and lets it be entered after so many rounds.
+/// Compiles the outer loop and enters it after `after` iterations.
 fn enter(guest: &Guest, compiler: &Compiler, level: Level, after: u32) {
     let (code, outer) = guest.code();
     let (places, words) = watch::places(code).unwrap();
@@ -172,7 +173,7 @@ fn who_comes_to_quick_code_is_seen() {
     let compiler = Compiler::new(guest.image(), None, false);
     enter(&guest, &compiler, Level::Quick, 0);
     let goes_round = || watch::goes_round(code, outer);
-    // Before the first question nobody knew.
+    // Before the first query no use is known, so it counts as used.
     assert!(goes_round() && !goes_round());
     guest.check(50);
     assert!(goes_round() && !goes_round());
@@ -197,7 +198,7 @@ fn who_comes_to_quick_code_is_seen() {
         guest.check(50);
         assert!(func.was_called() && !func.was_called());
     }
-    // Other code takes the place of what notes it.
+    // New code replaces the code that records its use.
     guest.check(3);
     compile(Level::Full);
     guest.check(50);
@@ -210,7 +211,8 @@ fn quick_code_of_a_loop_leaves_for_better_code() {
     let (code, outer) = guest.code();
     let compiler = Compiler::new(guest.image(), None, false);
     let enter = |level, after| enter(&guest, &compiler, level, after);
-    // It is entered at the second round, and where it counts so, each way through the head counts.
+    // The loop is entered at the second iteration; while it is counted, each pass of the head
+    // counts.
     enter(Level::Quick, 1);
     let head = &code.heads[outer];
     let came_by = || head.hits.swap(0, Ordering::Relaxed);
@@ -225,7 +227,7 @@ fn quick_code_of_a_loop_leaves_for_better_code() {
     enter(Level::Full, 1);
     assert_ne!(head.code.load(Ordering::Relaxed), quick);
     guest.check(50);
-    // Better code stays.
+    // Code of the full level does not leave the loop.
     assert_eq!(came_by(), 2);
     for n in 2..9 {
         guest.check(n);

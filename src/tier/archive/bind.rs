@@ -1,7 +1,7 @@
-//! Gives the loaded members' references their addresses, and runs their constructors.
+//! Binds the references of the loaded members, and lists their constructors and destructors.
 //!
-//! References within the members are final or the loader's; those that are left go to where
-//! `resolve` says: the guest, the OpenMP runtime, libraries.
+//! References within the members are final or bound by the loader. The others lead to the addresses
+//! that [`Resolve`] returns: in the guest, the OpenMP runtime, or libraries.
 
 use super::kept::Kept;
 use super::shared::Object;
@@ -12,28 +12,30 @@ use object::elf;
 use std::ffi::{c_int, c_void};
 use std::ptr::with_exposed_provenance_mut as pointer;
 
-/// The members of a program's archives, loaded.
+/// The loaded members of a program's archives.
 #[derive(Debug)]
 pub struct Symbols {
     table: Table,
     loaded: Loaded,
-    /// Functions to run before the guest's constructors, after them, and at the end.
+    /// Constructors that run before the guest's.
     before: Vec<usize>,
+    /// Constructors that run after the guest's.
     after: Vec<usize>,
+    /// Destructors.
     fini: Vec<usize>,
 }
 
-/// Where undefined symbols are.
+/// Resolver of undefined symbols.
 pub trait Resolve {
-    /// The address of a symbol that no member defines; `user` is the member that needs it.
+    /// Returns the address of a symbol that no member defines. `user` is the member that needs it.
     fn undefined(&mut self, name: &str, weak: bool, user: &str) -> Option<usize>;
 }
 
 impl Symbols {
-    /// Loads the chosen members. Nothing of them may run before [`Symbols::bind`].
+    /// Loads the chosen members. No code of theirs may run before [`Symbols::bind`].
     ///
     /// # Errors
-    /// Why the system does not load them.
+    /// Returns the loader's message.
     pub(super) fn load(object: Object) -> Result<Symbols, Error> {
         let table = object.table;
         match loader::open(&object.file) {
@@ -45,7 +47,7 @@ impl Symbols {
         }
     }
 
-    /// Loads what an earlier run kept; `None` if the system does not.
+    /// Loads the object that an earlier run cached; `None` if the loader refuses it.
     pub(super) fn load_kept(kept: Kept) -> Option<Symbols> {
         let loaded = loader::open_file(&kept.file).ok()?;
         Some(Symbols::new(kept.table, loaded))
@@ -66,7 +68,7 @@ impl Symbols {
         self.loaded.stays = true;
     }
 
-    /// The address of a function or variable that a member defines.
+    /// Returns the address of a function or variable that a member defines.
     pub fn address(&self, name: &str) -> Option<usize> {
         match self.table.place(name)? {
             Place::At(at) => Some(self.loaded.base + at),
@@ -75,16 +77,15 @@ impl Symbols {
         }
     }
 
-    /// The names of symbols that no member defines.
+    /// Returns the names of symbols that no member defines.
     pub fn outside(&self) -> impl Iterator<Item = &str> {
         self.table.outside.iter().map(|o| &*o.name)
     }
 
-    /// Fills everything in. Symbols that nobody has are reported together by the caller, whose
-    /// `resolve` gives `None` for them.
+    /// Fills in all gaps. The caller reports the symbols for which its `resolve` returns `None`.
     ///
     /// # Errors
-    /// A reference that does not reach, naming member and symbol.
+    /// Names the member and symbol of a reference that does not reach its target.
     pub fn bind(&mut self, resolve: &mut dyn Resolve) -> Result<(), Error> {
         let addresses: Vec<usize> = self
             .table
@@ -96,14 +97,15 @@ impl Symbols {
             file: self.table.file.clone(),
             cause,
         };
-        // SAFETY: all of it lies in the loaded object, which nothing uses yet; the numbers come
-        // from its own table.
+        // SAFETY: the gaps lie in the loaded object, which nothing uses yet. The symbol numbers
+        // come from the object's own table.
         unsafe { self.fill(&addresses).map_err(fail)? };
         self.own_block();
         self.protect().map_err(fail)?;
         for choice in &self.table.choices {
             let base = self.loaded.base;
-            // SAFETY: the code is complete; a resolver takes nothing and returns an address.
+            // SAFETY: the code is complete and executable. A resolver takes nothing and returns an
+            // address.
             unsafe {
                 let resolver: extern "C-unwind" fn() -> usize =
                     std::mem::transmute(base + choice.resolver);
@@ -115,11 +117,12 @@ impl Symbols {
     }
 
     /// # Safety
-    /// The object is loaded and not protected yet; `addresses` has a value per symbol outside.
+    /// The object must be loaded and not yet protected, and `addresses` must have a value for each
+    /// symbol in `Table::outside`.
     unsafe fn fill(&self, addresses: &[usize]) -> Result<(), String> {
         let base = self.loaded.base;
         let thread = self.table.thread.map_or(0, |cell| {
-            // SAFETY: the loader has filled the cell.
+            // SAFETY: the cell lies in the loaded object, and the loader has filled it.
             unsafe { *pointer::<usize>(base + cell) }
         });
         for gap in &self.table.gaps {
@@ -134,7 +137,7 @@ impl Symbols {
                 Value::Near(n, jump) => {
                     let direct = add(of(n)).wrapping_sub(at);
                     match jump {
-                        // A call of a function that is far away goes over a jump.
+                        // A call of a function that is out of reach goes through a jump.
                         Some(jump) if !is_near(direct) && !is_library_data(of(n)) => {
                             add(base + jump).wrapping_sub(at)
                         }
@@ -142,7 +145,8 @@ impl Symbols {
                     }
                 }
             };
-            // SAFETY: as the caller says; the table says how many bytes there are.
+            // SAFETY: the gap lies in the object, which is writable by this function's contract,
+            // and has the bytes that its kind implies.
             unsafe {
                 if !matches!(gap.value, Value::Near(..) | Value::Thread { wide: false }) {
                     pointer::<usize>(at).write_unaligned(number);
@@ -164,7 +168,7 @@ impl Symbols {
         Ok(())
     }
 
-    /// Completes this thread's block if the loader made it before the template was complete.
+    /// Completes this thread's TLS block if the loader created it before the template was complete.
     fn own_block(&self) {
         let template = &self.table.template;
         let late = self.table.gaps.iter().any(|g| template.contains(&g.at));
@@ -172,7 +176,8 @@ impl Symbols {
             return;
         };
         // SAFETY: the loader filled the cell with the block's offset from the thread pointer, which
-        // is kept at its own address (TLS ABI, variant II); both hold as many bytes.
+        // is stored at its own address (TLS ABI, variant II). Template and block have the same
+        // size.
         unsafe {
             let offset = *pointer::<usize>(self.loaded.base + cell);
             let thread: usize;
@@ -189,7 +194,7 @@ impl Symbols {
             (&self.table.constants, libc::PROT_READ),
         ] {
             let start = pointer::<c_void>(self.loaded.base + range.start);
-            // SAFETY: whole pages of the loaded object.
+            // SAFETY: the range covers whole pages of the loaded object.
             if unsafe { libc::mprotect(start, range.len(), protection) } != 0 {
                 return Err(std::io::Error::last_os_error().to_string());
             }
@@ -197,14 +202,14 @@ impl Symbols {
         Ok(())
     }
 
-    /// Reads the arrays of constructors and destructors, in the order in which linkers put them:
-    /// by the number in the section's name, those without last.
+    /// Reads the arrays of constructors and destructors in the order of linkers: by the number in
+    /// the section's name, those without a number last.
     fn find_constructors(&mut self) {
         let mut first: Vec<(u32, usize)> = Vec::new();
         let (mut after, mut fini) = (Vec::new(), Vec::new());
         for array in &self.table.arrays {
             let start = self.loaded.base + array.at;
-            // SAFETY: the section is an array of addresses, filled in by now.
+            // SAFETY: the section is an array of `count` addresses, which are filled in by now.
             let list = (0..array.count).map(|i| unsafe { *pointer::<usize>(start + i * 8) });
             match array.when {
                 When::First(number) => first.extend(list.map(|f| (number, f))),
@@ -219,17 +224,18 @@ impl Symbols {
         self.fini = fini.into_iter().filter(real).collect();
     }
 
-    /// Constructors with a priority: they run before the guest's.
+    /// Returns the constructors with a priority, which run before the guest's.
     pub fn before(&self) -> &[usize] {
         &self.before
     }
 
-    /// Constructors without: they run after the guest's, whose files come first in a link.
+    /// Returns the constructors without a priority. They run after the guest's, whose files come
+    /// first in a link.
     pub fn after(&self) -> &[usize] {
         &self.after
     }
 
-    /// Destructors, the first to run first.
+    /// Returns the destructors in the order in which they run.
     pub fn destructors(&self) -> impl Iterator<Item = usize> {
         self.fini.iter().rev().copied()
     }
@@ -239,16 +245,16 @@ fn is_near(distance: usize) -> bool {
     i32::try_from(distance as isize).is_ok()
 }
 
-/// Whether an address is in a library's data (not its code).
+/// Returns true if an address is in a library's data, not in its code.
 fn is_library_data(address: usize) -> bool {
     if address == 0 {
         return false;
     }
-    // SAFETY: asks the loader; all-zero is a valid value of the structure.
+    // SAFETY: all-zero is a valid value of the structures, which live during the call.
     unsafe {
         let mut info: libc::Dl_info = std::mem::zeroed();
         let mut symbol: *mut elf::Sym64<object::LittleEndian> = std::ptr::null_mut();
-        // RTLD_DL_SYMENT (`dlfcn.h`) gives the symbol, which says what it is.
+        // RTLD_DL_SYMENT (`dlfcn.h`) returns the symbol with its type.
         let found = dladdr1(
             address as *const c_void,
             &mut info,

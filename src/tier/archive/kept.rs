@@ -1,9 +1,10 @@
-//! Keeps the shared object of a program's archive members in the program's place in the cache.
+//! Stores the shared object of a program's archive members in the program's cache entry.
 //!
-//! A start then reads no archive, merges nothing and copies nothing: the loader maps the file. What
-//! was chosen depends on the program, which the cache's key stands for, on everything in `key`
-//! ([`find`]), and on the archives. These may be large (flang's runtime has 29 MB), so they are
-//! known by path, size, time and inode, as build systems know them, and not by their contents.
+//! A later start reads no archive, and merges and copies nothing: the loader maps the file. The
+//! choice of members depends on the program, which the cache's key identifies, on everything in
+//! `key` ([`find`]), and on the archives. Archives may be large (flang's runtime has 29 MB), so
+//! they are identified by path, size, time and inode, as in build systems, and not by their
+//! contents.
 
 use super::Archive;
 use super::shared::Object;
@@ -16,11 +17,12 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The names of the two entries: the table and what it belongs to; the object itself.
+/// Name of the entry with the table and its inputs.
 const TABLE: &str = "members";
+/// Name of the entry with the object itself.
 const OBJECT: &str = "members.so";
 
-/// An object that an earlier run made.
+/// A cached object of an earlier run.
 #[derive(Debug)]
 pub struct Kept {
     pub(super) file: File,
@@ -32,12 +34,12 @@ pub struct Kept {
 struct Entry {
     key: [u8; 32],
     archives: Vec<Identity>,
-    /// The object's checksum.
+    /// Checksum of the object.
     sum: [u8; 32],
     table: Table,
 }
 
-/// An archive as it was when its members were taken.
+/// Identity of an archive at the time when its members were taken.
 #[derive(PartialEq, Eq, Serialize, Deserialize)]
 struct Identity {
     path: PathBuf,
@@ -62,13 +64,13 @@ impl Identity {
     }
 }
 
-/// Finds the object kept for the same `key`, if the archives are as they were.
+/// Returns the cached object for the same `key`, if the archives are unchanged.
 pub fn find(shelf: &Shelf, key: &[u8; 32]) -> Option<Kept> {
     let entry: Entry = postcard::from_bytes(&shelf.bytes(TABLE)?).ok()?;
     if entry.key != *key || !entry.archives.iter().all(Identity::is_current) {
         return None;
     }
-    // The file that is checked is the file that is loaded, even if another one takes its name.
+    // The file that is checked is the file that is loaded, even if another one replaces its name.
     let mut file = shelf.open_file(OBJECT)?;
     (checksum(&mut file)? == entry.sum).then_some(Kept {
         file,
@@ -78,7 +80,7 @@ pub fn find(shelf: &Shelf, key: &[u8; 32]) -> Option<Kept> {
 
 fn checksum(file: &mut File) -> Option<[u8; 32]> {
     let mut hash = blake3::Hasher::new();
-    // Enough for the hash to use vectors, and little memory.
+    // Large enough for the hash to use vector instructions.
     let mut buffer = vec![0; 128 << 10];
     loop {
         match file.read(&mut buffer).ok()? {
@@ -88,7 +90,7 @@ fn checksum(file: &mut File) -> Option<[u8; 32]> {
     }
 }
 
-/// Keeps an object that was made of members of these archives.
+/// Stores an object made of members of these archives.
 pub(super) fn put(shelf: &Shelf, key: &[u8; 32], archives: &[Arc<Archive>], object: &mut Object) {
     let identities: Option<Vec<_>> = archives.iter().map(|a| Identity::of(&a.path)).collect();
     let Some(archives) = identities else {
@@ -100,7 +102,7 @@ pub(super) fn put(shelf: &Shelf, key: &[u8; 32], archives: &[Arc<Archive>], obje
         sum: *blake3::hash(&object.file).as_bytes(),
         table: std::mem::take(&mut object.table),
     };
-    // A path that is no text cannot be stored: nothing is kept then.
+    // A path that is not UTF-8 cannot be stored; then nothing is.
     if let Ok(bytes) = postcard::to_allocvec(&entry) {
         shelf.put_file(OBJECT, &object.file);
         shelf.put_bytes(TABLE, &bytes);

@@ -1,19 +1,19 @@
-//! Static archives: their members that define what a program needs become part of it.
+//! Static archives: adds the members that define what a program needs to it.
 //!
-//! What: [`Archive`] reads an archive and its index. Members are LLVM bitcode, which is linked into
-//! the module when the program is read ([`choose_bitcode`]), or native objects, which are linked into the
-//! process when it starts: [`objects`] chooses and merges them, [`shared`] makes a shared object of
-//! them, which the system's loader loads, [`bind`] binds what leads out of it. [`kept`] keeps the
-//! object in the cache, so that a later run reads no archive.
+//! [`Archive`] reads an archive and its index. Bitcode members are linked into the module when the
+//! program is read ([`choose_bitcode`]). Native objects are linked into the process when it starts:
+//! [`objects`] chooses and merges them, [`shared`] creates a shared object of them, which the
+//! system's loader loads, and [`bind`] binds the references that lead out of it. [`kept`] caches
+//! the object, so that a later run reads no archive.
 //!
-//! Why the system's loader and not LLVM's linker: it gives every thread its copy of thread-local
-//! variables in each of the four models, and unwinders find the tables by themselves; LLVM needs a
-//! runtime of its own for both. Why
-//! our own linker before it: no compiler or linker is needed where programs run, and symbols come
-//! from the guest and from our runtime, which the loader does not know.
+//! The system's loader is used because it gives every thread its copy of thread-local variables in
+//! each of the four TLS models, and because unwinders find the tables by themselves; LLVM's linker
+//! needs a runtime of its own for both. Our own linker runs before it because no compiler or linker
+//! is needed where programs run, and because symbols come from the guest and from our runtime,
+//! which the loader does not know.
 //!
-//! What not: code that is not position-independent (`-fno-pie`), thin archives, members of other
-//! processors.
+//! Code that is not position-independent (`-fno-pie`), thin archives, and members for other
+//! processors are not supported.
 
 mod bind;
 mod kept;
@@ -36,29 +36,29 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What a member holds.
+/// Contents of a member.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// An ELF object for x86-64.
     Native,
     /// LLVM bitcode.
     Bitcode,
-    /// Something else, which is never chosen.
+    /// Anything else; never chosen.
     Other,
 }
 
-/// One member.
+/// A member of an archive.
 #[derive(Debug)]
 pub struct Member {
-    /// Its name in the archive.
+    /// Name in the archive.
     pub name: String,
-    /// What it holds.
+    /// Contents.
     pub kind: Kind,
     start: usize,
     len: usize,
 }
 
-/// The bytes of a file.
+/// Bytes of an archive file.
 #[derive(Debug)]
 enum Contents {
     Mapped(Mmap),
@@ -76,21 +76,21 @@ impl Deref for Contents {
     }
 }
 
-/// An archive that has been read.
+/// An archive with its index.
 #[derive(Debug)]
 pub struct Archive {
-    /// Where it is.
+    /// Path of the file.
     pub path: PathBuf,
     data: Contents,
-    /// Its members, in their order.
+    /// Members, in file order.
     pub members: Vec<Member>,
     /// True for a single object file, which becomes part of the program in any case.
     pub whole: bool,
-    /// Which member defines a symbol, by the archive's index.
+    /// Member that defines each symbol, from the archive's index.
     index: HashMap<Box<[u8]>, u32>,
 }
 
-/// What an ELF file for x86-64 is.
+/// Type of an ELF file for x86-64.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Elf {
     /// A relocatable object.
@@ -99,11 +99,11 @@ pub enum Elf {
     Shared,
     /// An object with this bitcode beside its code (`-ffat-lto-objects`, `-fembed-bitcode`).
     Bitcode(Vec<u8>),
-    /// An executable, or for another processor.
+    /// An executable, or a file for another processor.
     Other,
 }
 
-/// Returns what an ELF file is; `None` when the bytes are something else.
+/// Returns the type of an ELF file; `None` if the bytes are something else.
 pub fn elf(bytes: &[u8]) -> Option<Elf> {
     use object::{Object, ObjectSection};
     if !bytes.starts_with(b"\x7fELF") {
@@ -127,7 +127,7 @@ pub fn elf(bytes: &[u8]) -> Option<Elf> {
     Some(found)
 }
 
-/// Whether bytes begin as an archive does.
+/// Returns true if bytes begin like an archive.
 pub fn is_archive(bytes: &[u8]) -> bool {
     bytes.starts_with(b"!<arch>\n") || bytes.starts_with(b"!<thin>\n")
 }
@@ -143,13 +143,13 @@ impl Archive {
             cause,
         };
         let file = std::fs::File::open(path).map_err(|e| fail(e.to_string()))?;
-        // SAFETY: only read. Whoever changes an archive while it is linked breaks the program, as
-        // with every linker.
+        // SAFETY: the mapping is only read. Modifying an archive while it is linked breaks the
+        // program, as with every linker.
         let data = unsafe { Mmap::map(&file) }.map_err(|e| fail(e.to_string()))?;
         Self::parse(path, Contents::Mapped(data)).map_err(fail)
     }
 
-    /// Takes a native object file for an archive of one member that is needed in any case.
+    /// Wraps a native object file in an archive of one member that is needed in any case.
     ///
     /// # Errors
     /// [`Error::Input`] naming the file and why it cannot be used.
@@ -225,8 +225,8 @@ impl Archive {
         Ok(Arc::new(archive))
     }
 
-    /// Reads the bitcode members that the archive's index leaves out, because the tool that wrote
-    /// it did not know bitcode, and returns which of them defines which symbol.
+    /// Returns the symbols of the bitcode members that the archive's index lacks, because the tool
+    /// that wrote it did not know bitcode, with the member that defines each.
     fn unindexed(&self) -> Result<HashMap<Box<[u8]>, u32>, Error> {
         let indexed: hashbrown::HashSet<u32> = self.index.values().copied().collect();
         let mut found = HashMap::new();
@@ -261,18 +261,18 @@ impl Archive {
         Ok(())
     }
 
-    /// The bytes of a member.
+    /// Returns the bytes of a member.
     pub fn bytes(&self, member: u32) -> &[u8] {
         let m = &self.members[member as usize];
         &self.data[m.start..m.start + m.len]
     }
 
-    /// The member that defines a symbol.
+    /// Returns the member that defines a symbol.
     pub fn find(&self, name: &str) -> Option<u32> {
         self.index.get(name.as_bytes()).copied()
     }
 
-    /// A member's name with its archive's, for messages.
+    /// Returns the name of a member with that of its archive, for messages.
     pub fn describe(&self, member: u32) -> String {
         let file = self.path.file_name().unwrap_or_default().to_string_lossy();
         if self.whole {
@@ -281,7 +281,7 @@ impl Archive {
         format!("{file}({})", self.members[member as usize].name)
     }
 
-    /// Names that a member defines, and those that it needs.
+    /// Returns the names that a member defines and those that it needs.
     fn symbols(&self, member: u32) -> Result<(Vec<String>, Vec<String>), String> {
         let bytes = self.bytes(member);
         match self.members[member as usize].kind {
@@ -305,7 +305,7 @@ fn kind(bytes: &[u8]) -> Kind {
     if native { Kind::Native } else { Kind::Other }
 }
 
-/// Names that a bitcode file defines for others, and those that it needs.
+/// Returns the names that a bitcode file exports and those that it needs.
 fn ir_symbols(input: &Input) -> Result<(Vec<String>, Vec<String>), Error> {
     let module = crate::llvm::read(std::slice::from_ref(input))?;
     let uses = Uses::of(&module);
@@ -313,7 +313,7 @@ fn ir_symbols(input: &Input) -> Result<(Vec<String>, Vec<String>), Error> {
     Ok((defined(&module), needed(&module, &symbols)))
 }
 
-/// Whether other files may use a symbol.
+/// Returns true if other files may use a symbol of this linkage.
 pub fn is_shared(linkage: Linkage) -> bool {
     !matches!(
         linkage,
@@ -334,7 +334,7 @@ fn defined(module: &Module) -> Vec<String> {
     functions.chain(globals).chain(aliases).collect()
 }
 
-/// Those of the symbols that a module uses which it does not define, weak references left out.
+/// Returns the names of the `symbols` that the module does not define, without weak references.
 pub fn needed(module: &Module, symbols: &[GlobalRef]) -> Vec<String> {
     let mut names: Vec<String> = symbols
         .iter()
@@ -364,14 +364,14 @@ pub fn any_bitcode(archives: &[Arc<Archive>]) -> bool {
     members.any(|m| m.kind == Kind::Bitcode)
 }
 
-/// A member of one of several archives: the archive's number and the member's.
+/// A member of one of several archives: index of the archive and of the member.
 pub type MemberId = (u32, u32);
 
-/// Returns the bitcode members of `archives` that `inputs` need, themselves or by way of other
-/// members, in the order in which they are linked.
+/// Returns the bitcode members of `archives` that `inputs` need, directly or through other members,
+/// in link order.
 ///
 /// # Errors
-/// [`Error::Input`] when a file or member cannot be read.
+/// Returns [`Error::Input`] if a file or member cannot be read.
 pub fn choose_bitcode(inputs: &[Input], archives: &[Arc<Archive>]) -> Result<Vec<MemberId>, Error> {
     let mut chosen = Vec::new();
     let mut defined = hashbrown::HashSet::new();
@@ -423,7 +423,7 @@ pub fn choose_bitcode(inputs: &[Input], archives: &[Arc<Archive>]) -> Result<Vec
     Ok(chosen)
 }
 
-/// Returns the chosen members as inputs; `None` when one of them is not a bitcode member.
+/// Returns the chosen members as inputs; `None` if one of them is not bitcode.
 pub fn member_inputs(archives: &[Arc<Archive>], chosen: &[MemberId]) -> Option<Vec<Input>> {
     let input = |&(i, member): &MemberId| {
         let archive = archives.get(i as usize)?;
@@ -436,12 +436,13 @@ pub fn member_inputs(archives: &[Arc<Archive>], chosen: &[MemberId]) -> Option<V
     chosen.iter().map(input).collect()
 }
 
-/// Loads the native members that were chosen from these archives. `replaced` says whether the
-/// guest has its own definition in the place of a weak one (of a variable, if so); `place` is where
-/// the result is kept, and for what it holds beside the program and the archives.
+/// Loads the chosen native members. `replaced` returns true if the guest has a definition of its
+/// own in place of a weak one; its second argument is true for a variable. `place` is the cache
+/// entry for the result and the key for everything that it depends on beside the program and the
+/// archives.
 ///
 /// # Errors
-/// A member has something that is not supported, or the system does not load them.
+/// Fails if a member has an unsupported construct, or if the loader refuses the object.
 pub fn load(
     natives: Natives,
     archives: &[Arc<Archive>],
@@ -455,13 +456,13 @@ pub fn load(
     Symbols::load(object)
 }
 
-/// Loads what [`load`] kept in an earlier run, if that is still what it would make.
+/// Loads the object that [`load`] cached in an earlier run, if it is still current.
 pub fn load_kept(shelf: &Shelf, key: &[u8; 32]) -> Option<Symbols> {
     Symbols::load_kept(kept::find(shelf, key)?)
 }
 
-/// Where Fortran's runtime is, when flang is installed: beside the newest compiler that is not
-/// newer than ours, else the newest.
+/// Returns the path of flang's runtime, if installed: that of the newest compiler not newer than
+/// our LLVM, else the newest.
 pub fn fortran_runtime() -> Option<PathBuf> {
     let ours = crate::llvm::version().0;
     let mut found: Vec<(bool, u32, PathBuf)> = Vec::new();
@@ -502,7 +503,7 @@ pub fn fortran_runtime() -> Option<PathBuf> {
     found.pop().map(|(.., file)| file)
 }
 
-/// The compiler's own archive of helper functions, which a native link always has.
+/// Returns the path of the compiler's archive of helper functions, which a native link always has.
 pub fn compiler_helpers() -> Option<PathBuf> {
     let mut found: Vec<(u32, PathBuf)> = Vec::new();
     for dir in [

@@ -1,7 +1,7 @@
-//! Chooses native members and merges them: sections, symbols, relocations in one list each.
+//! Chooses native members and merges their sections, symbols and relocations into one list each.
 //!
-//! A member is chosen when a symbol that is needed and not yet defined is in its archive's index,
-//! as linkers do (System V ABI, "Archive File"). Of groups with the same name the first is kept.
+//! As in linkers, a member is chosen if its archive's index has a symbol that is needed and not yet
+//! defined (System V ABI, "Archive File"). Of COMDAT groups with the same name the first is kept.
 
 use super::{Archive, Kind};
 use crate::support::error::Error;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 const LE: LittleEndian = LittleEndian;
 type Header = elf::FileHeader64<LittleEndian>;
 
-/// Where a section goes.
+/// Part of the shared object that a section goes to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Class {
     Code,
@@ -32,24 +32,24 @@ pub(super) struct Section {
     pub class: Class,
     pub member: u32,
     pub name: Box<str>,
-    /// Where its bytes are in the member; nothing for zeros.
+    /// Offset and length of the section's bytes in the member; length 0 for zeros.
     pub bytes: (usize, usize),
     pub size: usize,
     pub align: usize,
-    /// Where it is in the shared object; for thread-local ones, in a thread's block.
+    /// Offset in the shared object; for a thread-local section, in the TLS block.
     pub at: usize,
 }
 
-/// What a symbol stands for.
+/// Definition of a symbol.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Value {
-    /// Not defined by the members.
+    /// No member defines it.
     Undefined,
-    /// In a section, at this offset.
+    /// An offset in a section.
     Section(u32, usize),
-    /// A number.
+    /// An absolute value.
     Absolute(usize),
-    /// In a section that was not kept.
+    /// An offset in a section that was dropped.
     Gone,
 }
 
@@ -62,13 +62,14 @@ pub(super) struct Symbol {
     pub tls: bool,
     pub ifunc: bool,
     pub data: bool,
-    /// One more than the number of its cell; 0 without.
+    /// Number of its cell, counted from 1; 0 if it has none.
     pub got: u32,
-    /// One more than the number of its jump.
+    /// Number of its jump, counted from 1; 0 if it has none.
     pub jump: u32,
-    /// One more than the number of its pair for `__tls_get_addr`.
+    /// Number of its pair for `__tls_get_addr`, counted from 1; 0 if it has none.
     pub pair: u32,
-    /// One more than the number of its cell with the offset from the thread pointer.
+    /// Number of its cell with the offset from the thread pointer, counted from 1; 0 if it has
+    /// none.
     pub offset: u32,
     /// The first member that uses it.
     pub user: u32,
@@ -93,11 +94,11 @@ pub struct Natives {
     pub(super) globals: HashMap<Box<str>, u32>,
     pub(super) relocations: Vec<Relocation>,
     groups: HashSet<Box<[u8]>>,
-    /// Size and alignment of what is only declared with a size (`common` in Fortran and old C).
+    /// Size and alignment of common symbols (`common` in Fortran and old C).
     commons: HashMap<u32, (usize, usize)>,
 }
 
-/// Names of the global symbols that an object defines, and of those that it needs.
+/// Returns the names of the global symbols that an object defines, and of those that it needs.
 pub(super) fn names(bytes: &[u8]) -> Result<(Vec<String>, Vec<String>), String> {
     let text = |e: object::read::Error| e.to_string();
     let header = Header::parse(bytes).map_err(text)?;
@@ -122,11 +123,11 @@ pub(super) fn names(bytes: &[u8]) -> Result<(Vec<String>, Vec<String>), String> 
 }
 
 impl Natives {
-    /// Chooses the members that `wanted` needs. `elsewhere` says which names come from the guest or
-    /// the runtime and are not looked for.
+    /// Chooses the members that `wanted` needs. `elsewhere` returns true for names that the guest
+    /// or the runtime defines, which are not searched.
     ///
     /// # Errors
-    /// [`Error::Input`] naming the member that cannot be used.
+    /// Returns [`Error::Input`] naming the member that cannot be used.
     pub fn choose(
         &mut self,
         archives: &[Arc<Archive>],
@@ -137,7 +138,7 @@ impl Natives {
         for archive in archives.iter().filter(|a| a.whole) {
             wanted.extend(self.take(archive, 0)?);
         }
-        // Linkers go through what is needed in order; so the order of constructors is theirs.
+        // Linkers process needed names in order, which determines the order of constructors.
         wanted.reverse();
         while let Some(name) = wanted.pop() {
             if self.defines(&name) || elsewhere(&name) {
@@ -163,7 +164,7 @@ impl Natives {
         Ok(())
     }
 
-    /// Takes a member in; the names that it needs.
+    /// Adds a member. Returns the names that it needs.
     fn take(&mut self, archive: &Arc<Archive>, member: u32) -> Result<Vec<String>, Error> {
         self.members.push((archive.clone(), member));
         let number = self.members.len() as u32 - 1;
@@ -174,19 +175,19 @@ impl Natives {
             })
     }
 
-    /// Whether a chosen member defines a symbol.
+    /// Returns true if a chosen member defines a symbol.
     pub fn defines(&self, name: &str) -> bool {
         self.globals
             .get(name)
             .is_some_and(|&s| self.symbols[s as usize].value != Value::Undefined)
     }
 
-    /// Whether nothing was chosen.
+    /// Returns true if no member was chosen.
     pub fn is_empty(&self) -> bool {
         self.members.is_empty()
     }
 
-    /// Names that members need and none defines, weak ones left out.
+    /// Returns the names that members need and no member defines, without weak ones.
     pub fn needed(&self) -> Vec<String> {
         let undefined = |s: &&Symbol| s.value == Value::Undefined && !s.weak && !s.name.is_empty();
         self.symbols
@@ -196,7 +197,7 @@ impl Natives {
             .collect()
     }
 
-    /// Adds a member; the names that it needs.
+    /// Merges a member's sections, symbols and relocations. Returns the names that it needs.
     fn merge(&mut self, bytes: &[u8], member: u32) -> Result<Vec<String>, String> {
         let text = |e: object::read::Error| format!("damaged object: {e}");
         let header = Header::parse(bytes).map_err(text)?;
@@ -205,7 +206,7 @@ impl Natives {
         }
         let sections = header.sections(LE, bytes).map_err(text)?;
         let symbols = sections.symbols(LE, bytes, elf::SHT_SYMTAB).map_err(text)?;
-        // Sections of groups that an earlier member already has are left out.
+        // Sections of groups that an earlier member has are dropped.
         let mut gone = HashSet::new();
         for section in sections.iter() {
             let Some((flags, list)) = section.group(LE, bytes).map_err(text)? else {
@@ -376,7 +377,7 @@ impl Natives {
         }
     }
 
-    /// Gives common symbols their place.
+    /// Gives each common symbol a section.
     pub(super) fn place_commons(&mut self) {
         let mut list: Vec<_> = self.commons.drain().collect();
         list.sort_unstable();
@@ -396,7 +397,7 @@ impl Natives {
         }
     }
 
-    /// The name of the member that a symbol or section comes from.
+    /// Returns the name of a member, for messages.
     pub(super) fn member_name(&self, member: u32) -> String {
         let (archive, m) = &self.members[member as usize];
         archive.describe(*m)

@@ -1,12 +1,11 @@
-//! Makes one shared object of the merged members, which the system loads.
+//! Creates one shared object of the merged members, which the system's loader loads.
 //!
-//! The file holds the sections of the members, cells and jumps, and the program headers that the
-//! loader and unwinders read (thread-local template, unwind table). Every distance between two
-//! places of the object is final. Addresses of its own places, numbers of its thread-local block
-//! and offsets from the thread pointer are dynamic relocations, which the loader applies. What
-//! leads out of the object is written down in the [`Table`] and filled in by [`super::bind`], in
-//! place; so the one segment is loaded writable and protected then. Addresses in the file are
-//! offsets.
+//! The file holds the members' sections, cells (GOT entries) and jumps (PLT entries), and the
+//! program headers that the loader and unwinders read (TLS template, unwind table). Every distance
+//! within the object is final. Addresses in the object, the number of its TLS block and offsets
+//! from the thread pointer are dynamic relocations, which the loader applies. References that lead
+//! out of the object are recorded in the [`Table`] and filled in by [`super::bind`], in place; so
+//! the only segment is loaded writable and protected afterwards. Addresses in the file are offsets.
 //!
 //! Layouts are those of the System V ABI ("Object Files", "Dynamic Linking") and, for
 //! `.eh_frame_hdr`, of the Linux Standard Base, section 10.6.2.
@@ -20,35 +19,35 @@ use object::elf;
 use std::ops::Range;
 
 const PAGE: usize = 4096;
-/// Bytes of a jump: `jmp [rip + cell]`, padded.
+/// Size of a jump in bytes: `jmp [rip + cell]`, padded.
 const JUMP: usize = 8;
-/// Bytes of a dynamic relocation.
+/// Size of a dynamic relocation in bytes.
 const RELOCATION: usize = 24;
 
-/// A shared object, and what is left to do when it is loaded.
+/// A shared object and its load-time table.
 #[derive(Debug)]
 pub(super) struct Object {
     pub file: Vec<u8>,
     pub table: Table,
 }
 
-/// Where the parts of the object are, as offsets from its base.
+/// Layout of the object, as offsets from its base.
 #[derive(Debug, Default)]
 struct Plan {
     jumps: usize,
     cells: usize,
-    /// The cell for the block's offset from the thread pointer.
+    /// Cell with the TLS block's offset from the thread pointer.
     thread: usize,
-    /// The pair with which `__tls_get_addr` gives the start of the module's block.
+    /// Pair with which `__tls_get_addr` returns the start of the module's TLS block.
     block: usize,
-    /// The initial bytes of a thread's block.
+    /// Initial bytes of a thread's TLS block.
     template: usize,
     len: usize,
-    /// Bytes and alignment of a thread's block.
+    /// Size and alignment of a thread's TLS block.
     tls: (usize, usize),
 }
 
-/// What the relocations need besides the sections.
+/// Requirements of the relocations beside the sections.
 struct Needs {
     cells: u32,
     jumps: u32,
@@ -56,7 +55,7 @@ struct Needs {
     static_tls: bool,
 }
 
-/// Looks through the relocations: numbers of cells, jumps and pairs go into the symbols.
+/// Scans the relocations and assigns numbers of cells, jumps and pairs to the symbols.
 fn needs(natives: &mut Natives) -> Result<Needs, String> {
     let mut needs = Needs {
         cells: 0,
@@ -121,7 +120,7 @@ fn needs(natives: &mut Natives) -> Result<Needs, String> {
             }
         }
     }
-    // Every ifunc needs a place where its choice is kept.
+    // Every ifunc needs a cell for its choice.
     for symbol in &mut natives.symbols {
         if symbol.ifunc && symbol.value != Value::Undefined && symbol.jump == 0 {
             if symbol.got == 0 {
@@ -141,11 +140,11 @@ fn bytes(natives: &Natives, section: usize) -> &[u8] {
     &archive.bytes(*member)[s.bytes.0..s.bytes.0 + s.bytes.1]
 }
 
-/// Places every section and writes the object. `replaced` says whether the guest has its own
-/// definition in the place of a weak one, of which it is told whether it is a variable.
+/// Places every section and writes the object. `replaced` returns true if the guest has a
+/// definition of its own in place of a weak one; its second argument is true for a variable.
 ///
 /// # Errors
-/// A member has something that is not supported.
+/// Fails if a member has an unsupported construct.
 pub(super) fn make(
     mut natives: Natives,
     replaced: &dyn Fn(&str, bool) -> bool,
@@ -178,7 +177,7 @@ fn make_object(
         all.filter(|&i| natives.sections[i].class == class)
             .collect()
     };
-    // The thread's block first: its offsets are values of symbols.
+    // The TLS block comes first, because its offsets are values of symbols.
     for class in [Class::Tls, Class::TlsZero] {
         for i in of(class, natives) {
             let s = &mut natives.sections[i];
@@ -189,7 +188,7 @@ fn make_object(
     let exported = exported(natives);
     let mut names = vec![0u8];
     let mut out = Writer(vec![0; HEADER + 5 * PROGRAM_HEADER]);
-    // Symbols: thread-local variables, which the guest asks the loader for.
+    // Symbols: thread-local variables, which the guest looks up through the loader.
     let symbols_at = out.align(8);
     out.put(&[0, 0, 0]);
     for (name, value, size) in &exported {
@@ -202,7 +201,7 @@ fn make_object(
     }
     let count = exported.len() as u32 + 1;
     let hash_at = out.align(8);
-    // One bucket: the chain goes through all symbols, the first one (null) ends it.
+    // One bucket. The chain holds all symbols and ends at the null symbol.
     out.put32(&[1, count, if count > 1 { 1 } else { 0 }]);
     for i in 0..count {
         out.put32(&[if i == 0 || i + 1 == count { 0 } else { i + 1 }]);
@@ -240,7 +239,7 @@ fn make_object(
     for &i in &unwind_sections {
         natives.sections[i].at = out.align(natives.sections[i].align.min(8));
         let b = bytes(natives, i);
-        // A terminator would hide what follows.
+        // A terminator would hide the records after it.
         let end = records(b).map(|r| r.0.end).max().unwrap_or(0);
         let b = &b[..end];
         out.0.extend_from_slice(b);
@@ -267,7 +266,8 @@ fn make_object(
     plan.template = template_at;
     let template_len = out.0.len() - template_at;
     table.template = template_at..out.0.len();
-    // The relocations' number is known only when all sections, the empty ones too, have a place.
+    // The number of relocations is known only after all sections, the zero-filled ones too, are
+    // placed.
     let relocations_at = out.align(8);
     let room = relocation_bound(natives) * RELOCATION;
     plan.len = relocations_at + room;
@@ -362,7 +362,8 @@ fn make_object(
     Ok(Object { file: out.0, table })
 }
 
-/// No fewer dynamic relocations than the object gets: one for each absolute address and cell.
+/// Returns an upper bound of the number of dynamic relocations: one for each absolute address and
+/// cell.
 fn relocation_bound(natives: &Natives) -> usize {
     let absolute = |r: &&Relocation| r.kind == elf::R_X86_64_64.0;
     let cells = |s: &Symbol| {
@@ -373,7 +374,7 @@ fn relocation_bound(natives: &Natives) -> usize {
     natives.relocations.iter().filter(absolute).count() + symbols + 2
 }
 
-/// The arrays of constructors and destructors.
+/// Returns the arrays of constructors and destructors.
 fn arrays(natives: &Natives) -> Vec<Array> {
     let when = |name: &str| {
         if name == ".init_array" {
@@ -398,28 +399,28 @@ fn arrays(natives: &Natives) -> Vec<Array> {
         .collect()
 }
 
-/// The place of a symbol when the object is made.
+/// Target of a reference when the object is created.
 #[derive(Clone, Copy)]
 enum Target {
-    /// A place in the object.
+    /// Offset in the object.
     Own(usize),
-    /// An offset in a thread's block.
+    /// Offset in a thread's TLS block.
     Thread(usize),
-    /// A number.
+    /// Absolute value.
     Absolute(usize),
-    /// A number in [`Table::outside`].
+    /// Index into [`Table::outside`].
     Outside(u32),
 }
 
-/// Fills in what is known, and writes down what is not.
+/// Resolves the references that are known, and records the others.
 struct Filler<'a> {
     natives: &'a Natives,
     plan: &'a Plan,
     out: &'a mut [u8],
     table: Table,
-    /// Numbers in [`Table::outside`], by symbol.
+    /// Indices into [`Table::outside`], by symbol.
     outside: HashMap<u32, u32>,
-    /// Places that hold an address of the object's own: which, and its offset.
+    /// Words that hold an address in the object: their offset and the target's.
     relative: Vec<(usize, usize)>,
     /// The other dynamic relocations.
     others: Vec<[u64; 3]>,
@@ -501,14 +502,14 @@ impl Filler<'_> {
         self.table.gaps.push(Gap { at, value, addend });
     }
 
-    /// Has the loader write the number of the module's thread-local block, or an offset in it from
-    /// the thread pointer.
+    /// Adds a relocation by which the loader writes the number of the TLS block, or an offset in it
+    /// from the thread pointer.
     fn by_loader(&mut self, at: usize, kind: elf::RelocationType, addend: usize) {
         let entry = [at as u64, u64::from(kind.0), addend as u64];
         self.others.push(entry);
     }
 
-    /// Fills the cells and jumps.
+    /// Fills in the cells and jumps.
     fn cells(&mut self, needs: &Needs, tls: bool) -> Result<(), String> {
         let natives = self.natives;
         if self.table.thread.is_some() {
@@ -570,7 +571,7 @@ impl Filler<'_> {
             let section = &natives.sections[r.section as usize];
             let symbol = &natives.symbols[r.symbol as usize];
             if symbol.value == Value::Gone {
-                // Unwind records of a function that another member has; nothing leads to them.
+                // Unwind records of a dropped duplicate function; no reference leads to them.
                 continue;
             }
             let kind = elf::RelocationType(r.kind);
@@ -594,7 +595,7 @@ impl Filler<'_> {
             let add = |value: usize| value.wrapping_add(addend as usize);
             let target = self.target(r.symbol)?;
             let cell = |this: &Self, number: u32| add(this.cell(number)).wrapping_sub(at);
-            // Places in the object, absolute or relative.
+            // Values that are known now, absolute or relative.
             let number = match (kind, target) {
                 (elf::R_X86_64_NONE, _) => continue,
                 (elf::R_X86_64_64, Target::Own(value)) => {
@@ -682,7 +683,7 @@ fn natives_name(natives: &Natives) -> String {
     first.map_or_else(String::new, |(a, _)| a.path.display().to_string())
 }
 
-/// Thread-local variables that the guest may ask for: name, offset, size.
+/// Returns name, offset and size of the thread-local variables that the guest may look up.
 fn exported(natives: &Natives) -> Vec<(Box<str>, usize, usize)> {
     let globals: HashMap<_, _> = natives.globals.iter().collect();
     let mut list: Vec<_> = globals
@@ -699,7 +700,7 @@ fn exported(natives: &Natives) -> Vec<(Box<str>, usize, usize)> {
     list
 }
 
-/// The records of an `.eh_frame` section: where each lies, and whether it describes a function.
+/// Returns the range of each record of an `.eh_frame` section, and true if it describes a function.
 fn records(bytes: &[u8]) -> impl Iterator<Item = (Range<usize>, bool)> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -708,7 +709,8 @@ fn records(bytes: &[u8]) -> impl Iterator<Item = (Range<usize>, bool)> {
             Some(u32::from_le_bytes(b.try_into().ok()?))
         };
         let len = word(at)? as usize;
-        // Zero ends the section; the form with 64-bit lengths is not used on this processor.
+        // A zero length ends the section. The format with 64-bit lengths is not used on this
+        // processor.
         if len == 0 || len >= 0xffff_fff0 || at + 4 + len > bytes.len() {
             return None;
         }

@@ -1,27 +1,28 @@
-//! Work left for when a shared object of archive members is loaded: the references that the
-//! system's loader cannot bind, since they lead to the guest and to the OpenMP runtime.
+//! The load-time table of a shared object of archive members: the references that the system's
+//! loader cannot bind, because they lead to the guest or to the OpenMP runtime.
 //!
-//! A table is made together with the object ([`super::shared`]) and may be kept with it
-//! ([`super::kept`]), so it holds offsets from the object's start and no address.
+//! A table is created with the object ([`super::shared`]) and may be cached with it
+//! ([`super::kept`]), so it holds offsets from the object's start and no addresses.
 
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// The object's table.
+/// Load-time table of an object.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Table {
-    /// The archive of the first member, for messages.
+    /// Path of the first member's archive, for messages.
     pub file: String,
-    /// Ranges that become executable, and only readable, once everything is filled in.
+    /// Range that becomes executable once all gaps are filled.
     pub code: Range<usize>,
+    /// Range that becomes read-only once all gaps are filled.
     pub constants: Range<usize>,
-    /// The initial bytes of a thread's block.
+    /// Initial bytes of a thread's TLS block.
     pub template: Range<usize>,
-    /// Holds the block's offset from the thread pointer, where the code needs one.
+    /// Cell with the TLS block's offset from the thread pointer, if the code needs one.
     pub thread: Option<usize>,
-    /// The start of the table of cells.
+    /// Start of the cells.
     pub cells: usize,
-    /// The names of global symbols, in order, each behind the one before it.
+    /// Names of the global symbols, sorted and concatenated.
     pub names: String,
     pub globals: Vec<Global>,
     /// Symbols that no member defines.
@@ -34,19 +35,19 @@ pub(super) struct Table {
 /// A global symbol that a member defines.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Global {
-    /// Its name, within [`Table::names`].
+    /// Range of the name within [`Table::names`].
     pub name: Range<u32>,
     pub place: Place,
 }
 
-/// The place that a global symbol stands for.
+/// Location of a global symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Place {
-    /// The offset of a function, a variable, or the jump to a function that is chosen.
+    /// Offset of a function, of a variable, or of the jump to an ifunc's choice.
     At(usize),
-    /// A thread-local variable, which the loader knows by name.
+    /// A thread-local variable, which the loader finds by name.
     ThreadLocal,
-    /// A number.
+    /// An absolute value.
     Absolute(usize),
 }
 
@@ -59,7 +60,7 @@ pub(super) struct Outside {
     pub user: String,
 }
 
-/// A place that is filled in when the object is loaded.
+/// A reference that is filled in when the object is loaded.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Gap {
     pub at: usize,
@@ -67,30 +68,30 @@ pub(super) struct Gap {
     pub addend: i64,
 }
 
-/// The value of a gap, before the addend; symbols are numbers in [`Table::outside`].
+/// Value of a gap before the addend. Symbols are indices into [`Table::outside`].
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) enum Value {
-    /// The symbol's address, in 8 bytes.
+    /// Address of the symbol, in 8 bytes.
     Address(u32),
-    /// The distance to the symbol, in 8 bytes.
+    /// Distance to the symbol, in 8 bytes.
     Distance(u32),
-    /// The distance to the symbol, in 4 bytes; to this jump if that is a function out of reach.
+    /// Distance to the symbol, in 4 bytes; to this jump if the symbol is a function out of reach.
     Near(u32, Option<usize>),
-    /// The distance from the cells to the symbol, in 8 bytes.
+    /// Distance from the cells to the symbol, in 8 bytes.
     FromCells(u32),
-    /// An offset from the thread pointer, in 4 or 8 bytes.
+    /// Offset from the thread pointer, in 4 or 8 bytes.
     Thread { wide: bool },
 }
 
-/// A function that is chosen when the program starts (`ifunc`).
+/// A function that its resolver chooses when the program starts (`ifunc`).
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Choice {
-    /// The cell for its address.
+    /// Cell for the chosen address.
     pub cell: usize,
     pub resolver: usize,
 }
 
-/// An array of functions that run at the start or at the end.
+/// An array of constructors or destructors.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Array {
     pub when: When,
@@ -98,10 +99,10 @@ pub(super) struct Array {
     pub count: usize,
 }
 
-/// When the functions of an array run.
+/// Time at which the functions of an array run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum When {
-    /// Before the guest's constructors, by this number.
+    /// Before the guest's constructors, ordered by this number.
     First(u32),
     /// After the guest's constructors, whose files come first in a link.
     Start,
@@ -109,7 +110,7 @@ pub(super) enum When {
 }
 
 impl Table {
-    /// Finds the place that a global symbol stands for.
+    /// Finds the location of a global symbol.
     pub fn place(&self, name: &str) -> Option<Place> {
         let name_of = |g: &Global| &self.names[g.name.start as usize..g.name.end as usize];
         let found = self.globals.binary_search_by(|g| name_of(g).cmp(name));
