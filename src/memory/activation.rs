@@ -180,7 +180,8 @@ impl Activation {
 
     /// Makes this the thread's innermost activation and saves the state that `pop` restores.
     ///
-    /// # Safety `state` is this thread's; `self` stays in place until [`Activation::pop`].
+    /// # Safety
+    /// `state` is this thread's; `self` stays in place until [`Activation::pop`].
     #[inline]
     pub unsafe fn push(&mut self, state: *mut ThreadState) {
         // SAFETY: the state is this thread's by contract, and alive.
@@ -243,8 +244,8 @@ impl Activation {
 /// Runs guest code with `bytes` of room (a multiple of 16) for its first frames, beginning where
 /// `again` says. Returns [`Exit::Returned`] if an instruction ended the run, or [`Exit::Unwound`].
 ///
-/// # Safety `act` is the thread's innermost activation; `again` returns instructions with their
-/// frames.
+/// # Safety
+/// `act` is the thread's innermost activation; `again` returns instructions with their frames.
 #[inline]
 pub unsafe fn run(act: &mut Activation, bytes: usize, again: Again) -> Exit {
     act.again = Some(again);
@@ -296,7 +297,8 @@ pub unsafe fn jump(act: *const Activation, value: usize) -> ! {
 
 /// Leaves everything inside an activation that catches traps: its `enter` returns `Trapped`.
 ///
-/// # Safety The contract of [`jump`].
+/// # Safety
+/// The contract of [`jump`].
 #[cfg(feature = "vm")]
 pub(super) unsafe fn jump_trapped(act: *mut Activation, trap: RawTrap) -> ! {
     // SAFETY: the activation is live and the frames may be dropped by contract.
@@ -335,7 +337,8 @@ unsafe extern "C" {
 
 /// Continues unwinding above an activation whose `enter` returned `Unwound` and which was popped.
 ///
-/// # Safety `exception` is the value from `enter`, not yet caught or deleted.
+/// # Safety
+/// `exception` is the value from `enter`, not yet caught or deleted.
 pub unsafe fn resume_unwind(exception: *mut c_void) -> ! {
     // SAFETY: the exception is live by contract.
     unsafe { _Unwind_Resume(exception) }
@@ -405,7 +408,8 @@ pub(super) extern "C" fn personality_run(
 
 /// Answers both phases for a frame with the given frame pointer and landing address.
 ///
-/// # Safety `context` is the unwinder's at a frame of this module, `frame` its frame pointer.
+/// # Safety
+/// `context` is the unwinder's at a frame of this module, `frame` its frame pointer.
 unsafe fn answer(
     actions: i32,
     class: u64,

@@ -11,7 +11,8 @@ use libc::{c_int, stack_t};
 
 /// Implements `sigaltstack` (POSIX) for the guest.
 ///
-/// # Safety The contract of the C function.
+/// # Safety
+/// The contract of the C function.
 pub unsafe extern "C" fn sigaltstack(new: *const stack_t, old: *mut stack_t) -> c_int {
     let state = thread::current();
     // SAFETY: the state is this thread's; the pointers are null or valid by the C function's

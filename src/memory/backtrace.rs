@@ -91,7 +91,8 @@ struct Walk<'a> {
 /// calling thread's or null, `from` the registers to begin at, `ip` the innermost bytecode position
 /// if the innermost guest frame is interpreted.
 ///
-/// # Safety `state` is the calling thread's state or null.
+/// # Safety
+/// `state` is the calling thread's state or null.
 pub unsafe fn walk(
     state: *mut ThreadState,
     from: Registers,

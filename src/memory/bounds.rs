@@ -125,7 +125,8 @@ impl Bounds {
 
     /// Writes the header and the arrays of functions.
     ///
-    /// # Safety The mapping has this layout, is writable, and is not shared yet.
+    /// # Safety
+    /// The mapping has this layout, is writable, and is not shared yet.
     pub unsafe fn write(&self, constructors: &[usize], destructors: &[usize]) {
         // SAFETY: the mapping is writable and unshared by contract; header, segments and arrays fit
         // `head`.

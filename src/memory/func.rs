@@ -86,7 +86,8 @@ impl FuncRef {
 
     /// Returns the call plan of the function's own (fixed) signature, made at the first use.
     ///
-    /// # Errors The reason why native code cannot call the signature.
+    /// # Errors
+    /// The reason why native code cannot call the signature.
     pub fn plan(&self) -> Result<&Arc<CallPlan>, String> {
         if let Some(plan) = self.plan.get() {
             return Ok(plan);
@@ -171,7 +172,8 @@ pub struct Stubs {
 impl Stubs {
     /// Reserves `len` stubs, to be filled by [`Stubs::write`].
     ///
-    /// # Errors The system's message if memory is short.
+    /// # Errors
+    /// The system's message if memory is short.
     pub fn new(len: usize) -> Result<Stubs, String> {
         let area = area()?;
         let pages = (len * STUB).div_ceil(PAGE).max(1);
@@ -207,7 +209,8 @@ impl Stubs {
 
     /// Writes the stubs, one per item.
     ///
-    /// # Errors The system's message if protections cannot be changed.
+    /// # Errors
+    /// The system's message if protections cannot be changed.
     pub fn write(&self, items: &[StubKind]) -> Result<(), String> {
         assert!(items.len() <= self.len);
         self.protect(libc::PROT_READ | libc::PROT_WRITE)?;

@@ -148,8 +148,9 @@ pub fn keep_free_memory() {
 /// Returns true if the pointers are starts of different heap blocks and the ranges lie in none of
 /// them; `ompvm.distinct` of compiled code.
 ///
-/// # Safety `list` has `starts` pointers, then for each of the `places` ranges its first byte and
-/// the one behind its last.
+/// # Safety
+/// `list` has `starts` pointers, then for each of the `places` ranges its first byte and the one
+/// behind its last.
 pub unsafe extern "C" fn distinct(list: *const usize, starts: u32, places: u32) -> bool {
     // SAFETY: the list has these lengths by contract.
     unsafe {

@@ -152,7 +152,8 @@ impl Image {
     /// Places a module; `resolve` returns addresses of symbols that it does not define. With
     /// `told`, call sites get addresses for tools that trace calls.
     ///
-    /// # Errors All unresolved symbols at once, or the reason why the host refused memory.
+    /// # Errors
+    /// All unresolved symbols at once, or the reason why the host refused memory.
     pub fn place(
         module: Arc<Module>,
         told: bool,

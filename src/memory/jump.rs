@@ -53,7 +53,8 @@ pub(super) extern "C" fn note(buffer: *mut Buffer, mask: i32) -> i32 {
 impl Buffer {
     /// Returns the buffer at an address; `None` if compiled code did not fill it.
     ///
-    /// # Safety The address is readable for the size of a jmp_buf.
+    /// # Safety
+    /// The address is readable for the size of a jmp_buf.
     pub unsafe fn at<'a>(address: *const u8) -> Option<&'a Buffer> {
         // SAFETY: readable by contract; the magic number says that all fields are initialized.
         unsafe {
@@ -69,8 +70,9 @@ impl Buffer {
 
     /// Continues at the `setjmp` that filled the buffer, which returns `value`.
     ///
-    /// # Safety The function that filled the buffer is live on this thread, and the frames between
-    /// may be dropped.
+    /// # Safety
+    /// The function that filled the buffer is live on this thread, and the frames between may be
+    /// dropped.
     pub unsafe fn resume(&self, value: i32) -> ! {
         let state = thread::current();
         // SAFETY: the registers are those of a live frame by contract; the state is this thread's.

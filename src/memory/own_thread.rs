@@ -75,7 +75,8 @@ type Work<'a> = Box<dyn FnOnce() + Send + 'a>;
 /// Does not use the standard library: its thread start allocates through the C library, which may
 /// be bound to the guest's functions, and these may be what is compiled here.
 ///
-/// # Safety Everything that the work borrows lives until the thread is joined.
+/// # Safety
+/// Everything that the work borrows lives until the thread is joined.
 unsafe fn start(name: &CStr, work: Work<'_>) -> Option<libc::pthread_t> {
     extern "C" fn go(work: *mut c_void) -> *mut c_void {
         // This thread never uses the guest's replacements of library functions.
@@ -178,7 +179,8 @@ fn separate_descriptors() {
 
 /// Runs one piece of work on a separate thread and waits for it.
 ///
-/// # Panics If the work panics.
+/// # Panics
+/// If the work panics.
 pub fn run<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     run_all(vec![work]).pop().expect("there was one")
 }
@@ -186,7 +188,8 @@ pub fn run<T: Send>(work: impl FnOnce() -> T + Send) -> T {
 /// Runs pieces of work concurrently and waits for all. If the system has no thread, they run on the
 /// calling thread: the traces that they leave there seldom matter.
 ///
-/// # Panics If one of them panics.
+/// # Panics
+/// If one of them panics.
 pub fn run_all<T: Send, F: FnOnce() -> T + Send>(work: Vec<F>) -> Vec<T> {
     let _whole = Whole::new();
     let mut jobs: Vec<(Option<F>, Option<std::thread::Result<T>>)> =

@@ -56,7 +56,8 @@ pub fn set_absent_hook(hook: AbsentHook) {
 
 /// Returns true if a fault accessed memory with revoked access that is accessible again.
 ///
-/// # Safety The arguments are those that the kernel passes to a handler.
+/// # Safety
+/// The arguments are those that the kernel passes to a handler.
 unsafe fn came_back(
     signal: i32,
     info: *mut libc::siginfo_t,

@@ -112,7 +112,8 @@ pub fn grow_threads() {
 /// Implements the guest's `pthread_create`. A stack size that the guest requests is meant for
 /// native frames, so the thread gets [`SCALE`] times that.
 ///
-/// # Safety The contract of the C function.
+/// # Safety
+/// The contract of the C function.
 pub unsafe extern "C" fn create_thread(
     thread: *mut libc::pthread_t,
     attributes: *const libc::pthread_attr_t,
@@ -175,7 +176,8 @@ pub struct Stack {
 impl Stack {
     /// Maps a stack of at least `size` usable bytes above a guard page.
     ///
-    /// # Errors The system's message if address space is short.
+    /// # Errors
+    /// The system's message if address space is short.
     pub fn new(size: usize) -> Result<Stack, String> {
         let mapped = size.next_multiple_of(PAGE) + PAGE;
         // SAFETY: a fresh anonymous mapping; its first page is made inaccessible.

@@ -97,7 +97,8 @@ pub fn fast_cell_offset(index: usize) -> Option<isize> {
 /// Returns the calling thread's block of an image and fills its cell; compiled code calls this if
 /// the cell is empty.
 ///
-/// # Safety `image` is a live image.
+/// # Safety
+/// `image` is a live image.
 pub unsafe extern "C" fn fast_block(image: *const Image) -> *mut u8 {
     // SAFETY: the image is live by contract; `current` returns this thread's state.
     unsafe {
@@ -265,7 +266,8 @@ pub unsafe fn tls_block(state: *mut ThreadState, image: &Image) -> *mut u8 {
 
 /// Finds or makes the block, and makes it the one used last.
 ///
-/// # Safety `state` is this thread's state, as for [`tls_block`].
+/// # Safety
+/// `state` is this thread's state, as for [`tls_block`].
 #[cold]
 #[inline(never)]
 unsafe fn tls_slow(state: *mut ThreadState, image: &Image) -> *mut u8 {
@@ -396,7 +398,8 @@ fn make() -> *mut ThreadState {
 
 /// Installs the thread's own alternate signal stack.
 ///
-/// # Safety `state` is this thread's state.
+/// # Safety
+/// `state` is this thread's state.
 pub(super) unsafe fn use_signal_stack(state: *mut ThreadState) {
     // SAFETY: the mapping lives as long as the thread.
     unsafe {

@@ -243,7 +243,8 @@ pub struct Library {
 impl Library {
     /// Makes the shims of a library, which must stay loaded as long as this value lives.
     ///
-    /// # Errors The system has no memory for machine code, or the process holds too many libraries.
+    /// # Errors
+    /// The system has no memory for machine code, or the process holds too many libraries.
     pub fn new(functions: Functions) -> Result<Library, String> {
         let slot = {
             let _add = ADD.lock().unwrap_or_else(PoisonError::into_inner);

@@ -86,8 +86,8 @@ static POOL: Mutex<Pool> = Mutex::new(Pool {
 /// Makes a trampoline in `buffer`: a call of the address that [`adjust`] returns for it reaches
 /// `target` with `chain` in the register of the static chain.
 ///
-/// # Safety The buffer has the size and alignment of trampolines on LLVM's x86-64 target (three
-/// words).
+/// # Safety
+/// The buffer has the size and alignment of trampolines on LLVM's x86-64 target (three words).
 pub unsafe extern "C" fn init(buffer: *mut c_void, target: usize, chain: usize) {
     let key = buffer as usize;
     let buffer = buffer.cast::<Buffer>();
@@ -110,7 +110,8 @@ pub unsafe extern "C" fn init(buffer: *mut c_void, target: usize, chain: usize) 
 /// Returns the address to call for the trampoline in `buffer`; the buffer itself if [`init`] made
 /// none there or in the buffer that it is a copy of.
 ///
-/// # Safety The contract of [`init`].
+/// # Safety
+/// The contract of [`init`].
 pub unsafe extern "C" fn adjust(buffer: *const c_void) -> usize {
     // SAFETY: the buffer is large enough by contract. A datum confirmed by the mark or the table is
     // never unmapped.

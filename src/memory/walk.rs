@@ -171,7 +171,8 @@ unsafe extern "C" {
 
 /// Registers code by its `.eh_frame`, which ends with a length of zero.
 ///
-/// # Safety The table is well formed, describes only this code, and outlives the returned value.
+/// # Safety
+/// The table is well formed, describes only this code, and outlives the returned value.
 pub unsafe fn register(code: (usize, usize), table: (usize, usize)) -> Known {
     // SAFETY: the table is readable until the returned value is dropped, by contract.
     let frames = unsafe { std::slice::from_raw_parts(table.0 as *const u8, table.1) };

@@ -66,7 +66,8 @@ struct Start<F> {
 
 /// Starts a worker with a stack of `stack` bytes; `others` is the number of existing workers.
 ///
-/// # Errors The reason why the system has no thread, or no memory for one.
+/// # Errors
+/// The reason why the system has no thread, or no memory for one.
 pub fn spawn<F: FnOnce() + Send + 'static>(
     name: String,
     stack: usize,

@@ -1,20 +1,23 @@
-//! Functions of the compilers' static runtimes (libgcc, compiler-rt) that the process has no symbol for.
+//! Functions of the compilers' static runtimes (libgcc, compiler-rt) for which the process has no
+//! symbol.
 //!
-//! [`address`] gives them by name, to generated code, to thunks and to programs that name them. libgcc_s,
-//! which the process always has, exports what GCC 12 has for x86-64; here is the rest of compiler-rt and of
-//! younger versions of libgcc: bfloat, operations of 32 and 64 bits, `__cpu_features2`.
-//! Their results are specified in GCC's internals manual ("The GCC low-level runtime library").
+//! [`address`] finds them by name for generated code, thunks and programs that refer to them.
+//! libgcc_s, which the process always has, exports the functions of GCC 12 for x86-64; this file
+//! provides the rest of compiler-rt and of newer versions of libgcc: bfloat, operations of 32 and
+//! 64 bits, `__cpu_features2`. GCC's internals manual specifies their results ("The GCC low-level
+//! runtime library").
 //!
-//! Left out: names that only GCC's own code refers to (register save routines, split stacks, decimal floating point).
+//! Leaves out names that only GCC's own code refers to (register save routines, split stacks,
+//! decimal floating point).
 
 use super::cpu_features;
 use std::arch::naked_asm;
 use std::arch::x86_64::{__m128i, _mm_storeu_si128};
 
-/// A bfloat or half, passed and returned in the low half of the register that a float would be in.
+/// A bfloat or half, passed and returned in the low half of the register of a float.
 type Narrow = f32;
 
-/// The address of a function or variable; `None` for names that are not here.
+/// Returns the address of a function or variable; `None` for an unknown name.
 pub fn address(name: &str) -> Option<usize> {
     if name == "__cpu_features2" {
         return Some(cpu_features::second_words());
@@ -28,7 +31,7 @@ pub fn address(name: &str) -> Option<usize> {
     Some(TABLE[at].1.0 as usize)
 }
 
-/// Names for what libgcc_s has under others.
+/// Names of functions that libgcc_s has under another name.
 const SAME: [(&str, &std::ffi::CStr); 3] = [
     ("__cmptf2", c"__letf2"),
     ("__gnu_f2h_ieee", c"__truncsfhf2"),
@@ -38,7 +41,7 @@ const SAME: [(&str, &std::ffi::CStr); 3] = [
 /// An address that threads may share.
 #[derive(Clone, Copy)]
 struct Code(*const ());
-// SAFETY: the address of a function.
+// SAFETY: the address of a function, which is immutable.
 unsafe impl Sync for Code {}
 
 macro_rules! functions {
@@ -47,8 +50,8 @@ macro_rules! functions {
     };
 }
 
-/// A value rounded to nearest even on bfloat's eight bits of mantissa: `mantissa` holds the value's bits, of
-/// which the highest is worth two to the power of `exponent`.
+/// Rounds a value to nearest even on bfloat's eight bits of mantissa. `mantissa` holds the value's
+/// bits, of which the highest has the value two to the power of `exponent`.
 fn rounded(negative: bool, exponent: i32, mantissa: u128) -> Narrow {
     let sign = u32::from(negative) << 15;
     let narrow = |bits: u32| f32::from_bits(sign | bits);
@@ -59,7 +62,7 @@ fn rounded(negative: bool, exponent: i32, mantissa: u128) -> Narrow {
     if exponent < -134 {
         return narrow(0);
     }
-    // Bits that are kept: fewer where the result is subnormal.
+    // Number of retained bits; fewer if the result is subnormal.
     let kept = if exponent < -126 { 134 + exponent } else { 8 };
     let dropped = (128 - kept) as u32;
     let (head, rest, half) = match dropped {
@@ -72,7 +75,7 @@ fn rounded(negative: bool, exponent: i32, mantissa: u128) -> Narrow {
     };
     let up = rest > half || rest == half && head & 1 == 1;
     let head = head + u32::from(up);
-    // The carry goes into the exponent.
+    // A carry goes into the exponent.
     let bits = match exponent < -126 {
         true => head,
         false => ((exponent + 126) as u32)
@@ -86,7 +89,7 @@ fn rounded(negative: bool, exponent: i32, mantissa: u128) -> Narrow {
     })
 }
 
-/// A NaN, kept quiet, or an infinity.
+/// Returns a quiet NaN with the payload's highest bits, or an infinity for no payload.
 fn special(negative: bool, payload: u128) -> Narrow {
     let quiet = if payload == 0 {
         0
@@ -124,7 +127,7 @@ extern "C" fn __truncdfbf2(x: f64) -> Narrow {
 )]
 extern "C" fn __trunctfbf2(x: __m128i) -> Narrow {
     let mut bits = 0u128;
-    // SAFETY: sixteen bytes of a local.
+    // SAFETY: writes the sixteen bytes of a local.
     unsafe { _mm_storeu_si128((&raw mut bits).cast(), x) };
     let (exponent, fraction) = ((bits >> 112 & 0x7fff) as i32, bits & ((1 << 112) - 1));
     let negative = bits >> 127 != 0;
@@ -135,10 +138,11 @@ extern "C" fn __trunctfbf2(x: __m128i) -> Narrow {
     }
 }
 
-/// # Safety
-/// `x` is the address of a long double.
+/// Rounds a long double to bfloat.
+///
+/// # Safety `x` is the address of a long double.
 unsafe extern "C" fn extended_to_bfloat(x: *const u8) -> Narrow {
-    // SAFETY: the caller's promise.
+    // SAFETY: ten bytes are readable by contract.
     let (mantissa, head) = unsafe {
         (
             x.cast::<u64>().read_unaligned(),
@@ -153,7 +157,7 @@ unsafe extern "C" fn extended_to_bfloat(x: *const u8) -> Narrow {
     }
 }
 
-/// A long double is passed in memory.
+/// Passes the address of the long double, which is an argument on the stack.
 #[unsafe(naked)]
 extern "C" fn __truncxfbf2() {
     naked_asm!("lea rdi, [rsp + 8]", "jmp {}", sym extended_to_bfloat)
@@ -170,7 +174,7 @@ extern "C" fn __trunchfbf2(x: Narrow) -> Narrow {
     match exponent {
         0x1f => special(negative, fraction << 118),
         0 if fraction == 0 => rounded(negative, 0, 0),
-        // Half's subnormals are normal in bfloat: the highest bit that is set counts.
+        // Half's subnormals are normal in bfloat: the highest set bit determines the exponent.
         0 => rounded(
             negative,
             127 - fraction.leading_zeros() as i32 - 24,
@@ -208,7 +212,7 @@ macro_rules! float {
         extern "C" fn $neg(a: $t) -> $t {
             -a
         }
-        /// Less, equal, greater; an operand that is no number makes it greater.
+        /// Compares: -1, 0 or 1 for less, equal, greater; 1 if an operand is NaN.
         extern "C" fn $le(a: $t, b: $t) -> i64 {
             a.partial_cmp(&b).map_or(1, |o| o as i64)
         }
@@ -224,7 +228,7 @@ macro_rules! float {
         extern "C" fn $lt(a: $t, b: $t) -> i64 {
             $le(a, b)
         }
-        /// As above; an operand that is no number makes it less.
+        /// Compares as above, but returns -1 if an operand is NaN.
         extern "C" fn $ge(a: $t, b: $t) -> i64 {
             a.partial_cmp(&b).map_or(-1, |o| o as i64)
         }
@@ -262,7 +266,7 @@ __unorddf2, __fixdfdi __fixdfsi __fixunsdfsi, __floatdidf __floatsidf __floatund
 float! { f32, __addsf3 __subsf3 __mulsf3 __divsf3 __negsf2, __eqsf2 __nesf2 __ltsf2 __lesf2 __cmpsf2 __gtsf2 __gesf2
 __unordsf2, __fixsfdi __fixsfsi __fixunssfsi, __floatdisf __floatsisf __floatundisf __floatunsisf }
 
-/// Truncates the long double on the stack.
+/// Truncates the long double on the stack to an integer.
 #[unsafe(naked)]
 extern "C" fn __fixxfdi() {
     naked_asm!(
@@ -324,7 +328,7 @@ integers! {
     __negdi2(a: i64) -> i64 { a.wrapping_neg() }
 }
 
-/// Division as the processor does it, which ends the program by a signal where there is no quotient.
+/// Division by the processor's instruction, which raises a signal if there is no quotient.
 macro_rules! divisions {
     ($($t:ty, $widen:literal, $divide:literal, $div:ident $mod:ident $both:ident;)*) => { $(
         fn $both(a: $t, b: $t) -> ($t, $t) {
@@ -359,12 +363,13 @@ divisions! {
 
 macro_rules! with_rest {
     ($($name:ident $t:ty, $divide:ident;)*) => { $(
-        /// # Safety
-        /// `rest` can be written; compiler-rt allows it to be null for unsigned division.
+        /// Divides and stores the remainder.
+        ///
+        /// # Safety `rest` is writable, or null: compiler-rt allows that for unsigned division.
         unsafe extern "C" fn $name(a: $t, b: $t, rest: *mut $t) -> $t {
             let (quotient, left) = $divide(a, b);
             if !rest.is_null() {
-                // SAFETY: the caller's promise.
+                // SAFETY: not null, and therefore writable by contract.
                 unsafe { rest.write(left) };
             }
             quotient
@@ -380,11 +385,12 @@ with_rest! {
 
 macro_rules! overflowing {
     ($($name:ident $t:ty;)*) => { $(
-        /// # Safety
-        /// `overflow` can be written.
+        /// Multiplies and stores whether the product overflowed.
+        ///
+        /// # Safety `overflow` is writable.
         unsafe extern "C" fn $name(a: $t, b: $t, overflow: *mut i32) -> $t {
             let (product, lost) = a.overflowing_mul(b);
-            // SAFETY: the caller's promise.
+            // SAFETY: writable by contract.
             unsafe { overflow.write(i32::from(lost)) };
             product
         }
@@ -396,24 +402,23 @@ unsafe extern "C" {
     fn dprintf(descriptor: libc::c_int, format: *const libc::c_char, ...) -> libc::c_int;
 }
 
-/// GCC's `assert` of the time before C had one.
+/// Implements GCC's `assert` from before C had one.
 ///
-/// # Safety
-/// As of `fprintf` with such a format.
+/// # Safety The contract of `fprintf` with such a format.
 unsafe extern "C" fn __eprintf(
     format: *const libc::c_char,
     what: *const libc::c_char,
     line: u32,
     file: *const libc::c_char,
 ) -> ! {
-    // SAFETY: the caller's promise.
+    // SAFETY: format and arguments match by contract.
     unsafe {
         dprintf(2, format, what, line, file);
         libc::abort()
     }
 }
 
-/// The rounding mode as compiler-rt numbers it: to nearest, down, up, to zero.
+/// Returns the rounding mode by compiler-rt's numbers: to nearest, down, up, to zero.
 extern "C" fn __fe_getround() -> i32 {
     let mut word = 0u32;
     // SAFETY: stores the control word in a local.
@@ -499,7 +504,7 @@ mod tests {
         assert_eq!(bits(__floatuntibf(u128::MAX)), 0x7f80);
     }
 
-    /// A half as a float.
+    /// Converts a half to a float.
     fn half(x: u32) -> f32 {
         let size = match x >> 10 & 0x1f {
             0x1f => f32::INFINITY,

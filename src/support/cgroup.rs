@@ -1,27 +1,27 @@
-//! What the control group of this process allows it.
+//! The limits of this process's control groups.
 //!
-//! Limits hold for a group and all its ancestors, so the smallest that is visible counts. Versions 1
-//! and 2, as `cgroups(7)` describes them.
+//! A limit holds for a group and all groups below it, so the smallest visible one counts. Supports
+//! versions 1 and 2 as described in `cgroups(7)`.
 
 use std::fs;
 
-/// A group or an ancestor of it.
+/// A control group of the process, or an ancestor of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
-    /// Its folder.
+    /// The group's folder.
     pub folder: String,
-    /// Whether it is of version 2.
+    /// True for version 2.
     pub unified: bool,
 }
 
-/// The groups of this process that a controller may limit, each before its ancestors.
+/// Returns the groups of this process that a controller may limit, each before its ancestors.
 pub fn of_process(controller: &str) -> Vec<Group> {
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
     groups_from(&groups, &mounts, controller)
 }
 
-/// The bytes of memory that they leave to this process; `None` where there is no limit.
+/// Returns the memory limit of this process in bytes; `None` if there is none.
 pub fn memory_limit() -> Option<u64> {
     let limit = |group: &Group| {
         let file = match group.unified {
@@ -34,7 +34,7 @@ pub fn memory_limit() -> Option<u64> {
     of_process("memory").iter().filter_map(limit).min()
 }
 
-/// Finds the groups given the texts of `/proc/self/cgroup` and `/proc/self/mountinfo`.
+/// Finds the groups in the texts of `/proc/self/cgroup` and `/proc/self/mountinfo`.
 pub(super) fn groups_from(groups: &str, mounts: &str, controller: &str) -> Vec<Group> {
     let mut found = Vec::new();
     for line in groups.lines() {
@@ -66,7 +66,7 @@ pub(super) fn groups_from(groups: &str, mounts: &str, controller: &str) -> Vec<G
     found
 }
 
-/// The mount point and the root of the hierarchy that holds a controller.
+/// Returns the mount point and the root of the hierarchy that holds a controller.
 fn mount_of(mounts: &str, controller: &str, unified: bool) -> Option<(String, String)> {
     for line in mounts.lines() {
         let (left, right) = line.split_once(" - ")?;

@@ -1,13 +1,13 @@
-//! What threads and processes have had of the processors.
+//! Processor time of threads and of the process.
 
 use std::time::Duration;
 
-/// What the calling thread has had of a processor.
+/// Returns the processor time of the calling thread.
 pub fn own_time() -> Duration {
     time_of(libc::CLOCK_THREAD_CPUTIME_ID)
 }
 
-/// What the process has had of all processors.
+/// Returns the processor time of the process, over all threads.
 pub fn all_time() -> Duration {
     time_of(libc::CLOCK_PROCESS_CPUTIME_ID)
 }
@@ -17,7 +17,7 @@ fn time_of(clock: libc::clockid_t) -> Duration {
         tv_sec: 0,
         tv_nsec: 0,
     };
-    // SAFETY: writes to the value passed. The clocks of the process and its threads are always there.
+    // SAFETY: writes to a local. The clocks of the process and of the calling thread always exist.
     unsafe { libc::clock_gettime(clock, &mut time) };
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }

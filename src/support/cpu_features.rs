@@ -1,17 +1,18 @@
-//! `__cpu_features2`: what `__builtin_cpu_supports` asks beyond the first 32 features.
+//! `__cpu_features2`: the features beyond the first 32 of `__builtin_cpu_supports`.
 //!
-//! Natively the compiler's static runtime brings it along; libgcc_s has only the words before (`__cpu_model`).
-//! The numbers of the features are the interface of GCC and clang: feature `n` is bit `n % 32` of word
-//! `n / 32 - 1`. Where each is found is in Intel's SDM (volume 2, CPUID) and AMD's APM (volume 3, appendix E).
+//! Natively the compiler's static runtime defines it; libgcc_s has only the words before
+//! (`__cpu_model`). The numbers of the features are the interface of GCC and clang: feature `n` is
+//! bit `n % 32` of word `n / 32 - 1`. Intel's SDM (volume 2, CPUID) and AMD's APM (volume 3,
+//! appendix E) document the CPUID bits.
 
 use std::arch::x86_64::{__cpuid, __cpuid_count, _xgetbv};
 use std::sync::OnceLock;
 
-/// State that the system must save for a feature.
+/// Processor state that the system must save for a feature.
 #[derive(Clone, Copy)]
 enum State {
     Always,
-    /// Saving extended state at all.
+    /// Any extended state.
     Saved,
     Avx,
     Avx512,
@@ -20,7 +21,7 @@ enum State {
 }
 use State::{Always, Amx, Apx, Avx, Avx512, Saved};
 
-/// A register that CPUID answers in.
+/// A result register of CPUID.
 #[derive(Clone, Copy)]
 enum Answer {
     A,
@@ -30,7 +31,7 @@ enum Answer {
 }
 use Answer::{A, B, C, D};
 
-/// Leaf and subleaf, register, and in it each feature's bit, number and state.
+/// Leaf, subleaf and register, and each feature's bit in it, number and required state.
 type Place = (u32, u32, Answer, &'static [(u32, u32, State)]);
 
 #[rustfmt::skip]
@@ -79,7 +80,7 @@ const PLACES: [Place; 14] = [
     (0x8000_0008, 0, B, &[(0, 45, Always), (9, 80, Always)]),
 ];
 
-/// The levels of the psABI and what each asks beyond the one before: x86-64, -v2, -v3, -v4.
+/// The levels of the psABI, each with the features beyond the previous one: x86-64, -v2, -v3, -v4.
 const LEVELS: [(u32, &[u32]); 4] = [
     (95, &[]),
     (96, &[46, 54, 2, 5, 6, 7, 8]),
@@ -87,13 +88,13 @@ const LEVELS: [(u32, &[u32]); 4] = [
     (98, &[15, 21, 23, 22, 20]),
 ];
 
-/// The words of all features, the first 32 included.
+/// Returns the words of all features, including the first 32.
 fn words() -> [u32; 4] {
     let last = __cpuid(0).eax;
     let last_extended = __cpuid(0x8000_0000).eax;
     let saved = __cpuid(1).ecx >> 27 & 1 != 0;
     let state = match saved {
-        // SAFETY: the system has switched the instruction on, which the bit above says.
+        // SAFETY: the bit above says that the system has enabled the instruction.
         true => unsafe { state() },
         false => 0,
     };
@@ -139,17 +140,17 @@ fn words() -> [u32; 4] {
     words
 }
 
-/// The state that the system saves.
+/// Returns the state components that the system saves.
 ///
 /// # Safety
-/// The system has switched `xgetbv` on.
+/// The system has enabled `xgetbv`.
 #[target_feature(enable = "xsave")]
 unsafe fn state() -> u64 {
-    // SAFETY: the caller's promise.
+    // SAFETY: enabled by contract.
     unsafe { _xgetbv(0) }
 }
 
-/// The address of `__cpu_features2`.
+/// Returns the address of `__cpu_features2`.
 pub fn second_words() -> usize {
     static WORDS: OnceLock<[u32; 4]> = OnceLock::new();
     (&raw const WORDS.get_or_init(words)[1]) as usize

@@ -1,14 +1,14 @@
-//! Symbols as their authors wrote them: C++ (Itanium ABI) and flang's names.
+//! Demangles symbols of C++ (Itanium ABI) and of flang.
 //!
-//! A suffix that a compiler put behind a name (`.omp_outlined`) stays. Memory comes from Rust's
-//! allocator alone, so that names can be decoded after a fault. What not: whole types of Fortran.
+//! A suffix that a compiler appended to a name (`.omp_outlined`) stays. Memory comes from Rust's
+//! allocator alone, so names can be demangled after a fault. Does not decode Fortran's types.
 
 use std::borrow::Cow;
 
-/// Longest name that is decoded; what it may grow to is bounded by the decoder.
+/// The longest name that is demangled; the decoder bounds the length of its result.
 const LONGEST: usize = 4096;
 
-/// Returns the name in the source's words; the symbol itself where it is not mangled.
+/// Returns the source name of a symbol, or the symbol itself if it is not mangled.
 pub fn plain(symbol: &str) -> Cow<'_, str> {
     if symbol.len() > LONGEST || !symbol.starts_with('_') {
         return symbol.into();
@@ -31,13 +31,13 @@ pub fn plain(symbol: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns true if a user who writes `wanted` may mean this symbol: part of it, or of its plain name.
+/// Returns true if a user may mean this symbol by `wanted`: a part of it or of its source name.
 pub fn is_meant(symbol: &str, wanted: &str) -> bool {
     symbol.contains(wanted) || plain(symbol).contains(wanted)
 }
 
-/// Decodes the name that clang gives a `target` region without a place of its own: device and file by number,
-/// the function around it, the line.
+/// Decodes clang's name of a `target` region: device and file numbers, the enclosing function, the
+/// line.
 fn kernel(name: &str) -> Option<String> {
     let rest = name.strip_prefix("__omp_offloading_")?;
     let (around, line) = rest.rsplit_once("_l")?;
@@ -60,8 +60,8 @@ fn cpp(name: &str) -> Option<String> {
     Some(text)
 }
 
-/// Decodes `_QMmodFhostPinner` (flang's name uniquer): each upper-case letter says what the name behind it
-/// is.
+/// Decodes `_QMmodFhostPinner` (flang's name uniquer): each upper-case letter is the kind of the
+/// name after it.
 fn fortran(name: &str) -> Option<String> {
     let mut rest = name.strip_prefix("_Q")?;
     if rest == "Qmain" {

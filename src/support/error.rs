@@ -1,19 +1,20 @@
-//! The outcomes that are not success, each saying who is to blame.
+//! The outcomes other than success, each of which says who is to blame.
 //!
-//! Why three types: a fault of the guest program ([`Trap`]), something this version does not
-//! support ([`Unsupported`]) and a defect of ours (`bug!`, a panic with a fixed prefix) ask
-//! different things of the reader. [`Error`] joins them with bad input for callers of the API.
+//! A fault of the guest program ([`Trap`]), a feature that this version does not support
+//! ([`Unsupported`]) and a defect of ompvm (`bug!`, a panic with a fixed prefix) are three types,
+//! since each asks for a different reaction. [`Error`] joins them with bad input for callers of the
+//! API.
 
 use std::fmt;
 
-/// Something the program asks for that this version does not do. Found at load where possible.
+/// A feature that the program needs and this version does not support. Found at load if possible.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unsupported {
-    /// What is not supported, in the field's terms (`"__kmpc_omp_task (OpenMP tasks)"`).
+    /// The unsupported feature, in the field's terms (`"__kmpc_omp_task (OpenMP tasks)"`).
     pub what: String,
-    /// `file.c:12` when the debug information says.
+    /// The source location, such as `file.c:12`, if debug information has it.
     pub place: Option<String>,
-    /// The function it stands in.
+    /// The function that contains the use.
     pub function: Option<String>,
 }
 
@@ -48,7 +49,8 @@ pub enum FpException {
 }
 
 impl FpException {
-    /// The exception that the system reports with a SIGFPE (sigaction(2)); none for that of an integer.
+    /// Returns the exception that the system reports with a SIGFPE (sigaction(2)); `None` for a
+    /// fault of integer division.
     pub fn of_code(code: i32) -> Option<FpException> {
         match code {
             1 | 2 => None,
@@ -75,7 +77,8 @@ impl fmt::Display for FpException {
     }
 }
 
-/// What kind of fault ended the guest, and the signal a native run would have died of.
+/// The kind of a guest's fault, which also determines the signal that a native run would have died
+/// of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrapKind {
     /// A read or write of an address that is not mapped or not permitted.
@@ -84,9 +87,9 @@ pub enum TrapKind {
     IntegerDivision,
     /// A floating-point exception that the guest had unmasked (`feenableexcept`).
     FloatingPoint(FpException),
-    /// The guest's stack is used up.
+    /// The guest's stack overflowed.
     StackOverflow,
-    /// `unreachable` was reached.
+    /// Control flow reached an `unreachable` instruction.
     Unreachable,
     /// `llvm.trap` (`__builtin_trap`).
     BuiltinTrap,
@@ -96,14 +99,14 @@ pub enum TrapKind {
     BadJump,
     /// `abort`.
     Abort,
-    /// A `target` region or what it maps failed on a device, as was reported before.
+    /// A `target` region or its mapping failed on a device; the message was printed before.
     Device,
     /// A C++ exception that nothing caught.
     UncaughtException,
 }
 
 impl TrapKind {
-    /// The signal that ends a native run in the same situation.
+    /// Returns the signal that ends a native run in the same situation.
     pub fn signal(self) -> i32 {
         match self {
             TrapKind::BadAddress(_) | TrapKind::StackOverflow | TrapKind::BadCall(_) => {
@@ -122,15 +125,15 @@ impl TrapKind {
 /// A fault of the guest program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trap {
-    /// What happened.
+    /// The kind of fault.
     pub kind: TrapKind,
     /// The type of an uncaught exception.
     pub detail: Option<String>,
-    /// `file.c:12`, when known.
+    /// The source location, such as `file.c:12`, if known.
     pub place: Option<String>,
-    /// The guest function.
+    /// The guest function, if known.
     pub function: Option<String>,
-    /// The OpenMP thread number in its team.
+    /// The OpenMP thread number in the team.
     pub thread: Option<u32>,
 }
 
@@ -180,11 +183,11 @@ impl fmt::Display for Trap {
 
 impl std::error::Error for Trap {}
 
-/// Every way a call of the API can fail.
+/// The ways in which a call of the API can fail.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The input cannot be used: names the file and the cause.
+    /// The input cannot be used. Names the file and the cause.
     #[error("{file}: {cause}")]
     Input {
         /// The file.
@@ -192,10 +195,10 @@ pub enum Error {
         /// The cause, one sentence.
         cause: String,
     },
-    /// The program uses things this version does not support: all of them.
+    /// The program uses unsupported features; lists all of them.
     #[error("{}", list_unsupported(.0))]
     Unsupported(Vec<Unsupported>),
-    /// Symbols that nobody defines, each with a place that uses it.
+    /// Symbols that nothing defines, each with the location of a use.
     #[error(
         "unresolved symbol{}: {}{}",
         if .0.len() == 1 { "" } else { "s" },
@@ -206,7 +209,7 @@ pub enum Error {
     /// The guest faulted.
     #[error(transparent)]
     Trap(#[from] Trap),
-    /// The host refused something (memory, threads, files).
+    /// The host refused a resource (memory, threads, files).
     #[error("{0}")]
     Host(String),
 }
@@ -220,7 +223,7 @@ fn list_unsupported(items: &[Unsupported]) -> String {
     text
 }
 
-/// Ends with a message that says the defect is ours.
+/// Panics with a message that reports a defect of ompvm.
 #[macro_export]
 macro_rules! bug {
     ($($arg:tt)*) => {

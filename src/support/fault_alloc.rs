@@ -1,13 +1,13 @@
-//! Memory for describing a fault.
+//! A global allocator with memory for describing a fault.
 //!
-//! Why: a guest may fault inside the C library's allocator and hold its lock (a double free ends
-//! so), and what names the place may have to be decoded first. While a thread is
-//! [`describing`], its memory comes from an area of its own and no lock is taken.
+//! A guest may fault inside the C library's allocator while it holds the lock (a double free ends
+//! so), and the names in the message may have to be decoded. While a thread is [`describing`], its
+//! memory comes from a separate area, without a lock.
 //!
-//! A reserve is for threads of ours that the system refuses memory: the program may use up its limit and go on, while
-//! they compile.
+//! A reserve serves internal threads to which the system refuses memory: the program may exhaust
+//! its limit and go on while they compile.
 //!
-//! Left out: nothing of these ranges is given back. Only programs that make [`FaultAlloc`] their global
+//! Memory of these areas is never freed. Only programs that make [`FaultAlloc`] their global
 //! allocator have this; the command line does.
 
 use super::limits;
@@ -17,7 +17,7 @@ use std::ptr::null_mut;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The system's allocator, but for threads that describe a fault.
+/// The system's allocator, except for threads that describe a fault.
 #[derive(Debug)]
 pub struct FaultAlloc;
 
@@ -25,12 +25,13 @@ thread_local! {
     static DESCRIBING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Address space for descriptions where it is not limited; pages are taken when touched.
+/// Bytes of address space for descriptions, if address space is not limited; pages are committed
+/// when touched.
 const AREA: usize = 1 << 30;
-/// Bytes of the reserve in any case: a program may limit its address space itself.
+/// The least bytes of the reserve: a program may limit its address space itself.
 const LEAST: usize = 4 << 20;
 
-/// A range from which blocks are taken and never given back.
+/// A bump-allocated range whose blocks are never freed.
 struct Area {
     base: AtomicUsize,
     next: AtomicUsize,
@@ -49,7 +50,7 @@ impl Area {
         }
     }
 
-    /// Maps the range, once, always with the same size; false if the system refuses it.
+    /// Maps the range, once, always with the same size; returns false if the system refuses it.
     fn open(&self, bytes: usize) -> bool {
         if self.base.load(Ordering::Acquire) != 0 {
             return true;
@@ -68,7 +69,7 @@ impl Area {
             .compare_exchange(0, fresh as usize, to, from)
             .is_err()
         {
-            // SAFETY: the mapping made above, which nobody knows.
+            // SAFETY: the mapping made above, which was not published.
             unsafe { libc::munmap(fresh, bytes) };
         }
         true
@@ -90,12 +91,12 @@ impl Area {
     }
 }
 
-/// From now on this thread's memory comes from the area, until the guard is dropped.
+/// Makes this thread allocate from the area until the guard is dropped.
 pub fn describing() -> Describing {
     Describing(DESCRIBING.replace(true))
 }
 
-/// See [`describing`].
+/// The guard of [`describing`].
 #[derive(Debug)]
 pub struct Describing(bool);
 
@@ -105,7 +106,7 @@ impl Drop for Describing {
     }
 }
 
-/// A block for a description; of the reserve where the system has no range for descriptions.
+/// Returns a block for a description; from the reserve if the system refuses the area.
 fn take(layout: Layout) -> *mut u8 {
     let bytes = limits::reserve(AREA, 16, LEAST);
     let area = match DESCRIPTIONS.open(bytes) {
@@ -115,8 +116,8 @@ fn take(layout: Layout) -> *mut u8 {
     area.take(layout)
 }
 
-/// Maps the reserve now, since there may be no range left later. Where address space is limited it is larger, and the
-/// one for descriptions, too.
+/// Maps the reserve now, since address space may be exhausted later. If address space is limited,
+/// maps the larger area for descriptions instead.
 pub fn set_reserve_aside() {
     match limits::address_space() {
         Some(_) => DESCRIPTIONS.open(limits::reserve(AREA, 16, LEAST)),
@@ -124,7 +125,7 @@ pub fn set_reserve_aside() {
     };
 }
 
-/// A block of the reserve.
+/// Returns a block of the reserve.
 fn of_reserve(layout: Layout) -> *mut u8 {
     let block = RESERVE.take(layout);
     if block.is_null() { take(layout) } else { block }
@@ -132,12 +133,13 @@ fn of_reserve(layout: Layout) -> *mut u8 {
 
 static WHEN_REFUSED: OnceLock<extern "C" fn()> = OnceLock::new();
 
-/// Has a function called when there is no memory at all, before the process ends. It need not return.
+/// Registers a function to call when all memory is exhausted, before the process ends. It need not
+/// return.
 pub fn when_refused(call: extern "C" fn()) {
     let _ = WHEN_REFUSED.set(call);
 }
 
-/// Returns the block that the system gave, else one of the reserve.
+/// Returns the system's block, or else one of the reserve.
 #[inline]
 fn had(block: *mut u8, layout: Layout) -> *mut u8 {
     if block.is_null() {
@@ -146,8 +148,8 @@ fn had(block: *mut u8, layout: Layout) -> *mut u8 {
     block
 }
 
-/// Returns a block of the reserve. Where that is used up, too, ends the process with a message: nothing of ours goes
-/// on without its memory.
+/// Returns a block of the reserve. If that is exhausted too, ends the process with a message:
+/// internal work cannot continue without its memory.
 #[cold]
 fn spare(layout: Layout) -> *mut u8 {
     let block = of_reserve(layout);
@@ -175,10 +177,11 @@ fn refused(bytes: usize) -> ! {
           fewer threads\n",
     ];
     for part in parts {
-        // SAFETY: writes live bytes; the process ends without its exit handlers, which would allocate.
+        // SAFETY: writes live bytes; the process ends without its exit handlers, which would
+        // allocate.
         unsafe { libc::write(2, part.as_ptr().cast(), part.len()) };
     }
-    // SAFETY: as above. The status is that of what ompvm cannot do.
+    // SAFETY: has no preconditions. The status is that of ompvm's own failures.
     unsafe { libc::_exit(125) }
 }
 
@@ -186,14 +189,14 @@ fn is_ours(p: *mut u8) -> bool {
     DESCRIPTIONS.has(p) || RESERVE.has(p)
 }
 
-// SAFETY: blocks of the ranges are disjoint, aligned, zero when new and never reused; all others
-// are the system's.
+// SAFETY: blocks of the areas are disjoint, aligned, zero when new and never reused; all others are
+// the system's.
 unsafe impl GlobalAlloc for FaultAlloc {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if DESCRIBING.get() {
             return take(layout);
         }
-        // SAFETY: as the caller promises.
+        // SAFETY: the layout is valid by `alloc`'s contract.
         had(unsafe { System.alloc(layout) }, layout)
     }
 
@@ -201,28 +204,29 @@ unsafe impl GlobalAlloc for FaultAlloc {
         if DESCRIBING.get() {
             return take(layout);
         }
-        // SAFETY: as the caller promises.
+        // SAFETY: the layout is valid by `alloc_zeroed`'s contract.
         had(unsafe { System.alloc_zeroed(layout) }, layout)
     }
 
     unsafe fn dealloc(&self, p: *mut u8, layout: Layout) {
-        // A block of the system's that is given back meanwhile is left: its lock may be held.
+        // A describing thread leaks the system's blocks: the allocator's lock may be held.
         if is_ours(p) || DESCRIBING.get() {
             return;
         }
-        // SAFETY: as the caller promises.
+        // SAFETY: a block of the system's with this layout, by `dealloc`'s contract.
         unsafe { System.dealloc(p, layout) }
     }
 
     unsafe fn realloc(&self, p: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         if !is_ours(p) && !DESCRIBING.get() {
-            // SAFETY: as the caller promises.
+            // SAFETY: a block of the system's with this layout, by `realloc`'s contract.
             let block = unsafe { System.realloc(p, layout, size) };
             if !block.is_null() {
                 return block;
             }
         }
-        // SAFETY: the new block is another one; as the caller promises.
+        // SAFETY: the old block has this layout and `size` is valid by `realloc`'s contract; the
+        // new block is a different one.
         unsafe {
             let new = self.alloc(Layout::from_size_align_unchecked(size, layout.align()));
             if !new.is_null() {

@@ -1,19 +1,19 @@
-//! Writes of our own under a limit of the size of files (`RLIMIT_FSIZE`, `ulimit -f`).
+//! Internal writes under a limit of the size of files (`RLIMIT_FSIZE`, `ulimit -f`).
 //!
-//! The kernel ends a process by SIGXFSZ when it writes beyond the limit. What we write is no part of the program, so it
-//! must fail without a signal; the program's own writes get theirs. The kernel sends the signal to the thread that
-//! writes, so that thread blocks and consumes it.
+//! The kernel ends a process by SIGXFSZ when it writes beyond the limit. Internal writes are no
+//! part of the program, so they must fail without a signal; the program's own writes keep theirs.
+//! The kernel sends the signal to the writing thread, so that thread blocks and consumes it.
 
 use std::mem::MaybeUninit;
 
-/// While it lives, a write beyond the limit of a file's size (`RLIMIT_FSIZE`) on this thread is an error and no
-/// signal. The kernel sends SIGXFSZ to the thread that writes, so the guest's own writes get theirs.
+/// Turns a write of this thread beyond the limit of a file's size (`RLIMIT_FSIZE`) into an error
+/// without a signal, while this value lives.
 #[derive(Debug)]
 pub struct Quiet {
     before: libc::sigset_t,
 }
 
-/// The signal, alone.
+/// Returns a set of this signal alone.
 fn too_large() -> libc::sigset_t {
     let mut set = MaybeUninit::uninit();
     // SAFETY: the set is filled before it is read.
@@ -30,7 +30,7 @@ impl Quiet {
     pub fn begin() -> Quiet {
         let set = too_large();
         let mut before = MaybeUninit::uninit();
-        // SAFETY: blocks a signal on this thread and fills the old mask in.
+        // SAFETY: blocks a signal on this thread and fills in the old mask.
         unsafe {
             libc::sigemptyset(before.as_mut_ptr());
             libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, before.as_mut_ptr());
@@ -44,8 +44,8 @@ impl Quiet {
 impl Drop for Quiet {
     fn drop(&mut self) {
         let set = too_large();
-        // SAFETY: takes the signal that this thread may have been sent, without waiting; then the mask that the
-        // thread had.
+        // SAFETY: consumes a pending signal of this thread without waiting, then restores the mask
+        // that the thread had.
         unsafe {
             let mut pending = MaybeUninit::uninit();
             libc::sigemptyset(pending.as_mut_ptr());
@@ -81,7 +81,7 @@ mod tests {
                 rlim_cur: 4096,
                 rlim_max: 4096,
             };
-            // SAFETY: sets a limit.
+            // SAFETY: sets a limit of this process.
             unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &raw const limit) };
             let file = std::fs::File::create(dir.path().join("large"));
             let done = file.and_then(|mut file| {

@@ -1,11 +1,12 @@
 //! The floating-point environment of a thread: the control bits of MXCSR and of the x87 unit.
 //!
-//! The guest owns the environment of its threads: it may round upward, flush denormals or trap. A parallel region
-//! hands the bits on to its workers ([`FpControl`]), and code of ours that computes with floating-point numbers on a
-//! thread of the guest does so in the default environment ([`isolated`]), so that neither its results depend on the
-//! guest's modes nor the guest sees its exceptions.
+//! The guest owns the environment of its threads: it may round upward, flush denormals or trap. A
+//! parallel region passes the bits to its workers ([`FpControl`]). Internal floating-point code on
+//! a guest's thread runs in the default environment ([`isolated`]), so that its results do not
+//! depend on the guest's modes, and the guest sees none of its exceptions.
 //!
-//! Status flags (which exceptions occurred) are not part of it: they belong to each thread.
+//! Status flags (the exceptions that occurred) are not part of the environment: they belong to each
+//! thread.
 
 #[cfg(target_arch = "x86_64")]
 use std::arch::asm;
@@ -14,22 +15,22 @@ use std::arch::asm;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FpControl(u32);
 
-/// MXCSR without the status flags and without what only some processors have (bit 17).
+/// MXCSR without the status flags and without the bit that only some processors have (bit 17).
 #[cfg(target_arch = "x86_64")]
 const CONTROL: u32 = 0xffc0;
-/// Flush results to zero, and take denormal operands for zero.
+/// Flushes results to zero, and treats denormal operands as zero.
 #[cfg(target_arch = "x86_64")]
 const FLUSH: u32 = 0x8040;
 
 impl FpControl {
-    /// No environment at all: loading it changes nothing. No thread's own has this value, since a bit of the x87
-    /// control word is always set.
+    /// The absence of an environment: loading it changes nothing. No thread has this value, since a
+    /// bit of the x87 control word is always set.
     pub const NONE: FpControl = FpControl(0);
 
     /// The environment that the kernel gives to a new program.
     pub const DEFAULT: FpControl = FpControl(0x037f_1f80);
 
-    /// The calling thread's environment.
+    /// Returns the calling thread's environment.
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     pub fn current() -> FpControl {
@@ -42,8 +43,8 @@ impl FpControl {
         FpControl(u32::from(x87) << 16 | mxcsr & CONTROL)
     }
 
-    /// Makes this the calling thread's environment, if it is another one. Where it is, the status flags of the
-    /// changed unit are cleared, as libomp does.
+    /// Makes this the calling thread's environment, unless it is so already. A change clears the
+    /// status flags of the changed unit, as in libomp.
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     pub fn load(self) {
@@ -60,8 +61,8 @@ impl FpControl {
     fn replace(self, now: FpControl) {
         if self.0 >> 16 != now.0 >> 16 {
             let x87 = (self.0 >> 16) as u16;
-            // SAFETY: loads a control word that some thread had. The flags are cleared first: one that the new
-            // word unmasks would be reported at once.
+            // SAFETY: loads a control word that some thread had. The flags are cleared first, since
+            // a pending exception that the new word unmasks would be raised at once.
             unsafe {
                 asm!("fnclex", "fldcw [{}]", in(reg) &raw const x87, options(nostack, preserves_flags))
             };
@@ -71,26 +72,27 @@ impl FpControl {
         }
     }
 
-    /// Other processors: the environment is not looked at.
+    /// Returns [`FpControl::NONE`]: on other processors the environment is not tracked.
     #[cfg(not(target_arch = "x86_64"))]
     pub fn current() -> FpControl {
         FpControl::NONE
     }
 
-    /// Other processors: the environment is not changed.
+    /// Does nothing: on other processors the environment is not changed.
     #[cfg(not(target_arch = "x86_64"))]
     pub fn load(self) {}
 }
 
 #[cfg(target_arch = "x86_64")]
 fn load_mxcsr(value: u32) {
-    // SAFETY: the value has no reserved bit set: it is one that a register had, or made of its control bits.
+    // SAFETY: the value has no reserved bit set: it comes from a register, or consists of its
+    // control bits.
     unsafe {
         asm!("ldmxcsr [{}]", in(reg) &raw const value, options(nostack, preserves_flags, readonly))
     };
 }
 
-/// Forgets which floating-point exceptions occurred on the calling thread: a program begins with none.
+/// Clears the calling thread's floating-point exception flags: a program begins with none.
 pub fn forget_exceptions() {
     #[cfg(target_arch = "x86_64")]
     {
@@ -103,34 +105,34 @@ pub fn forget_exceptions() {
 /// Stores the calling thread's MXCSR, flags included (`llvm.x86.sse.stmxcsr`).
 ///
 /// # Safety
-/// `to` can be written to.
+/// `to` is writable.
 #[cfg(target_arch = "x86_64")]
 pub unsafe extern "C" fn store_to(to: *mut u32) {
-    // SAFETY: the caller's contract.
+    // SAFETY: writable by contract.
     unsafe { asm!("stmxcsr [{}]", in(reg) to, options(nostack, preserves_flags)) };
 }
 
 /// Loads the calling thread's MXCSR (`llvm.x86.sse.ldmxcsr`).
 ///
 /// # Safety
-/// `from` can be read, and has no reserved bit set.
+/// `from` is readable, and the value has no reserved bit set.
 #[cfg(target_arch = "x86_64")]
 pub unsafe extern "C" fn load_from(from: *const u32) {
-    // SAFETY: the caller's contract.
+    // SAFETY: readable, without a reserved bit, by contract.
     unsafe { asm!("ldmxcsr [{}]", in(reg) from, options(nostack, preserves_flags)) };
 }
 
-/// Has the calling thread flush denormals to zero, as `crtfastmath.o` does in a program that is linked with
-/// `-ffast-math`.
+/// Makes the calling thread flush denormals to zero, as `crtfastmath.o` does in a program linked
+/// with `-ffast-math`.
 pub fn flush_denormals() {
     #[cfg(target_arch = "x86_64")]
     load_mxcsr(FpControl::current().0 & CONTROL | FLUSH);
 }
 
-/// Computes `f(input)` in the default environment; the status flags stay as they were.
+/// Computes `f(input)` in the default environment and preserves the status flags.
 ///
-/// Rounds to nearest and traps at nothing, whatever the guest asked for. The x87 unit is left alone: our code does
-/// not use it.
+/// Rounds to nearest and traps at nothing, no matter what the guest chose. Leaves the x87 unit
+/// alone: Rust code does not use it.
 #[inline]
 pub fn isolated<T, R: Copy>(input: &T, f: fn(&T) -> R) -> R {
     #[cfg(target_arch = "x86_64")]
@@ -138,8 +140,8 @@ pub fn isolated<T, R: Copy>(input: &T, f: fn(&T) -> R) -> R {
         let (mut before, default) = (0u32, FpControl::DEFAULT.0 & CONTROL);
         let mut input = std::ptr::from_ref(input);
         let mut f = f as *const ();
-        // SAFETY: stores MXCSR, loads its default. Both values pass through the assembly, so that nothing is
-        // computed of them before it.
+        // SAFETY: stores MXCSR and loads its default. Both values pass through the assembly, so
+        // that no computation with them moves before it.
         unsafe {
             asm!("stmxcsr [{b}]", "ldmxcsr [{d}]", b = in(reg) &raw mut before, d = in(reg) &raw const default,
                  inout("rsi") input, inout("rdi") f, options(nostack, preserves_flags));
@@ -148,7 +150,8 @@ pub fn isolated<T, R: Copy>(input: &T, f: fn(&T) -> R) -> R {
         let (f, input) = unsafe { (std::mem::transmute::<*const (), fn(&T) -> R>(f), &*input) };
         let mut result = f(input);
         let at = &raw mut result;
-        // SAFETY: loads what MXCSR was. The result lies in memory that the assembly may read, so it is complete.
+        // SAFETY: restores MXCSR. The result lies in memory that the assembly may read, so it is
+        // complete.
         unsafe {
             asm!("ldmxcsr [{b}]", b = in(reg) &raw const before, in("rsi") at, options(nostack, preserves_flags));
         }
@@ -158,7 +161,7 @@ pub fn isolated<T, R: Copy>(input: &T, f: fn(&T) -> R) -> R {
     f(input)
 }
 
-/// While it lives, the calling thread is in the default environment.
+/// Keeps the calling thread in the default environment while this value lives.
 #[derive(Debug)]
 pub struct DefaultHere(FpControl);
 
@@ -184,7 +187,7 @@ mod tests {
 
     const UPWARD: FpControl = FpControl(0x0b7f_5f80);
 
-    /// Divides between two barriers, so that no division moves over a change of the environment.
+    /// Divides between two barriers, so that no division moves across a change of the environment.
     fn third(one: &f64) -> u64 {
         black_box(*black_box(one) / 3.0).to_bits()
     }
@@ -228,7 +231,7 @@ mod tests {
         let _back = DefaultHere::enter();
         flush_denormals();
         assert_eq!(black_box(f64::MIN_POSITIVE) / black_box(2.0), 0.0);
-        // The half of zero, as the operand counts.
+        // The operand is treated as zero.
         assert_eq!(black_box(f64::MIN_POSITIVE / 4.0) * black_box(4.0), 0.0);
     }
 }

@@ -1,10 +1,10 @@
-//! Advice for symbols that nothing defines: which library usually has them, or which option of the
-//! compiler asks for them.
+//! Hints for undefined symbols: the library that usually defines them, or the compiler option that
+//! refers to them.
 //!
-//! Names are known by their prefixes, for BLAS and LAPACK by their scheme (type, matrix,
-//! operation; LAPACK Users' Guide, 2.2.3). What not: no look at what is installed.
+//! Symbols are recognized by their prefixes, those of BLAS and LAPACK by their naming scheme (type,
+//! matrix, operation; LAPACK Users' Guide, 2.2.3). Does not look at what is installed.
 
-/// Prefixes of C names and the library of `-l` that has them. The first one that fits counts.
+/// Prefixes of C names and the `-l` library that defines them. The first match counts.
 const LIBRARIES: &[(&str, &str)] = &[
     ("MPI_", "mpi"),
     ("PMPI_", "mpi"),
@@ -71,7 +71,7 @@ const LIBRARIES: &[(&str, &str)] = &[
     ("_ZN5boost13serialization", "boost_serialization"),
 ];
 
-/// Prefixes of what compilers call when they are asked to, and what to do about it.
+/// Prefixes of functions that compiler options refer to, and the remedy.
 const OPTIONS: &[(&str, &str)] = &[
     ("__asan_", "compile without -fsanitize=address"),
     ("__tsan_", "compile without -fsanitize=thread"),
@@ -94,7 +94,7 @@ const OPTIONS: &[(&str, &str)] = &[
     ),
 ];
 
-/// Returns advice for one name.
+/// Returns advice for one name, if there is any.
 fn advice(name: &str) -> Option<String> {
     if let Some((_, remedy)) = OPTIONS.iter().find(|(p, _)| name.starts_with(p)) {
         return Some((*remedy).to_owned());
@@ -110,7 +110,7 @@ fn advice(name: &str) -> Option<String> {
         () => {
             let fits = |prefix: &str| {
                 let rest = name.strip_prefix(prefix);
-                // `clEnqueue`, not `clock`: a word begins.
+                // Matches `clEnqueue`, but not `clock`: a word must begin after a short prefix.
                 rest.is_some_and(|rest| {
                     prefix.len() > 2
                         || prefix.ends_with('_')
@@ -123,7 +123,8 @@ fn advice(name: &str) -> Option<String> {
     Some(format!("try `-l {library}`"))
 }
 
-/// Returns true for `dgemm_`, `zheevd_` and so on: the type, the kind of matrix or vector, the operation.
+/// Returns true for names such as `dgemm_` and `zheevd_`: the type, the kind of matrix or vector,
+/// the operation.
 fn is_lapack(name: &str) -> bool {
     const SECOND: [&str; 24] = [
         "ge", "gb", "gg", "gt", "po", "pp", "pb", "pt", "sy", "sp", "sb", "st", "he", "hp", "hb",
@@ -151,8 +152,8 @@ fn is_lapack(name: &str) -> bool {
         )
 }
 
-/// Returns the end of a message about unresolved symbols, each of which is described by a text that
-/// begins with the name in backticks.
+/// Returns the end of a message about unresolved symbols. Each of the texts begins with the
+/// symbol's name in backticks.
 pub fn for_unresolved(symbols: &[String]) -> String {
     let mut list: Vec<(String, &str, usize)> = Vec::new();
     let mut without = false;

@@ -1,30 +1,32 @@
-//! The address space that this process may use (`ulimit -v`, `ulimit -d`), and how much of it is reserved.
+//! The limits on this process's address space (`ulimit -v`, `ulimit -d`), and reservations under
+//! them.
 //!
-//! Reserved ranges cost nothing on a system without a limit, so they are generous there: stacks, the stubs of
-//! functions, code. Under a limit each takes a fixed part of it ([`reserve`]), so that the program keeps most.
+//! Reserved ranges cost nothing on a system without a limit, so they are generous there: stacks,
+//! the stubs of functions, code. Under a limit each takes a fixed part of it ([`reserve`]), so that
+//! the program keeps most.
 //!
-//! It does not look at control groups: they count pages that are used, not reserved.
+//! Ignores control groups: they count pages in use, not reservations.
 
 use std::sync::{Once, OnceLock};
 
 const PAGE: usize = 4096;
-/// From this limit on nothing is saved.
+/// The least limit that counts as none.
 const AMPLE: usize = 16 << 30;
 
-/// The smaller one of the limits on address space and on data, when the process began to reserve; none where it is
-/// ample.
+/// Returns the smaller one of the limits on address space and on data at the first call; `None` if
+/// it is ample.
 pub fn address_space() -> Option<usize> {
     static LIMIT: OnceLock<Option<usize>> = OnceLock::new();
     *LIMIT.get_or_init(|| Some(now()).filter(|&limit| limit < AMPLE))
 }
 
-/// The smaller one of the limits as they are now.
+/// Returns the smaller one of the current limits.
 fn now() -> usize {
     let space = soft(libc::RLIMIT_AS).unwrap_or(usize::MAX);
     space.min(soft(libc::RLIMIT_DATA).unwrap_or(usize::MAX))
 }
 
-/// The soft limit of a resource; none where there is none.
+/// Returns the soft limit of a resource; `None` if it is unlimited or unknown.
 fn soft(resource: libc::__rlimit_resource_t) -> Option<usize> {
     let mut limit = libc::rlimit {
         rlim_cur: 0,
@@ -35,8 +37,8 @@ fn soft(resource: libc::__rlimit_resource_t) -> Option<usize> {
     (known && limit.rlim_cur != libc::RLIM_INFINITY).then_some(limit.rlim_cur as usize)
 }
 
-/// Bytes to reserve where `wanted` would be best: under a limit at most one part in `parts` of it, but `least` at
-/// least; whole pages.
+/// Returns the bytes to reserve if `wanted` is the best size: under a limit at most one part in
+/// `parts` of it, but at least `least`; in whole pages.
 pub fn reserve(wanted: usize, parts: usize, least: usize) -> usize {
     within(address_space(), wanted, parts, least)
 }
@@ -48,22 +50,22 @@ fn within(limit: Option<usize>, wanted: usize, parts: usize, least: usize) -> us
     }
 }
 
-/// Returns true if so many more bytes of address space can be had, where it is limited by now. Maps a range for the
-/// answer and gives it back.
+/// Returns true if `bytes` more of address space are available under the current limit. Maps and
+/// unmaps such a range to find out.
 pub fn has_room(bytes: usize) -> bool {
     if now() == usize::MAX {
         return true;
     }
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
     let access = libc::PROT_READ | libc::PROT_WRITE;
-    // SAFETY: a fresh mapping, which nobody else knows.
+    // SAFETY: a fresh mapping, which is not shared.
     unsafe {
         let at = libc::mmap(std::ptr::null_mut(), bytes, access, flags, -1, 0);
         at != libc::MAP_FAILED && libc::munmap(at, bytes) == 0
     }
 }
 
-/// Says that the system has no memory for something, and the remedy.
+/// Returns the message that the system has no memory for something, with the remedy.
 pub fn refused(what: &str, error: &std::io::Error) -> String {
     format!(
         "the system has no room for {what} ({error}); raise the limit of the shell (`ulimit -v`, `ulimit -d`, \
@@ -71,13 +73,14 @@ pub fn refused(what: &str, error: &std::io::Error) -> String {
     )
 }
 
-/// Has the C library's allocator share its heaps among threads where address space is scarce: each takes 64 MiB of
-/// it. To be called before a thread is made, since a program may limit itself.
+/// Makes the C library's allocator share one heap among all threads if address space is scarce:
+/// each heap takes 64 MiB of it. Must be called before threads are created, since a program may
+/// limit itself.
 pub fn save_heaps() {
     const FEW: usize = 4 << 30;
     static ONCE: Once = Once::new();
     if cfg!(target_env = "gnu") && !ONCE.is_completed() && now() < FEW {
-        // SAFETY: sets a number of the allocator.
+        // SAFETY: sets a parameter of the allocator.
         ONCE.call_once(|| unsafe {
             libc::mallopt(libc::M_ARENA_MAX, 1);
         });

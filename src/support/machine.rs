@@ -1,40 +1,41 @@
-//! The processors this process may use, sorted by the machine's structure: socket, NUMA node, last
-//! cache, core. Read from the kernel's description under `/sys`, or another root for tests.
+//! The processors that this process may use, sorted by the machine's topology: socket, NUMA node,
+//! last-level cache, core. Read from the kernel's description under `/sys`, or under another root
+//! in tests.
 //!
-//! Where the description is missing or in part (small containers), every processor is a core of its
+//! If the description is missing or partial (small containers), every processor is a core of its
 //! own in one socket. Offline processors and those outside of the affinity mask do not appear.
 
 use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
-/// What processors can have in common, from the smallest to the largest.
+/// A level of the topology that processors can share, from the smallest to the largest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     /// A hardware thread.
     Thread,
     /// The threads of a core.
     Core,
-    /// The processors that share the last cache.
+    /// The processors that share the last-level cache.
     Cache,
     /// A NUMA node.
     Numa,
     /// A socket.
     Socket,
-    /// All.
+    /// All processors.
     Machine,
 }
 
-/// One processor and what it belongs to; the numbers only tell whether two are the same.
+/// One processor and the groups that it belongs to. The numbers only identify groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Processor {
     /// The kernel's number.
     pub cpu: usize,
     /// `physical_package_id`.
     pub socket: usize,
-    /// NUMA node.
+    /// The NUMA node.
     pub numa: usize,
-    /// The first processor that shares the last cache.
+    /// The first processor that shares the last-level cache.
     pub cache: usize,
     /// The first thread of the core.
     pub core: usize,
@@ -58,12 +59,12 @@ impl Processor {
 /// The processors of a machine.
 #[derive(Clone, Debug, Default)]
 pub struct Machine {
-    /// Sorted by structure.
+    /// The processors, sorted by topology.
     pub processors: Vec<Processor>,
 }
 
 impl Machine {
-    /// Reads what the kernel says about the processors `allowed` under `root` (`/sys`).
+    /// Reads the kernel's description of the `allowed` processors under `root` (`/sys`).
     pub fn read(root: &Path, allowed: &[usize]) -> Self {
         let nodes = numa_nodes(root);
         let mut processors: Vec<_> = allowed
@@ -91,7 +92,7 @@ impl Machine {
         Self { processors }
     }
 
-    /// The processors by what they have in common at `level`, each group sorted.
+    /// Returns the processors grouped by what they share at `level`, each group sorted.
     pub fn groups(&self, level: Level) -> Vec<Vec<usize>> {
         self.processors
             .chunk_by(|a, b| a.key(level) == b.key(level))
@@ -103,8 +104,8 @@ impl Machine {
             .collect()
     }
 
-    /// Keeps of each group of level `outer` the groups of level `inner` number `skip` to
-    /// `skip + count`.
+    /// Keeps, of each group of level `outer`, the groups of level `inner` with numbers from `skip`
+    /// to `skip + count`.
     pub fn restrict(&mut self, outer: Level, inner: Level, skip: usize, count: usize) {
         let mut kept = Vec::new();
         for group in self
@@ -123,7 +124,7 @@ impl Machine {
     }
 }
 
-/// The node of each processor.
+/// Returns the NUMA node of each processor.
 fn numa_nodes(root: &Path) -> HashMap<usize, usize> {
     let mut nodes = HashMap::new();
     let Ok(entries) = fs::read_dir(root.join("devices/system/node")) else {
@@ -143,7 +144,7 @@ fn numa_nodes(root: &Path) -> HashMap<usize, usize> {
     nodes
 }
 
-/// The first processor that shares the cache of the highest level.
+/// Returns the first processor that shares the cache of the highest level.
 fn last_cache(folder: &Path) -> Option<usize> {
     let mut best = None;
     for index in 0..16 {
@@ -163,7 +164,7 @@ fn last_cache(folder: &Path) -> Option<usize> {
     best.map(|(_, first)| first)
 }
 
-/// Numbers as the kernel lists them: `0-3,8,10-11`.
+/// Parses a list of numbers in the kernel's form: `0-3,8,10-11`.
 pub fn list(text: &str) -> Option<Vec<usize>> {
     let mut numbers = Vec::new();
     for part in text.trim().split(',').filter(|p| !p.is_empty()) {
@@ -181,7 +182,7 @@ pub fn list(text: &str) -> Option<Vec<usize>> {
     Some(numbers)
 }
 
-/// The text of [`list`] for sorted numbers; two neighbours are listed, three or more are a range.
+/// Formats sorted numbers for [`list`]; three or more consecutive ones become a range.
 pub fn show(numbers: &[usize]) -> String {
     let runs = numbers.chunk_by(|a, b| a + 1 == *b);
     let shown: Vec<_> = runs
@@ -197,12 +198,12 @@ pub fn show(numbers: &[usize]) -> String {
 
 #[cfg(test)]
 pub mod made_up {
-    //! Descriptions of machines that do not exist.
+    //! Descriptions of fictitious machines.
 
     use std::fs;
     use std::path::PathBuf;
 
-    /// A folder that goes when it is dropped.
+    /// A folder that is removed when dropped.
     pub struct Tree(pub PathBuf);
 
     impl Drop for Tree {
@@ -211,8 +212,8 @@ pub mod made_up {
         }
     }
 
-    /// The description of `sockets` sockets (each a NUMA node with a cache) of `cores` cores of
-    /// `threads` threads, numbered as Linux does: first the first thread of every core.
+    /// Makes the description of `sockets` sockets (each a NUMA node with a cache) of `cores` cores
+    /// of `threads` threads, numbered as in Linux: first the first thread of every core.
     pub fn tree(name: &str, sockets: usize, cores: usize, threads: usize) -> Tree {
         let root = std::env::temp_dir().join(format!("ompvm-{}-{name}", std::process::id()));
         let write = |path: String, text: String| {

@@ -1,22 +1,24 @@
-//! The functions of `math.h`, as far as devices have them.
+//! The functions of `math.h` that devices have.
 //!
-//! One table for who lowers code to devices and who runs it there: what the one takes for a function of a device's
-//! library of mathematics, the other finds in this process's. What not: what the functions do.
+//! One table serves both the code that lowers a function for devices and the code that runs it on
+//! the emulated device: a function that the former takes from a device's mathematics library, the
+//! latter finds in this process's. Does not implement the functions.
 
-/// What is special about a function.
+/// The support of a function on devices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Nothing: numbers go in, a number comes out.
+    /// A function from numbers to a number.
     Plain,
-    /// A part of the result goes where a pointer leads: in the memory of who calls.
+    /// A function that stores part of its result through a pointer into the caller's memory.
     Pointer,
-    /// Devices' libraries lack it.
+    /// A function that devices' libraries lack.
     Host,
 }
 
 use Kind::{Host, Plain, Pointer};
 
-/// Names, in order; each also stands for the one with `f` behind it. Devices' libraries have them as `__nv_<name>`.
+/// Names in sorted order; each also stands for the one with suffix `f`. Devices' libraries have
+/// them as `__nv_<name>`.
 const FUNCTIONS: &[(&str, Kind)] = &[
     ("acos", Plain),
     ("acosh", Plain),
@@ -81,7 +83,7 @@ const FUNCTIONS: &[(&str, Kind)] = &[
     ("y1", Plain),
 ];
 
-/// The function that a name stands for, without `f` behind it, and its kind.
+/// Returns the function that a name stands for, without suffix `f`, and its kind.
 pub fn function(name: &str) -> Option<(&'static str, Kind)> {
     let known = |name: &str| {
         let at = FUNCTIONS.binary_search_by_key(&name, |f| f.0);

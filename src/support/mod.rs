@@ -1,4 +1,4 @@
-//! Errors, synchronisation facade and small utilities that every layer may use.
+//! Errors, the synchronization facade and small utilities that every layer may use.
 
 #[cfg(feature = "vm")]
 pub mod builtins;

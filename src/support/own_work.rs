@@ -1,31 +1,33 @@
-//! Which threads work for us at the moment, and not for the guest.
+//! A per-thread mark for internal work, as opposed to work of the guest.
 //!
-//! The guest may put functions of its own in the place of those that shared libraries define, an allocator above all
-//! (`tier/interpose.rs`). What we ourselves do, LLVM's work first of all, shall not come to them: it gives back what the
-//! libraries' own functions made, and may be compiling the very functions that it would call. So the libraries' slots
-//! look at a count of the thread.
+//! The guest may interpose functions that shared libraries define, an allocator above all
+//! (`tier/interpose.rs`). Internal work, first of all LLVM's, must not reach them: it frees memory
+//! that the libraries' own functions allocated, and may be compiling the very functions that it
+//! would call. So the libraries' slots check a count of the thread.
 //!
-//! What not: the guest's variables; what our own program calls, which is bound to its own.
+//! Does not cover the guest's variables, nor calls of this executable, which are bound to its own
+//! functions.
 
 use std::cell::Cell;
 
 thread_local! {
-    /// How many calls deep this thread is in work of our own.
+    /// The nesting depth of internal work on this thread.
     static DEPTH: Cell<u32> = const { Cell::new(0) };
 }
 
-/// While it lives, this thread works for us, not for the guest: what the guest put in the place
-/// of library functions is not called.
+/// A guard: while it lives, this thread does internal work, which does not call functions that the
+/// guest interposed.
 #[derive(Debug)]
 pub struct OwnWork(());
 
-/// Begins work of our own that may call libraries.
+/// Begins internal work that may call libraries.
 pub fn begin() -> OwnWork {
     DEPTH.set(DEPTH.get() + 1);
     OwnWork(())
 }
 
-/// As [`begin`], for a thread that works for us to its end, the destructors of its variables included.
+/// Begins internal work to the end of the thread, including the destructors of its thread-local
+/// variables.
 pub fn to_the_end() {
     std::mem::forget(begin());
 }
@@ -36,8 +38,8 @@ impl Drop for OwnWork {
     }
 }
 
-/// Where the 32-bit count lies from the thread pointer, when that is the same
-/// on every thread: in an executable (TLS ABI, variant II).
+/// Returns the distance from the thread pointer to the 32-bit count, if it is the same on every
+/// thread, as in an executable (TLS ABI, variant II).
 #[cfg(target_arch = "x86_64")]
 pub fn offset() -> Option<i32> {
     let pointer: usize;

@@ -1,38 +1,38 @@
-//! A list that signal handlers read.
+//! A lock-free registry that signal handlers can read.
 //!
-//! What: items are put in and taken out by any thread, and looked at without a lock: a handler
-//! that waited, or gave up because another thread was reading, would lose its message. Why a
-//! count of readers: what is taken out is freed only when nobody can be looking at it.
+//! Any thread adds and removes items, and readers take no lock: a handler that waited, or gave up
+//! because another thread was reading, would lose its message. A count of readers ensures that a
+//! removed item is freed only when no reader can see it.
 //!
-//! What not: places in the list are used again but never given back.
+//! Nodes are reused but never freed.
 
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
-/// The list; meant for a `static`.
+/// The registry; meant for a `static`.
 #[derive(Debug)]
 pub struct Seen<T: 'static> {
     head: AtomicPtr<Node<T>>,
     readers: AtomicUsize,
 }
 
-/// A place in the list.
+/// A node of the list.
 #[derive(Debug)]
 struct Node<T: 'static> {
     item: AtomicPtr<T>,
     next: *const Node<T>,
 }
 
-/// An item that is in the list as long as this lives.
+/// The registration of an item, which ends when this is dropped.
 #[derive(Debug)]
 pub struct Listed<T: 'static> {
     list: &'static Seen<T>,
     node: *const Node<T>,
 }
 
-// SAFETY: nodes live for ever, and items may go from thread to thread.
+// SAFETY: nodes live for ever, and the item is `Send` and `Sync`.
 unsafe impl<T: Send + Sync> Send for Listed<T> {}
-// SAFETY: as above.
+// SAFETY: nodes live for ever, and the item is `Send` and `Sync`.
 unsafe impl<T: Send + Sync> Sync for Listed<T> {}
 
 impl<T: Send + Sync> Default for Seen<T> {
@@ -42,7 +42,7 @@ impl<T: Send + Sync> Default for Seen<T> {
 }
 
 impl<T: Send + Sync> Seen<T> {
-    /// An empty list.
+    /// Makes an empty registry.
     pub const fn new() -> Self {
         Seen {
             head: AtomicPtr::new(ptr::null_mut()),
@@ -50,10 +50,10 @@ impl<T: Send + Sync> Seen<T> {
         }
     }
 
-    /// Puts an item in.
+    /// Adds an item.
     pub fn put(&'static self, item: T) -> Listed<T> {
         let item = Box::into_raw(Box::new(item));
-        // An empty place is taken first.
+        // An empty node is reused first.
         let mut node = self.head.load(Ordering::Acquire).cast_const();
         // SAFETY: nodes live for ever.
         while let Some(place) = unsafe { node.as_ref() } {
@@ -89,12 +89,12 @@ impl<T: Send + Sync> Seen<T> {
         }
     }
 
-    /// Asks each item until one answers.
+    /// Calls `ask` for each item until it returns a value.
     pub fn find<R>(&self, mut ask: impl FnMut(&T) -> Option<R>) -> Option<R> {
         self.readers.fetch_add(1, Ordering::SeqCst);
         let mut found = None;
         let mut node = self.head.load(Ordering::SeqCst).cast_const();
-        // SAFETY: nodes live for ever, items while there are readers.
+        // SAFETY: nodes live for ever, items at least as long as there are readers.
         unsafe {
             while let Some(place) = node.as_ref()
                 && found.is_none()
@@ -111,8 +111,8 @@ impl<T: Send + Sync> Seen<T> {
 
 impl<T> Drop for Listed<T> {
     fn drop(&mut self) {
-        // SAFETY: nodes live for ever; the item was a box, and whoever could have found it before
-        // it went is a reader that is waited for.
+        // SAFETY: nodes live for ever; the item was a box, and every reader that could have found
+        // it is waited for.
         unsafe {
             let item = (*self.node).item.swap(ptr::null_mut(), Ordering::SeqCst);
             while self.list.readers.load(Ordering::SeqCst) != 0 {

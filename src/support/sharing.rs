@@ -1,20 +1,20 @@
-//! Which of this process' threads share a processor.
+//! Detects threads of this process that share a processor.
 //!
-//! What: threads that take part say so ([`join`]); one that waits asks ([`relieve`]) whether it is on
-//! the processor of another that works. Then it moves to a processor that none of them is on, or is told to give
-//! its own up. Why: the kernel looks for a better place when a thread is woken, and members of a team
-//! that spin are not; a thread that computes beside a full team makes two of its members share a
-//! processor, each meeting then costs one of them a time slice, and they share it long after that thread has ended
-//! (CG of the NAS benchmarks, class A, 16 threads on 16 processors, seen with a profiler: for 70 ms of a compilation
-//! and 40 ms after it a sixth of the speed).
+//! Threads register ([`join`]). A waiting thread calls [`relieve`] to learn whether it is on the
+//! processor of another registered thread that works. If so, it moves to a processor that none of
+//! them is on, or is told to yield its own. The kernel looks for a better processor when it wakes a
+//! thread, but the members of a spinning team are never woken. A thread that computes beside a full
+//! team makes two members share a processor; each barrier then costs one of them a time slice, and
+//! they keep sharing long after that thread has ended.
 //!
-//! How: the kernel keeps the number of the processor in a thread's own memory (restartable
-//! sequences, Linux 4.18; registered by glibc since 2.35), where others may read it. Without it nobody
-//! is seen to share anything.
+//! The kernel keeps the number of the processor in a thread's own memory (restartable sequences,
+//! Linux 4.18; registered by glibc since 2.35), which other threads may read. Without it, no thread
+//! is seen to share a processor.
 //!
-//! What not: no balance between processes, whose threads are not seen. A thread that waits in a call of the
-//! program's own is taken to work where it was last: who shares that place gives it up for nothing. Threads as nice as can be do not take part:
-//! who moves to their processor has it. A thread that moves may run where it might before, then and later.
+//! Does not balance between processes, whose threads are invisible here. A thread that blocks in a
+//! call of the program counts as working on its last processor, so a thread that shares it yields
+//! in vain. Threads of the lowest priority do not register, so others may move to their processors.
+//! A move does not change the set of processors on which a thread may run.
 
 use crossbeam::utils::CachePadded;
 use std::cell::Cell;
@@ -22,28 +22,30 @@ use std::ptr::null_mut;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicUsize, Ordering};
 
-/// Threads that can take part at a time. Others are not looked at.
+/// The most registered threads at a time. Others are ignored.
 const MOST: usize = 1024;
 
-/// What a thread does.
+/// The activity of a registered thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Activity {
-    /// It needs no processor.
+    /// The thread needs no processor.
     Asleep,
-    /// It needs its processor, and no member of a team waits for it.
+    /// The thread needs its processor, and no member of a team waits for it.
     Occupying,
-    /// Others may wait for what it does, also where it waits itself: what for may be there.
+    /// Others may wait for the thread's work. Includes waiting by the thread itself, since its work
+    /// may arrive.
     Working,
 }
 
-/// A thread that takes part.
+/// The entry of a registered thread.
 #[derive(Debug)]
 pub struct Place {
-    /// Where the kernel keeps the number of its processor; null where nobody is.
+    /// The address at which the kernel keeps the number of the thread's processor; null in a free
+    /// entry.
     cpu: AtomicPtr<AtomicU32>,
     activity: AtomicU8,
-    /// It looks at others: none of these may end.
+    /// True while the thread reads other entries; their threads must not end meanwhile.
     looks: AtomicBool,
 }
 
@@ -55,20 +57,21 @@ static PLACES: [CachePadded<Place>; MOST] = [const {
     })
 }; MOST];
 
-/// Places that were ever taken: those below.
+/// Number of entries that were ever taken; these come first.
 static TAKEN: AtomicUsize = AtomicUsize::new(0);
 
-/// Where the calling thread is found, until it ends.
+/// The calling thread's entry until it ends.
 struct Mine(Cell<Option<&'static Place>>);
 
 thread_local! {
     static MINE: Mine = const { Mine(Cell::new(None)) };
 }
 
-/// The calling thread takes part until it ends, as one that works, if the system tells where threads are.
+/// Registers the calling thread until it ends, as a working one, if the system tells the processors
+/// of threads.
 pub fn join() {
     let Some(cpu) = own_cpu() else { return };
-    // It fails only while the thread ends.
+    // Fails only while the thread ends.
     let _ = MINE.try_with(|mine| {
         if mine.0.get().is_none() {
             mine.0.set(take(cpu));
@@ -97,7 +100,7 @@ impl Drop for Mine {
     fn drop(&mut self) {
         let Some(place) = self.0.take() else { return };
         place.cpu.store(null_mut(), Ordering::SeqCst);
-        // Whoever looks from now on finds nobody here; who looked already may still read.
+        // New readers find no thread here; a reader that began earlier is waited for.
         for other in taken() {
             while other.looks.load(Ordering::SeqCst) {
                 std::thread::yield_now();
@@ -106,12 +109,13 @@ impl Drop for Mine {
     }
 }
 
-/// Where the calling thread is found.
+/// Returns the calling thread's entry.
 pub fn place() -> Option<&'static Place> {
     MINE.try_with(|mine| mine.0.get()).ok()?
 }
 
-/// In a child of `fork`: the calling thread is the only one.
+/// Removes all other threads' entries, in a child of `fork`, in which only the calling thread is
+/// left.
 pub fn forget_others() {
     let mine = place().map(std::ptr::from_ref);
     for place in taken().filter(|&p| Some(std::ptr::from_ref(p)) != mine) {
@@ -120,7 +124,7 @@ pub fn forget_others() {
     }
 }
 
-/// Says what the thread does that is found there.
+/// Sets the activity of the entry's thread.
 #[inline]
 pub fn set(place: Option<&Place>, activity: Activity) {
     if let Some(place) = place {
@@ -128,8 +132,8 @@ pub fn set(place: Option<&Place>, activity: Activity) {
     }
 }
 
-/// For a thread that waits: whether it is on the processor of another that works, and had better give it up.
-/// Where there is a processor that no other is on, it moves there first.
+/// Returns true if the caller, a waiting thread, is on the processor of another thread that works,
+/// and should yield it. First tries to move to a processor that no other registered thread is on.
 pub fn relieve() -> bool {
     let Some(mine) = place() else { return false };
     let Some((here, used)) = look(mine) else {
@@ -142,12 +146,14 @@ pub fn relieve() -> bool {
     !free.is_some_and(|cpu| move_to(cpu, &allowed))
 }
 
-/// If another thread works on the caller's processor: that, and those that others need or keep.
+/// Returns the caller's processor and the processors in use by others, if another thread works on
+/// the former.
 fn look(mine: &Place) -> Option<(usize, Mask)> {
     mine.looks.store(true, Ordering::SeqCst);
     let cpu = |place: &Place| {
-        // SAFETY: a thread that ends clears this and then waits for those that look, of whom we
-        // are one (all SeqCst), so what is found here lives; the kernel alone writes it.
+        // SAFETY: a thread that ends clears this and then waits for readers, this one among them
+        // (all SeqCst), so the memory behind a non-null pointer is live; the kernel alone writes
+        // it.
         let cpu = unsafe { place.cpu.load(Ordering::SeqCst).as_ref() }?;
         Some(cpu.load(Ordering::Relaxed) as usize)
     };
@@ -171,8 +177,9 @@ fn taken() -> impl Iterator<Item = &'static Place> {
     PLACES[..count].iter().map(|place| &**place)
 }
 
-/// Processors, a bit each, as the kernel reads and writes them. Larger numbers are left out. Not the lists of
-/// `topology`: these allocate, and a waiting thread is the program's, whose allocator that may be.
+/// A set of processors, one bit each, in the kernel's format; larger numbers are left out. The
+/// lists of `topology` do not serve here: they allocate, and on a waiting guest thread the
+/// allocator may be the guest's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Mask([u64; 16]);
 
@@ -183,7 +190,8 @@ impl Mask {
         }
     }
 
-    /// The processor next to `here` of those that are not used: memory and caches are near there.
+    /// Returns the unused processor nearest to `here` by number, since memory and caches are near
+    /// there.
     fn nearest(&self, here: usize, used: &Mask) -> Option<usize> {
         let free = |cpu: &usize| (self.0[cpu / 64] & !used.0[cpu / 64]) >> (cpu % 64) & 1 == 1;
         let all = 0..self.0.len() * 64;
@@ -191,7 +199,8 @@ impl Mask {
     }
 }
 
-/// The processors that the calling thread may run on, unless there are more than a mask has.
+/// Returns the processors that the calling thread may run on; `None` if there are more than a mask
+/// holds.
 fn allowed() -> Option<Mask> {
     let mut mask = Mask::default();
     let words = mask.0.as_mut_ptr();
@@ -200,29 +209,31 @@ fn allowed() -> Option<Mask> {
     (got == 0).then_some(mask)
 }
 
-/// The calling thread may run on these from now on; whether the kernel agreed.
+/// Restricts the calling thread to these processors; returns true if the kernel agreed.
 fn allow(mask: &Mask) -> bool {
     let words = mask.0.as_ptr();
-    // SAFETY: as above.
+    // SAFETY: a live mask of the size passed; 0 names the calling thread.
     unsafe { libc::sched_setaffinity(0, size_of::<Mask>(), words.cast()) == 0 }
 }
 
-/// Moves the calling thread, which may run on `allowed` before and after; whether the kernel agreed.
+/// Moves the calling thread, which may run on `allowed` before and after; returns true if the
+/// kernel agreed.
 fn move_to(cpu: usize, allowed: &Mask) -> bool {
     let mut there = Mask::default();
     there.insert(cpu);
-    // The second is refused only when the process lost all these processors meanwhile; then the kernel chose others.
+    // The second call fails only if the process lost all these processors meanwhile; then the
+    // kernel chose others.
     allow(&there) && allow(allowed)
 }
 
-/// Where the kernel keeps the number of the calling thread's processor.
+/// Returns the memory in which the kernel keeps the number of the calling thread's processor.
 #[cfg(all(target_arch = "x86_64", target_env = "gnu"))]
 fn own_cpu() -> Option<&'static AtomicU32> {
     /// `struct rseq`: `cpu_id` comes after `cpu_id_start` (linux/rseq.h).
     const CPU_ID: isize = 4;
     static OFFSET: OnceLock<Option<isize>> = OnceLock::new();
     let offset = (*OFFSET.get_or_init(|| {
-        // SAFETY: names of constants of glibc, null where it does not define them.
+        // SAFETY: names of constants of glibc; null if it does not define them.
         unsafe {
             let size = libc::dlsym(libc::RTLD_DEFAULT, c"__rseq_size".as_ptr());
             let offset = libc::dlsym(libc::RTLD_DEFAULT, c"__rseq_offset".as_ptr());
@@ -234,9 +245,10 @@ fn own_cpu() -> Option<&'static AtomicU32> {
     // SAFETY: reads the thread pointer, which the ABI keeps at offset 0 of the segment.
     unsafe { std::arch::asm!("mov {}, fs:[0]", out(reg) thread, options(nostack, readonly)) };
     let address = thread.wrapping_add_signed(offset + CPU_ID);
-    // SAFETY: glibc's area for this thread, which lives as long as it; the end of [`Mine`] ends its use by others.
+    // SAFETY: glibc's area of this thread, which lives as long as the thread; dropping [`Mine`]
+    // ends its use by others.
     let cpu = unsafe { &*(address as *const AtomicU32) };
-    // Negative: not registered.
+    // A negative number means that the thread is not registered with the kernel.
     (cpu.load(Ordering::Relaxed) as i32 >= 0).then_some(cpu)
 }
 
@@ -265,7 +277,7 @@ mod tests {
         assert_eq!(all.nearest(5, &all), None);
     }
 
-    /// Two threads on a processor that meet.
+    /// Runs two threads on a processor, with a barrier between them.
     fn two_on(cpu: usize, body: impl Fn(usize, &dyn Fn()) + Sync) {
         let meeting = Barrier::new(2);
         std::thread::scope(|scope| {
@@ -282,10 +294,11 @@ mod tests {
         });
     }
 
-    /// Whether another of the two works where the caller is; other tests' threads may do so, too.
+    /// Returns true if the other of the two works on the caller's processor; other tests' threads
+    /// may do so, too.
     fn sees(other: &Place) -> bool {
         let cpu = |place: &Place| {
-            // SAFETY: both live during the test.
+            // SAFETY: both threads live during the test.
             unsafe { &*place.cpu.load(Ordering::SeqCst) }.load(Ordering::Relaxed)
         };
         let here = place().is_some_and(|mine| cpu(mine) == cpu(other));
@@ -306,7 +319,7 @@ mod tests {
                 Ordering::SeqCst,
             );
             meet();
-            // SAFETY: places are static.
+            // SAFETY: entries are static.
             let other: &Place = unsafe { &*places[1 - i].load(Ordering::SeqCst) };
             if i == 0 {
                 assert!(sees(other));
@@ -321,7 +334,8 @@ mod tests {
             }
             meet();
             if i == 0 && first != last {
-                // It may run on either again, and is alone on the other as far as these two go.
+                // The thread may run on either again, and is alone on the other as far as these two
+                // go.
                 assert!(move_to(last, &mask(&[first, last])));
                 assert_eq!(allowed(), Some(mask(&[first, last])));
             }
@@ -329,7 +343,7 @@ mod tests {
         });
     }
 
-    /// Who only waits is not seen to need the processor.
+    /// Waits as a thread that is not seen to need the processor.
     fn meet_waiting(other: &Place) {
         while sees(other) {
             std::thread::yield_now();

@@ -1,11 +1,11 @@
-//! The synchronisation facade: std's atomics and the kernel's futex, or loom's models of them.
+//! The synchronization facade: std's atomics and the kernel's futex, or loom's models of them.
 //!
-//! Code whose interleavings are model-checked (`kmpc::team::{gang, parker}`, `kmpc::lock_queue`, `kmpc::task::deque`) takes its atomics from
-//! here, so that `RUSTFLAGS="--cfg loom"` swaps them without a change to that code. Everything
-//! else may use `std::sync::atomic` directly.
+//! Code whose interleavings are model-checked (`kmpc::team::{gang, parker}`, `kmpc::lock_queue`,
+//! `kmpc::task::deque`) takes its atomics from here, so `RUSTFLAGS="--cfg loom"` swaps them without
+//! a change to that code. Everything else may use `std::sync::atomic` directly.
 //!
-//! It does not wrap channels, and of mutexes only those that are std's because a child of `fork` must be
-//! able to free them (`kmpc::child`).
+//! Does not wrap channels, and of mutexes only those that a child of `fork` must be able to reset
+//! (`kmpc::child`).
 
 #[cfg(loom)]
 pub use loom::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering, fence};
@@ -19,8 +19,8 @@ pub use std::sync::{Mutex, MutexGuard};
 #[cfg(tsan)]
 pub use visible::{Mutex, MutexGuard};
 
-/// A mutex whose every step a race detector sees. Of std's it sees only the uncontended path, for
-/// the rest is compiled without instrumentation; so `cargo xtask stress --races` has this one.
+/// A mutex that a race detector fully sees, for `cargo xtask stress --races`. Of std's mutex it
+/// sees only the uncontended path, since the rest is compiled without instrumentation.
 #[cfg(tsan)]
 mod visible {
     use std::cell::UnsafeCell;
@@ -28,18 +28,18 @@ mod visible {
     use std::sync::LockResult;
     use std::sync::atomic::{AtomicBool, Ordering};
 
-    /// As [`std::sync::Mutex`], never poisoned.
+    /// A replacement for [`std::sync::Mutex`] that is never poisoned.
     #[derive(Debug, Default)]
     pub struct Mutex<T> {
         held: AtomicBool,
         value: UnsafeCell<T>,
     }
 
-    // SAFETY: one thread at a time reaches the value.
+    // SAFETY: the lock admits one thread at a time to the value.
     unsafe impl<T: Send> Sync for Mutex<T> {}
 
     impl<T> Mutex<T> {
-        /// A free mutex.
+        /// Makes a free mutex.
         pub const fn new(value: T) -> Self {
             Self {
                 held: AtomicBool::new(false),
@@ -47,7 +47,7 @@ mod visible {
             }
         }
 
-        /// Waits until the mutex is free, and holds it.
+        /// Waits until the mutex is free, and locks it.
         pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
             while self.held.swap(true, Ordering::Acquire) {
                 std::thread::yield_now();
@@ -63,14 +63,14 @@ mod visible {
     impl<T> Deref for MutexGuard<'_, T> {
         type Target = T;
         fn deref(&self) -> &T {
-            // SAFETY: the mutex is held.
+            // SAFETY: the guard holds the mutex.
             unsafe { &*self.0.value.get() }
         }
     }
 
     impl<T> DerefMut for MutexGuard<'_, T> {
         fn deref_mut(&mut self) -> &mut T {
-            // SAFETY: the mutex is held.
+            // SAFETY: the guard holds the mutex.
             unsafe { &mut *self.0.value.get() }
         }
     }
@@ -82,7 +82,7 @@ mod visible {
     }
 }
 
-/// The mutex, held. Nothing of ours panics under a lock, so poison means nothing.
+/// Locks the mutex. Ignores poison: internal code does not panic under a lock.
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -100,7 +100,7 @@ pub fn spin_hint() {
 ///
 /// This is the first half of the store/load pattern of sleeping threads: a waker stores its
 /// condition and then looks for sleepers, a sleeper announces itself and then looks at the
-/// condition; one of both sees the other. On x86-64 one locked exchange does both jobs.
+/// condition; at least one of them sees the other. On x86-64 one locked exchange does both.
 #[inline(always)]
 pub fn publish(cell: &AtomicU64, value: u64) {
     #[cfg(all(not(loom), target_arch = "x86_64"))]
@@ -114,14 +114,14 @@ pub fn publish(cell: &AtomicU64, value: u64) {
     }
 }
 
-/// A full fence after a SeqCst read-modify-write; on x86-64 that is one already.
+/// Fences fully after a SeqCst read-modify-write, which on x86-64 is a full fence already.
 #[inline(always)]
 pub fn fence_after_exchange() {
     #[cfg(any(loom, not(target_arch = "x86_64")))]
     fence(Ordering::SeqCst);
 }
 
-/// A 32-bit word a thread can sleep on (`futex(2)`, process-private).
+/// A 32-bit word that threads can sleep on (`futex(2)`, process-private).
 #[derive(Debug)]
 pub struct Futex {
     word: AtomicU32,
@@ -130,7 +130,7 @@ pub struct Futex {
 }
 
 impl Futex {
-    /// A word with the given first value.
+    /// Makes a word with the given initial value.
     #[cfg(not(loom))]
     pub const fn new(value: u32) -> Self {
         Self {
@@ -138,7 +138,7 @@ impl Futex {
         }
     }
 
-    /// A word with the given first value.
+    /// Makes a word with the given initial value.
     #[cfg(loom)]
     pub fn new(value: u32) -> Self {
         Self {
@@ -147,7 +147,7 @@ impl Futex {
         }
     }
 
-    /// The word itself.
+    /// Returns the word itself.
     #[inline(always)]
     pub fn word(&self) -> &AtomicU32 {
         &self.word
@@ -178,7 +178,7 @@ impl Futex {
     }
 }
 
-/// Sleeps while `word` holds `expected`; returns on a wake, on a signal or when it differs.
+/// Sleeps while `word` holds `expected`; returns on a wake, on a signal or if the word differs.
 pub fn futex_wait(word: &std::sync::atomic::AtomicU32, expected: u32) {
     // SAFETY: the address is a live, aligned 32-bit word; no time-out is passed.
     unsafe {

@@ -1,14 +1,14 @@
-//! How many processors this process may use, and binding of threads to them.
+//! The number of processors that this process may use, and the binding of threads to them.
 //!
-//! The answer is the smaller of the affinity mask and the CPU quota of the control group the
-//! process runs in (version 1 or 2, every ancestor that is visible), rounded up: under a quota of
-//! 1.5 CPUs two threads are useful, sixteen are throttled. It does not look at caches or sockets.
+//! The number is the smaller one of the affinity mask and the CPU quota of the process's control
+//! group (version 1 or 2, every visible ancestor), rounded up: under a quota of 1.5 CPUs two
+//! threads are useful, sixteen are throttled. Ignores caches and sockets.
 
 use super::cgroup::{self, Group};
 use std::fs;
 use std::sync::OnceLock;
 
-/// The processors of the affinity mask at first use, in ascending order.
+/// Returns the processors of the affinity mask at the first use, in ascending order.
 pub fn allowed_cpus() -> &'static [usize] {
     static CPUS: OnceLock<Vec<usize>> = OnceLock::new();
     CPUS.get_or_init(|| {
@@ -21,15 +21,16 @@ pub fn allowed_cpus() -> &'static [usize] {
     })
 }
 
-/// The number of processors useful to this process: affinity mask, limited by the CPU quota.
+/// Returns the number of processors useful to this process: the affinity mask, limited by the CPU
+/// quota.
 pub fn usable_cpus() -> usize {
     static COUNT: OnceLock<usize> = OnceLock::new();
     *COUNT.get_or_init(|| within_quota(allowed_cpus().len()))
 }
 
-/// The processors of the program's threads: the affinity mask of the thread that comes to the OpenMP runtime first,
-/// when it does. The program may have narrowed it since the process began, where [`allowed_cpus`] looked, and the
-/// threads that compile need not follow.
+/// Returns the processors of the program's threads: the affinity mask of the thread that first
+/// enters the OpenMP runtime, at that time. The program may have narrowed the mask since
+/// [`allowed_cpus`] read it, and compiler threads need not follow.
 pub fn program_cpus() -> &'static [usize] {
     static CPUS: OnceLock<Vec<usize>> = OnceLock::new();
     CPUS.get_or_init(|| match current_cpus() {
@@ -38,7 +39,8 @@ pub fn program_cpus() -> &'static [usize] {
     })
 }
 
-/// The number of processors useful to the program: [`program_cpus`], limited by the CPU quota.
+/// Returns the number of processors useful to the program: [`program_cpus`], limited by the CPU
+/// quota.
 pub fn program_usable() -> usize {
     static COUNT: OnceLock<usize> = OnceLock::new();
     *COUNT.get_or_init(|| within_quota(program_cpus().len()))
@@ -52,19 +54,19 @@ fn within_quota(cpus: usize) -> usize {
     }
 }
 
-/// The threads that run or wait for a processor (`/proc/loadavg`, which counts the machine's), the caller
-/// included, without those for which it has processors that this process may not use; 0 when the system does
-/// not say. Jobs that share a machine by its processors (`taskset`, cpusets of a batch system) are
-/// elsewhere then.
+/// Returns the number of threads that run or wait for a processor, including the caller, or 0 if
+/// the system does not say. `/proc/loadavg` counts the whole machine's threads; as many of them as
+/// there are processors that this process may not use are subtracted, for jobs that share a machine
+/// by processors (`taskset`, cpusets of a batch system) run there.
 pub fn running_threads() -> usize {
     let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
-    // SAFETY: asks for a number.
+    // SAFETY: has no preconditions.
     let all = unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) };
     let elsewhere = usize::try_from(all).map_or(0, |n| n.saturating_sub(allowed_cpus().len()));
     running_here(&text, elsewhere)
 }
 
-/// The same from that file's text and the number of the other processors.
+/// Computes the same from that file's text and the number of the other processors.
 fn running_here(text: &str, elsewhere: usize) -> usize {
     let running = text
         .split_whitespace()
@@ -76,15 +78,15 @@ fn running_here(text: &str, elsewhere: usize) -> usize {
     }
 }
 
-/// The CPU quota of the process's control group in CPUs, the smallest among its ancestors.
+/// Returns the CPU quota of the process's control group in CPUs, the smallest among its ancestors.
 fn quota() -> Option<f64> {
     let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
     let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
     quota_from(&groups, &mounts, &|path| fs::read_to_string(path).ok())
 }
 
-/// Finds the quota given the texts of `/proc/self/cgroup` and `/proc/self/mountinfo` and a way to
-/// read files.
+/// Finds the quota in the texts of `/proc/self/cgroup` and `/proc/self/mountinfo`, reading files by
+/// `read`.
 fn quota_from(groups: &str, mounts: &str, read: &dyn Fn(&str) -> Option<String>) -> Option<f64> {
     let number = |path: String| -> Option<f64> { read(&path)?.trim().parse().ok() };
     let one = |group: &Group| {
@@ -108,13 +110,13 @@ fn parse_max(text: &str) -> Option<f64> {
     (quota > 0.0 && period > 0.0).then_some(quota / period)
 }
 
-/// The processors of the affinity mask at first use that are not among these.
+/// Returns the processors of the affinity mask at the first use that are not among these.
 pub fn others(cpus: &[usize]) -> Vec<usize> {
     let all = allowed_cpus().iter();
     all.copied().filter(|cpu| !cpus.contains(cpu)).collect()
 }
 
-/// Bits of a mask of processors, in the words the kernel reads.
+/// Returns a mask of processors, in the words that the kernel reads.
 pub fn mask_of(cpus: &[usize]) -> Vec<u64> {
     let words = cpus.iter().max().map_or(1, |most| most / 64 + 1);
     let mut mask = vec![0; words.max(16)];
@@ -124,28 +126,29 @@ pub fn mask_of(cpus: &[usize]) -> Vec<u64> {
     mask
 }
 
-/// The processors in a mask, ascending.
+/// Returns the processors in a mask, ascending.
 pub fn cpus_of(mask: &[u64]) -> Vec<usize> {
     (0..mask.len() * 64)
         .filter(|cpu| mask[cpu / 64] >> (cpu % 64) & 1 == 1)
         .collect()
 }
 
-/// Binds the calling thread to processors; returns whether the kernel agreed.
+/// Binds the calling thread to processors; returns true if the kernel agreed.
 pub fn bind_current_thread(cpus: &[usize]) -> bool {
     let mask = mask_of(cpus);
     // SAFETY: `mask` is a live buffer of the size passed; 0 names the calling thread.
     unsafe { libc::sched_setaffinity(0, mask.len() * 8, mask.as_ptr().cast()) == 0 }
 }
 
-/// Has the calling thread, and those it starts, share a processor with others in turns of half a millisecond. Its
-/// part of the time is what it was. Linux 6.12; others leave the turns as long as they are.
+/// Gives the calling thread, and threads that it starts, time slices of half a millisecond on
+/// shared processors. Its share of the time does not change. Needs Linux 6.12; has no effect on
+/// older kernels.
 pub fn take_turns_quickly() {
     const TURN: u64 = 500_000;
     // SAFETY: zero is a valid value of each field.
     let mut attributes: libc::sched_attr = unsafe { std::mem::zeroed() };
     let size = size_of_val(&attributes) as u32;
-    // SAFETY: the calls' arguments are a live structure of the size given, and 0 for the calling thread; a
+    // SAFETY: the arguments are a live structure of the given size, and 0 for the calling thread; a
     // refusal changes nothing.
     unsafe {
         let attributes = &raw mut attributes;
@@ -158,7 +161,7 @@ pub fn take_turns_quickly() {
     }
 }
 
-/// The processors the calling thread may run on now.
+/// Returns the processors that the calling thread may run on now.
 pub fn current_cpus() -> Vec<usize> {
     let mut mask = vec![0u64; 1 << 10];
     // SAFETY: `mask` is a live buffer of the size passed; 0 names the calling thread.
@@ -175,13 +178,13 @@ mod tests {
     #[test]
     fn turns_change_nothing_else() {
         std::thread::spawn(|| {
-            // SAFETY: asks how nice this thread is.
+            // SAFETY: reads this thread's niceness.
             let nice = || unsafe { libc::getpriority(libc::PRIO_PROCESS, libc::gettid() as u32) };
-            // SAFETY: makes this thread nicer.
+            // SAFETY: raises this thread's niceness.
             unsafe { libc::setpriority(libc::PRIO_PROCESS, libc::gettid() as u32, 7) };
             take_turns_quickly();
             assert_eq!(nice(), 7);
-            // SAFETY: asks for the calling thread's policy.
+            // SAFETY: reads the calling thread's policy.
             assert_eq!(unsafe { libc::sched_getscheduler(0) }, libc::SCHED_OTHER);
         })
         .join()

@@ -214,7 +214,8 @@ impl CallPlan {
     ///
     /// `_fn_ty` is the call site's function type; the arguments' own types decide.
     ///
-    /// # Errors The reason why such a call cannot be made, as a phrase.
+    /// # Errors
+    /// The reason why such a call cannot be made, as a phrase.
     pub fn new(
         module: &Module,
         _fn_ty: TypeId,
@@ -342,7 +343,8 @@ impl CallPlan {
 
     /// Plans a call with a function's own fixed parameters.
     ///
-    /// # Errors The same as for [`CallPlan::new`].
+    /// # Errors
+    /// The same as for [`CallPlan::new`].
     pub fn for_function(module: &Module, function: &Function) -> Result<CallPlan, String> {
         let (ret, params, variadic) = function.signature(module);
         let args: Vec<_> = params
@@ -361,9 +363,10 @@ impl CallPlan {
 
     /// Calls a native function.
     ///
-    /// # Safety `target` is a function of the planned signature; `args[i]` points to the slots of
-    /// argument `i`, `ret` to the slots of the result (may dangle if there are none). The callee
-    /// may unwind or be left by a jump, so this function owns nothing but memory.
+    /// # Safety
+    /// `target` is a function of the planned signature; `args[i]` points to the slots of argument
+    /// `i`, `ret` to the slots of the result (may dangle if there are none). The callee may unwind
+    /// or be left by a jump, so this function owns nothing but memory.
     pub unsafe fn call(&self, target: usize, args: &[*const u64], ret: *mut u64) {
         const INLINE: usize = 48;
         let words = self.stack_bytes.div_ceil(8) as usize;
@@ -386,7 +389,8 @@ impl CallPlan {
 
     /// Calls a native function with a buffer for its stack arguments.
     ///
-    /// # Safety The contract of [`CallPlan::call`]; `stack` has `words` words.
+    /// # Safety
+    /// The contract of [`CallPlan::call`]; `stack` has `words` words.
     #[inline(always)]
     unsafe fn call_with(
         &self,
@@ -448,8 +452,9 @@ impl CallPlan {
 
     /// Writes the parameters' slots from the frame of a call from native code.
     ///
-    /// # Safety The frame belongs to a call with the planned signature; `dst[i]` points to the
-    /// slots of parameter `i`.
+    /// # Safety
+    /// The frame belongs to a call with the planned signature; `dst[i]` points to the slots of
+    /// parameter `i`.
     pub unsafe fn read_args(&self, frame: &NativeFrame, dst: &[*mut u64]) {
         // SAFETY: every move stays inside the slots and the frame that the plan was made for.
         unsafe {
@@ -478,7 +483,8 @@ impl CallPlan {
 
     /// Writes the result of a call from native code.
     ///
-    /// # Safety `ret` points to the result's slots (may dangle if there are none).
+    /// # Safety
+    /// `ret` points to the result's slots (may dangle if there are none).
     pub unsafe fn write_ret(&self, frame: &mut NativeFrame, ret: *const u64) {
         frame.ret_x87 = u64::from(self.x87);
         // SAFETY: every move stays inside the result's slots and the frame.
@@ -600,7 +606,8 @@ fn plan_return(module: &Module, ty: TypeId) -> Result<(Vec<Move>, u8), String> {
 
 /// Loads an integer leaf and extends it to 64 bits.
 ///
-/// # Safety `from` has the move's bytes.
+/// # Safety
+/// `from` has the move's bytes.
 #[inline(always)]
 unsafe fn load_int(from: *const u8, m: &Move) -> u64 {
     let mut v = 0u64;
@@ -622,7 +629,8 @@ unsafe fn load_int(from: *const u8, m: &Move) -> u64 {
 
 /// Stores an integer leaf, truncated to its bits.
 ///
-/// # Safety `to` has the move's bytes, or a whole slot if the value has it to itself.
+/// # Safety
+/// `to` has the move's bytes, or a whole slot if the value has it to itself.
 #[inline(always)]
 unsafe fn store_int(to: *mut u8, m: &Move, value: u64) {
     let shift = 64 - u32::from(m.bits);
@@ -639,7 +647,8 @@ unsafe fn store_int(to: *mut u8, m: &Move, value: u64) {
 
 /// Copies a few bytes, with single moves for the common lengths.
 ///
-/// # Safety Both have `bytes` bytes.
+/// # Safety
+/// Both have `bytes` bytes.
 #[inline(always)]
 unsafe fn copy_small(from: *const u8, to: *mut u8, bytes: u8) {
     // SAFETY: both are valid for `bytes` bytes by contract.
@@ -658,8 +667,8 @@ unsafe fn copy_small(from: *const u8, to: *mut u8, bytes: u8) {
 
 /// Stores a leaf that is not an integer.
 ///
-/// # Safety `from` has the move's bytes; `to` has them too, or whole slots if the value has them to
-/// itself.
+/// # Safety
+/// `from` has the move's bytes; `to` has them too, or whole slots if the value has them to itself.
 #[inline(always)]
 unsafe fn store_bytes(to: *mut u8, m: &Move, from: *const u8) {
     // SAFETY: both are valid for these lengths by contract.

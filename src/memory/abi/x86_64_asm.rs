@@ -193,7 +193,8 @@ unsafe extern "sysv64-unwind" {
     /// instruction at `ip`, as a handler does. If the stack has no room, the guest overflows its
     /// stack.
     ///
-    /// # Safety The contract of a handler; the call must be the last action of a handler.
+    /// # Safety
+    /// The contract of a handler; the call must be the last action of a handler.
     #[link_name = "ompvm_boundary_extend"]
     pub fn extend(ip: *const u64, regs: *mut u64, state: *mut ThreadState) -> Extended;
 }

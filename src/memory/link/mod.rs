@@ -71,14 +71,16 @@ impl Code {
     /// Links an object. `resolve` returns the values of its undefined symbols; the process is
     /// searched for symbols that `resolve` does not know.
     ///
-    /// # Errors A defect of the object, the symbols that nothing defines, or exhausted low memory.
+    /// # Errors
+    /// A defect of the object, the symbols that nothing defines, or exhausted low memory.
     pub fn new(object: &[u8], resolve: &dyn Fn(&str) -> Option<usize>) -> Result<Code, String> {
         Reserved::new(object)?.link(object, resolve)
     }
 
     /// Returns the address of a function of the object.
     ///
-    /// # Errors The object does not define the name.
+    /// # Errors
+    /// The object does not define the name.
     pub fn lookup(&self, name: &str) -> Result<usize, String> {
         match self.functions.get(name) {
             Some(&(address, _)) => Ok(address),
@@ -110,7 +112,8 @@ impl Code {
     /// the addresses of the sections, as debuggers expect; relocations of its debug sections are
     /// left to them.
     ///
-    /// # Errors The object is a different one.
+    /// # Errors
+    /// The object is a different one.
     pub fn described(&self, object: &[u8]) -> Result<Vec<u8>, String> {
         let mut bytes = object.to_vec();
         let header = Header::parse(object).map_err(|e| e.to_string())?;
@@ -143,7 +146,8 @@ pub struct Reserved {
 impl Reserved {
     /// Maps memory and places the object's sections in it.
     ///
-    /// # Errors A defect of the object, or exhausted low memory.
+    /// # Errors
+    /// A defect of the object, or exhausted low memory.
     pub fn new(object: &[u8]) -> Result<Reserved, String> {
         let bad = |e: object::Error| format!("the object cannot be read: {e}");
         let (sections, symbols) = tables_of(object)?;
@@ -205,7 +209,8 @@ impl Reserved {
     /// Links the object. `resolve` returns the values of its undefined symbols; the process is
     /// searched for symbols that `resolve` does not know.
     ///
-    /// # Errors The same as for [`Code::new`].
+    /// # Errors
+    /// The same as for [`Code::new`].
     pub fn link(
         self,
         object: &[u8],
