@@ -1,20 +1,20 @@
 //! Operands of inline assembly, as its constraints and its template describe them.
 //!
-//! Constraints are LLVM's ("Inline Asm Constraint String" in its language reference), which number operands in
-//! their order, without clobbers and labels. Left out: the assembler.
+//! Constraints are LLVM's ("Inline Asm Constraint String" in its language reference), which number
+//! operands in their order, without clobbers and labels. Does not assemble.
 
 /// An operand of inline assembly that is passed as an argument.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Input<'c> {
-    /// Its number in the template.
+    /// The operand's number in the template.
     pub number: usize,
-    /// Its constraint.
+    /// The operand's constraint.
     pub code: &'c str,
-    /// It is an address of what the assembly accesses (`*m`).
+    /// True if the operand is the address of memory that the assembly accesses (`*m`).
     pub indirect: bool,
 }
 
-/// The operands of inline assembly that are arguments, in order.
+/// Returns the operands of inline assembly that are arguments, in order.
 pub fn inputs(constraints: &str) -> Vec<Input<'_>> {
     let operands = constraints
         .split(',')
@@ -38,8 +38,9 @@ pub fn is_immediate(code: &str) -> bool {
     !code.is_empty() && code.chars().all(|c| "insIJKLMNOeZEF".contains(c))
 }
 
-/// The template with a zero before the operand `number` where a number is added to it as it is printed: `4+0$0`
-/// for `4+$0`. So it can be assembled when the operand is a register alone, `(%rax)`. `None` when nothing is added.
+/// Returns the template with a zero inserted before operand `number` where the template adds it to
+/// a displacement: `4+0$0` for `4+$0`. So it assembles if the operand is a plain register,
+/// `(%rax)`. `None` if nothing is added to the operand.
 pub fn displaced(template: &str, number: usize) -> Option<String> {
     let mut parts = template.split("+$");
     let mut out = parts.next()?.to_owned();
@@ -48,7 +49,7 @@ pub fn displaced(template: &str, number: usize) -> Option<String> {
         let bare = rest.strip_prefix('{').unwrap_or(rest);
         let digits = bare.len() - bare.trim_start_matches(|c: char| c.is_ascii_digit()).len();
         let own = bare[..digits].parse() == Ok(number);
-        // With a modifier (`${0:H}`) a displacement of its own may be printed.
+        // With a modifier (`${0:H}`) the operand may print its own displacement.
         let zero = own && !bare[digits..].starts_with(':');
         found |= zero;
         out.push_str(if zero { "+0$" } else { "+$" });

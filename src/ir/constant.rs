@@ -1,4 +1,4 @@
-//! Constants, interned per module by the reader, so that a shared initialiser is read once.
+//! Constants, interned per module by the reader, so that a shared initializer is read once.
 
 use super::function::{BlockId, FuncId};
 use super::inst::{BinOp, CastOp};
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub struct ConstId(u32);
 entity_impl!(ConstId, "const");
 
-/// One constant; its type is kept beside it in [`super::Module::const_types`].
+/// A constant. [`super::Module::const_types`] holds its type.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Const {
     /// An integer of at most 128 bits, zero-extended.
@@ -29,7 +29,7 @@ pub enum Const {
     Undef,
     /// `poison` (read as zero).
     Poison,
-    /// An aggregate or vector given element by element.
+    /// An aggregate or vector, element by element.
     Aggregate(Box<[ConstId]>),
     /// An array or vector of simple elements, as its bytes in memory (little endian).
     Data(#[serde(with = "serde_bytes")] Box<[u8]>),
@@ -39,7 +39,7 @@ pub enum Const {
     BlockAddress(FuncId, BlockId),
     /// An expression over constants.
     Expr(ConstExpr),
-    /// Something no layer above can use, with its text (reported at load where it is used).
+    /// A constant that no layer above can use, as text (reported at load if it is used).
     Unsupported(Box<str>),
 }
 
@@ -57,6 +57,6 @@ pub enum ConstExpr {
     },
     /// A cast.
     Cast(CastOp, ConstId),
-    /// Integer arithmetic (`add`, `sub`, `mul`, `xor`, ... of older bitcode too).
+    /// Integer arithmetic (`add`, `sub`, `mul`, `xor`, ...; also that of older bitcode).
     Binary(BinOp, ConstId, ConstId),
 }

@@ -1,6 +1,6 @@
-//! Source locations: enough of DWARF's metadata to name the file, line, function and inline chain.
+//! Source locations: the subset of debug metadata that names file, line, function and inline chain.
 //!
-//! Why not more: messages name places, nothing else is shown. What not: variables and types.
+//! Messages name locations and nothing else, so variables and types are left out.
 
 use cranelift_entity::{PrimaryMap, entity_impl};
 use serde::{Deserialize, Serialize};
@@ -34,24 +34,24 @@ pub struct File {
 pub struct Scope {
     /// The function's name in the source.
     pub name: Box<str>,
-    /// Its file.
+    /// The function's file.
     pub file: FileId,
-    /// The line of its head.
+    /// The line of the function's head.
     pub line: u32,
 }
 
-/// A place in the source.
+/// A location in the source.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Loc {
     /// The file of the innermost scope.
     pub file: FileId,
-    /// Line, from 1; 0 is code without a line.
+    /// Line, from 1; 0 for code without a line.
     pub line: u32,
-    /// Column, from 1; 0 when unknown.
+    /// Column, from 1; 0 if unknown.
     pub column: u32,
     /// The innermost subprogram.
     pub scope: ScopeId,
-    /// The call site, when inlined.
+    /// The call site, if inlined.
     pub inlined_at: Option<LocId>,
 }
 
@@ -62,12 +62,12 @@ pub struct DebugInfo {
     pub files: PrimaryMap<FileId, File>,
     /// The subprograms.
     pub scopes: PrimaryMap<ScopeId, Scope>,
-    /// The locations, each distinct one once.
+    /// The distinct locations.
     pub locs: PrimaryMap<LocId, Loc>,
 }
 
 impl DebugInfo {
-    /// `file.c:12` or `file.c:12:3` for a location.
+    /// Formats a location as `file.c:12` or `file.c:12:3`.
     pub fn describe(&self, loc: LocId) -> String {
         let l = &self.locs[loc];
         let name = &self.files[l.file].name;

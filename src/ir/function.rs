@@ -1,7 +1,7 @@
 //! Functions, blocks and attributes.
 //!
-//! Why bodies may be decoded later: a program that is compiled already never looks at them. What
-//! not: instructions (`inst`).
+//! Bodies are decoded lazily: a program that is already compiled never needs them. Instructions are
+//! in `inst`.
 
 use super::constant::ConstId;
 use super::debug::{LocId, ScopeId};
@@ -25,11 +25,11 @@ entity_impl!(BlockId, "bb");
 /// The attributes of one parameter, argument or return value that decide how it is passed.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct ParamAttrs {
-    /// Passed by value in memory: the type copied.
+    /// The type that is copied if the argument is passed by value in memory.
     pub byval: Option<TypeId>,
-    /// The hidden pointer to the result.
+    /// The type of the result behind a hidden pointer.
     pub sret: Option<TypeId>,
-    /// Alignment of the pointee (or of the byval copy), 0 when not given.
+    /// Alignment of the pointee (or of the byval copy); 0 if not given.
     pub align: u32,
     /// Sign-extended by the caller.
     pub signext: bool,
@@ -37,20 +37,21 @@ pub struct ParamAttrs {
     pub zeroext: bool,
     /// The static chain (`nest`).
     pub nest: bool,
-    /// Does not alias.
+    /// The pointer does not alias.
     pub noalias: bool,
 }
 
-/// How far a function shows that it was compiled with `-ffast-math` or `-funsafe-math-optimizations`, whose links
-/// have the program flush denormals.
+/// The evidence in a function that it was compiled with `-ffast-math` or
+/// `-funsafe-math-optimizations`. Linking with these options makes the program flush denormals.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
 pub enum UnsafeMath {
-    /// Not at all.
+    /// No evidence.
     #[default]
     No,
-    /// It takes no heed of signed zeros, which those options imply, and has no operation that would tell.
+    /// The function ignores signed zeros, as those options imply, and has no operation that would
+    /// tell more.
     Possible,
-    /// It computes with reciprocals and in any order.
+    /// The function uses reciprocals and reassociates.
     Certain,
 }
 
@@ -69,22 +70,22 @@ pub struct FunctionAttrs {
     pub noinline: bool,
     /// Should be inlined.
     pub alwaysinline: bool,
-    /// Signs of `-ffast-math`.
+    /// Evidence of `-ffast-math`.
     pub unsafe_math: UnsafeMath,
-    /// True if it checks that no array was overrun.
+    /// The stack protector's level.
     pub protect: Protect,
 }
 
-/// When a function checks at its end that no array of its frame was overrun (LLVM's attributes `ssp`, `sspstrong` and
-/// `sspreq`).
+/// The condition on which a function checks at its end that no array of its frame was overrun
+/// (LLVM's attributes `ssp`, `sspstrong` and `sspreq`).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
 pub enum Protect {
     /// Never.
     #[default]
     Never,
-    /// With arrays of characters, or memory of variable size.
+    /// If the frame has arrays of characters, or memory of variable size.
     Characters,
-    /// With any array, or a variable whose address is passed on.
+    /// If the frame has any array, or a variable whose address is passed on.
     Strong,
     /// Always.
     Always,
@@ -95,16 +96,16 @@ pub enum Protect {
 pub struct Function {
     /// The symbol's name.
     pub name: Box<str>,
-    /// Its function type.
+    /// The function type.
     pub ty: TypeId,
-    /// One per fixed parameter.
+    /// The attributes of each fixed parameter.
     pub params: Box<[ParamAttrs]>,
     /// The return value's attributes.
     pub ret_attrs: ParamAttrs,
     /// Attributes of the function.
     pub attrs: FunctionAttrs,
-    /// Rare features of the processor that its compiler could use, each as `+NAME`, with commas between;
-    /// mostly empty.
+    /// Uncommon processor features that the function may use, each as `+NAME`, separated by commas;
+    /// usually empty.
     pub features: Box<str>,
     /// LLVM's calling convention number (0 is C).
     pub calling_convention: u32,
@@ -112,7 +113,7 @@ pub struct Function {
     pub linkage: Linkage,
     /// The personality function (exceptions).
     pub personality: Option<ConstId>,
-    /// Its place in the source.
+    /// The function's scope in the source.
     pub scope: Option<ScopeId>,
     /// The body; `None` for a declaration.
     #[serde(skip)]
@@ -120,10 +121,9 @@ pub struct Function {
 }
 
 impl Function {
-    /// Return type and parameter types.
+    /// Returns the return type, the parameter types, and true if variadic.
     ///
-    /// # Panics
-    /// When `ty` is not a function type (the reader guarantees it is).
+    /// # Panics If `ty` is not a function type; the reader guarantees that it is one.
     pub fn signature<'m>(&self, module: &'m Module) -> (TypeId, &'m [TypeId], bool) {
         match &module.types[self.ty] {
             Type::Func {
@@ -135,7 +135,7 @@ impl Function {
         }
     }
 
-    /// The type of an operand inside this function.
+    /// Returns the type of an operand inside this function.
     pub fn operand_type(&self, module: &Module, operand: Operand) -> TypeId {
         match operand.unpack() {
             Ok(value) => self.value_type(module, value),
@@ -143,7 +143,7 @@ impl Function {
         }
     }
 
-    /// The type of a parameter or an instruction's result.
+    /// Returns the type of a parameter or of an instruction's result.
     pub fn value_type(&self, module: &Module, value: Value) -> TypeId {
         let (_, params, _) = self.signature(module);
         let index = value.index();
@@ -159,29 +159,29 @@ impl Function {
 /// The code of a function. Block 0 is the entry.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Body {
-    /// Every instruction, block after block.
+    /// All instructions, block after block.
     pub insts: Vec<Inst>,
-    /// The blocks: each is a range of `insts` ending with its terminator.
+    /// The blocks: each is a range of `insts` that ends with its terminator.
     pub blocks: Vec<Block>,
 }
 
 /// One block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Block {
-    /// Index of its first instruction.
+    /// Index of the first instruction.
     pub start: u32,
-    /// One past its terminator.
+    /// One past the index of the terminator.
     pub end: u32,
 }
 
 impl Body {
-    /// The instructions of a block.
+    /// Returns the instructions of a block.
     pub fn block(&self, id: BlockId) -> &[Inst] {
         let b = self.blocks[id.as_u32() as usize];
         &self.insts[b.start as usize..b.end as usize]
     }
 
-    /// The first location in the function, for messages.
+    /// Returns the first location in the function, for messages.
     pub fn first_loc(&self) -> Option<LocId> {
         self.insts.iter().find_map(|i| i.loc)
     }

@@ -1,7 +1,7 @@
 //! Instructions: one [`Op`] variant per LLVM instruction, operands resolved to numbers.
 //!
-//! Why one variant per instruction and none of our own: whatever reads the module can rely on
-//! LLVM's language reference. What not: no use lists; nothing changes a body.
+//! Each LLVM instruction has exactly one variant, so code that reads the module can rely on LLVM's
+//! language reference. Has no use lists, since nothing changes a body.
 
 use super::constant::ConstId;
 use super::debug::LocId;
@@ -23,17 +23,17 @@ pub struct Operand(u32);
 impl Operand {
     const CONST: u32 = 1 << 31;
 
-    /// A value as an operand.
+    /// Wraps a value.
     pub fn value(v: Value) -> Self {
         Operand(v.as_u32())
     }
 
-    /// A constant as an operand.
+    /// Wraps a constant.
     pub fn constant(c: ConstId) -> Self {
         Operand(c.as_u32() | Self::CONST)
     }
 
-    /// The value, or else the constant.
+    /// Returns the value, or else the constant.
     pub fn unpack(self) -> Result<Value, ConstId> {
         if self.0 & Self::CONST == 0 {
             Ok(Value::from_u32(self.0))
@@ -134,7 +134,7 @@ pub enum FloatPred {
     True,
 }
 
-/// What an `atomicrmw` does.
+/// The operation of an `atomicrmw`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are LLVM's own")]
 pub enum RmwOp {
@@ -174,7 +174,7 @@ pub enum Ordering {
     SeqCst,
 }
 
-/// Synchronisation scope of an atomic operation.
+/// The synchronization scope of an atomic operation.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum AtomicScope {
     /// Every thread.
@@ -183,7 +183,7 @@ pub enum AtomicScope {
     SingleThread,
 }
 
-/// `nuw`, `nsw`, `exact`, `disjoint`, `nneg`: hints only, an interpreter may ignore them.
+/// `nuw`, `nsw` and `exact`. Hints only: an interpreter may ignore them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are LLVM's own")]
 pub struct IntFlags {
@@ -196,24 +196,24 @@ pub struct IntFlags {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct FastMath(pub u8);
 
-/// How a call may be turned into a jump.
+/// The tail-call marker of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub enum TailKind {
-    /// No promise.
+    /// No marker.
     #[default]
     None,
-    /// May.
+    /// `tail`: the call may become a jump.
     Tail,
-    /// Must (the frame is gone during the call).
+    /// `musttail`: the call must become a jump (the frame is gone during the call).
     MustTail,
-    /// Must not.
+    /// `notail`: the call must not become a jump.
     NoTail,
 }
 
-/// What is called.
+/// The target of a call.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Callee {
-    /// A symbol, known now (intrinsics are functions named `llvm.*`).
+    /// A symbol known at load (intrinsics are functions named `llvm.*`).
     Symbol(GlobalRef),
     /// An address.
     Pointer(Operand),
@@ -228,28 +228,28 @@ pub struct AsmCall {
     pub template: Box<str>,
     /// The constraint string.
     pub constraints: Box<str>,
-    /// Has effects beyond its outputs.
+    /// True if the assembly has effects beyond its outputs.
     pub side_effects: bool,
-    /// Intel syntax instead of AT&T.
+    /// True for Intel syntax, false for AT&T.
     pub intel: bool,
 }
 
-/// A call, of whatever kind.
+/// A call of any kind.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Call {
-    /// What is called.
+    /// The target.
     pub callee: Callee,
     /// The function type of the call site.
     pub fn_ty: TypeId,
-    /// The arguments, variadic ones included. Metadata arguments are constants of
-    /// metadata type: a string (a rounding mode, a register's name) is [`super::Const::Data`], any
-    /// other is [`super::Const::Null`].
+    /// The arguments, including variadic ones. Metadata arguments are constants of metadata type: a
+    /// string (a rounding mode, a register's name) is [`super::Const::Data`], anything else is
+    /// [`super::Const::Null`].
     pub args: Box<[Operand]>,
-    /// One per argument (empty when none has attributes).
+    /// The attributes of each argument; empty if no argument has any.
     pub arg_attrs: Box<[ParamAttrs]>,
     /// The return value's attributes.
     pub ret_attrs: ParamAttrs,
-    /// Tail-call marking.
+    /// The tail-call marker.
     pub tail: TailKind,
     /// LLVM's calling convention number.
     pub calling_convention: u32,
@@ -266,7 +266,7 @@ pub enum Clause {
     Filter(ConstId),
 }
 
-/// What an instruction does.
+/// The operation of an instruction.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[expect(
     missing_docs,
@@ -342,7 +342,7 @@ pub enum Op {
         elem: Operand,
         index: Operand,
     },
-    /// A mask of -1 is an undefined lane.
+    /// A mask element of -1 is an undefined lane.
     ShuffleVector {
         a: Operand,
         b: Operand,
@@ -420,17 +420,17 @@ pub enum Op {
     VaArg {
         list: Operand,
     },
-    /// Read, but not runnable: its text, reported at load.
+    /// An instruction that was read but cannot run, as text; reported at load.
     Unsupported(Box<str>),
 }
 
-/// One instruction: what it does, the type of its result, where it stands in the source.
+/// One instruction: its operation, the type of its result, its source location.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Inst {
-    /// What it does.
+    /// The operation.
     pub op: Op,
-    /// The type of its result (void when none).
+    /// The type of the result; void if there is none.
     pub ty: TypeId,
-    /// Where it stands.
+    /// The source location.
     pub loc: Option<LocId>,
 }

@@ -1,7 +1,7 @@
-//! Sizes, alignments and offsets of types on x86-64 System V (and every 64-bit Linux target
-//! whose data layout agrees on them), as LLVM's data layout computes them.
+//! Sizes, alignments and offsets of types on x86-64 System V (and every 64-bit Linux target whose
+//! data layout agrees), as LLVM's data layout computes them.
 //!
-//! What not: no parsing of unusual data layouts; the reader refuses modules for other targets.
+//! Does not parse unusual data layouts; the reader refuses modules for other targets.
 
 use super::module::Module;
 use super::types::{FloatKind, Type, TypeId, TypeTable};
@@ -22,7 +22,7 @@ fn round_up(n: u64, align: u64) -> u64 {
 }
 
 impl TypeTable {
-    /// The layout of a type; zero-sized for types that have none.
+    /// Returns the layout of a type; zero-sized for types that have none.
     pub fn layout(&self, ty: TypeId) -> Layout {
         let simple = |store: u64, align: u64| Layout {
             store,
@@ -81,7 +81,7 @@ impl TypeTable {
         }
     }
 
-    /// Bits of one vector lane (pointers are 64).
+    /// Returns the bits of one vector lane (64 for a pointer).
     pub fn lane_bits(&self, elem: TypeId) -> u64 {
         match &self[elem] {
             Type::Int(bits) => u64::from(*bits),
@@ -90,10 +90,9 @@ impl TypeTable {
         }
     }
 
-    /// The byte offset of a field of a struct.
+    /// Returns the byte offset of a field of a struct.
     ///
-    /// # Panics
-    /// When `ty` is not a struct with that field.
+    /// # Panics If `ty` is not a struct with that field.
     pub fn field_offset(&self, ty: TypeId, field: usize) -> u64 {
         let Type::Struct { fields, packed } = &self[ty] else {
             unreachable!("field_offset of a struct");
@@ -114,7 +113,7 @@ impl TypeTable {
 }
 
 impl Module {
-    /// The layout of a type of this module.
+    /// Returns the layout of a type of this module.
     pub fn layout(&self, ty: TypeId) -> Layout {
         self.types.layout(ty)
     }

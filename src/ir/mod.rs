@@ -1,10 +1,12 @@
-//! Our own form of an LLVM module: types, constants, functions, instructions, debug locations.
+//! The IR: an immutable form of an LLVM module with types, constants, functions, instructions and
+//! debug locations.
 //!
-//! What: an immutable picture of one linked module, complete enough that no later layer needs
-//! LLVM to interpret it. Why: LLVM's in-memory form cannot be read by several threads at once,
-//! is expensive to walk through its C interface, and must not leak above `llvm`. What not: no
-//! transformation happens here and nothing is resolved to an address; `llvm::read` builds it,
-//! `interp` lowers it.
+//! It represents one linked module, complete enough that no later layer needs LLVM to interpret it.
+//! LLVM's in-memory form does not serve: several threads cannot read it at once, walking it through
+//! the C interface is expensive, and it must not leak above `llvm`.
+//!
+//! Transforms nothing and resolves nothing to an address; `llvm::read` builds the module, `interp`
+//! lowers it.
 //!
 //! Numbering: a function's values are its parameters (`0..nparams`) followed by one value per
 //! instruction in block order (void instructions occupy a number too), so a [`Value`] is an

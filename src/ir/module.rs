@@ -1,7 +1,7 @@
-//! The module: its symbols and the tables they share.
+//! The module: its symbols and the tables that they share.
 //!
-//! Why immutable: every thread and tier reads it without a lock. What not: addresses, which belong
-//! to the image.
+//! Modules are immutable, so every thread and tier reads them without a lock. Addresses belong to
+//! the image.
 
 use super::constant::{Const, ConstId};
 use super::debug::DebugInfo;
@@ -40,7 +40,7 @@ pub enum GlobalRef {
     IFunc(IFuncId),
 }
 
-/// How a symbol takes part in linking.
+/// The role of a symbol in linking.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum Linkage {
     /// Visible outside.
@@ -57,7 +57,7 @@ pub enum Linkage {
     Internal,
     /// Local without a symbol.
     Private,
-    /// Null when nobody defines it.
+    /// Null if no module defines the symbol.
     ExternWeak,
     /// A tentative definition.
     Common,
@@ -72,17 +72,17 @@ pub struct Global {
     pub ty: TypeId,
     /// The initial value; `None` for a declaration.
     pub init: Option<ConstId>,
-    /// Alignment in bytes (0: the type's ABI alignment).
+    /// Alignment in bytes; 0 for the type's ABI alignment.
     pub align: u32,
     /// Linkage.
     pub linkage: Linkage,
-    /// Never written.
+    /// True if the variable is never written.
     pub constant: bool,
-    /// One instance per thread.
+    /// True for one instance per thread.
     pub thread_local: bool,
     /// Section name, if any.
     pub section: Option<Box<str>>,
-    /// Where it is declared, if the debug information says so.
+    /// The location of the declaration, if debug information has it.
     pub loc: Option<super::debug::LocId>,
 }
 
@@ -91,13 +91,13 @@ pub struct Global {
 pub struct Alias {
     /// The symbol's name.
     pub name: Box<str>,
-    /// What it stands for.
+    /// The symbol or constant address that the alias stands for.
     pub target: ConstId,
     /// Linkage.
     pub linkage: Linkage,
 }
 
-/// An indirect function: calling `resolver` at start gives its address.
+/// An indirect function: calling `resolver` at start returns its address.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct IFunc {
     /// The symbol's name.
@@ -113,7 +113,7 @@ pub struct IFunc {
 /// An entry of `llvm.global_ctors` or `llvm.global_dtors`.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Xtor {
-    /// Lower runs earlier for constructors and later for destructors.
+    /// The priority: lower ones run earlier for constructors and later for destructors.
     pub priority: u32,
     /// The function, `void()`.
     pub func: ConstId,
@@ -122,7 +122,7 @@ pub struct Xtor {
 /// One linked module.
 #[derive(Default, Debug)]
 pub struct Module {
-    /// Where it came from: the first file's name.
+    /// The name of the first file that the module was read from.
     pub name: String,
     /// The target triple.
     pub triple: String,
@@ -144,39 +144,41 @@ pub struct Module {
     pub ifuncs: PrimaryMap<IFuncId, IFunc>,
     /// Every named symbol.
     pub symbols: HashMap<Box<str>, GlobalRef>,
-    /// Constructors, in running order.
+    /// Constructors, in execution order.
     pub ctors: Vec<Xtor>,
-    /// Destructors, in running order.
+    /// Destructors, in execution order.
     pub dtors: Vec<Xtor>,
     /// Module-level inline assembly.
     pub module_asm: String,
-    /// That assembly as an object file; empty without.
+    /// The module-level assembly as an object file; empty if there is none.
     pub assembly: Vec<u8>,
     /// Source locations.
     pub debug: Lazy<DebugInfo>,
-    /// The symbols it uses, when it was saved after it had linked without complaint.
+    /// The symbols that the module uses, if it was saved after a link without errors.
     pub linked_before: Option<Box<[GlobalRef]>>,
-    /// Whether `a * b + c` rounds once where the source lets it and that pays; such are calls of
-    /// `llvm.fma` in the bodies already.
+    /// True if `a * b + c` rounds once where the source allows it and it is profitable; the bodies
+    /// then call `llvm.fma` already.
     pub contracted: bool,
-    /// The files it was read from, name and contents, for whoever compiles it.
+    /// The files that the module was read from, name and contents, for the compiler.
     pub files: std::sync::Arc<[(String, Vec<u8>)]>,
-    /// The program as one piece of bitcode with line tables as its only debug information, once that is made.
+    /// The program as one piece of bitcode with line tables as its only debug information, once
+    /// that is made.
     pub line_tables: LineTables,
 }
 
-/// Bitcode that may be made while the program runs already.
+/// Bitcode that may still be made while the program runs.
 pub type LineTables = std::sync::Arc<std::sync::OnceLock<Box<[u8]>>>;
 
 impl Module {
-    /// True if a native link of the program would have it flush denormals to zero (`crtfastmath.o`): its main
-    /// function and its operations show `-ffast-math`, which the link is taken to have as well.
+    /// Returns true if a native link of the program would make it flush denormals to zero
+    /// (`crtfastmath.o`): its main function and its operations show `-ffast-math`, which the link
+    /// is assumed to use too.
     pub fn flushes_denormals(&self) -> bool {
         let shows = |name| match self.symbol(name) {
             Some(GlobalRef::Func(f)) => self.functions[f].attrs.unsafe_math,
             _ => UnsafeMath::No,
         };
-        // flang's main program is a function of its own.
+        // flang's main program is a separate function.
         shows("main").max(shows("_QQmain")) != UnsafeMath::No
             && self
                 .functions
@@ -184,15 +186,14 @@ impl Module {
                 .any(|f| f.attrs.unsafe_math == UnsafeMath::Certain)
     }
 
-    /// The symbol of that name.
+    /// Returns the symbol with a name.
     pub fn symbol(&self, name: &str) -> Option<GlobalRef> {
         self.symbols.get(name).copied()
     }
 
-    /// The type of a constant.
+    /// Returns the type of a constant.
     ///
-    /// # Panics
-    /// When the constant is not of this module.
+    /// # Panics If the constant is not of this module.
     pub fn const_type(&self, id: ConstId) -> TypeId {
         self.const_types[id].expect("the reader gives every constant a type")
     }

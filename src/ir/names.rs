@@ -1,12 +1,12 @@
-//! The names that LLVM's textual form gives to operations, predicates, orderings and formats.
+//! Names of operations, predicates, orderings and formats in LLVM's textual form.
 //!
-//! What not: the dump in [`super::print`] shows our own names.
+//! The dump in [`super::print`] shows this crate's own names instead.
 
 use super::inst::{BinOp, CastOp, FloatPred, IntPred, Ordering, RmwOp};
 use super::types::FloatKind;
 
 impl FloatKind {
-    /// The type's name.
+    /// Returns the type's name.
     pub fn llvm_name(self) -> &'static str {
         match self {
             Self::Half => "half",
@@ -20,7 +20,7 @@ impl FloatKind {
 }
 
 impl Ordering {
-    /// The ordering's keyword; empty when not atomic.
+    /// Returns the ordering's keyword; empty if not atomic.
     pub fn llvm_name(self) -> &'static str {
         match self {
             Self::NotAtomic => "",
@@ -35,7 +35,7 @@ impl Ordering {
 }
 
 impl BinOp {
-    /// The instruction's name.
+    /// Returns the instruction's name.
     pub fn llvm_name(self) -> &'static str {
         match self {
             Self::Add => "add",
@@ -61,7 +61,7 @@ impl BinOp {
 }
 
 impl CastOp {
-    /// The instruction's name.
+    /// Returns the instruction's name.
     pub fn llvm_name(self) -> &'static str {
         match self {
             Self::Trunc => "trunc",
@@ -83,7 +83,7 @@ impl CastOp {
 }
 
 impl IntPred {
-    /// The predicate of `icmp`.
+    /// Returns the predicate of `icmp`.
     pub fn llvm_name(self) -> &'static str {
         match self {
             Self::Eq => "eq",
@@ -101,7 +101,7 @@ impl IntPred {
 }
 
 impl FloatPred {
-    /// The predicate of `fcmp`.
+    /// Returns the predicate of `fcmp`.
     pub fn llvm_name(self) -> &'static str {
         match self {
             Self::False => "false",
@@ -125,7 +125,7 @@ impl FloatPred {
 }
 
 impl RmwOp {
-    /// The operation of `atomicrmw`.
+    /// Returns the operation of `atomicrmw`.
     pub fn llvm_name(self) -> &'static str {
         match self {
             Self::Xchg => "xchg",

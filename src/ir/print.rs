@@ -1,8 +1,8 @@
-//! A compact text of a module, for golden tests and for looking at what was read.
+//! A compact text of a module, for golden tests and for inspecting the reader's result.
 //!
-//! Close to LLVM's textual form but not readable by LLVM: values have numbers only (parameters
-//! first, then one per instruction, void ones too), constants are written in place, data as its
-//! first bytes. What not: not meant to be parsed back, and no promise that it stays the same.
+//! The text is close to LLVM's textual form but not readable by LLVM: values have numbers only
+//! (parameters first, then one per instruction, including void ones), constants are written in
+//! place, data as its first bytes. It cannot be parsed back and may change between versions.
 
 use super::debug::LocId;
 use super::{
@@ -11,9 +11,9 @@ use super::{
 };
 use std::fmt::{self, Display, Formatter, Write};
 
-/// Nested constants deeper than this are cut.
+/// Nesting depth at which constants are truncated.
 const DEPTH: usize = 8;
-/// Elements of an aggregate, and bytes of data, that are written out.
+/// Number of elements of an aggregate, and of bytes of data, that are printed.
 const ELEMENTS: usize = 32;
 
 impl Display for Module {
@@ -67,23 +67,23 @@ impl Display for Module {
 }
 
 impl Module {
-    /// The text of one function.
+    /// Returns the text of one function.
     pub fn show_function(&self, id: FuncId) -> impl Display + '_ {
         let function = &self.functions[id];
         fmt::from_fn(move |f| self.write_function(f, function))
     }
 
-    /// The text of a type.
+    /// Returns the text of a type.
     pub fn show_type(&self, ty: TypeId) -> impl Display + '_ {
         fmt::from_fn(move |f| self.write_type(f, ty))
     }
 
-    /// The text of a constant, with its type.
+    /// Returns the text of a constant, with its type.
     pub fn show_const(&self, id: ConstId) -> impl Display + '_ {
         fmt::from_fn(move |f| self.write_const(f, id, 0))
     }
 
-    /// The name of a symbol.
+    /// Returns the name of a symbol.
     pub fn symbol_name(&self, symbol: GlobalRef) -> &str {
         match symbol {
             GlobalRef::Func(id) => &self.functions[id].name,

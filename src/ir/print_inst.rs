@@ -1,6 +1,6 @@
 //! The text of instructions; see `print`.
 //!
-//! Why like LLVM's: readers know it. What not: nothing reads it back.
+//! It resembles LLVM's, which readers know, but cannot be parsed back.
 
 use super::{
     AtomicScope, BlockId, Call, Callee, Clause, Inst, Module, Op, Operand, Ordering, ParamAttrs,
@@ -9,7 +9,7 @@ use super::{
 use std::fmt::{self, Display, Formatter, Write};
 
 impl Module {
-    /// The text of one instruction, without its number and place.
+    /// Returns the text of one instruction, without its number and location.
     pub fn show_inst<'a>(&'a self, inst: &'a Inst) -> impl Display + 'a {
         fmt::from_fn(move |f| self.write_inst(f, inst))
     }
@@ -284,7 +284,7 @@ impl Module {
     }
 }
 
-/// ` volatile`, ` Acquire`, ` SingleThread`, as they apply.
+/// Formats ` volatile`, ` Acquire`, ` SingleThread`, as they apply.
 fn marks(volatile: bool, ordering: Ordering, scope: AtomicScope) -> impl Display {
     fmt::from_fn(move |f| {
         if volatile {

@@ -1,13 +1,14 @@
-//! A module as bytes, and back without decoding what nobody looks at.
+//! Serialization of a module with lazy deserialization.
 //!
-//! What: [`save`] writes a module; [`load`] reads its symbols, types and constants, which placing
-//! and linking need, and leaves bodies and source locations as bytes until somebody looks at them
-//! ([`Lazy`]). Why: a program whose code is compiled already starts without its instructions.
-//! Threads that look at once each decode, and one's is kept: to wait for another would be for ever
-//! in a child of `fork`, which does not have that thread, and in a handler of a signal, where a
-//! fault is described.
-//! What not: no check of the bytes beyond their form; whoever keeps them sees to that. The files
-//! and the module's name are not in it.
+//! [`save`] writes a module. [`load`] reads its symbols, types and constants, which placing and
+//! linking need, and leaves bodies and source locations as bytes until their first use ([`Lazy`]).
+//! So a program whose code is already compiled starts without decoding its instructions. Threads
+//! that use a part at the same time each decode it, and one result is kept. Waiting for another
+//! thread could last for ever: in a child of `fork`, which lacks that thread, and in a signal
+//! handler that describes a fault.
+//!
+//! Checks only the form of the bytes; their owner ensures that they are the right ones. Does not
+//! save the files and the module's name.
 
 use super::debug::{DebugInfo, File, Loc, Scope};
 use super::function::{Body, Function};
@@ -23,16 +24,16 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-/// A part of a module, decoded when it is first looked at.
+/// A part of a module, decoded at its first use.
 #[derive(Default)]
 pub struct Lazy<T> {
-    /// What was not saved, or changed since.
+    /// The value, if the part was not loaded or was changed since.
     value: Option<T>,
     decoded: OnceBox<T>,
     saved: Option<Saved>,
 }
 
-/// Where the bytes of a part are.
+/// The position of a part's bytes.
 #[derive(Clone)]
 struct Saved {
     bytes: Arc<Vec<u8>>,
@@ -40,12 +41,11 @@ struct Saved {
     end: u32,
 }
 
-/// What can be a lazy part.
+/// A type that can be a lazy part.
 pub trait Part: Default {
-    /// Decodes it.
+    /// Decodes the part.
     ///
-    /// # Errors
-    /// That the bytes are not one.
+    /// # Errors The bytes do not have the form of the part.
     fn decode(bytes: &[u8]) -> Result<Self, postcard::Error>;
 }
 
@@ -127,7 +127,8 @@ impl Part for DebugInfo {
     }
 }
 
-/// What is decoded at once. `F` and its kin are the tables, borrowed when saving.
+/// The part that is decoded at once. The type parameters are the tables, which are borrowed for
+/// saving.
 #[derive(Serialize, Deserialize)]
 struct Head<Text, Types, Consts, Globals, Functions, Aliases, IFuncs> {
     triple: Text,
@@ -160,10 +161,9 @@ type Saving<'m> = Head<
 type Loaded =
     Head<String, Vec<Type>, Vec<Const>, Vec<Global>, Vec<Function>, Vec<Alias>, Vec<IFunc>>;
 
-/// A module as bytes; `uses` are the symbols that linking it needs.
+/// Serializes a module; `uses` are the symbols that linking it needs.
 ///
-/// # Errors
-/// What cannot be written.
+/// # Errors The module cannot be serialized.
 pub fn save(module: &Module, uses: Box<[GlobalRef]>) -> Result<Vec<u8>, postcard::Error> {
     let mut rest = Vec::new();
     let mut bodies = Vec::with_capacity(module.functions.len());
@@ -210,7 +210,7 @@ pub fn save(module: &Module, uses: Box<[GlobalRef]>) -> Result<Vec<u8>, postcard
     postcard::to_extend(&debug, bytes)
 }
 
-/// The module that was saved as `bytes`, without name and files; `None` when they do not have the
+/// Loads a module saved as `bytes`, without name and files; `None` if the bytes do not have the
 /// form.
 pub fn load(bytes: Vec<u8>) -> Option<Module> {
     let mut at = 8usize;
@@ -269,7 +269,7 @@ fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
     postcard::from_bytes(bytes).ok()
 }
 
-/// Every named symbol.
+/// Returns the named symbols of a module.
 fn symbols(module: &Module) -> HashMap<Box<str>, GlobalRef> {
     fn named<'m, I: 'm + Copy>(
         table: impl Iterator<Item = (I, &'m Box<str>)>,

@@ -1,7 +1,7 @@
 //! Types, interned: two equal types have the same [`TypeId`].
 //!
-//! Named structs are kept by structure only (names carry no meaning after linking); an opaque
-//! struct is [`Type::Opaque`]. Pointers are opaque, as in every LLVM since 15.
+//! A named struct is represented by its structure only (names carry no meaning after linking); an
+//! opaque struct is [`Type::Opaque`]. Pointers are opaque, as in every LLVM since 15.
 
 use cranelift_entity::{PrimaryMap, entity_impl};
 use hashbrown::HashMap;
@@ -34,19 +34,19 @@ pub enum FloatKind {
 pub enum Type {
     /// No value.
     Void,
-    /// An integer of that many bits (1 to 2^23).
+    /// An integer with this number of bits (1 to 2^23).
     Int(u32),
     /// A floating-point number.
     Float(FloatKind),
-    /// A pointer in that address space.
+    /// A pointer in this address space.
     Ptr(u32),
-    /// A vector of `len` lanes; `scalable` ones are read but never run on x86-64.
+    /// A vector of `len` lanes. Scalable ones are read but never run on x86-64.
     Vector {
         /// Lane type: integer, float or pointer.
         elem: TypeId,
-        /// Number of lanes (the minimum when scalable).
+        /// Number of lanes (the minimum if scalable).
         len: u32,
-        /// Whether the number of lanes is a run-time multiple.
+        /// True if the number of lanes is a run-time multiple of `len`.
         scalable: bool,
     },
     /// An array.
@@ -60,7 +60,7 @@ pub enum Type {
     Struct {
         /// Field types in order.
         fields: Box<[TypeId]>,
-        /// No padding between fields.
+        /// True if there is no padding between fields.
         packed: bool,
     },
     /// A struct without a body.
@@ -71,7 +71,7 @@ pub enum Type {
         ret: TypeId,
         /// Fixed parameters.
         params: Box<[TypeId]>,
-        /// Takes more arguments after the fixed ones.
+        /// True if more arguments may follow the fixed ones.
         variadic: bool,
     },
     /// A label (a block used as a value).
@@ -86,7 +86,7 @@ pub enum Type {
     Target(Box<str>),
 }
 
-/// The interner.
+/// The table of interned types.
 #[derive(Default, Debug)]
 pub struct TypeTable {
     types: PrimaryMap<TypeId, Type>,
@@ -94,7 +94,7 @@ pub struct TypeTable {
 }
 
 impl TypeTable {
-    /// The id of `ty`, adding it when new.
+    /// Returns the id of `ty`, which is added if it is new.
     pub fn intern(&mut self, ty: Type) -> TypeId {
         if let Some(&id) = self.index.get(&ty) {
             return id;
@@ -104,12 +104,12 @@ impl TypeTable {
         id
     }
 
-    /// The types, in the order of their numbers.
+    /// Returns the types, in the order of their numbers.
     pub fn iter(&self) -> impl Iterator<Item = &Type> {
         self.types.values()
     }
 
-    /// A table of types in that order, for reading only.
+    /// Makes a table of types in this order, for reading only.
     pub(super) fn read_only(types: Vec<Type>) -> TypeTable {
         TypeTable {
             types: types.into_iter().collect(),
@@ -117,12 +117,12 @@ impl TypeTable {
         }
     }
 
-    /// The number of types.
+    /// Returns the number of types.
     pub fn len(&self) -> usize {
         self.types.len()
     }
 
-    /// Whether the table is empty.
+    /// Returns true if the table is empty.
     pub fn is_empty(&self) -> bool {
         self.types.is_empty()
     }

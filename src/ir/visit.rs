@@ -1,6 +1,6 @@
-//! Walking: the operands of an instruction, the symbols that a module really uses.
+//! Visitors: the operands of an instruction, and the symbols that a module really uses.
 //!
-//! What not: no order is promised beyond program order of instructions.
+//! Guarantees no order beyond program order of instructions.
 
 use super::constant::{Const, ConstExpr, ConstId};
 use super::debug::LocId;
@@ -76,7 +76,7 @@ impl Op {
         }
     }
 
-    /// Calls `f` with every block that control can go to.
+    /// Calls `f` with every successor block.
     pub fn for_each_successor(&self, f: &mut impl FnMut(BlockId)) {
         match self {
             Op::Br { target } => f(*target),
@@ -107,7 +107,7 @@ impl Op {
         }
     }
 
-    /// The call of a call-like instruction.
+    /// Returns the call of a call-like instruction.
     pub fn as_call(&self) -> Option<&Call> {
         match self {
             Op::Call(c) => Some(c),
@@ -117,39 +117,39 @@ impl Op {
     }
 }
 
-/// Where something is used first.
+/// The first use of a symbol or constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Use {
-    /// In which function; `None` in a variable's initial value or the like.
+    /// The using function; `None` for a use in a variable's initial value or the like.
     pub function: Option<FuncId>,
-    /// At which place, if the debug information says so.
+    /// The location of the use, if debug information has it.
     pub loc: Option<LocId>,
 }
 
 impl Use {
-    /// `file.c:12`, when known.
+    /// Formats the location, such as `file.c:12`, if it is known.
     pub fn place(&self, module: &Module) -> Option<String> {
         self.loc.map(|l| module.debug.describe(l))
     }
 
-    /// The function's name, when in one.
+    /// Returns the using function's name, if there is one.
     pub fn function_name(&self, module: &Module) -> Option<String> {
         self.function.map(|f| module.functions[f].name.to_string())
     }
 }
 
-/// What a module uses, each with its first use in program order.
+/// The symbols and constants that a module uses, each with its first use in program order.
 #[derive(Default, Debug)]
 pub struct Uses {
     /// The symbols.
     pub symbols: HashMap<GlobalRef, Use>,
-    /// The constants that nobody can use.
+    /// The used constants that no layer supports.
     pub unsupported: Vec<(ConstId, Use)>,
     seen: HashSet<ConstId>,
 }
 
 impl Uses {
-    /// Walks the whole module.
+    /// Visits the whole module.
     pub fn of(module: &Module) -> Uses {
         let mut uses = Uses::default();
         for (id, function) in &module.functions {
