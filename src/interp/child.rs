@@ -19,7 +19,7 @@ use std::sync::{Mutex, MutexGuard, Once, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
 /// The longest wait for a lock. The longest critical section, the compilation of a rare
-/// instruction, takes a few milliseconds.
+/// instruction, is much shorter.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The guards that are held while the process forks.

@@ -7,8 +7,8 @@
 //! complete without hundreds of handlers that no profile shows, and inline assembly could not be
 //! interpreted at all.
 //!
-//! A thunk costs an indirect call and, once, one to three milliseconds; hot instructions therefore
-//! have handlers.
+//! A thunk costs an indirect call and, once, a compilation by LLVM; hot instructions therefore have
+//! handlers.
 //!
 //! The slot form is documented in [`super`]. A thunk's text is the key of its code, in this process
 //! and in the program's cache entry: a later run links the cached object and does not start LLVM.

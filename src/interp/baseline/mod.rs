@@ -97,7 +97,8 @@ pub fn compiles_first() -> bool {
 }
 
 /// Compiles a function. May be called at any time, on any thread, while others run the function.
-/// Returns true if the function is compiled now; without executable memory it stays interpreted.
+/// Returns false if the attempt fails; the function then stays interpreted, and later calls do
+/// nothing and return true.
 pub fn compile(lowered: &'static Lowered) -> bool {
     static TIMES: OnceBool = OnceBool::new();
     if lowered.compiled.swap(true, Ordering::AcqRel) {

@@ -12,7 +12,7 @@ use std::mem::offset_of;
 
 /// The least bytes of an array that is allocated outside the frame, aligned to a cache line.
 /// Compiled loops that are entered from the interpreter use the array where it is, and vector
-/// accesses that cross cache lines take twice as long.
+/// accesses that cross cache lines are slower.
 pub(super) const STREAMED: u64 = 8 << 10;
 /// Bytes of a cache line.
 const LINE: u32 = 64;

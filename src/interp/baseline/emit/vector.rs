@@ -201,7 +201,8 @@ impl Gen<'_> {
 
     /// Copies an even number of words from anywhere in the frame.
     pub(super) fn shuffle(&mut self, inst: &Inst) {
-        // SAFETY: instructions of this template have shape `Shuffle` (see [`Gen::emit`]); the lane numbers follow the instruction.
+        // SAFETY: instructions of this template have shape `Shuffle` (see [`Gen::emit`]), and the
+        // lane numbers follow them.
         let (o, lanes) = unsafe {
             let o: isa::Shuffle = ops(inst);
             let lanes = inst
