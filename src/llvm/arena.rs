@@ -1,66 +1,66 @@
-//! Room for what LLVM allocates on a thread.
+//! Preallocation of heap memory for LLVM on a thread.
 //!
-//! What: [`extend`] has the C library make a heap of some megabytes accessible that a thread other than the
-//! first will allocate from. Why: glibc makes such a heap accessible page by page, each with a system call that
-//! keeps the other threads' page faults waiting; LLVM takes some thousand pages (a thousand calls and a
-//! twentieth of the time of MG's class S, which compiles nothing). How: blocks just below the size that gets a
-//! mapping of its own are taken and given back. The heap keeps the access, and no memory: what is free at its
-//! end goes back to the system.
+//! [`extend`] makes glibc grow a secondary thread's heap by some megabytes at once. Otherwise glibc
+//! makes the heap accessible page by page, each with a system call that delays the other threads'
+//! page faults, and LLVM takes some thousand pages. Blocks just below the size that gets a mapping
+//! of its own are allocated and freed: the heap stays accessible but takes no memory, since its
+//! free end goes back to the system.
 //!
-//! What not: no allocator of our own. The C++ library allocates for LLVM, and LLVM for it.
+//! There is no allocator of ompvm's own, because the C++ library allocates for LLVM, and LLVM for
+//! it.
 
 use std::cell::Cell;
 use std::ffi::c_void;
 use std::hint::black_box;
 
-/// Bytes that a thread is expected to take.
+/// Number of bytes that a thread is expected to allocate.
 const ROOM: usize = 4 << 20;
-/// Less than what gets a mapping of its own (`M_MMAP_THRESHOLD`, 128 KiB unless it was set).
+/// Block size below the threshold for separate mappings (`M_MMAP_THRESHOLD`, 128 KiB by default).
 const BLOCK: usize = 120 << 10;
 
-/// LLVM's tables of a processor take 490 KiB.
+/// Size of a block that holds LLVM's subtarget tables (490 KiB).
 const TABLES: usize = 560 << 10;
 
 thread_local! {
     static DONE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Extends the calling thread's heap, the first time.
+/// Extends the calling thread's heap on the first call.
 pub(super) fn extend() {
-    // SAFETY: asks who is calling.
+    // SAFETY: both calls have no preconditions.
     let first = unsafe { libc::getpid() == libc::gettid() };
     if DONE.replace(true) || first || !cfg!(target_env = "gnu") {
         return;
     }
     let mut blocks = [std::ptr::null_mut::<c_void>(); ROOM / BLOCK];
-    // SAFETY: each block is given back once; null may be, too.
+    // SAFETY: each block is freed once, and `free` accepts null.
     unsafe {
         for block in &mut blocks {
-            // The compiler knows what an allocation is, and would leave one out that nobody uses.
+            // `black_box`, because the compiler removes allocations that nobody uses.
             *block = black_box(libc::malloc(BLOCK));
         }
-        // The last one lies at the end: all are free when the heap is trimmed, once.
+        // The last block lies at the end, so all are free when the heap is trimmed, once.
         for block in blocks {
             libc::free(block);
         }
     }
 }
 
-/// Provides the pages of a block that the calling thread allocates next, if it is no larger than LLVM's tables
-/// of a processor. A block of that size has a mapping of its own at first, whose pages are read
-/// before they are written, one by one: so the system provides each twice, and interrupts every processor of the
-/// process for it (on two processors two fifths of the time that the tables took).
+/// Populates the pages of a block that the calling thread allocates next, if it is no larger than
+/// LLVM's subtarget tables. A block of that size at first has a mapping of its own, whose pages are
+/// read before they are written, one by one: the system provides each page twice, and interrupts
+/// every processor of the process for it.
 pub(super) fn provide() {
-    /// `MADV_POPULATE_WRITE`, Linux 5.14; refused before.
+    /// `MADV_POPULATE_WRITE`, Linux 5.14; earlier kernels refuse it.
     const POPULATE_WRITE: libc::c_int = 23;
     const PAGE: usize = 4096;
     if !cfg!(target_env = "gnu") {
         return;
     }
-    // SAFETY: blocks are given back once, null may be, too; the pages are within an allocated block, and
-    // what is in them stays.
+    // SAFETY: each block is freed once, and `free` accepts null; the populated pages lie within an
+    // allocated block, and their contents stay.
     unsafe {
-        // From now on the heap serves what is as large.
+        // Freeing a mapped block raises the threshold, so the heap serves this size from now on.
         libc::free(black_box(libc::malloc(TABLES)));
         let block = black_box(libc::malloc(TABLES));
         let first = block.addr().next_multiple_of(PAGE);
@@ -76,7 +76,8 @@ pub(super) fn provide() {
 mod tests {
     use super::*;
 
-    /// Runs a test's body in a process of its own: threads of other tests could share a heap with its thread.
+    /// Runs a test's body in a process of its own: threads of other tests could share a heap with
+    /// its thread.
     fn alone(name: &str, body: impl FnOnce()) {
         const MARK: &str = "OMPVM_TEST_ALONE";
         if std::env::var_os(MARK).is_some() {
@@ -95,7 +96,7 @@ mod tests {
         );
     }
 
-    /// Bytes that can be written from an address on.
+    /// Returns the number of writable bytes from an address on.
     fn writable(address: usize) -> usize {
         let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
         let range = |line: &str| {
@@ -115,10 +116,10 @@ mod tests {
 
     fn large_block() {
         let faults = std::thread::spawn(|| {
-            // SAFETY: zero is a valid value of what the system fills.
+            // SAFETY: all-zero is a valid `rusage`.
             let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
             let mut faults = || {
-                // SAFETY: a live buffer; the calling thread is asked about.
+                // SAFETY: the buffer is live, and the calling thread is a valid subject.
                 unsafe { libc::getrusage(libc::RUSAGE_THREAD, &mut usage) };
                 usage.ru_minflt
             };

@@ -1,7 +1,8 @@
-//! Attributes of parameters, return values and functions that change what a call does.
+//! Attributes of parameters, return values and functions that affect calls.
 //!
-//! LLVM numbers its attributes per release, so the numbers are asked for by name. Leaves out attributes that only
-//! help an optimiser, and string attributes but those of `-ffast-math` and the processor's rare features.
+//! LLVM renumbers its attributes per release, so the numbers are looked up by name. Attributes that
+//! only help an optimizer are not read, and neither are string attributes, except those of
+//! `-ffast-math` and of rare processor features.
 
 use super::raw::{copy_text, llvm};
 use super::reader::{Reader, list};
@@ -13,7 +14,7 @@ use inkwell::llvm_sys::{
 };
 use std::ptr::null_mut;
 
-/// The numbers of the attributes that are read; 0 is none.
+/// Numbers of the attributes that are read; 0 if LLVM lacks one.
 pub(super) struct Kinds {
     byval: u32,
     sret: u32,
@@ -61,7 +62,7 @@ impl Kinds {
 }
 
 impl Reader<'_> {
-    /// The attributes at `index` (0 the return value, then the parameters) of a function.
+    /// Returns the attributes at `index` (0 the return value, then the parameters) of a function.
     fn attrs_of_function(&mut self, function: LLVMValueRef, index: u32) -> ParamAttrs {
         let count = llvm!(core::LLVMGetAttributeCountAtIndex(function, index));
         if count == 0 {
@@ -79,7 +80,7 @@ impl Reader<'_> {
         attrs
     }
 
-    /// The attributes at `index` of a call.
+    /// Returns the attributes at `index` of a call.
     fn attrs_of_call(&mut self, call: LLVMValueRef, index: u32) -> ParamAttrs {
         let count = llvm!(core::LLVMGetCallSiteAttributeCount(call, index));
         if count == 0 {
@@ -97,7 +98,7 @@ impl Reader<'_> {
         attrs
     }
 
-    /// A function's attributes: parameters, return value.
+    /// Returns a function's attributes: parameters, return value.
     pub(super) fn signature_attrs(
         &mut self,
         function: LLVMValueRef,
@@ -112,7 +113,7 @@ impl Reader<'_> {
         )
     }
 
-    /// A call's attributes: arguments (empty when none has any), return value.
+    /// Returns a call's attributes: arguments (empty if none has any), return value.
     pub(super) fn call_attrs(
         &mut self,
         call: LLVMValueRef,
@@ -166,7 +167,7 @@ impl Reader<'_> {
         out
     }
 
-    /// The attributes of the function itself.
+    /// Returns the attributes of the function itself.
     pub(super) fn function_attrs(&self, function: LLVMValueRef) -> FunctionAttrs {
         let has = |kind: u32| {
             let index = LLVMAttributeFunctionIndex;
@@ -193,10 +194,11 @@ impl Reader<'_> {
     }
 }
 
-/// The signs of `-ffast-math` in a defined function.
+/// Detects `-ffast-math` in a defined function.
 ///
-/// Up to clang 21 an attribute says so (`"unsafe-fp-math"`). Later ones leave the flags of operations, and those
-/// that `-ffinite-math-only` and `-fno-signed-zeros` set, too, are not enough: their links flush nothing.
+/// Up to clang 21 there is an attribute (`"unsafe-fp-math"`). Later versions only leave the flags
+/// of operations. The flags that `-ffinite-math-only` and `-fno-signed-zeros` also set do not
+/// suffice, since programs linked with those do not flush denormals.
 fn unsafe_math(function: LLVMValueRef) -> UnsafeMath {
     let says = |key: &str, value: &[u8]| {
         let (start, len) = (key.as_ptr().cast(), key.len() as u32);
@@ -209,7 +211,7 @@ fn unsafe_math(function: LLVMValueRef) -> UnsafeMath {
         }
         let mut len = 0;
         let text = llvm!(core::LLVMGetStringAttributeValue(attribute, &mut len));
-        // SAFETY: the attribute's text has this length and lives with the context.
+        // SAFETY: LLVM returned pointer and length together, and the text lives with the context.
         let text = unsafe { std::slice::from_raw_parts(text.cast::<u8>(), len as usize) };
         text.starts_with(value)
     };
@@ -236,8 +238,8 @@ fn unsafe_math(function: LLVMValueRef) -> UnsafeMath {
     }
 }
 
-/// Features that are no reason to compile a function's instructions otherwise than those of the others: every
-/// processor has them that runs code for x86-64-v4, and they round alike.
+/// Features that do not require separate treatment of a function: every processor that runs code
+/// for x86-64-v4 has them, and they do not affect rounding.
 const USUAL: [&str; 34] = [
     "64bit", "adx", "aes", "avx", "avx2", "avx512bw", "avx512cd", "avx512dq", "avx512f",
     "avx512vl", "bmi", "bmi2", "cmov", "crc32", "cx16", "cx8", "evex512", "f16c", "fma", "fxsr",
@@ -245,8 +247,8 @@ const USUAL: [&str; 34] = [
     "ssse3", "x87", "xsave",
 ];
 
-/// The features of the processor beyond [`USUAL`] that a function's compiler could use: `+NAME`, sorted, with commas
-/// between.
+/// Returns the processor features beyond [`USUAL`] that a function's compiler could use: `+NAME`,
+/// sorted, separated by commas.
 pub(super) fn rare_features(function: LLVMValueRef) -> Box<str> {
     let key = "target-features";
     let attribute = llvm!(core::LLVMGetStringAttributeAtIndex(

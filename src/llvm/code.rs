@@ -1,6 +1,6 @@
-//! Function bodies: every instruction becomes one `ir` instruction of the same number.
+//! Function bodies: every LLVM instruction becomes one `ir` instruction of the same number.
 //!
-//! First all instructions and blocks get their numbers (operands may refer forward), then each
+//! All instructions and blocks get their numbers first (operands may refer forward), then each
 //! instruction is copied. Instructions that no program for x86-64 Linux needs (the funclet pads of
 //! other systems' exceptions) become [`Op::Unsupported`] with LLVM's text.
 
@@ -62,8 +62,8 @@ impl Reader<'_> {
         Body { insts, blocks }
     }
 
-    /// A value of the current function, a constant, or a null in the place of what is neither
-    /// (metadata, labels, inline assembly).
+    /// Returns a value of the current function, a constant, or a null for anything else (metadata,
+    /// labels, inline assembly).
     fn value(&mut self, value: LLVMValueRef) -> Operand {
         if let Some(&number) = self.values.get(&value) {
             return Operand::value(number);
@@ -337,7 +337,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A filter is told from a catch by its type, an array.
+    /// Copies a clause. Filters differ from catches by their type, an array.
     fn clause(&mut self, clause: LLVMValueRef) -> Clause {
         let ty = llvm!(core::LLVMTypeOf(clause));
         let filter = llvm!(core::LLVMGetTypeKind(ty)) == LLVMTypeKind::LLVMArrayTypeKind;
@@ -423,10 +423,10 @@ fn indices(inst: LLVMValueRef) -> Box<[u32]> {
     unsafe { std::slice::from_raw_parts(start, count) }.into()
 }
 
-/// Ordering and scope of a load, store, fence or read-modify-write.
+/// Returns ordering and scope of a load, store, fence or read-modify-write.
 fn ordering_of(inst: LLVMValueRef) -> (Ordering, AtomicScope) {
     let ordering = ordering(llvm!(core::LLVMGetOrdering(inst)));
-    // Only atomic operations have a scope to ask for.
+    // Only atomic operations have a scope that may be queried.
     let scope = if ordering == Ordering::NotAtomic {
         AtomicScope::System
     } else {
@@ -478,7 +478,7 @@ fn fast_math(inst: LLVMValueRef) -> FastMath {
     FastMath(llvm!(core::LLVMGetFastMathFlags(inst)) as u8)
 }
 
-/// The two-operand arithmetic of an opcode.
+/// Maps an opcode to a binary operation.
 pub(super) fn bin_op(opcode: Opcode) -> Option<BinOp> {
     Some(match opcode {
         Opcode::LLVMAdd => BinOp::Add,
@@ -503,7 +503,7 @@ pub(super) fn bin_op(opcode: Opcode) -> Option<BinOp> {
     })
 }
 
-/// The conversion of an opcode.
+/// Maps an opcode to a conversion.
 pub(super) fn cast_op(opcode: Opcode) -> Option<CastOp> {
     Some(match opcode {
         Opcode::LLVMTrunc => CastOp::Trunc,

@@ -1,8 +1,8 @@
 //! Constants: each LLVM constant is translated once and found again by its address.
 //!
-//! Tables of simple elements are copied as bytes in one call, never element by element. Integers
-//! beyond 64 bits are taken apart by constant shifts, since the C interface shows 64 bits only.
-//! What it cannot express becomes [`Const::Unsupported`] with LLVM's text.
+//! Arrays of simple elements are copied as bytes in one call. Integers beyond 64 bits are taken
+//! apart by constant shifts, since the C interface exposes 64 bits only. Constants that it cannot
+//! express become [`Const::Unsupported`] with LLVM's text.
 
 use super::code::{bin_op, cast_op};
 use super::raw::{copy_text, llvm, take_message};
@@ -12,7 +12,7 @@ use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMOpcode, LLVMTypeKind, LLVMValueKind as Kind};
 
 impl Reader<'_> {
-    /// The id of an LLVM constant (or of metadata used as an operand).
+    /// Returns the id of an LLVM constant (or of metadata used as an operand).
     pub(super) fn constant(&mut self, value: LLVMValueRef) -> ConstId {
         if let Some(&id) = self.consts.get(&value) {
             return id;
@@ -65,8 +65,8 @@ impl Reader<'_> {
             Kind::LLVMBlockAddressValueKind => self.block_address(value),
             Kind::LLVMConstantExprValueKind => self.expression(value),
             Kind::LLVMMetadataAsValueValueKind => self.metadata(value),
-            // The C interface has no name for `dso_local_equivalent` and `no_cfi`, and files them
-            // under instructions; both mean the address of the function they hold.
+            // The C interface has no kind for `dso_local_equivalent` and `no_cfi`, and reports them
+            // as instructions; both mean the address of the function they hold.
             Kind::LLVMInstructionValueKind => {
                 let target = llvm!(core::LLVMGetOperand(value, 0));
                 match self.symbols.get(&target) {
@@ -78,7 +78,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The bits of a constant integer, least significant word first.
+    /// Returns the bits of a constant integer, least significant word first.
     fn words(&self, integer: LLVMValueRef, bits: u32) -> Vec<u64> {
         let low = |v| llvm!(core::LLVMConstIntGetZExtValue(v));
         if bits <= 64 {
@@ -89,7 +89,7 @@ impl Reader<'_> {
             .map(|word| {
                 let by = llvm!(core::LLVMConstInt(ty, u64::from(word) * 64, 0));
                 let name = c"".as_ptr();
-                // Folds to a constant; nothing is inserted anywhere.
+                // Folds to a constant; nothing is inserted.
                 let shifted = llvm!(core::LLVMBuildLShr(self.builder, integer, by, name));
                 let word = self.word_type;
                 let name = c"".as_ptr();
@@ -130,7 +130,7 @@ impl Reader<'_> {
         Const::Float(join(&self.words(integer, bits)))
     }
 
-    /// A scalar constant whose type is a vector: every lane is equal.
+    /// Translates a scalar constant of vector type, in which every lane is equal.
     fn splat(&mut self, value: LLVMValueRef, ty: LLVMTypeRef) -> Const {
         if llvm!(core::LLVMGetTypeKind(ty)) != LLVMTypeKind::LLVMVectorTypeKind {
             return unsupported(value);
@@ -188,8 +188,8 @@ impl Reader<'_> {
         unsupported(value)
     }
 
-    /// Metadata as an argument of an intrinsic: a string (rounding modes, register names; a node
-    /// that begins with one too) as its bytes, anything else as null.
+    /// Translates metadata that is an argument of an intrinsic: a string (rounding modes, register
+    /// names), or a node that begins with one, to its bytes; anything else to null.
     fn metadata(&mut self, value: LLVMValueRef) -> Const {
         let mut string = value;
         if !llvm!(core::LLVMIsAMDNode(value)).is_null() {
@@ -209,7 +209,7 @@ impl Reader<'_> {
         Const::Data(copy_text(text, len as usize).into_boxed_bytes())
     }
 
-    /// Makes a null constant of that type, for operands that carry nothing.
+    /// Creates a null constant of that type, for operands that carry nothing.
     pub(super) fn null_of(&mut self, ty: Type) -> ConstId {
         let ty = self.tables.lock().types.intern(ty);
         self.add_constant(Const::Null, ty)
@@ -230,7 +230,7 @@ fn join(words: &[u64]) -> u128 {
     u128::from(words[0]) | u128::from(high) << 64
 }
 
-/// The elements of a `ConstantDataSequential`, as bytes in memory.
+/// Returns the elements of a `ConstantDataSequential` as bytes in memory order.
 fn raw_data(value: LLVMValueRef) -> Box<[u8]> {
     let mut len = 0usize;
     // llvm-sys declares the out parameter, a `size_t *`, as an integer of the same size.
@@ -244,7 +244,7 @@ fn raw_data(value: LLVMValueRef) -> Box<[u8]> {
     unsafe { std::slice::from_raw_parts(start.cast::<u8>(), len) }.into()
 }
 
-/// The text of something `ir` has no form for.
+/// Returns LLVM's text of a value that `ir` cannot express.
 pub(super) fn text(value: LLVMValueRef) -> Box<str> {
     let text = take_message(llvm!(core::LLVMPrintValueToString(value)));
     let text = text.trim();

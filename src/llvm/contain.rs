@@ -1,16 +1,17 @@
-//! Lets LLVM work where it may give up, on a thread that goes on afterwards.
+//! Runs LLVM on a thread that survives LLVM giving up.
 //!
-//! LLVM ends the process at what it cannot compile (`report_fatal_error`). It may also crash, run out of stack or
-//! memory, or come to no end. [`run`] gives it a coroutine of its own. Where LLVM gives up, the thread leaves the
-//! coroutine and never resumes it. No frame of LLVM is unwound or jumped over; what LLVM held there stays
-//! allocated, once per failure. The caller gets a [`Failure`] with LLVM's reason, the pass and the function.
+//! LLVM ends the process at input that it cannot compile (`report_fatal_error`). It may also crash,
+//! run out of stack or memory, or not terminate. [`run`] gives it a coroutine of its own. If LLVM
+//! gives up, the thread leaves the coroutine and never resumes it. No frame of LLVM is unwound or
+//! jumped over; what LLVM held there stays allocated, once per failure. The caller gets a
+//! [`Failure`] with LLVM's reason, the pass and the function.
 //!
-//! The processor's faults come here from `memory::signals` ([`on_fault`]), or from [`guard`] while its handlers are
-//! in place: they are put before handlers that the program has installed. A timer of the thread's processor time
-//! ends what takes too long.
+//! Processor faults arrive from `memory::signals` ([`on_fault`]), or from [`guard`] while its
+//! handlers are installed in front of handlers that the program has installed. A timer of the
+//! thread's processor time ends work that takes too long.
 //!
-//! Leaves to others: what is done without the code ([`super::native`]). Does not help where LLVM has damaged
-//! memory that others use.
+//! The reaction to missing code is left to [`super::native`]. Containment does not help if LLVM has
+//! corrupted memory that others use.
 
 use super::guard;
 use super::raw::take_message;
@@ -27,28 +28,28 @@ use std::ptr::{null, null_mut};
 use std::sync::{Once, OnceLock};
 use std::time::Duration;
 
-/// Bytes of a coroutine's stack, the guard included: LLVM recurses deeply. Only touched pages take memory. A smaller one
-/// is taken where address space is short.
+/// Sizes of a coroutine's stack including its guard, in bytes: LLVM recurses deeply. Only touched
+/// pages take memory. The largest that fits in the address space is used.
 const STACKS: [usize; 3] = [64 << 20, 16 << 20, 4 << 20];
-/// Bytes at its end that nobody can touch.
+/// Size of the inaccessible guard at the stack's end, in bytes.
 const GUARD: usize = 64 << 10;
-/// Sent by the timer. Linux and the C library use it for nothing else.
+/// The timer's signal, which neither Linux nor the C library uses otherwise.
 const TIMER: c_int = libc::SIGSTKFLT;
-/// How often the timer comes after the first time: the thread may be where it cannot be left.
+/// Interval of the timer after its first expiry: the thread may be where it cannot be left.
 const AGAIN: Duration = Duration::from_millis(20);
 
-/// Values of [`Contained::cause`] beside the numbers of signals.
+/// Values of [`Contained::cause`] other than signal numbers.
 const FATAL: c_int = -1;
 const MEMORY: c_int = -2;
 
-/// Why LLVM gave up.
+/// Description of how LLVM gave up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Failure {
     /// One sentence without a full stop.
     pub why: String,
-    /// LLVM's passes that were at work, and their functions, the innermost first. May be empty.
+    /// LLVM's running passes with their functions, innermost first. May be empty.
     pub doing: String,
-    /// Another time it may succeed: memory was short.
+    /// True if another attempt may succeed, because memory was short.
     pub transient: bool,
 }
 
@@ -74,7 +75,7 @@ impl Area {
 
     fn of(size: usize) -> Option<Area> {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_STACK;
-        // SAFETY: fresh private memory, of which a part is made inaccessible.
+        // SAFETY: maps fresh private memory and makes the start of that same memory inaccessible.
         unsafe {
             let access = libc::PROT_READ | libc::PROT_WRITE;
             let start = libc::mmap(null_mut(), size, access, flags, -1, 0);
@@ -92,12 +93,12 @@ impl Area {
 
 impl Drop for Area {
     fn drop(&mut self) {
-        // SAFETY: made by `of`; no coroutine is on it any more.
+        // SAFETY: `of` mapped the memory, and no coroutine runs on it any more.
         unsafe { libc::munmap(self.start as *mut c_void, self.size) };
     }
 }
 
-// SAFETY: the memory is this long and aligned to pages, and lies before a guard.
+// SAFETY: the memory has this length, is aligned to pages, and begins with a guard.
 unsafe impl Stack for Area {
     fn base(&self) -> StackPointer {
         NonZeroUsize::new(self.start + self.size).unwrap_or(NonZeroUsize::MAX)
@@ -108,15 +109,15 @@ unsafe impl Stack for Area {
     }
 }
 
-/// One run.
+/// State of one run.
 struct Contained {
-    /// How to leave the coroutine; null before it begins.
+    /// The yielder that leaves the coroutine; null before it begins.
     yielder: Cell<*const Yielder<(), ()>>,
-    /// Why it was left; 0 while it runs.
+    /// The reason for leaving; 0 while the coroutine runs.
     cause: Cell<c_int>,
-    /// LLVM's reason.
+    /// LLVM's message.
     reason: RefCell<String>,
-    /// LLVM's list of passes at work.
+    /// LLVM's list of running passes.
     doing: Cell<*const c_void>,
 }
 
@@ -125,29 +126,30 @@ thread_local! {
     static CURRENT: Cell<*const Contained> = const { Cell::new(null()) };
     /// The stack of this thread's last run.
     static SPARE: RefCell<Option<Area>> = const { RefCell::new(None) };
-    /// Where faults are handled when a stack is used up.
+    /// The signal stack for faults after a stack overflow.
     static HANDLERS: OnceCell<guard::SignalStack> = const { OnceCell::new() };
 }
 
-/// Leaves the coroutine of this thread for good. Async-signal-safe.
+/// Leaves this thread's coroutine for good. Async-signal-safe.
 fn leave(current: &Contained, cause: c_int) -> ! {
     CURRENT.set(null());
     current.cause.set(cause);
-    // SAFETY: asks for a variable of this thread.
+    // SAFETY: the function only reads a variable of this thread.
     current.doing.set(unsafe { ompvm_doing() });
-    // SAFETY: `run` set it as the coroutine began, which is on this very thread and not done.
+    // SAFETY: `run` set the pointer when the coroutine began on this very thread, and the coroutine
+    // has not finished.
     unsafe { (*current.yielder.get()).suspend(()) };
-    // Nobody resumes it.
+    // Not reached: the coroutine is never resumed.
     std::process::abort()
 }
 
-/// The run that may be left here.
+/// Returns the run that may be left here.
 fn current() -> Option<&'static Contained> {
-    // SAFETY: set by `run` to a value that lives until it sets null again.
+    // SAFETY: `run` set the pointer to a value that outlives it: `run` resets the pointer first.
     unsafe { CURRENT.get().as_ref() }
 }
 
-/// Leaves LLVM where it gave up with a reason; returns where nothing is contained.
+/// Leaves LLVM after a fatal error; returns if nothing is contained.
 pub(super) fn on_fatal(reason: &str) {
     if let Some(current) = current() {
         let reason = reason.lines().next().unwrap_or_default();
@@ -156,14 +158,15 @@ pub(super) fn on_fatal(reason: &str) {
     }
 }
 
-/// Leaves LLVM where it caused a fault on this thread; returns where nothing is contained. Async-signal-safe.
+/// Leaves LLVM after a fault on this thread; returns if nothing is contained. Async-signal-safe.
 pub fn on_fault(signal: c_int) {
     if let Some(current) = current() {
         leave(current, signal);
     }
 }
 
-/// Called by LLVM and the C++ library where there is no memory; returns where nothing is contained.
+/// Leaves LLVM when memory runs out; returns if nothing is contained. Called by LLVM and the C++
+/// library.
 #[unsafe(no_mangle)]
 extern "C" fn ompvm_out_of_memory() {
     if let Some(current) = current() {
@@ -171,10 +174,11 @@ extern "C" fn ompvm_out_of_memory() {
     }
 }
 
-/// The range of the C library's code: a thread in it may hold the allocator's lock.
+/// Returns the address range of the C library's code: a thread in it may hold the allocator's lock.
 fn libc_code() -> (usize, usize) {
     unsafe extern "C" fn each(info: *mut libc::dl_phdr_info, _: usize, out: *mut c_void) -> c_int {
-        // SAFETY: the loader gives a live description, the caller the address of a pair.
+        // SAFETY: the loader passes a live description, and the caller of `dl_iterate_phdr` the
+        // address of a pair.
         unsafe {
             let info = &*info;
             let name = CStr::from_ptr(info.dlpi_name).to_bytes();
@@ -195,22 +199,24 @@ fn libc_code() -> (usize, usize) {
     static CODE: OnceLock<(usize, usize)> = OnceLock::new();
     *CODE.get_or_init(|| {
         let mut found = (0, 0);
-        // SAFETY: the callback has the type that is asked for and writes to a local.
+        // SAFETY: the callback has the expected type and writes to a local that outlives the call.
         unsafe { libc::dl_iterate_phdr(Some(each), (&raw mut found).cast()) };
         found
     })
 }
 
-/// The timer's signal: leaves LLVM, unless the thread is inside the C library; then the timer comes again.
+/// Handles the timer's signal: leaves LLVM unless the thread is inside the C library, in which case
+/// the next expiry tries again.
 extern "C" fn on_time(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
-    // SAFETY: the kernel gives valid pointers.
+    // SAFETY: the kernel passes valid pointers to a handler installed with SA_SIGINFO.
     let (code, pc) = unsafe {
         let context: *mut libc::ucontext_t = context.cast();
         let pc = (&(*context).uc_mcontext.gregs)[libc::REG_RIP as usize] as usize;
         ((*info).si_code, pc)
     };
     if code != libc::SI_TIMER {
-        // SAFETY: the default action, for which the signal comes once more.
+        // SAFETY: both calls are async-signal-safe; they restore the default action and repeat the
+        // signal for it.
         unsafe {
             libc::signal(signal, libc::SIG_DFL);
             libc::raise(signal);
@@ -225,7 +231,7 @@ extern "C" fn on_time(signal: c_int, info: *mut libc::siginfo_t, context: *mut c
     }
 }
 
-/// The result of [`libc_code`], for the signal's handler.
+/// The result of [`libc_code`], for the signal handler.
 static CODE_KNOWN: OnceLock<(usize, usize)> = OnceLock::new();
 
 /// A timer of this thread's processor time, with its signal unblocked.
@@ -239,7 +245,8 @@ impl Timer {
         static ONCE: Once = Once::new();
         ONCE.call_once(|| {
             let _ = CODE_KNOWN.set(libc_code());
-            // SAFETY: plain data filled in before use; the handler has the type that its flags say.
+            // SAFETY: all-zero is a valid `sigaction`, which is filled in before use; the handler
+            // has the type that SA_SIGINFO requires.
             unsafe {
                 let mut action: libc::sigaction = MaybeUninit::zeroed().assume_init();
                 action.sa_sigaction = on_time as *const () as usize;
@@ -252,7 +259,7 @@ impl Timer {
             tv_sec: d.as_secs() as libc::time_t,
             tv_nsec: d.subsec_nanos().into(),
         };
-        // SAFETY: plain data filled in before use; the timer is deleted by `drop`.
+        // SAFETY: the structures are plain data, filled in before use; `drop` deletes the timer.
         unsafe {
             let mut event: libc::sigevent = MaybeUninit::zeroed().assume_init();
             event.sigev_notify = libc::SIGEV_THREAD_ID;
@@ -282,8 +289,8 @@ impl Timer {
 
 impl Drop for Timer {
     fn drop(&mut self) {
-        // SAFETY: the timer is ours; the mask is the one that this thread had, and unblocks what a handler that
-        // was left had blocked.
+        // SAFETY: the timer is this value's own. The mask is the thread's former one, and also
+        // unblocks signals that an abandoned handler had blocked.
         unsafe {
             libc::timer_delete(self.id);
             libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.mask, null_mut());
@@ -291,25 +298,27 @@ impl Drop for Timer {
     }
 }
 
-/// Runs `work`, for at most `limit` of this thread's processor time.
+/// Runs `work` for at most `limit` of this thread's processor time.
 ///
 /// # Errors
-/// Why LLVM gave up. What `work` had made then is neither dropped nor used again.
+/// Returns the reason if LLVM gave up. Values that `work` had created by then are neither dropped
+/// nor used again.
 ///
 /// # Panics
-/// When `work` panics.
+/// Panics if `work` panics.
 pub(super) fn run<T>(limit: Duration, work: impl FnOnce() -> T) -> Result<T, Failure> {
     run_behind(limit, guard::before_others, work)
 }
 
-/// As [`run`], on a thread of the reader's beside a program that begins: a handler that is put before the program's
-/// own would take its first faults.
+/// Runs work like [`run`] on a reader's thread while a program starts: a handler installed in front
+/// of the program's own would intercept its first faults.
 ///
 /// # Errors
-/// As for [`run`]. A crash is contained where the handlers of [`guard`] or of `memory::signals` are in place.
+/// Fails as [`run`] does. A crash is contained while the handlers of [`guard`] or of
+/// `memory::signals` are installed.
 ///
 /// # Panics
-/// As for [`run`].
+/// Panics if `work` panics.
 pub(super) fn run_beside<T>(limit: Duration, work: impl FnOnce() -> T) -> Result<T, Failure> {
     run_behind(limit, || None, work)
 }
@@ -323,7 +332,7 @@ fn run_behind<T>(
     ONCE.call_once(|| {
         guard::install_fatal_handler();
         fault_alloc::when_refused(ompvm_out_of_memory);
-        // SAFETY: registers a function.
+        // SAFETY: the function only registers a callback, and has no preconditions.
         unsafe { ompvm_handle_bad_alloc() };
     });
     HANDLERS.with(|h| {
@@ -344,11 +353,12 @@ fn run_behind<T>(
         doing: Cell::new(null()),
     };
     let started = own_time();
-    // SAFETY: asks for a variable of this thread.
+    // SAFETY: the function only reads a variable of this thread.
     let before = unsafe { ompvm_doing() };
     let mut result: Option<std::thread::Result<T>> = None;
     let outer = CURRENT.get();
-    // SAFETY: what the coroutine borrows lives here, longer than it runs: it comes to its end or is left below.
+    // SAFETY: the values that the coroutine borrows live in this function and outlive the
+    // coroutine, which either finishes or is abandoned below.
     let mut coroutine: Coroutine<(), (), (), Area> = unsafe {
         let (contained, result) = (&raw const contained, &raw mut result);
         Coroutine::with_stack_unchecked(area, move |yielder, ()| {
@@ -374,7 +384,7 @@ fn run_behind<T>(
                 None => crate::bug!("a coroutine without a result"),
             }
         }
-        // Its frames stay as they are for ever.
+        // Its frames are never unwound.
         CoroutineResult::Yield(()) => std::mem::forget(coroutine),
     }
     let doing = describe(contained.doing.get(), before);
@@ -393,7 +403,7 @@ fn run_behind<T>(
     })
 }
 
-/// Describes the passes at work when LLVM was left, and has LLVM forget them.
+/// Describes the passes that were running when LLVM was left, and removes them from LLVM's list.
 fn describe(from: *const c_void, to: *const c_void) -> String {
     thread_local! {
         static DESCRIBING: Cell<bool> = const { Cell::new(false) };
@@ -401,13 +411,14 @@ fn describe(from: *const c_void, to: *const c_void) -> String {
     if DESCRIBING.replace(true) {
         return String::new();
     }
-    // A crash may have left nothing that can be described: contained, too.
-    // SAFETY: entries on a stack that stays as it is.
+    // Contained, too, because a crash may have corrupted the entries. SAFETY: the entries lie on an
+    // abandoned stack, which stays mapped and unchanged.
     let text = run(Duration::from_secs(1), || unsafe {
         take_message(ompvm_describe_doing(from, to))
     });
     DESCRIBING.set(false);
-    // SAFETY: what was there before.
+    // SAFETY: `to` was the head of this thread's list before the abandoned coroutine began, and is
+    // live.
     unsafe { ompvm_restore_doing(to) };
     text.unwrap_or_default()
 }
@@ -439,7 +450,7 @@ mod tests {
     #[test]
     fn a_crash_is_left() {
         for _ in 0..3 {
-            // SAFETY: raises a signal on this thread, which is caught.
+            // SAFETY: raises a signal on this thread, which `run` catches.
             let failed = run(LONG, || unsafe { libc::raise(libc::SIGSEGV) });
             assert_eq!(failed.unwrap_err().why, "LLVM crashed (signal 11)");
         }

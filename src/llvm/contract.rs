@@ -1,17 +1,16 @@
-//! `a * b + c` with one rounding, where that was asked for.
+//! Contraction of `a * b + c` to one rounding, if requested.
 //!
-//! What: [`contract`] turns calls of `llvm.fmuladd`, which say where the source lets an expression
-//! be contracted (C23, 6.5 paragraph 8), into calls of `llvm.fma`. A sum that a loop carries stays
-//! two operations: each of its steps would wait for a whole fused operation (four cycles on Golden
-//! Cove and Zen 4) instead of an addition (two to three), while the multiplications of all steps
-//! can be done at once; CG of the NAS benchmarks, which does little else, takes half as long again
-//! when fused.
+//! [`contract`] turns calls of `llvm.fmuladd`, which mark where the source permits contraction
+//! (C23, 6.5 paragraph 8), into calls of `llvm.fma`. A sum that a loop carries stays two
+//! operations: each of its steps would wait for a whole fused operation (four cycles on Golden Cove
+//! and Zen 4) instead of an addition (two to three), while the multiplications of all steps can
+//! overlap. CG of the NAS benchmarks, which does little else, is much slower when fused.
 //!
-//! Why here, on LLVM's module before anything else looks at it: the reader, whose functions are
-//! interpreted, and the compiler, which gets the same functions whole, in parts or as the rest of
-//! a loop, decide once and alike, so that all tiers round alike.
+//! Contraction happens on LLVM's module before anything else looks at it. So the reader, whose
+//! functions are interpreted, and the compiler, which gets the same functions whole, in parts or as
+//! the rest of a loop, decide alike, and all tiers round alike.
 //!
-//! What not: calls that stay are two operations for everybody (`native::prepare`, the interpreter).
+//! Calls that stay are two operations in every tier (`native::prepare`, the interpreter).
 
 use super::raw::llvm;
 use super::reader::{list, name_of};
@@ -19,17 +18,17 @@ use hashbrown::{HashMap, HashSet};
 use inkwell::llvm_sys::LLVMOpcode::{self, LLVMFAdd, LLVMFNeg, LLVMFSub, LLVMPHI, LLVMSelect};
 use inkwell::llvm_sys::prelude::*;
 
-/// What lets a pass compute other bits than an operation as it stands: reassociation, no signed
-/// zeros, reciprocals, contraction, approximate functions.
+/// Fast-math flags that let a pass change an operation's result: reassociation, no signed zeros,
+/// reciprocals, contraction, approximate functions.
 pub(super) const ROUNDING: u32 = inkwell::llvm_sys::LLVMFastMathAllowReassoc
     | inkwell::llvm_sys::LLVMFastMathNoSignedZeros
     | inkwell::llvm_sys::LLVMFastMathAllowContract
     | inkwell::llvm_sys::LLVMFastMathAllowReciprocal
     | inkwell::llvm_sys::LLVMFastMathApproxFunc;
 
-/// Has every `llvm.fmuladd` of the functions that have been read round once, but for the sums that
-/// loops carry. Declares an `llvm.fma` for each type of `llvm.fmuladd`, behind all other functions
-/// and in their order, whatever has been read: functions are known by their numbers.
+/// Replaces every `llvm.fmuladd` in the functions read so far by `llvm.fma`, except in sums that
+/// loops carry. Declares an `llvm.fma` for each type of `llvm.fmuladd`, after all other functions
+/// and in their order, whatever has been read: functions are identified by their numbers.
 pub(super) fn contract(module: LLVMModuleRef) {
     let functions = list(llvm!(core::LLVMGetFirstFunction(module)), |f| {
         llvm!(core::LLVMGetNextFunction(f))
@@ -67,7 +66,7 @@ pub(super) fn contract(module: LLVMModuleRef) {
     }
 }
 
-/// `llvm.fma` for the type of an `llvm.fmuladd`.
+/// Declares `llvm.fma` for the type of an `llvm.fmuladd`.
 fn fused(module: LLVMModuleRef, fmuladd: LLVMValueRef) -> LLVMValueRef {
     const NAME: &str = "llvm.fma";
     let id = llvm!(core::LLVMLookupIntrinsicID(
@@ -79,8 +78,8 @@ fn fused(module: LLVMModuleRef, fmuladd: LLVMValueRef) -> LLVMValueRef {
     llvm!(core::LLVMGetIntrinsicDeclaration(module, id, &mut of, 1))
 }
 
-/// The calls of `fmuladd` in a function whose sum comes back to them: through additions,
-/// subtractions, negations, choices and the heads of loops, never through a multiplication.
+/// Returns the calls of `fmuladd` in a function whose sum flows back to them: through additions,
+/// subtractions, negations, selects and phis, never through a multiplication.
 fn carried(function: LLVMValueRef, fmuladd: &HashSet<LLVMValueRef>) -> HashSet<LLVMValueRef> {
     let mut sums = Vec::new();
     let blocks = list(llvm!(core::LLVMGetFirstBasicBlock(function)), |b| {
@@ -106,7 +105,7 @@ fn carried(function: LLVMValueRef, fmuladd: &HashSet<LLVMValueRef>) -> HashSet<L
         .collect()
 }
 
-/// What an instruction adds up or passes on; `None` for one that does something else.
+/// Returns the operands that an instruction adds or passes on; `None` for other instructions.
 fn summands(i: LLVMValueRef, fmuladd: &HashSet<LLVMValueRef>) -> Option<Vec<LLVMValueRef>> {
     let operand = |n| llvm!(core::LLVMGetOperand(i, n));
     match llvm!(core::LLVMGetInstructionOpcode(i)) {
@@ -125,13 +124,13 @@ fn summands(i: LLVMValueRef, fmuladd: &HashSet<LLVMValueRef>) -> Option<Vec<LLVM
     }
 }
 
-/// Which nodes of a graph lie on a cycle: those of its strongly connected components (Tarjan,
-/// "Depth-first search and linear graph algorithms", 1972) of more than one node. `edges` are the
-/// successors of each node.
+/// Marks the nodes of a graph that lie on a cycle: those of its strongly connected components
+/// (Tarjan, "Depth-first search and linear graph algorithms", 1972) of more than one node. `edges`
+/// lists the successors of each node.
 fn on_cycles(edges: &[Vec<usize>]) -> Vec<bool> {
     const UNSEEN: usize = usize::MAX;
     let mut on_cycle = vec![false; edges.len()];
-    // The order in which nodes are found, and the first found that each leads back to.
+    // The order in which nodes are found, and the lowest number that each leads back to.
     let (mut found, mut low) = (vec![UNSEEN; edges.len()], vec![UNSEEN; edges.len()]);
     let mut is_open = vec![false; edges.len()];
     let (mut open, mut path, mut count) = (Vec::new(), Vec::new(), 0);
@@ -190,7 +189,7 @@ mod tests {
         ];
         let on = on_cycles(&edges);
         assert_eq!(on, [false, true, true, false, true, true, false]);
-        // One way around leads over the other's node.
+        // One cycle runs through a node of the other.
         assert_eq!(on_cycles(&[vec![1, 2], vec![0], vec![1]]), [true; 3]);
         // Deep graphs do not need a deep stack.
         let long: Vec<Vec<usize>> = (0..1_000_000).map(|n| vec![(n + 1) % 1_000_000]).collect();

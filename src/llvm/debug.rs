@@ -1,9 +1,9 @@
 //! Source locations: each `DILocation` and subprogram is translated once.
 //!
 //! Lexical blocks are folded into their subprogram, but the file of the innermost one counts
-//! (`#include` inside a function). The C interface has no getters for a scope's parent and name,
-//! so these are read as operands of the metadata node (their positions are fixed in
-//! `DebugInfoMetadata`: file, scope, name).
+//! (`#include` inside a function). The C interface has no getters for a scope's parent and name, so
+//! they are read as operands of the metadata node, at their fixed positions in `DebugInfoMetadata`
+//! (file, scope, name).
 
 use super::raw::{copy_text, llvm};
 use super::reader::Reader;
@@ -15,15 +15,15 @@ use std::ptr::null_mut;
 /// Operand numbers of scope nodes.
 const PARENT: usize = 1;
 const NAME: usize = 2;
-/// The same of a common block of Fortran.
+/// Operand numbers of Fortran common blocks.
 const COMMON_PARENT: usize = 0;
 const COMMON_FILE: usize = 3;
 
-/// A chain of lexical blocks or inlined calls longer than this is cut.
+/// Limit of a chain of lexical blocks or inlined calls; longer ones are cut.
 const DEPTH: usize = 10_000;
 
 impl Reader<'_> {
-    /// The location of an instruction.
+    /// Returns the location of an instruction.
     pub(super) fn location(&mut self, instruction: LLVMValueRef) -> Option<LocId> {
         let loc = llvm!(debuginfo::LLVMInstructionGetDebugLoc(instruction));
         if loc.is_null() {
@@ -40,7 +40,7 @@ impl Reader<'_> {
     }
 
     fn location_id(&mut self, loc: LLVMMetadataRef) -> LocId {
-        // The chain of call sites, innermost first, up to one already known.
+        // The chain of call sites, innermost first, up to a known one.
         let mut chain = Vec::new();
         let mut next = loc;
         let mut outer = None;
@@ -68,7 +68,7 @@ impl Reader<'_> {
         outer.unwrap_or_else(|| crate::bug!("a location without a scope"))
     }
 
-    /// The file of a local scope and the subprogram around it.
+    /// Returns the file of a local scope and its enclosing subprogram.
     fn scope_of(&mut self, block: LLVMMetadataRef) -> (FileId, ScopeId) {
         if let Some(&known) = self.scopes.get(&block) {
             return known;
@@ -91,7 +91,7 @@ impl Reader<'_> {
         (file, scope)
     }
 
-    /// The scope of a `DISubprogram`.
+    /// Returns the scope of a `DISubprogram`.
     pub(super) fn subprogram(&mut self, node: LLVMMetadataRef) -> ScopeId {
         if let Some(&id) = self.subprograms.get(&node) {
             return id;
@@ -151,7 +151,7 @@ impl Reader<'_> {
         id
     }
 
-    /// An operand of a metadata node; null when it has none there.
+    /// Returns an operand of a metadata node; null if there is none.
     fn operand_of(&self, node: LLVMMetadataRef, index: usize) -> LLVMValueRef {
         let value = llvm!(core::LLVMMetadataAsValue(self.parsed.context, node));
         let count = llvm!(core::LLVMGetMDNodeNumOperands(value)) as usize;
@@ -170,7 +170,7 @@ impl Reader<'_> {
         copy_text(text, len as usize)
     }
 
-    /// Where a global variable is declared.
+    /// Returns the declaration's location of a global variable.
     pub(super) fn global_location(&mut self, global: LLVMValueRef) -> Option<LocId> {
         let mut count = 0;
         let entries = llvm!(core::LLVMGlobalCopyAllMetadata(global, &mut count));

@@ -1,14 +1,14 @@
-//! Runs a piece of work on a thread of its own, and survives LLVM giving up on it.
+//! Runs work on a thread of its own and survives LLVM giving up there.
 //!
-//! Why: on some damaged bitcode LLVM ends the process (`report_fatal_error`), runs out of stack
-//! or follows a wild pointer. A thread that gets there says so and sleeps for ever; the caller
-//! gets an error. No frame of LLVM is unwound or jumped over, so nothing is left half-destroyed:
-//! the thread's stack, its LLVM context and any lock it held are simply leaked, once per such
-//! file. The caller also looks now and then whether the work eats memory or time without bounds (a
-//! damaged count may ask for gigabytes), and stops it in the same way.
+//! On some damaged bitcode LLVM ends the process (`report_fatal_error`), runs out of stack or
+//! follows a wild pointer. A thread that gets there reports it and sleeps forever; the caller gets
+//! an error. No frame of LLVM is unwound or jumped over, so nothing is left half-destroyed: the
+//! thread's stack, its LLVM context and any lock it held are leaked, once per such file. The caller
+//! also checks periodically whether the work exceeds its bounds of memory or time (a damaged count
+//! may ask for gigabytes), and stops it in the same way.
 //!
-//! What not: no separate process. Code that installs its own handlers for these signals must not do
-//! so while a read is under way (each would take the other for the one before it).
+//! There is no separate process. Code that installs its own handlers for these signals must not do
+//! so during a read (each would take the other for its predecessor).
 
 use super::contain;
 use super::raw::{copy_cstr, llvm};
@@ -22,15 +22,16 @@ use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Once, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Deeply nested types and expressions recurse in LLVM; the pages are touched only when needed.
+/// Size of the thread's stack, in bytes: LLVM recurses on deeply nested types and expressions.
+/// Pages are touched only when needed.
 const STACK: usize = 64 << 20;
-/// Room for a signal handler when that stack is used up.
+/// Size of the stack for signal handlers after a stack overflow, in bytes.
 const SIGNAL_STACK: usize = 64 << 10;
-/// A crash with less address space than this comes from a lack of memory.
+/// Free address space, in bytes, below which a crash is attributed to a lack of memory.
 const ROOM: usize = 8 << 20;
 
-/// Signals that a crash inside LLVM raises on its own thread (a place it took for unreachable may hold
-/// any trap).
+/// Signals that a crash inside LLVM raises on its own thread (code that it considers unreachable
+/// may contain any trap).
 const SIGNALS: [c_int; 6] = [
     libc::SIGSEGV,
     libc::SIGBUS,
@@ -45,11 +46,12 @@ const FATAL: i32 = -2;
 const MEMORY: i32 = -3;
 const TIME: i32 = -4;
 
-/// The caller looks at the worker this often.
+/// Interval at which the caller checks the worker.
 const TICK: Duration = Duration::from_millis(20);
 
-/// What the worker tells the caller. `outcome` is 0 while it runs, then one of the constants
-/// above or the number of a signal; `stop` is what the caller wants it to be when it interrupts.
+/// State shared by worker and caller. `outcome` is 0 while the worker runs, then one of the
+/// constants above or a signal number; `stop` is the outcome that the caller asks for when it
+/// interrupts the worker.
 struct Shared {
     done: UnsafeCell<libc::sem_t>,
     outcome: AtomicI32,
@@ -57,38 +59,38 @@ struct Shared {
     reason: Mutex<String>,
 }
 
-// SAFETY: the semaphore is made for use by several threads at one address, and it stays at its
+// SAFETY: a semaphore may be used by several threads at one address, and this one stays at its
 // address inside the `Arc`; the other fields are `Sync` by themselves.
 unsafe impl Sync for Shared {}
-// SAFETY: as above; nothing belongs to one thread.
+// SAFETY: for the same reason as `Sync`; no field belongs to one thread.
 unsafe impl Send for Shared {}
 
 impl Shared {
     fn new() -> Arc<Self> {
         let shared = Arc::new(Shared {
-            // SAFETY: a semaphore is plain data; it is initialised before use just below.
+            // SAFETY: a semaphore is plain data, and is initialized below before its first use.
             done: UnsafeCell::new(unsafe { MaybeUninit::zeroed().assume_init() }),
             outcome: AtomicI32::new(0),
             stop: AtomicI32::new(0),
             reason: Mutex::new(String::new()),
         });
-        // SAFETY: the pointer is valid and nobody uses the semaphore yet.
+        // SAFETY: the pointer is valid, and no other thread knows the semaphore yet.
         unsafe { libc::sem_init(shared.done.get(), 0, 0) };
         shared
     }
 
-    /// Async-signal-safe.
+    /// Publishes the outcome. Async-signal-safe.
     fn post(&self, outcome: i32) {
         self.outcome.store(outcome, Ordering::Release);
-        // SAFETY: initialised in `new`.
+        // SAFETY: `new` initialized the semaphore.
         unsafe { libc::sem_post(self.done.get()) };
     }
 
-    /// Waits for the outcome, one tick at most.
+    /// Waits for the outcome, at most one tick.
     fn wait(&self) -> Option<i32> {
         let mut until = MaybeUninit::<libc::timespec>::uninit();
-        // SAFETY: the clock fills in the time before it is used; the semaphore is initialised in
-        // `new`.
+        // SAFETY: `clock_gettime` fills in the time before it is read, and `new` initialized the
+        // semaphore.
         let posted = unsafe {
             libc::clock_gettime(libc::CLOCK_REALTIME, until.as_mut_ptr());
             let mut until = until.assume_init();
@@ -103,25 +105,25 @@ impl Shared {
     }
 }
 
-/// Bytes of memory this process has in use, or 0 when the system does not say.
+/// Returns the resident memory of this process in bytes, or 0 if the system does not say.
 fn resident() -> u64 {
     let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let pages = text.split(' ').nth(1).and_then(|p| p.parse::<u64>().ok());
-    // SAFETY: asks for a constant.
+    // SAFETY: `sysconf` has no preconditions.
     let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
     pages.unwrap_or(0) * u64::try_from(page).unwrap_or(0)
 }
 
-/// How much the work may use: far more than any valid module of that size needs.
+/// Bounds of the work: far more than any valid module of that size needs.
 pub(super) struct Limits {
-    /// Growth of the process, in bytes.
+    /// Growth of the process's memory, in bytes.
     pub memory: u64,
     /// Wall-clock time.
     pub time: Duration,
 }
 
 impl Limits {
-    /// The limits for so many bytes of input.
+    /// Returns the bounds for this many bytes of input.
     pub(super) fn for_input(bytes: usize) -> Self {
         let bytes = bytes as u64;
         Limits {
@@ -132,13 +134,13 @@ impl Limits {
 }
 
 thread_local! {
-    /// The worker's report, on a worker thread.
+    /// The state that a worker thread reports to.
     static CURRENT: Cell<*const Shared> = const { Cell::new(null()) };
 }
 
-/// Has other threads get the program's signals; async-signal-safe.
+/// Blocks all signals on this thread, so that others receive the program's. Async-signal-safe.
 fn block_signals() {
-    // SAFETY: plain system calls on local data.
+    // SAFETY: the calls fill and pass a local signal set.
     unsafe {
         let mut all = MaybeUninit::uninit();
         libc::sigfillset(all.as_mut_ptr());
@@ -146,33 +148,33 @@ fn block_signals() {
     }
 }
 
-/// Stops this thread for good; async-signal-safe.
+/// Stops this thread for good. Async-signal-safe.
 fn sleep_for_ever() -> ! {
     block_signals();
     loop {
-        // SAFETY: a system call; with every signal blocked it never returns.
+        // SAFETY: `pause` has no preconditions; with every signal blocked it never returns.
         unsafe { libc::pause() };
     }
 }
 
-/// LLVM calls this instead of ending the process, and ends it when it returns.
+/// Handles LLVM's fatal errors. LLVM ends the process when this returns.
 extern "C" fn on_fatal(reason: *const c_char) {
     let reason = copy_cstr(reason);
     contain::on_fatal(&reason);
     let current = CURRENT.get();
     if current.is_null() {
         eprintln!("ompvm: LLVM gave up: {reason}");
-        // SAFETY: ends the process at once; LLVM is about to do the same.
+        // SAFETY: `_exit` has no preconditions; LLVM is about to end the process as well.
         unsafe { libc::_exit(125) };
     }
-    // SAFETY: set by `run` on this very thread to a value that it keeps alive.
+    // SAFETY: `run` set the pointer on this very thread to a value that it keeps alive.
     let shared = unsafe { &*current };
     *shared.reason.lock().unwrap_or_else(PoisonError::into_inner) = reason.into();
     shared.post(FATAL);
     sleep_for_ever();
 }
 
-/// The handlers that were there before ours, while `users` is not zero.
+/// The handlers to restore, while `users` is not zero.
 struct Handlers {
     users: usize,
     old: [Option<libc::sigaction>; SIGNALS.len()],
@@ -195,18 +197,19 @@ extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut
     contain::on_fault(signal);
     let current = CURRENT.get();
     if !current.is_null() {
-        // SAFETY: as in `on_fatal`; what is called here is async-signal-safe.
+        // SAFETY: `run` set the pointer on this very thread to a value that it keeps alive, and all
+        // calls here are async-signal-safe.
         let shared = unsafe { &*current };
         let stop = shared.stop.load(Ordering::Acquire);
         shared.post(if stop == 0 { signal } else { stop });
         sleep_for_ever();
     }
-    // Another thread's fault: hand it to whoever was responsible before.
+    // Another thread's fault is passed to the handler that was responsible before.
     let Some(index) = SIGNALS.iter().position(|&s| s == signal) else {
         return;
     };
-    // SAFETY: this handler is installed only after its entry of `OLD` was written; the old
-    // handler is called with the arguments it was registered for.
+    // SAFETY: this handler is installed only after its entry of `OLD` was written; the old handler
+    // is called with the arguments it was registered for.
     unsafe {
         let old = (*OLD.0.get())[index].assume_init_ref();
         match old.sa_sigaction {
@@ -216,13 +219,14 @@ extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut
                     std::mem::transmute(ours);
                 handler(signal, info, context);
             }
-            // The kernel takes the default action, or calls the program's handler on the stack and with the signals
-            // blocked that it asked for: a collector takes the stack pointer of a handler for that of the thread. Ours
-            // is back when the next compilation begins.
+            // The kernel takes the default action, or calls the program's handler on the stack and
+            // with the mask that the program asked for: a garbage collector takes a handler's stack
+            // pointer for the thread's. ompvm's handler is installed again when the next
+            // compilation begins.
             _ => {
                 libc::sigaction(signal, old, null_mut());
                 if (*info).si_code <= 0 {
-                    // Sent by somebody: no instruction repeats it.
+                    // Sent by a process, so no instruction will raise it again.
                     let (process, thread) = (libc::getpid(), libc::gettid());
                     libc::syscall(libc::SYS_rt_tgsigqueueinfo, process, thread, signal, info);
                 }
@@ -231,7 +235,7 @@ extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut
     }
 }
 
-/// Has LLVM call us where it would end the process.
+/// Installs the handler for LLVM's fatal errors.
 pub(super) fn install_fatal_handler() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -239,34 +243,36 @@ pub(super) fn install_fatal_handler() {
     });
 }
 
-/// Our signal handlers, in place while one of these lives.
+/// Guard that keeps the signal handlers installed while it lives.
 pub(super) struct Catching;
 
-/// Puts our handlers before others, where the program has installed some for faults or nobody has.
+/// Installs the handlers in front of others if the program has installed its own for faults, or if
+/// there are none.
 pub(super) fn before_others() -> Option<Catching> {
     let handler = |signal: c_int| {
         let mut now = MaybeUninit::<libc::sigaction>::zeroed();
-        // SAFETY: asks; what is not filled in stays zero, which is the default action.
+        // SAFETY: a query into a local; what is not filled in stays zero, which is the default
+        // action.
         unsafe {
             libc::sigaction(signal, null(), now.as_mut_ptr());
             now.assume_init().sa_sigaction
         }
     };
     let expected = |signal: &c_int| {
-        // Where it is the other one of ours, that goes when another thread is done.
+        // `on_signal` does not count: it is removed when another thread is done.
         let now = handler(*signal);
         now != 0 && now == OURS.load(Ordering::Acquire)
     };
     (!FAULTS.iter().all(expected)).then(Catching::start)
 }
 
-/// Signals that crashes of LLVM raise, and that have a handler of ours while the program runs.
+/// Signals that crashes of LLVM raise and for which ompvm has a handler while the program runs.
 const FAULTS: [c_int; 4] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGABRT];
 
-/// The handler for faults that calls [`contain::on_fault`] first.
+/// Address of the fault handler that calls [`contain::on_fault`] first.
 static OURS: AtomicUsize = AtomicUsize::new(0);
 
-/// Says which handler for faults calls [`contain::on_fault`] first.
+/// Registers the fault handler that calls [`contain::on_fault`] first.
 pub fn knows_contained(handler: usize) {
     OURS.store(handler, Ordering::Release);
 }
@@ -286,14 +292,14 @@ impl Catching {
 }
 
 fn install(index: usize, signal: c_int) -> Option<libc::sigaction> {
-    // SAFETY: plain data filled in before use; `OLD` is written under the lock, before the
-    // handler that reads it can run.
+    // SAFETY: `sigaction` is plain data that is filled in before use; `OLD` is written under the
+    // lock, before the handler that reads it can run.
     unsafe {
         let mut old: libc::sigaction = MaybeUninit::zeroed().assume_init();
         if libc::sigaction(signal, null(), &mut old) != 0 {
             return None;
         }
-        // A program that asked meanwhile may have put ours back.
+        // The program may have restored a handler that it queried in the meantime.
         if old.sa_sigaction == on_signal as *const () as usize {
             return None;
         }
@@ -318,7 +324,8 @@ impl Drop for Catching {
             let Some(old) = handlers.old[index].take() else {
                 continue;
             };
-            // SAFETY: plain data; the old action is put back only if ours is still in place.
+            // SAFETY: `sigaction` is plain data; the old action is restored only if `on_signal` is
+            // still installed.
             unsafe {
                 let mut now: libc::sigaction = MaybeUninit::zeroed().assume_init();
                 libc::sigaction(signal, null(), &mut now);
@@ -330,7 +337,7 @@ impl Drop for Catching {
     }
 }
 
-/// A stack for signal handlers of this thread; the earlier one comes back when it is dropped.
+/// A stack for signal handlers of this thread. Dropping it restores the earlier one.
 pub(super) struct SignalStack {
     memory: *mut c_void,
     old: libc::stack_t,
@@ -338,7 +345,8 @@ pub(super) struct SignalStack {
 
 impl SignalStack {
     pub(super) fn new() -> Self {
-        // SAFETY: fresh private memory, registered for this thread until `drop`.
+        // SAFETY: the memory is fresh and private, and stays registered for this thread until
+        // `drop`.
         unsafe {
             let memory = libc::malloc(SIGNAL_STACK);
             let mut old: libc::stack_t = MaybeUninit::zeroed().assume_init();
@@ -357,7 +365,7 @@ impl SignalStack {
 
 impl Drop for SignalStack {
     fn drop(&mut self) {
-        // SAFETY: the thread is not in a handler; the old stack was this thread's before.
+        // SAFETY: the thread is not in a handler, and the old stack was this thread's before.
         unsafe {
             if !self.memory.is_null() {
                 libc::sigaltstack(&self.old, null_mut());
@@ -367,7 +375,7 @@ impl Drop for SignalStack {
     }
 }
 
-/// Tells the caller that the worker is through, by return or by panic.
+/// Reports the worker's end to the caller, by return or by panic.
 struct Finish(Arc<Shared>);
 
 impl Drop for Finish {
@@ -380,11 +388,11 @@ impl Drop for Finish {
 /// Runs `work` on a thread of its own and waits for it.
 ///
 /// # Errors
-/// One sentence, when LLVM gave up or crashed, when the work exceeds its limits, or when no thread
-/// can be had.
+/// Returns one sentence if LLVM gave up or crashed, if the work exceeds its bounds, or if no thread
+/// can be created.
 ///
 /// # Panics
-/// When `work` panics.
+/// Panics if `work` panics.
 pub(super) fn run<T: Send + 'static>(
     limits: &Limits,
     work: impl FnOnce() -> T + Send + 'static,
@@ -396,13 +404,13 @@ pub(super) fn run<T: Send + 'static>(
 /// Work of the thread of [`run_leaving`] that its caller does not wait for.
 pub(super) type Later = Box<dyn FnOnce()>;
 
-/// As [`run`], for work with a part that its caller does not wait for.
+/// Runs work like [`run`], with a part that the caller does not wait for.
 ///
 /// # Errors
-/// As for [`run`].
+/// Fails as [`run`] does.
 ///
 /// # Panics
-/// When `work` panics.
+/// Panics if `work` panics.
 pub(super) fn run_leaving<T: Send + 'static>(
     limits: &Limits,
     work: impl FnOnce() -> Option<(T, Later)> + Send + 'static,
@@ -423,7 +431,7 @@ pub(super) fn run_leaving<T: Send + 'static>(
             own_work::to_the_end();
             let (value, later) = work().unzip();
             *result.lock().unwrap_or_else(PoisonError::into_inner) = value;
-            // The program may run from here, and wait for signals that its own threads block.
+            // The program may run from here on, and wait for signals that its own threads block.
             block_signals();
             drop(finish);
             if let Some(later) = later {
@@ -446,14 +454,14 @@ pub(super) fn run_leaving<T: Send + 'static>(
             continue;
         };
         if shared.stop.swap(stop, Ordering::AcqRel) == 0 {
-            // SAFETY: the thread has not been joined, so its id is valid even if it just ended.
+            // SAFETY: the thread has not been joined, so its id is valid even if it has just ended.
             unsafe { libc::pthread_kill(worker.as_pthread_t(), libc::SIGABRT) };
         }
     };
     match outcome {
         FINISHED => {
             let value = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
-            // Where address space is limited the program needs what the thread takes.
+            // If address space is limited, the program needs what the thread occupies.
             let waits = value.is_none() || limits::address_space().is_some();
             if waits && let Err(panic) = worker.join() {
                 std::panic::resume_unwind(panic);
@@ -467,7 +475,7 @@ pub(super) fn run_leaving<T: Send + 'static>(
         }
         MEMORY => Err("damaged LLVM IR, reading it takes too much memory".into()),
         TIME => Err("damaged LLVM IR, reading it takes too long".into()),
-        // Memory that LLVM has taken stays taken, so the lack can still be seen.
+        // Memory that LLVM has taken stays taken, so the shortage is still visible.
         _ if !limits::has_room(ROOM) => {
             let error = std::io::Error::from_raw_os_error(libc::ENOMEM);
             Err(limits::refused("reading it", &error))

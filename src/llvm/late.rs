@@ -1,11 +1,12 @@
-//! LLVM's constructors, run when LLVM is first needed.
+//! Deferred execution of LLVM's constructors until LLVM is first needed.
 //!
-//! Why: LLVM registers some thousand command-line options and tables before `main`. A program that
-//! only loads cached code, or prints its help, would pay a millisecond and twenty megabytes for
-//! them. How: the link of the executable puts pointers to these constructors into a section of
-//! their own instead of the one that the C library walks (`llvm-late.ld`, see `build.rs`). Where
-//! that script is not used (tests, libraries) the section holds nothing and they ran already.
-//! Destructors of what is constructed late are not registered: nobody needs them, and they would
+//! LLVM registers some thousand command-line options and tables before `main`. A program that only
+//! loads cached code, or prints its help, would pay a millisecond and twenty megabytes for them.
+//! The executable's linker script (`llvm-late.ld`, see `build.rs`) puts pointers to these
+//! constructors into a section of their own instead of the one that the C library walks. Without
+//! that script (tests, libraries) the section is empty and the constructors have run already.
+//!
+//! Destructors of objects constructed late are not registered: nobody needs them, and they would
 //! run before exit handlers that the guest registered earlier and that may still need LLVM.
 
 use std::cell::Cell;
@@ -14,7 +15,7 @@ use std::sync::Once;
 
 type Constructor = unsafe extern "C" fn(c_int, *const *const c_char, *const *const c_char);
 
-/// Makes the section exist, with nothing in it.
+/// Makes the section exist, without contents.
 #[used]
 #[unsafe(link_section = "llvm_constructors")]
 static NOTHING: Option<Constructor> = None;
@@ -37,14 +38,14 @@ pub(super) fn started() -> bool {
     ONCE.is_completed()
 }
 
-/// Runs LLVM's constructors, once. To be called before anything else of LLVM.
+/// Runs LLVM's constructors once. Must be called before anything else of LLVM.
 pub(super) fn start() {
     ONCE.call_once(|| {
         std::hint::black_box(&NOTHING);
         let start = (&raw const START).cast::<Option<Constructor>>();
         let stop = (&raw const STOP).cast::<Option<Constructor>>();
-        // SAFETY: the linker's symbols bound a section that holds pointers to constructors and
-        // nulls; each is called once, as the C library would have.
+        // SAFETY: the linker's symbols bound a section of pointers to constructors and nulls; each
+        // constructor is called once, as the C library would call it.
         unsafe {
             CONSTRUCTING.set(true);
             let mut at = start;
@@ -62,23 +63,24 @@ pub(super) fn start() {
 type Destructor = unsafe extern "C" fn(*mut c_void);
 type Register = unsafe extern "C" fn(Destructor, *mut c_void, *mut c_void) -> c_int;
 
-/// Stands before the C library's `__cxa_atexit` for everything linked into the executable
-/// (`--wrap`, see `build.rs`).
+/// Replaces the C library's `__cxa_atexit` in the executable (`--wrap`, see `build.rs`).
 ///
 /// # Safety
-/// As for the C library's.
+/// As for the C library's function.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __wrap___cxa_atexit(
     destructor: Destructor,
     argument: *mut c_void,
     library: *mut c_void,
 ) -> c_int {
-    // What names a library is LLVM's, also when it is constructed at its first use: a compilation
-    // that is under way at exit needs it until the end. The guest's come without.
+    // Destructors with a library handle are LLVM's, also when an object is constructed on first
+    // use: a compilation that is under way at exit needs the object until the end. The guest's have
+    // no handle.
     if CONSTRUCTING.get() || !library.is_null() {
         return 0;
     }
-    // SAFETY: the C library's function has this type; the arguments are handed on.
+    // SAFETY: the C library's function has this type, and the arguments are passed on under the
+    // caller's contract (`# Safety` above).
     unsafe {
         let real = libc::dlsym(libc::RTLD_DEFAULT, c"__cxa_atexit".as_ptr());
         std::mem::transmute::<*mut c_void, Register>(real)(destructor, argument, library)

@@ -1,13 +1,13 @@
-//! Functions without a frame (`naked`): assembly from the first to the last instruction.
+//! Naked functions: assembly from the first to the last instruction, without a frame.
 //!
-//! No tier has a frame to run them in, so they become routines of the module's assembly outside of functions, which
-//! is assembled for all tiers alike. Left out: functions with operands, which are reported as
+//! No tier has a frame to run them in, so they become routines of the module's file-scope assembly,
+//! which is assembled for all tiers alike. Functions with operands are left and reported as
 //! unsupported.
 
 use crate::ir::{Callee, Function, Linkage, Module, Op};
 use std::fmt::Write;
 
-/// Turns the module's naked functions into assembly.
+/// Turns the module's naked functions into file-scope assembly.
 pub(super) fn assemble(module: &mut Module) {
     let ids: Vec<_> = module.functions.keys().collect();
     for id in ids {
@@ -25,14 +25,14 @@ pub(super) fn assemble(module: &mut Module) {
     }
 }
 
-/// The function as a routine; `None` when it is not assembly alone.
+/// Returns the function as a routine; `None` if it is more than assembly.
 fn routine(function: &Function) -> Option<String> {
     let body = function.body.as_ref()?;
     let (mut code, mut end) = (String::new(), "");
     for inst in &body.insts {
         match &inst.op {
             Op::Ret { .. } => {}
-            // Code that runs on traps, as elsewhere.
+            // Unreachable code traps, as elsewhere.
             Op::Unreachable => end = "ud2\n",
             Op::Call(call) => {
                 let Callee::Asm(asm) = &call.callee else {
@@ -65,7 +65,7 @@ fn routine(function: &Function) -> Option<String> {
     ))
 }
 
-/// A template without operands as the assembler reads it.
+/// Converts a template without operands to the assembler's syntax.
 fn plain(template: &str) -> Option<String> {
     let mut out = String::with_capacity(template.len());
     let mut rest = template.chars();

@@ -1,9 +1,9 @@
-//! LLVM's ORC just-in-time compiler, as far as this project uses it: textual IR in, addresses out.
+//! Wrapper of LLVM's ORC just-in-time compiler, which inkwell lacks: textual IR in, addresses out.
 //!
-//! Why our own wrapper: inkwell has no ORCv2. Each module is parsed in a context of its own, so
-//! no context is shared between threads; the code lives as long as the [`Jit`].
+//! Each module is parsed in a context of its own, so threads share no context. The code lives as
+//! long as the [`Jit`].
 //!
-//! What not: no tiers, no cache; constructors of the compiled modules are not run.
+//! There are no tiers and no cache, and constructors of compiled modules do not run.
 
 use super::error::take_error;
 use super::raw::{llvm, take_message};
@@ -20,40 +20,41 @@ use parking_lot::Mutex;
 use std::ffi::{CStr, CString, c_void};
 use std::ptr;
 
-/// One LLJIT for the host's processor.
+/// An LLJIT for the host's processor.
 #[derive(Debug)]
 pub struct Jit {
     jit: LLVMOrcLLJITRef,
-    /// Errors that LLVM reported of what it compiled; boxed because contexts hold its address.
+    /// Errors that LLVM reported for compiled modules; boxed because contexts hold their address.
     errors: Box<Mutex<Vec<String>>>,
 }
 
-/// Notes an error that LLVM reports. Without such a handler LLVM writes it and ends the process.
+/// Records an error that LLVM reports. Without a handler LLVM prints it and ends the process.
 extern "C" fn on_diagnostic(info: LLVMDiagnosticInfoRef, errors: *mut c_void) {
     let severity = llvm!(core::LLVMGetDiagInfoSeverity(info));
     if severity == LLVMDiagnosticSeverity::LLVMDSError {
         let text = take_message(llvm!(core::LLVMGetDiagInfoDescription(info)));
-        // SAFETY: the address is the box in `Jit`, which outlives the contexts of what it compiles.
+        // SAFETY: the address is that of the box in `Jit`, which outlives the contexts of its
+        // modules.
         let errors = unsafe { &*errors.cast::<Mutex<Vec<String>>>() };
         errors.lock().push(text);
     }
 }
 
-// SAFETY: LLJIT may be used from several threads (its session locks internally), and every
-// module given to it has a context of its own.
+// SAFETY: LLJIT may be used from several threads (its session locks internally), and every module
+// given to it has a context of its own.
 unsafe impl Send for Jit {}
-// SAFETY: as above.
+// SAFETY: for the same reasons as `Send`.
 unsafe impl Sync for Jit {}
 
 impl Jit {
-    /// Makes a compiler for this machine; symbols not found in what it compiled are looked up in
+    /// Creates a compiler for this machine. Symbols that its modules do not define are looked up in
     /// the process.
     ///
     /// # Errors
-    /// LLVM's message when the host is not supported or memory is short.
+    /// Returns LLVM's message if the host is not supported or memory is short.
     pub fn new() -> Result<Self, String> {
         let this = Jit::closed()?;
-        // SAFETY: the compiler lives, the out-pointer is a local, and the error is taken.
+        // SAFETY: the compiler is live, the out-pointer is a local, and the error is taken.
         unsafe {
             let mut generator = ptr::null_mut();
             take_error(LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(
@@ -67,14 +68,15 @@ impl Jit {
         Ok(this)
     }
 
-    /// As [`Jit::new`], but what is compiled finds only what [`Jit::define`] names.
+    /// Creates a compiler like [`Jit::new`] whose modules only find symbols defined by
+    /// [`Jit::define`].
     ///
     /// # Errors
-    /// As for [`Jit::new`].
+    /// Fails as [`Jit::new`] does.
     pub fn closed() -> Result<Self, String> {
         super::initialise_target();
-        // SAFETY: the builder is consumed by LLVMOrcCreateLLJIT, the out-pointers are locals,
-        // and every error is taken.
+        // SAFETY: LLVMOrcCreateLLJIT consumes the builder, the out-pointers are locals, and every
+        // error is taken.
         unsafe {
             let mut machine = ptr::null_mut();
             take_error(LLVMOrcJITTargetMachineBuilderDetectHost(&mut machine))?;
@@ -89,10 +91,10 @@ impl Jit {
         }
     }
 
-    /// Gives names to addresses of this process.
+    /// Defines symbols at addresses of this process.
     ///
     /// # Errors
-    /// LLVM's message when a name has one already.
+    /// Returns LLVM's message if a symbol is already defined.
     pub fn define(&mut self, symbols: &[(String, usize)]) -> Result<(), String> {
         let flags = || LLVMJITSymbolFlags {
             GenericFlags: LLVMJITSymbolGenericFlags::LLVMJITSymbolGenericFlagsExported as u8
@@ -102,7 +104,7 @@ impl Jit {
         let mut pairs = Vec::with_capacity(symbols.len());
         for (name, address) in symbols {
             let name = CString::new(name.as_str()).map_err(|e| e.to_string())?;
-            // SAFETY: a live compiler and a C string, which is copied.
+            // SAFETY: the compiler is live, and the C string is copied.
             let name = unsafe { LLVMOrcLLJITMangleAndIntern(self.jit, name.as_ptr()) };
             pairs.push(LLVMOrcCSymbolMapPair {
                 Name: name,
@@ -112,8 +114,8 @@ impl Jit {
                 },
             });
         }
-        // SAFETY: the list is as long as said, its names are handed over; on an error the unit
-        // stays ours and is disposed of.
+        // SAFETY: pointer and length describe the list, whose names are handed over; on an error
+        // the unit stays ours and is disposed of.
         unsafe {
             let unit = LLVMOrcAbsoluteSymbols(pairs.as_mut_ptr(), pairs.len());
             let dylib = LLVMOrcLLJITGetMainJITDylib(self.jit);
@@ -125,13 +127,13 @@ impl Jit {
         }
     }
 
-    /// Adds a module given as textual IR; it is compiled at the first look-up of its symbols.
+    /// Adds a module of textual IR. It is compiled at the first lookup of one of its symbols.
     ///
     /// # Errors
-    /// LLVM's message when the text is not valid IR or a symbol is already defined.
+    /// Returns LLVM's message if the text is not valid IR or a symbol is already defined.
     pub fn add_ir(&self, text: &str) -> Result<(), String> {
-        // SAFETY: the buffer is a copy that is disposed here, the context is owned by the thread-safe
-        // context, the module by LLJIT.
+        // SAFETY: the buffer is a copy that is disposed of here, the thread-safe context owns the
+        // context, and LLJIT owns the module.
         unsafe {
             let context = LLVMContextCreate();
             let errors: *const Mutex<Vec<String>> = &*self.errors;
@@ -167,16 +169,16 @@ impl Jit {
         }
     }
 
-    /// The address of a symbol, compiling its module when that has not happened yet.
+    /// Returns the address of a symbol, compiling its module first if necessary.
     ///
     /// # Errors
-    /// LLVM's message when the symbol is unknown or cannot be compiled.
+    /// Returns LLVM's message if the symbol is unknown or cannot be compiled.
     pub fn lookup(&self, name: &str) -> Result<usize, String> {
         let name = CString::new(name).map_err(|e| e.to_string())?;
         let mut address = 0;
         // SAFETY: the name is a C string and the result a local.
         take_error(unsafe { LLVMOrcLLJITLookup(self.jit, &mut address, name.as_ptr()) })?;
-        // Code is made all the same, without what the error was about.
+        // LLVM generates code in spite of errors, without the part at fault.
         let errors = std::mem::take(&mut *self.errors.lock());
         match errors.first() {
             Some(error) => Err(error.lines().next().unwrap_or_default().to_owned()),
@@ -187,7 +189,8 @@ impl Jit {
 
 impl Drop for Jit {
     fn drop(&mut self) {
-        // SAFETY: made by LLVMOrcCreateLLJIT and disposed once; an error has nobody to go to.
+        // SAFETY: LLVMOrcCreateLLJIT made the value, and it is disposed of once. An error has no
+        // receiver.
         let _ = take_error(unsafe { LLVMOrcDisposeLLJIT(self.jit) });
     }
 }

@@ -1,10 +1,11 @@
-//! From bytes to one verified, linked LLVM module.
+//! Parsing of input files into one verified, linked LLVM module.
 //!
-//! What: tells the kinds of file apart before LLVM sees them, parses, checks the target,
-//! verifies and links. Every way to fail is one sentence with the file's name. Why verification
-//! is switched on here and off inside LLVM's parser: the parser verifies only modules with debug
-//! information, prints to stderr and ends the process when they are invalid; verifying here costs
-//! the same once and reports. What not: a crash inside LLVM is `guard`'s business.
+//! Files are classified before LLVM sees them, then parsed, checked for the target, verified and
+//! linked. Every failure is one sentence with the file's name.
+//!
+//! LLVM's parser verifies only modules with debug information, and it prints to stderr and ends the
+//! process if they are invalid. So verification is disabled there and done here, at the same cost,
+//! with an error as the result. Crashes inside LLVM are left to `guard`.
 
 use super::Input;
 use super::raw::{copy_cstr, copy_text, llvm, take_buffer, take_message};
@@ -25,7 +26,7 @@ pub(super) struct Parsed {
     pub context: LLVMContextRef,
     /// The linked module.
     pub module: LLVMModuleRef,
-    /// Errors that LLVM reported; boxed because LLVM holds its address.
+    /// Errors that LLVM reported; boxed because LLVM holds their address.
     errors: Box<RefCell<Vec<String>>>,
 }
 
@@ -42,14 +43,14 @@ extern "C" fn on_diagnostic(info: LLVMDiagnosticInfoRef, errors: *mut c_void) {
     let severity = llvm!(core::LLVMGetDiagInfoSeverity(info));
     if severity == LLVMDiagnosticSeverity::LLVMDSError {
         let text = take_message(llvm!(core::LLVMGetDiagInfoDescription(info)));
-        // SAFETY: the address is the box in `Parsed`, which outlives the context; the handler is
-        // called only inside a call on that context, while no borrow is held.
+        // SAFETY: the address is that of the box in `Parsed`, which outlives the context; the
+        // handler is called only inside a call on that context, while no borrow is held.
         let errors = unsafe { &*errors.cast::<RefCell<Vec<String>>>() };
         errors.borrow_mut().push(text);
     }
 }
 
-/// Sets LLVM's process-wide options, once, and makes room for what it allocates on this thread.
+/// Sets LLVM's process-wide options once, and extends this thread's heap.
 fn configure() {
     static ONCE: Once = Once::new();
     super::late::start();
@@ -75,18 +76,18 @@ fn input_error(file: &str, cause: impl Into<String>) -> Error {
     }
 }
 
-/// Parses, verifies and links the inputs, in order.
+/// Parses, verifies and links the inputs in order.
 ///
 /// # Errors
-/// [`Error::Input`] for the first file that cannot be used.
+/// Returns [`Error::Input`] for the first file that cannot be used.
 pub(super) fn parse(inputs: &[Input]) -> Result<Parsed, Error> {
     parse_for(inputs, "x86_64")
 }
 
-/// As [`parse`] for another architecture than the host's.
+/// Parses the inputs like [`parse`], for the given architecture.
 ///
 /// # Errors
-/// As for [`parse`].
+/// Fails as [`parse`] does.
 pub(super) fn parse_for(inputs: &[Input], arch: &str) -> Result<Parsed, Error> {
     configure();
     let mut parsed = Parsed::new();
@@ -119,11 +120,11 @@ pub(super) fn parse_for(inputs: &[Input], arch: &str) -> Result<Parsed, Error> {
     Ok(parsed)
 }
 
-/// Opens one bitcode file, its functions unread; with `types`, debug information will be whole, else
-/// only what leads to places can be relied on.
+/// Opens one bitcode file without reading its functions. With `types`, debug information will be
+/// complete; otherwise only its locations can be relied on.
 ///
 /// # Errors
-/// LLVM's message.
+/// Returns LLVM's message.
 pub(super) fn open(bytes: &[u8], types: bool) -> Result<Parsed, String> {
     configure();
     let mut parsed = Parsed::new();
@@ -131,34 +132,34 @@ pub(super) fn open(bytes: &[u8], types: bool) -> Result<Parsed, String> {
     Ok(parsed)
 }
 
-/// Reads a bitcode file whole, which the module outlives.
+/// Reads a whole bitcode file. The module does not refer to the bytes afterwards.
 ///
 /// # Errors
-/// LLVM's message.
+/// Returns LLVM's message.
 pub(super) fn whole(bytes: &[u8]) -> Result<Parsed, String> {
     let parsed = open(bytes, true)?;
     super::shim::read_all(parsed.module)?;
     Ok(parsed)
 }
 
-/// The inputs as one bitcode file.
+/// Links the inputs into one bitcode file.
 ///
 /// # Errors
-/// As for [`parse`].
+/// Fails as [`parse`] does.
 pub(super) fn merge(inputs: &[Input]) -> Result<Vec<u8>, Error> {
     let parsed = parse(inputs)?;
     let buffer = llvm!(bit_writer::LLVMWriteBitcodeToMemoryBuffer(parsed.module));
     Ok(take_buffer(buffer))
 }
 
-/// Returns true if the bytes are bitcode of one module, which [`open`] takes as it is.
+/// Returns true if the bytes are bitcode of one module, which [`open`] accepts as it is.
 pub(super) fn is_bitcode(bytes: &[u8]) -> bool {
     kind(bytes) == Ok(true) && !has_modules(bytes)
 }
 
-/// Returns true if a bitcode file has more than one module, as split units of link-time optimisation
-/// have (`-fsplit-lto-unit`, `-funified-lto`). Reads the heads of the outermost blocks only (LLVM
-/// Bitcode File Format, "Bitstream Format").
+/// Returns true if a bitcode file has more than one module, as split units of link-time
+/// optimization have (`-fsplit-lto-unit`, `-funified-lto`). Reads only the headers of the outermost
+/// blocks (LLVM Bitcode File Format, "Bitstream Format").
 pub fn has_modules(bytes: &[u8]) -> bool {
     const MODULE_BLOCK: u32 = 8;
     const ENTER_SUBBLOCK: u32 = 1;
@@ -166,7 +167,7 @@ pub fn has_modules(bytes: &[u8]) -> bool {
         let word = bytes.get(at..at.checked_add(4)?)?;
         Some(u32::from_le_bytes([word[0], word[1], word[2], word[3]]))
     };
-    // A wrapper says where the bitcode begins and how long it is.
+    // A wrapper header gives the offset and length of the bitcode.
     let (start, end) = match word(0) {
         Some(0x0B17_C0DE) => match (word(8), word(12)) {
             (Some(start), Some(len)) => (start as usize, start as usize + len as usize),
@@ -175,7 +176,7 @@ pub fn has_modules(bytes: &[u8]) -> bool {
         _ => (0, bytes.len()),
     };
     let (mut at, mut modules) = (start + 4, 0);
-    // The outermost abbreviations are two bits wide: kind of entry, then the block's number (eight
+    // The outermost abbreviation ids are two bits wide; then follow the block's number (eight
     // bits), the width inside it (four), and, at the next word, its length in words.
     while at < end
         && let (Some(head), Some(len)) = (word(at), word(at + 4))
@@ -216,7 +217,7 @@ impl Parsed {
         text
     }
 
-    /// One file: sniffed, parsed, its target checked, verified.
+    /// Parses one file: classifies it, parses, checks its target and verifies.
     fn parse_one(&self, input: &Input, arch: &str) -> Result<LLVMModuleRef, Error> {
         let fail = |cause: String| Err(input_error(&input.name, cause));
         let bitcode = match kind(&input.bytes) {
@@ -230,7 +231,7 @@ impl Parsed {
         }
         let start = input.bytes.as_ptr().cast();
         let len = input.bytes.len();
-        // Textual IR must end with a zero byte, so it is copied.
+        // LLVM expects textual IR to end with a zero byte, so it is copied.
         let buffer = if bitcode {
             llvm!(core::LLVMCreateMemoryBufferWithMemoryRange(
                 start,
@@ -266,7 +267,7 @@ impl Parsed {
         self.checked(module, input, arch)
     }
 
-    /// The module of a file, if it is for that architecture and valid; else it is disposed of.
+    /// Returns a module that is valid and for that architecture, and disposes of any other.
     fn checked(
         &self,
         module: LLVMModuleRef,
@@ -281,7 +282,7 @@ impl Parsed {
         Ok(module)
     }
 
-    /// Whether the module is for that architecture and valid.
+    /// Checks that the module is valid and for that architecture.
     fn check(&self, module: LLVMModuleRef, arch: &str) -> Result<(), String> {
         if arch == "x86_64" {
             check_target(module)?;
@@ -298,7 +299,7 @@ impl Parsed {
         let Err(cause) = verify(module) else {
             return Ok(());
         };
-        // Old or damaged debug information alone is no reason to refuse a program.
+        // Outdated or damaged debug information alone is no reason to refuse a program.
         if llvm!(debuginfo::LLVMStripModuleDebugInfo(module)) != 0 && verify(module).is_ok() {
             return Ok(());
         }
@@ -306,10 +307,10 @@ impl Parsed {
     }
 }
 
-/// The name LLVM puts before its messages; taken off again by [`parse_cause`].
+/// Prefix of LLVM's messages, which [`parse_cause`] removes.
 const BUFFER: &std::ffi::CStr = c"input";
 
-/// Whether the bytes are bitcode (or else textual IR), or what they are instead.
+/// Returns true for bitcode, false for textual IR, and a description of anything else as an error.
 fn kind(bytes: &[u8]) -> Result<bool, String> {
     if bytes.is_empty() {
         return Err("the file is empty".into());
@@ -334,7 +335,7 @@ fn kind(bytes: &[u8]) -> Result<bool, String> {
     let head = &bytes[..bytes.len().min(4096)];
     let text = match std::str::from_utf8(head) {
         Ok(_) => true,
-        // A character cut by the end of the sample is fine.
+        // The end of the sample may cut a character.
         Err(e) => e.error_len().is_none() && e.valid_up_to() > 0,
     };
     if !text || head.contains(&0) {
@@ -343,7 +344,7 @@ fn kind(bytes: &[u8]) -> Result<bool, String> {
     Ok(false)
 }
 
-/// The sentence for a parser's message (`input:3:5: error: expected type ...`).
+/// Converts a parser's message (`input:3:5: error: expected type ...`) to a sentence.
 fn parse_cause(bitcode: bool, message: &str) -> String {
     let first = message.lines().next().unwrap_or("").trim();
     let (place, text) = first.split_once("error: ").unwrap_or(("", first));
@@ -368,7 +369,8 @@ fn parse_cause(bitcode: bool, message: &str) -> String {
     }
 }
 
-/// The major version in a producer's name (`LLVM23.1.0`), when it is newer than ours.
+/// Returns the major version in a producer's name (`LLVM23.1.0`) if it is newer than the linked
+/// LLVM.
 fn newer(producer: &str) -> Option<u32> {
     let version = producer.trim_start_matches(|c: char| !c.is_ascii_digit());
     let major: u32 = version.split('.').next()?.parse().ok()?;
@@ -385,7 +387,7 @@ fn one_line(text: &str) -> String {
     lines.join(" ")
 }
 
-/// The module's functions, in the order of their numbers.
+/// Returns the module's functions in the order of their numbers.
 pub(super) fn functions(module: LLVMModuleRef) -> Vec<LLVMValueRef> {
     list(llvm!(core::LLVMGetFirstFunction(module)), |v| {
         llvm!(core::LLVMGetNextFunction(v))
@@ -393,10 +395,11 @@ pub(super) fn functions(module: LLVMModuleRef) -> Vec<LLVMValueRef> {
     .collect()
 }
 
-/// Whether a module is for the host, and its debug information, if it has some, of this LLVM's form.
+/// Checks that a module is for the host and that its debug information, if any, has this LLVM's
+/// version.
 ///
 /// # Errors
-/// What it is instead.
+/// Returns a description of the mismatch.
 pub(super) fn is_for_host(module: LLVMModuleRef) -> Result<(), String> {
     check_target(module)?;
     let version = llvm!(debuginfo::LLVMGetModuleDebugMetadataVersion(module));
@@ -408,10 +411,10 @@ pub(super) fn is_for_host(module: LLVMModuleRef) -> Result<(), String> {
     Ok(())
 }
 
-/// What makes the functions that have been read, or the module around them, invalid.
+/// Verifies the module and the functions read so far.
 ///
 /// # Errors
-/// LLVM's message.
+/// Returns LLVM's message.
 pub(super) fn verify(module: LLVMModuleRef) -> Result<(), String> {
     let mut message = null_mut();
     let broken = llvm!(analysis::LLVMVerifyModule(
@@ -427,8 +430,8 @@ pub(super) fn verify(module: LLVMModuleRef) -> Result<(), String> {
     }
 }
 
-/// Refuses modules for anything but x86-64 Linux with 64-bit pointers. Modules that name no
-/// target (written by hand) are taken as they are.
+/// Refuses modules for anything but x86-64 Linux with 64-bit pointers. Modules without a target
+/// (written by hand) are accepted.
 fn check_target(module: LLVMModuleRef) -> Result<(), String> {
     let triple = copy_cstr(llvm!(core::LLVMGetTarget(module)));
     let arch = triple.split('-').next().unwrap_or("");
@@ -460,7 +463,7 @@ fn check_target(module: LLVMModuleRef) -> Result<(), String> {
     Ok(())
 }
 
-/// A symbol that this module defines though an earlier file does, with that file's number.
+/// Returns a symbol that this module and an earlier file both define, with that file's number.
 fn duplicate(
     module: LLVMModuleRef,
     index: usize,

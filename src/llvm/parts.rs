@@ -1,14 +1,14 @@
-//! Reads one large file by several threads.
+//! Parallel reading of one large file.
 //!
-//! Why: at the start of a program nothing else can be done, most processors are idle, and reading
-//! is a fifth of a short run (SP of the NAS benchmarks, class S, 20 of 80 ms). How: LLVM's contexts
-//! belong to one thread each, so every thread opens the file in its own, which costs it the types
-//! and declarations, takes functions from a common list, and copies them into common tables
-//! ([`Tables`]); the first one copies the variables, too. LLVM verifies in each thread what that
-//! thread has read.
+//! At the start of a program nothing else can be done, most processors are idle, and reading is a
+//! large part of a short run. An LLVM context belongs to one thread, so every thread opens the file
+//! in its own context (which costs it the types and declarations), takes functions from a shared
+//! list, and copies them into shared tables ([`Tables`]); the first thread also copies the
+//! variables. Each thread verifies what it has read.
 //!
-//! What not: no judgement of files. Whatever is odd, a file by another LLVM, a function that does
-//! not verify, ends with `None`, and the file is read by one thread, which says what is wrong.
+//! This module does not diagnose files. Anything unusual, such as a file of another LLVM or a
+//! function that does not verify, results in `None`; the file is then read on one thread, which
+//! reports the error.
 
 use super::parse::{self, Parsed};
 use super::raw::llvm;
@@ -22,15 +22,15 @@ use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Bytes that are worth a thread: what the types and declarations cost again.
+/// Bytes of bitcode that are worth a thread, given that each reads types and declarations again.
 const WORTH: usize = 24 << 10;
-/// Each thread has the declarations in memory: more threads bring less.
+/// Most threads: each holds the declarations in memory, so more threads gain less.
 const MOST: usize = 4;
-/// Larger files take their memory once.
+/// Size of the largest file that is read in parallel, since each thread multiplies its memory.
 const LARGE: usize = 16 << 20;
 
-/// How many threads should read a file of that size now. In chaos (`tier::chaos`) several, whatever
-/// its size.
+/// Returns the number of threads to read a file of that size with now. In chaos mode
+/// (`tier::chaos`) there are several whatever the size.
 pub(super) fn worthwhile(bytes: usize) -> usize {
     if std::env::var_os("OMPVM_CHAOS").is_some() {
         return 3;
@@ -43,26 +43,26 @@ pub(super) fn worthwhile(bytes: usize) -> usize {
     (bytes / WORTH).min(idle).clamp(1, MOST)
 }
 
-/// What the threads share.
+/// State shared by the threads.
 struct Work {
     file: Input,
     contract: bool,
-    /// The next of the functions with a body.
+    /// Index of the next unread function among those with a body.
     next: AtomicUsize,
     tables: Mutex<Tables>,
 }
 
-/// What one thread has read.
+/// The part of the module that one thread has read.
 struct Part {
-    /// The variables and so on, of the first.
+    /// The module's other symbols, from the first thread.
     module: Option<Module>,
-    /// Functions by their numbers.
+    /// Functions with their numbers.
     functions: Vec<(usize, Function)>,
-    /// The names of all, as this thread has read them.
+    /// Names of all functions, as this thread has read them.
     names: Vec<Box<str>>,
 }
 
-/// Reads a bitcode file by so many threads; `None` when that cannot be.
+/// Reads a bitcode file on several threads; `None` if that is impossible.
 pub(super) fn read(file: &Input, contract: bool, threads: usize) -> Option<Module> {
     let work = Arc::new(Work {
         file: file.clone(),
@@ -75,7 +75,7 @@ pub(super) fn read(file: &Input, contract: bool, threads: usize) -> Option<Modul
         let work = work.clone();
         let read = move || {
             let (part, parsed) = work.part(first)?;
-            // Given back while the program runs already; the bytes outlive what was parsed.
+            // Freed while the program already runs; the bytes outlive the parsed module.
             let later = move || drop((parsed, work));
             Some((part, Box::new(later) as guard::Later))
         };
@@ -138,7 +138,7 @@ impl Work {
             own.push(number);
             taken = self.next.fetch_add(1, Ordering::Relaxed);
         }
-        // Reading an older function may have replaced others.
+        // Reading an outdated function may have replaced others.
         if parse::functions(module) != functions || parse::verify(module).is_err() {
             return None;
         }

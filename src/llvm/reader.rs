@@ -1,8 +1,8 @@
-//! The module's symbols: copies functions, variables, aliases, ifuncs and constructors.
+//! Copies a module's symbols: functions, variables, aliases, ifuncs and constructors.
 //!
 //! Every symbol gets its number first, so that constants and code may refer to any of them; then
-//! each is filled in. All lookups are by address in hash tables, so the time is linear in the
-//! size of the module.
+//! each is filled in. All lookups go by address in hash tables, so the time is linear in the size
+//! of the module.
 
 use super::attributes::Kinds;
 use super::attributes::rare_features;
@@ -19,27 +19,27 @@ use inkwell::llvm_sys::LLVMValueKind;
 use inkwell::llvm_sys::prelude::*;
 use parking_lot::Mutex;
 
-/// The state of one copy.
+/// State of copying one module.
 pub(super) struct Reader<'p> {
     pub(super) parsed: &'p Parsed,
     out: Module,
-    /// What readers of one program share.
+    /// Tables shared by the readers of one program.
     pub(super) tables: &'p Mutex<Tables>,
     /// Folds constants; never positioned.
     pub(super) builder: LLVMBuilderRef,
-    /// `i64`.
+    /// The type `i64`.
     pub(super) word_type: LLVMTypeRef,
     pub(super) kinds: Kinds,
     pub(super) types: HashMap<LLVMTypeRef, TypeId>,
     pub(super) consts: HashMap<LLVMValueRef, ConstId>,
     pub(super) symbols: HashMap<LLVMValueRef, GlobalRef>,
-    /// Functions some of whose blocks have their address taken, and all their blocks.
+    /// Functions with blocks whose address is taken, and all blocks of these functions.
     pub(super) addressed: HashSet<LLVMValueRef>,
     pub(super) addressed_blocks: HashMap<LLVMBasicBlockRef, BlockId>,
-    /// The function being read: its parameters and instructions, its blocks.
+    /// Parameters, instructions and blocks of the function being read.
     pub(super) values: HashMap<LLVMValueRef, Value>,
     pub(super) blocks: HashMap<LLVMBasicBlockRef, BlockId>,
-    /// Scratch for attribute lists.
+    /// Scratch buffer for attribute lists.
     pub(super) attributes: Vec<LLVMAttributeRef>,
     pub(super) locs: HashMap<LLVMMetadataRef, LocId>,
     pub(super) last_loc: Option<(LLVMMetadataRef, LocId)>,
@@ -54,7 +54,7 @@ impl Drop for Reader<'_> {
     }
 }
 
-/// The values of one of LLVM's linked lists.
+/// Iterates over one of LLVM's linked lists.
 pub(super) fn list<T>(
     first: *mut T,
     next: impl Fn(*mut T) -> *mut T,
@@ -90,7 +90,7 @@ fn linkage(value: LLVMValueRef) -> Linkage {
     }
 }
 
-/// Variables that speak to the linker only; constructors are read by themselves.
+/// Returns true for variables that only inform the linker; constructors are read separately.
 pub(super) fn is_bookkeeping(name: &str, section: Option<&str>) -> bool {
     matches!(
         name,
@@ -104,7 +104,7 @@ pub(super) fn section_of(value: LLVMValueRef) -> Option<Box<str>> {
 }
 
 impl<'p> Reader<'p> {
-    /// A reader of a parsed module, which adds to the tables.
+    /// Creates a reader of a parsed module that adds to the tables.
     pub(super) fn new(parsed: &'p Parsed, tables: &'p Mutex<Tables>) -> Self {
         Reader {
             parsed,
@@ -129,7 +129,7 @@ impl<'p> Reader<'p> {
         }
     }
 
-    /// Copies the module, its functions' bodies included.
+    /// Copies the module, including function bodies.
     pub(super) fn read(mut self, name: &str) -> Module {
         let functions = self.number_all();
         let functions: Vec<_> = functions.iter().map(|&v| self.function(v)).collect();
@@ -139,7 +139,7 @@ impl<'p> Reader<'p> {
         module
     }
 
-    /// Gives every symbol its number; the functions, in that order.
+    /// Gives every symbol its number, and returns the functions in that order.
     pub(super) fn number_all(&mut self) -> Vec<LLVMValueRef> {
         let module = self.parsed.module;
         let functions: Vec<_> = list(llvm!(core::LLVMGetFirstFunction(module)), |v| {
@@ -179,7 +179,7 @@ impl<'p> Reader<'p> {
         list(first, |v| llvm!(core::LLVMGetNextGlobalIFunc(v))).collect()
     }
 
-    /// Everything but the functions and the tables, once all have numbers.
+    /// Copies everything but functions and tables. All symbols must have numbers.
     pub(super) fn symbols(&mut self, name: &str) -> Module {
         let module = self.parsed.module;
         self.out.name = name.to_string();
@@ -212,7 +212,7 @@ impl<'p> Reader<'p> {
         }
         self.out.ctors = self.xtors(c"llvm.global_ctors");
         self.out.dtors = self.xtors(c"llvm.global_dtors");
-        // The tables of destructors are walked backwards.
+        // Tables of destructors are walked backwards.
         self.out.dtors.reverse();
         std::mem::take(&mut self.out)
     }
@@ -268,8 +268,8 @@ impl<'p> Reader<'p> {
         }
     }
 
-    /// The entries of a constructor table, lowest priority number first. Entries without a
-    /// function are left out.
+    /// Returns the entries of a constructor table by ascending priority number, without entries
+    /// that have no function.
     fn xtors(&mut self, name: &std::ffi::CStr) -> Vec<Xtor> {
         let module = self.parsed.module;
         let table = llvm!(core::LLVMGetNamedGlobal(module, name.as_ptr()));

@@ -1,4 +1,4 @@
-//! LLVM's types to `ir`'s, each translated once.
+//! Translation of LLVM's types to `ir`'s, each once.
 
 use super::raw::{copy_cstr, llvm};
 use super::reader::Reader;
@@ -8,7 +8,7 @@ use inkwell::llvm_sys::prelude::*;
 use std::ptr::null_mut;
 
 impl Reader<'_> {
-    /// The id of an LLVM type.
+    /// Returns the id of an LLVM type.
     pub(super) fn type_id(&mut self, ty: LLVMTypeRef) -> TypeId {
         if let Some(&id) = self.types.get(&ty) {
             return id;
@@ -19,7 +19,7 @@ impl Reader<'_> {
         id
     }
 
-    /// The id of a value's type.
+    /// Returns the id of a value's type.
     pub(super) fn type_of(&mut self, value: LLVMValueRef) -> TypeId {
         self.type_id(llvm!(core::LLVMTypeOf(value)))
     }

@@ -1,8 +1,8 @@
-//! What LLVM's code generator for GPUs can do: an allowlist.
+//! Allowlist of the constructs that LLVM's code generator for GPUs supports.
 //!
-//! Why a list of what is allowed: what it cannot select ends the process, and what it calls must
-//! exist on the device. The list is of what was seen to work for all GPUs from `sm_70` on. What is
-//! not on it is refused with the place in the source where the program uses it.
+//! Instructions that it cannot select end the process, and functions that the code calls must exist
+//! on the device, so the list names what is known to work for all GPUs from `sm_70` on. Anything
+//! else is refused, with the source location of its use.
 
 use super::{Refusal, Request, called, instructions, mathematics};
 use crate::llvm::raw::{copy_text, llvm};
@@ -16,7 +16,7 @@ use std::ptr::null_mut;
 /// Functions that the driver links in.
 const DRIVER: [&str; 4] = ["vprintf", "malloc", "free", "__assertfail"];
 
-/// Intrinsics by the part of their name before the type, `llvm.` left out. A name ends at a dot.
+/// Intrinsics by the part of their name before the type, without `llvm.`. A name ends at a dot.
 const INTRINSICS: &[&str] = &[
     "nvvm",
     "fma",
@@ -100,7 +100,7 @@ const INTRINSICS: &[&str] = &[
     "used.conditional",
 ];
 
-/// Intrinsics on single precision only.
+/// Intrinsics that are supported in single precision only.
 const SINGLE: &[&str] = &[];
 
 struct Look<'a> {
@@ -109,7 +109,7 @@ struct Look<'a> {
     open: Vec<LLVMValueRef>,
 }
 
-/// Why a kernel cannot be made, if so.
+/// Returns the reason why a kernel cannot be compiled, if there is one.
 pub(super) fn kernel(module: LLVMModuleRef, name: &str, request: &Request) -> Option<Refusal> {
     let function = super::function(module, name)?;
     let mut look = Look {
@@ -135,8 +135,9 @@ pub(super) fn kernel(module: LLVMModuleRef, name: &str, request: &Request) -> Op
     None
 }
 
-/// Gives a body that traps to each function that stays and needs what devices do not have. No kernel that is made calls
-/// it, but a table of pointers may keep it, and the driver refuses a whole image for one undefined name.
+/// Replaces the body of each remaining function that needs unsupported constructs by a trap. No
+/// compiled kernel calls it, but a table of pointers may keep it, and the driver refuses a whole
+/// image for one undefined name.
 pub(super) fn disarm(module: LLVMModuleRef, request: &Request) {
     let refused: Vec<LLVMValueRef> = super::functions(module)
         .filter(|&function| {
@@ -182,7 +183,7 @@ pub(super) fn disarm(module: LLVMModuleRef, request: &Request) {
     llvm!(core::LLVMDisposeBuilder(builder));
 }
 
-/// A function cannot be made, whatever becomes of the functions that it calls.
+/// Returns true if a function is unsupported regardless of the functions that it calls.
 fn alone(function: LLVMValueRef, request: &Request) -> bool {
     let mut look = Look {
         request,
@@ -208,7 +209,7 @@ impl Look<'_> {
             place: None,
         };
         if llvm!(core::LLVMIsDeclaration(function)) != 0 {
-            // Calls are looked at where they are; here its address is taken.
+            // Calls are checked where they occur; this is an address that is taken.
             return self.callable(&name_of(function)).err().map(at);
         }
         for instruction in instructions(function) {
@@ -266,7 +267,7 @@ impl Look<'_> {
         None
     }
 
-    /// Whether a function that is not defined here exists on the device.
+    /// Checks that a function that is not defined here exists on the device.
     fn callable(&self, name: &str) -> Result<(), String> {
         if let Some(intrinsic) = name.strip_prefix("llvm.") {
             let is = |known: &&&str| {
@@ -340,7 +341,7 @@ impl Look<'_> {
     }
 }
 
-/// Why values of a type cannot be computed with.
+/// Returns the reason why values of a type are not supported.
 fn unknown_type(of: LLVMTypeRef) -> Option<String> {
     use LLVMTypeKind::*;
     let name = match llvm!(core::LLVMGetTypeKind(of)) {
@@ -366,7 +367,7 @@ fn unknown_type(of: LLVMTypeRef) -> Option<String> {
     Some(format!("{name} does not exist on the device"))
 }
 
-/// `file.c:12` of an instruction.
+/// Returns the source location of an instruction (`file.c:12`).
 fn place(instruction: LLVMValueRef) -> Option<String> {
     let line = llvm!(core::LLVMGetDebugLocLine(instruction));
     let mut length = 0;

@@ -1,13 +1,12 @@
-//! Loads before what becomes branches.
+//! Hoists loads over instructions that become branches.
 //!
-//! NVIDIA's assembler orders instructions within what it sees as one block, and divisions and square roots
-//! that round correctly are branches to it: to a slow path for rare operands. A load that stands behind one
-//! waits for it, although nothing does, and a kernel that could have its loads under way together has them
-//! in turn (a Black-Scholes kernel: a fifth of its time). So within a block, loads are moved before the first
-//! such instruction, with the computation of their addresses.
+//! NVIDIA's assembler schedules within basic blocks, and to it correctly rounded divisions and
+//! square roots are branches, to a slow path for rare operands. A load after one waits for it
+//! without need, and loads that could overlap run one after the other. So within a block, loads
+//! move before the first such instruction, together with their address computations.
 //!
-//! What not: nothing is moved over what may write memory, and nothing between blocks; only so many loads,
-//! since each holds a register until it is used.
+//! Nothing moves over an instruction that may write memory, or between blocks. The number of loads
+//! is limited, since each holds a register until its use.
 
 use super::{called, functions};
 use crate::llvm::raw::llvm;
@@ -16,12 +15,12 @@ use hashbrown::HashSet;
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::llvm_sys::prelude::*;
 
-/// Loads that are moved in one block.
+/// Most loads that move in one block.
 const MOST: usize = 16;
-/// Instructions of one load's address.
+/// Most instructions of one load's address.
 const LONGEST: usize = 8;
 
-/// Moves them in all functions.
+/// Hoists the loads of all functions.
 pub(super) fn loads(module: LLVMModuleRef) {
     for function in functions(module) {
         let mut block = llvm!(core::LLVMGetFirstBasicBlock(function));
@@ -34,7 +33,7 @@ pub(super) fn loads(module: LLVMModuleRef) {
 
 fn in_block(block: LLVMBasicBlockRef) {
     let mut branching = None;
-    // What stands behind it, and will not.
+    // The instructions that are, and stay, after `branching`.
     let mut behind = HashSet::new();
     let mut moved = 0;
     let mut at = llvm!(core::LLVMGetFirstInstruction(block));
@@ -67,7 +66,8 @@ fn in_block(block: LLVMBasicBlockRef) {
     }
 }
 
-/// What has to be moved with a load, in order and itself included, if all of it can be.
+/// Returns the instructions that must move with a load, in order and including it, if all of them
+/// can.
 fn needed(load: LLVMValueRef, behind: &HashSet<LLVMValueRef>) -> Option<Vec<LLVMValueRef>> {
     let mut order = Vec::new();
     // An instruction comes after its operands.
@@ -101,7 +101,7 @@ fn put_before(instruction: LLVMValueRef, place: LLVMValueRef) {
     llvm!(core::LLVMDisposeBuilder(builder));
 }
 
-/// Whether the assembler makes branches of it.
+/// Returns true if the assembler turns the instruction into branches.
 fn becomes_branches(instruction: LLVMValueRef) -> bool {
     use LLVMOpcode::*;
     match llvm!(core::LLVMGetInstructionOpcode(instruction)) {
@@ -131,7 +131,7 @@ fn is_plain_load(instruction: LLVMValueRef) -> bool {
         && llvm!(core::LLVMIsAtomic(instruction)) == 0
 }
 
-/// Whether it is cheap, and the same wherever it stands.
+/// Returns true if the instruction is cheap and independent of its position.
 fn is_address(instruction: LLVMValueRef) -> bool {
     use LLVMOpcode::*;
     matches!(
@@ -154,7 +154,7 @@ fn is_address(instruction: LLVMValueRef) -> bool {
     ) || is_plain_load(instruction)
 }
 
-/// Whether it may write memory, wait, or not come to its end.
+/// Returns true if the instruction may write memory, wait, or not terminate.
 fn may_write(instruction: LLVMValueRef) -> bool {
     use LLVMOpcode::*;
     match llvm!(core::LLVMGetInstructionOpcode(instruction)) {
@@ -168,7 +168,7 @@ fn may_write(instruction: LLVMValueRef) -> bool {
     }
 }
 
-/// Intrinsics that compute from their operands alone.
+/// Returns true for intrinsics that compute from their operands alone.
 fn computes(name: &str) -> bool {
     const BEGINNINGS: [&str; 16] = [
         "llvm.fma.",

@@ -1,4 +1,4 @@
-//! What the compiler says of each kernel, in the constant `<kernel>_kernel_environment`.
+//! The compiler's description of each kernel, in the constant `<kernel>_kernel_environment`.
 
 use super::{Kernel, functions};
 use crate::llvm::raw::llvm;
@@ -12,28 +12,29 @@ pub(super) const KERNEL: u32 = 71;
 /// `ConfigurationEnvironmentTy` of the device ABI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Environment {
-    /// Bit 0: threads wait for regions; bit 1: all threads begin together.
+    /// Execution mode. Bit 0: threads wait for regions (generic); bit 1: all threads begin together
+    /// (SPMD).
     pub mode: u8,
-    /// Whether regions may lie within regions.
+    /// True if regions may nest.
     pub nested: bool,
-    /// Least and most threads of a block; 0 or less: open.
+    /// Minimum and maximum number of threads in a block; 0 or less: open.
     pub threads: (i32, i32),
-    /// Least and most teams; 0 or less: open.
+    /// Minimum and maximum number of teams; 0 or less: open.
     pub teams: (i32, i32),
-    /// Bytes that a team adds to a reduction over teams.
+    /// Size of a team's contribution to a reduction over teams, in bytes.
     pub reduction_size: u32,
-    /// Teams that the compiler expects in its buffer.
+    /// Number of teams that the compiler expects in its buffer.
     pub reduction_length: u32,
 }
 
 impl Environment {
-    /// Whether all threads begin together.
+    /// Returns true if all threads begin together.
     pub fn spmd(&self) -> bool {
         self.mode & 2 != 0
     }
 }
 
-/// The kernels of a module.
+/// Returns the kernels of a module.
 pub(super) fn read(module: LLVMModuleRef) -> Vec<Kernel> {
     functions(module)
         .filter(|&f| {
@@ -89,8 +90,8 @@ fn environment(module: LLVMModuleRef, kernel: &str) -> Option<Environment> {
     })
 }
 
-/// A block of a kernel whose threads wait for regions has a warp more than its regions have threads,
-/// which the compiler's limit leaves out.
+/// Raises the thread limit of kernels whose threads wait for regions: their blocks have a warp more
+/// than their regions have threads, which the compiler's limit omits.
 pub(super) fn make_room(module: LLVMModuleRef, kernels: &[Kernel]) {
     const WARP: i32 = 32;
     const LIMIT: &std::ffi::CStr = c"nvvm.maxntid";

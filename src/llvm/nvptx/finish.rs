@@ -8,7 +8,7 @@ use hashbrown::HashSet;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMLinkage, LLVMOpcode};
 
-/// Removes refused kernels, and what describes the source: places are known by now.
+/// Removes refused kernels and debug information; source locations are known by now.
 ///
 /// # Errors
 /// None at present.
@@ -22,8 +22,8 @@ pub(super) fn remove(module: LLVMModuleRef, kernels: &[Kernel]) -> Result<(), St
     Ok(())
 }
 
-/// Removes what kernels write to variables of blocks that nothing reads which they call: what the
-/// runtime keeps for entries that this kernel does not use.
+/// Removes a kernel's stores to shared variables that neither it nor its callees read: state that
+/// the runtime keeps for entries that this kernel does not use.
 pub(super) fn unread(module: LLVMModuleRef) {
     let shared: Vec<LLVMValueRef> = super::variables(module)
         .filter(|&v| {
@@ -47,7 +47,8 @@ fn kernels(module: LLVMModuleRef) -> impl Iterator<Item = LLVMValueRef> {
         .filter(|&f| llvm!(core::LLVMGetFunctionCallConv(f)) == super::environment::KERNEL)
 }
 
-/// The functions that a kernel may call, itself included; all when it calls through a pointer.
+/// Returns the functions that a kernel may call, including itself; all functions if it calls
+/// through a pointer.
 pub(super) fn reached(kernel: LLVMValueRef) -> HashSet<LLVMValueRef> {
     let mut found = HashSet::new();
     let mut open = vec![kernel];
@@ -70,7 +71,8 @@ pub(super) fn reached(kernel: LLVMValueRef) -> HashSet<LLVMValueRef> {
     found
 }
 
-/// The kernel's stores to a variable, when nothing that it reaches does anything else with it.
+/// Returns the kernel's stores to a variable if nothing that it reaches uses the variable
+/// otherwise.
 fn idle_stores(
     variable: LLVMValueRef,
     kernel: LLVMValueRef,
@@ -112,10 +114,11 @@ fn idle_stores(
     stores
 }
 
-/// Bytes of memory that is set to zero by single stores.
+/// Largest memory block that is zeroed by single stores, in bytes.
 const ZEROS: u64 = 512;
 
-/// Has small pieces of memory be set to zero by words: the code generator's loop goes by bytes.
+/// Expands small zeroing `memset` calls to stores of words: the code generator's loop goes by
+/// bytes.
 pub(super) fn zeros(module: LLVMModuleRef) {
     let context = llvm!(core::LLVMGetModuleContext(module));
     let builder = llvm!(core::LLVMCreateBuilderInContext(context));
@@ -165,7 +168,7 @@ pub(super) fn zeros(module: LLVMModuleRef) {
     llvm!(core::LLVMDisposeBuilder(builder));
 }
 
-/// Removes barriers after which a kernel ends without touching memory: its end is one.
+/// Removes barriers after which a kernel ends without touching memory: the end is a barrier itself.
 pub(super) fn barriers(module: LLVMModuleRef) {
     for kernel in kernels(module) {
         let idle: Vec<LLVMValueRef> = instructions(kernel)

@@ -1,16 +1,16 @@
-//! Makes one loop over the grid of loops that are divided over teams and then over threads.
+//! Merges loops that are divided over teams and then over threads into one loop over the grid.
 //!
-//! What compilers emit for `distribute parallel for` is a loop over chunks of as many iterations as
-//! a block has threads, with a parallel region in each, in which each thread takes one iteration. So
-//! every chunk costs a region, with its barrier and, with a reduction, a reduction over the block. The
-//! same iterations fall to the same threads when the outer loop runs once over everything and each
-//! thread goes on by the size of the grid: `__ompvm_distribute_whole_*`, `__ompvm_for_grid_*` and
-//! `__ompvm_parallel_grid` do that.
+//! For `distribute parallel for` compilers emit a loop over chunks of as many iterations as a block
+//! has threads, with a parallel region in each, in which each thread takes one iteration. So every
+//! chunk costs a region with its barrier and, with a reduction, a reduction over the block. The
+//! same threads get the same iterations if the outer loop runs once over everything and each thread
+//! advances by the size of the grid, as `__ompvm_distribute_whole_*`, `__ompvm_for_grid_*` and
+//! `__ompvm_parallel_grid` do.
 //!
-//! How the construct is recognised: the region's function sets the bounds of its loop from its third
-//! and fourth argument, which no other construct does; these come from the bounds of one
-//! `distribute` whose chunk is the block's size; nothing else calls the function; and every thread of
-//! the block takes part. What is not recognised stays as it is.
+//! The construct is recognized by these properties: the region's function sets the bounds of its
+//! loop from its third and fourth argument, which no other construct does; these come from the
+//! bounds of one `distribute` whose chunk is the block's size; nothing else calls the function; and
+//! every thread of the block takes part. Other constructs are left unchanged.
 
 use super::{Kernel, called, function, functions, instructions};
 use crate::llvm::raw::llvm;
@@ -19,7 +19,7 @@ use hashbrown::{HashMap, HashSet};
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::llvm_sys::prelude::*;
 
-/// Numbers of schedules in the runtime's interface.
+/// Schedule kinds in the runtime's interface.
 const STATIC_CHUNKED: u64 = 33;
 const DISTRIBUTE_CHUNKED: u64 = 91;
 
@@ -35,7 +35,7 @@ struct Construct {
     regions: Vec<LLVMValueRef>,
 }
 
-/// Rewrites what it recognises.
+/// Rewrites the constructs that it recognizes.
 pub(super) fn rewrite(module: LLVMModuleRef, kernels: &[Kernel]) {
     let Some(parallel) = function(module, "__kmpc_parallel_60") else {
         return;
@@ -49,7 +49,8 @@ pub(super) fn rewrite(module: LLVMModuleRef, kernels: &[Kernel]) {
     for outer in functions(module) {
         found.extend(constructs(outer, parallel, &sizes));
     }
-    // A function that is also called from elsewhere stays; so does what shares a construct with it.
+    // A function that is also called from elsewhere is left alone, and so are constructs that share
+    // it.
     let regions: HashSet<LLVMValueRef> = found
         .iter()
         .flat_map(|c: &Construct| c.regions.iter().copied())
@@ -84,7 +85,7 @@ pub(super) fn rewrite(module: LLVMModuleRef, kernels: &[Kernel]) {
     }
 }
 
-/// The constructs that begin in a function.
+/// Returns the constructs that begin in a function.
 fn constructs(outer: LLVMValueRef, parallel: LLVMValueRef, sizes: &HashSet<u64>) -> Vec<Construct> {
     let mut distributes = Vec::new();
     let mut regions = Vec::new();
@@ -140,7 +141,7 @@ pub(super) fn constant(value: LLVMValueRef) -> Option<u64> {
         .then(|| llvm!(core::LLVMConstIntGetZExtValue(value)))
 }
 
-/// Whether a chunk is as long as a block has threads.
+/// Returns true if a chunk is as long as a block has threads.
 fn block_sized(chunk: LLVMValueRef, sizes: &HashSet<u64>) -> bool {
     match constant(chunk) {
         Some(size) => sizes.contains(&size),
@@ -149,8 +150,8 @@ fn block_sized(chunk: LLVMValueRef, sizes: &HashSet<u64>) -> bool {
     }
 }
 
-/// Whether all threads of a block run the region, each with its own view of what it captured, and
-/// its function is one that divides its bounds.
+/// Returns true if all threads of a block run the region, each with its own view of captured
+/// variables, and the region's function divides its bounds.
 fn whole_block(region: LLVMValueRef, sizes: &HashSet<u64>) -> bool {
     const ALL: u64 = u32::MAX as u64;
     let condition = constant(argument(region, 2)) == Some(1);
@@ -169,7 +170,7 @@ pub(super) fn region_function(region: LLVMValueRef) -> LLVMValueRef {
     through_casts(argument(region, 5))
 }
 
-/// The first two variables that a region is given.
+/// Returns the first two variables passed to a region.
 fn passed_bounds(region: LLVMValueRef) -> Option<(LLVMValueRef, LLVMValueRef)> {
     let captured = memory(argument(region, 7));
     if llvm!(core::LLVMIsAAllocaInst(captured)).is_null() {
@@ -189,7 +190,8 @@ fn passed_bounds(region: LLVMValueRef) -> Option<(LLVMValueRef, LLVMValueRef)> {
     Some((stored[0]?, stored[1]?))
 }
 
-/// The call that divides the loop whose bounds are the function's third and fourth argument.
+/// Returns the call that divides the loop whose bounds are the function's third and fourth
+/// argument.
 fn inner_loop(inner: LLVMValueRef) -> Option<LLVMValueRef> {
     if llvm!(core::LLVMIsAFunction(inner)).is_null() || llvm!(core::LLVMCountParams(inner)) < 4 {
         return None;
@@ -215,7 +217,7 @@ fn inner_loop(inner: LLVMValueRef) -> Option<LLVMValueRef> {
     }
 }
 
-/// A value without conversions of its width and kind.
+/// Strips conversions from a value.
 fn through_casts(mut value: LLVMValueRef) -> LLVMValueRef {
     while !llvm!(core::LLVMIsACastInst(value)).is_null() {
         value = llvm!(core::LLVMGetOperand(value, 0));
@@ -223,12 +225,12 @@ fn through_casts(mut value: LLVMValueRef) -> LLVMValueRef {
     value
 }
 
-/// What a pointer points into.
+/// Returns the variable that a pointer points into.
 fn memory(pointer: LLVMValueRef) -> LLVMValueRef {
     through_casts(pointer)
 }
 
-/// Offset and value of all that is stored to a local variable directly.
+/// Returns offset and value of every direct store to a local variable.
 fn stores(variable: LLVMValueRef) -> Vec<(u64, LLVMValueRef)> {
     let mut found = Vec::new();
     let mut open = vec![(variable, 0)];
@@ -242,7 +244,7 @@ fn stores(variable: LLVMValueRef) -> Vec<(u64, LLVMValueRef)> {
             } else if !llvm!(core::LLVMIsAGetElementPtrInst(user)).is_null() {
                 match constant_offset(user) {
                     Some(more) => open.push((user, offset + more)),
-                    // Anything may be stored there.
+                    // The offset is unknown.
                     None => found.push((u64::MAX, user)),
                 }
             } else if !llvm!(core::LLVMIsAStoreInst(user)).is_null()
@@ -255,7 +257,7 @@ fn stores(variable: LLVMValueRef) -> Vec<(u64, LLVMValueRef)> {
     found
 }
 
-/// The distance in bytes that an address computation adds, in the forms that compilers emit for
+/// Returns the byte offset that an address computation adds, in the forms that compilers emit for
 /// arrays of words.
 fn constant_offset(gep: LLVMValueRef) -> Option<u64> {
     let element = llvm!(core::LLVMGetGEPSourceElementType(gep));
@@ -278,7 +280,7 @@ fn constant_offset(gep: LLVMValueRef) -> Option<u64> {
     }
 }
 
-/// The local variables that a value was computed from.
+/// Returns the local variables that a value is computed from.
 fn origins(value: LLVMValueRef) -> HashSet<LLVMValueRef> {
     let mut found = HashSet::new();
     let mut seen = HashSet::new();
@@ -310,7 +312,7 @@ fn origins(value: LLVMValueRef) -> HashSet<LLVMValueRef> {
     found
 }
 
-/// Whether a region's function is used by these regions alone.
+/// Returns true if only these regions use a region's function.
 fn only_called_by(inner: LLVMValueRef, regions: &HashSet<LLVMValueRef>) -> bool {
     let mut usage = llvm!(core::LLVMGetFirstUse(inner));
     while !usage.is_null() {
@@ -322,7 +324,7 @@ fn only_called_by(inner: LLVMValueRef, regions: &HashSet<LLVMValueRef>) -> bool 
     true
 }
 
-/// Has a call go to the function whose name begins otherwise.
+/// Redirects a call to the function whose name begins with `to` in place of `from`.
 pub(super) fn replace(module: LLVMModuleRef, call: LLVMValueRef, from: &str, to: &str) {
     let Some(callee) = called(call) else {
         return;

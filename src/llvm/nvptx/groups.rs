@@ -1,10 +1,11 @@
-//! The runtime made for the kernels at hand: what they have in common becomes constants of it.
+//! Specialization of the runtime: properties that kernels share become constants of it.
 //!
-//! Kernels in which all threads begin and kernels in which they wait need different parts of each
-//! entry; so do those with regions in regions and those without. Where a module has several such
-//! groups, each is optimised with a copy of what it calls, and the copies come together again.
-//! Variables exist once. Where a variable holds the address of a function, a group could call
-//! another's copy through it: then nothing is specialised.
+//! Kernels whose threads all begin together (SPMD mode) and kernels whose threads wait for regions
+//! (generic mode) need different parts of each entry, and so do kernels with and without nested
+//! regions. If a module has several such groups, each is optimized with a copy of the functions
+//! that it calls, and the copies are linked together again. Variables exist once. If a variable
+//! holds the address of a function, a group could call another group's copy through it, so nothing
+//! is specialized then.
 
 use super::machine::{FULL, Machine};
 use super::{Kernel, SHARED, functions, variables};
@@ -16,14 +17,14 @@ use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMLinkage, LLVMVisibility};
 use std::ffi::CStr;
 
-/// What kernels of one group have in common.
+/// Properties of a group: SPMD mode, nested regions.
 type Key = (bool, bool);
 
 fn key(kernel: &Kernel) -> Option<Key> {
     kernel.environment.map(|e| (e.spmd(), e.nested))
 }
 
-/// Optimises a module, group by group. `own` names what stays visible.
+/// Optimizes a module group by group. `own` lists the names that stay visible.
 pub(super) fn specialise(
     parsed: &Parsed,
     machine: &Machine,
@@ -95,7 +96,7 @@ fn fix(module: LLVMModuleRef, (spmd, nested): Key) {
     set_constant(module, c"__ompvm_nested", u64::from(nested));
 }
 
-/// Sets a constant of the runtime, where the module has it.
+/// Sets a constant of the runtime, if the module has it.
 pub(super) fn set_constant(module: LLVMModuleRef, name: &CStr, value: u64) {
     let variable = llvm!(core::LLVMGetNamedGlobal(module, name.as_ptr()));
     if !variable.is_null() {
@@ -105,7 +106,7 @@ pub(super) fn set_constant(module: LLVMModuleRef, name: &CStr, value: u64) {
     }
 }
 
-/// Hides everything but the images' own variables and the kernels named.
+/// Internalizes everything but the images' own variables and the given kernels.
 fn hide(module: LLVMModuleRef, own: &HashSet<&str>, kernels: &HashSet<&str>) {
     let internal = |value: LLVMValueRef| {
         llvm!(core::LLVMSetVisibility(
@@ -148,7 +149,7 @@ fn hide(module: LLVMModuleRef, own: &HashSet<&str>, kernels: &HashSet<&str>) {
     }
 }
 
-/// The beginning of names that variables get so that several groups can use them.
+/// Prefix of variables that several groups use.
 const SHARED_VARIABLE: &str = "ompvm_shared_";
 
 fn is_shared(variable: LLVMValueRef) -> bool {
@@ -156,7 +157,7 @@ fn is_shared(variable: LLVMValueRef) -> bool {
     llvm!(core::LLVMGetPointerAddressSpace(pointer)) == SHARED
 }
 
-/// Gives variables of the module's own a name that other groups can refer to.
+/// Renames the module's internal variables so that other groups can refer to them.
 fn share_variables(module: LLVMModuleRef) {
     for (index, variable) in variables(module).enumerate() {
         let own = matches!(
@@ -179,7 +180,7 @@ fn share_variables(module: LLVMModuleRef) {
     }
 }
 
-/// Leaves the definition of variables to the first group.
+/// Turns variables into declarations; the first group defines them.
 fn only_declare(module: LLVMModuleRef) {
     for variable in variables(module) {
         let name = copy_cstr(llvm!(core::LLVMGetValueName2(variable, &mut 0)));
@@ -212,7 +213,7 @@ fn only_declare(module: LLVMModuleRef) {
     }
 }
 
-/// Whether a variable's first value refers to a function.
+/// Returns true if a variable's initializer refers to a function.
 fn holds_function(variable: LLVMValueRef) -> bool {
     if llvm!(core::LLVMIsDeclaration(variable)) != 0 || name_of(variable).starts_with("llvm.") {
         return false;

@@ -10,10 +10,10 @@ use std::ptr::null_mut;
 
 const TRIPLE: &CStr = c"nvptx64-nvidia-cuda";
 
-/// The passes over kernels, their functions and the runtime.
+/// Passes over kernels, their functions and the runtime.
 pub(super) const FULL: &CStr = c"default<O3>";
 
-/// The passes over kernels of which more is in registers than [`FULL`] saw.
+/// Passes to run after promotion has moved more variables to registers than [`FULL`] saw.
 pub(super) const PROMOTED: &CStr = c"function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,\
 simplifycfg<switch-to-lookup>,gvn,jump-threading,correlated-propagation,instcombine<no-verify-fixpoint>,\
 simplifycfg,dse,loop-simplify,lcssa,loop-mssa(licm),adce,simplifycfg),globaldce";
@@ -30,7 +30,7 @@ impl Drop for Machine {
 }
 
 impl Machine {
-    /// For `sm_<architecture>` and PTX `<version>`.
+    /// Creates the code generator for `sm_<architecture>` and PTX `<version>`.
     pub(in crate::llvm) fn new(architecture: u32, version: u32) -> Result<Machine, String> {
         let mut target = null_mut();
         let mut message = null_mut();
@@ -60,7 +60,7 @@ impl Machine {
         Ok(Machine { machine, processor })
     }
 
-    /// Has a module's layout and functions be this machine's.
+    /// Gives a module and its functions this machine's target.
     pub(in crate::llvm) fn adopt(&self, module: LLVMModuleRef) {
         llvm!(core::LLVMSetTarget(module, TRIPLE.as_ptr()));
         let layout = llvm!(target_machine::LLVMCreateTargetDataLayout(self.machine));
@@ -89,20 +89,20 @@ impl Machine {
         }
     }
 
-    /// Runs passes, named as `opt -passes=` does.
+    /// Runs passes, named as for `opt -passes=`.
     pub(super) fn run(&self, module: LLVMModuleRef, passes: &CStr) -> Result<(), String> {
         run(module, passes, self.machine)
     }
 
-    /// Runs passes that decide by what costs as much on every machine.
+    /// Widens induction variables to the width of the addresses computed from them.
     ///
-    /// Counters become as wide as the addresses that are computed from them: told that additions of 64 bits
-    /// cost two, LLVM keeps them narrow, and each address costs a multiplication.
+    /// The pass runs without this machine's costs: told that 64-bit additions cost two, LLVM keeps
+    /// the variables narrow, and each address costs a multiplication.
     pub(super) fn widen_counters(&self, module: LLVMModuleRef) -> Result<(), String> {
         run(module, c"function(loop(indvars))", null_mut())
     }
 
-    /// The module as PTX.
+    /// Generates PTX for the module.
     pub(super) fn assembly(&self, module: LLVMModuleRef) -> Result<Vec<u8>, String> {
         let mut message = null_mut();
         let mut buffer = null_mut();

@@ -1,7 +1,8 @@
-//! Where functions like `__nv_exp` come from, which compilers call for those of `math.h`.
+//! Mathematics libraries for the device, which define functions like `__nv_exp` that compilers call
+//! in place of those of `math.h`.
 //!
-//! NVIDIA's library libdevice defines just these. The open library libclc defines the same functions
-//! under the names that OpenCL's have: `__nv_exp` is `_Z3expd` there. Intrinsics that the code
+//! NVIDIA's library libdevice defines these very names. The open library libclc defines the same
+//! functions under OpenCL's mangled names: `__nv_exp` is `_Z3expd` there. Intrinsics that the code
 //! generator does not select (`llvm.exp.f64`) become calls of such functions, too.
 
 use super::functions;
@@ -15,36 +16,36 @@ use std::sync::Arc;
 /// A library of mathematical functions for the device.
 #[derive(Clone, Debug, Default)]
 pub enum Mathematics {
-    /// There is none: kernels that need one are refused.
+    /// No library: kernels that need one are refused.
     #[default]
     Missing,
-    /// NVIDIA's, as bitcode.
+    /// NVIDIA's libdevice, as bitcode.
     Libdevice(Arc<[u8]>),
-    /// libclc's for nvptx64, as bitcode.
+    /// libclc for nvptx64, as bitcode.
     Libclc(Arc<[u8]>),
 }
 
-/// The beginning of libdevice's names.
+/// Prefix of libdevice's names.
 pub(super) const PREFIX: &str = "__nv_";
 
-/// Intrinsics that are not selected, by the name between `llvm.` and the type.
+/// Intrinsics that the code generator does not select, by the name between `llvm.` and the type.
 const INTRINSICS: [&str; 23] = [
     "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "exp", "exp2",
     "exp10", "log", "log2", "log10", "pow", "powi", "ldexp", "round", "lround", "llround",
     "sincos",
 ];
 
-/// libclc's names where they are not libdevice's.
+/// libclc's names that differ from libdevice's.
 const OTHER_NAMES: [(&str, &str); 3] = [("powi", "pown"), ("fast_exp", "exp"), ("fast_log", "log")];
 
 impl Mathematics {
-    /// Whether there is none.
+    /// Returns true if there is no library.
     pub(super) fn is_missing(&self) -> bool {
         matches!(self, Mathematics::Missing)
     }
 }
 
-/// Has what needs the library call it by the library's names.
+/// Renames calls of mathematical functions to the library's names.
 pub(super) fn name(module: LLVMModuleRef, library: &Mathematics) {
     if library.is_missing() {
         return;
@@ -71,10 +72,10 @@ pub(super) fn name(module: LLVMModuleRef, library: &Mathematics) {
     }
 }
 
-/// Links what is used of the library.
+/// Links the used parts of the library.
 ///
 /// # Errors
-/// LLVM's message when it is damaged.
+/// Returns LLVM's message if the library is damaged.
 pub(super) fn link(parsed: &Parsed, library: &Mathematics) -> Result<(), String> {
     match library {
         Mathematics::Missing => return Ok(()),
@@ -85,8 +86,7 @@ pub(super) fn link(parsed: &Parsed, library: &Mathematics) -> Result<(), String>
     Ok(())
 }
 
-/// libdevice asks whether square roots are to be exact, as they are on the host. What else it asks,
-/// LLVM answers.
+/// Tells libdevice to compute square roots exactly, as on the host. LLVM answers its other queries.
 fn exact_roots(module: LLVMModuleRef) {
     let Some(ask) = super::function(module, "__nvvm_reflect") else {
         return;
@@ -122,7 +122,7 @@ fn exact_roots(module: LLVMModuleRef) {
     }
 }
 
-/// The library's name for an intrinsic that the code generator does not select.
+/// Returns the library's name for an intrinsic that the code generator does not select.
 fn intrinsic(function: LLVMValueRef) -> Option<String> {
     let name = name_of(function);
     let mut parts = name.strip_prefix("llvm.")?.split('.');
@@ -137,7 +137,7 @@ fn intrinsic(function: LLVMValueRef) -> Option<String> {
         .then(|| format!("{PREFIX}{plain}{suffix}"))
 }
 
-/// Has the calls of an intrinsic go to a function of the same type.
+/// Redirects the calls of an intrinsic to a function of the same type.
 fn replace(module: LLVMModuleRef, intrinsic: LLVMValueRef, name: &str) {
     let instead = super::function(module, name).unwrap_or_else(|| {
         let of = llvm!(core::LLVMGlobalGetValueType(intrinsic));
@@ -147,7 +147,7 @@ fn replace(module: LLVMModuleRef, intrinsic: LLVMValueRef, name: &str) {
     llvm!(core::LLVMReplaceAllUsesWith(intrinsic, instead));
 }
 
-/// `_Z3powdd` for `pow` on two doubles.
+/// Returns the mangled name: `_Z3powdd` for `pow` on two doubles.
 fn mangled(function: LLVMValueRef, plain: &str) -> Option<String> {
     let types: Option<String> = list(llvm!(core::LLVMGetFirstParam(function)), |p| {
         llvm!(core::LLVMGetNextParam(p))

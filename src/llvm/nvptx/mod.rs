@@ -1,21 +1,23 @@
-//! From the device images of a program to PTX for one kind of GPU.
+//! Lowering of a program's device images to PTX for one kind of GPU.
 //!
-//! What: [`lower`] links the units' images with each other, with the devices' runtime
-//! (`runtime-c/device/`) and with a library of mathematics, makes of it what the kernels need and no
-//! more, and generates code. How it gets short: everything is known here, so nothing is left
-//! general. Which of the two kinds of kernels there are becomes a constant of the runtime ([`groups`]);
-//! a construct that is a loop over teams and threads at once becomes one loop over the grid
-//! ([`grid`]), whose iterations go to blocks as tiles of the indices where its body gains by that (`tile.cpp`); what
-//! a thread keeps of itself in its block's memory becomes registers ([`promote`]); barriers
-//! after which nothing is read go ([`finish`]); what a collapsed loop divides has 32
-//! bits where that is enough (`narrow.cpp`). The rest LLVM's passes do, since
-//! the runtime is inlined.
+//! [`lower`] links the units' images with each other, with the device runtime (`runtime-c/device/`)
+//! and with a mathematics library, removes everything that the kernels do not need, and generates
+//! code. Since everything is known, nothing is left general:
 //!
-//! What LLVM's code generator cannot do ends the process there, so [`check`] looks before: a kernel
-//! that needs such a thing is refused, with reason and place, and the others are made. All of it runs
-//! guarded.
+//! - The execution mode of the kernels becomes a constant of the runtime ([`groups`]).
+//! - A combined loop over teams and threads becomes one loop over the grid ([`grid`]), whose
+//!   iterations go to blocks as tiles of the indices if the body gains by that (`tile.cpp`).
+//! - Shared variables that only one thread uses become registers ([`promote`]).
+//! - Redundant barriers are removed ([`finish`]).
+//! - Divisions of a collapsed loop have 32 bits if that suffices (`narrow.cpp`).
 //!
-//! What not: no driver, no files, no cache (`offload::nvptx`).
+//! LLVM's passes do the rest, since the runtime is inlined.
+//!
+//! LLVM's code generator ends the process at input that it cannot select, so [`check`] looks
+//! before: a kernel with such a construct is refused, with reason and location, and the others are
+//! compiled. All of this runs guarded.
+//!
+//! Driver, files and cache are left to `offload::nvptx`.
 
 mod check;
 mod early;
@@ -41,61 +43,62 @@ use inkwell::llvm_sys::{LLVMAttributeFunctionIndex, LLVMLinkage};
 use machine::{Machine, PROMOTED};
 use std::ptr::null_mut;
 
-/// The address space of what each block has for itself.
+/// The address space of shared memory, which each block has for itself.
 const SHARED: u32 = 3;
 
-/// What is to be made.
+/// Input of a lowering.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// The units' images, as bitcode.
     pub units: Vec<Input>,
-    /// The GPU: 90 for `sm_90`.
+    /// Architecture of the GPU: 90 for `sm_90`.
     pub architecture: u32,
-    /// The version of PTX: 78 for 7.8.
+    /// Version of PTX: 78 for 7.8.
     pub version: u32,
-    /// Where `__nv_exp` and its like come from.
+    /// Library that defines `__nv_exp` and similar functions.
     pub mathematics: Mathematics,
-    /// `nteams-var` of the device; 0 where nothing bounds the teams.
+    /// `nteams-var` of the device; 0 if the number of teams is not bounded.
     pub teams: u32,
 }
 
-/// One kernel of the images.
+/// A kernel of the images.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Kernel {
-    /// Its name.
+    /// The kernel's name.
     pub name: String,
-    /// What the compiler says of it; none for a kernel that is not OpenMP's.
+    /// The compiler's description; `None` for a kernel that is not OpenMP's.
     pub environment: Option<Environment>,
-    /// Number of its parameters, the launch environment included; each is a word.
+    /// Number of parameters, including the launch environment; each is a word.
     pub parameters: u32,
-    /// Why there is no code for it, and where in the source.
+    /// Reason why there is no code for the kernel, with its source location.
     pub refused: Option<Refusal>,
-    /// The number of teams changes none of its results, so the device may choose it.
+    /// True if no result depends on the number of teams, so the device may choose it.
     pub any_grid: bool,
 }
 
-/// Why something cannot run on the device.
+/// Reason why something cannot run on the device.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Refusal {
-    /// What, in words.
+    /// The reason in words.
     pub reason: String,
-    /// `file.c:12`, when known.
+    /// Source location (`file.c:12`), if known.
     pub place: Option<String>,
 }
 
-/// A variable of the images that the host can find.
+/// Result of a lowering.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Lowered {
-    /// The code, empty when every kernel was refused and there are no variables.
+    /// The code; empty if every kernel was refused and there are no variables.
     pub ptx: Vec<u8>,
-    /// The kernels, refused ones included.
+    /// The kernels, including refused ones.
     pub kernels: Vec<Kernel>,
 }
 
-/// Links and lowers.
+/// Links and lowers a program's images.
 ///
 /// # Errors
-/// One sentence, when an image is damaged, when they do not fit together, or when LLVM gives up.
+/// Returns one sentence if an image is damaged, if the images do not fit together, or if LLVM gives
+/// up.
 pub fn lower(request: &Request) -> Result<Lowered, String> {
     if device::RUNTIME.is_empty() {
         return Err("this build has no runtime for devices: it was made without clang 22".into());
@@ -132,10 +135,10 @@ fn lower_here(request: &Request) -> Result<Lowered, String> {
     allow_inlining(module);
     groups::set_constant(module, c"__ompvm_max_teams", request.teams.into());
     mathematics::link(&parsed, &request.mathematics)?;
-    // Functions of another processor would not be inlined.
+    // Functions for another processor would not be inlined.
     machine.adopt(module);
-    // LLVM's own pass over OpenMP's calls would turn kernels of one kind into the other, when what
-    // depends on that is settled; it goes by a flag.
+    // LLVM's own OpenMP pass would change execution modes after other decisions depend on them; it
+    // runs only if this flag is set.
     super::shim::forget_flags(module);
     groups::specialise(&parsed, &machine, &kernels, &own)?;
     for kernel in &mut kernels {
@@ -158,13 +161,14 @@ fn lower_here(request: &Request) -> Result<Lowered, String> {
     finish::barriers(module);
     finish::zeros(module);
     early::loads(module);
-    // A chain of such operations gets no shorter by it, and the assembler takes up to 20 s.
+    // Unrolling does not shorten a chain of such operations, and the assembler takes up to 20 s on
+    // it.
     super::shim::keep_rolled(module);
     let ptx = machine.assembly(module)?;
     Ok(Lowered { ptx, kernels })
 }
 
-/// Names of what the images define for others to find: kernels, variables, functions.
+/// Returns the names that the images define externally: kernels, variables, functions.
 fn own_symbols(module: LLVMModuleRef) -> Vec<Box<str>> {
     let visible = |&value: &LLVMValueRef| {
         llvm!(core::LLVMIsDeclaration(value)) == 0
@@ -214,7 +218,7 @@ pub(in crate::llvm) fn instructions(function: LLVMValueRef) -> impl Iterator<Ite
     })
 }
 
-/// The function with that name, defined or declared.
+/// Finds the function with that name, defined or declared.
 pub(in crate::llvm) fn function(module: LLVMModuleRef, name: &str) -> Option<LLVMValueRef> {
     let found = llvm!(core::LLVMGetNamedFunctionWithLength(
         module,
@@ -224,7 +228,7 @@ pub(in crate::llvm) fn function(module: LLVMModuleRef, name: &str) -> Option<LLV
     (!found.is_null()).then_some(found)
 }
 
-/// The function that a call calls by name.
+/// Returns the target of a direct call.
 pub(in crate::llvm) fn called(instruction: LLVMValueRef) -> Option<LLVMValueRef> {
     if llvm!(core::LLVMIsACallInst(instruction)).is_null() {
         return None;
@@ -233,7 +237,7 @@ pub(in crate::llvm) fn called(instruction: LLVMValueRef) -> Option<LLVMValueRef>
     (!llvm!(core::LLVMIsAFunction(called)).is_null()).then_some(called)
 }
 
-/// Brings unoptimised images to the form that the rewriting knows, and has one processor named.
+/// Brings unoptimized images to the form that the rewriting expects.
 fn prepare(module: LLVMModuleRef, machine: &Machine) -> Result<(), String> {
     for function in functions(module) {
         let remove = |name: &std::ffi::CStr| {
@@ -248,7 +252,7 @@ fn prepare(module: LLVMModuleRef, machine: &Machine) -> Result<(), String> {
             }
             there
         };
-        // Without optimisation both are on every function, whatever the program says.
+        // Without optimization both are on every function, regardless of the source.
         if remove(c"optnone") {
             remove(c"noinline");
         }
@@ -259,8 +263,9 @@ fn prepare(module: LLVMModuleRef, machine: &Machine) -> Result<(), String> {
     )
 }
 
-/// Drops from the runtime's entries that they know no library functions: LLVM inlines no function into one that
-/// knows more. Functions of the library itself keep it, or they would be recognised as calls of themselves.
+/// Removes `no-builtins` from the runtime's entries: LLVM does not inline a function with it into
+/// one without. Functions of the library itself keep it, or they would be recognized as calls of
+/// themselves.
 fn allow_inlining(module: LLVMModuleRef) {
     const NAME: &std::ffi::CStr = c"no-builtins";
     for function in functions(module) {
@@ -279,7 +284,7 @@ fn allow_inlining(module: LLVMModuleRef) {
     }
 }
 
-/// Links what is used of another piece of bitcode.
+/// Links the used parts of another piece of bitcode.
 fn link(parsed: &Parsed, bytes: &[u8], what: &str) -> Result<(), String> {
     let buffer = llvm!(core::LLVMCreateMemoryBufferWithMemoryRangeCopy(
         bytes.as_ptr().cast(),
@@ -299,7 +304,7 @@ fn link(parsed: &Parsed, bytes: &[u8], what: &str) -> Result<(), String> {
             parsed.take_errors()
         ));
     }
-    // No complaint about other libraries' names for the same target.
+    // Avoids warnings about other libraries' names for the same target.
     let triple = llvm!(core::LLVMGetTarget(parsed.module));
     llvm!(core::LLVMSetTarget(library, triple));
     let layout = llvm!(core::LLVMGetDataLayoutStr(parsed.module));

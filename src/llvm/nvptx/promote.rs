@@ -1,18 +1,19 @@
-//! Keeps in registers what lies in a block's memory for one thread alone, or is alike for all threads.
+//! Promotes variables in shared memory to registers if only one thread uses them or all threads see
+//! the same value.
 //!
-//! The device runtime keeps a thread's place in arrays of the block's memory, indexed by the thread. Compilers
-//! store what a region captures there by the block's first thread, for all threads to load. Neither survives
-//! a barrier in registers, since LLVM takes a barrier for a write of all memory: each question after one is
-//! a load and a branch. So once a kernel has everything inlined,
+//! The device runtime keeps per-thread state in shared arrays indexed by the thread. Compilers let
+//! the block's first thread store captured variables in shared memory, for all threads to load.
+//! LLVM keeps neither in registers across a barrier, which it treats as a write of all memory, so
+//! each query after a barrier is a load and a branch. Once everything is inlined into a kernel,
 //!
 //! - an array whose elements are only accessed at the thread's own index becomes a local variable
 //!   ([`own_elements`]);
-//! - a variable that is stored once, and then holds an argument of the kernel, gives way to the argument
+//! - a variable that is stored once, with an argument of the kernel, is replaced by the argument
 //!   ([`arguments`]);
-//! - a barrier goes before which the kernel touched no memory ([`leading_barriers`]).
+//! - a barrier before which the kernel touched no memory is removed ([`leading_barriers`]).
 //!
-//! Works before [`super::finish::unread`], which removes the stores that are left. Does not look into functions
-//! that are not inlined: a variable that one of them uses stays.
+//! This runs before [`super::finish::unread`], which removes the remaining stores. Functions that
+//! are not inlined are not analyzed: a variable that one of them uses is left alone.
 
 use super::{Kernel, called, function, instructions, variables};
 use crate::llvm::raw::llvm;
@@ -21,7 +22,7 @@ use hashbrown::HashSet;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMLinkage, LLVMOpcode, LLVMTypeKind};
 
-/// Promotes variables of all OpenMP kernels; returns true if it changed one.
+/// Promotes variables of all OpenMP kernels. Returns true if it changed one.
 pub(super) fn variables_of_blocks(module: LLVMModuleRef, kernels: &[Kernel]) -> bool {
     let shared: Vec<LLVMValueRef> = variables(module)
         .filter(|&v| {
@@ -50,15 +51,15 @@ pub(super) fn variables_of_blocks(module: LLVMModuleRef, kernels: &[Kernel]) -> 
     changed
 }
 
-/// One load or store of a variable.
+/// A load or store of a variable.
 struct Access {
     instruction: LLVMValueRef,
     /// The computation of an element's address; null for the variable itself.
     element: LLVMValueRef,
 }
 
-/// Returns a kernel's accesses to a variable; `None` if it is used in another way, or by another function
-/// that the kernel may call.
+/// Returns a kernel's accesses to a variable; `None` if the variable is used in another way, or by
+/// another function that the kernel may call.
 fn accesses(
     variable: LLVMValueRef,
     kernel: LLVMValueRef,
@@ -109,7 +110,7 @@ fn accesses(
     Some(found)
 }
 
-/// The type that a load or store transfers.
+/// Returns the type that a load or store transfers.
 fn transferred(access: &Access) -> LLVMTypeRef {
     let instruction = access.instruction;
     let value = match llvm!(core::LLVMIsALoadInst(instruction)).is_null() {
@@ -119,8 +120,8 @@ fn transferred(access: &Access) -> LLVMTypeRef {
     llvm!(core::LLVMTypeOf(value))
 }
 
-/// Makes a local variable of an array of which the kernel accesses each thread's own element alone. Returns
-/// true if it did.
+/// Replaces an array by a local variable if the kernel only accesses each thread's own element.
+/// Returns true if it did.
 fn own_elements(variable: LLVMValueRef, kernel: LLVMValueRef, accesses: &[Access]) -> bool {
     let whole = llvm!(core::LLVMGlobalGetValueType(variable));
     if llvm!(core::LLVMGetTypeKind(whole)) != LLVMTypeKind::LLVMArrayTypeKind || accesses.is_empty()
@@ -158,7 +159,7 @@ fn own_elements(variable: LLVMValueRef, kernel: LLVMValueRef, accesses: &[Access
     true
 }
 
-/// Returns true if an address is that of the array's element with the thread's number.
+/// Returns true if an address is that of the array element with the thread's number.
 fn is_own_element(gep: LLVMValueRef, whole: LLVMTypeRef, of: LLVMTypeRef) -> bool {
     let source = llvm!(core::LLVMGetGEPSourceElementType(gep));
     let operand = |i: u32| llvm!(core::LLVMGetOperand(gep, i));
@@ -170,7 +171,8 @@ fn is_own_element(gep: LLVMValueRef, whole: LLVMTypeRef, of: LLVMTypeRef) -> boo
     }
 }
 
-/// Returns true if a number of `source`s is the thread's number of `of`s: bytes counted for larger elements.
+/// Returns true if an index in units of `source` is the thread's number in units of `of`, as in
+/// bytes for larger elements.
 fn scaled(index: LLVMValueRef, source: LLVMTypeRef, of: LLVMTypeRef) -> bool {
     let bytes = |t: LLVMTypeRef| match llvm!(core::LLVMGetTypeKind(t)) {
         LLVMTypeKind::LLVMIntegerTypeKind => u64::from(llvm!(core::LLVMGetIntTypeWidth(t))) / 8,
@@ -205,10 +207,10 @@ fn is_thread(mut value: LLVMValueRef) -> bool {
     called(value).is_some_and(|f| &*name_of(f) == "llvm.nvvm.read.ptx.sreg.tid.x")
 }
 
-/// Has loads of a variable that only ever holds one argument of the kernel use the argument. Returns true if
-/// it did.
+/// Replaces loads of a variable that only ever holds one argument of the kernel by the argument.
+/// Returns true if it did.
 ///
-/// A load that runs before the store reads what nothing wrote: any value will do.
+/// A load that runs before the store reads uninitialized memory, so any value is correct.
 fn arguments(kernel: LLVMValueRef, accesses: &[Access]) -> bool {
     let is_store = |a: &&Access| !llvm!(core::LLVMIsAStoreInst(a.instruction)).is_null();
     let mut stores = accesses.iter().filter(is_store);
@@ -224,7 +226,7 @@ fn arguments(kernel: LLVMValueRef, accesses: &[Access]) -> bool {
     let Some(casts) = casts_of_argument(value) else {
         return false;
     };
-    // All threads need it, so it is computed where all of them begin.
+    // All threads need the value, so it is computed in the entry block.
     let context = llvm!(core::LLVMGetTypeContext(of));
     let builder = llvm!(core::LLVMCreateBuilderInContext(context));
     let entry = llvm!(core::LLVMGetEntryBasicBlock(kernel));
@@ -246,8 +248,8 @@ fn arguments(kernel: LLVMValueRef, accesses: &[Access]) -> bool {
     true
 }
 
-/// Returns the conversions between an argument, or a constant, and a value, innermost first; `None` if it is
-/// computed in another way.
+/// Returns the conversions between an argument or constant and a value, innermost first; `None` if
+/// it is computed in another way.
 fn casts_of_argument(value: LLVMValueRef) -> Option<Vec<LLVMValueRef>> {
     let mut casts = Vec::new();
     let mut at = value;

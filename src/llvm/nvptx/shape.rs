@@ -1,12 +1,13 @@
-//! Finds the kernels that cannot tell how many teams run them.
+//! Analysis of kernels: whether results depend on the number of teams, whether threads are
+//! interchangeable, whether regions nest.
 //!
-//! `num_teams` asks for a number of teams, and a program may observe it. A kernel that only divides a
-//! loop over the whole grid ([`super::grid`]) computes the same with any number; so the device may choose
-//! the grid that suits it. A program that asks for one team per 256 iterations, as CUDA programs
-//! count their blocks, otherwise pays a reduction over the block and one over the grid for each.
+//! `num_teams` asks for a number of teams, and a program may observe it. A kernel that only divides
+//! a loop over the whole grid ([`super::grid`]) computes the same with any number, so the device
+//! may choose the grid. Otherwise a program that asks for one team per 256 iterations, as CUDA
+//! programs count their blocks, pays for a reduction over each block and one over the grid.
 //!
-//! Works on the module after [`super::grid::rewrite`] and before the runtime is linked, while calls of the
-//! runtime still have their names. Conservative: a kernel that does anything else than divide loops
+//! The analysis runs after [`super::grid::rewrite`] and before the runtime is linked, while runtime
+//! calls still have their names. It is conservative: a kernel that does anything but divide loops
 //! and combine their reductions keeps the number of teams that it asks for.
 
 use super::{Kernel, called, function, instructions};
@@ -16,9 +17,9 @@ use hashbrown::HashSet;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMIntPredicate, LLVMOpcode};
 
-/// Runs a region in which a loop is divided over the grid.
+/// Entry that runs a region whose loop is divided over the grid.
 const GRID_REGION: &str = "__ompvm_parallel_grid";
-/// Combines the teams' results; returns 1 on the one thread that stores the sum.
+/// Entry that combines the teams' results; returns 1 on the one thread that stores the sum.
 const TEAMS_REDUCE: &str = "__kmpc_nvptx_teams_reduce_nowait_v2";
 /// Entries that a construct over the whole grid calls outside of its region.
 const CONSTRUCT: [&str; 8] = [
@@ -47,9 +48,9 @@ pub(super) fn any_grid(module: LLVMModuleRef, kernel: &Kernel) -> bool {
 
 /// Returns true if a parallel region that a kernel starts may start another.
 ///
-/// A compiler says so of each kernel that calls a function of another file, the runtime's own included. Regions do
-/// not start in the runtime or in a library, so what is only declared starts none but by the functions that it
-/// is given.
+/// A compiler reports this for each kernel that calls a function of another file, including the
+/// runtime's. Neither the runtime nor a library starts regions, so a declared function only does so
+/// through functions passed to it.
 pub(super) fn nests(module: LLVMModuleRef, kernel: &str) -> bool {
     const REGION: &str = "__kmpc_parallel_";
     const FUNCTION: u32 = 5;
@@ -81,8 +82,8 @@ pub(super) fn nests(module: LLVMModuleRef, kernel: &str) -> bool {
     mentioned(regions).is_none_or(|inside| inside.into_iter().any(starts))
 }
 
-/// Returns the functions that these may call or give to others, themselves included; `None` if they call
-/// through a pointer.
+/// Returns the functions that these may call or pass to others, including themselves; `None` if
+/// they call through a pointer.
 fn mentioned(functions: Vec<LLVMValueRef>) -> Option<HashSet<LLVMValueRef>> {
     let mut seen = HashSet::new();
     let mut open = functions;
@@ -107,8 +108,8 @@ fn mentioned(functions: Vec<LLVMValueRef>) -> Option<HashSet<LLVMValueRef>> {
     Some(seen)
 }
 
-/// Returns true if a function, and what it calls, only divides loops over the grid; adds the functions of
-/// their regions.
+/// Returns true if a function and its callees only divide loops over the grid. Adds the functions
+/// of their regions.
 fn only_divides(
     function: LLVMValueRef,
     regions: &mut Vec<LLVMValueRef>,
@@ -148,8 +149,8 @@ fn only_divides(
     })
 }
 
-/// Marks the loop of a kernel of flang's whose threads are interchangeable, which is a call with the body as a
-/// function, likewise.
+/// Marks the loop of a flang kernel, a call with the body as a function, if its threads are
+/// interchangeable.
 pub(super) fn mark_static_loop(module: LLVMModuleRef, kernel: &Kernel) {
     const REGION: &str = "__kmpc_parallel_60";
     const LOOP: &str = "__kmpc_distribute_for_static_loop_";
@@ -194,7 +195,7 @@ pub(super) fn mark_static_loop(module: LLVMModuleRef, kernel: &Kernel) {
     }
 }
 
-/// Returns true if a region, or what it calls, may ask which of the threads it is.
+/// Returns true if a region or its callees may query the identity of their thread.
 fn tells_threads(region: LLVMValueRef) -> bool {
     const TELLING: [&str; 13] = [
         "omp_get_thread",
@@ -229,7 +230,7 @@ fn tells_threads(region: LLVMValueRef) -> bool {
             {
                 return true;
             }
-            // The parts of a reduction say how lanes are combined, whatever they have computed.
+            // A reduction's callbacks combine lanes independently of which iterations these had.
             let reduces = called(instruction).is_some_and(|f| name_of(f).contains("_reduce_"));
             for index in 0..llvm!(core::LLVMGetNumOperands(instruction)) {
                 let operand = llvm!(core::LLVMGetOperand(instruction, index as u32));
@@ -242,11 +243,12 @@ fn tells_threads(region: LLVMValueRef) -> bool {
     false
 }
 
-/// Marks the loop of a kernel that may have any grid if its threads are interchangeable: then the order of its
-/// iterations is free (`tile.cpp`).
+/// Marks the loop of a kernel that may have any grid if its threads are interchangeable: the order
+/// of its iterations is then free (`tile.cpp`).
 ///
-/// A kernel of several loops keeps its order, since an explicit `dist_schedule` looks like none and promises that
-/// a team gets the same iterations of each. A part that asks for its thread's number keeps it, too.
+/// A kernel of several loops keeps its order, since an explicit `dist_schedule` cannot be told from
+/// none and promises that a team gets the same iterations of each. So does a kernel that queries
+/// its thread number.
 pub(super) fn mark_interchangeable(module: LLVMModuleRef, kernel: &Kernel) {
     const DISTRIBUTE: &str = "__ompvm_distribute_whole_";
     const LOOP: &str = "__ompvm_for_grid_";
@@ -284,8 +286,8 @@ fn is_local(mut pointer: LLVMValueRef) -> bool {
     }
 }
 
-/// Returns true if only the thread that combines the last team's results runs the instruction: its block is
-/// entered from the test of what the reduction over the teams returned.
+/// Returns true if only the thread that combines the last team's results runs the instruction: its
+/// block is entered from the test of what the reduction over the teams returned.
 fn by_the_last_team(function: LLVMValueRef, instruction: LLVMValueRef) -> bool {
     let block = llvm!(core::LLVMGetInstructionParent(instruction));
     let enters = |&branch: &LLVMValueRef| {
@@ -312,8 +314,8 @@ fn by_the_last_team(function: LLVMValueRef, instruction: LLVMValueRef) -> bool {
         && super::grid::constant(llvm!(core::LLVMGetOperand(test, 1))) == Some(1)
 }
 
-/// Returns true if one of the functions, or what they can call, may ask which team it is or how many there
-/// are, or divides a loop over teams in another way.
+/// Returns true if one of the functions or their callees may query its team or the number of teams,
+/// or divides a loop over teams in another way.
 fn asks_for_teams(regions: Vec<LLVMValueRef>) -> bool {
     const TELLING: [&str; 5] = ["team", "distribute", "ctaid", "ompx", "grid_dim"];
     const DIVIDED: [&str; 2] = ["__ompvm_for_grid_", TEAMS_REDUCE];
@@ -354,7 +356,7 @@ mod tests {
     use inkwell::context::Context;
     use inkwell::memory_buffer::MemoryBuffer;
 
-    /// Asks about a kernel with these lines in it and a region with those.
+    /// Runs `any_grid` on a kernel and a region with these lines.
     fn asked(kernel: &str, region: &str) -> bool {
         let text = format!(
             "declare void @__ompvm_parallel_grid(ptr, i32, i32, i32, i32, ptr, ptr, ptr, i64, i32)
@@ -391,7 +393,7 @@ define void @kernel(ptr %env, ptr %sum) {{
     #[test]
     fn a_loop_over_the_grid_may_have_any_number_of_teams() {
         assert!(asked("", ""));
-        // The sum is stored once, by the team that comes last.
+        // The last team stores the sum once.
         assert!(asked(
             "  %last = call i32 @__kmpc_nvptx_teams_reduce_nowait_v2()
   %is = icmp eq i32 %last, 1
@@ -422,7 +424,7 @@ end:
         assert!(asked("", "  call void @native()\n"));
     }
 
-    /// Returns what a kernel's loop calls after marking, where the region has these lines in it.
+    /// Returns true if a kernel's loop is marked when the region has these lines.
     fn marked(region: &str, second: bool) -> bool {
         let again = match second {
             true => {
@@ -477,7 +479,7 @@ define void @kernel(ptr %env) {{
     fn threads_that_cannot_be_told_apart_are_interchangeable() {
         assert!(marked("", false));
         assert!(marked("  %s = call double @sin(double 1.0)\n", false));
-        // How lanes are combined does not tell which iterations they had.
+        // Combining lanes does not reveal which iterations they had.
         assert!(marked(
             "  %r = call i32 @__kmpc_nvptx_parallel_reduce_nowait_v2(ptr @lanes)\n",
             false
@@ -499,7 +501,7 @@ define void @kernel(ptr %env) {{
         assert!(!marked("", true));
     }
 
-    /// Asks for regions in regions of a kernel whose region has these lines in it.
+    /// Runs `nests` on a kernel whose region has these lines.
     fn nesting(region: &str) -> bool {
         let text = format!(
             "declare void @__kmpc_parallel_60(ptr, i32, i32, i32, i32, ptr, ptr, ptr, i64, i32)

@@ -1,4 +1,4 @@
-//! Files that cannot be used: one sentence each, with the file's name, and never a crash.
+//! Tests of unusable files: one sentence each, with the file's name, and never a crash.
 
 use super::*;
 use inkwell::context::Context;
@@ -11,7 +11,7 @@ fn error(bytes: &[u8]) -> String {
     }
 }
 
-/// Bitcode of a small module.
+/// Returns bitcode of a small module.
 fn bitcode() -> Vec<u8> {
     let text = format!("{}\0", instructions::ALL);
     let context = Context::create();
@@ -129,7 +129,7 @@ fn truncation_is_an_error() {
     }
 }
 
-/// Whatever bit is wrong, the process survives and any error is one sentence.
+/// The process survives any wrong bit, and any error is one sentence.
 #[test]
 fn flipped_bits_do_not_crash() {
     let whole = bitcode();
@@ -158,7 +158,7 @@ fn reads_can_run_side_by_side() {
     });
 }
 
-/// The parser recurses; this much is more than any stack, and only the reader's thread pays.
+/// The parser recurses. This depth exceeds any stack, and only the reader's thread fails.
 #[test]
 fn nesting_without_end_is_an_error() {
     let depth = 2_000_000;

@@ -1,9 +1,9 @@
-//! Every instruction.
+//! Tests of every instruction.
 
 use super::*;
 use crate::ir::{Callee, TailKind};
 
-/// One module with a bit of everything, for [`super::everything_is_read`].
+/// A module with every kind of construct, for [`super::everything_is_read`].
 pub(super) const ALL: &str = r#"
 target triple = "x86_64-pc-linux-gnu"
 %struct.s = type { i32, double, [3 x i8] }

@@ -1,4 +1,4 @@
-//! `ir`'s layout of types against LLVM's own, for the data layout of clang 22.
+//! Tests of `ir`'s type layout against LLVM's own, for the data layout of clang 22.
 
 use super::*;
 use std::ffi::CString;

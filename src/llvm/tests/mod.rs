@@ -1,4 +1,4 @@
-//! Snippets of textual IR, read and printed: what LLVM was given must come out.
+//! Tests of the reader: textual IR is read, and must print as it was.
 
 mod errors;
 mod instructions;
@@ -23,7 +23,7 @@ fn input(name: &str, bytes: &[u8]) -> Input {
     }
 }
 
-/// Reads a snippet that is valid.
+/// Reads a valid snippet.
 fn module(text: &str) -> Module {
     match read_text(text) {
         Ok(module) => module,
@@ -31,7 +31,7 @@ fn module(text: &str) -> Module {
     }
 }
 
-/// The printed instructions of the first function with a body.
+/// Returns the printed instructions of the first function with a body.
 fn lines(module: &Module) -> Vec<String> {
     let body = module
         .functions
@@ -44,12 +44,12 @@ fn lines(module: &Module) -> Vec<String> {
         .collect()
 }
 
-/// Reads a function with that head and these instructions; gives them back printed.
+/// Reads a function with that head and these instructions, and returns the printed instructions.
 fn body(head: &str, code: &str) -> Vec<String> {
     lines(&module(&format!("define {head} {{\n{code}\n}}\n")))
 }
 
-/// The printed initialiser of `@g`.
+/// Returns the printed initializer of `@g`.
 fn constant(globals: &str) -> String {
     let module = module(globals);
     let init = module
@@ -66,7 +66,7 @@ fn version_is_22() {
     assert_eq!(version().0, 22);
 }
 
-/// Nothing in a module that is meant to be read in full is left unsupported.
+/// A module that uses every construct is read without unsupported items.
 #[test]
 fn everything_is_read() {
     let m = module(instructions::ALL);

@@ -1,4 +1,4 @@
-//! What compiled code leaves to be called.
+//! Tests of the symbols and instructions in compiled objects.
 
 use crate::ir::LineTables;
 use crate::llvm::native::{Bitcode, Debug, Function, Level, Request, Session, Unit};
@@ -11,7 +11,7 @@ fn bitcode(text: &str) -> Bitcode {
     Bitcode::new(Arc::from([file]), LineTables::default())
 }
 
-/// The names of a module's functions, in order.
+/// Returns the names of a module's functions in order.
 fn names(text: &str) -> Vec<Box<str>> {
     text.lines()
         .map(str::trim)
@@ -20,7 +20,7 @@ fn names(text: &str) -> Vec<Box<str>> {
         .collect()
 }
 
-/// The names that the object of a module without variables leaves open; `functions` are the
+/// Returns the undefined symbols in the object of a module without variables; `functions` are the
 /// module's, in order.
 fn open_names(text: &str, functions: &[Function], level: Level) -> Vec<String> {
     let request = Request {
@@ -76,7 +76,7 @@ fn a_loop_finds_its_share_without_the_runtime() {
         Function::External,
         Function::External,
     ];
-    // The runtime is left for threads it does not know and teams that have to wait.
+    // The runtime remains for threads that it does not know and teams that have to wait.
     assert_eq!(
         open_names(LOOP, &functions, Level::Full),
         [
@@ -144,7 +144,7 @@ fn the_programs_own_entries_stay() {
 
 #[test]
 fn what_would_round_otherwise_is_not_done() {
-    // Fused, approximated or reassociated, this would be another instruction.
+    // Fused, approximated or reassociated, these would be other instructions.
     let text = "
         define double @f(double %a, double %b, double %c) {
           %p = fmul fast double %a, %b
@@ -178,7 +178,8 @@ fn what_would_round_otherwise_is_not_done() {
     assert_eq!(operations, [0x59, 0x58, 0x5e, 0x5c, 0x58]);
 }
 
-/// `a[i] = b[ix[i]] + a[i]` for i below the bound; `end` goes on the loop's last branch.
+/// Returns a loop `a[i] = b[ix[i]] + a[i]` for i below the bound; `end` is appended to its last
+/// branch.
 fn scatter(bound: &str, end: &str) -> String {
     format!(
         "define void @f(ptr %a, ptr %b, ptr %ix, i64 %n) {{

@@ -1,17 +1,17 @@
-//! A file that several threads read is the one that one thread reads.
+//! Tests that parallel reading gives the same module as reading on one thread.
 
 use super::*;
 use crate::ir::LocId;
 use crate::llvm::parts::read as read_by;
 
-/// Textual IR as a bitcode file.
+/// Converts textual IR to a bitcode file.
 fn bitcode(text: &str) -> Input {
     let bytes =
         parse::merge(&[input("test.ll", text.as_bytes())]).unwrap_or_else(|e| panic!("{e}"));
     input("test.bc", &bytes)
 }
 
-/// File, line, column and function of a place, and of the calls that were inlined around it.
+/// Returns file, line, column and function of a location and of the inlined calls around it.
 fn place(module: &Module, mut loc: Option<LocId>) -> Vec<String> {
     let mut out = Vec::new();
     while let Some(id) = loc {
@@ -130,7 +130,7 @@ fn odd_files_are_left_to_one_thread() {
     let file = bitcode(MANY);
     assert!(read_by(&file, false, 3).is_some());
     for at in (0..file.bytes.len()).step_by(7) {
-        // Whatever becomes of it, it becomes the same.
+        // Damage has the same result either way.
         let mut damaged = file.clone();
         damaged.bytes[at] ^= 1 << (at % 8);
         let Ok(one) = one(std::slice::from_ref(&damaged), false, false) else {

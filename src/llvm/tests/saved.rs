@@ -1,4 +1,4 @@
-//! A module that was saved and loaded prints as the one that was read.
+//! Tests that a saved and loaded module prints as the original.
 
 use super::*;
 use crate::ir::saved::{load, save};

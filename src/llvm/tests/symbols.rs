@@ -1,4 +1,4 @@
-//! Constants, symbols, linking and source locations.
+//! Tests of constants, symbols, linking and source locations.
 
 use super::*;
 use crate::ir::{GlobalRef, Linkage};
