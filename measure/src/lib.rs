@@ -1,8 +1,8 @@
-//! One run of a program as a whole process: wall clock, processor time, peak memory, output.
+//! Measures one run of a program as a process: wall clock, processor time, peak memory, output.
 //!
-//! Why a crate: `ompvm compare` and the repository's own benchmarks measure alike, and the latter
-//! must not link LLVM. Why `wait4`: it gives the figures of this very child. What not: nothing
-//! here knows what it measures, or against what.
+//! `ompvm compare` and the repository's benchmarks share this crate, and the latter must not link
+//! LLVM. `wait4` reports the resource usage of exactly one child. Comparisons and statistics beyond
+//! [`Spread`] are left to the callers.
 
 use std::fs::File;
 use std::io::{Error, ErrorKind, Read, Seek};
@@ -10,12 +10,12 @@ use std::os::fd::FromRawFd;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-/// How a program ended.
+/// Exit status of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// With this status.
+    /// Exited with this status.
     Exit(i32),
-    /// By this signal.
+    /// Killed by this signal.
     Signal(i32),
 }
 
@@ -28,16 +28,16 @@ impl std::fmt::Display for End {
     }
 }
 
-/// One run.
+/// Measurements of one run.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// Wall-clock seconds from before the start to after the end.
+    /// Wall-clock time in seconds, from before the start to after the end.
     pub wall: f64,
-    /// User plus system seconds of all threads.
+    /// User plus system time of all threads in seconds.
     pub cpu: f64,
-    /// Largest resident set, in bytes.
+    /// Peak resident set size in bytes.
     pub peak: u64,
-    /// How it ended.
+    /// Exit status.
     pub end: End,
     /// Standard output.
     pub stdout: String,
@@ -46,22 +46,22 @@ pub struct Run {
 }
 
 impl Run {
-    /// Whether it ended with status 0.
+    /// Returns true if it exited with status 0.
     pub fn success(&self) -> bool {
         self.end == End::Exit(0)
     }
 
-    /// Largest resident set, in millions of bytes.
+    /// Returns the peak resident set size in megabytes (10^6 bytes).
     pub fn megabytes(&self) -> f64 {
         self.peak as f64 * 1e-6
     }
 }
 
-/// Runs a command once, without input. Its output goes to files in memory, so that no reader
-/// competes for the processor.
+/// Runs a command once, without input. Its output goes to files in memory, so that no reading
+/// process competes for processor time.
 ///
 /// # Errors
-/// Why the command could not be started or waited for.
+/// The reason why the command could not be started or waited for.
 pub fn run(command: &mut Command) -> Result<Run, String> {
     let program = command.get_program().to_string_lossy().into_owned();
     let share = |f: &File| f.try_clone().map_err(|e| e.to_string());
@@ -76,7 +76,7 @@ pub fn run(command: &mut Command) -> Result<Run, String> {
     let mut status = 0;
     // SAFETY: all-zero is a valid rusage.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-    // SAFETY: waits for a child that nobody else waits for, into variables of ours.
+    // SAFETY: `pid` is a child that is not waited for elsewhere; both result pointers are valid.
     while unsafe { libc::wait4(pid, &raw mut status, 0, &raw mut usage) } != pid {
         let error = Error::last_os_error();
         if error.kind() != ErrorKind::Interrupted {
@@ -106,7 +106,7 @@ fn memory_file() -> Result<File, String> {
         let error = Error::last_os_error();
         return Err(format!("cannot make a file in memory: {error}"));
     }
-    // SAFETY: just opened, and nobody else has it.
+    // SAFETY: the descriptor was just opened and has no other owner.
     Ok(unsafe { File::from_raw_fd(fd) })
 }
 
@@ -122,19 +122,19 @@ fn text(file: &mut File) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Median, smallest and largest of some values.
+/// Median, minimum and maximum of some values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
-    /// The median.
+    /// Median.
     pub median: f64,
-    /// The smallest.
+    /// Minimum.
     pub min: f64,
-    /// The largest.
+    /// Maximum.
     pub max: f64,
 }
 
 impl Spread {
-    /// Of values of which there is at least one.
+    /// Computes the spread of at least one value; without values all fields are NaN.
     pub fn of(values: impl IntoIterator<Item = f64>) -> Spread {
         let mut v: Vec<f64> = values.into_iter().collect();
         v.sort_by(f64::total_cmp);

@@ -1,6 +1,6 @@
-//! The main job, shown: every NAS benchmark's bitcode runs and verifies on ompvm.
+//! The demonstration: bitcode of every NAS benchmark runs on ompvm and verifies itself.
 //!
-//! Why these: they verify themselves. What not: no comparison; `bench npb` has it.
+//! `bench npb` compares the benchmarks with native executables.
 
 use crate::dist;
 use crate::npb::{self, Class, Name};
@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use std::process::Command;
 use std::time::Duration;
 
-/// What one run of a benchmark printed.
+/// Results that a benchmark printed.
 struct Report {
     verified: bool,
     seconds: f64,

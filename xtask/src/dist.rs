@@ -1,10 +1,10 @@
-//! The executable to install and to measure: `target/dist/ompvm`, laid out by a profile.
+//! Builds the executable to install and to measure: `target/dist/ompvm`, laid out by a profile.
 //!
-//! Why: LLVM is linked into ompvm, and while it compiles a processor waits for its code more than
-//! for data. llvm-bolt puts the blocks and functions that ran beside each other (Panchenko et al.,
-//! CGO 2019); compiling takes an eighth less processor time for it. The profile is taken here, of
-//! this LLVM, on programs of the tests, none of which is ever measured. Functions that did not run
-//! stay where they were. What not: nothing is compiled anew, and no code of ours is chosen by it.
+//! LLVM is linked into ompvm, and compilation is bound by instruction fetch more than by data.
+//! llvm-bolt places executed blocks and functions next to each other (Panchenko et al., CGO 2019).
+//! The profile is recorded here, for the installed LLVM, on test programs that are never measured.
+//! Functions that were not executed stay where they were. Nothing is recompiled, and the profile
+//! selects no code of ours.
 
 use crate::process::{capture_ok, root, run};
 use crate::setup::{self, Tools};
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::SystemTime;
 
-/// What the profile is taken of, in `tests/`: loops, vectors, calls, templates, constructs.
+/// Training programs in `tests/`: loops, vectors, calls, templates, constructs.
 const TRAINING: [&str; 16] = [
     "diff/c/crc_sha_md5.c",
     "diff/c/fft_complex.c",
@@ -32,7 +32,7 @@ const TRAINING: [&str; 16] = [
     "pass/teams/at_once.c",
 ];
 
-/// How llvm-bolt lays out what the profile names.
+/// Layout options of llvm-bolt.
 const LAYOUT: [&str; 6] = [
     "-reorder-blocks=ext-tsp",
     "-reorder-functions=cdsort",
@@ -42,7 +42,7 @@ const LAYOUT: [&str; 6] = [
     "-use-gnu-stack",
 ];
 
-/// The executable as cargo builds it, built now.
+/// Builds the release executable and returns its path.
 pub fn release(tools: &Tools) -> Result<PathBuf, String> {
     let mut cargo = tools.cargo();
     cargo.current_dir(root()).args(["build", "--release"]);
@@ -50,7 +50,7 @@ pub fn release(tools: &Tools) -> Result<PathBuf, String> {
     Ok(root().join("target/release/ompvm"))
 }
 
-/// Makes `target/dist/ompvm`, after installing llvm-bolt where it is missing, and says so.
+/// Builds `target/dist/ompvm` and prints its path, after installing llvm-bolt if it is missing.
 pub fn start() -> Result<(), String> {
     let tools = setup::ensure()?;
     setup::ensure_bolt(&tools)?;
@@ -59,8 +59,8 @@ pub fn start() -> Result<(), String> {
     Ok(())
 }
 
-/// What is installed and measured: laid out by a profile where llvm-bolt is installed, as cargo
-/// builds it elsewhere.
+/// Returns the executable to install and to measure: laid out by a profile if llvm-bolt is
+/// installed, else the release build.
 pub fn best(tools: &Tools) -> Result<PathBuf, String> {
     if setup::has_bolt(tools) {
         return laid_out(tools);
@@ -69,7 +69,7 @@ pub fn best(tools: &Tools) -> Result<PathBuf, String> {
     release(tools)
 }
 
-/// `target/dist/ompvm`, made anew when the build it comes from is newer.
+/// Returns `target/dist/ompvm`, which is rebuilt if the release build is newer.
 pub fn laid_out(tools: &Tools) -> Result<PathBuf, String> {
     let plain = release(tools)?;
     let folder = root().join("target/dist");
@@ -86,7 +86,7 @@ pub fn laid_out(tools: &Tools) -> Result<PathBuf, String> {
     let mut bolt = Command::new(tools.llvm("llvm-bolt"));
     bolt.arg(&plain).arg("-o").arg(&new).args(LAYOUT);
     capture_ok(bolt.arg(format!("-data={}", profile.display())))?;
-    // It would describe where the code was; the symbols that remain describe where it is.
+    // The debug information still describes the old layout; the remaining symbols are correct.
     capture_ok(
         Command::new(tools.llvm("llvm-strip"))
             .arg("--strip-debug")
@@ -97,7 +97,8 @@ pub fn laid_out(tools: &Tools) -> Result<PathBuf, String> {
     Ok(made)
 }
 
-/// Counts the blocks that run while ompvm runs and compiles the programs to train with.
+/// Records a profile: counts the blocks executed while ompvm compiles and runs the training
+/// programs.
 fn profile(tools: &Tools, plain: &Path, work: &Path) -> Result<PathBuf, String> {
     let counting = work.join("counting");
     let counts = work.join("counts");
@@ -116,7 +117,7 @@ fn profile(tools: &Tools, plain: &Path, work: &Path) -> Result<PathBuf, String> 
         ompvm.arg("compile").arg(&bitcode);
         ompvm.env("OMPVM_CACHE_DIR", work.join("cache"));
         capture_ok(&mut ompvm)?;
-        // How a program of the tests ends is its own affair.
+        // The exit status of a training program does not matter.
         let mut ompvm = Command::new(&counting);
         ompvm.args(["run", "--no-cache"]).arg(&bitcode);
         ompvm.stdin(Stdio::null()).stdout(Stdio::null());

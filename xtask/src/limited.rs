@@ -1,6 +1,6 @@
-//! Running programs under a time limit, and what came out.
+//! Runs programs under a time limit and captures their results.
 //!
-//! Why a limit in time: a program that hangs is a finding, too. What not: no judgement.
+//! A program that hangs counts as a finding, too. Judging the results is left to the callers.
 
 use std::fs::File;
 use std::io::{Read, Seek, Write};
@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// How a program ended and what it wrote.
+/// Status and output of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ran {
-    /// The exit status, or minus the signal.
+    /// Exit status, or the negated signal number.
     pub status: i32,
-    /// Whether we ended it.
+    /// True if the program was killed at the time limit.
     pub timed_out: bool,
     /// Standard output.
     pub stdout: Vec<u8>,
@@ -23,14 +23,14 @@ pub struct Ran {
 }
 
 impl Ran {
-    /// Whether two runs agree as far as a user sees.
+    /// Returns true if two runs have the same observable behavior.
     pub fn agrees(&self, other: &Ran) -> bool {
         self.status == other.status
             && self.timed_out == other.timed_out
             && self.stdout == other.stdout
     }
 
-    /// How it ended, in words.
+    /// Describes how the program ended.
     pub fn end(&self) -> String {
         match self.status {
             _ if self.timed_out => "ran too long".into(),
@@ -40,13 +40,13 @@ impl Ran {
     }
 }
 
-/// Runs a command to its end or to the limit, in a process group of its own, its output in files
-/// under `dir`.
+/// Runs a command to completion or to the time limit, in its own process group, with its output in
+/// files under `dir`.
 pub fn run(command: &mut Command, dir: &Path, limit: Duration) -> Result<Ran, String> {
     run_watched(command, dir, limit, &mut |_| {})
 }
 
-/// [`run`], with `late` called with the process's number before it is ended at the limit.
+/// Like [`run`], but calls `late` with the process id before the process is killed at the limit.
 pub fn run_watched(
     command: &mut Command,
     dir: &Path,
@@ -83,8 +83,8 @@ pub fn run_watched(
         }
         if start.elapsed() > limit {
             late(child.id());
-            // SAFETY: the group was made for this child, which we have not waited for, so its
-            // number is still its own.
+            // SAFETY: the child leads its process group and has not been waited for, so its id is
+            // still valid.
             unsafe { libc::kill(-(child.id() as i32), libc::SIGKILL) };
             let _ = child.wait();
             timed_out = true;
@@ -107,14 +107,14 @@ pub fn run_watched(
     })
 }
 
-/// Writes a file, with its name in the error.
+/// Writes a file. Errors contain its name.
 pub fn write(path: &Path, bytes: impl AsRef<[u8]>) -> Result<(), String> {
     File::create(path)
         .and_then(|mut f| f.write_all(bytes.as_ref()))
         .map_err(|e| format!("{}: {e}", path.display()))
 }
 
-/// Replaces a file at once.
+/// Replaces a file atomically.
 pub fn replace(path: &Path, bytes: impl AsRef<[u8]>) -> Result<(), String> {
     let part = path.with_extension("part");
     write(&part, bytes)?;

@@ -1,8 +1,8 @@
-//! The project's own commands, as `cargo xtask COMMAND`.
+//! The project's own commands, as `cargo xtask COMMAND`: set-up, demonstration, tests, bitcode of
+//! the NAS benchmarks, and benchmarks against peers.
 //!
-//! What: set-up, the demonstration, tests, the NAS benchmarks' bitcode, side-by-side benches.
-//! Why a Rust program: it must run on a machine that has only git and cargo, before LLVM is
-//! there, so it depends on nothing that links LLVM. What not: nothing here is part of ompvm.
+//! This is a Rust program so that it runs on a machine that has only git and cargo. It must build
+//! before LLVM is installed, so it depends on nothing that links LLVM.
 
 mod bench;
 mod demo;

@@ -1,7 +1,7 @@
-//! Building the NAS Parallel Benchmarks: linked bitcode for ompvm, native executables as peers.
+//! Builds the NAS Parallel Benchmarks: linked bitcode for ompvm and native executables as peers.
 //!
-//! Why linked bitcode: `common/` is shared by all. Four have a version for devices in `target/`, whose
-//! bitcode carries the device's code too. What not: nothing is run.
+//! The bitcode is linked, because all benchmarks share `common/`. Four have a device version in
+//! `target/`, whose bitcode also contains device code. Nothing is run here.
 
 use crate::process::{root, run};
 use crate::setup::{self, Tools};
@@ -27,7 +27,7 @@ pub enum Class {
 }
 
 impl Class {
-    /// Its letter.
+    /// Returns its letter.
     pub fn letter(self) -> char {
         match self {
             Class::S => 'S',
@@ -66,10 +66,10 @@ impl Name {
         Name::Sp,
     ];
 
-    /// Those with a version for devices.
+    /// Benchmarks with a device version.
     pub const TARGET: [Name; 4] = [Name::Ep, Name::Cg, Name::Mg, Name::Ft];
 
-    /// Lower-case name, as in file names.
+    /// Returns the name in lower case, as in file names.
     pub fn lower(self) -> &'static str {
         match self {
             Name::Is => "is",
@@ -84,30 +84,30 @@ impl Name {
     }
 }
 
-/// What a benchmark is built as.
+/// Form that a benchmark is built in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Form {
     /// Linked bitcode, clang -O2 -fopenmp.
     Bitcode,
     /// Native executable, clang -O2 -fopenmp with libomp.
     Native,
-    /// The same for this processor: -O3 -march=native.
+    /// Native executable tuned for this processor: -O3 -march=native.
     Tuned,
     /// Native executable without OpenMP: clang -O2.
     Sequential,
     /// Bitcode that calls the benchmark several times (`bench/npb/steady.c`).
     SteadyBitcode,
-    /// The native executable of that.
+    /// Native executable that calls the benchmark several times.
     SteadyNative,
-    /// Linked bitcode of the version for devices, with code for NVIDIA's GPUs.
+    /// Linked bitcode of the device version, with code for NVIDIA GPUs.
     Target,
 }
 
-/// What compiles for a device, without a CUDA installation.
+/// Options that compile for a device without a CUDA installation.
 pub const OFFLOAD: [&str; 3] = ["--offload-arch=sm_90", "-nogpulib", "--cuda-feature=+ptx83"];
 
 impl Form {
-    /// Where it is kept, relative to the root.
+    /// Returns the path of the built file, relative to the root.
     pub fn path(self, name: Name, class: Class) -> PathBuf {
         let stem = format!("{}.{}", name.lower(), class.letter());
         PathBuf::from(match self {
@@ -130,7 +130,7 @@ impl Form {
         }
     }
 
-    /// A source beside the benchmark's own.
+    /// Returns an additional source, if the form has one.
     fn more(self) -> Option<&'static Path> {
         match self {
             Form::Bitcode | Form::Native | Form::Tuned | Form::Target => None,
@@ -144,7 +144,7 @@ impl Form {
     }
 }
 
-/// The two usual forms of one benchmark.
+/// The two standard forms of a benchmark.
 #[derive(Clone, Debug)]
 pub struct Built {
     /// Linked bitcode.
@@ -153,7 +153,7 @@ pub struct Built {
     pub native: PathBuf,
 }
 
-/// Builds several and says so.
+/// Builds several benchmarks and prints their paths.
 pub fn build_all(classes: &[Class], names: &[Name]) -> Result<(), String> {
     let tools = setup::ensure()?;
     let names = if names.is_empty() {
@@ -174,7 +174,7 @@ pub fn build_all(classes: &[Class], names: &[Name]) -> Result<(), String> {
     Ok(())
 }
 
-/// Builds one benchmark's two usual forms.
+/// Builds the two standard forms of a benchmark.
 pub fn build(tools: &Tools, name: Name, class: Class) -> Result<Built, String> {
     Ok(Built {
         bitcode: build_form(tools, name, class, Form::Bitcode)?,
@@ -182,7 +182,7 @@ pub fn build(tools: &Tools, name: Name, class: Class) -> Result<Built, String> {
     })
 }
 
-/// Builds one form unless it is newer than every source.
+/// Builds one form unless it is newer than all sources.
 pub fn build_form(tools: &Tools, name: Name, class: Class, form: Form) -> Result<PathBuf, String> {
     let npb = root().join("npb");
     let out = root().join(form.path(name, class));
@@ -217,7 +217,7 @@ pub fn build_form(tools: &Tools, name: Name, class: Class, form: Form) -> Result
         let part = objects
             .join(source.file_stem().expect("a source file"))
             .with_extension("bc");
-        // The shared files have nothing for a device but what headers define.
+        // The shared files contain no device code except for what headers define.
         let offload = (*source == for_device).then_some(OFFLOAD);
         run(clang(tools, class, form)
             .args(offload.into_iter().flatten())
@@ -236,14 +236,14 @@ pub fn build_form(tools: &Tools, name: Name, class: Class, form: Form) -> Result
 
 fn clang(tools: &Tools, class: Class, form: Form) -> Command {
     let mut clang = Command::new(tools.llvm("clang"));
-    // Relative paths keep the machine's folders out of the debug information.
+    // Relative paths keep local folder names out of the debug information.
     clang.current_dir(root());
     clang.args(["-std=c11", "-g"]).args(form.flags());
     clang.arg(format!("-DNPB_CLASS={}", class.letter()));
     clang
 }
 
-/// `npb/NAME.c`, `npb/NAME_*.c` and `npb/common/*.c`, relative to the root.
+/// Returns `npb/NAME.c`, `npb/NAME_*.c` and `npb/common/*.c`, relative to the root.
 fn sources(npb: &Path, name: Name) -> Result<Vec<PathBuf>, String> {
     let list = |dir: &Path| -> Result<Vec<String>, String> {
         let entries = std::fs::read_dir(dir).map_err(|e| format!("{}: {e}", dir.display()))?;

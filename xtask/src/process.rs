@@ -1,13 +1,13 @@
-//! Running other programs, and what errors of theirs look like.
+//! Runs other programs and reports their errors.
 //!
-//! What not: how a run is measured (the crate `ompvm-measure`, which `ompvm compare` uses, too).
+//! Measurements are left to the crate `ompvm-measure`, which `ompvm compare` also uses.
 
 use ompvm_measure::{Run, Spread};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// The repository's root.
+/// Returns the root of the repository.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
@@ -15,7 +15,7 @@ pub fn root() -> PathBuf {
         .to_owned()
 }
 
-/// Runs a command to its end with our own output.
+/// Runs a command to completion with inherited output.
 pub fn run(command: &mut Command) -> Result<(), String> {
     let status = command.status().map_err(|e| describe_start(command, &e))?;
     if status.success() {
@@ -25,7 +25,7 @@ pub fn run(command: &mut Command) -> Result<(), String> {
     }
 }
 
-/// Runs a command and returns what it printed.
+/// Runs a command and returns its output.
 pub fn capture(command: &mut Command) -> Result<Output, String> {
     command
         .stdin(Stdio::null())
@@ -33,7 +33,7 @@ pub fn capture(command: &mut Command) -> Result<Output, String> {
         .map_err(|e| describe_start(command, &e))
 }
 
-/// Like [`capture`], but an unsuccessful end is an error with the output's end.
+/// Like [`capture`], but failure is an error that contains the end of the output.
 pub fn capture_ok(command: &mut Command) -> Result<String, String> {
     let output = capture(command)?;
     if output.status.success() {
@@ -54,7 +54,7 @@ fn describe_start(command: &Command, error: &std::io::Error) -> String {
     format!("cannot start {}: {error}", show(command))
 }
 
-/// The command as one would type it.
+/// Formats a command as typed in a shell.
 pub fn show(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     words
@@ -63,7 +63,7 @@ pub fn show(command: &Command) -> String {
         .join(" ")
 }
 
-/// Runs a command once and measures it; an unsuccessful end is an error with the output's end.
+/// Runs a command once and measures it. Failure is an error that contains the end of the output.
 pub fn measure_ok(command: &mut Command) -> Result<Run, String> {
     let run = ompvm_measure::run(command)?;
     if run.success() {
@@ -77,12 +77,12 @@ pub fn measure_ok(command: &mut Command) -> Result<Run, String> {
     ))
 }
 
-/// The median.
+/// Returns the median.
 pub fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     Spread::of(values).median
 }
 
-/// The geometric mean.
+/// Returns the geometric mean.
 pub fn geomean(values: impl IntoIterator<Item = f64>) -> f64 {
     let (sum, n) = values
         .into_iter()

@@ -1,14 +1,15 @@
-//! Finding LLVM 22, clang 22 and what they need; installing them where the system lets us.
+//! Finds LLVM 22, clang 22 and their requirements, or installs them.
 //!
-//! On Debian and its kin the packages come through apt-get when we are root or sudo asks no
-//! password. Elsewhere one sentence says what to install.
+//! On Debian and its derivatives apt-get installs the packages, if we are root or sudo asks for no
+//! password. Elsewhere an error message says what to install.
 
 use crate::process::{capture, root, run};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Debian's packages: LLVM to link, clang to compile guests, its runtime and libomp as the native peers.
+/// Debian packages: LLVM to link, clang to compile guests, its runtime and libomp as the native
+/// peers.
 const PACKAGES: [&str; 10] = [
     "llvm-22-dev",
     "clang-22",
@@ -22,17 +23,17 @@ const PACKAGES: [&str; 10] = [
     "make",
 ];
 
-/// Debian's package of llvm-bolt.
+/// Debian package of llvm-bolt.
 const BOLT: &str = "bolt-22";
-/// What of it is used.
+/// Programs of that package that are used.
 const BOLT_PROGRAMS: [&str; 2] = ["llvm-bolt", "merge-fdata"];
-/// Debian's package of the Fortran compiler.
+/// Debian package of the Fortran compiler.
 const FLANG: &str = "flang-22";
-/// Debian's packages of LLVM's C++ library, and the files of theirs that programs are linked with.
+/// Debian packages of LLVM's C++ library, and their files that programs are linked with.
 const LIBCPP: [&str; 2] = ["libc++-22-dev", "libc++abi-22-dev"];
 const LIBCPP_FILES: [&str; 4] = ["libc++.a", "libc++.so", "libc++abi.a", "libc++abi.so"];
 
-/// Where the tools are.
+/// Location of the tools.
 #[derive(Clone, Debug)]
 pub struct Tools {
     /// LLVM's prefix, `/usr/lib/llvm-22` on Debian.
@@ -40,26 +41,26 @@ pub struct Tools {
 }
 
 impl Tools {
-    /// A program of LLVM.
+    /// Returns the path of an LLVM program.
     pub fn llvm(&self, program: &str) -> PathBuf {
         self.prefix.join("bin").join(program)
     }
 
-    /// Cargo with the environment that the build needs.
+    /// Returns a cargo command with the environment that the build needs.
     pub fn cargo(&self) -> Command {
         let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         cargo.env("LLVM_SYS_221_PREFIX", &self.prefix);
         cargo
     }
 
-    /// One line for people.
+    /// Describes the tools in one line.
     pub fn describe(&self) -> String {
         format!("LLVM 22 and clang 22 found in {}", self.prefix.display())
     }
 }
 
-/// Fetches NVIDIA's assembler for the tests of device code, from Python's package index; where that
-/// cannot be, the tests that need it are ignored.
+/// Fetches NVIDIA's assembler from the Python package index. If that fails, the tests of device
+/// code that need it are ignored.
 fn assembler() -> Result<(), String> {
     const PACKAGE: &str = "nvidia-cuda-nvcc-cu12==12.9.86";
     let folder = root().join("target/ptxas");
@@ -75,7 +76,7 @@ fn assembler() -> Result<(), String> {
         .arg(PACKAGE))
 }
 
-/// What a prefix lacks, as names of files.
+/// Returns the required files that a prefix lacks.
 fn missing(prefix: &Path) -> Vec<&'static str> {
     let mut missing = Vec::new();
     for file in [
@@ -140,12 +141,12 @@ fn find() -> Result<Tools, String> {
     Err(reason)
 }
 
-/// The C++ compiler that the build takes: the crate `cc` looks at `CXX`, too.
+/// Returns the C++ compiler of the build: the crate `cc` reads `CXX`, too.
 fn cpp() -> Command {
     Command::new(std::env::var_os("CXX").unwrap_or_else(|| "c++".into()))
 }
 
-/// The headers that a C++ source includes with angle brackets.
+/// Returns the `#include <...>` lines of a C++ source.
 fn includes(source: &str) -> String {
     let lines = source.lines().map(str::trim);
     lines
@@ -154,8 +155,8 @@ fn includes(source: &str) -> String {
         .collect()
 }
 
-/// Tries to read every header that `build.rs` needs for the shim over LLVM, with the compiler and
-/// the options that it takes.
+/// Checks that every header of the LLVM shim can be read, with the compiler and options of
+/// `build.rs`.
 fn cpp_headers(prefix: &Path) -> Result<(), String> {
     let source = root().join("src/llvm/shim.cpp");
     let text =
@@ -179,7 +180,7 @@ fn cpp_headers(prefix: &Path) -> Result<(), String> {
         .spawn()
         .map_err(|_| "a C++ compiler is not installed (g++, or clang++ named by CXX)")?;
     if let Some(mut input) = child.stdin.take() {
-        // A compiler that gives up early says why.
+        // If the compiler exits early, its output says why.
         let _ = input.write_all(includes(&text).as_bytes());
     }
     let output = child.wait_with_output().map_err(|e| e.to_string())?;
@@ -191,7 +192,7 @@ fn cpp_headers(prefix: &Path) -> Result<(), String> {
     Err(lacking_headers(&dir, first.unwrap_or("it gives no reason")))
 }
 
-/// Says which headers are missing: LLVM's, or the C++ library's.
+/// Returns a message about missing headers: LLVM's or the C++ library's.
 fn lacking_headers(dir: &str, error: &str) -> String {
     let whose = if error.contains("llvm") {
         format!("LLVM's headers are not in {dir} (Debian: llvm-22-dev)")
@@ -202,7 +203,7 @@ fn lacking_headers(dir: &str, error: &str) -> String {
     format!("{whose}: {error}")
 }
 
-/// Tries to link a C++ program with the libraries that a static LLVM needs.
+/// Links a C++ program with the libraries that a static LLVM needs.
 fn link_libraries() -> Result<(), String> {
     let dir = std::env::temp_dir().join(format!("ompvm-setup-{}", std::process::id()));
     std::fs::create_dir_all(&dir).map_err(|e| e.to_string())?;
@@ -229,7 +230,7 @@ fn link_libraries() -> Result<(), String> {
     }
 }
 
-/// Installs Debian's packages where the system allows it; elsewhere the advice is the error.
+/// Installs Debian packages if the system allows it; otherwise returns `advice` as the error.
 fn install(reason: &str, packages: &[&str], advice: &str) -> Result<(), String> {
     if !Path::new("/usr/bin/apt-get").exists() {
         return Err(advice.to_owned());
@@ -254,7 +255,7 @@ fn install(reason: &str, packages: &[&str], advice: &str) -> Result<(), String> 
         .map_err(|e| format!("{e}; {advice}"))
 }
 
-/// Has what only some tests need, where it can be had; else says which of them are ignored, and why.
+/// Installs the requirements of single tests. Reports which tests are ignored without them.
 pub fn for_tests(tools: &Tools) {
     if let Err(why) = assembler() {
         eprintln!("no ptxas, so the tests of device code for GPUs are ignored: {why}");
@@ -273,7 +274,7 @@ pub fn for_tests(tools: &Tools) {
     }
 }
 
-/// Installs the package of programs of LLVM's that are missing, where the system allows it.
+/// Installs the package of missing LLVM programs, if the system allows it.
 fn provide(tools: &Tools, programs: &[&str], package: &str) -> Result<(), String> {
     if has(tools, programs) {
         return Ok(());
@@ -292,17 +293,17 @@ fn has(tools: &Tools, programs: &[&str]) -> bool {
     programs.iter().all(there)
 }
 
-/// Whether llvm-bolt is there, which `cargo xtask dist` needs and nothing else.
+/// Returns true if llvm-bolt is installed, which only `cargo xtask dist` needs.
 pub fn has_bolt(tools: &Tools) -> bool {
     has(tools, &BOLT_PROGRAMS)
 }
 
-/// Installs llvm-bolt when it is missing and the system allows it.
+/// Installs llvm-bolt if it is missing and the system allows it.
 pub fn ensure_bolt(tools: &Tools) -> Result<(), String> {
     provide(tools, &BOLT_PROGRAMS, BOLT)
 }
 
-/// Finds the tools, after installing them when they are missing and the system allows it.
+/// Finds the tools, after installing missing ones if the system allows it.
 pub fn ensure() -> Result<Tools, String> {
     let reason = match find() {
         Ok(tools) => return Ok(tools),

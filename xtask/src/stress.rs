@@ -1,12 +1,13 @@
-//! Stress: random nestings of OpenMP constructs under random settings, in every tier and natively
-//! on the runtime as a shared library.
+//! Stress test: random nestings of OpenMP constructs under random settings, in every tier and
+//! natively with the runtime as a shared library.
 //!
-//! What: `tests/stress/stress.c`, a program made anew from each seed, checks every construct's
-//! result and whether memory is lost; `--races` has ThreadSanitizer watch the shared library do it. A wrong check, a fault, a leak or a run past its limit is a
-//! finding: the command that shows it is printed, and what every thread was doing is kept where
-//! gdb is installed. Why settings are random: hangs hide where few look, with more threads than
-//! processors, one processor, sleepers that never spin. What not: no comparison with another
-//! runtime; libomp fails assertions of its own in some of these programs.
+//! `tests/stress/stress.c` is generated anew from each seed; it checks the result of every
+//! construct and the memory in use. With `--races`, ThreadSanitizer checks the shared library
+//! meanwhile. A wrong result, a fault, a leak or a time-out is a finding: its command is printed,
+//! and the stacks of all threads are kept if gdb is installed. The settings are random, because
+//! hangs hide in rare ones: more threads than processors, a single processor, waiting without
+//! spinning. Other runtimes are not compared; libomp fails assertions of its own in some of these
+//! programs.
 
 use crate::bench::epcc::libomp_ours;
 use crate::dist;
@@ -23,7 +24,7 @@ use std::time::{Duration, Instant};
 /// Options of `cargo xtask stress`.
 #[derive(Args)]
 pub struct Options {
-    /// How long
+    /// Duration in minutes
     #[arg(long, default_value_t = 30.0)]
     minutes: f64,
     /// The first program's seed
@@ -43,7 +44,7 @@ pub struct Options {
 
 /// The ways to run a program.
 const WAYS: [&str; 6] = ["interp", "baseline", "opt", "auto", "chaos", "library"];
-/// The settings a run may have, one of each line; empty is unset.
+/// Settings of a run: one value per line is chosen; an empty one leaves the variable unset.
 const SETTINGS: [(&str, &[&str]); 10] = [
     ("OMP_NUM_THREADS", &["", "1", "2", "3", "4", "7"]),
     ("OMP_WAIT_POLICY", &["", "", "", "passive", "active"]),
@@ -56,23 +57,23 @@ const SETTINGS: [(&str, &[&str]); 10] = [
     ("KMP_ENABLE_TASK_THROTTLING", &["", "", "0"]),
     ("KMP_TEAMS_THREAD_LIMIT", &["", "8"]),
 ];
-/// A run takes a second; in the most crowded settings some ten.
+/// Time limit of a run, which usually takes a second, and up to ten in the most crowded settings.
 const LIMIT: Duration = Duration::from_secs(120);
-/// Rounds of a run.
+/// Number of rounds in a run.
 const ROUNDS: u64 = 40;
-/// Bytes that the last three quarters of the rounds may leave in use; what is compiled meanwhile
-/// stays, too.
+/// Bytes that the last three quarters of the rounds may leave in use. Tiers that compile meanwhile
+/// keep their code, too.
 const KEPT: u64 = 6 << 20;
 const KEPT_COMPILING: u64 = 96 << 20;
-/// What ThreadSanitizer cannot see: `Arc` orders its end by a fence, which the sanitizer does not
-/// model; what is initialised once is published by code of std that is not instrumented.
+/// Constructs that ThreadSanitizer cannot follow: the fence in the drop of `Arc`, and
+/// initialization in std, which is not instrumented.
 const SUPPRESSIONS: &str =
     "race:alloc::sync::Arc\nrace:std::sync::once_lock\nrace:std::sync::lazy_lock\n";
-/// The sanitizer for the library alone: its runtime comes with the program.
+/// Flags that instrument the library only; the program brings the sanitizer's runtime.
 const SANITIZER: &str =
     "--cfg tsan -Zsanitizer=thread -Zexternal-clangrt -Cunsafe-allow-abi-mismatch=sanitizer";
 
-/// SplitMix64 (Steele, Lea, Flood 2014): one number of a seed's stream.
+/// Returns one number of a seed's stream by SplitMix64 (Steele, Lea, Flood 2014).
 fn number(seed: u64, index: u64) -> u64 {
     let mut z = seed
         .wrapping_mul(0x9E37_79B9_7F4A_7C15)
@@ -86,7 +87,7 @@ fn pick<'a, T: ?Sized>(from: &[&'a T], seed: u64, index: u64) -> &'a T {
     from[(number(seed, index) % from.len() as u64) as usize]
 }
 
-/// What is run.
+/// The executables and files of a stress test.
 struct Programs {
     ompvm: PathBuf,
     bitcode: PathBuf,
@@ -111,10 +112,10 @@ impl Programs {
                 .map(drop)
                 .map_err(|e| format!("{}: {e}", from.display()))
         };
-        // Copies, so that building beside a long run changes nothing in it.
+        // Copies keep a long run independent of later builds.
         let ompvm = dir.join("ompvm");
         let library = if races {
-            // A triple, so that what is built for the build itself is left alone.
+            // An explicit triple keeps the flags away from build scripts.
             let triple = "x86_64-unknown-linux-gnu";
             let target = root().join("target/tsan");
             process::run(
@@ -192,21 +193,21 @@ impl Programs {
             .any(|(name, value)| name == "KMP_ENABLE_TASK_THROTTLING" && value.is_some());
         let kept = match way {
             "auto" | "chaos" => KEPT_COMPILING,
-            // The memory of tasks is kept, and without throttling many wait at a time.
+            // The runtime keeps the memory of tasks, and without throttling many exist at a time.
             _ if unthrottled => 3 * KEPT,
             _ => KEPT,
         };
-        // The sanitizer's memory grows, and it is slow.
+        // Memory grows under the sanitizer, and the program is slow.
         let (rounds, kept) = if self.races {
             (2, u64::MAX >> 1)
         } else {
             (ROUNDS, kept)
         };
         command.args([seed, rounds, kept].map(|n| n.to_string()));
-        // Waiting actively with more threads than processors is slow by request.
+        // Active waiting with more threads than processors would be slow by design.
         if number(seed, 100).is_multiple_of(4) {
             command.env_remove("OMP_WAIT_POLICY");
-            // SAFETY: one system call on a local between fork and exec.
+            // SAFETY: between fork and exec this makes two system calls on a local.
             unsafe {
                 command.pre_exec(|| {
                     let mut one: libc::cpu_set_t = std::mem::zeroed();
@@ -223,7 +224,7 @@ impl Programs {
     }
 }
 
-/// What was wrong with a run, if anything was.
+/// Describes the failure of a run, if any.
 fn wrong(ran: &Ran) -> Option<String> {
     let out = String::from_utf8_lossy(&ran.stdout);
     if ran.status == 0 && out.starts_with("ok ") && out.lines().count() == 1 {
@@ -233,7 +234,7 @@ fn wrong(ran: &Ran) -> Option<String> {
     Some(format!("{}\n{}{}", ran.end(), out, err))
 }
 
-/// The run as one would type it.
+/// Formats a run as typed in a shell.
 fn describe(command: &Command, seed: u64) -> String {
     let mut text = String::new();
     for (name, value) in command.get_envs() {
@@ -300,7 +301,7 @@ pub fn run(options: &Options) -> Result<(), String> {
     Ok(())
 }
 
-/// Keeps what every thread of a process is doing, where gdb is installed.
+/// Saves the stacks of all threads of a process, if gdb is installed.
 fn keep_stacks(pid: u32, path: &Path) {
     let mut gdb = Command::new("gdb");
     gdb.args(["-q", "-batch", "-ex", "thread apply all backtrace 30", "-p"]);

@@ -1,9 +1,9 @@
-//! Every test, after set-up.
+//! Runs every test, after set-up.
 //!
-//! The interpreter's handlers reach each other by tail calls in an optimised build and by a loop
-//! elsewhere (build.rs). So that both are tested, the development build of the program alone, which
-//! takes a loop, runs under the optimised harness: in the ordinary run what the handlers execute
-//! (`pass`, `fail`, `diff`), with `--dispatch=loop` everything, in the harness's mixture of tiers.
+//! The interpreter's handlers dispatch by tail calls in an optimized build and by a loop otherwise
+//! (build.rs). To test both, the development build of the program, which dispatches by a loop, also
+//! runs under the optimized harness: by default only the groups that execute handlers (`pass`,
+//! `fail`, `diff`), with `--dispatch=loop` all of them, in the harness's mixture of tiers.
 
 use crate::dist;
 use crate::npb::{self, Class, Form, Name};
@@ -12,7 +12,7 @@ use crate::setup::{self, Tools};
 use std::path::Path;
 use std::process::Command;
 
-/// How the interpreter's handlers reach each other.
+/// Dispatch method of the interpreter's handlers.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Dispatch {
     /// By tail calls.
@@ -21,8 +21,8 @@ pub enum Dispatch {
     Loop,
 }
 
-/// Groups of trials that the ordinary run leaves out with a loop: they do not depend on it, or
-/// execute what others do, for long.
+/// Test groups that the default run skips with loop dispatch: they do not depend on it, or they
+/// take long and execute the same code as others.
 const NOT_OF_THE_LOOP: [&str; 11] = [
     "archives/",
     "baseline/refused",
@@ -37,8 +37,8 @@ const NOT_OF_THE_LOOP: [&str; 11] = [
     "tools/",
 ];
 
-/// The groups of programs for devices that the ordinary run leaves out with a loop: their regions
-/// are no bytecode. What fails on a device stays, for the development build checks more.
+/// Returns the groups of device tests that the default run skips with loop dispatch, because their
+/// regions are not bytecode. Tests of failures remain, since the development build has more checks.
 fn not_of_the_loop_on_devices() -> Result<Vec<String>, String> {
     let folder = root().join("tests/offload");
     let told = |e: std::io::Error| format!("{}: {e}", folder.display());
@@ -52,7 +52,7 @@ fn not_of_the_loop_on_devices() -> Result<Vec<String>, String> {
     Ok(groups)
 }
 
-/// Finds the tools, and builds what the tests run that is not theirs.
+/// Finds the tools and builds what the tests run.
 fn prepare() -> Result<Tools, String> {
     let tools = setup::ensure()?;
     setup::for_tests(&tools);
@@ -65,7 +65,7 @@ fn prepare() -> Result<Tools, String> {
     Ok(tools)
 }
 
-/// Builds what the tests need and runs them; `filter` narrows by name.
+/// Builds and runs the tests; `filter` selects by name.
 pub fn run(filter: Option<&str>, dispatch: Option<Dispatch>) -> Result<(), String> {
     let tools = prepare()?;
     if dispatch == Some(Dispatch::Loop) {
@@ -79,7 +79,7 @@ pub fn run(filter: Option<&str>, dispatch: Option<Dispatch>) -> Result<(), Strin
         }
         process::run(&mut command)
     };
-    // The runtime alone first: it needs no LLVM and fails fastest.
+    // The runtime comes first: it needs no LLVM, so it fails fastest.
     process::run(tools.cargo().current_dir(root()).args([
         "build",
         "--release",
@@ -99,14 +99,14 @@ pub fn run(filter: Option<&str>, dispatch: Option<Dispatch>) -> Result<(), Strin
     if filter.is_some() {
         return Ok(());
     }
-    // The team's protocol under every interleaving; the other configuration has a folder of its own.
+    // Model-checks the team protocol; this configuration has its own target folder.
     process::run(
         tools
             .cargo()
             .current_dir(root())
             .env("RUSTFLAGS", "--cfg loom")
             .env("CARGO_TARGET_DIR", root().join("target/loom"))
-            // Every dependency is compiled once more for it, which takes longer than the models do.
+            // Compiling all dependencies again takes longer than checking the models.
             .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1")
             .args([
                 "test",
@@ -122,20 +122,20 @@ pub fn run(filter: Option<&str>, dispatch: Option<Dispatch>) -> Result<(), Strin
     with_a_loop(&tools, None, false)
 }
 
-/// The harness with another executable than the one it was built with.
+/// Returns the harness command for another executable than the one it was built with.
 fn programs(tools: &Tools, filter: Option<&str>, executable: &Path) -> Command {
     let mut test = tools.cargo();
     test.current_dir(root()).args(["test", "--release"]);
     test.args(["--package", "ompvm", "--test", "harness", "--"])
         .args(filter)
-        // The examples, which are not built here, and rules about the sources.
+        // Skips the examples, which are not built here, and the rules about sources.
         .args(["--skip", "house/"])
         .env("OMPVM_UNDER_TEST", executable);
     test
 }
 
-/// The programs with the executable that is installed and measured: what moved its functions must
-/// have moved what describes their frames.
+/// Runs the programs with the executable laid out by a profile, to test that the unwind information
+/// was moved with the code.
 pub fn run_dist(filter: Option<&str>) -> Result<(), String> {
     let tools = prepare()?;
     setup::ensure_bolt(&tools)?;
@@ -143,7 +143,7 @@ pub fn run_dist(filter: Option<&str>) -> Result<(), String> {
     process::run(&mut programs(&tools, filter, &executable))
 }
 
-/// The programs under the development build; `whole` is all of them, in every tier.
+/// Runs the programs with the development build; `whole` selects all of them in every tier.
 fn with_a_loop(tools: &Tools, filter: Option<&str>, whole: bool) -> Result<(), String> {
     let package = ["--package", "ompvm"];
     let mut build = tools.cargo();

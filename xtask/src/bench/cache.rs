@@ -1,26 +1,26 @@
-//! The state of ompvm's code cache during a bench: a folder of the bench's own, so that neither
-//! what the user has cached nor an earlier bench plays a part.
+//! The state of ompvm's code cache during a benchmark: a folder of its own, so that neither the
+//! user's cache nor an earlier benchmark has any influence.
 
 use clap::ValueEnum;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::SystemTime;
 
-/// What a run finds in the cache.
+/// Contents of the cache at the start of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Cache {
-    /// Nothing: emptied before every run.
+    /// Empty: cleared before every run.
     Empty,
-    /// What plain runs left there, as many as it takes until one keeps nothing new.
+    /// Filled by plain runs, until one adds nothing new.
     Warm,
-    /// What `ompvm compile` made of the whole program before them.
+    /// Filled by `ompvm compile` of the whole program.
     Compiled,
-    /// It is turned off.
+    /// Disabled.
     Off,
 }
 
 impl Cache {
-    /// Its name, as typed.
+    /// Returns its name as typed.
     pub fn name(self) -> &'static str {
         match self {
             Cache::Empty => "empty",
@@ -31,7 +31,7 @@ impl Cache {
     }
 }
 
-/// Most plain runs that fill a cache.
+/// Maximum number of plain runs that fill a cache.
 const MOST_RUNS: usize = 10;
 
 /// A folder for `OMPVM_CACHE_DIR`, removed when dropped.
@@ -43,7 +43,7 @@ pub struct CacheFolder {
 }
 
 impl CacheFolder {
-    /// A new one; `ompvm` is asked whether it knows `--no-cache`.
+    /// Creates the folder; `ompvm` is asked whether it has `--no-cache`.
     pub fn new(state: Cache, ompvm: &Path) -> CacheFolder {
         use std::sync::atomic::{AtomicUsize, Ordering};
         static COUNT: AtomicUsize = AtomicUsize::new(0);
@@ -62,7 +62,7 @@ impl CacheFolder {
         }
     }
 
-    /// Has `ompvm compile` fill it, where that is asked for.
+    /// Fills the cache by `ompvm compile` if the state requires it.
     pub fn fill(&self, ompvm: &Path, options: &[&str], file: &Path) -> Result<(), String> {
         if self.state != Cache::Compiled {
             return Ok(());
@@ -73,7 +73,8 @@ impl CacheFolder {
         crate::process::run(command.arg(file))
     }
 
-    /// Has plain runs fill it until one keeps nothing new, where it is to be warm; how many that were.
+    /// Fills the cache by plain runs until one adds nothing new, if the state requires it. Returns
+    /// their number.
     pub fn warm(&self, run: impl Fn() -> Result<(), String>) -> Result<usize, String> {
         if self.state != Cache::Warm {
             return Ok(0);
@@ -90,7 +91,7 @@ impl CacheFolder {
         Ok(MOST_RUNS)
     }
 
-    /// Prepares the folder for one run and tells the command of it.
+    /// Prepares the folder and the command for one run.
     pub fn apply(&self, command: &mut Command) -> Result<(), String> {
         if !matches!(self.state, Cache::Warm | Cache::Compiled) {
             let _ = std::fs::remove_dir_all(&self.path);
@@ -104,7 +105,7 @@ impl CacheFolder {
     }
 }
 
-/// The files below a folder, their sizes and times.
+/// Returns the files below a folder with their sizes and times.
 fn content(folder: &Path) -> Vec<(PathBuf, u64, Option<SystemTime>)> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {

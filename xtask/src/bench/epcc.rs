@@ -1,6 +1,8 @@
-//! OpenMP constructs by the EPCC method, and programs made of tasks: one native executable, run in
-//! turn with libomp and with our runtime in its place (`LD_LIBRARY_PATH`); beside it libgomp, whose
-//! executable is made by gcc. `bench npb --pack` gathers all of it for a machine without compilers.
+//! OpenMP constructs by the EPCC method, and programs made of tasks.
+//!
+//! One native executable runs alternately with libomp and with our runtime in its place
+//! (`LD_LIBRARY_PATH`). libgomp has an executable of its own, built by gcc. `bench npb --pack`
+//! packs all of it for a machine without compilers.
 
 use super::{Options, place::Place, table::Table};
 use crate::process::{self, capture_ok, median, root};
@@ -29,13 +31,13 @@ pub struct EpccOptions {
     unbound: bool,
 }
 
-/// The constructs.
+/// Measures OpenMP constructs.
 pub fn run(options: &EpccOptions) -> Result<(), String> {
     let title = "EPCC method, microseconds of overhead per construct";
     compare("epcc", title, options)
 }
 
-/// Programs made of tasks.
+/// Measures programs made of tasks.
 pub fn tasks(options: &EpccOptions) -> Result<(), String> {
     if options.smallest {
         return Err("--smallest is for `bench epcc`".into());
@@ -43,18 +45,17 @@ pub fn tasks(options: &EpccOptions) -> Result<(), String> {
     compare("tasks", "Programs made of tasks, microseconds", options)
 }
 
-/// The row that has the work of a loop schedule and no construct.
+/// Name of the row with the work of a loop schedule but no construct.
 const BY_HAND: &str = "loop by hand";
 
-/// A runtime: what it is called, the executable that uses it, and the folder that it is in.
+/// A runtime: its name, executable and library folder.
 struct Side {
     name: &'static str,
     executable: PathBuf,
     library: Option<PathBuf>,
 }
 
-/// All sides, ours first, built or packed. libgomp has an executable of its own, made by gcc from
-/// the same sources, where there is a gcc.
+/// Returns all sides, ours first. libgomp is included if there is a gcc, or if it was packed.
 fn sides(place: &Place, name: &str, options: &EpccOptions) -> Result<Vec<Side>, String> {
     let side = |name, executable: &PathBuf, library: Option<PathBuf>| Side {
         name,
@@ -99,7 +100,7 @@ fn sides(place: &Place, name: &str, options: &EpccOptions) -> Result<Vec<Side>, 
     Ok(sides)
 }
 
-/// Builds what the sides need; names executables, which belong in `bench/out`, and our library.
+/// Builds what the sides need. Returns the executables in `bench/out` and our library.
 pub fn build_all(tools: &Tools) -> Result<(Vec<PathBuf>, PathBuf), String> {
     let mut executables = Vec::new();
     for name in ["epcc", "tasks"] {
@@ -120,13 +121,13 @@ fn build_gcc(name: &str) -> Result<PathBuf, String> {
     build(Path::new("gcc"), &[], name, &format!("{name}.gcc"))
 }
 
-/// Runs all sides in turn, prints the table; the ratio is that to the best of the others.
+/// Runs all sides alternately and prints the table; the ratio is to the best of the others.
 fn compare(name: &str, title: &str, options: &EpccOptions) -> Result<(), String> {
     let place = Place::find(options.from.as_deref())?;
     let sides = sides(&place, name, options)?;
     let (threads, runs) = (options.common.threads, options.common.runs);
     let mut figures: Vec<BTreeMap<String, Vec<f64>>> = vec![BTreeMap::new(); sides.len()];
-    // Of each executable: what all runs of it shall take for the same work.
+    // Loop lengths by executable, so that all runs of one do the same work.
     let mut lengths: BTreeMap<&Path, String> = BTreeMap::new();
     for run in 0..=runs {
         for (side, figures) in sides.iter().zip(&mut figures) {
@@ -171,15 +172,15 @@ fn compare(name: &str, title: &str, options: &EpccOptions) -> Result<(), String>
         let all = figures.iter().map(|side| side.get(name).cloned());
         all.map(|v| v.map(median)).collect()
     };
-    // What the processors' unevenness costs a loop without any construct. Schedules are not told
-    // apart below that.
+    // Loops without a construct show the unevenness of the processors. Differences between
+    // schedules below that are noise.
     let uneven = of(BY_HAND).map_or(0.0, |v| v.into_iter().map(f64::abs).fold(0.0, f64::max));
     for name in figures[0].keys() {
         let Some(medians) = of(name) else {
             continue;
         };
         let best = medians[1..].iter().copied().fold(f64::INFINITY, f64::min);
-        // Below a nanosecond both are free, and the ratio of two zeros says nothing.
+        // Below a nanosecond both are free, and the ratio would be meaningless.
         let floor = match name.split(',').next() {
             Some("static" | "dynamic" | "guided" | BY_HAND) => uneven.max(0.001),
             _ => 0.001,
@@ -211,10 +212,10 @@ fn build(compiler: &Path, flags: &[&str], name: &str, to: &str) -> Result<PathBu
     Ok(executable)
 }
 
-/// Where our library is under libomp's names.
+/// Folder of our library under libomp's names.
 pub const OURS: &str = "target/release/libomp";
 
-/// Builds our runtime as a shared library under libomp's names; returns its folder.
+/// Builds our runtime as a shared library under libomp's names and returns its folder.
 pub fn libomp_ours(tools: &Tools) -> Result<PathBuf, String> {
     process::run(tools.cargo().current_dir(root()).args([
         "build",

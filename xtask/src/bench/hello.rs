@@ -1,5 +1,5 @@
-//! How long a program takes that does next to nothing: one parallel region and a line of output,
-//! natively, here with an empty and with a warm cache, and under lli with libomp.
+//! Measures a program with one parallel region and a line of output: natively, with ompvm and an
+//! empty or warm cache, and under lli with libomp.
 
 use super::cache::{Cache, CacheFolder};
 use super::place::{self, Place};
@@ -25,7 +25,7 @@ int main(void)
 }
 ";
 
-/// Options of this bench.
+/// Options of this benchmark.
 #[derive(Args, Clone)]
 pub struct HelloOptions {
     /// Counted runs of each side (after three that are not)
@@ -45,7 +45,7 @@ pub struct HelloOptions {
     from: Option<PathBuf>,
 }
 
-/// Compiles the program: bitcode and native executable.
+/// Compiles the program to bitcode and to a native executable.
 pub fn build(place: &Place) -> Result<[PathBuf; 2], String> {
     let dir = place.path("bench/out");
     let (bitcode, native) = (dir.join("hello.bc"), dir.join("hello"));
@@ -66,10 +66,10 @@ pub fn build(place: &Place) -> Result<[PathBuf; 2], String> {
     Ok([bitcode, native])
 }
 
-/// A side: its name and how to start it.
+/// A side: its name and a function that returns its command.
 type Side<'a> = (&'a str, Box<dyn Fn() -> Result<Command, String> + 'a>);
 
-/// Runs the sides in turn and prints the statistics.
+/// Runs the sides alternately and prints the statistics.
 pub fn run(options: &HelloOptions) -> Result<(), String> {
     let place = Place::find(options.from.as_deref())?;
     let [bitcode, native] = build(&place)?;

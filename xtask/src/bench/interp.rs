@@ -1,5 +1,5 @@
-//! The interpreter beside clang -O2 (one thread, NPB class S, whole process) and beside LLVM's
-//! own interpreter (sequential kernels).
+//! Compares the interpreter with clang -O2 (one thread, NPB class S, whole process) and with LLVM's
+//! interpreter (sequential kernels).
 
 use super::{Options, table::Table};
 use crate::dist;
@@ -10,7 +10,7 @@ use ompvm_measure::Run;
 use std::path::Path;
 use std::process::Command;
 
-/// Runs both parts; the last line is the geomean slowdown against clang -O2.
+/// Runs both parts; the last line is the geometric mean of the slowdown against clang -O2.
 pub fn run(options: &Options) -> Result<(), String> {
     let tools = setup::ensure()?;
     let ompvm = dist::best(&tools)?;
@@ -28,7 +28,7 @@ fn interpret(ompvm: &Path, file: &Path) -> Command {
     command
 }
 
-/// What `--stats` tells of a run: IR instructions executed, nanoseconds to lower one.
+/// Returns from `--stats` the number of executed IR instructions and the nanoseconds to lower one.
 fn stats(ompvm: &Path, file: &Path) -> Result<(f64, f64), String> {
     let mut command = Command::new(ompvm);
     command
@@ -55,8 +55,7 @@ fn stats(ompvm: &Path, file: &Path) -> Result<(f64, f64), String> {
         .ok_or_else(|| format!("{} printed no counts", process::show(&command)))
 }
 
-/// A module of about 10,000 instructions whose main returns at once: read, check, link, place,
-/// first guest instruction, end.
+/// Measures the start-up of a module of about 10,000 instructions whose `main` returns at once.
 fn start(tools: &Tools, ompvm: &Path, options: &Options) -> Result<(), String> {
     let dir = root().join("bench/out");
     std::fs::create_dir_all(&dir).map_err(|e| format!("{}: {e}", dir.display()))?;
@@ -141,7 +140,8 @@ fn against_native(tools: &Tools, ompvm: &Path, options: &Options) -> Result<(), 
     table.finish(false, options.json.as_deref())
 }
 
-/// `bench/kernels/*.c`: sequential, without OpenMP and without what lli's interpreter aborts on.
+/// Compares with lli on `bench/kernels/*.c`: sequential programs without instructions that lli's
+/// interpreter does not support.
 fn against_lli(tools: &Tools, ompvm: &Path, options: &Options) -> Result<(), String> {
     let lli = tools.llvm("lli");
     let dir = root().join("bench/out");

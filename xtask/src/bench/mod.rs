@@ -1,7 +1,7 @@
-//! Side-by-side benches: ours and the peers' in turn in one run, medians, ratios.
+//! Comparative benchmarks: ours and the peers' runs alternate; tables have medians and ratios.
 //!
-//! Every bench prints a Markdown table, then `geomean R` (ours over the peer, smaller is better)
-//! and, where rows are constructs, `worst R`; `--json FILE` writes the same.
+//! Each benchmark prints a Markdown table, then `geomean R` (ours over the peer, smaller is better)
+//! and, if rows are constructs, `worst R`. `--json FILE` writes the same.
 
 mod cache;
 pub mod epcc;
@@ -17,10 +17,11 @@ mod table;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
-/// A bench.
+/// A benchmark.
 #[derive(Subcommand)]
 pub enum Bench {
-    /// The interpreter: nanoseconds per IR instruction, slowdown against clang -O2, speed against lli's interpreter
+    /// The interpreter: nanoseconds per IR instruction, slowdown against clang -O2, speed against
+    /// lli's interpreter
     Interp(Options),
     /// OpenMP constructs by the EPCC method: our runtime against libomp under one executable, and
     /// libgomp
@@ -31,13 +32,13 @@ pub enum Bench {
     Npb(npb::NpbOptions),
     /// `target` regions beside CUDA, and the offload tests on a device
     Offload(offload::OffloadOptions),
-    /// How long a program with one parallel region takes: native, ompvm cold and warm, lli
+    /// Time of a program with one parallel region: native, ompvm cold and warm, lli
     Hello(hello::HelloOptions),
     /// The NAS benchmarks called again and again in one process
     Steady(steady::SteadyOptions),
 }
 
-/// Options of every bench.
+/// Options common to several benchmarks.
 #[derive(Args, Clone)]
 pub struct Options {
     /// Counted runs of each side (after one warm-up)
@@ -51,7 +52,7 @@ pub struct Options {
     pub json: Option<PathBuf>,
 }
 
-/// Runs a bench.
+/// Runs a benchmark.
 pub fn run(bench: &Bench) -> Result<(), String> {
     match bench {
         Bench::Interp(options) => interp::run(options),

@@ -1,9 +1,9 @@
-//! The NAS benchmarks as whole processes: ours against what clang -O2 makes of the same sources
-//! with libomp, and against -O3 -march=native as an honest control; all in turn.
+//! The NAS benchmarks as whole processes: ompvm against clang -O2 with libomp on the same sources,
+//! and against -O3 -march=native as a control; all sides alternate.
 //!
-//! `--sequential` holds a team of one against the program built without OpenMP. The benchmarks'
-//! own timers leave set-up out, so they stand beside the whole process. `--pack DIR` gathers what
-//! is needed to take the same tables on a machine without compilers, `--from DIR` uses that.
+//! `--sequential` compares a team of one with the program built without OpenMP. The benchmarks' own
+//! timers exclude set-up, so tables show them beside the whole process. `--pack DIR` packs the
+//! benchmark for a machine without compilers, and `--from DIR` runs a pack.
 
 use super::cache::{Cache, CacheFolder};
 use super::pack;
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// Options of this bench.
+/// Options of this benchmark.
 #[derive(Args, Clone)]
 pub struct NpbOptions {
     /// Counted runs of each side
@@ -44,7 +44,7 @@ pub struct NpbOptions {
     /// Passed to ompvm as `--tier`
     #[arg(long, default_value = "auto")]
     tier: String,
-    /// What ompvm's code cache holds when a run starts
+    /// State of ompvm's code cache when a run starts
     #[arg(long, value_enum, default_value_t = Cache::Empty)]
     cache: Cache,
     /// One thread, against the program built without OpenMP
@@ -71,7 +71,7 @@ pub struct NpbOptions {
 }
 
 impl NpbOptions {
-    /// The benchmarks asked for.
+    /// Returns the selected benchmarks.
     pub fn names(&self) -> Vec<Name> {
         if self.only.is_empty() {
             Name::ALL.to_vec()
@@ -81,7 +81,8 @@ impl NpbOptions {
     }
 }
 
-/// A table for every class and team size; the last line is the geomean of all their ratios.
+/// Prints a table for each class and team size; the last line is the geometric mean of all their
+/// ratios.
 pub fn run(options: &NpbOptions) -> Result<(), String> {
     let place = Place::find(options.from.as_deref())?;
     if let Some(dir) = &options.pack {
@@ -177,7 +178,7 @@ fn peer(options: &NpbOptions) -> &'static str {
     }
 }
 
-/// One table in the making.
+/// A table in progress.
 struct Bench<'a> {
     place: &'a Place,
     options: &'a NpbOptions,
@@ -218,7 +219,7 @@ impl Bench<'_> {
                 }
                 1 => measure_ok(&mut self.place.command(&native, threads)).map(Some),
                 _ => match &tuned {
-                    // Built for another processor it may end at its first instruction.
+                    // On another processor the control may die of an illegal instruction.
                     Some(tuned) => ompvm_measure::run(&mut self.place.command(tuned, threads))
                         .map(|m| m.success().then_some(m)),
                     None => Ok(None),
@@ -231,7 +232,7 @@ impl Bench<'_> {
         let start = Instant::now();
         for run in 0..self.options.warmup + self.options.runs {
             for turn in 0..3 {
-                // Who goes first changes, so that nobody always follows the same peer.
+                // The order rotates, so that no side always follows the same peer.
                 let side = (turn + run) % 3;
                 let measured = run_side(side)?;
                 if run >= self.options.warmup {
@@ -315,7 +316,7 @@ impl Bench<'_> {
     }
 }
 
-/// What the benchmark's own timer says.
+/// Returns the time that the benchmark itself reports, in seconds.
 fn timed(measured: &Run) -> f64 {
     measured
         .stdout

@@ -1,9 +1,9 @@
-//! Offload beside CUDA: the programs of `bench/offload/`, the NAS benchmarks that have a version for
-//! devices (beside the host's), and every test of `tests/offload/`.
+//! Offload compared with CUDA: the programs of `bench/offload/`, the NAS benchmarks that have a
+//! device version (beside the host's), and every test of `tests/offload/`.
 //!
-//! A machine with a GPU often has nvcc and no LLVM, so all is prepared here: `--pack DIR` gathers our
-//! program, the programs as bitcode, the CUDA sources and `run.sh`, which does the rest there. Without
-//! `--pack` the pack is made in `target/` and its script started on this machine.
+//! A machine with a GPU often has nvcc but no LLVM, so everything is prepared here: `--pack DIR`
+//! packs ompvm, the programs as bitcode, the CUDA sources, and `run.sh`, which does the rest there.
+//! Without `--pack` the pack is made in `target/` and its script runs on this machine.
 
 use super::pack::{copy, needed};
 use super::place::Place;
@@ -13,7 +13,7 @@ use clap::Args;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Options of this bench.
+/// Options of this benchmark.
 #[derive(Args, Clone)]
 pub struct OffloadOptions {
     /// Gather what a machine with a GPU needs in this folder
@@ -30,10 +30,10 @@ pub struct OffloadOptions {
     out: PathBuf,
 }
 
-/// Of the programs of `bench/offload/` and of the tests.
+/// Compiler flags of the programs of `bench/offload/` and of the tests.
 const FLAGS: [&str; 4] = ["-fopenmp", "-g1", "-c", "-emit-llvm"];
 
-/// Packs, or packs and runs.
+/// Packs the benchmark, and runs the pack unless `--pack` was given.
 pub fn start(options: &OffloadOptions) -> Result<(), String> {
     let place = Place::find(None)?;
     let folder = match &options.pack {
@@ -79,7 +79,7 @@ fn gather(place: &Place, folder: &Path) -> Result<(), String> {
         copy(&bench.join(file), &folder.join(file))?;
     }
     compile(&bench.join("omp.c"), "-O3", &folder.join("omp.bc"))?;
-    // For processors alone, as every program is compiled that knows nothing of devices.
+    // Without device options, as programs that do not use `target` are compiled.
     let plain = |source: &Path, level: &str, to: &Path| {
         run(Command::new(tools.llvm("clang"))
             .arg(level)
@@ -137,7 +137,7 @@ fn gather(place: &Place, folder: &Path) -> Result<(), String> {
     run(Command::new("xz").args(["-f", "-T0", "-3"]).arg(&program))
 }
 
-/// The NAS benchmarks in three forms: for devices, for the host, natively with libomp beside them.
+/// Packs the NAS benchmarks in three forms: for devices, for the host, and native with libomp.
 fn gather_npb(place: &Place, classes: &[Class], folder: &Path) -> Result<(), String> {
     let Some(tools) = &place.tools else {
         return Err("a folder that was packed cannot be packed again".into());
@@ -161,7 +161,7 @@ fn gather_npb(place: &Place, classes: &[Class], folder: &Path) -> Result<(), Str
     Ok(())
 }
 
-/// The words behind a key in the comments at the head of a test's source.
+/// Returns the words after a key in the head comments of a test's source.
 fn said(source: &Path, key: &str) -> Vec<String> {
     let text = std::fs::read_to_string(source).unwrap_or_default();
     let head = text.lines().take_while(|l| l.starts_with("//"));
@@ -170,7 +170,7 @@ fn said(source: &Path, key: &str) -> Vec<String> {
         .collect()
 }
 
-/// What lies in a folder; nothing where there is none. Files give nothing either.
+/// Returns the sorted entries of a folder; none if it is not a folder.
 fn entries(folder: &Path) -> Result<Vec<PathBuf>, String> {
     if !folder.is_dir() {
         return Ok(Vec::new());

@@ -1,5 +1,5 @@
-//! Gathering what a bench needs for a machine without compilers: the same paths under another
-//! root, the libraries that need not be there in `lib`, this program, and a script to start it.
+//! Packs a benchmark for a machine without compilers: the same paths under another root, libraries
+//! that may be missing there in `lib`, this program, and a script that starts it.
 
 use super::epcc;
 use super::hello;
@@ -11,7 +11,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The largest archive that is still handy to carry.
+/// Maximum size of the archive in bytes.
 const LARGEST: u64 = 60_000_000;
 
 const SCRIPT: &str = "\
@@ -120,7 +120,7 @@ pub(super) fn copy(from: &Path, to: &Path) -> Result<(), String> {
         .map_err(|e| format!("{} to {}: {e}", from.display(), to.display()))
 }
 
-/// The shared libraries of an executable that do not belong to the C library.
+/// Returns the shared libraries that an executable needs, without those of the C library.
 pub(super) fn needed(executable: &Path) -> Result<Vec<PathBuf>, String> {
     const EVERYWHERE: [&str; 7] = [
         "linux-vdso",

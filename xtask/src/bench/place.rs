@@ -1,8 +1,8 @@
-//! Where the programs to measure are: in this repository, or in a folder that `--pack` gathered
-//! for a machine without compilers (the same paths under another root, libraries beside them).
+//! The location of the measured programs: this repository, or a folder that `--pack` prepared for a
+//! machine without compilers. A pack has the same paths under another root, and the libraries.
 //!
-//! Both sides are bound to cores, each by its own runtime: unbound, two threads may share a core
-//! for tens of milliseconds.
+//! Both sides are bound to cores by their own runtimes; unbound threads may share a core for a
+//! while.
 
 use super::cache::CacheFolder;
 use crate::dist;
@@ -12,23 +12,23 @@ use crate::setup::{self, Tools};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What every measured program finds in its environment, printed with the tables.
+/// Environment of every measured program, printed with the tables.
 pub const BINDING: [(&str, &str); 2] = [("OMP_PROC_BIND", "close"), ("OMP_PLACES", "cores")];
 
-/// Where ompvm is in a folder that was packed.
+/// Path of ompvm in a pack.
 pub const PACKED: &str = "bin/ompvm";
 
-/// A root to measure in.
+/// A root folder of programs to measure.
 #[derive(Debug)]
 pub struct Place {
     root: PathBuf,
     ompvm: PathBuf,
-    /// None in a folder that was packed elsewhere.
+    /// `None` in a pack.
     pub tools: Option<Tools>,
 }
 
 impl Place {
-    /// The folder `from`, or this repository (with what is newest built).
+    /// Opens the pack `from`, or builds ompvm in this repository.
     pub fn find(from: Option<&Path>) -> Result<Place, String> {
         if let Some(from) = from {
             let root = from
@@ -48,17 +48,17 @@ impl Place {
         })
     }
 
-    /// The program under measurement.
+    /// Returns the path of the measured ompvm.
     pub fn ompvm_path(&self) -> &Path {
         &self.ompvm
     }
 
-    /// A file of this place.
+    /// Returns the path of a file under this root.
     pub fn path(&self, relative: &str) -> PathBuf {
         self.root.join(relative)
     }
 
-    /// One form of a benchmark, built if this is a place where that can be done.
+    /// Returns one form of a benchmark; builds it if this is the repository.
     pub fn form(&self, name: Name, class: Class, form: Form) -> Result<PathBuf, String> {
         if let Some(tools) = &self.tools {
             return npb::build_form(tools, name, class, form);
@@ -75,7 +75,7 @@ impl Place {
         }
     }
 
-    /// Any program, with the environment that both sides share.
+    /// Returns a command with the environment that both sides share.
     pub fn command(&self, program: &Path, threads: usize) -> Command {
         let mut command = Command::new(program);
         command
@@ -87,7 +87,7 @@ impl Place {
         command
     }
 
-    /// ompvm on a file.
+    /// Returns a command that runs a file with ompvm.
     pub fn ompvm(
         &self,
         tier: &str,
@@ -105,7 +105,7 @@ impl Place {
     }
 }
 
-/// Processor, cores and system, for the title of a table.
+/// Describes the processor, its cores and the system, for titles of tables.
 pub fn machine() -> String {
     let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
     let cpuinfo = read("/proc/cpuinfo");

@@ -1,5 +1,5 @@
-//! The steady state: each NAS benchmark called several times in one process (`bench/npb/steady.c`),
-//! the second and later calls of ours against those of the native program.
+//! Steady state: each NAS benchmark is called several times in one process (`bench/npb/steady.c`),
+//! and the second and later calls are compared with those of the native program.
 
 use super::cache::{Cache, CacheFolder};
 use super::place::{self, Place};
@@ -10,7 +10,7 @@ use clap::Args;
 use serde_json::json;
 use std::path::PathBuf;
 
-/// Options of this bench.
+/// Options of this benchmark.
 #[derive(Args, Clone)]
 pub struct SteadyOptions {
     /// Processes of each side, in turn
@@ -39,7 +39,7 @@ pub struct SteadyOptions {
     from: Option<PathBuf>,
 }
 
-/// Runs both sides in turn; the last line is the geomean.
+/// Runs both sides alternately; the last line is the geometric mean.
 pub fn run(options: &SteadyOptions) -> Result<(), String> {
     let place = Place::find(options.from.as_deref())?;
     println!("{}", place::machine());
@@ -71,7 +71,7 @@ pub fn run(options: &SteadyOptions) -> Result<(), String> {
         let bitcode = place.form(name, options.class, Form::SteadyBitcode)?;
         let native = place.form(name, options.class, Form::SteadyNative)?;
         let cache = CacheFolder::new(Cache::Empty, place.ompvm_path());
-        // Of both sides, the calls of every process.
+        // For both sides, the times of the calls of each process.
         let mut calls: [Vec<Vec<f64>>; 2] = Default::default();
         for _ in 0..options.runs {
             for (side, calls) in calls.iter_mut().enumerate() {
@@ -102,7 +102,7 @@ pub fn run(options: &SteadyOptions) -> Result<(), String> {
     table.finish(false, None)
 }
 
-/// The lines `call N SECONDS`.
+/// Reads the lines `call N SECONDS`.
 fn seconds(stdout: &str) -> Vec<f64> {
     stdout
         .lines()

@@ -1,9 +1,9 @@
-//! The one form in which benches print: a Markdown table, then `geomean` and `worst`.
+//! The output format of benchmarks: a Markdown table, then `geomean` and `worst`.
 
 use crate::process::geomean;
 use std::path::Path;
 
-/// Rows of named figures, each with one ratio (ours over the peer).
+/// Rows of named values, each with a ratio (ours over the peer).
 pub struct Table {
     title: String,
     columns: Vec<String>,
@@ -11,7 +11,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// An empty table; `columns` name the figures, the ratio comes last by itself.
+    /// Creates an empty table. `columns` names the values; the ratio becomes the last column.
     pub fn new(title: &str, columns: &[&str]) -> Self {
         Table {
             title: title.to_owned(),
@@ -25,12 +25,12 @@ impl Table {
         self.rows.push((name.to_owned(), figures.to_vec(), ratio));
     }
 
-    /// The geometric mean of the ratios.
+    /// Returns the geometric mean of the ratios.
     pub fn geomean(&self) -> f64 {
         geomean(self.rows.iter().map(|r| r.2))
     }
 
-    /// Prints the table without the closing lines.
+    /// Prints the table without its closing lines.
     pub fn print(&self) {
         println!("\n{}\n", self.title);
         println!("| | {} | ratio |", self.columns.join(" | "));
@@ -45,7 +45,7 @@ impl Table {
         }
     }
 
-    /// The largest ratio.
+    /// Returns the largest ratio.
     fn worst(&self) -> f64 {
         self.rows
             .iter()
@@ -53,7 +53,7 @@ impl Table {
             .fold(f64::NEG_INFINITY, f64::max)
     }
 
-    /// The table for programs.
+    /// Returns the table as JSON.
     pub fn json(&self) -> serde_json::Value {
         serde_json::json!({
             "title": self.title,
@@ -66,7 +66,7 @@ impl Table {
         })
     }
 
-    /// Prints everything; `worst` adds the line for constructs.
+    /// Prints the table and its closing lines and writes JSON; `worst` adds the largest ratio.
     pub fn finish(&self, worst: bool, json: Option<&Path>) -> Result<(), String> {
         self.print();
         let worst_ratio = self.worst();
@@ -82,7 +82,7 @@ impl Table {
     }
 }
 
-/// A figure with as many places as its column's unit asks for.
+/// Formats a value with the precision of its column's unit.
 fn shown(figure: f64, column: &str) -> String {
     match column.rsplit_once(", ").map(|c| c.1) {
         _ if figure.is_nan() => "-".to_owned(),
@@ -93,7 +93,7 @@ fn shown(figure: f64, column: &str) -> String {
     }
 }
 
-/// Writes JSON for people and programs.
+/// Writes indented JSON.
 pub fn write_json(file: &Path, value: &serde_json::Value) -> Result<(), String> {
     std::fs::write(file, format!("{value:#}\n")).map_err(|e| format!("{}: {e}", file.display()))
 }

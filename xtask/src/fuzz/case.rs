@@ -1,7 +1,7 @@
-//! One generated program: built natively and as bitcode, run in every way, compared.
+//! One generated program: builds it natively and as bitcode, runs it in every way, and compares.
 //!
-//! Why outcomes and outputs only: generated programs print whatever they compute. What not: which
-//! programs, and for how long (`fuzz`).
+//! Only status and output are compared, because generated programs print everything they compute.
+//! The selection of programs and the time limit belong to `fuzz`.
 
 use super::generate::{Source, source};
 use crate::limited::{Ran, run, write};
@@ -10,35 +10,35 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-/// How one program is compiled.
+/// Optimization levels of a program.
 pub const LEVELS: [(&str, &[&str]); 3] = [
     ("O0", &["-O0"]),
     ("O2", &["-O2"]),
     ("O3n", &["-O3", "-march=native"]),
 ];
 
-/// The same for another machine, whose processor we do not know.
+/// Optimization levels for another machine with an unknown processor.
 pub const PORTABLE: [(&str, &[&str]); 3] = [
     ("O0", &["-O0"]),
     ("O2", &["-O2"]),
     ("O3v3", &["-O3", "-march=x86-64-v3"]),
 ];
 
-/// The longest a run may take.
+/// Time limit of a run.
 pub const LIMIT: Duration = Duration::from_secs(60);
 
 /// A way to run ompvm.
 #[derive(Clone, Debug)]
 pub struct Way {
-    /// Its name in reports.
+    /// Name in reports.
     pub name: String,
     /// Options of `ompvm run`.
     pub options: Vec<String>,
-    /// Environment.
+    /// Environment variables.
     pub env: Vec<(String, String)>,
-    /// The program's argument: how many rounds.
+    /// The program's argument: its number of rounds.
     pub rounds: u32,
-    /// Whether a second run, which finds what the first one kept, must agree as well.
+    /// True if a second run, which uses the cache of the first, is compared as well.
     pub again: bool,
 }
 
@@ -53,20 +53,21 @@ impl Way {
         }
     }
 
-    /// The ways that there may be; [`present`] says which there are.
+    /// Returns all ways; [`present`] selects those that an ompvm supports.
     pub fn all() -> Vec<Way> {
         let mut ways = vec![
             Way::new("interp", &["--tier=interp"], 1),
             Way::new("baseline", &["--tier=baseline"], 1),
             Way::new("opt", &["--tier=opt", "--no-cache"], 1),
             Way::new("auto", &["--tier=auto", "--no-cache"], 8),
-            // What an earlier run compiled, for its own reasons, and what this one adds.
+            // Runs with the cache of earlier runs and adds to it.
             Way {
                 again: true,
                 ..Way::new("kept", &["--tier=auto"], 4)
             },
         ];
-        // The last bit decides what runs until LLVM has compiled it (`tier::chaos`).
+        // The lowest bit of the seed selects the tier that runs until LLVM has compiled
+        // (`tier::chaos`).
         for (name, choices) in [("chaos", "SEED1"), ("chaos-baseline", "SEED0")] {
             ways.push(Way {
                 env: vec![("OMPVM_CHAOS".into(), choices.into())],
@@ -76,7 +77,7 @@ impl Way {
         ways
     }
 
-    /// The command for a program.
+    /// Returns the command for a program.
     pub fn command(&self, ompvm: &Path, bitcode: &Path, setting: &Setting) -> Command {
         let mut command = Command::new(ompvm);
         command.arg("run").args(&self.options).arg(bitcode);
@@ -91,7 +92,7 @@ impl Way {
     }
 }
 
-/// Which of the ways this ompvm has: it runs an empty program that way.
+/// Returns the ways that this ompvm supports, by running an empty program.
 pub fn present(tools: &Tools, ompvm: &Path, dir: &Path) -> Result<Vec<Way>, String> {
     let source = dir.join("empty.c");
     write(&source, "int main(void) { return 0; }\n")?;
@@ -119,19 +120,19 @@ pub fn present(tools: &Tools, ompvm: &Path, dir: &Path) -> Result<Vec<Way>, Stri
     Ok(ways)
 }
 
-/// The environment of a run, from the program's seed.
+/// Environment of a run, derived from the program's seed.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
-    /// Seed.
+    /// Seed of the program.
     pub seed: u64,
-    /// Threads.
+    /// Number of threads.
     pub threads: u64,
     /// `OMP_SCHEDULE`.
     pub schedule: &'static str,
 }
 
 impl Setting {
-    /// The setting of a seed.
+    /// Returns the setting of a seed.
     pub fn of(seed: u64) -> Setting {
         let schedules = ["static", "dynamic,3", "guided", "static,2"];
         Setting {
@@ -148,36 +149,36 @@ impl Setting {
     }
 }
 
-/// What a comparison found.
+/// Result of a comparison.
 #[derive(Clone, Debug)]
 pub enum Verdict {
-    /// Both agree.
+    /// Both runs agree.
     Same,
-    /// ompvm does something else.
+    /// ompvm behaves differently.
     Differs {
-        /// Native.
+        /// Native run.
         expected: Ran,
-        /// ompvm.
+        /// Run by ompvm.
         got: Ran,
     },
 }
 
-/// A program's text with where and how to build it.
+/// A program with its location and build tools.
 pub struct Case<'a> {
-    /// Tools.
+    /// Compilers.
     pub tools: &'a Tools,
-    /// The ompvm to test.
+    /// The ompvm under test.
     pub ompvm: &'a Path,
     /// Folder for files.
     pub dir: PathBuf,
-    /// The program.
+    /// Source text.
     pub source: Source,
     /// Environment.
     pub setting: Setting,
 }
 
 impl<'a> Case<'a> {
-    /// The program of a seed.
+    /// Returns the program of a seed.
     pub fn of(tools: &'a Tools, ompvm: &'a Path, dir: &Path, seed: u64) -> Case<'a> {
         Case {
             tools,
@@ -188,7 +189,7 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// The same with another text.
+    /// Returns the same case with another text.
     pub fn with(&self, dir: &Path, text: String) -> Case<'a> {
         Case {
             dir: dir.to_owned(),
@@ -201,7 +202,7 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// The source file's name.
+    /// Returns the name of the source file.
     pub fn file(&self) -> &'static str {
         if self.source.cpp {
             "program.cpp"
@@ -210,7 +211,7 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// Flags of the compiler.
+    /// Returns the compiler's flags.
     pub fn flags(&self) -> Vec<&'static str> {
         let mut flags = vec!["-w", "-Werror=return-type", "-Werror=uninitialized"];
         if self.source.cpp {
@@ -229,10 +230,10 @@ impl<'a> Case<'a> {
         command
     }
 
-    /// Builds bitcode and executable of a level.
+    /// Builds bitcode and executable at one level.
     ///
     /// # Errors
-    /// The compiler's first complaint.
+    /// The compiler's first error.
     pub fn build(&self, level: &str, options: &[&str]) -> Result<(PathBuf, PathBuf), String> {
         write(&self.dir.join(self.file()), &self.source.text)?;
         let (bitcode, native) = (
@@ -265,7 +266,7 @@ impl<'a> Case<'a> {
         Err(error.to_owned())
     }
 
-    /// A native run.
+    /// Runs the executable natively.
     pub fn native(&self, executable: &Path, rounds: u32) -> Result<Ran, String> {
         let mut command = Command::new(executable);
         command.arg(rounds.to_string());
@@ -288,8 +289,8 @@ impl<'a> Case<'a> {
         Ok(Verdict::Same)
     }
 
-    /// Whether the program is one that every correct implementation runs alike: the native build
-    /// at no optimisation says the same, several times.
+    /// Returns true if every correct implementation must run the program alike: several native runs
+    /// without optimization agree with `expected`.
     pub fn is_sound(&self, expected: &Ran, rounds: u32) -> Result<bool, String> {
         let (_, plain) = self.build("plain", &["-O0"])?;
         for _ in 0..4 {

@@ -1,13 +1,14 @@
-//! Differential fuzzing: random programs, natively and on ompvm in every tier, must do the same.
+//! Differential fuzzing: random programs must behave the same natively and on ompvm in every tier.
 //!
-//! What: a program is made from its seed (`tests/diff/generate_wide.rs`), compiled by clang at
-//! three levels, run natively and in every way that this ompvm has; what differs is reduced and
-//! kept in `target/fuzz/findings` with the command that shows it. The run can be stopped at any
-//! time: it goes on where it was, and the same seed always tests the same. `--pack` prepares a
-//! folder with which a machine without compilers tests as well.
+//! A program is generated from its seed (`tests/diff/generate_wide.rs`), compiled by clang at three
+//! levels, and run natively and in every way that this ompvm supports. A difference is reduced and
+//! kept in `target/fuzz/findings` with the command that reproduces it. A run can be stopped at any
+//! time and resumes where it was; the same seed always tests the same programs. `--pack` prepares a
+//! folder for machines without compilers.
 //!
-//! Why generated and not collected programs: they are well defined by construction, so that every
-//! difference is a defect, and they combine what people rarely combine.
+//! Programs are generated rather than collected, because generated ones are well defined by
+//! construction, so every difference is a defect, and they combine features that people rarely
+//! combine.
 
 mod case;
 #[path = "../../../tests/diff/generate.rs"]
@@ -33,7 +34,7 @@ use std::time::{Duration, Instant};
 /// Options of `cargo xtask fuzz`.
 #[derive(Args)]
 pub struct Options {
-    /// How long
+    /// Duration in hours
     #[arg(long, default_value_t = 1.0)]
     hours: f64,
     /// The first program's seed; another seed is another run
@@ -125,7 +126,7 @@ pub fn run(options: &Options) -> Result<(), String> {
         Some(path) => path.clone(),
         None => dist::release(&tools)?,
     };
-    // A copy, so that building beside a long run changes nothing in it.
+    // A copy keeps a long run independent of later builds.
     let base = root().join("target/fuzz");
     std::fs::create_dir_all(base.join("findings"))
         .map_err(|e| format!("{}: {e}", base.display()))?;
@@ -282,7 +283,7 @@ impl Fuzz<'_> {
         Ok(())
     }
 
-    /// Keeps what differs, reduced.
+    /// Saves a difference and reduces it.
     fn finding(
         &self,
         case: &Case,
@@ -332,7 +333,7 @@ impl Fuzz<'_> {
             way.rounds,
         );
         write(&out.join("command"), command)?;
-        // How often it fails decides how many runs a smaller one gets.
+        // The failure rate determines how many runs a reduced candidate gets.
         let bitcode = case.dir.join(format!("{level}.bc"));
         let mut again = 0;
         for _ in 0..4 {
@@ -364,7 +365,7 @@ impl Fuzz<'_> {
     }
 }
 
-/// Whether a smaller program is sound and still differs, in the same manner.
+/// Returns true if a reduced program is sound and still differs in the same manner.
 fn still_fails(
     case: &Case,
     level: &str,
@@ -388,17 +389,18 @@ fn still_fails(
             }
         }
     }
-    // The costly question last: whether the smaller program is still well defined.
+    // The expensive check that the program is still well defined comes last.
     Ok(differs && case.is_sound(&expected, way.rounds)?)
 }
 
-/// The nice value is inherited: what is measured beside a long run should not notice it.
+/// Lowers the priority of this process and its children, so that other measurements are not
+/// disturbed.
 pub fn be_nice() {
-    // SAFETY: lowers this process's own priority.
+    // SAFETY: affects the priority of this process only.
     unsafe { libc::nice(19) };
 }
 
-/// `ompvm --version`, for reports.
+/// Returns the output of `ompvm --version`, for reports.
 fn version(ompvm: &Path) -> String {
     process::capture_ok(Command::new(ompvm).arg("--version")).unwrap_or_default()
 }

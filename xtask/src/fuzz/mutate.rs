@@ -1,26 +1,25 @@
-//! Damaged bitcode: whatever bits are flipped, ompvm must end with a message, or run a program
-//! that is still one; it must never crash by itself.
+//! Mutates bitcode: whatever bits are flipped, ompvm must report an error or run what is still a
+//! program, but never crash.
 //!
-//! A flipped bit may leave valid bitcode that does something else: fault, loop, exit. So only what
-//! ompvm says about itself counts, and deaths by a signal while the file is being looked at, which
-//! is what `inspect` does.
+//! A mutation may leave valid bitcode that faults, loops or exits. So only two outcomes count:
+//! ompvm's own reports of a crash, and death by a signal in `inspect`, which only reads the file.
 
 use super::case::Case;
 use crate::limited::{Ran, run, write};
 use std::process::Command;
 use std::time::Duration;
 
-/// Words of a crash of ours. LLVM's own last words are not among them: it dies alone, and ompvm
-/// says so.
+/// Output that identifies a crash of ompvm. LLVM's crash messages do not count: LLVM runs isolated,
+/// and ompvm reports its failures.
 const CRASH: [&str; 3] = ["panicked", "stack dump", "defect of ompvm"];
 
-/// Whether ompvm crashed.
+/// Returns true if ompvm crashed.
 pub fn crashed(ran: &Ran) -> bool {
     let text = String::from_utf8_lossy(&ran.stderr);
     CRASH.iter().any(|w| text.contains(w)) || !matches!(ran.status, 0 | 125) || ran.timed_out
 }
 
-/// Flips one to four bits; the same for the same seed.
+/// Flips one to four bits, chosen by the seed.
 pub fn flip(bytes: &[u8], seed: u64) -> Vec<u8> {
     let mut state = seed;
     let mut next = || {
@@ -37,7 +36,7 @@ pub fn flip(bytes: &[u8], seed: u64) -> Vec<u8> {
     out
 }
 
-/// Tries `count` damaged copies of a program's bitcode; the ones on which ompvm crashed.
+/// Tries `count` mutations of a program's bitcode and returns those on which ompvm crashed.
 pub fn check(case: &Case, bitcode: &[u8], count: u64) -> Result<Vec<(u64, Vec<u8>, Ran)>, String> {
     let mut found = Vec::new();
     for n in 0..count {

@@ -1,8 +1,8 @@
-//! Testing on a machine without compilers: bitcode made here with what the native runs printed,
-//! the ompvm to test and this program, in one folder.
+//! Packs for testing on machines without compilers: a folder with bitcode, the results of native
+//! runs, the ompvm under test and this program.
 //!
 //! `cases.tsv` has a line per program and level: file, number of rounds, status, hash of the
-//! output. The bitcode of the highest level asks for AVX2 and FMA, not for the processor at hand.
+//! output. The highest level requires AVX2 and FMA instead of the local processor's features.
 
 use super::case::{Case, LIMIT, PORTABLE, Setting, Way};
 use super::{Options, be_nice, version};
@@ -17,10 +17,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// The rounds for which the native result is kept.
+/// Numbers of rounds with recorded native results.
 const ROUNDS: [u32; 3] = [1, 2, 8];
 
-/// FNV-1a, 64 bits (Fowler, Noll, Vo), of what a program printed.
+/// Returns the 64-bit FNV-1a hash (Fowler, Noll, Vo) of a program's output.
 fn hash(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |h, b| {
         (h ^ u64::from(*b)).wrapping_mul(0x100_0000_01b3)
@@ -94,7 +94,7 @@ pub fn write_pack(
     Ok(())
 }
 
-/// Puts the programs beside the cases.
+/// Copies the executables into the pack.
 fn update(dir: &Path, ompvm: &Path) -> Result<(), String> {
     let this = std::env::current_exe().map_err(|e| e.to_string())?;
     for (from, name) in [(ompvm, "ompvm"), (&this, "runner")] {
@@ -110,7 +110,7 @@ fn update(dir: &Path, ompvm: &Path) -> Result<(), String> {
     process::run(Command::new("chmod").arg("+x").arg(&path))
 }
 
-/// Builds one program; its lines of the table, none when it is of no use.
+/// Builds one program. Returns its lines of the table; empty if the program is unusable.
 fn one(case: &Case, cases: &Path) -> Result<String, String> {
     let seed = case.setting.seed;
     let mut lines = String::new();
@@ -134,7 +134,7 @@ fn one(case: &Case, cases: &Path) -> Result<String, String> {
             );
             rans.push(ran);
         }
-        // Levels that differ mean a program that is not well defined.
+        // If levels differ, the program is not well defined.
         let first = first.get_or_insert_with(|| rans.clone());
         if first.iter().zip(&rans).any(|(a, b)| !a.agrees(b)) {
             return Ok(String::new());
@@ -147,14 +147,14 @@ fn one(case: &Case, cases: &Path) -> Result<String, String> {
     Ok(lines)
 }
 
-/// What a native run did.
+/// Result of a native run.
 #[derive(Clone, Copy)]
 struct Expected {
     status: i32,
     hash: u64,
 }
 
-/// Runs every case in every way until the time is over; then again with other settings.
+/// Runs every case in every way until the time is over, in later passes with other settings.
 pub fn replay(dir: &Path, options: &Options) -> Result<(), String> {
     let dir = std::fs::canonicalize(dir).map_err(|e| format!("{}: {e}", dir.display()))?;
     let ompvm = options.ompvm.clone().unwrap_or_else(|| dir.join("ompvm"));

@@ -1,14 +1,15 @@
-//! Makes a failing program small: takes away statements as long as it still fails.
+//! Reduces a failing program: removes statements while it still fails.
 //!
-//! Generated programs have one statement in a line and blocks that begin with a line ending in
-//! `{` and end with the line that closes it. So a candidate for removal is a line or a whole
-//! block, larger ones first; then a block's head and end around what is in it. What not:
-//! expressions stay as they are.
+//! Generated programs have one statement per line and blocks that start with a line ending in `{`
+//! and end with the line that closes it. Candidates for removal are a line or a whole block,
+//! largest first, then a block's first and last line without its contents. Expressions are not
+//! reduced.
 
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-/// The smallest text found within the time for which `fails` holds, and how many were tried.
+/// Returns the smallest text found within the limit that still fails, and the number of candidates
+/// tried.
 pub fn reduce(text: &str, limit: Duration, mut fails: impl FnMut(&str) -> bool) -> (String, usize) {
     let start = Instant::now();
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
@@ -17,7 +18,6 @@ pub fn reduce(text: &str, limit: Duration, mut fails: impl FnMut(&str) -> bool) 
         let before = lines.len();
         let mut spans = spans(&lines);
         spans.sort_by_key(|s| std::cmp::Reverse(s.len()));
-        // Runs of neighbouring small spans go first, by halves.
         let mut at = 0;
         while at < spans.len() && start.elapsed() < limit {
             let span = spans[at].clone();
@@ -64,7 +64,7 @@ fn without(lines: &[String], spans: &[Range<usize>]) -> Vec<String> {
         .collect()
 }
 
-/// Where a span is after another one was taken out.
+/// Returns a span's position after another one was removed.
 fn shift(span: Range<usize>, out: &Range<usize>) -> Range<usize> {
     if span.start >= out.end {
         span.start - out.len()..span.end - out.len()
@@ -80,7 +80,7 @@ fn depth_change(line: &str) -> i32 {
     count('{') - count('}')
 }
 
-/// Blocks: from a line that opens one more than it closes to the line that closes it.
+/// Returns all blocks, from the line that opens one to the line that closes it.
 fn blocks(lines: &[String]) -> Vec<Range<usize>> {
     let mut open = Vec::new();
     let mut found = Vec::new();
@@ -103,10 +103,11 @@ fn blocks(lines: &[String]) -> Vec<Range<usize>> {
     found
 }
 
-/// Everything that may go by itself.
+/// Returns all spans that can be removed on their own.
 fn spans(lines: &[String]) -> Vec<Range<usize>> {
     let mut all = blocks(lines);
-    // `} else {` goes with what it begins; the end is then that of the block before it.
+    // A span of `} else {` includes its branch but not the closing line, which then closes the
+    // block before.
     let branches: Vec<_> = all
         .iter()
         .filter(|b| lines[b.start].trim_start().starts_with('}'))
@@ -116,7 +117,7 @@ fn spans(lines: &[String]) -> Vec<Range<usize>> {
     for (i, line) in lines.iter().enumerate() {
         if depth_change(line) == 0 && !line.trim_start().starts_with('}') && !line.is_empty() {
             all.push(i..i + 1);
-            // A directive goes with its statement as well as alone.
+            // A directive may be removed alone or together with its statement.
             if line.trim_start().starts_with("#pragma") && i + 1 < lines.len() {
                 match all.iter().find(|s| s.start == i + 1).cloned() {
                     Some(block) => all.push(i..block.end),
