@@ -92,8 +92,8 @@ pub struct Kernel {
     /// True if the number of blocks does not affect the results, so `num_teams` is only an upper
     /// bound.
     pub any_grid: bool,
-    /// Byte size of each slot in [`Launch::args`] after the first, which holds the address of the
-    /// launch environment. OpenMP kernels take words only.
+    /// Number of argument words on the emulated device, which pads [`Launch::args`] to it; GPUs
+    /// ignore the field.
     pub args: u32,
 }
 

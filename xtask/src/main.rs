@@ -31,20 +31,20 @@ struct Args {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Find LLVM 22 and clang, install what is missing where that is possible
+    /// Find LLVM 22 and clang, or install them if possible
     Setup,
-    /// Build everything and run the main job: the NAS Parallel Benchmarks on ompvm
+    /// Build everything and run the NAS Parallel Benchmarks on ompvm
     Demo,
-    /// Make the executable to install and to measure, target/dist/ompvm: laid out by a profile
+    /// Build target/dist/ompvm, the executable to install and to measure, laid out by a profile
     Dist,
     /// Run every test
     Test {
-        /// Only tests whose name contains this
+        /// Run only tests whose name contains this
         filter: Option<String>,
-        /// `loop`: the programs alone, all of them, with handlers that return to a loop
+        /// `loop`: run all programs, and only these, with handlers that return to a loop
         #[arg(long)]
         dispatch: Option<test::Dispatch>,
-        /// The programs alone, with the executable that `dist` makes
+        /// Run only the programs, with the executable that `dist` builds
         #[arg(long, conflicts_with = "dispatch")]
         dist: bool,
     },
@@ -56,11 +56,11 @@ enum Command {
         /// Benchmarks (default: all eight)
         names: Vec<npb::Name>,
     },
-    /// Run random programs natively and on every tier, and compare
+    /// Compare random programs natively and in every tier
     Fuzz(fuzz::Options),
-    /// Run random nestings of OpenMP constructs that check themselves, under random settings
+    /// Run random, self-checking nestings of OpenMP constructs under random settings
     Stress(stress::Options),
-    /// Measure ompvm beside its peers and print a table
+    /// Measure ompvm and its peers and print a table
     Bench {
         #[command(subcommand)]
         bench: bench::Bench,

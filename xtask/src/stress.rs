@@ -27,17 +27,17 @@ pub struct Options {
     /// Duration in minutes
     #[arg(long, default_value_t = 30.0)]
     minutes: f64,
-    /// The first program's seed
+    /// Seed of the first program
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Only this one program
+    /// Run only the program of this seed
     #[arg(long)]
     only: Option<u64>,
-    /// Look for data races: the library and the program under ThreadSanitizer (clang's runtime for
-    /// it is in Debian's libclang-rt-22-dev)
+    /// Check the library and the program for data races with ThreadSanitizer (its runtime is in
+    /// Debian's libclang-rt-22-dev)
     #[arg(long)]
     races: bool,
-    /// Only these ways to run, separated by commas: interp, baseline, opt, auto, chaos, library
+    /// Use only these ways to run, separated by commas: interp, baseline, opt, auto, chaos, library
     #[arg(long, value_delimiter = ',')]
     ways: Vec<String>,
 }

@@ -41,7 +41,7 @@ const AT_ONCE: u64 = 1 << 16;
 /// Total times of all regions, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ledger {
-    /// Host time, including at least the time that device runs would have taken on the host.
+    /// Host time, plus a lower bound of the time that device runs would have taken on the host.
     pub host: u64,
     /// Time lost by trials, compared to the host.
     pub lost: u64,

@@ -17,16 +17,16 @@ use std::process::Command;
 pub struct EpccOptions {
     #[command(flatten)]
     common: Options,
-    /// A folder with another libomp.so.5 as a peer, too
+    /// Folder with another libomp.so.5 as an additional peer
     #[arg(long, value_name = "DIR")]
     peer: Option<PathBuf>,
-    /// Take each program's smallest times in place of its medians, where others use the machine too
+    /// Use each program's smallest times instead of its medians, for machines with other load
     #[arg(long)]
     smallest: bool,
-    /// Measure what `bench npb --pack` gathered in this folder
+    /// Measure the pack of `bench npb --pack` in this folder
     #[arg(long, value_name = "DIR")]
     from: Option<PathBuf>,
-    /// Bind no threads: the runtimes' own defaults, as for more threads than processors
+    /// Do not bind threads, as is suitable for more threads than processors
     #[arg(long)]
     unbound: bool,
 }

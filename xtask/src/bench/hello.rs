@@ -28,19 +28,19 @@ int main(void)
 /// Options of this benchmark.
 #[derive(Args, Clone)]
 pub struct HelloOptions {
-    /// Counted runs of each side (after three that are not)
+    /// Number of counted runs of each side, after three that are not counted
     #[arg(long, short = 'n', default_value_t = 30)]
     runs: usize,
     /// Team size
     #[arg(long, default_value_t = 2)]
     threads: usize,
-    /// Passed to ompvm as `--tier`
+    /// Tier of ompvm (`--tier`)
     #[arg(long, default_value = "auto")]
     tier: String,
     /// Write every run as JSON
     #[arg(long)]
     json: Option<PathBuf>,
-    /// Measure what `bench npb --pack` gathered in this folder
+    /// Measure the pack of `bench npb --pack` in this folder
     #[arg(long, value_name = "DIR")]
     from: Option<PathBuf>,
 }

@@ -26,25 +26,25 @@ pub enum Bench {
     /// OpenMP constructs by the EPCC method: our runtime against libomp under one executable, and
     /// libgomp
     Epcc(epcc::EpccOptions),
-    /// Programs made of tasks: our runtime against libomp under one executable, and libgomp
+    /// Programs made of tasks: our runtime against libomp with one executable, and libgomp
     Tasks(epcc::EpccOptions),
     /// The NAS benchmarks as whole processes against clang -O2 and -O3 -march=native
     Npb(npb::NpbOptions),
-    /// `target` regions beside CUDA, and the offload tests on a device
+    /// `target` regions compared with CUDA, and the offload tests on a device
     Offload(offload::OffloadOptions),
     /// Time of a program with one parallel region: native, ompvm cold and warm, lli
     Hello(hello::HelloOptions),
-    /// The NAS benchmarks called again and again in one process
+    /// The NAS benchmarks called repeatedly in one process
     Steady(steady::SteadyOptions),
 }
 
 /// Options common to several benchmarks.
 #[derive(Args, Clone)]
 pub struct Options {
-    /// Counted runs of each side (after one warm-up)
+    /// Number of counted runs of each side, after one warm-up
     #[arg(long, short = 'n', default_value_t = 5)]
     pub runs: usize,
-    /// Threads, where the bench has them
+    /// Number of threads, if the benchmark is parallel
     #[arg(long, default_value_t = 2)]
     pub threads: usize,
     /// Write the table as JSON too

@@ -20,13 +20,13 @@ use std::time::{Duration, Instant};
 /// Options of this benchmark.
 #[derive(Args, Clone)]
 pub struct NpbOptions {
-    /// Counted runs of each side
+    /// Number of counted runs of each side
     #[arg(long, short = 'n', default_value_t = 7)]
     runs: usize,
-    /// Runs before them that are not counted
+    /// Number of warm-up runs, which are not counted
     #[arg(long, default_value_t = 1)]
     warmup: usize,
-    /// Stop repeating a row once it took so many seconds (every side runs at least once)
+    /// Stop repeating a row after this time; every side runs at least once
     #[arg(long, value_name = "SECONDS")]
     row_limit: Option<f64>,
     /// Team sizes, one table each
@@ -41,31 +41,31 @@ pub struct NpbOptions {
         value_delimiter = ','
     )]
     pub class: Vec<Class>,
-    /// Passed to ompvm as `--tier`
+    /// Tier of ompvm (`--tier`)
     #[arg(long, default_value = "auto")]
     tier: String,
     /// State of ompvm's code cache when a run starts
     #[arg(long, value_enum, default_value_t = Cache::Empty)]
     cache: Cache,
-    /// One thread, against the program built without OpenMP
+    /// Compare one thread with the program built without OpenMP
     #[arg(long)]
     sequential: bool,
-    /// Let ompvm contract, as the control does (--fp-contract=on)
+    /// Let ompvm contract floating-point operations, as the control does (--fp-contract=on)
     #[arg(long)]
     contract: bool,
-    /// Leave the control (-O3 -march=native) out
+    /// Omit the control (-O3 -march=native)
     #[arg(long)]
     no_control: bool,
-    /// Only these benchmarks
+    /// Run only these benchmarks
     #[arg(long, value_enum, value_delimiter = ',')]
     only: Vec<Name>,
     /// Write the tables and every run as JSON, row by row
     #[arg(long)]
     json: Option<PathBuf>,
-    /// Measure nothing: gather programs and libraries in this folder, and beside it as .tar.gz
+    /// Measure nothing; write a pack with programs and libraries to this folder, and as .tar.gz
     #[arg(long, value_name = "DIR", conflicts_with = "from")]
     pack: Option<PathBuf>,
-    /// Measure what was gathered in this folder
+    /// Measure the pack in this folder
     #[arg(long, value_name = "DIR")]
     from: Option<PathBuf>,
 }

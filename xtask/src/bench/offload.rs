@@ -16,16 +16,16 @@ use std::process::Command;
 /// Options of this benchmark.
 #[derive(Args, Clone)]
 pub struct OffloadOptions {
-    /// Gather what a machine with a GPU needs in this folder
+    /// Write a pack for a machine with a GPU to this folder
     #[arg(long)]
     pack: Option<PathBuf>,
-    /// The device that the programs run on, when they run here
+    /// Device of the programs, if they run on this machine
     #[arg(long, default_value = "0")]
     device: String,
-    /// Classes of the NAS benchmarks that are gathered
+    /// Classes of the NAS benchmarks in the pack
     #[arg(long, default_value = "A,B,C", value_delimiter = ',')]
     class: Vec<Class>,
-    /// The folder for results, when they run here
+    /// Folder for results, if the programs run on this machine
     #[arg(long, default_value = "target/offload-results")]
     out: PathBuf,
 }

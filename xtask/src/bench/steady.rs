@@ -13,10 +13,10 @@ use std::path::PathBuf;
 /// Options of this benchmark.
 #[derive(Args, Clone)]
 pub struct SteadyOptions {
-    /// Processes of each side, in turn
+    /// Number of processes of each side
     #[arg(long, short = 'n', default_value_t = 3)]
     runs: usize,
-    /// Calls in each process; the first is left out
+    /// Number of calls in each process; the first is not counted
     #[arg(long, default_value_t = 6, value_parser = clap::value_parser!(u32).range(2..))]
     calls: u32,
     /// Team size
@@ -25,16 +25,16 @@ pub struct SteadyOptions {
     /// Problem class
     #[arg(long, value_enum, ignore_case = true, default_value = "W")]
     class: Class,
-    /// Passed to ompvm as `--tier`
+    /// Tier of ompvm (`--tier`)
     #[arg(long, default_value = "auto")]
     tier: String,
-    /// Only these benchmarks
+    /// Run only these benchmarks
     #[arg(long, value_enum, value_delimiter = ',')]
     only: Vec<Name>,
     /// Write the table as JSON too
     #[arg(long)]
     json: Option<PathBuf>,
-    /// Measure what `bench npb --pack` gathered in this folder
+    /// Measure the pack of `bench npb --pack` in this folder
     #[arg(long, value_name = "DIR")]
     from: Option<PathBuf>,
 }

@@ -37,19 +37,19 @@ pub struct Options {
     /// Duration in hours
     #[arg(long, default_value_t = 1.0)]
     hours: f64,
-    /// The first program's seed; another seed is another run
+    /// Seed of the run, which determines all programs
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Programs tested at a time
+    /// Number of programs tested in parallel
     #[arg(long, default_value_t = 1)]
     jobs: usize,
-    /// Only this one program, in detail
+    /// Test only the program of this seed
     #[arg(long)]
     only: Option<u64>,
-    /// Only these ways to run (such as `opt`), separated by commas
+    /// Use only these ways to run (such as `opt`), separated by commas
     #[arg(long, value_delimiter = ',')]
     ways: Vec<String>,
-    /// Damaged bitcode per program
+    /// Number of damaged copies of each program's bitcode
     #[arg(long, default_value_t = 4)]
     flips: u64,
     /// The ompvm to test (default: built from this tree)
@@ -58,13 +58,13 @@ pub struct Options {
     /// Seconds that reducing one program may take
     #[arg(long, default_value_t = 240)]
     reduce: u64,
-    /// Instead: write a folder for a machine without compilers
+    /// Write a pack for a machine without compilers instead
     #[arg(long, value_name = "DIR")]
     pack: Option<PathBuf>,
-    /// Programs of the pack
+    /// Number of programs in the pack
     #[arg(long, default_value_t = 400)]
     count: u64,
-    /// Instead: run a pack (no compiler needed)
+    /// Run a pack instead, which needs no compiler
     #[arg(long, value_name = "DIR")]
     replay: Option<PathBuf>,
 }
