@@ -1,7 +1,7 @@
-//! Modules built by hand, and calls by a plan.
+//! Builds modules by hand, and makes calls by a plan.
 //!
-//! Why by hand: the boundary is tested without a reader. What not: function bodies; the tests'
-//! entry hook does what a function's name says.
+//! Modules are hand-made so that the boundary is tested without a reader. They have no function
+//! bodies: the tests' entry hook acts by a function's name.
 
 use ompvm::ir::*;
 use ompvm::memory::abi::CallPlan;
@@ -10,28 +10,28 @@ use std::ffi::CString;
 /// A module under construction.
 #[derive(Default)]
 pub struct Build {
-    /// What was built so far.
+    /// The module built so far.
     pub m: Module,
 }
 
 impl Build {
-    /// An integer type.
+    /// Interns an integer type.
     pub fn int(&mut self, bits: u32) -> TypeId {
         self.m.types.intern(Type::Int(bits))
     }
-    /// The pointer type.
+    /// Interns the pointer type.
     pub fn ptr(&mut self) -> TypeId {
         self.m.types.intern(Type::Ptr(0))
     }
-    /// Nothing.
+    /// Interns the void type.
     pub fn void(&mut self) -> TypeId {
         self.m.types.intern(Type::Void)
     }
-    /// A floating-point type.
+    /// Interns a floating-point type.
     pub fn float(&mut self, kind: FloatKind) -> TypeId {
         self.m.types.intern(Type::Float(kind))
     }
-    /// A vector type.
+    /// Interns a vector type.
     pub fn vec(&mut self, elem: TypeId, len: u32) -> TypeId {
         self.m.types.intern(Type::Vector {
             elem,
@@ -39,18 +39,18 @@ impl Build {
             scalable: false,
         })
     }
-    /// An array type.
+    /// Interns an array type.
     pub fn array(&mut self, elem: TypeId, len: u64) -> TypeId {
         self.m.types.intern(Type::Array { elem, len })
     }
-    /// A struct type.
+    /// Interns a struct type.
     pub fn strct(&mut self, fields: &[TypeId]) -> TypeId {
         self.m.types.intern(Type::Struct {
             fields: fields.into(),
             packed: false,
         })
     }
-    /// A function type.
+    /// Interns a function type.
     pub fn func_ty(&mut self, ret: TypeId, params: &[TypeId], variadic: bool) -> TypeId {
         self.m.types.intern(Type::Func {
             ret,
@@ -58,13 +58,13 @@ impl Build {
             variadic,
         })
     }
-    /// A constant.
+    /// Adds a constant.
     pub fn konst(&mut self, ty: TypeId, c: Const) -> ConstId {
         let id = self.m.consts.push(c);
         self.m.const_types[id] = Some(ty);
         id
     }
-    /// A variable.
+    /// Adds a variable.
     pub fn global(&mut self, name: &str, ty: TypeId, init: Option<ConstId>) -> GlobalId {
         self.m.globals.push(Global {
             name: name.into(),
@@ -78,7 +78,7 @@ impl Build {
             loc: None,
         })
     }
-    /// A function, with an empty body where it is defined.
+    /// Adds a function, with an empty body if it is defined.
     pub fn function(
         &mut self,
         name: &str,
@@ -101,14 +101,14 @@ impl Build {
             body: defined.then(|| Body::default().into()),
         })
     }
-    /// How a function of these types is called.
+    /// Plans a call with these types.
     pub fn plan(&self, args: &[TypeId], ret: TypeId, variadic: bool) -> CallPlan {
         let args: Vec<_> = args.iter().map(|&t| (t, ParamAttrs::default())).collect();
         CallPlan::new(&self.m, ret, &args, (ret, &ParamAttrs::default()), variadic).unwrap()
     }
 }
 
-/// Bytes as the slots that hold them.
+/// Returns the slots that hold the bytes.
 pub fn slots(bytes: &[u8]) -> Vec<u64> {
     bytes
         .chunks(8)
@@ -120,7 +120,7 @@ pub fn slots(bytes: &[u8]) -> Vec<u64> {
         .collect()
 }
 
-/// Calls `target` with arguments given as slots; the result's four slots.
+/// Calls `target` with arguments in slots; returns the four slots of the result.
 pub fn call(plan: &CallPlan, target: usize, args: &[Vec<u64>]) -> [u64; 4] {
     let ptrs: Vec<_> = args.iter().map(|a| a.as_ptr()).collect();
     let mut ret = [0xdead_beef_dead_beef; 4];
@@ -128,7 +128,7 @@ pub fn call(plan: &CallPlan, target: usize, args: &[Vec<u64>]) -> [u64; 4] {
     ret
 }
 
-/// The address of a function of the C library or libm.
+/// Returns the address of a function of the C library or libm.
 pub fn sym(name: &str) -> usize {
     let name = CString::new(name).unwrap();
     unsafe { libc::dlopen(c"libm.so.6".as_ptr(), libc::RTLD_NOW | libc::RTLD_GLOBAL) };
@@ -141,6 +141,6 @@ pub fn sym(name: &str) -> usize {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Big {
-    /// Its words.
+    /// The words of the struct.
     pub a: [i64; 5],
 }

@@ -1,6 +1,6 @@
-//! Calls from guest to native code: each class of argument and result of the ABI.
+//! Calls from guest to native code, with each class of argument and result of the ABI.
 //!
-//! What not: calls the other way (`entry`).
+//! `entry` tests the other direction.
 
 use crate::build::{Big, Build, call, slots, sym};
 use ompvm::ir::*;

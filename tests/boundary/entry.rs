@@ -1,6 +1,6 @@
-//! Calls from native code to guest functions, whose bodies a hook plays.
+//! Calls from native code to guest functions, whose bodies a hook imitates.
 //!
-//! What not: what passes the boundary other than by returning (`unwinding`, `faults`).
+//! `unwinding` and `faults` test exits other than a return.
 
 use crate::build::{Big, Build, call, sym};
 use crate::unwinding::raise;
@@ -12,7 +12,7 @@ use ompvm::memory::image::Image;
 use std::ffi::c_void;
 use std::sync::{Arc, Once};
 
-/// Plays the interpreter: reads the arguments by plan, does what the function's name says.
+/// Imitates the interpreter: reads the arguments by plan and acts by the function's name.
 extern "C-unwind" fn entry(f: &FuncRef, frame: &mut NativeFrame) {
     let module = &f.image().module;
     let name = &*module.functions[f.id].name;
@@ -39,7 +39,7 @@ extern "C-unwind" fn entry(f: &FuncRef, frame: &mut NativeFrame) {
             }
         }
         "half_long" => {
-            // long double: one less in the exponent
+            // long double: decrements the exponent
             ret[0] = args[0][0];
             ret[1] = args[0][1] - 1;
         }
@@ -49,7 +49,7 @@ extern "C-unwind" fn entry(f: &FuncRef, frame: &mut NativeFrame) {
     unsafe { plan.write_ret(frame, ret.as_ptr()) };
 }
 
-/// Installs the hooks that play the interpreter.
+/// Installs the hooks that imitate the interpreter.
 pub fn hooks() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -64,7 +64,7 @@ pub fn hooks() {
     });
 }
 
-/// The built module in memory.
+/// Places the built module in memory.
 pub fn place(b: Build) -> Arc<Image> {
     Image::place(Arc::new(b.m), false, &mut |_, _| None).unwrap()
 }
@@ -111,7 +111,7 @@ fn native_code_calls_guest_functions() {
     let f: Many = unsafe { std::mem::transmute(image.func_address(many)) };
     assert_eq!(f(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1), 66);
 
-    // Through a plan as well: guest to native to guest.
+    // Also through a plan: guest to native to guest.
     let b2 = {
         let mut b = Build::default();
         let f80 = b.float(FloatKind::X86Fp80);
@@ -124,7 +124,7 @@ fn native_code_calls_guest_functions() {
     );
     assert_eq!(got[..2], [0xc800_0000_0000_0000, 0x4000]);
 
-    // Addresses are known while the image lives.
+    // Addresses are known as long as the image lives.
     assert_eq!(func::from_address(address).map(|f| f.id), Some(compare));
     assert!(func::from_address(address + 8).is_none());
     assert!(func::from_address(sym("qsort")).is_none());

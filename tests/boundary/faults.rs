@@ -1,7 +1,8 @@
-//! Faults in guest code: as values where the host catches them, else the end of the process by
-//! the same signal as natively, with a report.
+//! Faults in guest code: values if the host catches them, else the end of the process by the same
+//! signal as natively, with a report.
 //!
-//! Why in a child: the second kind ends the process. What not: which line the interpreter names.
+//! The second kind ends the process, so it runs in a child. Does not check which line the
+//! interpreter names.
 
 use ompvm::memory::activation::{self, Activation, Exit};
 use ompvm::memory::{signals, thread};

@@ -1,6 +1,6 @@
-//! A module placed in memory: constants, relocations, thread-local variables, symbols.
+//! Images: constants, relocations, thread-local variables, symbols.
 //!
-//! What not: functions, which `entry` calls.
+//! `entry` calls functions.
 
 use crate::build::{Build, sym};
 use ompvm::ir::*;

@@ -1,8 +1,8 @@
-//! The boundary between guest and native code, tested without a reader or an interpreter:
-//! modules are built by hand and a small entry hook plays the interpreter.
+//! Tests of the boundary between guest and native code without a reader or an interpreter: modules
+//! are built by hand, and a small entry hook imitates the interpreter.
 //!
-//! Why so: what fails here is the boundary's own. What not: what guest code does between its
-//! entry and its end, which the harness tests.
+//! So a failure here is a defect of the boundary itself. The harness tests the guest code between
+//! entry and exit.
 #![allow(
     clippy::undocumented_unsafe_blocks,
     reason = "test code: every block calls what the test just set up"

@@ -1,7 +1,7 @@
 //! Exceptions and jumps that pass native frames and stop at activations.
 //!
-//! Why with a foreign exception: what the unwinder does must not depend on C++'s runtime. What
-//! not: landing pads, which are the interpreter's.
+//! A foreign exception makes the tests independent of C++'s runtime. Landing pads are the
+//! interpreter's.
 
 use crate::build::Build;
 use crate::entry::{hooks, place};
@@ -30,7 +30,7 @@ pub unsafe fn raise(value: u64) {
         value,
     }));
     let rc = unsafe { _Unwind_RaiseException(e) };
-    // Nobody handles it: comes back with the end of the stack.
+    // Without a handler, the call returns with the end of the stack.
     unsafe { drop(Box::from_raw(e)) };
     assert_eq!(rc, 5);
 }
@@ -89,7 +89,7 @@ extern "C-unwind" fn throw_through_qsort(stub: *mut c_void, _: usize) -> usize {
 }
 
 extern "C-unwind" fn middle(stub: *mut c_void, _: usize) -> usize {
-    // An activation that only cleans up: lands here in phase 2, then goes on.
+    // An activation that only cleans up: the exception lands here in phase 2 and continues.
     match Scope::enter(false, throw_through_qsort, stub, 0) {
         Exit::Unwound(e) => unsafe { activation::resume_unwind(e) },
         other => panic!("{other:?}"),
@@ -108,7 +108,7 @@ fn exceptions_pass_native_frames_and_stop_at_handlers() {
     let throw = b.function("throw", i32_, &[p, p], true);
     let image = place(b);
     let stub = image.func_address(throw) as *mut c_void;
-    // The thrown value is the address of the key: only that it arrives matters.
+    // The thrown value is the address of the key. Only its arrival matters.
     assert_ne!(take(Scope::enter(true, throw_through_qsort, stub, 0)), 0);
     assert_ne!(take(Scope::enter(true, middle, stub, 0)), 0);
     let state = thread::current();

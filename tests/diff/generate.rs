@@ -1,14 +1,16 @@
-//! Writes random C programs for the differential test: `program(seed)` gives the same text for the same seed on every
-//! machine, and the program prints the same on every correct implementation.
+//! Generates random C programs for the differential tests: `program(seed)` returns the same text
+//! for the same seed on every machine, and the program prints the same on every correct
+//! implementation.
 //!
-//! The programs are well defined by construction, so a difference is always a fault of one side: integer arithmetic
-//! goes through unsigned types wide enough not to promote to `int`, shift amounts and array indices are masked,
-//! divisions go through guarded helpers, floating values are only ever made by exactly rounded operations (contraction is
-//! off: clang folds a constant `a * b + c` with one rounding at -O2 and runs it with two at -O0) and printed through
-//! their bits (NaN as one value), calls never stand inside a larger expression (their order would be open),
-//! and every loop and call burns fuel, so a program ends after a bounded number of steps.
+//! The programs are well defined by construction, so a difference is always a fault of one side.
+//! Integer arithmetic uses unsigned types wide enough not to promote to `int`; shift amounts and
+//! array indices are masked; divisions use guarded helpers. Floating-point values come from exactly
+//! rounded operations only (contraction is off: clang folds a constant `a * b + c` with one
+//! rounding at -O2 and runs it with two at -O0) and are printed as bits (NaN as one value). Calls
+//! never stand inside a larger expression, whose order would be unspecified. Every loop and call
+//! burns fuel, so a program ends after a bounded number of steps.
 //!
-//! It does not compile or run anything. [`program`] does not try to reach the library, threads or exceptions;
+//! Compiles and runs nothing. [`program`] does not cover the library, threads or exceptions;
 //! [`source`] does, for the fuzzer.
 
 use std::fmt::Write;
@@ -35,7 +37,7 @@ pub use wide::{Source, source};
 /// Steps (loop iterations and calls) after which a generated program winds down.
 const FUEL: u32 = 12_000;
 
-/// The scalar types that expressions are built of.
+/// The scalar types of expressions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Ty {
     I8,
@@ -64,7 +66,7 @@ impl Ty {
         Ty::U64,
     ];
 
-    /// The C spelling, by the typedefs of the prelude.
+    /// Returns the C spelling, by the typedefs of the prelude.
     fn c(self) -> &'static str {
         match self {
             Ty::I8 => "i8",
@@ -82,7 +84,7 @@ impl Ty {
         }
     }
 
-    /// Width in bits.
+    /// Returns the width in bits.
     fn bits(self) -> u32 {
         match self {
             Ty::I8 | Ty::U8 => 8,
@@ -97,7 +99,8 @@ impl Ty {
         matches!(self, Ty::F32 | Ty::F64)
     }
 
-    /// The unsigned type in which arithmetic on this type neither overflows nor promotes to `int`.
+    /// Returns the unsigned type in which arithmetic on this type neither overflows nor promotes to
+    /// `int`.
     fn wide(self) -> &'static str {
         match self.bits() {
             8 | 16 | 32 => "u32",
@@ -116,7 +119,7 @@ struct Var {
     writable: bool,
 }
 
-/// The signature of a function already written.
+/// The signature of a generated function.
 #[derive(Clone)]
 struct Func {
     name: String,
@@ -124,7 +127,7 @@ struct Func {
     ret: Ty,
 }
 
-/// A struct type: fields by name; a width marks a bit-field.
+/// A struct type with its fields; a width marks a bit-field.
 #[derive(Clone)]
 struct Struct {
     name: String,
@@ -143,7 +146,7 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    /// A number below `n`, which is not zero.
+    /// Returns a number below `n`, which is not zero.
     fn below(&mut self, n: usize) -> usize {
         (self.next() % n as u64) as usize
     }
@@ -157,7 +160,7 @@ impl Rng {
     }
 }
 
-/// One program in the making.
+/// The state of a program's generation.
 struct Gen {
     rng: Rng,
     out: String,
@@ -167,10 +170,11 @@ struct Gen {
     structs: Vec<Struct>,
     /// Global arrays: name, element type, length (a power of two).
     arrays: Vec<(String, Ty, usize)>,
-    /// Functions of the signature `u64 (u64, u64)`, which make up the table of function pointers.
+    /// Number of functions with signature `u64 (u64, u64)`, which make up the table of function
+    /// pointers.
     uniform: usize,
     next_id: usize,
-    /// How many loops enclose the statement being written.
+    /// Number of loops around the current statement.
     loops: usize,
     with_i128: bool,
     with_vectors: bool,
@@ -203,8 +207,8 @@ static i64 d2i(double x) { return x > -4e18 && x < 4e18 ? (i64)x : 77; }
 DIV(i8, u32) DIV(u8, u32) DIV(i16, u32) DIV(u16, u32) DIV(i32, u32) DIV(u32, u32) DIV(i64, u64) DIV(u64, u64) DIV(i128, u128) DIV(u128, u128)
 "#;
 
-/// The C program of `seed`: one file without arguments or input that prints a trail of checksums and exits with a
-/// small status. It compiles with clang and gcc as GNU C11.
+/// Returns the C program of `seed`: one file without arguments or input that prints a trail of
+/// checksums and exits with a small status. It compiles with clang and gcc as GNU C11.
 pub fn program(seed: u64) -> String {
     let mut g = generator(seed);
     g.with_i128 = g.rng.chance(40);
@@ -232,7 +236,7 @@ pub fn program(seed: u64) -> String {
     g.out
 }
 
-/// A generator for `seed` that has written nothing.
+/// Returns a generator for `seed` that has written nothing.
 fn generator(seed: u64) -> Gen {
     Gen {
         rng: Rng(seed.wrapping_mul(0x2545_f491_4f6c_dd1d) ^ 0x6a09_e667_f3bc_c908),

@@ -1,10 +1,11 @@
-//! Arrays of complex numbers in the generated programs: a loop over them that clang vectorises with their parts apart,
-//! in the shapes that solvers and transforms have (products, conjugates, signs, parts exchanged), and such as only look
-//! like them. Where arrays may be one and the same, the loop only reads the first two.
+//! Arrays of complex numbers in generated programs: a loop over them that clang vectorizes with
+//! separate real and imaginary parts, in the shapes of solvers and transforms (products,
+//! conjugates, signs, exchanged parts), and lookalikes. If arrays may overlap, the loop only reads
+//! the first two.
 
 use super::{Gen, Ty};
 
-/// The texts of both parts.
+/// The texts of the real and the imaginary part.
 type Parts = [String; 2];
 
 impl Gen {
@@ -15,7 +16,7 @@ impl Gen {
         self.line(&format!("typedef struct {{ {r} re, im; }} {c};"));
         let kernel = self.fresh("cl");
         let apart = self.rng.pick(&["restrict ", "restrict ", ""]);
-        // What C calls `restrict` has another name in C++.
+        // C's `restrict` has another name in C++.
         let apart = apart.replace("restrict", "__restrict");
         self.open(&format!(
             "__attribute__((noinline)) static void {kernel}(int n, {c} w, {c} v, const {c} *{apart}a, \
@@ -114,7 +115,7 @@ impl Gen {
     }
 }
 
-/// A number's parts.
+/// Returns the parts of a number.
 fn parts(number: &str) -> Parts {
     [format!("{number}.re"), format!("{number}.im")]
 }

@@ -1,9 +1,10 @@
-//! C++ of the generated programs: exceptions through frames with destructors, virtual calls, lambdas, templates,
-//! thread-local objects and the standard containers. Everything prints the same whatever the implementation does inside.
+//! C++ of generated programs: exceptions through frames with destructors, virtual calls, lambdas,
+//! templates, thread-local objects and the standard containers. The output does not depend on
+//! implementation details of the library.
 
 use super::{Gen, Ty};
 
-/// What every C++ program starts with, after the C prelude.
+/// The start of every C++ program, after the C prelude.
 pub(super) const PRELUDE: &str = r#"#include <algorithm>
 #include <functional>
 #include <map>

@@ -1,6 +1,6 @@
-//! Expressions of the generated programs: every one is free of side effects and defined whatever its variables hold,
-//! which is why arithmetic goes through unsigned types, shifts are masked and divisions go through helpers of the prelude.
-//! Statements, which do have effects, are written elsewhere.
+//! Expressions of generated programs. Every one is free of side effects and defined for all values
+//! of its variables: arithmetic uses unsigned types, shifts are masked, and divisions use helpers
+//! of the prelude. Statements, which have effects, are generated elsewhere.
 
 use super::{Gen, Ty, Var};
 
@@ -52,7 +52,8 @@ impl Gen {
         }
     }
 
-    /// An expression of type `ty` without side effects; its value is defined whatever the variables hold.
+    /// Returns an expression of type `ty` without side effects, defined for all values of its
+    /// variables.
     pub(super) fn expr(&mut self, ty: Ty, depth: usize) -> String {
         if depth == 0 || self.rng.chance(12) {
             return self.leaf(ty);
@@ -157,7 +158,7 @@ impl Gen {
         format!("({t}){call}")
     }
 
-    /// A truth value, as an `int` expression.
+    /// Returns a truth value, as an `int` expression.
     pub(super) fn condition(&mut self, depth: usize) -> String {
         if depth > 0 && self.rng.chance(20) {
             let op = self.rng.pick(&["&&", "||"]);
@@ -189,7 +190,7 @@ impl Gen {
         self.constant(ty)
     }
 
-    /// A read of a global array at a masked index.
+    /// Returns a read of a global array at a masked index.
     pub(super) fn element(&mut self, ty: Ty, depth: usize) -> String {
         let (name, elem, len) = self.rng.pick(&self.arrays.clone());
         let index = self.expr(Ty::U32, depth.min(2));

@@ -1,6 +1,7 @@
-//! Functions of the generated programs, one writer per shape: scalar code, structs by value, vectors, recursion, a
-//! small machine of labels as values, and `main`, which calls them all. Calls are statements of their own, because the order
-//! of calls inside one expression would be open.
+//! Functions of generated programs, one generator per shape: scalar code, structs by value,
+//! vectors, recursion, a small state machine of labels as values, and `main`, which calls them all.
+//! Calls are separate statements, since the order of calls inside one expression would be
+//! unspecified.
 
 use super::{FUEL, Func, Gen, Ty, Var};
 
@@ -68,7 +69,8 @@ impl Gen {
         self.funcs.push(Func { name, params, ret });
     }
 
-    /// A pair of functions: one that takes and gives a struct by value, one that makes and hashes it.
+    /// Generates a pair of functions: one that takes and returns a struct by value, one that makes
+    /// and hashes it.
     pub(super) fn struct_function(&mut self) {
         let s = self.rng.pick(&self.structs.clone());
         let (step, name) = (self.fresh("sv"), self.fresh("f"));
@@ -213,7 +215,7 @@ impl Gen {
         });
     }
 
-    /// A small machine driven by labels as values.
+    /// Generates a small state machine driven by labels as values.
     pub(super) fn machine_function(&mut self) {
         let name = self.fresh("f");
         let ops = 3 + self.rng.below(4);
@@ -296,7 +298,8 @@ impl Gen {
         self.close();
     }
 
-    /// A call of an earlier function, directly or through the table, its result kept in a fresh variable.
+    /// Generates a call of an earlier function, directly or through the table, and keeps its result
+    /// in a fresh variable.
     pub(super) fn call(&mut self) {
         if self.funcs.is_empty() {
             return self.assign();
@@ -331,6 +334,6 @@ impl Gen {
             args.join(", ")
         ));
         self.trail(&name, func.ret);
-        // Not added to the scope: the declaration may sit in a switch case that is left early.
+        // Not added to the scope: the declaration may be in a switch case that is left early.
     }
 }

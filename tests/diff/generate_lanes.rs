@@ -1,5 +1,6 @@
-//! Vectors of the generated programs: one lane type and width per function, passed by value, in loops, shuffled,
-//! converted and reduced. Integer lanes are unsigned where they wrap; floating lanes are exactly rounded.
+//! Vectors of generated programs: one lane type and width per function, passed by value, in loops,
+//! shuffled, converted and reduced. Integer lanes are unsigned where they wrap; floating-point
+//! lanes are exactly rounded.
 
 use super::{Gen, Ty};
 
@@ -123,7 +124,7 @@ impl Gen {
             8 => shuffle,
             9 => format!("{x}[(p0 + i) % {lanes}u] = {y}[{k}] + 1;").replace(
                 "(p0 + i)",
-                // The helper has neither.
+                // The helper has neither variable.
                 if self.out.ends_with("*p) {\n") {
                     "(u64)b[0]"
                 } else {

@@ -1,12 +1,14 @@
-//! OpenMP of the generated programs. What a region computes does not depend on how its work is divided: elements are
-//! written by index, updates commute, floating sums are of small whole numbers, `ordered` keeps the order, and bodies are
-//! free of calls, output and fuel. So any number of threads and any schedule print the same.
+//! OpenMP of generated programs. The result of a region does not depend on the division of its
+//! work: elements are written by index, updates commute, floating-point sums are of small whole
+//! numbers, `ordered` keeps the order, and bodies are free of calls, output and fuel. So any number
+//! of threads and any schedule print the same.
 //!
-//! It does not use tasks or `target`, which this version refuses, nor cancellation, whose outcome is a matter of chance.
+//! Uses no tasks or `target`, which this version refuses, nor cancellation, whose outcome is
+//! random.
 
 use super::{Gen, Ty, Var};
 
-/// One reduction: operator, type, how a value joins.
+/// One reduction: operator, type, and the way in which a value is combined.
 struct Reduction {
     name: String,
     op: &'static str,
@@ -124,7 +126,8 @@ impl Gen {
             .collect()
     }
 
-    /// A loop header over `len` iterations, counting in any type and direction, and the number of the iteration.
+    /// Returns a loop header over `len` iterations, with a counter of any type and direction, and
+    /// the number of the iteration.
     fn header(&mut self, i: &str, len: usize) -> (String, String, Ty) {
         let ty = self
             .rng
@@ -156,7 +159,7 @@ impl Gen {
         }
     }
 
-    /// The body of an iteration: private work, one element, the reductions.
+    /// Generates the body of an iteration: private work, one element, the reductions.
     fn iteration(&mut self, out: &str, ty: Ty, index: &str, list: &[Reduction], cpp: bool) {
         let keep = self.vars.len();
         let outer: Vec<Var> = self.vars.clone();
@@ -198,7 +201,7 @@ impl Gen {
         self.vars = outer;
     }
 
-    /// Shows reductions and an array.
+    /// Prints reductions and an array.
     fn show(&mut self, list: &[Reduction], out: &str, ty: Ty, len: usize) {
         for r in list {
             self.trail(&r.name, r.ty);
@@ -311,7 +314,7 @@ impl Gen {
         self.end(name, "p0 + 3");
     }
 
-    /// A region with several constructs in it.
+    /// Generates a region with several constructs in it.
     fn region_function(&mut self, cpp: bool) {
         let name = self.begin(700);
         let len = 1 + self.rng.below(64);
@@ -373,7 +376,8 @@ impl Gen {
                     let named = self.rng.pick(&["", "(a)", "(b)"]);
                     self.line(&format!("#pragma omp for{wait}"));
                     self.open(&format!("for (int {i} = 0; {i} < {len}; {i}++) {{"));
-                    // Every criticals' variable has its own name, so that two names never guard one variable.
+                    // Each critical name guards its own variable, so that two names never guard the
+                    // same one.
                     let target = match named {
                         "(a)" => "got",
                         "(b)" => "three",

@@ -1,5 +1,6 @@
-//! Statements of the generated programs: assignments, branches, loops, switches and hand-made loops. Each loop burns
-//! fuel, so that a program ends whatever its conditions say. Calls and whole functions are written elsewhere.
+//! Statements of generated programs: assignments, branches, loops, switches and loops by `goto`.
+//! Each loop burns fuel, so that a program ends no matter what its conditions are. Calls and whole
+//! functions are generated elsewhere.
 
 use super::{Gen, Ty, Var};
 
@@ -99,8 +100,8 @@ impl Gen {
         }
     }
 
-    /// A loop made of a label and a `goto`; `break` and `continue` inside belong to the enclosing loop, so none are
-    /// written there.
+    /// Generates a loop of a label and a `goto`. Its body has no `break` or `continue`, which would
+    /// belong to the enclosing loop.
     pub(super) fn goto_loop(&mut self, depth: usize) {
         let (label, counter) = (self.fresh("L"), self.fresh("k"));
         let limit = 1 + self.rng.below(6);

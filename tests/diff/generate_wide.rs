@@ -1,11 +1,12 @@
-//! The wide programs: what [`super::program`] writes and, beside it, variable arguments, `setjmp`, structs with arrays,
-//! memory functions, mathematics, vectors of every lane, hot loops, OpenMP and C++.
+//! The wide programs: the contents of [`super::program`] and, in addition, variable arguments,
+//! `setjmp`, structs with arrays, memory functions, mathematics, vectors of every lane type, hot
+//! loops, OpenMP and C++.
 //!
-//! `main` takes a number of rounds as its argument, so that the same bitcode can run for long enough that a tier that
-//! compiles beside the program gets to switch in the middle.
+//! `main` takes a number of rounds as its argument, so that the same bitcode can run long enough
+//! for a tier that compiles concurrently to switch in the middle.
 //!
-//! Why a second kind of program: the tests' seeds keep their meaning, and a fuzzer wants everything in one program,
-//! because defects live where features meet.
+//! They are a second kind of program, so that the tests' seeds keep their meaning; a fuzzer wants
+//! all features in one program, because defects appear where features meet.
 
 use super::{FUEL, Func, Gen, PRELUDE, Ty, Var, generator};
 use std::fmt::Write;
@@ -14,9 +15,9 @@ use std::fmt::Write;
 pub struct Source {
     /// The text.
     pub text: String,
-    /// C++ instead of C.
+    /// True for C++, false for C.
     pub cpp: bool,
-    /// Whether it has OpenMP directives.
+    /// True if the program has OpenMP directives.
     pub openmp: bool,
 }
 
@@ -41,7 +42,7 @@ static u64 own; static double own_d = 2.5;
 static omp_lock_t lock_; static omp_nest_lock_t nest_;
 "#;
 
-/// The wide program of `seed`.
+/// Returns the wide program of `seed`.
 pub fn source(seed: u64) -> Source {
     let mut g = generator(seed ^ 0x5bd1_e995_7b93_1f0d);
     let openmp = g.rng.chance(60);
@@ -91,7 +92,7 @@ pub fn source(seed: u64) -> Source {
 }
 
 impl Gen {
-    /// Begins a function `u64 name(u64 p0, i32 p1)` and gives its name.
+    /// Begins a function `u64 name(u64 p0, i32 p1)` and returns its name.
     pub(super) fn begin(&mut self, cost: u32) -> String {
         let name = self.fresh("f");
         let attribute = self.rng.pick(&["", "__attribute__((noinline)) "]);
@@ -104,7 +105,7 @@ impl Gen {
         name
     }
 
-    /// Ends what [`Gen::begin`] began.
+    /// Ends the function that [`Gen::begin`] began.
     pub(super) fn end(&mut self, name: String, result: &str) {
         self.line(&format!("return {result};"));
         self.close();
@@ -123,7 +124,8 @@ impl Gen {
         }
     }
 
-    /// Statements without effects beyond the writable variables: no calls, no fuel, no output.
+    /// Generates statements without effects beyond the writable variables: no calls, no fuel, no
+    /// output.
     pub(super) fn pure_block(&mut self, count: usize, depth: usize) {
         for _ in 0..count {
             match self.rng.below(if depth == 0 { 5 } else { 10 }) {
@@ -182,7 +184,7 @@ impl Gen {
         }
     }
 
-    /// Declares `n` local variables of any type, writable.
+    /// Declares `n` writable local variables of any type.
     pub(super) fn locals(&mut self, n: usize) -> Vec<Var> {
         let first = self.vars.len();
         for _ in 0..n {
@@ -192,7 +194,7 @@ impl Gen {
         self.vars[first..].to_vec()
     }
 
-    /// A hot sequential loop over arrays.
+    /// Generates a hot sequential loop over arrays.
     pub(super) fn kernel_function(&mut self) {
         let name = self.begin(400);
         let keep = self.locals(3);
@@ -222,7 +224,7 @@ impl Gen {
         self.end(name, &result);
     }
 
-    /// A function with variable arguments of many types, and one that calls it.
+    /// Generates a function with variable arguments of many types, and a caller of it.
     fn varargs_function(&mut self) {
         const KINDS: [(&str, &str); 9] = [
             ("int", "trail((u64)(i64)x);"),
@@ -287,7 +289,7 @@ impl Gen {
         self.end(name, "r ^ p0");
     }
 
-    /// `setjmp` with jumps back from nested calls.
+    /// Generates `setjmp` with jumps back from nested calls.
     fn setjmp_function(&mut self) {
         let leap = self.fresh("leap");
         self.open(&format!(
@@ -317,7 +319,7 @@ impl Gen {
         self.end(name, "kept + (u64)times");
     }
 
-    /// The memory and string functions on buffers of odd sizes.
+    /// Generates memory and string functions on buffers of odd sizes.
     fn memory_function(&mut self) {
         let name = self.begin(200);
         self.line("u8 a[160], b[160]; memset(a, 0, sizeof a); memset(b, 7, sizeof b);");
@@ -352,7 +354,7 @@ impl Gen {
         self.end(name, "p0 * 5 + a[9]");
     }
 
-    /// Functions of mathematics whose results are exact or correctly rounded.
+    /// Generates mathematical functions whose results are exact or correctly rounded.
     fn math_function(&mut self) {
         let name = self.begin(120);
         let float = self.rng.chance(40);
@@ -399,7 +401,8 @@ impl Gen {
         self.end(name, "p0 + 11");
     }
 
-    /// Structs of every class of the calling convention, by value through a pointer to a function.
+    /// Generates structs of every class of the calling convention, passed by value through a
+    /// function pointer.
     fn class_function(&mut self) {
         let kinds = [
             (

@@ -1,7 +1,8 @@
-//! The line that tells, once and on a terminal only, what compiling a program beforehand would have saved.
+//! The hint, printed once and on a terminal only, about the time that `ompvm compile` would have
+//! saved.
 //!
-//! The guest has many functions that are all hot, and one processor: there is nothing but the program's own time to
-//! compile them in. `script` of util-linux is the terminal.
+//! The guest has many functions that are all hot, and one processor, so compilation can only take
+//! the program's own time. `script` of util-linux provides the terminal.
 
 use crate::compile;
 use crate::run::{End, LIMIT, Ran, run};
@@ -11,13 +12,13 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Functions of the guest.
+/// Number of the guest's functions.
 const FUNCTIONS: usize = 120;
-/// What the line holds.
+/// A text of the hint.
 const ADVICE: &str = "ompvm compile";
 
-/// A program whose functions differ, so that each is compiled for itself. In its end it forks a child that ends as
-/// it does itself.
+/// Writes a program whose functions differ, so that each is compiled separately. At its end it
+/// forks a child that exits as the parent does.
 fn guest() -> Result<PathBuf, String> {
     let mut text = "#include <stdio.h>\n#include <sys/wait.h>\n#include <unistd.h>\n".to_owned();
     for f in 0..FUNCTIONS {
@@ -71,7 +72,7 @@ int main(void) {{
     compile::bitcode(&path, &["-O1".to_owned()])
 }
 
-/// A cache of its own, and the guest.
+/// A separate cache, and the guest.
 struct Case {
     cache: tempfile::TempDir,
     guest: PathBuf,
@@ -85,7 +86,7 @@ impl Case {
         })
     }
 
-    /// The command line on one processor.
+    /// Returns the command line that runs the guest on one processor.
     fn line(&self, options: &str) -> String {
         let guest = self.guest.display();
         format!(
@@ -104,7 +105,7 @@ impl Case {
         }
     }
 
-    /// Runs it on a terminal, all of whose output is standard output.
+    /// Runs the guest on a terminal, all of whose output is standard output.
     fn on_terminal(&self, options: &str, variable: Option<(&str, &str)>) -> Result<Ran, String> {
         let mut command = Command::new("script");
         command.args(["-qec", &self.line(options), "/dev/null"]);
@@ -117,7 +118,7 @@ impl Case {
     }
 }
 
-/// The number of the first processor that may be used.
+/// Returns the number of the first usable processor.
 fn first_processor() -> usize {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status
@@ -182,7 +183,7 @@ fn not_where_it_was_followed() -> Result<(), String> {
     is_told(&case.on_terminal("", None)?, 0)
 }
 
-/// The trials.
+/// Returns the trials of this file.
 pub fn trials() -> Vec<Trial> {
     type Check = fn() -> Result<(), String>;
     let all: [(&str, Check); 6] = [

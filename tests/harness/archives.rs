@@ -1,7 +1,7 @@
 //! Static archives: native members and bitcode members become part of the program.
 //!
 //! Each check compiles an archive with clang and a program that uses it, and runs the program in
-//! the interpreter and compiled. What not: archives made by other compilers.
+//! the interpreter and compiled. Does not cover archives of other compilers.
 
 use crate::compile::llvm_bin;
 use crate::run::{End, LIMIT, Ran, run};
@@ -10,7 +10,7 @@ use libtest_mimic::Trial;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// A folder of its own for each check.
+/// A separate folder for each check.
 struct Place(PathBuf);
 
 impl Place {
@@ -56,7 +56,7 @@ impl Place {
         run(command.env("OMP_NUM_THREADS", "3"), "", LIMIT)
     }
 
-    /// Both tiers must print `expected`.
+    /// Checks that both tiers print `expected`.
     fn prints(&self, args: &[&str], expected: &str) -> Result<(), String> {
         for tier in ["--tier=interp", "--tier=opt"] {
             let ran = self.ran(tier, args)?;
@@ -83,7 +83,8 @@ impl Place {
     }
 }
 
-/// Members are found by what is needed, in every way to name the archive; those not needed stay out.
+/// Checks that needed members are found, no matter how the archive is named, and that others stay
+/// out.
 fn naming() -> Result<(), String> {
     let p = Place::new("naming")?;
     p.compile(
@@ -92,7 +93,7 @@ fn naming() -> Result<(), String> {
         &[],
     )?;
     p.compile("two.o", "int two(void) { return 41; }\n", &[])?;
-    // Would end the program, if it were linked in.
+    // Would end the program if it were linked in.
     let never = "#include <stdlib.h>\nint never(void) { return 0; }\n\
         __attribute__((constructor)) static void f(void) { abort(); }\n";
     p.compile("never.o", never, &[])?;
@@ -104,7 +105,7 @@ fn naming() -> Result<(), String> {
     p.prints(&["-L.", "-l:libparts.a", "main.bc"], "42\n")?;
     p.prints(&["-l", "./libparts.a", "main.bc"], "42\n")?;
     p.prints(&["--with", "libparts.a", "main.bc"], "42\n")?;
-    // A shared library of the same name comes first.
+    // A shared library of the same name is preferred.
     p.compile("shared.o", "int one(void) { return 7; }\n", &["-fPIC"])?;
     let place = Place::new("naming/both")?;
     let copy = std::fs::copy(p.0.join("libparts.a"), place.0.join("libparts.a"));
@@ -113,7 +114,7 @@ fn naming() -> Result<(), String> {
     p.prints(&["-Lboth", "-lparts", "main.bc"], "7\n")
 }
 
-/// Constructors, destructors, variables, common symbols, calls in both directions.
+/// Checks constructors, destructors, variables, common symbols, and calls in both directions.
 fn parts() -> Result<(), String> {
     let p = Place::new("parts")?;
     let member = "#include <stdio.h>\n#include <stdlib.h>\n\
@@ -142,7 +143,8 @@ fn parts() -> Result<(), String> {
     p.prints(&["-L.", "-lparts", "main.bc"], expected)
 }
 
-/// Thread-local variables in each model, in the initial thread, in OpenMP's and in others.
+/// Checks thread-local variables in each model: in the initial thread, in OpenMP's threads and in
+/// others.
 fn thread_locals() -> Result<(), String> {
     let p = Place::new("thread_locals")?;
     let member = "#include <pthread.h>\nstatic __thread int mine = 7; __thread long shared_one = 40;\n\
@@ -169,14 +171,14 @@ fn thread_locals() -> Result<(), String> {
         let pic = if i < 3 { "-fPIC" } else { "-fPIE" };
         p.compile("member.o", member, &[&flag, pic])?;
         p.archive("libparts.a", &["member.o"])?;
-        // The first thread's second call gives 9 + 2 + 1, the others' first 8 + 1 + 1.
+        // The first thread's second call returns 9 + 2 + 1, the others' first 8 + 1 + 1.
         p.prints(&["-L.", "-lparts", "main.bc"], "32 3 123 1040 41\n")
             .map_err(|e| format!("{model}: {e}"))?;
     }
     Ok(())
 }
 
-/// Exceptions: thrown in a member and caught in the program, and the other way, with clean-ups.
+/// Checks exceptions thrown in a member and caught in the program, and the reverse, with cleanups.
 fn exceptions() -> Result<(), String> {
     let p = Place::new("exceptions")?;
     let member = "#include <stdexcept>\n#include <string>\n#include <vector>\n#include <cstdio>\n\
@@ -197,7 +199,7 @@ fn exceptions() -> Result<(), String> {
     p.prints(&["-L.", "-lparts", "main.bc"], expected)
 }
 
-/// Directives in a member reach our runtime: its threads are the program's.
+/// Checks that directives in a member use ompvm's runtime, whose threads are the program's.
 fn openmp() -> Result<(), String> {
     let p = Place::new("openmp")?;
     let member = "#include <omp.h>\nint total(int n) { int s = 0;\n\
@@ -225,7 +227,7 @@ fn openmp() -> Result<(), String> {
     )
 }
 
-/// Bitcode members become part of the program; native ones and they need each other.
+/// Checks bitcode members, with native ones that need them and that they need.
 fn bitcode() -> Result<(), String> {
     let p = Place::new("bitcode")?;
     p.compile(
@@ -249,8 +251,8 @@ fn bitcode() -> Result<(), String> {
     p.prints(&["-L.", "-lparts", "main.bc"], "33\n")
 }
 
-/// Native objects and shared libraries are files of a program as bitcode is; what else a link line
-/// has is left out.
+/// Checks that native objects and shared libraries are files of a program as bitcode is; other
+/// words of a link line are ignored.
 fn objects() -> Result<(), String> {
     let p = Place::new("objects")?;
     let leaf = "int count;\n__attribute__((constructor)) static void first(void) { count = 40; }\n\
@@ -263,7 +265,7 @@ fn objects() -> Result<(), String> {
         "int of_guest(int);\nint back(int x) { return of_guest(x) + 1; }\n",
         &["-fPIC"],
     )?;
-    // Nobody asks for it: it is there for what it does at the start.
+    // Nothing refers to it: it is linked for its constructor.
     let alone = "#include <stdio.h>\n__attribute__((constructor)) static void f(void) { puts(\"alone\"); }\n";
     p.compile("alone.o", alone, &["-fPIC"])?;
     p.compile("shared.o", "int leaf(void) { return 7; }\n", &["-fPIC"])?;
@@ -309,7 +311,7 @@ fn objects() -> Result<(), String> {
     Ok(())
 }
 
-/// A program from the standard input.
+/// Checks programs read from the standard input.
 fn standard_input() -> Result<(), String> {
     let p = Place::new("standard_input")?;
     let main = "#include <stdio.h>\nint main(int c, char **v) { printf(\"%d %s\\n\", c, v[c - 1]); return c; }\n";
@@ -333,8 +335,9 @@ fn standard_input() -> Result<(), String> {
     Ok(())
 }
 
-/// A program of libc++ catches by type, in whichever way the library comes: by itself, named, from
-/// archives, in any order, and with a native library that throws classes of its own.
+/// Checks that a program of libc++ catches by type, no matter how the library is linked:
+/// implicitly, by name, from archives, in any order, and with a native library that throws its own
+/// classes.
 fn libcpp() -> Result<(), String> {
     let p = Place::new("libcpp")?;
     let flags = ["-stdlib=libc++"];
@@ -408,8 +411,8 @@ fn libcpp() -> Result<(), String> {
     p.prints(&["-lc++", "-L.", "-lshared", "user.bc"], expected)
 }
 
-/// A later run takes the linked members from the cache: without the archive's being read, and not
-/// when the archive, the libraries or the kept file are others.
+/// Checks that a later run takes the linked members from the cache without reading the archive, but
+/// not if the archive, the libraries or the cached file changed.
 fn kept() -> Result<(), String> {
     let p = Place::new("kept")?;
     let _ = std::fs::remove_dir_all(p.0.join("cache"));
@@ -449,7 +452,7 @@ fn kept() -> Result<(), String> {
     let object = files
         .find(|f| f.exists())
         .ok_or("no members are in the cache")?;
-    // The object found must be the one that is loaded.
+    // The cached object must be the one that is loaded.
     let mut bytes = std::fs::read(&object).map_err(|e| e.to_string())?;
     for at in (0..bytes.len()).step_by(64) {
         bytes[at] ^= 0x55;
@@ -460,13 +463,13 @@ fn kept() -> Result<(), String> {
     prints("--tier=auto", "414\n")?;
     std::fs::remove_file(&object).map_err(|e| e.to_string())?;
     prints("--tier=auto", "414\n")?;
-    // An object and a table of different writers, and a table that says nothing.
+    // An object and a table of different writers, and an empty table.
     let table = object.with_file_name("members");
     std::fs::copy(&table, &object).map_err(|e| e.to_string())?;
     prints("--tier=auto", "414\n")?;
     std::fs::write(&table, b"").map_err(|e| e.to_string())?;
     prints("--tier=auto", "414\n")?;
-    // The same file as before is another archive when its members are others.
+    // The same file name is another archive if its members are others.
     make(2)?;
     for tier in ["--tier=auto", "--tier=interp"] {
         prints(tier, "614\n")?;
@@ -480,8 +483,8 @@ fn kept() -> Result<(), String> {
         command.stdout(std::process::Stdio::piped());
         command.stderr(std::process::Stdio::piped()).spawn()
     };
-    // Many at once with an empty cache, then what they kept where no file may be written. Without it
-    // the members have no place there.
+    // Many runs at once with an empty cache, then a run that uses their entries but may write no
+    // file. Without the entries, that run has no memory for the members.
     let _ = std::fs::remove_dir_all(p.0.join("cache"));
     for limits in [&[""; 6][..], &[""; 6], &["ulimit -f 1;"]] {
         let started: Result<Vec<_>, _> = limits.iter().map(|limit| start(limit)).collect();
@@ -502,7 +505,7 @@ fn kept() -> Result<(), String> {
     Ok(())
 }
 
-/// What cannot be linked is said, with the member.
+/// Checks that the message about an unlinkable member names it.
 fn refused() -> Result<(), String> {
     let p = Place::new("refused")?;
     p.compile(
@@ -535,7 +538,7 @@ fn refused() -> Result<(), String> {
     p.refuses(&["-L.", "-lbad", "main.bc"], &["libbad.a", "archive"])
 }
 
-/// The trials.
+/// Returns the trials of this file.
 pub fn trials() -> Vec<Trial> {
     type Check = fn() -> Result<(), String>;
     let checks: [(&str, Check); 11] = [

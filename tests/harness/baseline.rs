@@ -1,9 +1,9 @@
-//! The baseline tier where the system gives it no memory for machine code: the program runs all
-//! the same, interpreted, and a line says why. Where the system gives none for anything, nothing runs, and a line
-//! says what to do.
+//! The baseline tier on a system that refuses memory for machine code: the program is interpreted
+//! instead, and a line gives the reason. If the system refuses all such memory, nothing runs, and a
+//! line gives the remedy.
 //!
-//! Why by a filter of system calls: it refuses what a hardened system refuses, to this child
-//! alone. What not: how fast anything is.
+//! A filter of system calls refuses what a hardened system refuses, for this child process alone.
+//! Does not measure speed.
 
 use crate::compile;
 use crate::run::{End, LIMIT, Ran, run};
@@ -12,18 +12,18 @@ use libtest_mimic::Trial;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-/// What the system refuses.
+/// The operation that the system refuses.
 #[derive(Clone, Copy)]
 enum Refused {
     /// Files in memory.
     Files,
-    /// Shared mappings that are executable.
+    /// Shared executable mappings.
     Mappings,
     /// Execution of memory that was written.
     Execution,
 }
 
-/// The trials.
+/// Returns the trials of this file.
 pub fn trials() -> Vec<Trial> {
     let mut trials = vec![Trial::test("baseline/refused_execution", || Ok(ends()?))];
     for (name, refused, call) in [
@@ -40,8 +40,8 @@ pub fn trials() -> Vec<Trial> {
     trials
 }
 
-/// A filter of system calls in the classic Berkeley packet filter (Linux, `seccomp(2)`): the
-/// call is refused with `EACCES`, everything else is let pass.
+/// Makes a filter of system calls in the classic Berkeley packet filter (Linux, `seccomp(2)`): the
+/// call fails with `EACCES`, all others pass.
 fn filter(refused: Refused) -> Vec<libc::sock_filter> {
     const LOAD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
     const EQUAL: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
@@ -88,7 +88,8 @@ fn filtered(refused: Refused, args: &[&str]) -> Result<Ran, String> {
             len: steps.len() as u16,
             filter: steps.as_ptr().cast_mut(),
         };
-        // SAFETY: prctl may be called between fork and exec; the program outlives the call.
+        // SAFETY: prctl is async-signal-safe, as required between fork and exec; the filter
+        // outlives the call.
         let done = unsafe {
             libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
                 && libc::prctl(
@@ -108,7 +109,7 @@ fn filtered(refused: Refused, args: &[&str]) -> Result<Ran, String> {
     run(&mut command, "", LIMIT)
 }
 
-/// Without any memory for machine code the program does not begin.
+/// Checks that the program does not start without any memory for machine code.
 fn ends() -> Result<(), String> {
     let source = root().join("tests/diff/c/loops_of_one.c");
     let bitcode = compile::bitcode(&source, &["-O2".to_owned()])?;
@@ -147,12 +148,12 @@ fn goes_on(refused: Refused, call: &str, tier: &str) -> Result<(), String> {
     let said = "ompvm: the baseline tier is not used: ";
     let line = ran.stderr.lines().find(|l| l.starts_with(said));
     match (tier, line) {
-        // Where the interpreter's handlers return to a loop there is nothing to refuse.
+        // A build whose handlers return to a loop needs no such memory.
         ("baseline", Some(line)) if line.contains("this build has no baseline compiler") => Ok(()),
         ("baseline", Some(line)) if line.contains(call) && line.contains("ermission denied") => {
             Ok(())
         }
-        // Nobody asked for it by name.
+        // The tier was not requested by name.
         ("auto", None) => Ok(()),
         _ => Err(format!("should say why, where asked: {}", ran.summary())),
     }

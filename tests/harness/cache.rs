@@ -1,5 +1,5 @@
-//! The cache of compiled programs as users see it: the second run is the first one without
-//! compiling; whatever happens to the folder, the program runs.
+//! The cache of compiled programs from the user's view: a second run equals the first but compiles
+//! nothing, and a damaged folder never stops a program.
 
 use crate::compile;
 use crate::run::{End, LIMIT, Ran, run};
@@ -9,7 +9,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Calls through pointers, a variable per thread, a region, a library function, standard output.
+/// A guest with calls through pointers, a threadprivate variable, a region, a library function,
+/// standard output.
 const GUEST: &str = r#"
 #include <math.h>
 #include <stdio.h>
@@ -33,7 +34,7 @@ int main(int argc, char **argv) {
 "#;
 const SAYS: &str = "1 9 54 1.732 last\n";
 
-/// What a function that calls `setjmp` needs: it stays interpreted.
+/// A guest with a function that calls `setjmp` and so stays interpreted.
 const JUMPS: &str = r#"
 #include <setjmp.h>
 #include <stdio.h>
@@ -75,7 +76,8 @@ int main() {
 }
 "#;
 
-/// Instructions without a handler: assembly, x87, half precision, an odd vector, an intrinsic of the processor.
+/// A guest with instructions that have no handler: assembly, x87, half precision, an odd vector, a
+/// target intrinsic.
 const RARE: &str = r#"
 #include <immintrin.h>
 #include <stdio.h>
@@ -110,7 +112,7 @@ fn guest() -> Result<PathBuf, String> {
     source("kept.c", GUEST)
 }
 
-/// A cache of its own.
+/// A separate cache.
 struct Folder(tempfile::TempDir);
 
 impl Folder {
@@ -128,14 +130,14 @@ impl Folder {
         command
     }
 
-    /// Runs a guest compiled, with what was done on standard error.
+    /// Runs a guest compiled, with statistics on standard error.
     fn run(&self, guest: &Path) -> Result<Ran, String> {
         let mut command = self.command();
         command.args(["run", "--tier=opt", "--stats"]).arg(guest);
         run(command.arg("last"), "", LIMIT)
     }
 
-    /// A line of `cache stats`.
+    /// Returns the number on a line of `cache stats`.
     fn content(&self, what: &str) -> Result<u64, String> {
         let ran = run(self.command().args(["cache", "stats"]), "", LIMIT)?;
         let line = ran.stdout.lines().find(|l| l.starts_with(what));
@@ -144,7 +146,7 @@ impl Folder {
     }
 }
 
-/// Every file below a folder.
+/// Returns every file below a folder.
 fn all(dir: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
@@ -157,7 +159,7 @@ fn all(dir: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// What the line about the cache says: modules and objects loaded, compiled, stored, damaged.
+/// Parses the line about the cache: modules and objects loaded, compiled, stored, damaged.
 fn did(ran: &Ran) -> Result<[u64; 5], String> {
     let line = ran.stderr.lines().find(|l| l.starts_with("cache: "));
     let numbers: Vec<u64> = line
@@ -179,7 +181,7 @@ fn says(ran: &Ran, text: &str, end: End) -> Result<(), String> {
     }
 }
 
-/// That a run took everything from the cache.
+/// Checks that a run took everything from the cache.
 fn is_warm(ran: &Ran) -> Result<(), String> {
     match did(ran)? {
         [1, (1..), 0, 0, 0] => Ok(()),
@@ -190,7 +192,7 @@ fn is_warm(ran: &Ran) -> Result<(), String> {
     }
 }
 
-/// That a run compiled and kept.
+/// Checks that a run compiled and stored its code.
 fn is_cold(ran: &Ran) -> Result<(), String> {
     match did(ran)? {
         [0, 0, (1..), (2..), _] => Ok(()),
@@ -208,7 +210,7 @@ fn second_run() -> Result<(), String> {
         says(&warm, SAYS, End::Exit(7))?;
         is_warm(&warm)?;
     }
-    // Another number of threads is no other program.
+    // Another number of threads makes no other program.
     let mut command = folder.command();
     command.env("OMP_NUM_THREADS", "5");
     command.args(["run", "--tier=auto", "--stats"]).arg(&guest);
@@ -217,7 +219,7 @@ fn second_run() -> Result<(), String> {
     is_warm(&warm)
 }
 
-/// A function of a file that is linked in, in as many forms as there are.
+/// Sources whose parts are linked in each supported form.
 const PART: &str = "int part(int x) { return x * 2; }\n";
 const CALLER: &str = "int part(int); int via(int x) { return part(x) + 1; }\n";
 const USER: &str = "#include <stdio.h>\nint via(int);\nint main(void) { int s = 0;\n\
@@ -225,7 +227,7 @@ const USER: &str = "#include <stdio.h>\nint via(int);\nint main(void) { int s = 
     for (int i = 0; i < 10; i++) s += via(i);\n\
     printf(\"%d\\n\", s); return 0; }\n";
 
-/// However the parts of a program are given, its second run does without LLVM.
+/// Checks that a program's second run needs no LLVM, in whatever form its parts are given.
 fn every_form_of_input() -> Result<(), String> {
     let folder = Folder::new()?;
     let dir = folder.0.path();
@@ -287,7 +289,7 @@ fn every_form_of_input() -> Result<(), String> {
             return Err(format!("{inputs} should not need LLVM: {}", warm.summary()));
         }
     }
-    // Another archive of the same name is chosen from anew.
+    // If the archive changes, its members are chosen anew.
     let other = "int part(int x) { return x * 3; }\n";
     std::fs::write(dir.join("part.c"), other).map_err(|e| e.to_string())?;
     tool(
@@ -310,7 +312,7 @@ fn interpreted_rest() -> Result<(), String> {
     is_warm(&folder.run(&guest)?)
 }
 
-/// Rare instructions that LLVM compiles for the tiers below are kept, too.
+/// Checks that rare instructions compiled by LLVM for the lower tiers are cached too.
 fn rare_instructions() -> Result<(), String> {
     let guest = source("rare.c", RARE)?;
     for tier in ["--tier=baseline", "--tier=auto"] {
@@ -335,7 +337,7 @@ fn rare_instructions() -> Result<(), String> {
         if !warm.stderr.contains("LLVM not started") {
             return Err(format!("{tier} should not need LLVM: {}", warm.summary()));
         }
-        // A damaged one is made again.
+        // A damaged entry is compiled again.
         for path in all(&folder.path()) {
             if name_of(&path).starts_with("thunk-") {
                 std::fs::write(&path, "damaged").map_err(|e| e.to_string())?;
@@ -378,7 +380,8 @@ fn faults() -> Result<(), String> {
     }
 }
 
-/// Units of later runs are compiled of the program with line tables only, which say the same lines.
+/// Checks that units of later runs are compiled from bitcode with line tables only, which give the
+/// same lines.
 fn line_tables() -> Result<(), String> {
     let (folder, guest) = (Folder::new()?, source("fault.c", FAULT)?);
     let message = || {
@@ -398,7 +401,7 @@ fn line_tables() -> Result<(), String> {
     };
     let is_code = |name: &str| name.starts_with("unit-");
     let is_table = |name: &str| name == "line-tables";
-    // They are written beside the first run, which may end before.
+    // They are written concurrently with the first run, which may end earlier.
     let mut first = String::new();
     for _ in 0..20 {
         remove(named(|_| true))?;
@@ -462,7 +465,7 @@ fn damage() -> Result<(), String> {
     let (folder, guest) = (Folder::new()?, guest()?);
     says(&folder.run(&guest)?, SAYS, End::Exit(7))?;
     let mut entries = all(&folder.path());
-    // Nothing reads these while the code is there.
+    // Nothing reads these while the code is cached.
     entries.retain(|entry| name_of(entry) != "line-tables");
     for entry in &entries {
         let good = std::fs::read(entry).map_err(|e| e.to_string())?;
@@ -541,7 +544,8 @@ fn ahead_of_time() -> Result<(), String> {
     is_warm(&warm)
 }
 
-/// Places where nothing can be kept: the run is as ever, and says so only when asked.
+/// Checks folders in which nothing can be stored: the run is unchanged, and only statistics mention
+/// it.
 fn nowhere() -> Result<(), String> {
     let (folder, guest) = (Folder::new()?, guest()?);
     std::fs::write(folder.path(), "a file").map_err(|e| e.to_string())?;
@@ -599,7 +603,8 @@ fn others_may_write() -> Result<(), String> {
     }
 }
 
-/// A function of many instructions that one run spends less time in than compiling it takes.
+/// Writes a guest with a function of many instructions, whose time in one run is less than its
+/// compile time.
 fn short_runs(end: &str) -> Result<PathBuf, String> {
     let step = |i: usize| format!("z = (z ^ n) * {} + (z >> {});\n", 2 * i + 3, 1 + i % 7);
     let steps: String = (0..150).map(step).collect();
@@ -623,15 +628,16 @@ int main(void) {{
 }
 
 impl Folder {
-    /// Runs a guest on one processor, so that nothing is compiled in passing, and has what became of a function
-    /// explained.
+    /// Runs a guest on one processor, so that nothing is compiled on an idle one, with `--explain`
+    /// for its function.
     fn short(&self, guest: &Path) -> Result<Ran, String> {
         use std::os::unix::process::CommandExt;
         let mut command = self.command();
         command.env("OMPVM_AHEAD", "never");
         command.args(["run", "--explain", "work"]).arg(guest);
         let bind = || {
-            // SAFETY: sets on this stack; 0 is the process itself, which may run on the processor it runs on.
+            // SAFETY: a set on this stack; 0 is the process itself, which may run on its current
+            // processor.
             unsafe {
                 let mut one: libc::cpu_set_t = std::mem::zeroed();
                 libc::CPU_SET(libc::sched_getcpu() as usize, &mut one);
@@ -639,21 +645,21 @@ impl Folder {
             }
             Ok(())
         };
-        // SAFETY: system calls alone.
+        // SAFETY: the closure makes system calls alone.
         unsafe { command.pre_exec(bind) };
         let ran = run(&mut command, "", LIMIT)?;
         says(&ran, "10000\n", End::Exit(0))?;
         Ok(ran)
     }
 
-    /// The profile of the only program.
+    /// Returns the profile of the only program.
     fn profile(&self) -> Option<PathBuf> {
         let mut files = all(&self.path()).into_iter();
         files.find(|f| f.ends_with("tier-profile"))
     }
 }
 
-/// Most short runs until what they are in has been compiled.
+/// The most short runs until their hot function has been compiled.
 const SHORT_RUNS: usize = 100;
 
 fn short_runs_add_up() -> Result<(), String> {
@@ -681,7 +687,7 @@ fn short_runs_add_up() -> Result<(), String> {
 fn every_end_counts() -> Result<(), String> {
     for end in ["exit(0);", "_exit(0);", "quick_exit(0);"] {
         let (folder, guest) = (Folder::new()?, short_runs(end)?);
-        // A run that was hardly given a processor may have seen nothing.
+        // A run that got hardly any processor time may have sampled nothing.
         let seen = |_| folder.short(&guest).map(|_| folder.profile().is_some());
         if !(0..5)
             .map(seen)
@@ -691,7 +697,7 @@ fn every_end_counts() -> Result<(), String> {
             return Err(format!("{end} leaves no profile"));
         }
     }
-    // A child's end is not that of the run.
+    // A child's end is not the end of the run.
     let child = "if (fork() == 0) _exit(0); abort();";
     let (folder, guest) = (Folder::new()?, short_runs(child)?);
     let mut command = folder.command();
@@ -705,7 +711,7 @@ fn every_end_counts() -> Result<(), String> {
 
 fn damaged_profile() -> Result<(), String> {
     let (folder, guest) = (Folder::new()?, short_runs("return 0;")?);
-    // A run that was hardly given a processor may have seen nothing.
+    // A run that got hardly any processor time may have sampled nothing.
     for _ in 0..SHORT_RUNS {
         folder.short(&guest)?;
         if folder.profile().is_some() {
@@ -768,8 +774,9 @@ fn unwanted_profile() -> Result<(), String> {
     }
 }
 
-/// A child of `fork` may need a function's instructions while another thread of its parent was
-/// decoding them. In `auto` with a small program, no run leaves code, so each decodes all it calls.
+/// Checks that a child of `fork` can decode a function's instructions while another thread of its
+/// parent was decoding them. In `auto` no run of a small program stores code, so each decodes all
+/// functions that it calls.
 fn forks() -> Result<(), String> {
     let source = root().join("tests/pass/callbacks/fork_beside_first_calls.c");
     let guest = compile::bitcode(&source, &["-O0".to_owned(), "-pthread".to_owned()])?;
@@ -783,7 +790,7 @@ fn forks() -> Result<(), String> {
 
 type Test = fn() -> Result<(), String>;
 
-/// One trial per way a cache can be used, or can fail.
+/// Returns one trial per way to use a cache, or in which it can fail.
 pub fn trials() -> Vec<Trial> {
     let all: [(&str, Test); 21] = [
         ("every_form_of_input", every_form_of_input),

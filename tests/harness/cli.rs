@@ -1,5 +1,5 @@
-//! The command line's own errors: one clear message naming file and cause, status 125 (2 for
-//! wrong usage), never a crash or a backtrace.
+//! Errors of the command line itself: one clear message that names file and cause, status 125 (2
+//! for wrong usage), never a crash or a backtrace.
 
 use crate::compile::{self, llvm_bin};
 use crate::run::{End, LIMIT, Ran, run};
@@ -20,7 +20,7 @@ fn write(name: &str, bytes: &[u8]) -> Result<PathBuf, String> {
     Ok(path)
 }
 
-/// Bitcode of a C text.
+/// Compiles a C text to bitcode.
 fn guest(name: &str, text: &str) -> Result<PathBuf, String> {
     let source = write(&format!("{name}.c"), text.as_bytes())?;
     compile::bitcode(&source, &["-O1".to_owned()])
@@ -34,7 +34,7 @@ fn start(args: &[&str]) -> Result<Ran, String> {
     )
 }
 
-/// Status 125 and one message that holds every one of `words`.
+/// Checks for status 125 and one message that contains every one of `words`.
 fn refused(path: &Path, words: &[&str]) -> Result<(), String> {
     let ran = start(&["run", &path.to_string_lossy()])?;
     complains(&ran, 125, words)
@@ -70,7 +70,7 @@ fn flip_bits() -> Result<(), String> {
         bytes[at] ^= 1 << (step % 8);
         let path = write(&format!("flip{step}.bc"), &bytes)?;
         let ran = start(&["run", &path.to_string_lossy()])?;
-        // A flipped bit may leave a valid program; what it may not do is crash us.
+        // A flipped bit may leave a valid program, but must not crash ompvm.
         let text = ran.stderr.to_lowercase();
         let crashed = ["panicked", "backtrace", "stack dump", "defect of ompvm"];
         if crashed.iter().any(|w| text.contains(w)) || matches!(ran.end, End::TimedOut) {
@@ -89,7 +89,7 @@ fn truncated() -> Result<(), String> {
     Ok(())
 }
 
-/// Standard output of a run with `args`, which must succeed.
+/// Checks the standard output of a run with `args`, which must succeed.
 fn prints(args: &[&str], expected: &str) -> Result<(), String> {
     let ran = start(args)?;
     if ran.end == End::Exit(0) && ran.stdout == expected {
@@ -98,7 +98,7 @@ fn prints(args: &[&str], expected: &str) -> Result<(), String> {
     Err(format!("should print {expected:?}: {}", ran.summary()))
 }
 
-/// `-l` and `-L` find a shared library; without them its function is missing.
+/// Checks that `-l` and `-L` find a shared library; without them its function is undefined.
 fn libraries() -> Result<(), String> {
     let source = write("answer.c", b"int the_answer(void) { return 42; }\n")?;
     let mut clang = Command::new(llvm_bin().join("clang"));
@@ -119,7 +119,7 @@ fn libraries() -> Result<(), String> {
     complains(&start(&["run", "-lno_such", bitcode])?, 125, &["-lno_such"])
 }
 
-/// `--with` links a second file in.
+/// Checks that `--with` links a second file in.
 fn with() -> Result<(), String> {
     let other = guest("other", "int other(void) { return 7; }\n")?;
     let text = "#include <stdio.h>\nint other(void);\n\
@@ -130,7 +130,7 @@ fn with() -> Result<(), String> {
     prints(&["run", "--with", &other, &first], "7\n")
 }
 
-/// `--late` starts a program that refers to devices, and fails when it reaches them.
+/// Checks that `--late` starts a program with unsupported calls, and fails when it reaches them.
 fn late() -> Result<(), String> {
     let text = "#include <stdio.h>\nvoid __tgt_interop_get(void);\nint main(int argc, char **argv) {\n\
         puts(\"started\"); fflush(stdout);\nif (argc > 1)\n__tgt_interop_get();\nreturn argv == 0; }\n";
@@ -155,7 +155,7 @@ fn late() -> Result<(), String> {
     }
 }
 
-/// Threads that call functions first at the same time lower each of them once.
+/// Checks that threads whose first calls of functions coincide lower each function once.
 fn lowered_once() -> Result<(), String> {
     let mut text = String::from("#include <omp.h>\n#include <stdio.h>\nstatic double out[4];\n");
     let mut calls = String::new();
@@ -194,7 +194,7 @@ fn lowered_once() -> Result<(), String> {
     }
 }
 
-/// The trials.
+/// Returns the trials of this file.
 pub fn trials() -> Vec<Trial> {
     type Check = fn() -> Result<(), String>;
     let checks: [(&str, Check); 24] = [
@@ -239,7 +239,7 @@ pub fn trials() -> Vec<Trial> {
             use std::os::unix::fs::PermissionsExt;
             std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o0))
                 .map_err(|e| e.to_string())?;
-            // The superuser may read it; then it is not bitcode, and that is said.
+            // The superuser may read the file; then it is not bitcode, and the message says so.
             refused(&path, &["secret.bc"])
         }),
         ("usage_unknown_option", || {
@@ -279,8 +279,8 @@ pub fn trials() -> Vec<Trial> {
             if good { Ok(()) } else { Err(ran.summary()) }
         }),
         ("explain", || {
-            // One activation that runs until it goes on in compiled code, and ends there: long enough
-            // for a machine that is busy with other things.
+            // One activation that runs until it continues in compiled code, and ends there: long
+            // enough for a busy machine.
             let text = "#include <stdio.h>\nint main(int argc, char **argv) {\n\
                 volatile unsigned s = 0, i = 0;\n\
                 while (i < 400000000u) { i++; s = s * 1664525u + i * (unsigned)argc; }\n\
@@ -297,7 +297,7 @@ pub fn trials() -> Vec<Trial> {
             }
         }),
         ("explain-ahead", || {
-            // Whether it is compiled before it ends is not certain.
+            // The function may end before it is compiled.
             let text = "volatile int x;\n__attribute__((noinline)) void hot(void) {\n\
                 for (int i = 0; i < 100; i++) x += i; }\n\
                 int main(void) { for (int i = 0; i < 400000; i++) hot(); return 0; }\n";
@@ -315,7 +315,7 @@ pub fn trials() -> Vec<Trial> {
             Ok(())
         }),
         ("stats-of-a-short-run", || {
-            // It ends while LLVM is at work on a large function, as likely as not.
+            // The run probably ends while LLVM compiles a large function.
             let text = "#define A x = x * 3 + (x >> y % 7); if (x % 11 == y % 5) y += x ^ i;\n\
                 #define B A A A A A A A A\n#define C B B B B B B B B\n\
                 #include <stdlib.h>\nvolatile unsigned out;\n\

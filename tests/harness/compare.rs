@@ -1,4 +1,5 @@
-//! `ompvm compare` as users see it: what it prints, writes and exits with. No figure is judged.
+//! `ompvm compare` from the user's view: its output, its files and its exit status. Judges no
+//! figure.
 
 use crate::compile::{self, llvm_bin};
 use crate::run::{End, LIMIT, Ran, run};
@@ -7,7 +8,7 @@ use libtest_mimic::Trial;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// Prints a sum, the team's size, and what no two runs have in common.
+/// A guest that prints a sum, the team's size, and values that no two runs share.
 const SUM: &str = "#include <omp.h>\n#include <stdio.h>\n#include <unistd.h>\n\
     int main(int argc, char **argv) { double s = 0; int n = 0; double t = omp_get_wtime();\n\
     #pragma omp parallel for reduction(+:s)\n\
@@ -23,7 +24,7 @@ fn scratch() -> Result<PathBuf, String> {
     Ok(dir)
 }
 
-/// Bitcode of a C text.
+/// Compiles a C text to bitcode.
 fn guest(name: &str, text: &str) -> Result<String, String> {
     let source = scratch()?.join(format!("{name}.c"));
     std::fs::write(&source, text).map_err(|e| e.to_string())?;
@@ -50,7 +51,7 @@ fn with_clang(args: &[&str]) -> Result<Ran, String> {
     compare(&all)
 }
 
-/// This end, and every one of `words` in what was printed.
+/// Checks for this exit status, and for every one of `words` in the output.
 fn says(ran: &Ran, status: i32, words: &[&str]) -> Result<(), String> {
     let text = format!("{}{}", ran.stdout, ran.stderr);
     if ran.end != End::Exit(status) || text.contains("panicked") {
@@ -118,13 +119,13 @@ fn agrees() -> Result<(), String> {
     }
 }
 
-/// Seconds enough for samples, whatever the system's clock interrupt.
+/// A guest that runs for seconds, enough for samples at any clock interrupt.
 const LONG: &str = "#include <stdio.h>\n\
     __attribute__((noinline)) static double churn(long n) { double s = 0;\n\
     for (long i = 1; i <= n; i++) s = s * 0.999999 + 1.0 / (double)i;\nreturn s; }\n\
     int main(void) { printf(\"%.9g\\n\", churn(60000000)); return 0; }\n";
 
-/// The picture has a row per compiled function, and the samples were in compiled code.
+/// Checks that the picture has a row per compiled function, and that samples are in compiled code.
 fn timeline() -> Result<(), String> {
     let bitcode = guest("long", LONG)?;
     let clang = llvm_bin().join("clang");
@@ -157,7 +158,7 @@ fn timeline() -> Result<(), String> {
     Ok(())
 }
 
-/// Another program as the native side: the first line that differs is shown.
+/// Checks that with another program as the native side the first differing line is shown.
 fn differs() -> Result<(), String> {
     let text = "#include <stdio.h>\nint main(void) { puts(\"one\"); puts(\"two 2\"); return 0; }\n";
     let bitcode = guest("differs", text)?;
@@ -176,8 +177,8 @@ fn differs() -> Result<(), String> {
     says(&ran, 0, &["1 lines left out"])
 }
 
-/// `a * b + c` rounded once differs from the native program's, and both ways come from the cache that was
-/// filled ahead of time.
+/// Checks that `a * b + c` rounded once differs from the native program's, and that both variants
+/// come from the cache that was filled ahead of time.
 fn compiled() -> Result<(), String> {
     let text = "#include <stdio.h>\nstatic volatile double one = 1.0 + 0x1p-30;\n\
         int main(void) { double a = one, b = one, c = -(1.0 + 0x1p-29);\n\
@@ -204,7 +205,7 @@ fn compiled() -> Result<(), String> {
     )
 }
 
-/// Native executables that cannot be had, each with what to do.
+/// Checks messages about unavailable native executables, each with a remedy.
 fn no_native() -> Result<(), String> {
     let bitcode = guest("sum", SUM)?;
     let ran = run(command(&[&bitcode])?.env("PATH", ""), "", LIMIT)?;
@@ -220,7 +221,7 @@ fn no_native() -> Result<(), String> {
     )
 }
 
-/// Sides that end differently are told apart.
+/// Checks that sides with different ends are reported.
 fn ends() -> Result<(), String> {
     let status = |n: i32| format!("int main(void) {{ return {n}; }}\n");
     let (three, four) = (guest("three", &status(3))?, guest("four", &status(4))?);
@@ -256,7 +257,7 @@ fn usage() -> Result<(), String> {
     )
 }
 
-/// Pages and the states of the cache.
+/// Checks HTML pages, and the cache modes.
 fn page() -> Result<(), String> {
     let bitcode = guest("sum", SUM)?;
     for cache in ["--cache=empty", "--cache=off"] {
@@ -271,7 +272,7 @@ fn page() -> Result<(), String> {
     }
 }
 
-/// The trials.
+/// Returns the trials of this file.
 pub fn trials() -> Vec<Trial> {
     type Check = fn() -> Result<(), String>;
     let checks: [(&str, Check); 8] = [

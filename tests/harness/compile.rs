@@ -1,7 +1,7 @@
-//! Compiling guests: source to bitcode, the same bitcode to a native executable.
+//! Compiles guests: source to bitcode, and the same bitcode to a native executable.
 //!
-//! Why both from the same bitcode: a difference is then ompvm's. What not: nothing is compiled
-//! twice; results are kept by a hash of all that matters.
+//! Both sides run the same bitcode, so a difference is ompvm's fault. Compiles nothing twice:
+//! results are cached by a hash of all inputs.
 
 use crate::root;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -9,18 +9,18 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// LLVM's folder of programs.
+/// Returns the folder of LLVM's programs.
 pub fn llvm_bin() -> PathBuf {
     let prefix = std::env::var("LLVM_SYS_221_PREFIX").unwrap_or("/usr/lib/llvm-22".into());
     Path::new(&prefix).join("bin")
 }
 
-/// Where compiled guests are kept.
+/// Returns the folder of compiled guests.
 fn store() -> PathBuf {
     root().join("target/guests")
 }
 
-/// Source (C, C++ or textual IR) to bitcode; `flags` include the level and `-fopenmp`.
+/// Compiles a source (C, C++ or textual IR) to bitcode; `flags` include the level and `-fopenmp`.
 pub fn bitcode(source: &Path, flags: &[String]) -> Result<PathBuf, String> {
     let name = source
         .file_stem()
@@ -28,7 +28,7 @@ pub fn bitcode(source: &Path, flags: &[String]) -> Result<PathBuf, String> {
         .to_string_lossy()
         .into_owned();
     let mut text = std::fs::read(source).map_err(|e| format!("{}: {e}", source.display()))?;
-    // What programs of one folder share; headers (`key`) count for all programs.
+    // Files that programs of one folder share; headers (`key`) count for all programs.
     for shared in crate::files(source.parent().unwrap_or(source), &["inc"]) {
         text.extend(std::fs::read(shared).unwrap_or_default());
     }
@@ -53,7 +53,7 @@ pub fn bitcode(source: &Path, flags: &[String]) -> Result<PathBuf, String> {
     Ok(out)
 }
 
-/// Bitcode to a native executable with libomp.
+/// Compiles bitcode to a native executable with libomp.
 pub fn native(bitcode: &Path, flags: &[String]) -> Result<PathBuf, String> {
     let out = bitcode.with_extension("exe");
     if out.exists() {
@@ -79,7 +79,7 @@ pub fn native(bitcode: &Path, flags: &[String]) -> Result<PathBuf, String> {
     Ok(out)
 }
 
-/// Returns true if a flag of the source matters to the native link, too.
+/// Returns true if a flag of the source also matters to the native link.
 fn links(flag: &str) -> bool {
     const PREFIXES: [&str; 6] = [
         "-L",
@@ -92,8 +92,8 @@ fn links(flag: &str) -> bool {
     PREFIXES.iter().any(|prefix| flag.starts_with(prefix))
 }
 
-/// Runs the compiler into a file of its own and renames it, so that a stopped run leaves nothing
-/// half-written.
+/// Runs the compiler with a temporary output file and renames it, so that an interrupted run leaves
+/// no partial file.
 fn build(out: &Path, command: impl FnOnce(&Path) -> Command) -> Result<(), String> {
     std::fs::create_dir_all(store()).map_err(|e| format!("{}: {e}", store().display()))?;
     let part = out.with_extension(format!("part{:?}", std::thread::current().id()));

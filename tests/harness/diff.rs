@@ -1,5 +1,5 @@
-//! Differential tests: the same bitcode, natively and on the virtual machine, must print the
-//! same and end the same.
+//! Differential tests: the same bitcode, run natively and on the virtual machine, must produce the
+//! same output and end.
 
 use crate::directives::Directives;
 use crate::run::{LIMIT, Ran, run};
@@ -8,10 +8,10 @@ use libtest_mimic::{Failed, Trial};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Generated programs in an ordinary run; `OMPVM_SEEDS=FROM..TO` chooses others.
+/// Seeds of generated programs in an ordinary run; `OMPVM_SEEDS=FROM..TO` chooses others.
 const SEEDS: std::ops::Range<u64> = 0..120;
 
-/// One trial per program and level, and tier.
+/// Returns one trial per program, level and tier.
 pub fn trials() -> Vec<Trial> {
     let tiers = crate::tiers();
     let tiers = tiers
@@ -20,7 +20,7 @@ pub fn trials() -> Vec<Trial> {
     tiers.flatten().chain(in_tier(Some(CHAOS), 13)).collect()
 }
 
-/// The trials of a tier: one program in so many.
+/// Returns the trials of a tier: every `one_in`-th program.
 fn in_tier(tier: Option<&str>, one_in: usize) -> Vec<Trial> {
     let dir = root().join("tests/diff");
     let mut trials = Vec::new();
@@ -65,7 +65,7 @@ fn in_tier(tier: Option<&str>, one_in: usize) -> Vec<Trial> {
                     let path: PathBuf = dir.join(format!("seed{seed}.c"));
                     let text = generate::program(seed);
                     if std::fs::read_to_string(&path).ok().as_deref() != Some(&text) {
-                        // Several trials may write it at once.
+                        // Several trials may write the file concurrently.
                         let thread = std::thread::current().id();
                         let part = path.with_extension(format!("{level}{thread:?}"));
                         std::fs::write(&part, text)?;
@@ -91,7 +91,7 @@ fn seeds() -> std::ops::Range<u64> {
         .unwrap_or(SEEDS)
 }
 
-/// In the place of a tier: they are switched at random points.
+/// A pseudo-tier: tiers are switched at random points.
 const CHAOS: &str = "chaos";
 
 fn compare(source: &Path, level: &str, d: &Directives, tier: Option<&str>) -> Result<(), String> {
@@ -111,7 +111,7 @@ fn compare(source: &Path, level: &str, d: &Directives, tier: Option<&str>) -> Re
     }
     let mut ours = Command::new(ompvm());
     if tier == Some(CHAOS) {
-        // Wherever the checkout lies, the same choices.
+        // The seed depends on the relative path, so it is the same in every checkout.
         let name = source.strip_prefix(root()).unwrap_or(source);
         let seed: u64 = name.display().to_string().bytes().map(u64::from).sum();
         ours.env("OMPVM_CHAOS", seed.to_string());

@@ -1,12 +1,12 @@
-//! The comments at the head of a guest program that say how it is built and what it must do
+//! Directives: comments at the head of a guest program that say how to build it and what it must do
 //! (listed in `tests/README.md` and `tests/diff/README.md`).
 
 use std::path::Path;
 
-/// What a program's head says.
+/// The directives of a program.
 #[derive(Clone, Debug, Default)]
 pub struct Directives {
-    /// More flags for clang.
+    /// Additional flags for clang.
     pub flags: Vec<String>,
     /// The guest's arguments.
     pub args: Vec<String>,
@@ -18,7 +18,7 @@ pub struct Directives {
     pub exit: Option<i32>,
     /// Expected signal.
     pub signal: Option<i32>,
-    /// Optimisation levels.
+    /// Optimization levels.
     pub levels: Vec<String>,
     /// Lines of expected output.
     pub stdout: Vec<String>,
@@ -26,16 +26,16 @@ pub struct Directives {
     pub stderr_has: Vec<String>,
     /// Options of ompvm itself.
     pub options: Vec<String>,
-    /// Why it is not checked natively.
+    /// The reason why the program is not checked natively.
     pub native: Option<String>,
-    /// Why the virtual machine does not run it.
+    /// The reason why the virtual machine does not run the program.
     pub only_native: Option<String>,
-    /// A report at load is accepted too: the construct may be left out.
+    /// True if a report at load is accepted too: the construct may be unsupported.
     pub optional: bool,
 }
 
 impl Directives {
-    /// Whether it asks for a tier itself.
+    /// Returns true if the program selects a tier itself.
     pub fn has_tier(&self) -> bool {
         self.options.iter().any(|o| o.starts_with("--tier"))
     }
@@ -86,7 +86,7 @@ impl Directives {
                 _ => {}
             }
         }
-        // Libraries of the native link are the virtual machine's, too.
+        // Libraries of the native link are also those of the virtual machine.
         let libraries: Vec<String> = d
             .flags
             .iter()

@@ -1,4 +1,4 @@
-//! What happens when a GPU's driver refuses, with a driver of our own (`tests/driver/driver.c`).
+//! Refusals of a GPU's driver, by a mock driver (`tests/driver/driver.c`).
 
 use crate::run::{End, LIMIT, Ran, run};
 use crate::{compile, ompvm, root};
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// The driver as a shared library, built once.
+/// Returns the mock driver as a shared library, built once.
 fn driver() -> Result<&'static PathBuf, String> {
     static BUILT: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     let build = || {
@@ -26,7 +26,7 @@ fn driver() -> Result<&'static PathBuf, String> {
     BUILT.get_or_init(build).as_ref().map_err(String::clone)
 }
 
-/// Runs the program with a driver that does what `mock` says.
+/// Runs the program with a driver that behaves as `mock` says.
 fn start(mock: &str, policy: &str) -> Result<Ran, String> {
     let flags = [
         "-O2",
@@ -44,7 +44,7 @@ fn start(mock: &str, policy: &str) -> Result<Ran, String> {
         .arg(program);
     command.env("OMPVM_CUDA_DRIVER", driver()?);
     command.env("MOCK", mock).env("OMP_TARGET_OFFLOAD", policy);
-    // What another setting compiled is not to be found.
+    // Code that another setting compiled must not be found.
     command.env(
         "OMPVM_CACHE_DIR",
         root().join("target/guests/no-cache").join(mock),
@@ -52,7 +52,7 @@ fn start(mock: &str, policy: &str) -> Result<Ran, String> {
     run(&mut command, "", LIMIT)
 }
 
-/// One trial per refusal.
+/// Returns one trial per refusal.
 pub fn trials() -> Vec<Trial> {
     let expect = |name: &str,
                   mock: &'static str,

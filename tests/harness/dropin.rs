@@ -1,10 +1,10 @@
-//! The drop-in library (`libomp/`): programs that clang and flang link with libomp run on it.
+//! The drop-in library (`libomp/`): programs that clang and flang linked with libomp run on it.
 //!
-//! What `tests/pass` and `tests/fortran` say must come out natively too, with this library in
-//! libomp's place. It is built here if it is not there or older than its sources. Why the
-//! executables of libomp and not ones linked with ours: those are the programs that people have,
-//! with libomp's versions of the symbols; only what libomp does not pass is linked with ours. What
-//! not: programs compiled by gcc (`GOMP_*`).
+//! The expectations of `tests/pass` and `tests/fortran` must hold natively too, with this library
+//! in libomp's place. It is built here if it is missing or older than its sources. The executables
+//! are linked with libomp, because users' programs are, with libomp's symbol versions; only
+//! programs that libomp does not pass are linked with the drop-in library. Does not cover programs
+//! compiled by gcc (`GOMP_*`).
 
 use crate::compile::{self, llvm_bin};
 use crate::directives::Directives;
@@ -18,10 +18,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// One program in so many runs at each ordinary run; all with `OMPVM_TEST_DROPIN=all`.
+/// An ordinary run takes one program of this many; `OMPVM_TEST_DROPIN=all` takes all.
 const ONE_IN: usize = 2;
 
-/// What libomp 19 exports and the library does not, by the beginning of the name, and why.
+/// Names that libomp 19 exports and the library does not, by prefix, with the reason.
 const LEFT_OUT: [(&str, &str); 9] = [
     ("GOMP_", "called by programs that gcc compiled"),
     (
@@ -47,7 +47,7 @@ const LEFT_OUT: [(&str, &str); 9] = [
     ("kmp_", "libomp's switches for debugging its own code"),
 ];
 
-/// The only names that the last row above stands for.
+/// The only names that the last row above covers.
 const DEBUGGING: [&str; 7] = [
     "kmp_a_debug",
     "kmp_b_debug",
@@ -58,13 +58,13 @@ const DEBUGGING: [&str; 7] = [
     "kmp_diag",
 ];
 
-/// Whether a program is about the virtual machine: it asks for options of its own.
+/// Returns true for a program about the virtual machine: it uses options of ompvm.
 fn of_the_machine(d: &Directives) -> bool {
     d.options.iter().any(|o| !o.starts_with("-l"))
         || d.env.iter().any(|(name, _)| name.starts_with("OMPVM_"))
 }
 
-/// The trials.
+/// Returns the trials of this file.
 pub fn trials() -> Vec<Trial> {
     let mut trials = vec![
         Trial::test("dropin/symbols", || Ok(symbols()?)),
@@ -91,7 +91,7 @@ pub fn trials() -> Vec<Trial> {
     trials
 }
 
-/// A folder with the library by its two names; it is built first if need be.
+/// Returns a folder with the library under both of its names, after building it if necessary.
 pub fn library() -> Result<&'static Path, String> {
     static FOLDER: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     let folder = FOLDER.get_or_init(|| {
@@ -106,7 +106,7 @@ pub fn library() -> Result<&'static Path, String> {
             let said = String::from_utf8_lossy(&output.stderr);
             return Err(format!("{advice}, which fails:\n{said}"));
         }
-        // A copy: whoever builds in the meantime does not change what is tested.
+        // A copy, so that a concurrent build does not change the library under test.
         let dir = root().join(format!("target/guests/dropin-{}", std::process::id()));
         let io = |e: std::io::Error| format!("{}: {e}", dir.display());
         std::fs::create_dir_all(&dir).map_err(io)?;
@@ -125,7 +125,7 @@ pub fn clean() {
     let _ = std::fs::remove_dir_all(dir);
 }
 
-/// A program with a tool in it that is linked with the library itself, not with libomp.
+/// Checks a program with a tool in it that is linked with the library itself, not with libomp.
 fn tool() -> Result<(), String> {
     let source = root().join("tests/pass/ompt/inquiry.c");
     let mut d = Directives::read(&source, &["O2"])?;
@@ -133,7 +133,7 @@ fn tool() -> Result<(), String> {
     passes(&source, &d)
 }
 
-/// A native program on the library.
+/// Makes a command that runs a native program on the library.
 fn on_it(program: &Path) -> Result<Command, String> {
     let mut command = Command::new(program);
     command.env("LD_LIBRARY_PATH", library()?);
@@ -146,7 +146,7 @@ fn passes(source: &Path, d: &Directives) -> Result<(), String> {
     flags.extend(d.flags.iter().cloned());
     let bitcode = compile::bitcode(source, &flags)?;
     if d.native.is_some() {
-        // Whose functions libomp may not even have.
+        // libomp may lack functions of such a program.
         flags.push(format!("-L{}", library()?.display()));
     }
     let program = compile::native(&bitcode, &flags)?;
@@ -191,7 +191,7 @@ fn fortran_passes(source: &Path, name: &str, level: &str) -> Result<(), String> 
     Ok(())
 }
 
-/// The dynamic symbols that a shared library or executable defines, or those it needs.
+/// Returns the dynamic symbols that a shared library or executable defines, or those it needs.
 fn dynamic(file: &Path, defined: bool) -> Result<BTreeSet<String>, String> {
     let bytes = std::fs::read(file).map_err(|e| format!("{}: {e}", file.display()))?;
     let file = object::File::parse(&*bytes).map_err(|e| e.to_string())?;
@@ -204,7 +204,7 @@ fn dynamic(file: &Path, defined: bool) -> Result<BTreeSet<String>, String> {
         .collect())
 }
 
-/// What of libomp's names the library lacks is known; what the table says is lacking, is.
+/// Checks that every missing name of libomp is in the table, and every row of the table is used.
 fn symbols() -> Result<(), String> {
     let theirs = llvm_bin().join("../lib/libomp.so.5");
     let (theirs, ours) = (
@@ -247,7 +247,7 @@ int main(void) {
 }
 ";
 
-/// A native program that says which library it runs on.
+/// Builds a native program that prints the path of its OpenMP library.
 fn asking() -> Result<PathBuf, String> {
     let dir = root().join("target/guests/dropin");
     std::fs::create_dir_all(&dir).map_err(|e| e.to_string())?;
@@ -265,7 +265,7 @@ fn says(ran: &Ran) -> Result<(), String> {
     Err(format!("should print {expected}{}", ran.summary()))
 }
 
-/// The version that programs ask for is there: the loader does not even warn.
+/// Checks that the library has the symbol version that programs need: the loader prints no warning.
 fn versions() -> Result<(), String> {
     let program = asking()?;
     let mut readelf = Command::new(llvm_bin().join("llvm-readelf"));
@@ -279,7 +279,7 @@ fn versions() -> Result<(), String> {
     says(&run(on_it(&program)?.env("LD_BIND_NOW", "1"), "", LIMIT)?)
 }
 
-/// `LD_PRELOAD` puts it before a libomp that is there.
+/// Checks that `LD_PRELOAD` makes it override an installed libomp.
 fn preloaded() -> Result<(), String> {
     let mut command = Command::new(asking()?);
     command.env("LD_PRELOAD", library()?.join("libomp.so.5"));
@@ -304,7 +304,7 @@ int main(int argc, char **argv) {
 }
 ";
 
-/// A library that brought it along is closed while the threads of its regions wait.
+/// Checks that a library that depends on it can be closed while the threads of its regions wait.
 fn closed() -> Result<(), String> {
     let dir = root().join("target/guests/dropin");
     std::fs::create_dir_all(&dir).map_err(|e| e.to_string())?;

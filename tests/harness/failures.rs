@@ -1,6 +1,7 @@
-//! Compilations that fail: the program prints and ends as ever, what failed is told when asked, and later runs know.
+//! Failing compilations: the program's output and end do not change, `--explain` reports the
+//! failure, and later runs know of it.
 //!
-//! `OMPVM_FAIL=KIND:NAME` has the compilation of a function fail in each of the ways in which LLVM does
+//! `OMPVM_FAIL=KIND:NAME` makes the compilation of a function fail in each of LLVM's ways
 //! (`src/llvm/native/injected.rs`).
 
 use crate::compile;
@@ -11,7 +12,8 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// A region, a function that cannot be compiled, one that calls it, one beside it, buffered output.
+/// A guest with a region, a function that cannot be compiled, a caller of it, another function,
+/// buffered output.
 const C: &str = r#"
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,7 +46,7 @@ int main(int argc, char **argv) {
 }
 "#;
 
-/// The same of C++: exceptions through the function, and a template.
+/// The same in C++: exceptions through the function, and a template.
 const CPP: &str = r#"
 #include <cstdio>
 #include <stdexcept>
@@ -79,7 +81,7 @@ int main() {
 }
 "#;
 
-/// A program with handlers of its own for what LLVM's crashes raise: they must not be called.
+/// A guest with handlers for the signals that LLVM's crashes raise: they must not be called.
 const HANDLES: &str = r#"
 #include <signal.h>
 #include <stdio.h>
@@ -101,7 +103,8 @@ int main(void) {
 }
 "#;
 
-/// A function that takes what the interpreter cannot be given: who calls it must not be compiled either.
+/// A guest with a function whose argument cannot come from the interpreter: its caller must not be
+/// compiled either.
 const WIDE: &str = r#"
 #include <stdio.h>
 typedef double V __attribute__((vector_size(32)));
@@ -122,7 +125,8 @@ int main(void) {
 }
 "#;
 
-/// Two functions that LLVM itself cannot compile, for they lack the features of their intrinsics; neither is called.
+/// Two functions that LLVM itself cannot compile, since they lack the features of their intrinsics;
+/// neither is called.
 const CANNOT: &str = r#"target triple = "x86_64-pc-linux-gnu"
 @text = private constant [3 x i8] c"ok\00"
 declare i32 @puts(ptr)
@@ -168,7 +172,7 @@ fn guest(name: &str, text: &str, level: &str) -> Result<PathBuf, String> {
 
 struct Case {
     bitcode: PathBuf,
-    /// Its standard output.
+    /// The guest's standard output.
     says: String,
     cache: tempfile::TempDir,
 }
@@ -199,7 +203,7 @@ impl Case {
         command
     }
 
-    /// Runs it, and checks that it does what it does natively.
+    /// Runs the guest, and checks that it behaves as natively.
     fn run(&self, fail: Option<&str>, options: &[&str]) -> Result<Ran, String> {
         let mut command = self.command(fail);
         command.arg("run").args(options).arg(&self.bitcode);
@@ -221,7 +225,7 @@ fn has(ran: &Ran, text: &str) -> Result<(), String> {
 const STAYS: &str = "stays interpreted: LLVM cannot compile it";
 const EXPLAIN: [&str; 2] = ["--explain", "doomed"];
 
-/// Before the program runs; the second run knows, though nothing would fail in it.
+/// Checks `opt`; the second run knows of the failure, though nothing would fail in it.
 fn opt(case: &Case, kind: &str) -> Result<(), String> {
     let options = [&["--tier=opt"], &EXPLAIN[..]].concat();
     let ran = case.run(Some(kind), &options)?;
@@ -231,7 +235,7 @@ fn opt(case: &Case, kind: &str) -> Result<(), String> {
         has(&again, STAYS)?;
         has(&case.run(None, &["--tier=opt", "--stats"])?, " 0 compiled")?;
     }
-    // Nothing is said unless asked.
+    // Only `--explain` and `--stats` report it.
     let quiet = case.run(Some(kind), &["--tier=opt", "--no-cache"])?;
     match quiet.stderr.is_empty() {
         true => Ok(()),
@@ -239,7 +243,7 @@ fn opt(case: &Case, kind: &str) -> Result<(), String> {
     }
 }
 
-/// Beside the program, several times, since it is not certain what is compiled when.
+/// Checks `auto`, several times, since the time of a compilation is not certain.
 fn auto(case: &Case, kind: &str) -> Result<(), String> {
     for options in [&["--no-cache"][..], &[], &[], &["--stats"]] {
         case.run(Some(kind), options)?;
@@ -247,7 +251,7 @@ fn auto(case: &Case, kind: &str) -> Result<(), String> {
     case.run(None, &[]).map(drop)
 }
 
-/// Ahead of time: told, and no error.
+/// Checks `ompvm compile`: the failure is reported, but is no error.
 fn ahead(case: &Case, kind: &str) -> Result<(), String> {
     let mut command = case.command(Some(kind));
     let ran = run(command.arg("compile").arg(&case.bitcode), "", LIMIT)?;
@@ -259,7 +263,7 @@ fn ahead(case: &Case, kind: &str) -> Result<(), String> {
     has(&case.run(None, &["--tier=opt", "--stats"])?, "cache: ")
 }
 
-/// With all effort only: quick code takes its place.
+/// Checks a failure of full optimization only: quickly compiled code serves instead.
 fn full(case: &Case, kind: &str) -> Result<(), String> {
     let kind = format!("{kind}@full");
     for fail in [Some(&*kind), None] {
@@ -269,7 +273,7 @@ fn full(case: &Case, kind: &str) -> Result<(), String> {
     auto(case, &kind)
 }
 
-/// Where tiers change at random.
+/// Checks chaos mode.
 fn chaos(case: &Case, kind: &str) -> Result<(), String> {
     for seed in ["1", "2", "3"] {
         let mut command = case.command(Some(kind));
@@ -283,7 +287,7 @@ fn chaos(case: &Case, kind: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Functions that LLVM itself gives up on.
+/// Checks functions that LLVM itself fails on.
 fn real() -> Result<(), String> {
     let dir = root().join("target/guests/failures");
     std::fs::create_dir_all(&dir).map_err(|e| e.to_string())?;
@@ -315,8 +319,8 @@ fn real() -> Result<(), String> {
     has(&case.run(None, &["--tier=opt", "--stats"])?, " 0 compiled")
 }
 
-/// A limit of the size of files that no entry of the cache fits in; where the program itself writes beyond it, it ends
-/// as natively.
+/// Checks a limit of the size of files that no cache entry fits in; if the program itself writes
+/// beyond it, it ends as natively.
 fn small_files() -> Result<(), String> {
     let case = Case::new("small.c", C, "-O2")?;
     for tier in ["interp", "baseline", "opt", "auto"] {
@@ -360,7 +364,7 @@ int main(int argc, char **argv) {
 
 /// Limits the size of files to a kilobyte.
 fn limited(command: &mut Command) -> &mut Command {
-    // SAFETY: the child sets a limit of its own, by a system call.
+    // SAFETY: the child limits itself by a system call.
     unsafe {
         command.pre_exec(|| {
             let limit = libc::rlimit {
@@ -373,7 +377,7 @@ fn limited(command: &mut Command) -> &mut Command {
     }
 }
 
-/// All trials of this file.
+/// Returns the trials of this file.
 pub fn trials() -> Vec<Trial> {
     type Check = fn(&Case, &str) -> Result<(), String>;
     let checks: [(&str, Check); 5] = [

@@ -1,8 +1,7 @@
-//! Fortran programs: what flang emits, with its runtime out of a static archive, must print and
-//! end as the native build does.
+//! Fortran programs: flang's bitcode, with flang's runtime from a static archive, must behave as
+//! the native build does.
 //!
-//! flang is not needed otherwise: where it is missing and cannot be installed, each trial is listed as ignored,
-//! with the reason.
+//! If flang is missing and cannot be installed, each trial is listed as ignored, with the reason.
 
 use crate::compile::llvm_bin;
 use crate::run::{End, LIMIT, run};
@@ -11,7 +10,7 @@ use libtest_mimic::Trial;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// One trial per program and level.
+/// Returns one trial per program and level.
 pub fn trials() -> Vec<Trial> {
     let mut trials = each("fortran", &["O0", "O2"], compare);
     let dir = root().join("tests/offload/fortran");
@@ -19,7 +18,7 @@ pub fn trials() -> Vec<Trial> {
     trials
 }
 
-/// Trials of a group for every program: `check` gets the source, its name and the level.
+/// Returns a group's trials for all programs: `check` gets the source, its name and the level.
 pub fn each(
     group: &str,
     levels: &[&'static str],
@@ -61,8 +60,8 @@ fn each_in(
     trials
 }
 
-/// Compiles a program in a folder of its own: module files of programs compiled side by side must
-/// not meet.
+/// Compiles a program in a separate folder: the module files of concurrently compiled programs must
+/// not collide.
 fn flang(source: &Path, name: &str, level: &str, args: &[&str]) -> Result<PathBuf, String> {
     let dir = root().join(format!("target/guests/fortran/{name}-{level}"));
     std::fs::create_dir_all(&dir).map_err(|e| e.to_string())?;
@@ -78,7 +77,7 @@ fn flang(source: &Path, name: &str, level: &str, args: &[&str]) -> Result<PathBu
     }
 }
 
-/// The native executable, with libomp.
+/// Builds the native executable, with libomp.
 pub fn native(source: &Path, name: &str, level: &str) -> Result<PathBuf, String> {
     let libraries = format!("-Wl,-rpath,{}", llvm_bin().join("../lib").display());
     let dir = flang(source, name, level, &[&libraries, "-o", "program"])?;
@@ -112,7 +111,8 @@ fn compare(source: &Path, name: &str, level: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// A program of `tests/offload/fortran` prints `ok` where its regions ran on the emulated device, or what its head says.
+/// Checks a program of `tests/offload/fortran`: it prints `ok` if its regions ran on the emulated
+/// device, or does what its head says.
 fn on_device(source: &Path, name: &str, level: &str) -> Result<(), String> {
     let device = ["--offload-arch=sm_90", "-nogpulib", "-fopenmp-version=52"];
     let features = ["-Xflang", "-target-feature", "-Xflang", "+ptx83"];

@@ -1,9 +1,9 @@
-//! The bytecode that functions lower to, compared with the listing beside each program.
+//! Golden tests of lowering: the bytecode of functions, compared with the listing beside each
+//! program.
 //!
-//! What: `tests/golden/NAME.ll` calls `@golden`; the listing of its bytecode must be
-//! `NAME.code`. Why: a change of the lowering shows in review as what it does to a loop.
-//! `OMPVM_BLESS=1` writes the listings anew. What not: that the code is right is what the
-//! differential tests say.
+//! `tests/golden/NAME.ll` calls `@golden`, whose bytecode must equal the listing `NAME.code`. So a
+//! review shows how a change of the lowering affects a loop. `OMPVM_BLESS=1` rewrites the listings.
+//! The differential tests check that the code is right.
 
 use crate::run::{End, LIMIT, run};
 use crate::{files, ompvm, root};
@@ -11,7 +11,7 @@ use libtest_mimic::Trial;
 use std::path::Path;
 use std::process::Command;
 
-/// One trial per program in `tests/golden`.
+/// Returns one trial per program in `tests/golden`.
 pub fn trials() -> Vec<Trial> {
     files(&root().join("tests/golden"), &["ll"])
         .into_iter()
@@ -30,7 +30,7 @@ fn check(program: &Path) -> Result<(), String> {
     if ran.end != End::Exit(0) {
         return Err(ran.summary());
     }
-    // How long the lowering took is not part of it.
+    // The time of the lowering is left out.
     let lines = ran.stderr.lines().filter(|l| !l.starts_with(';'));
     let code: String = lines.map(|l| format!("{}\n", l.trim_end())).collect();
     let listing = program.with_extension("code");

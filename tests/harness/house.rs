@@ -1,6 +1,6 @@
-//! Rules of the house: layers point down, the examples run.
+//! Rules of the project: layers point down, the examples run.
 //!
-//! Why a test: what nobody checks wears off. What not: what lints check already.
+//! Rules that no test checks erode. Those that lints check are left to the lints.
 
 use crate::compile::llvm_bin;
 use crate::run::{End, LIMIT, run};
@@ -22,7 +22,7 @@ const LAYERS: [&[&str]; 10] = [
     &["cli"],
 ];
 
-/// The trials.
+/// Returns the trials of this file.
 pub fn trials() -> Vec<Trial> {
     let mut trials = vec![Trial::test("house/layers_point_down", || Ok(layers()?))];
     trials.push(Trial::test(
@@ -84,8 +84,8 @@ fn layers() -> Result<(), String> {
     }
 }
 
-/// Compares the README's example of embedding with the program that is compiled and run: the program has
-/// all of its lines, in their order.
+/// Compares the README's example of embedding with the program that is compiled and run: the
+/// program must contain all of its lines, in order.
 fn readme_example() -> Result<(), String> {
     let read = |name: &str| std::fs::read_to_string(root().join(name)).map_err(|e| e.to_string());
     let (readme, program) = (read("README.md")?, read("examples/readme.rs")?);
@@ -94,11 +94,11 @@ fn readme_example() -> Result<(), String> {
         .map_or("", |(_, rest)| rest);
     let block = block.split_once("```rust").map_or("", |(_, rest)| rest);
     let block = block.split_once("```").map_or("", |(text, _)| text);
-    // How lines are broken is rustfmt's business.
+    // rustfmt decides the line breaks.
     let letters = |text: &str| text.split_whitespace().collect::<String>();
     let program = letters(&program);
     let (mut rest, mut compared) = (&*program, 0);
-    // The rest of the fence's own line says how it is shown.
+    // The rest of the fence's line is its language.
     for line in block
         .lines()
         .skip(1)
@@ -117,7 +117,7 @@ fn readme_example() -> Result<(), String> {
     }
 }
 
-/// Runs an example (cargo built it beside the program under test).
+/// Runs an example (cargo built it next to the program under test).
 fn example(name: &str) -> Result<(), String> {
     let dir = ompvm().parent().ok_or("the program has a folder")?;
     let mut command = Command::new(dir.join("examples").join(name));

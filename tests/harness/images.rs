@@ -1,8 +1,9 @@
-//! Damaged device images: a program that carries one ends by itself, with a message if it is refused.
+//! Damaged device images: a program with one ends by itself, with a message if the image is
+//! refused.
 //!
-//! Why textual IR: the image is a constant in it, which can be changed and put back. Why so many at
-//! random: what a reader trusts is seen by whoever changes it. What not: the message's words, apart
-//! from who is to blame; LLVM has many for what it finds.
+//! The program is textual IR, whose image is a constant that can be changed and put back. Many
+//! random changes cover what the image reader trusts. Does not check the words of the message,
+//! apart from the blame: LLVM has many.
 
 use crate::compile::llvm_bin;
 use crate::run::{End, LIMIT, Ran, run};
@@ -22,10 +23,10 @@ int main(void) {
 }
 ";
 
-/// The header and the entry (`offload::image` says what is in them).
+/// Bytes of the header and the entry (`offload::image` describes them).
 const HEADER: usize = 72;
 
-/// One trial per kind of damage.
+/// Returns one trial per kind of damage.
 pub fn trials() -> Vec<Trial> {
     let trial = |name: &str, check: fn(&Guest) -> Result<(), String>| {
         let title = format!("images/{name}");
@@ -51,7 +52,7 @@ pub fn trials() -> Vec<Trial> {
             )?;
             g.refused(&changed(&g.image, 4, 0x06), "it has version 7")?;
             g.refused(&[0x55; 64], "")?;
-            // Nothing for a device: the host's version.
+            // No image for a device: the host's version runs.
             computed(&g.run(&[0; 64], "default")?)
         }),
         trial("sizes", |g| {
@@ -133,7 +134,7 @@ impl Guest {
         run(&mut command, "", Duration::from_secs(30))
     }
 
-    /// It is refused when it is loaded, for that reason.
+    /// Checks that the image is refused at load, for this reason.
     fn refused(&self, image: &[u8], why: &str) -> Result<(), String> {
         let ran = self.run(image, "default")?;
         let told = format!("its device image is damaged: {why}");
@@ -143,19 +144,19 @@ impl Guest {
         Err(format!("`{told}` is missing: {}", ran.summary()))
     }
 
-    /// It ends by itself, to the end of the program or with a message of ours that says what is wrong.
+    /// Checks that the program ends by itself, normally or with ompvm's message about the cause.
     fn survives(&self, image: &[u8]) -> Result<(), String> {
         let ran = self.run(image, "default")?;
         let ours = ran.stderr.contains("ompvm: ") && !ran.stderr.contains("panicked");
         match ran.end {
-            // Code that is other code by now may compute something else, or do what devices report.
+            // Changed code may compute something else, or fault as a device reports.
             End::Exit(0) if ran.stdout.starts_with("computed ") => Ok(()),
             End::Exit(125) | End::Signal(libc::SIGABRT) if ours => Ok(()),
             _ => Err(ran.summary()),
         }
     }
 
-    /// Changes bits at random, always the same ones.
+    /// Flips bits at pseudo-random positions, the same in every run.
     fn flips(&self, range: std::ops::Range<usize>, count: u64) -> Result<(), String> {
         let mut state = 0x9e37_79b9_7f4a_7c15_u64;
         let mut random = |below: usize| {
@@ -191,7 +192,7 @@ fn find(text: &[u8], what: &[u8]) -> Option<usize> {
     text.windows(what.len()).position(|w| w == what)
 }
 
-/// The bytes of a constant string of LLVM's.
+/// Decodes a constant string of LLVM's textual IR.
 fn decoded(text: &[u8]) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     let mut at = 0;

@@ -1,8 +1,8 @@
-//! Programs under the shell's limits (`tests/limits`): little address space, few mappings, few threads, small and
-//! boundless stacks.
+//! Programs under the shell's limits (`tests/limits`): little address space, few mappings, few
+//! threads, small and unlimited stacks.
 //!
-//! Teams become smaller, and a limit that is too low for any run is one message; nothing panics, aborts or waits for
-//! ever. Each program runs at -O0 and -O2 in each tier. Does not measure speed.
+//! Teams become smaller, and a limit that is too low for any run is one message; nothing panics,
+//! aborts or hangs. Each program runs at -O0 and -O2 in each tier. Does not measure speed.
 
 use crate::compile;
 use crate::run::{End, LIMIT, Ran, run};
@@ -56,7 +56,7 @@ const PROGRAMS: &[Row] = &[
     ("mappings.c", &["true"], "1500 1\n"),
 ];
 
-/// The trials.
+/// Returns the trials of this file.
 pub fn trials() -> Vec<Trial> {
     let mut trials = Vec::new();
     for tier in ["interp", "baseline", "opt", "auto"] {
@@ -99,14 +99,14 @@ fn limited(limit: &str, tier: &str, bitcode: &Path) -> Result<Ran, String> {
     run(&mut command, "", LIMIT)
 }
 
-/// Limits between what the system's loader needs and what a team needs.
+/// Checks limits between the needs of the system's loader and those of a team.
 fn too_little(tier: &str) -> Result<(), String> {
     let hello = guest("hello.c", "-O2")?;
     for kilobytes in (70_000..240_000).step_by(7_919) {
         let ran = limited(&format!("ulimit -v {kilobytes}"), tier, &hello)?;
         let runs = ran.end == End::Exit(0) && ran.stdout.ends_with(" 1\n");
         let tells = ran.end == End::Exit(125) && ran.stderr.contains("ompvm: ");
-        // The system's loader ends with this status.
+        // The system's loader exits with this status.
         let never_began = ran.end == End::Exit(127);
         if ran.stderr.contains("panicked") || !(runs || tells || never_began) {
             return Err(format!("{kilobytes} kB: {}", ran.summary()));

@@ -1,8 +1,8 @@
-//! Bitcode for link-time optimisation, and what only occurs in it: files of several modules, checked
+//! Bitcode for link-time optimization, and its special forms: files with several modules, checked
 //! loads from virtual tables, relative virtual tables.
 //!
-//! Each form is compiled with clang at two levels and run in every tier, also in several files. What
-//! not: no link-time optimisation happens here, so no native link is compared.
+//! Each form is compiled with clang at two levels and run in every tier, also as several files.
+//! Performs no link-time optimization, so it compares with no native link.
 
 use crate::compile::llvm_bin;
 use crate::run::{End, LIMIT, run};
@@ -11,7 +11,8 @@ use libtest_mimic::Trial;
 use std::path::Path;
 use std::process::Command;
 
-/// Virtual calls in a region, through a hierarchy, tables with pure functions and a second base.
+/// A program with virtual calls in a region, through a hierarchy, and tables with pure functions
+/// and a second base.
 const SHAPES: &str = "\
 #include <cstdio>
 #include <memory>
@@ -37,7 +38,7 @@ int main() {
 }
 ";
 
-/// Another file of the program, so that the tables are needed in both.
+/// Another file of the program, so that both files need the tables.
 const OTHER: &str = "\
 struct Shape { virtual double area() const = 0; virtual int id() const { return 0; } virtual ~Shape() {} };
 struct Line : Shape { double l; explicit Line(double l) : l(l) {}
@@ -47,7 +48,7 @@ Shape *other(double l) { return new Line(l); }
 
 const SAYS: &str = "11255.0 70 square\n";
 
-/// What is compiled how.
+/// The forms, with the flags that produce them.
 const FORMS: [(&str, &[&str]); 12] = [
     ("thin", &["-flto=thin"]),
     ("full", &["-flto"]),
@@ -132,7 +133,7 @@ fn check(name: &str, flags: &[&str], level: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// The trials.
+/// Returns the trials of this file.
 pub fn trials() -> Vec<Trial> {
     let relative: (&str, &[&str]) = (
         "relative_tables",

@@ -1,12 +1,18 @@
-//! The one integration harness: every guest program under `tests/` becomes a test.
+//! The integration harness: every guest program under `tests/` becomes a test.
 //!
-//! What: differential tests (`tests/diff`: the virtual machine must print and exit as the native
-//! build of the same bitcode does), OpenMP programs by construct (`tests/pass`), guest faults
-//! (`tests/fail`), constructs that must be reported at load (`tests/unsupported`), the command
-//! line's own errors, the drop-in library and native libraries with a runtime of their own, the cache of compiled programs, comparisons with native executables, listings of the bytecode, device code, damaged device images, programs under limits and a GPU's driver, the NAS benchmarks, the examples and the layering rule.
-//! Why one binary: each one that links LLVM costs seconds and 50 MB. What not: nothing is timed.
+//! It runs
+//! - differential tests (`tests/diff`: the virtual machine must print and exit as the native build
+//!   of the same bitcode does),
+//! - OpenMP programs by construct (`tests/pass`), guest faults (`tests/fail`), and constructs that
+//!   must be reported at load (`tests/unsupported`),
+//! - errors of the command line, the cache of compiled programs, and `ompvm compare`,
+//! - the drop-in library, and native libraries with an OpenMP runtime of their own,
+//! - listings of bytecode, device code, damaged device images, and failures of a GPU's driver,
+//! - programs under limits, the NAS benchmarks, the examples and the layering rule.
 //!
-//! Compiled guests are kept under `target/guests`, named by a hash of source, flags and compiler.
+//! It is one binary, since each one that links LLVM costs seconds and 50 MB. Measures no times.
+//!
+//! Compiled guests are cached under `target/guests`, named by a hash of source, flags and compiler.
 
 mod advice;
 mod archives;
@@ -41,13 +47,13 @@ use libtest_mimic::{Arguments, Trial};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// The repository's root.
+/// Returns the repository's root.
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The command-line program under test: the one built with the harness, or that of
-/// `OMPVM_UNDER_TEST`, which tells of a build whose handlers return to a loop.
+/// Returns the command-line program under test: the one built with the harness, or that of
+/// `OMPVM_UNDER_TEST`, such as a build whose handlers return to a loop.
 fn ompvm() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     PROGRAM.get_or_init(|| {
@@ -56,18 +62,18 @@ fn ompvm() -> &'static Path {
     })
 }
 
-/// The tier to test, from `OMPVM_TEST_TIER` (`opt`, `auto`, ...); without it the default of the
-/// command line.
+/// Returns the option for the tier to test, from `OMPVM_TEST_TIER` (`opt`, `auto`, ...); `None` for
+/// the command line's default.
 fn tier() -> Option<String> {
     let tier = std::env::var("OMPVM_TEST_TIER").ok()?;
     Some(format!("--tier={tier}"))
 }
 
-/// The tiers in which guests run, each with how many of them: every one, or one in so many.
+/// Returns the tiers in which guests run, each with its share: `n` means every `n`-th guest.
 ///
-/// With `OMPVM_TEST_TIER` that tier alone runs all of them; without it the interpreter does, and
-/// the others run a share, so that an ordinary run meets every tier. `None` is what the command
-/// line chooses when no tier is named.
+/// With `OMPVM_TEST_TIER` that tier alone runs all of them. Otherwise the interpreter does, and the
+/// other tiers run a share, so that an ordinary run covers every tier. `None` is the command line's
+/// default.
 fn tiers() -> Vec<(Option<String>, usize)> {
     match tier() {
         Some(tier) => vec![(Some(tier), 1)],
@@ -83,8 +89,8 @@ fn tiers() -> Vec<(Option<String>, usize)> {
     }
 }
 
-/// The title of a trial in a tier: that of the command line's own choice has no prefix, nor has
-/// the only one's.
+/// Returns the title of a trial in a tier. The command line's default has no prefix, nor has a tier
+/// that is tested alone.
 fn titled(tier: Option<&str>, title: &str) -> String {
     match tier.filter(|_| self::tier().is_none()) {
         Some(option) => format!("{}/{title}", option.trim_start_matches("--tier=")),
@@ -92,7 +98,7 @@ fn titled(tier: Option<&str>, title: &str) -> String {
     }
 }
 
-/// Every file below `dir` with one of these extensions, sorted.
+/// Returns every file below `dir` with one of these extensions, sorted.
 fn files(dir: &Path, extensions: &[&str]) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut stack = vec![dir.to_owned()];
@@ -118,7 +124,7 @@ fn files(dir: &Path, extensions: &[&str]) -> Vec<PathBuf> {
 fn main() {
     let args = Arguments::from_args();
     let cache = root().join(format!("target/guests/cache-{}", std::process::id()));
-    // SAFETY: there is no other thread yet. What is tested does not depend on the user's cache.
+    // SAFETY: there is no other thread yet. The tests do not depend on the user's cache.
     unsafe { std::env::set_var("OMPVM_CACHE_DIR", &cache) };
     let mut trials: Vec<Trial> = Vec::new();
     trials.extend(house::trials());
@@ -131,7 +137,7 @@ fn main() {
     trials.extend(omp::trials());
     trials.extend(npb::trials());
     if std::env::var_os("OMPVM_CHAOS").is_none() {
-        // About what is compiled and kept when, which then follows other rules.
+        // Chaos mode changes the rules of compilation and caching that these trials check.
         trials.extend(advice::trials());
         trials.extend(baseline::trials());
         trials.extend(cache::trials());

@@ -1,8 +1,7 @@
-//! Native libraries that bring an OpenMP runtime of their own into the guest's process: libgomp,
-//! libomp, or our own drop-in library. The programs of `tests/neighbours` run with each of them.
+//! Native libraries that bring their own OpenMP runtime into the guest's process: libgomp, libomp,
+//! or the drop-in library. The programs of `tests/neighbours` run with each of them.
 //!
-//! What not: the guest's own runtime as a native library; its names are always the virtual
-//! machine's.
+//! Does not replace the guest's own runtime, whose names are always the virtual machine's.
 
 use crate::compile::{self, llvm_bin};
 use crate::directives::Directives;
@@ -13,7 +12,7 @@ use libtest_mimic::{Failed, Trial};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Whose runtime the library brings.
+/// The runtime that the library brings.
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
     Gomp,
@@ -32,7 +31,7 @@ impl Kind {
         }
     }
 
-    /// What is not installed of what it needs.
+    /// Returns the missing prerequisite, if any.
     fn lacks(self) -> Option<&'static str> {
         let lib = llvm_bin().join("../lib/libomp.so.5");
         match self {
@@ -53,11 +52,11 @@ fn has_gomp() -> bool {
     let output = Command::new("gcc")
         .arg("-print-file-name=libgomp.so")
         .output();
-    // Without the file gcc prints its name alone.
+    // Without the file, gcc prints its bare name.
     output.is_ok_and(|o| o.status.success() && o.stdout.contains(&b'/'))
 }
 
-/// The trials: every program beside every runtime, in every tier.
+/// Returns the trials: every program with every runtime, in every tier.
 pub fn trials() -> Vec<Trial> {
     let mut trials = Vec::new();
     let tiers = match crate::tier() {
@@ -93,7 +92,7 @@ pub fn native(compiler: &Path, name: &str, flags: &[&str]) -> Result<PathBuf, St
     let dir = root().join("target/guests/neighbours");
     std::fs::create_dir_all(&dir).map_err(|e| e.to_string())?;
     let out = dir.join(format!("lib{name}.so"));
-    // Renamed when it is whole: trials beside this one may have built and opened it.
+    // Renamed when complete: concurrent trials may have built and opened it.
     let part = dir.join(format!("{name}-{:?}.part", std::thread::current().id()));
     let source = root().join("tests/neighbours");
     let mut command = Command::new(compiler);
@@ -115,7 +114,7 @@ pub fn native(compiler: &Path, name: &str, flags: &[&str]) -> Result<PathBuf, St
     Ok(out)
 }
 
-/// A program opens its library itself when it is told where it is.
+/// Returns true for a program that opens the library itself, by a path in its arguments.
 fn opens(source: &Path) -> bool {
     std::fs::read_to_string(source).is_ok_and(|text| text.contains("dlopen("))
 }

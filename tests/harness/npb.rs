@@ -1,6 +1,6 @@
-//! The NAS benchmarks at class S verify with 1, 2 and 4 threads (`cargo xtask npb` builds them),
-//! and each refuses a figure that is off by one part in a million. The versions for devices verify on
-//! the emulated device, on the host, and as native programs that know no device.
+//! The NAS benchmarks: at class S they verify with 1, 2 and 4 threads (`cargo xtask npb` builds
+//! them), and each rejects a result that is off by one part in a million. The versions for devices
+//! verify on the emulated device, on the host, and as native programs without a device.
 
 use crate::compile::llvm_bin;
 use crate::run::{End, LIMIT, Ran, run};
@@ -9,7 +9,8 @@ use libtest_mimic::Trial;
 use std::process::Command;
 use std::time::Duration;
 
-/// One trial per benchmark and number of threads; in other tiers than the interpreter with two.
+/// Returns one trial per benchmark and number of threads; tiers other than the interpreter run two
+/// threads.
 pub fn trials() -> Vec<Trial> {
     let mut trials = Vec::new();
     for (tier, one_in) in crate::tiers() {
@@ -43,7 +44,7 @@ pub fn trials() -> Vec<Trial> {
     trials
 }
 
-/// The version for devices; what ran elsewhere than it should would be said.
+/// Checks the version for devices; a region on the wrong device is reported.
 fn on_device(name: &str, device: &str) -> Result<(), String> {
     let bitcode = root().join(format!("npb/bc/{name}.S.target.bc"));
     if !bitcode.exists() {
@@ -102,8 +103,8 @@ fn in_tier(tier: Option<&str>, counts: &[&'static str]) -> Vec<Trial> {
     trials
 }
 
-/// A source of `npb/` as a native program; `spoiled` is built with `NPB_PERTURB`, which spoils one
-/// figure just before it is verified.
+/// Builds and runs a source of `npb/` as a native program; with `spoiled` it is built with
+/// `NPB_PERTURB`, which changes one result just before it is verified.
 fn native(source: &str, spoiled: bool) -> Result<(), String> {
     let suffix = if spoiled { ".perturbed" } else { "" };
     let stem = source.trim_end_matches(".c").replace('/', ".");

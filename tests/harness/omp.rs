@@ -1,7 +1,7 @@
 //! OpenMP programs by construct, guest faults, and constructs that must be reported at load.
 //!
-//! Why by directives in the programs: a test is one file. What not: comparisons with native runs
-//! (`diff`).
+//! Directives in the programs say what is expected, so a test is one file. `diff` compares with
+//! native runs.
 
 use crate::directives::Directives;
 use crate::run::{End, LIMIT, Ran, run};
@@ -10,20 +10,20 @@ use libtest_mimic::{Failed, Trial};
 use std::path::Path;
 use std::process::Command;
 
-/// What becomes of a program.
+/// The expected outcome of a program.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Outcome {
-    /// It checks itself and ends.
+    /// The program checks itself and ends.
     Pass,
-    /// It faults.
+    /// The program faults.
     Fail,
-    /// It is reported at load.
+    /// The program is reported at load.
     Unsupported,
-    /// It checks itself, and its regions ran on the device.
+    /// The program checks itself, and its regions run on the device.
     OnDevice,
 }
 
-/// One trial per program and level, and tier.
+/// Returns one trial per program, level and tier.
 pub fn trials() -> Vec<Trial> {
     let tiers = crate::tiers();
     let tiers = tiers
@@ -32,7 +32,8 @@ pub fn trials() -> Vec<Trial> {
     tiers.flatten().collect()
 }
 
-/// The trials of a tier; faults, which every tier must name alike, are few and quick: all of them.
+/// Returns the trials of a tier. All faults are included: they are few and quick, and every tier
+/// must report them alike.
 fn in_tier(tier: Option<&str>, one_in: usize) -> Vec<Trial> {
     let mut trials = Vec::new();
     let mut number = 0;
@@ -52,7 +53,7 @@ fn in_tier(tier: Option<&str>, one_in: usize) -> Vec<Trial> {
                 .to_string();
             let title = crate::titled(tier, &format!("{folder}/{name}"));
             let (levels, outcome): (&[&str], _) = match folder {
-                // Without optimisation regions are other code.
+                // Without optimization, the code of regions differs.
                 "offload" if name.starts_with("fail/") => (&["O0", "O2"], Outcome::Fail),
                 "offload" | "outlined" => (&["O0", "O2"], outcome),
                 _ => (&["O2"], outcome),
@@ -88,7 +89,7 @@ fn in_tier(tier: Option<&str>, one_in: usize) -> Vec<Trial> {
     trials
 }
 
-/// The flags that compile for a device, and the option that has one without hardware.
+/// Adds the flags that compile for a device, and the option for the emulated device.
 fn on_emulated_device(d: &mut Directives) {
     let flags = ["--offload-arch=sm_90", "-nogpulib", "--cuda-feature=+ptx83"];
     d.flags.extend(flags.map(str::to_owned));
@@ -143,7 +144,7 @@ fn check(
     Ok(())
 }
 
-/// What `inspect --offload` says of a program's regions, where a file beside it holds that.
+/// Compares the output of `inspect --offload` with the file beside the program, if there is one.
 fn verdicts(source: &Path, bitcode: &Path) -> Result<(), String> {
     let Ok(expected) = std::fs::read_to_string(source.with_extension("regions")) else {
         return Ok(());
@@ -151,7 +152,7 @@ fn verdicts(source: &Path, bitcode: &Path) -> Result<(), String> {
     let mut command = Command::new(ompvm());
     command.args(["inspect", "--offload"]).arg(bitcode);
     let ran = run(&mut command, "", LIMIT)?;
-    // As far as the compiler was told the path.
+    // The path as the compiler received it.
     let said = ran.stdout.replace(&format!("{}/", root().display()), "");
     let said = said.replace("tests/outlined/", "");
     match said == expected {
@@ -162,7 +163,7 @@ fn verdicts(source: &Path, bitcode: &Path) -> Result<(), String> {
     }
 }
 
-/// Whether a run did what the program's head says.
+/// Checks that a run did what the program's head says.
 pub fn judge(source: &Path, d: &Directives, outcome: Outcome, ran: &Ran) -> Result<(), String> {
     let expected = match (outcome, d.signal, d.exit) {
         (Outcome::Unsupported, None, None) => End::Exit(125),

@@ -1,7 +1,7 @@
-//! Tools that are shared libraries: they load by `OMP_TOOL_LIBRARIES` as 19.2.1 of OpenMP 5.2 says,
-//! and are told of guests in every tier.
+//! OMPT tools in shared libraries: they load by `OMP_TOOL_LIBRARIES` according to 19.2.1 of OpenMP
+//! 5.2, and get the events of guests in every tier.
 //!
-//! Tools inside of the program are `tests/pass/ompt`.
+//! `tests/pass/ompt` has tools inside of the program.
 
 use crate::run::{End, LIMIT, run};
 use crate::{compile, ompvm, root};
@@ -27,8 +27,8 @@ int main(void) {
 }
 ";
 
-/// It counts regions, implicit tasks, explicit barriers, critical sections, tasks, and prints them
-/// at its end, with how many of the addresses that it was told are null.
+/// A tool that counts regions, implicit tasks, explicit barriers, critical sections and tasks, and
+/// prints them at its end with the number of null addresses among those it got.
 const TOOL: &str = "\
 #include <omp-tools.h>
 #include <stdio.h>
@@ -73,7 +73,7 @@ ompt_start_tool_result_t *ompt_start_tool(unsigned version, const char *runtime)
 
 const TOLD: &str = "1 regions 2 implicit 2 barriers 2 criticals 1 tasks 0 nulls\n";
 
-/// The trials.
+/// Returns the trials of this file.
 pub fn trials() -> Vec<Trial> {
     let mut trials = Vec::new();
     for tier in ["interp", "baseline", "opt", "auto"] {
@@ -88,7 +88,7 @@ pub fn trials() -> Vec<Trial> {
     trials
 }
 
-/// A folder of a test's own, and the guest's bitcode.
+/// Returns a test's own folder, and the guest's bitcode.
 fn guest(test: &str) -> Result<(PathBuf, PathBuf), String> {
     let dir = root().join("target/guests/ompt").join(test);
     std::fs::create_dir_all(&dir).map_err(|e| e.to_string())?;
@@ -98,7 +98,7 @@ fn guest(test: &str) -> Result<(PathBuf, PathBuf), String> {
     Ok((dir, bitcode))
 }
 
-/// Builds the tool, which wants to be the tool or not.
+/// Builds the tool; `wanted` says whether it accepts to be the tool.
 fn tool(dir: &Path, name: &str, wanted: bool, answer: i32) -> Result<PathBuf, String> {
     let (source, out) = (
         dir.join(format!("{name}.c")),
@@ -121,7 +121,7 @@ fn tool(dir: &Path, name: &str, wanted: bool, answer: i32) -> Result<PathBuf, St
     }
 }
 
-/// One library is not there, one does not want to, the third is the tool.
+/// Checks a list of libraries: the first is missing, the second declines, the third is the tool.
 fn loads(tier: &str) -> Result<(), String> {
     let (dir, bitcode) = guest(tier)?;
     let refusing = tool(&dir, "refusing", false, 1)?;
@@ -157,7 +157,7 @@ fn loads(tier: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Runs the guest with a tool and more of the environment.
+/// Runs the guest with a tool and a value of `OMP_TOOL`.
 fn with(bitcode: &Path, tool: &Path, value: &str) -> Result<(String, String), String> {
     let mut command = Command::new(ompvm());
     command.arg("run").arg(bitcode);
@@ -171,7 +171,7 @@ fn with(bitcode: &Path, tool: &Path, value: &str) -> Result<(String, String), St
     }
 }
 
-/// `OMP_TOOL=disabled`: no tool.
+/// Checks that `OMP_TOOL=disabled` disables tools.
 fn disabled() -> Result<(), String> {
     let (dir, bitcode) = guest("disabled")?;
     let tool = tool(&dir, "tool", true, 1)?;
@@ -181,7 +181,7 @@ fn disabled() -> Result<(), String> {
     }
 }
 
-/// A tool whose `initialize` says no is told nothing, not even its end.
+/// Checks that a tool whose `initialize` returns 0 gets no events, not even `finalize`.
 fn refused() -> Result<(), String> {
     let (dir, bitcode) = guest("refused")?;
     let tool = tool(&dir, "tool", true, 0)?;
@@ -191,7 +191,7 @@ fn refused() -> Result<(), String> {
     }
 }
 
-/// Where there is no tool, the log says so in libomp's words.
+/// Checks that the log reports a missing tool in libomp's words.
 fn none() -> Result<(), String> {
     let (_, bitcode) = guest("none")?;
     let mut command = Command::new(ompvm());
@@ -205,7 +205,7 @@ fn none() -> Result<(), String> {
     }
 }
 
-/// A value that is none is said to be so, once, and there is no tool.
+/// Checks that an invalid value is reported once, and disables tools.
 fn bad_value() -> Result<(), String> {
     let (dir, bitcode) = guest("bad_value")?;
     let tool = tool(&dir, "tool", true, 1)?;

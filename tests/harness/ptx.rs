@@ -1,9 +1,9 @@
-//! Device code for GPUs, without a GPU: every offload program lowered and assembled.
+//! Device code for GPUs, without a GPU: every offload program is lowered and assembled.
 //!
-//! What: the programs of `tests/offload`, `tests/outlined` and `tests/ptx` become PTX for several kinds of GPU, which
-//! NVIDIA's assembler must take; those of `tests/ptx`, and some others, also say at their top what must and must not be in
-//! it. Why ignored, not passed, where there is no `ptxas`: nothing was shown then. `cargo xtask setup`
-//! fetches it. What not: no code is run.
+//! The programs of `tests/offload`, `tests/outlined` and `tests/ptx` become PTX for several kinds
+//! of GPU, which NVIDIA's assembler must accept. Those of `tests/ptx`, and some others, also list
+//! in their heads what their PTX must and must not contain. Without `ptxas` (`cargo xtask setup`
+//! fetches it) the trials are ignored, not passed. Runs no code.
 
 use crate::directives::Directives;
 use crate::run::{End, LIMIT, run};
@@ -14,7 +14,7 @@ use std::process::Command;
 
 const KINDS: [&str; 3] = ["sm_80", "sm_90", "sm_100"];
 
-/// The assembler: `OMPVM_PTXAS`, what set-up fetched, or what is installed.
+/// Returns the assembler: `OMPVM_PTXAS`, the one that setup fetched, or an installed one.
 fn assembler() -> Option<PathBuf> {
     let named = std::env::var_os("OMPVM_PTXAS").map(PathBuf::from);
     let fetched = root().join("target/ptxas/ptxas");
@@ -23,7 +23,7 @@ fn assembler() -> Option<PathBuf> {
     known.find(|p| p.exists())
 }
 
-/// One trial per program for what its PTX holds, one for the assembler.
+/// Returns one trial per program for the contents of its PTX, and one for the assembler.
 pub fn trials() -> Vec<Trial> {
     let mut trials = Vec::new();
     let asks = |path: &PathBuf| std::fs::read_to_string(path).is_ok_and(|t| t.contains("* with: "));
@@ -62,7 +62,7 @@ pub fn trials() -> Vec<Trial> {
     trials
 }
 
-/// The PTX of a program, compiled with that level.
+/// Returns the PTX of a program compiled at this level.
 fn ptx(source: &Path, level: &str, kind: &str) -> Result<String, String> {
     let mut flags = vec![level.to_owned(), "-fopenmp".to_owned()];
     flags.extend(Directives::read(source, &[])?.flags);
@@ -82,7 +82,7 @@ fn ptx(source: &Path, level: &str, kind: &str) -> Result<String, String> {
     Ok(ran.stdout)
 }
 
-/// What the head of the source asks of its PTX.
+/// Checks the requirements in the head of the source.
 fn properties(source: &Path) -> Result<(), String> {
     let text = std::fs::read_to_string(source).map_err(|e| e.to_string())?;
     let words = |key: &str| -> Vec<String> {
@@ -102,7 +102,7 @@ fn properties(source: &Path) -> Result<(), String> {
             .filter(|l| !l.starts_with("//") && !l.starts_with("ld.param"))
             .filter(|l| !l.starts_with('.') || l.starts_with(".pragma"))
             .collect();
-        // Without optimisation the compiler leaves more than its second pass removes.
+        // Without optimization the compiler leaves more than its second pass removes.
         if level == "-O2"
             && let Some(word) = without
                 .iter()
@@ -133,7 +133,7 @@ fn properties(source: &Path) -> Result<(), String> {
 fn assembled(source: &Path, number: usize, assembler: &Path) -> Result<(), String> {
     let folder = root().join("target/guests/ptx");
     std::fs::create_dir_all(&folder).map_err(|e| e.to_string())?;
-    // Each program meets one kind and one level; each kind meets both levels over the programs.
+    // Each program covers one kind and one level; over all programs, each kind covers both levels.
     let kind = KINDS[number % KINDS.len()];
     let levels = Directives::read(source, &["O0", "O2"])?.levels;
     let level = &format!("-{}", levels[number / KINDS.len() % levels.len()]);

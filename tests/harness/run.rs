@@ -1,7 +1,7 @@
-//! Running a program to its end under a time limit, with its output in files.
+//! Runs a program to its end under a time limit, with its output in files.
 //!
-//! Why a process group: what a guest leaves behind is ended with it. What not: nothing is
-//! measured.
+//! The program gets a process group, so that processes which a guest leaves behind end with it.
+//! Measures nothing.
 
 use std::fs::File;
 use std::io::{Read, Seek, Write};
@@ -9,30 +9,30 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// How a program ended.
+/// The end of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum End {
-    /// With this status.
+    /// An exit with this status.
     Exit(i32),
-    /// By this signal.
+    /// A death by this signal.
     Signal(i32),
-    /// Killed by us: it ran past the limit.
+    /// Killed by the harness at the time limit.
     TimedOut,
 }
 
-/// What a run left behind.
+/// The result of a run.
 #[derive(Clone, Debug)]
 pub struct Ran {
     /// Standard output.
     pub stdout: String,
     /// Standard error.
     pub stderr: String,
-    /// How it ended.
+    /// The end of the program.
     pub end: End,
 }
 
 impl Ran {
-    /// For failure messages: the end and the last lines of both outputs.
+    /// Formats the end and the last lines of both outputs for failure messages.
     pub fn summary(&self) -> String {
         let tail = |text: &str| {
             let lines: Vec<&str> = text.lines().collect();
@@ -47,7 +47,7 @@ impl Ran {
     }
 }
 
-/// Runs a command with `stdin`, at most `limit`, in a process group of its own.
+/// Runs a command with `stdin`, for at most `limit`, in a separate process group.
 pub fn run(command: &mut Command, stdin: &str, limit: Duration) -> Result<Ran, String> {
     let file = || tempfile::tempfile().map_err(|e| format!("a temporary file: {e}"));
     let copy = |f: &File| f.try_clone().map_err(|e| e.to_string());
@@ -73,8 +73,8 @@ pub fn run(command: &mut Command, stdin: &str, limit: Duration) -> Result<Ran, S
             };
         }
         if start.elapsed() > limit {
-            // SAFETY: signals the process group that was made for this child, which we have not
-            // waited for yet, so its number is still its own.
+            // SAFETY: signals the process group of this child, which was not waited for yet, so its
+            // number still belongs to it.
             unsafe { libc::kill(-(child.id() as i32), libc::SIGKILL) };
             let _ = child.wait();
             break End::TimedOut;
@@ -96,5 +96,5 @@ pub fn run(command: &mut Command, stdin: &str, limit: Duration) -> Result<Ran, S
     })
 }
 
-/// The usual limit for one guest.
+/// The usual time limit of one guest.
 pub const LIMIT: Duration = Duration::from_secs(120);

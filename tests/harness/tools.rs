@@ -1,6 +1,7 @@
-//! What profilers and debuggers are told of compiled code: the files are read back, gdb is run.
+//! Information about compiled code for profilers and debuggers: the files are read back, gdb is
+//! run.
 //!
-//! What not: whether a profile is true; only that the tools understand what they read.
+//! Does not check that a profile is true, only that the tools can read it.
 
 use crate::compile::{self, llvm_bin};
 use crate::run::{End, LIMIT, Ran, run};
@@ -28,7 +29,7 @@ int main(void) {
 }
 ";
 
-/// The trials.
+/// Returns the trials of this file.
 pub fn trials() -> Vec<Trial> {
     let gdb = Command::new("gdb").arg("--version").output().is_ok();
     let title = match gdb {
@@ -43,7 +44,7 @@ pub fn trials() -> Vec<Trial> {
     ]
 }
 
-/// A folder of a test's own, and the guest's bitcode.
+/// Returns a test's own folder, and the guest's bitcode.
 fn guest(test: &str) -> Result<(PathBuf, PathBuf), String> {
     let dir = root().join("target/guests/tools").join(test);
     std::fs::create_dir_all(&dir).map_err(|e| e.to_string())?;
@@ -53,14 +54,14 @@ fn guest(test: &str) -> Result<(PathBuf, PathBuf), String> {
     Ok((dir, bitcode))
 }
 
-/// Runs the guest with a profile; gives its process number, which it prints.
+/// Runs the guest with a profile; returns its process number, which it prints.
 fn profiled(dir: &Path, bitcode: &Path, format: &str) -> Result<String, String> {
     let mut command = Command::new(ompvm());
     command.args(["run", "--tier=opt"]);
     profiled_as(command, dir, bitcode, format)
 }
 
-/// As [`profiled`], with a tier and an environment.
+/// Does the same as [`profiled`] with a prepared command.
 fn profiled_as(
     mut command: Command,
     dir: &Path,
@@ -75,7 +76,8 @@ fn profiled_as(
     }
 }
 
-/// Every line is `START SIZE NAME`, functions do not overlap, and the guest's are there.
+/// Checks that every line is `START SIZE NAME`, that functions do not overlap, and that the guest's
+/// are there.
 fn perf_map() -> Result<(), String> {
     let (dir, bitcode) = guest("perf_map")?;
     let path = format!("/tmp/perf-{}.map", profiled(&dir, &bitcode, "perfmap")?);
@@ -102,8 +104,8 @@ fn perf_map() -> Result<(), String> {
     }
 }
 
-/// Where there may be a tool of OpenMP, the addresses that it is told for calls in interpreted functions
-/// are listed too.
+/// Checks that the addresses which an OMPT tool may get for calls in interpreted functions are
+/// listed too.
 fn interpreted() -> Result<(), String> {
     let (dir, bitcode) = guest("interpreted")?;
     let mut command = Command::new(ompvm());
@@ -148,7 +150,8 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// The records are those of version 1 of the format; `kernel` has its lines and its code.
+/// Checks that the records are those of version 1 of the format, and that `kernel` has its lines
+/// and its code.
 fn jitdump() -> Result<(), String> {
     let (dir, bitcode) = guest("jitdump")?;
     let pid = profiled(&dir, &bitcode, "jitdump")?;
@@ -207,8 +210,8 @@ fn jitdump() -> Result<(), String> {
     }
 }
 
-/// A breakpoint by source line is hit; the backtrace goes through the region to `main`; the
-/// parameter has its value.
+/// Checks that gdb hits a breakpoint by source line, that the backtrace goes through the region to
+/// `main`, and that the parameter has its value.
 fn debugger() -> Result<(), String> {
     let (dir, bitcode) = guest("gdb")?;
     let stop = format!("break tools.c:{LINE} if i == 0");
