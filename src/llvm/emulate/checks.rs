@@ -1,10 +1,9 @@
-//! Checks put into code: addresses, divisors, room on the stack, and a count of the turns that loops
-//! take.
+//! Insertion of checks: addresses, divisors, stack space, and a count of loop iterations.
 //!
-//! How: before each access stands a call that takes the address, the size and the number of the
-//! place in the source, and gives the address to use. Accesses within a variable of the function's own
-//! frame, at a fixed place in it, need none. Every branch to a block that comes earlier counts
-//! a turn: in any order of blocks each loop has such a branch.
+//! Before each access stands a call that takes the address, the size and the number of the source
+//! location, and returns the address to use. Accesses at constant offsets in variables of the
+//! function's own frame need none. Every branch to an earlier block counts an iteration; in any
+//! order of blocks each loop has such a branch.
 
 use super::{Place, Refusal, file_name, functions, is_declaration};
 use crate::llvm::raw::llvm;
@@ -12,17 +11,17 @@ use hashbrown::HashMap;
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::llvm_sys::prelude::*;
 
-/// Takes (address, bytes, place); gives the address on the host.
+/// Takes (address, bytes, location) and returns the address on the host.
 pub const CHECK: &str = "ompvm.check";
-/// As [`CHECK`] for an access that changes memory.
+/// Takes what [`CHECK`] takes, for an access that changes memory.
 pub const CHECK_WRITE: &str = "ompvm.check_write";
-/// Takes (function, place): a call through a pointer.
+/// Takes (function, location): a call through a pointer.
 pub const CALL: &str = "ompvm.call";
-/// Takes (place): a function begins.
+/// Takes (location): a function begins.
 pub const ENTER: &str = "ompvm.enter";
-/// Called once for each turn of a loop.
+/// Called once for each iteration of a loop.
 pub const TICK: &str = "ompvm.tick";
-/// Takes (place): a division by zero.
+/// Takes (location): a division by zero.
 pub const DIVISION: &str = "ompvm.division";
 
 struct Checks<'a> {
@@ -41,7 +40,7 @@ struct Checks<'a> {
     pointer: LLVMTypeRef,
 }
 
-/// Puts checks into every function of a module.
+/// Inserts checks into every function of a module.
 pub(super) fn insert(module: LLVMModuleRef, places: &mut Vec<Place>) -> Result<(), Refusal> {
     let context = llvm!(core::LLVMGetModuleContext(module));
     let pointer = llvm!(core::LLVMPointerTypeInContext(context, 0));
@@ -90,7 +89,7 @@ pub(super) fn insert(module: LLVMModuleRef, places: &mut Vec<Place>) -> Result<(
     result
 }
 
-/// File and line of an instruction.
+/// Returns file and line of an instruction.
 pub(super) fn place_of(instruction: LLVMValueRef) -> Option<Place> {
     let location = llvm!(debuginfo::LLVMInstructionGetDebugLoc(instruction));
     if location.is_null() {
@@ -104,7 +103,7 @@ pub(super) fn place_of(instruction: LLVMValueRef) -> Option<Place> {
     Some((file_name(scope)?, line))
 }
 
-/// File and line of a function.
+/// Returns file and line of a function.
 pub(in crate::llvm) fn function_place(f: LLVMValueRef) -> Option<Place> {
     let scope = llvm!(debuginfo::LLVMGetSubprogram(f));
     if scope.is_null() {
@@ -114,7 +113,7 @@ pub(in crate::llvm) fn function_place(f: LLVMValueRef) -> Option<Place> {
     (line != 0).then_some((file_name(scope)?, line))
 }
 
-/// Names what of an instruction cannot be emulated; `None` where it can.
+/// Describes what in an instruction cannot be emulated; `None` if it can.
 pub(super) fn without_meaning(i: LLVMValueRef) -> Option<String> {
     if llvm!(core::LLVMIsACallInst(i)).is_null() && llvm!(core::LLVMIsAInvokeInst(i)).is_null() {
         return None;
@@ -163,7 +162,7 @@ impl Checks<'_> {
         Ok(())
     }
 
-    /// A look at the stack behind the variables of a function's frame.
+    /// Checks the stack after the variables of a function's frame.
     fn begin(&mut self, f: LLVMValueRef, blocks: &[LLVMBasicBlockRef]) {
         let mut first = llvm!(core::LLVMGetFirstInstruction(blocks[0]));
         while !llvm!(core::LLVMIsAAllocaInst(first)).is_null() {
@@ -257,7 +256,7 @@ impl Checks<'_> {
         ))
     }
 
-    /// An access of a value's size at the address that is operand `n`.
+    /// Checks an access of a value's size at the address in operand `n`.
     fn access(&mut self, i: LLVMValueRef, n: u32, of: LLVMTypeRef, write: bool) {
         let address = llvm!(core::LLVMGetOperand(i, n));
         let size = llvm!(target::LLVMStoreSizeOfType(self.layout, of));
@@ -268,7 +267,7 @@ impl Checks<'_> {
         self.checked(i, n, size, write);
     }
 
-    /// A block operation: the address is operand `n`, the size operand `len`.
+    /// Checks a block operation with the address in operand `n` and the size in operand `len`.
     fn range(&mut self, i: LLVMValueRef, n: u32, len: u32, write: bool) {
         let size = llvm!(core::LLVMGetOperand(i, len));
         llvm!(core::LLVMPositionBuilderBefore(self.builder, i));
@@ -291,7 +290,7 @@ impl Checks<'_> {
         debug_assert!(!self.pointer.is_null() && !self.module.is_null());
     }
 
-    /// Whether an address is that of a variable in the frame, at a fixed place of it.
+    /// Returns true if an address is at a constant offset in a variable of the frame.
     fn own(&self, mut address: LLVMValueRef) -> bool {
         loop {
             if !llvm!(core::LLVMIsAAllocaInst(address)).is_null() {
@@ -313,7 +312,8 @@ impl Checks<'_> {
         }
     }
 
-    /// A division by zero would be this processor's fault; on the device it is the program's.
+    /// Guards a division by zero, which would fault on this processor; on the device it is the
+    /// program's error.
     fn divisor(&mut self, i: LLVMValueRef) {
         let divisor = llvm!(core::LLVMGetOperand(i, 1));
         let of = llvm!(core::LLVMTypeOf(divisor));

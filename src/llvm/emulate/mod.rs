@@ -1,13 +1,14 @@
-//! Device code made to run on this processor, every access to memory checked.
+//! Emulation: device code made to run on this processor, with every memory access checked.
 //!
-//! What: bitcode for a GPU is linked, retargeted to x86-64 (triple, layout, address spaces), its
-//! variables get addresses that the caller chooses, every load, store, atomic and block operation
-//! goes through a function of the caller that translates the address, and the result is compiled
-//! in memory. Why here: it is LLVM's business throughout. How: address spaces go away in the
-//! textual form (`text`), for LLVM has no pass for that; what the device's own instructions do is
-//! left to functions named `ompvm.nvvm...`; the rest is `checks`.
+//! Bitcode for a GPU is linked and retargeted to x86-64 (triple, layout, address spaces). Its
+//! variables get addresses that the caller chooses. Every load, store, atomic and block operation
+//! goes through a function of the caller that translates the address. The result is compiled in
+//! memory.
 //!
-//! What not: nothing about threads, blocks or memory; who calls decides what an address means.
+//! Address spaces are removed from the textual form (`text`), since LLVM has no pass for that. The
+//! device's own instructions become calls of functions named `ompvm.nvvm...`; the rest is `checks`.
+//!
+//! Threads, blocks and memory are the caller's: it decides what an address means.
 
 mod checks;
 mod reach;
@@ -26,86 +27,87 @@ use inkwell::llvm_sys::prelude::*;
 use std::ffi::CString;
 use std::sync::Arc;
 
-/// The prefix that intrinsic functions of the device get, so that they are ordinary ones here.
+/// Prefix of the device's intrinsics, which are ordinary functions here.
 pub const INTRINSICS: &str = "ompvm.";
 
-/// What the caller decides.
+/// Environment of the emulated code, provided by the caller.
 pub trait World: Send + Sync {
-    /// Where a variable of the device lies: an address there.
+    /// Returns the device address of a variable.
     ///
     /// # Errors
-    /// Why it has no room.
+    /// Returns the reason if there is no room.
     fn variable(&self, name: &str, size: u64, align: u64) -> Result<u64, String>;
 
-    /// Where a variable that each block has for itself lies, of those with the given sizes.
+    /// Returns the device address of a shared variable at this offset.
     fn shared(&self, offset: u64) -> u64;
 
-    /// The function that stands for one that the code does not define; 0 where there is none.
+    /// Returns the address of the function that replaces one that the code does not define; 0 if
+    /// there is none.
     fn function(&self, name: &str) -> usize;
 }
 
 /// A variable of the device.
 #[derive(Clone, Debug)]
 pub struct Variable {
-    /// Its name; those without one have `ompvm.` names.
+    /// The variable's name; `ompvm.` and a number for unnamed ones.
     pub name: String,
-    /// Its address there.
+    /// The device address.
     pub address: u64,
-    /// Its size.
+    /// The size in bytes.
     pub size: u64,
-    /// Where its first contents are on the host; `None`: zeros.
+    /// Host address of the initial contents; `None` means zeros.
     pub contents: Option<usize>,
 }
 
 /// A kernel.
 #[derive(Clone, Debug)]
 pub struct Kernel {
-    /// Its name.
+    /// The kernel's name.
     pub name: String,
-    /// An `extern "C" fn(*const u64)`, which takes its arguments out of an array of words.
+    /// Address of an `extern "C" fn(*const u64)` that takes the arguments from an array of words.
     pub address: usize,
-    /// How many arguments it has.
+    /// Number of arguments.
     pub args: u32,
-    /// Why it cannot run, if so; its address and arguments are then 0.
+    /// Reason why it cannot run, if so; address and arguments are then 0.
     pub refused: Option<Refusal>,
 }
 
-/// A place in the source: the file's name and the line.
+/// A source location: file name and line.
 pub type Place = (Box<str>, u32);
 
-/// Device code, compiled for this processor.
+/// Device code compiled for this processor.
 #[derive(Debug)]
 pub struct Emulated {
-    /// Its variables, other than those of blocks.
+    /// The variables, except shared ones.
     pub variables: Vec<Variable>,
-    /// Its kernels.
+    /// The kernels.
     pub kernels: Vec<Kernel>,
-    /// Bytes of the variables that each block has.
+    /// Size of a block's shared variables, in bytes.
     pub shared: u64,
-    /// What the numbers mean that checks are called with.
+    /// Source locations by the numbers that checks are called with.
     pub places: Vec<Place>,
-    /// The addresses of its functions, sorted: what calls through pointers may reach.
+    /// Sorted addresses of the functions, which are the valid targets of calls through pointers.
     pub functions: Vec<usize>,
     jit: Jit,
 }
 
 impl Emulated {
-    /// The address of a function; `None` when there is none of the name.
+    /// Returns the address of a function; `None` if there is none of the name.
     pub fn function(&self, name: &str) -> Option<usize> {
         self.jit.lookup(name).ok().filter(|&a| a != 0)
     }
 }
 
-/// Why device code cannot be emulated.
+/// Reason why device code cannot be emulated.
 #[derive(Clone, Debug)]
 pub enum Refusal {
     /// It is damaged, or not for this device.
     Damaged(String),
-    /// It uses something that is not there, and where.
+    /// It uses something that does not exist, at this source location.
     Unsupported(String, Option<String>),
 }
 
-/// Links device code, the first being the program's, makes it run here and compiles it.
+/// Links device code, of which the first input is the program's, retargets and compiles it.
 ///
 /// # Errors
 /// See [`Refusal`].
@@ -182,7 +184,7 @@ fn work(inputs: &[Input], world: &dyn World) -> Result<Emulated, Refusal> {
     let mut functions = Vec::new();
     if count > 0 {
         let table = jit.lookup(FUNCTIONS).map_err(damaged)?;
-        // SAFETY: the array that `table_functions` made.
+        // SAFETY: `table` is the array of `count` addresses that `table_functions` defined.
         functions.extend(unsafe { std::slice::from_raw_parts(table as *const usize, count) });
         functions.sort_unstable();
     }
@@ -196,17 +198,16 @@ fn work(inputs: &[Input], world: &dyn World) -> Result<Emulated, Refusal> {
     })
 }
 
-/// What is improved before checks make everything opaque: no vectors, and no accesses that the
-/// program does not make.
+/// Passes to run before checks make the code opaque; they create neither vectors nor new accesses.
 const PASSES: &std::ffi::CStr = c"always-inline,cgscc(inline),function(sroa,early-cse<memssa>,\
     instcombine<no-verify-fixpoint>,simplifycfg),globaldce";
 
-/// The data layout of this system.
+/// Returns the data layout of this system.
 fn layout() -> Result<String, Refusal> {
     Ok("e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128".into())
 }
 
-/// The functions of a module.
+/// Returns the functions of a module.
 fn functions(module: LLVMModuleRef) -> Vec<LLVMValueRef> {
     let mut list = Vec::new();
     let mut f = llvm!(core::LLVMGetFirstFunction(module));
@@ -217,7 +218,7 @@ fn functions(module: LLVMModuleRef) -> Vec<LLVMValueRef> {
     list
 }
 
-/// The variables of a module.
+/// Returns the variables of a module.
 fn globals(module: LLVMModuleRef) -> Vec<LLVMValueRef> {
     let mut list = Vec::new();
     let mut g = llvm!(core::LLVMGetFirstGlobal(module));
@@ -254,7 +255,7 @@ fn is_declaration(value: LLVMValueRef) -> bool {
 /// `LLVMPTXKernelCallConv`.
 pub(super) const KERNEL: u32 = 71;
 
-/// Takes away what only the device's code generator understands; the names of the kernels.
+/// Removes what only the device's code generator understands, and returns the names of the kernels.
 fn prepare(device: &Parsed) -> Result<Vec<String>, Refusal> {
     let mut kernels = Vec::new();
     for f in functions(device.module) {
@@ -276,7 +277,8 @@ fn prepare(device: &Parsed) -> Result<Vec<String>, Refusal> {
     }
     for (n, g) in globals(device.module).into_iter().enumerate() {
         let name = name_of(g);
-        // Lists of what is to be kept, and other words to the compiler: flang leaves one of them for each region.
+        // Lists of symbols to keep and other notes to the compiler; flang leaves one for each
+        // region.
         if section_of(g) == "llvm.metadata" {
             llvm!(core::LLVMDeleteGlobal(g));
         } else if name.is_empty() {
@@ -286,10 +288,10 @@ fn prepare(device: &Parsed) -> Result<Vec<String>, Refusal> {
     Ok(kernels)
 }
 
-/// The index at which LLVM keeps a function's own attributes.
+/// LLVM's index of a function's own attributes.
 const FUNCTION: u32 = u32::MAX;
 
-/// Names of the variables in the memory of blocks.
+/// Returns the names of the shared variables.
 fn shared_names(device: &Parsed) -> Vec<String> {
     const SHARED: u32 = 3;
     let mut list = globals(device.module);
@@ -300,10 +302,10 @@ fn shared_names(device: &Parsed) -> Vec<String> {
     list.into_iter().map(name_of).collect()
 }
 
-/// Takes the kernels that use what is not there out of the list and out of the module.
+/// Removes kernels that use missing functionality from list and module.
 ///
 /// # Errors
-/// When the constructors, which run before every kernel, are among them.
+/// Fails if the constructors, which run before every kernel, are among them.
 fn refuse(
     module: LLVMModuleRef,
     kernels: &mut Vec<String>,
@@ -335,7 +337,7 @@ fn refuse(
     Ok(refused)
 }
 
-/// Sets addresses of missing symbols that are still named to null: no kernel reaches them.
+/// Sets the addresses of missing symbols to null: no kernel reaches them.
 fn forget_unreached(module: LLVMModuleRef, shared: &[String], world: &dyn World) {
     for g in globals(module) {
         if is_declaration(g) && !shared.contains(&name_of(g)) {
@@ -354,7 +356,7 @@ fn forget_unreached(module: LLVMModuleRef, shared: &[String], world: &dyn World)
     }
 }
 
-/// `file.c:12` of the first use in an instruction, where there is one with a place.
+/// Returns the source location of the first use in an instruction that has one (`file.c:12`).
 fn first_use(value: LLVMValueRef) -> Option<String> {
     let mut at = llvm!(core::LLVMGetFirstUse(value));
     while !at.is_null() {
@@ -369,11 +371,11 @@ fn first_use(value: LLVMValueRef) -> Option<String> {
     None
 }
 
-/// The kernel that makes the objects with static storage, where there are such: one thread calls
-/// it before all others.
+/// Kernel that constructs objects with static storage, if there are any: one thread calls it before
+/// all others.
 pub const CONSTRUCTORS: &str = "ompvm.constructors";
 
-/// Makes [`CONSTRUCTORS`] of the list that the compiler left; whether there is one.
+/// Creates [`CONSTRUCTORS`] from the compiler's list. Returns true if there is one.
 fn gather_constructors(module: LLVMModuleRef) -> bool {
     let list = llvm!(core::LLVMGetNamedGlobal(
         module,
@@ -421,7 +423,7 @@ fn gather_constructors(module: LLVMModuleRef) -> bool {
     true
 }
 
-/// Everything but kernels becomes internal, so that what nobody calls goes.
+/// Makes everything but kernels internal, so that unused functions are removed.
 fn keep_kernels(module: LLVMModuleRef, kernels: &[String]) {
     let table = |name: &str| name.ends_with("_kernel_environment");
     for f in functions(module) {
@@ -442,8 +444,8 @@ fn keep_kernels(module: LLVMModuleRef, kernels: &[String]) {
     }
 }
 
-/// Whether the host may ask for a function by its name: constructors, and what is called
-/// indirectly, carry these marks.
+/// Returns true if the host may look up a function by name: constructors and indirectly called
+/// functions have this prefix.
 fn is_entry(name: &str) -> bool {
     name.starts_with("__omp_offloading_")
 }
@@ -452,11 +454,11 @@ fn layout_of(module: LLVMModuleRef) -> inkwell::llvm_sys::target::LLVMTargetData
     llvm!(target::LLVMGetModuleDataLayout(module))
 }
 
-/// Puts the variables of blocks one behind the other; the bytes they take.
+/// Places the shared variables one after the other, and returns their total size in bytes.
 fn place_shared(module: LLVMModuleRef, names: &[String], world: &dyn World) -> u64 {
     let layout = layout_of(module);
     let mut at = 0u64;
-    // What a launch adds lies behind all others: variables without a definition.
+    // Memory that a launch adds, as variables without a definition, comes after all others.
     for external in [false, true] {
         for g in globals(module) {
             if !names.contains(&name_of(g)) || is_declaration(g) != external {
@@ -474,7 +476,7 @@ fn place_shared(module: LLVMModuleRef, names: &[String], world: &dyn World) -> u
     at.next_multiple_of(16)
 }
 
-/// Gives each variable an address there; its first contents stay under its name.
+/// Gives each variable a device address; its initial contents stay under its name.
 fn place_variables(module: LLVMModuleRef, world: &dyn World) -> Result<Vec<Variable>, Refusal> {
     let layout = layout_of(module);
     let mut list = Vec::new();
@@ -513,14 +515,14 @@ fn place_variables(module: LLVMModuleRef, world: &dyn World) -> Result<Vec<Varia
             name,
             address,
             size,
-            // Found when it is compiled.
+            // Filled in after compilation.
             contents: (!zero).then_some(0),
         });
     }
     Ok(list)
 }
 
-/// Every use of a variable becomes its address.
+/// Replaces every use of a variable by its address.
 fn replace(module: LLVMModuleRef, variable: LLVMValueRef, address: u64) {
     let context = llvm!(core::LLVMGetModuleContext(module));
     let word = llvm!(core::LLVMInt64TypeInContext(context));
@@ -530,10 +532,10 @@ fn replace(module: LLVMModuleRef, variable: LLVMValueRef, address: u64) {
     llvm!(core::LLVMReplaceAllUsesWith(variable, fixed));
 }
 
-/// The array of all functions' addresses.
+/// Name of the array of all functions' addresses.
 const FUNCTIONS: &str = "ompvm.functions";
 
-/// Makes the array of all functions' addresses; how many they are.
+/// Creates the array of all functions' addresses, and returns their number.
 fn table_functions(module: LLVMModuleRef) -> usize {
     let context = llvm!(core::LLVMGetModuleContext(module));
     let pointer = llvm!(core::LLVMPointerTypeInContext(context, 0));
@@ -559,7 +561,8 @@ fn wrapper(kernel: &str) -> String {
     format!("{INTRINSICS}kernel.{kernel}")
 }
 
-/// Makes functions that take a kernel's arguments out of an array of words; how many each has.
+/// Creates functions that take a kernel's arguments from an array of words, and returns the number
+/// of arguments of each.
 fn wrap_kernels(module: LLVMModuleRef, kernels: &[String]) -> Vec<u32> {
     let context = llvm!(core::LLVMGetModuleContext(module));
     let pointer = llvm!(core::LLVMPointerTypeInContext(context, 0));
@@ -622,7 +625,7 @@ fn wrap_kernels(module: LLVMModuleRef, kernels: &[String]) -> Vec<u32> {
     counts
 }
 
-/// Names that textual IR declares, and those that code generation may call of itself.
+/// Returns the names that textual IR declares, and those that code generation may call on its own.
 fn undefined_names(ir: &str) -> Vec<String> {
     const OF_LLVM: [&str; 14] = [
         "memcpy",
@@ -651,7 +654,7 @@ fn undefined_names(ir: &str) -> Vec<String> {
         };
         names.extend(name.map(str::to_owned));
     }
-    // Mathematics that intrinsic functions become.
+    // Mathematical functions that intrinsics become.
     for name in [
         "sin", "cos", "tan", "exp", "exp2", "exp10", "log", "log2", "log10", "pow",
     ] {
@@ -691,7 +694,7 @@ fn undefined_names(ir: &str) -> Vec<String> {
     names
 }
 
-/// The file of a scope, without its folder unless it is far away.
+/// Returns the file name of a scope as the debug information has it.
 fn file_name(scope: LLVMMetadataRef) -> Option<Box<str>> {
     let file = llvm!(debuginfo::LLVMDIScopeGetFile(scope));
     if file.is_null() {

@@ -1,8 +1,8 @@
-//! Kernels that use what the emulated device does not have.
+//! Finds kernels that use functionality that the emulated device lacks.
 //!
-//! Follows each kernel's calls, and the addresses of functions and variables that it uses, to the first thing
-//! that is not there: a function or a variable that no image defines, inline assembly, an intrinsic function that
-//! has no meaning here. Such a kernel is refused, and the others of the image run.
+//! Follows each kernel's calls, and the addresses of functions and variables that it uses, to the
+//! first missing item: a function or variable that no image defines, inline assembly, or an
+//! intrinsic without emulation. Such a kernel is refused, and the others of the image run.
 
 use super::{INTRINSICS, Refusal, World, checks, is_declaration, name_of};
 use crate::llvm::nvptx::{function, instructions};
@@ -10,14 +10,14 @@ use crate::llvm::raw::llvm;
 use hashbrown::{HashMap, HashSet};
 use inkwell::llvm_sys::prelude::*;
 
-/// A function or a constant: what it uses, and what of it is not there.
+/// A function or constant: what it uses, and what it lacks.
 #[derive(Default)]
 struct Node {
     uses: Vec<LLVMValueRef>,
     lack: Option<Lack>,
 }
 
-/// Something that is not there, and the place that uses it.
+/// A missing item, and the source location of its use.
 #[derive(Clone)]
 struct Lack {
     what: String,
@@ -27,7 +27,7 @@ struct Lack {
 /// Finds what kernels lack.
 pub(super) struct Reach<'a> {
     world: &'a dyn World,
-    /// Names of the variables that blocks have; those without a definition are the launch's.
+    /// Names of the shared variables; a launch provides those without a definition.
     shared: &'a [String],
     nodes: HashMap<LLVMValueRef, Node>,
 }
@@ -41,11 +41,11 @@ impl<'a> Reach<'a> {
         }
     }
 
-    /// Returns why a kernel cannot run; `None` where it can.
+    /// Returns the reason why a kernel cannot run; `None` if it can.
     pub(super) fn refusal(&mut self, module: LLVMModuleRef, kernel: &str) -> Option<Refusal> {
         let start = function(module, kernel)?;
         let mut seen = HashSet::new();
-        // Breadth first: the nearest place is the one to tell.
+        // Breadth first, so that the nearest location is reported.
         let mut open = std::collections::VecDeque::from([(start, None::<String>)]);
         while let Some((value, from)) = open.pop_front() {
             if !seen.insert(value) {
@@ -112,7 +112,7 @@ impl<'a> Reach<'a> {
         operands(instruction, |operand| {
             let lacking =
                 !llvm!(core::LLVMIsAGlobalValue(operand)).is_null() && is_declaration(operand);
-            // Told with the place that uses it.
+            // Reported with the location of its use.
             let lack = lacking.then(|| self.look(operand).lack).flatten();
             match lack {
                 Some(lack) => {
@@ -126,7 +126,7 @@ impl<'a> Reach<'a> {
         });
     }
 
-    /// Returns what a function is called in a refusal; `None` for one that is there.
+    /// Describes a missing function; `None` if it exists.
     fn undefined(&self, function: LLVMValueRef) -> Option<String> {
         let name = name_of(function);
         if name.starts_with("llvm.") || self.world.function(&name) != 0 {

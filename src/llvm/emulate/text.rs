@@ -1,10 +1,10 @@
-//! The textual form of device code, with the host's target and without address spaces.
+//! Retargets the textual form of device code to the host and removes address spaces.
 //!
-//! Why text: pointers of different address spaces are different types throughout a module, and
-//! LLVM has no pass that unites them; in the text they are a suffix. What LLVM prints has one
-//! form only, so a small scanner that knows strings and comments is enough.
+//! Pointers of different address spaces are different types throughout a module, and LLVM has no
+//! pass that unifies them; in the text they are a suffix. LLVM prints one canonical form, so a
+//! small scanner that knows strings and comments suffices.
 
-/// Rewrites what LLVM printed.
+/// Rewrites a module that LLVM printed.
 pub(super) fn retarget(printed: &str, layout: &str) -> String {
     let mut out = String::with_capacity(printed.len());
     for line in printed.lines() {
@@ -20,7 +20,7 @@ pub(super) fn retarget(printed: &str, layout: &str) -> String {
     out
 }
 
-/// One line; strings stay as they are.
+/// Rewrites one line; strings stay unchanged.
 fn rewrite(line: &str, out: &mut String) {
     let mut rest = line;
     while let Some(quote) = rest.find('"') {
@@ -33,7 +33,7 @@ fn rewrite(line: &str, out: &mut String) {
     plain(rest, out);
 }
 
-/// Text without strings.
+/// Rewrites text without strings.
 fn plain(mut text: &str, out: &mut String) {
     const SPACE: &str = "addrspace(";
     loop {
@@ -57,7 +57,7 @@ fn plain(mut text: &str, out: &mut String) {
             SPACE => {
                 let end = from.find(')').map_or(from.len(), |n| n + 1);
                 text = &from[end..];
-                // One of the blanks around it goes, too.
+                // One of the surrounding blanks is removed, too.
                 out.push_str(before.strip_suffix(' ').unwrap_or(before));
             }
             "ptx_kernel " | "ptx_device " => {

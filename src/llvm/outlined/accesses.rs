@@ -1,8 +1,8 @@
-//! What a region reads and writes, and from where it has the addresses.
+//! Analysis of a region's memory accesses and their addresses.
 //!
-//! Each access goes back to something that the host can name: an argument, a variable of the program, a
-//! pointer that lies in either and is not changed, or a variable of the function's own. A region with
-//! any other access stays on the host: nobody could say what to bring to the device.
+//! Each access is traced to something that the host can name: an argument, a variable of the
+//! program, a pointer that lies in either and is not changed, or a private variable. A region with
+//! any other access stays on the host, because it is unknown which memory the device would need.
 
 use super::entries::{FINI, OURS};
 use super::loops::{self, Loop};
@@ -17,27 +17,27 @@ use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMOpcode, LLVMTypeKind};
 use std::collections::BTreeMap;
 
-/// Bytes of memory that are passed as words.
+/// Size of the largest memory block that is passed as words, in bytes.
 const COPIED: u64 = 256;
 
-/// What an address is derived from.
+/// Origin of an address.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Source {
-    /// The memory that an argument or a name stands for, or to which a pointer leads that lies there, at
-    /// the first of these offsets, and so on.
+    /// The memory of an argument or variable, or memory reached from it through the pointers at
+    /// these offsets in turn.
     Of(Origin, Vec<u32>),
-    /// The function's own, or constant.
+    /// Private or constant memory.
     Own,
 }
 
-/// What is done with the memory of a source.
+/// Accesses to the memory of a source.
 #[derive(Clone, Copy, Debug, Default)]
 struct Touched {
     read: bool,
     write: bool,
-    /// Somewhere, not at places that are known beforehand.
+    /// True if accesses are not at known offsets.
     anywhere: bool,
-    /// Bytes up to the end of the farthest known place.
+    /// End of the farthest known access, in bytes.
     end: u64,
 }
 
@@ -47,7 +47,7 @@ pub(super) struct Look {
     touched: BTreeMap<Source, Touched>,
 }
 
-/// What stands for an argument or a variable; none for other values.
+/// Returns the origin of an argument or variable; `None` for other values.
 pub(super) fn origin(function: LLVMValueRef, value: LLVMValueRef) -> Option<Origin> {
     if !llvm!(core::LLVMIsAGlobalVariable(value)).is_null() {
         return Some(Origin::Global(name_of(value).into_string()));
@@ -58,8 +58,8 @@ pub(super) fn origin(function: LLVMValueRef, value: LLVMValueRef) -> Option<Orig
         .map(|i| Origin::Captured(i - 2))
 }
 
-/// How an address is reached from an argument or a variable: through the pointers at these offsets, and
-/// so far from there.
+/// Returns how an address is reached from an argument or variable: the offsets of the pointers on
+/// the way, and the final offset.
 pub(super) fn path(
     module: LLVMModuleRef,
     function: LLVMValueRef,
@@ -79,7 +79,7 @@ pub(super) fn path(
     Some((origin, offsets, offset))
 }
 
-/// What a region with these loops needs of the host: all arguments, then variables.
+/// Returns the host data that a region with these loops needs: all arguments, then variables.
 pub(super) fn roots(
     module: LLVMModuleRef,
     function: LLVMValueRef,
@@ -94,7 +94,7 @@ pub(super) fn roots(
     look.passing()
 }
 
-/// The same, whatever is around its loops.
+/// Returns the host data like [`roots`], without restrictions on code around the loops.
 pub(super) fn all_roots(
     module: LLVMModuleRef,
     function: LLVMValueRef,
@@ -102,7 +102,7 @@ pub(super) fn all_roots(
     Look::at(module, function)?.passing()
 }
 
-/// Which of the roots that a region has a part of it writes, by their numbers.
+/// Returns the indices of the region's roots that a part of it writes.
 pub(super) fn written(
     module: LLVMModuleRef,
     part: LLVMValueRef,
@@ -113,7 +113,7 @@ pub(super) fn written(
         let of = |s: &Source| matches!(s, Source::Of(o, _) if o == origin);
         look.touched.iter().any(|(s, t)| t.write && of(s))
     };
-    // What the part gets beside them are addresses in some of them.
+    // Any other sources are addresses within the roots.
     let beside = |s: &Source| match s {
         Source::Of(origin, _) => roots.iter().all(|r| r.origin != *origin),
         Source::Own => false,
@@ -126,7 +126,7 @@ pub(super) fn written(
         .collect())
 }
 
-/// Refuses what tells how often the code around the loop runs.
+/// Refuses code around the loop whose effect depends on how often it runs.
 fn around(module: LLVMModuleRef, function: LLVMValueRef, only: &Loop) -> Result<(), Refusal> {
     let block = |i| llvm!(core::LLVMGetInstructionParent(i));
     let begin = only.begin;
@@ -147,7 +147,7 @@ fn around(module: LLVMModuleRef, function: LLVMValueRef, only: &Loop) -> Result<
                 Some(instruction),
             ));
         }
-        // What follows the loop's end may be in its block.
+        // Code after the loop may be in the block of its end.
         if atomic && !only.contains(instruction) {
             return Err(refuse(
                 "an atomic update outside of the loop, once for each thread",
@@ -158,7 +158,7 @@ fn around(module: LLVMModuleRef, function: LLVMValueRef, only: &Loop) -> Result<
     Ok(())
 }
 
-/// Whether it is a store to memory that is not the function's own.
+/// Returns true for a store to memory that is not private.
 fn shared_store(module: LLVMModuleRef, function: LLVMValueRef, instruction: LLVMValueRef) -> bool {
     if llvm!(core::LLVMIsAStoreInst(instruction)).is_null() {
         return false;
@@ -174,7 +174,7 @@ fn shared_store(module: LLVMModuleRef, function: LLVMValueRef, instruction: LLVM
 }
 
 impl Look {
-    /// Looks at all that a function does.
+    /// Analyzes a function.
     fn at(module: LLVMModuleRef, function: LLVMValueRef) -> Result<Look, Refusal> {
         let mut look = Look {
             module,
@@ -187,7 +187,7 @@ impl Look {
         Ok(look)
     }
 
-    /// Whether the region writes what a source leads to.
+    /// Returns true if the region writes to the memory of a source.
     pub(super) fn changes(&self, source: &Source) -> bool {
         self.touched.get(source).is_some_and(|t| t.write)
     }
@@ -261,7 +261,7 @@ impl Look {
         }
     }
 
-    /// An address as a number may be compared with others and subtracted from them.
+    /// An address as an integer may only be compared and subtracted.
     fn number(&self, instruction: LLVMValueRef) -> Result<(), Refusal> {
         use LLVMOpcode::*;
         for user in users(instruction) {
@@ -307,7 +307,7 @@ impl Look {
         if &*name == "llvm.threadlocal.address.p0" {
             return Err(refuse("a variable of the thread's own", Some(call)));
         }
-        // What `modf` and its like leave somewhere.
+        // Output parameters, such as those of `modf`.
         for index in 0..llvm!(core::LLVMGetNumArgOperands(call)) {
             let argument = self.operand(call, index);
             if holds_pointer(llvm!(core::LLVMTypeOf(argument))) {
@@ -317,8 +317,8 @@ impl Look {
         Ok(())
     }
 
-    /// Notes that an address itself is looked at: it must be one of the same side as those it is compared
-    /// with.
+    /// Records that an address itself is used: it must be of the same side as the ones that it is
+    /// compared with.
     fn address(&mut self, at: LLVMValueRef, address: LLVMValueRef) -> Result<(), Refusal> {
         for (source, _) in self.sources(address, at)? {
             if source != Source::Own {
@@ -328,7 +328,7 @@ impl Look {
         Ok(())
     }
 
-    /// Notes an access; without a size it may be anywhere.
+    /// Records an access; without a size it may be anywhere.
     fn access(
         &mut self,
         at: LLVMValueRef,
@@ -351,7 +351,7 @@ impl Look {
         Ok(())
     }
 
-    /// What an address is derived from, each with the distance from there where that is known.
+    /// Returns the origins of an address, each with the offset if it is known.
     pub(super) fn sources(
         &self,
         address: LLVMValueRef,
@@ -405,7 +405,7 @@ impl Look {
         Ok(found)
     }
 
-    /// Arguments and variables.
+    /// Returns the source of an argument or variable.
     fn direct(&self, base: LLVMValueRef) -> Option<Source> {
         let variable = !llvm!(core::LLVMIsAGlobalVariable(base)).is_null();
         if variable
@@ -423,7 +423,7 @@ impl Look {
         origin(self.function, base).map(|o| Source::Of(o, Vec::new()))
     }
 
-    /// A pointer that is loaded from where the host can read it.
+    /// Returns the source of a pointer that is loaded from memory that the host can read.
     fn pointer(&self, load: LLVMValueRef, at: LLVMValueRef) -> Result<Source, Refusal> {
         match path(self.module, self.function, self.operand(load, 0)) {
             Some((origin, mut offsets, offset)) if offset % 8 == 0 => {
@@ -437,7 +437,7 @@ impl Look {
         }
     }
 
-    /// How each source is passed.
+    /// Decides how each source is passed.
     fn passing(&self) -> Result<Vec<Root>, Refusal> {
         let count = llvm!(core::LLVMCountParams(self.function)) - 2;
         let mut origins: Vec<Origin> = (0..count).map(Origin::Captured).collect();
@@ -516,7 +516,7 @@ impl Look {
         Ok(Passing::Object(access(direct, known)))
     }
 
-    /// The size that the compiler promises, or that of a variable.
+    /// Returns the size that the compiler promises, or a variable's size.
     fn known_size(&self, origin: &Origin) -> Option<u64> {
         match origin {
             Origin::Captured(index) => {
@@ -562,7 +562,7 @@ fn relaxed(ordering: LLVMAtomicOrdering) -> bool {
     )
 }
 
-/// What a constant address is computed from.
+/// Returns the base of a constant address.
 fn constant_parts(value: LLVMValueRef) -> Option<LLVMValueRef> {
     let expression = !llvm!(core::LLVMIsAConstantExpr(value)).is_null();
     let opcode = expression.then(|| llvm!(core::LLVMGetConstOpcode(value)))?;

@@ -1,10 +1,13 @@
-//! Atomic updates and critical regions around a region's loops, for the one who walks.
+//! Enclosing synchronization: atomic updates and critical regions around a region's loops, for the
+//! host schedule.
 //!
-//! What: each thread comes by them once, and the walk does it for all ([`super::walk`]). That comes to the same
-//! where what is added is the thread's share of a sum over iterations ([`super::sums`]): the walk adds the whole of
-//! it, once. So these become what they are without other threads: a read, an addition, a write.
+//! Each thread executes them once, and the schedule does so for all ([`super::walk`]). That is
+//! equivalent if the added value is the thread's share of a sum over iterations ([`super::sums`]):
+//! the schedule adds the whole sum once. So these operations become plain ones: a load, an
+//! addition, a store.
 //!
-//! What not: anything else that each thread does to memory, as counting: the program would see how many did it.
+//! Other effects of each thread on memory, such as counting, are refused: the program would observe
+//! how many threads there were.
 
 use super::control::is_own;
 use super::walk::Section;
@@ -16,7 +19,7 @@ use hashbrown::HashSet;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMAtomicRMWBinOp, LLVMOpcode};
 
-/// Begins a critical region; the name of one with a hint is longer.
+/// Prefix of the entries that begin a critical region; the one with a hint has a longer name.
 const CRITICAL: &str = "__kmpc_critical";
 const END: &str = "__kmpc_end_critical";
 
@@ -29,7 +32,7 @@ fn opcode(value: LLVMValueRef) -> Option<LLVMOpcode> {
     instruction.then(|| llvm!(core::LLVMGetInstructionOpcode(value)))
 }
 
-/// Rewrites them; refuses critical regions that do more.
+/// Rewrites these operations. Refuses critical regions with other effects.
 pub(super) fn plain(
     function: LLVMValueRef,
     sections: &[Section],
@@ -73,7 +76,7 @@ pub(super) fn plain(
     Ok(())
 }
 
-/// Whether an instruction of a critical region changes nothing but by adding such a share.
+/// Returns true if an instruction of a critical region has no effect but adding such a share.
 fn harmless(at: LLVMValueRef, sums: &HashSet<LLVMValueRef>) -> bool {
     let written = phases::accesses(at)
         .into_iter()
@@ -101,11 +104,11 @@ fn harmless(at: LLVMValueRef, sums: &HashSet<LLVMValueRef>) -> bool {
     true
 }
 
-/// Whether a value is a thread's share of a sum, or nothing.
+/// Returns true if a value is a thread's share of a sum, or zero.
 fn share(value: LLVMValueRef, sums: &HashSet<LLVMValueRef>) -> bool {
     use LLVMOpcode::*;
     match opcode(value) {
-        // Where there was no loop.
+        // Zero where the loop did not run.
         Some(LLVMPHI) => {
             let incoming = |i| llvm!(core::LLVMGetIncomingValue(value, i));
             (0..llvm!(core::LLVMCountIncoming(value)))
@@ -130,7 +133,7 @@ fn share(value: LLVMValueRef, sums: &HashSet<LLVMValueRef>) -> bool {
     }
 }
 
-/// Makes of an atomic addition of such a share a plain one.
+/// Turns an atomic addition of such a share into a plain one.
 fn update(at: LLVMValueRef, sums: &HashSet<LLVMValueRef>) {
     use LLVMAtomicRMWBinOp::*;
     let operation = llvm!(core::LLVMGetAtomicRMWBinOp(at));

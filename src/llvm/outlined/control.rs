@@ -1,8 +1,9 @@
-//! A region's code without its loops, as a [`Script`].
+//! Translation of a region's code without its loops to a [`Script`].
 //!
-//! What: the function that [`super::walk`] leaves when the loops are functions of their own, step by step.
-//! What has no step is the reason why the region stays on the host. So is what every thread would do to
-//! memory for itself, as counting: one walks through the script for all of them.
+//! The input is the function that [`super::walk`] leaves once the loops are functions of their own.
+//! Code without a corresponding step is the reason why the region stays on the host. So are effects
+//! on memory that every thread would have, such as counting, because the schedule runs once for all
+//! threads.
 
 use super::script::{Conversion, Operand, Real, Run, Script, Step};
 use super::{Operation, Refusal, constant, loops, phases, refuse, users, walk};
@@ -16,14 +17,14 @@ use inkwell::llvm_sys::{LLVMIntPredicate, LLVMOpcode, LLVMTypeKind};
 
 type Blocks = HashSet<LLVMBasicBlockRef>;
 
-/// Bytes of variables that the host keeps for the thread.
+/// Limit of the private variables that the host keeps for the thread, in bytes.
 const OWN: u64 = 64 << 10;
-/// How often the walk may look at the program's memory in a block of sequential loops.
+/// Most accesses of a sequential loop's block to the program's memory.
 const IDLE: u64 = 128;
-/// Steps of a script.
+/// Most steps of a script.
 const STEPS: usize = 20_000;
 
-/// What a call in the function runs on the device.
+/// A call in the function that becomes a launch.
 #[derive(Clone, Debug)]
 pub(super) struct Launched {
     pub call: LLVMValueRef,
@@ -32,7 +33,7 @@ pub(super) struct Launched {
     pub last: Limit,
     pub bits: u32,
     pub unsigned: bool,
-    /// What the kernel gets.
+    /// The kernel's further arguments.
     pub words: Vec<Given>,
 }
 
@@ -40,7 +41,7 @@ pub(super) struct Launched {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Limit {
     Value(LLVMValueRef),
-    /// It is in this variable.
+    /// It is stored in this variable.
     In(LLVMValueRef),
 }
 
@@ -51,11 +52,11 @@ pub(super) enum Given {
     Value(LLVMValueRef),
     /// An address.
     Address(LLVMValueRef),
-    /// So many bytes from a variable's start.
+    /// Part of a variable, at this byte offset.
     Part(LLVMValueRef, u64),
 }
 
-/// Turns a function into a script.
+/// Translates a function to a script.
 pub(super) fn script(
     module: LLVMModuleRef,
     function: LLVMValueRef,
@@ -115,7 +116,7 @@ pub(super) fn script(
     Ok(it.script)
 }
 
-/// Whether loops alone use a variable: each of their iterations has its own.
+/// Returns true if only loops use a variable: each of their iterations has its own.
 fn of_loops(variable: LLVMValueRef, launched: &[Launched]) -> bool {
     let limits = |l: &Launched| {
         [l.first, l.last]
@@ -133,7 +134,7 @@ fn of_loops(variable: LLVMValueRef, launched: &[Launched]) -> bool {
             .any(|l| limits(l) || l.words.iter().any(gets))
 }
 
-/// Finds the loops among blocks of a function in which nothing is launched.
+/// Finds the loops among a function's blocks that launch nothing.
 fn idle_loops(all: &Blocks, among: &Blocks, launches: &Blocks, found: &mut Blocks) {
     let mut left = among.clone();
     while let Some(&block) = left.iter().next() {
@@ -150,7 +151,7 @@ fn idle_loops(all: &Blocks, among: &Blocks, launches: &Blocks, found: &mut Block
             found.extend(cycle);
             continue;
         }
-        // Without the block where it is entered, what is left of it are the loops within.
+        // Without the block where it is entered, the cycle falls apart into the loops within.
         let enters = |b: &&LLVMBasicBlockRef| {
             let next = loops::successors(**b);
             !cycle.contains(*b) && next.iter().any(|n| cycle.contains(n))
@@ -168,11 +169,11 @@ struct Writing {
     module: LLVMModuleRef,
     function: LLVMValueRef,
     script: Script,
-    /// Where values are.
+    /// Operands that hold values.
     places: HashMap<LLVMValueRef, Operand>,
-    /// The first steps of blocks.
+    /// First steps of blocks.
     blocks: HashMap<LLVMBasicBlockRef, u32>,
-    /// Jumps to blocks whose first step was not known.
+    /// Jumps to blocks whose first step is not known yet.
     open: Vec<(usize, LLVMBasicBlockRef)>,
 }
 
@@ -180,7 +181,7 @@ fn operand(value: LLVMValueRef, index: u32) -> LLVMValueRef {
     llvm!(core::LLVMGetOperand(value, index))
 }
 
-/// Bits of a type of which a word can hold a value.
+/// Returns the width of a type whose values fit in a word, in bits.
 pub(super) fn bits(of: LLVMTypeRef) -> Option<u32> {
     use LLVMTypeKind::*;
     match llvm!(core::LLVMGetTypeKind(of)) {
@@ -213,7 +214,7 @@ impl Writing {
         Ok(llvm!(target::LLVMStoreSizeOfType(layout, of)) as u32)
     }
 
-    /// Finds room for a variable of the thread's own.
+    /// Allocates a private variable.
     fn place(&mut self, variable: LLVMValueRef) -> Result<(), Refusal> {
         let of = llvm!(core::LLVMGetAllocatedType(variable));
         let count = constant(operand(variable, 0)).and_then(|c| u64::try_from(c).ok());
@@ -237,7 +238,7 @@ impl Writing {
         self.script.words - 1
     }
 
-    /// Where a value is, or will be.
+    /// Returns the operand that holds a value, now or later.
     fn at(&mut self, value: LLVMValueRef) -> Result<Operand, Refusal> {
         if let Some(&known) = self.places.get(&value) {
             return Ok(known);
@@ -307,7 +308,7 @@ impl Writing {
         self.script.steps.push(Step::Jump(0));
     }
 
-    /// Goes from one block to another.
+    /// Continues from one block to another.
     fn edge(&mut self, from: LLVMBasicBlockRef, to: LLVMBasicBlockRef) -> Result<(), Refusal> {
         let mut moves = Vec::new();
         let mut phi = llvm!(core::LLVMGetFirstInstruction(to));
@@ -341,8 +342,8 @@ impl Writing {
         Ok(())
     }
 
-    /// Refuses a block of a sequential loop that runs none on the device and looks at the program's memory
-    /// often: here that is slow.
+    /// Refuses a block of a sequential loop that launches nothing and accesses the program's memory
+    /// often, which the interpreter does slowly.
     fn idles(&self, block: LLVMBasicBlockRef) -> Result<(), Refusal> {
         let mut looks = Vec::new();
         let mut at = llvm!(core::LLVMGetFirstInstruction(block));
@@ -440,7 +441,7 @@ impl Writing {
             LLVMFRem => self.real(at, Real::Rem, 2),
             LLVMFNeg => self.real(at, Real::Negate, 1),
             LLVMFCmp => {
-                // The predicates are numbered by what makes them true.
+                // LLVM's predicates are masks of the outcomes for which they are true.
                 let wanted = llvm!(core::LLVMGetFCmpPredicate(at)) as u8;
                 self.real(at, Real::Compare(wanted), 2)
             }
@@ -552,7 +553,7 @@ impl Writing {
         self.edge(block, next(count - 1))
     }
 
-    /// Goes to a block under a condition, and else on.
+    /// Branches to a block under a condition, and otherwise continues.
     fn either(
         &mut self,
         condition: Operand,
@@ -567,7 +568,7 @@ impl Writing {
         Ok(())
     }
 
-    /// An address in an array or a structure.
+    /// Computes an address in an array or structure.
     fn element(&mut self, at: LLVMValueRef) -> Result<(), Refusal> {
         let layout = llvm!(target::LLVMGetModuleDataLayout(self.module));
         let mut sum = self.at(operand(at, 0))?;
@@ -681,7 +682,7 @@ impl Writing {
     }
 }
 
-/// Whether an address is in the thread's own variables, whichever way it came about.
+/// Returns true if an address points into private variables, however it is computed.
 pub(super) fn is_own(address: LLVMValueRef) -> bool {
     use LLVMOpcode::*;
     let mut seen = HashSet::new();

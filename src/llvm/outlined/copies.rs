@@ -1,21 +1,20 @@
-//! Where the private copies of a reduction are, and the records that they leave.
+//! Placement of a reduction's private copies, and layout of the records that they leave.
 //!
-//! What: each iteration has its own private copies, as said in [`super`]: they are given their first value,
-//! and after the iteration they are combined with the thread's record. For a number that costs one
-//! operation, and both are in registers. For an array of which an iteration picks some elements by an index
-//! it costs all of them, in memory. So such a copy becomes a part of the record itself: it gets its first
-//! value once, and iterations add to it in place ([`stays`]).
+//! Each iteration has its own private copies ([`super`]): they are initialized, and after the
+//! iteration they are combined with the thread's record. For a number that costs one operation in
+//! registers. For an array of which an iteration updates some elements by index, it would cost all
+//! elements, in memory. Such a copy becomes part of the record itself: it is initialized once, and
+//! iterations add to it in place ([`stays`]).
 //!
-//! Why that is right: iterations then see what earlier ones of the thread left there, as on a thread of the
-//! host. But the compiler knew the first value where it made the loop, and may have computed with it instead
-//! of reading it. So each write in the loop must follow a read of the same address: the compiler did not
-//! know what was there.
+//! This is sound because iterations then see what earlier ones of the thread left there, as on a
+//! host thread. But the compiler knew the initial value and may have folded it. So each write in
+//! the loop must follow a read of the same address: then the compiler did not know the contents.
 //!
-//! How: records with such copies are in the block's memory, where an access takes a few cycles; on the stack
-//! all threads' copies together would be larger than what is cached near them. One variable per kernel has a
-//! slot for each thread. Slots are an odd multiple of [`ALIGN`] apart, so that the same part of different
-//! threads' records is in different banks. A block has as many threads as find room in [`ROOM`]; records
-//! that are too large for those of one warp are on the stack.
+//! Records with such copies are in shared memory, where an access takes a few cycles; on the stack
+//! the copies of all threads would exceed the cache. A variable per kernel has a slot for each
+//! thread. The slot size is an odd multiple of [`ALIGN`], so that the same part of different
+//! threads' records is in different banks. A block has as many threads as find room in [`ROOM`];
+//! records that are too large for one warp are on the stack.
 
 use super::constant;
 use super::entries::{self, OURS, Reduction};
@@ -28,43 +27,43 @@ use hashbrown::HashSet;
 use inkwell::llvm_sys::prelude::*;
 use std::fmt::Write;
 
-/// Bytes of a block's memory for records; what is left of 48 KiB is the runtime's.
+/// Shared memory of a block for records, in bytes; the rest of 48 KiB is the runtime's.
 const ROOM: u64 = 44 << 10;
-/// Alignment of what a record consists of, as much as compilers rely on.
+/// Alignment of a record's parts, the largest that compilers rely on.
 const ALIGN: u64 = 16;
-/// Where `outlined.c` has the phase; where the thread's record is, and what is kept at the end, is behind
-/// its part.
+/// Offsets in `outlined.c`'s state: the phase, and after the C part the pointers to the thread's
+/// record and to what is kept at the end.
 const PHASE: u64 = 4;
 const RECORD: u64 = 48;
 const KEPT: u64 = 56;
-/// Loads and stores that copy a part of a record; a larger one is copied by a loop.
+/// Most loads and stores that copy a part of a record; a larger one is copied by a loop.
 const WORDS: u64 = 64;
 
-/// What a private copy leaves in a record.
+/// The part of a record that belongs to a private copy.
 #[derive(Clone, Copy, Debug)]
 struct Part {
-    /// Bytes from the record's start.
+    /// Offset in the record, in bytes.
     at: u64,
     size: u64,
-    /// The copy itself is there.
+    /// True if the copy itself is in the record.
     stays: bool,
 }
 
-/// How the records of a reduction are kept.
+/// Layout of a reduction's records.
 #[derive(Debug)]
 pub(super) struct Records {
-    /// Threads of a block.
+    /// Number of threads in a block.
     pub threads: u32,
-    /// Bytes of one.
+    /// Size of a record, in bytes.
     pub size: u64,
-    /// Bytes from one to the next in the block's memory, if they are there.
+    /// Distance of records in shared memory, in bytes, if they are there.
     pub slot: Option<u64>,
-    /// The name of the function that gives a thread's slot.
+    /// Name of the function that returns a thread's slot.
     name: String,
     parts: Vec<Part>,
 }
 
-/// Decides that for a region's function, and has it use what is decided.
+/// Decides the layout for a region's function, and makes the function use it.
 pub(super) fn place(
     module: LLVMModuleRef,
     function: LLVMValueRef,
@@ -118,7 +117,7 @@ pub(super) fn place(
     records
 }
 
-/// What is before a loop, and what is in it or behind it.
+/// Partition of a function's code: before the loop, or in and after it.
 struct Order {
     begin: LLVMValueRef,
     late: HashSet<LLVMBasicBlockRef>,
@@ -147,7 +146,7 @@ impl Order {
         Some(Order { begin, late })
     }
 
-    /// Whether an instruction is before the loop.
+    /// Returns true if an instruction is before the loop.
     fn early(&self, instruction: LLVMValueRef) -> bool {
         let block = llvm!(core::LLVMGetInstructionParent(instruction));
         if block != llvm!(core::LLVMGetInstructionParent(self.begin)) {
@@ -164,8 +163,8 @@ impl Order {
     }
 }
 
-/// Whether a copy can be part of the record: parts of it are picked by an index, and each write in the loop
-/// follows a read of the same address.
+/// Returns true if a copy can be part of the record: it is accessed by index, and each write in the
+/// loop follows a read of the same address.
 fn stays(module: LLVMModuleRef, order: &Order, copy: LLVMValueRef) -> bool {
     let mut open = vec![copy];
     let mut seen = HashSet::new();
@@ -190,7 +189,7 @@ fn stays(module: LLVMModuleRef, order: &Order, copy: LLVMValueRef) -> bool {
                 if into && !early && !follows_read(module, order, user) {
                     return false;
                 }
-                // Besides, the list of the copies has its address.
+                // The list of the copies may hold its address.
                 let whole = llvm!(core::LLVMGetOperand(user, 0)) == pointer;
                 if whole && pointer != copy {
                     return false;
@@ -217,7 +216,7 @@ fn stays(module: LLVMModuleRef, order: &Order, copy: LLVMValueRef) -> bool {
     indexed
 }
 
-/// Whether, in the loop, whatever leads to a store has read what is there.
+/// Returns true if every path in the loop to a store has read the stored bytes.
 fn follows_read(module: LLVMModuleRef, order: &Order, store: LLVMValueRef) -> bool {
     let loads = |at| !llvm!(core::LLVMIsALoadInst(at)).is_null();
     let place = |at| {
@@ -235,7 +234,7 @@ fn follows_read(module: LLVMModuleRef, order: &Order, store: LLVMValueRef) -> bo
     };
     let (base, first) = place(store);
     let end = first + size(store);
-    // Bytes of it that were read.
+    // Byte ranges that were read.
     let mut read: Vec<(i64, i64)> = Vec::new();
     let mut at = llvm!(core::LLVMGetPreviousInstruction(store));
     let mut block = llvm!(core::LLVMGetInstructionParent(store));
@@ -278,7 +277,8 @@ fn only_predecessor(block: LLVMBasicBlockRef) -> Option<LLVMBasicBlockRef> {
     from.all(|other| other == first).then_some(first)
 }
 
-/// Bytes from one thread's record to the next, and threads of a block; none when there is no room.
+/// Returns the distance of records and the number of threads in a block; `None` if there is no
+/// room.
 fn fit(size: u64, most: u32) -> Option<(u64, u32)> {
     let slot = (size.div_ceil(ALIGN) | 1) * ALIGN;
     let mut threads = most;
@@ -288,7 +288,7 @@ fn fit(size: u64, most: u32) -> Option<(u64, u32)> {
     (threads >= WARP).then_some((slot, threads))
 }
 
-/// Has copies be in the thread's record, at their places; what is written before the loop goes there once.
+/// Moves copies to their places in the thread's record; writes before the loop go there once.
 fn put(
     module: LLVMModuleRef,
     function: LLVMValueRef,
@@ -356,7 +356,7 @@ impl Placing<'_> {
         ))
     }
 
-    /// Has uses of a pointer before the loop use one, and the others another.
+    /// Redirects uses of a pointer before the loop to `early`, and others to `late`.
     fn redirect(&self, pointer: LLVMValueRef, early: LLVMValueRef, late: LLVMValueRef) {
         let mut users = super::users(pointer);
         users.sort_unstable();
@@ -367,7 +367,7 @@ impl Placing<'_> {
                 continue;
             }
             if !llvm!(core::LLVMIsAGetElementPtrInst(user)).is_null() {
-                // One that is made before the loop may be used in it.
+                // An address computed before the loop may be used in it.
                 let [first, second] = [early, late].map(|base| {
                     let copy = llvm!(core::LLVMInstructionClone(user));
                     llvm!(core::LLVMSetOperand(copy, 0, base));
@@ -393,7 +393,7 @@ impl Placing<'_> {
 }
 
 impl Records {
-    /// The function that gives a thread's slot, as text.
+    /// Defines the function that returns a thread's slot, as text.
     pub fn define_slots(&self, text: &mut String, kernel: &str) {
         let Some(slot) = self.slot else { return };
         let memory = quoted(&format!("{kernel}_records"));
@@ -410,7 +410,8 @@ impl Records {
         );
     }
 
-    /// In a kernel: the thread's record, another one or what is kept of it, and lists of the addresses in both.
+    /// Declares a kernel's record, another one (which may hold what is kept), and lists of the
+    /// addresses in both.
     pub fn declare(&self, text: &mut String) {
         let (size, items) = (self.size, self.parts.len());
         let _ = match self.slot {
@@ -443,12 +444,12 @@ impl Records {
         );
     }
 
-    /// Whether private copies are parts of the record.
+    /// Returns true if private copies are parts of the record.
     fn has_copies(&self) -> bool {
         self.parts.iter().any(|p| p.stays)
     }
 
-    /// Combines the records; `result:` begins what the thread does that has the result, which is kept.
+    /// Combines the records; `result:` begins the code of the thread that has the result.
     pub fn combine(&self, text: &mut String, combine: &str) {
         let words = self.size / 4;
         let _ = match self.slot {
@@ -475,8 +476,9 @@ impl Records {
         }
     }
 
-    /// What a region calls where its reduction begins. First its private copies become the record, then they
-    /// are combined with it, and at the end they get what was kept, and it is true.
+    /// Defines the function that a region calls where its reduction begins. At first it copies the
+    /// private copies to the record, then it combines them with it, and at the end it copies the
+    /// kept result to them and returns true.
     pub fn define_reduce(&self, text: &mut String, name: &str, combine: &str) {
         let name = quoted(name);
         let items = self.parts.len();
@@ -504,7 +506,7 @@ impl Records {
         );
         for label in ["begin", "iterate", "result"] {
             let _ = writeln!(text, "{label}:");
-            // What is there already needs no more.
+            // Parts that are in the record already need nothing.
             let combines = label == "iterate" && self.parts.iter().any(|p| !p.stays);
             if combines || label != "iterate" {
                 for (k, part) in self.parts.iter().enumerate() {
@@ -536,7 +538,7 @@ impl Records {
             "result" => write_copy(text, &copy, &record, part.size),
             _ => {
                 let (into, other) = match part.stays {
-                    // What has no use, with values that the program could have there.
+                    // Dummies with values that the program could have there.
                     true => {
                         let aside = [format!("%unused.{k}"), format!("%nothing.{k}")];
                         for to in &aside {
@@ -559,7 +561,7 @@ impl Records {
     }
 }
 
-/// Copies a part by words: code generation would go by bytes.
+/// Copies a part by words: the code generator's loop goes by bytes.
 fn write_copy(text: &mut String, to: &str, from: &str, size: u64) {
     // A size is a multiple of the alignment.
     let width = 1u64 << size.trailing_zeros().min(3);

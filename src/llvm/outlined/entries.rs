@@ -1,5 +1,5 @@
-//! A region's calls of the runtime, replaced by those of `runtime-c/device/outlined.c`; what cannot be
-//! replaced is the reason why the region stays on the host.
+//! Replaces a region's runtime calls by those of `runtime-c/device/outlined.c`. A call that cannot
+//! be replaced is the reason why the region stays on the host.
 
 use super::{Refusal, constant, names, refuse, users};
 use crate::llvm::nvptx::{called, finish, instructions};
@@ -10,38 +10,38 @@ use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::llvm_sys::prelude::*;
 use std::ffi::CString;
 
-/// Bytes of the largest record that a reduction may have: each thread has several on its stack.
+/// Size of the largest record of a reduction, in bytes: each thread has several on its stack.
 pub(super) const RECORD: u64 = 2048;
 
-/// Ends a loop that is divided beforehand.
+/// Entry that ends a statically divided loop.
 pub(super) const FINI: &str = "__kmpc_for_static_fini";
-/// Begins the names of what replaces the runtime's entries.
+/// Prefix of the replacements for the runtime's entries.
 pub(super) const OURS: &str = "__ompvm_outlined_";
 
 /// How a region is to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
-    /// Its loops are kernels that do what is around them, too.
+    /// Its loops are kernels that also run the code around them.
     Whole,
-    /// The host walks through what is around them ([`super::walk`]).
+    /// The host runs the code around them ([`super::walk`]).
     Walk,
 }
 
 /// A region's reduction.
 #[derive(Clone, Debug)]
 pub(super) struct Reduction {
-    /// Bytes of each private copy.
+    /// Size of each private copy, in bytes.
     pub items: Vec<u64>,
-    /// The compiler's function that combines two lists of them.
+    /// The compiler's function that combines two lists of copies.
     pub combine: LLVMValueRef,
-    /// The name of the function that is called where the reduction begins.
+    /// Name of the function that is called where the reduction begins.
     pub name: String,
 }
 
-/// Schedules that give each thread one piece.
+/// Schedules that give each thread one chunk.
 const STATIC: i64 = 34;
 const STATIC_BALANCED: i64 = 41;
-/// Schedules whose iterations run in order: refused.
+/// Ordered schedules, which are refused.
 const ORDERED: std::ops::RangeInclusive<i64> = 64..=72;
 
 struct Rewriting {
@@ -50,9 +50,9 @@ struct Rewriting {
     builder: LLVMBuilderRef,
     way: Way,
     reductions: Vec<Reduction>,
-    /// Loops so far.
+    /// Number of loops so far.
     loops: u32,
-    /// There are more than one.
+    /// True if there is more than one loop.
     several: bool,
 }
 
@@ -62,7 +62,7 @@ impl Drop for Rewriting {
     }
 }
 
-/// Rewrites a region's function; its reductions.
+/// Rewrites a region's function and returns its reductions.
 pub(super) fn rewrite(
     module: LLVMModuleRef,
     function: LLVMValueRef,
@@ -81,7 +81,7 @@ pub(super) fn rewrite(
     for index in 0..2 {
         shim::forget_parameter(function, index);
     }
-    // First, for a part of the code goes away with it.
+    // Reductions come first, because they make code dead.
     for instruction in instructions(function).collect::<Vec<_>>() {
         let begins = |name: &str| matches!(name, "__kmpc_reduce" | "__kmpc_reduce_nowait");
         if called(instruction).is_some_and(|f| begins(&name_of(f))) {
@@ -168,7 +168,7 @@ impl Rewriting {
                 llvm!(core::LLVMInstructionEraseFromParent(instruction));
                 Ok(())
             }
-            // Each of several loops is a kernel, whose end is more than a barrier.
+            // Each of several loops is a kernel, whose end implies a barrier.
             "__kmpc_barrier" if self.several || finish::nothing_follows(instruction) => {
                 llvm!(core::LLVMInstructionEraseFromParent(instruction));
                 Ok(())
@@ -183,14 +183,14 @@ impl Rewriting {
                 self.replace(instruction, super::walk::ONE, &[]);
                 Ok(())
             }
-            // Looked at when it is known where the loops are.
+            // Checked once the loops are known.
             "__kmpc_critical" | "__kmpc_critical_with_hint" | "__kmpc_end_critical"
                 if self.way == Way::Walk =>
             {
                 self.forget_thread(instruction);
                 Ok(())
             }
-            // One walks, so who ran the part has the values already.
+            // The schedule runs as one thread, which has the values already.
             "__kmpc_end_single" | "__kmpc_end_master" | "__kmpc_end_masked"
             | "__kmpc_copyprivate"
                 if self.way == Way::Walk =>
@@ -198,14 +198,14 @@ impl Rewriting {
                 llvm!(core::LLVMInstructionEraseFromParent(instruction));
                 Ok(())
             }
-            // Looked at when all that takes it is replaced.
+            // Checked once all of its users are replaced.
             "__kmpc_global_thread_num" => Ok(()),
             own if own.starts_with(OURS) => Ok(()),
             _ => self.other(instruction, callee, &name),
         }
     }
 
-    /// Has a call that stays get neither a place nor the thread's number.
+    /// Clears location and thread number in a call that stays.
     fn forget_thread(&self, call: LLVMValueRef) {
         let context = llvm!(core::LLVMGetModuleContext(self.module));
         let pointer = llvm!(core::LLVMPointerTypeInContext(context, 0));
@@ -216,7 +216,7 @@ impl Rewriting {
         }
     }
 
-    /// A call of a function that is none of the runtime's.
+    /// Checks a call of a function outside of the runtime.
     fn other(
         &mut self,
         call: LLVMValueRef,
@@ -230,7 +230,7 @@ impl Rewriting {
         check_call(callee, name, call)
     }
 
-    /// Multiplication and addition are two, as in every tier.
+    /// Splits a fused operation into multiplication and addition, as in every tier.
     fn unfused(&self, call: LLVMValueRef) {
         let [a, b, c] = [0, 1, 2].map(|i| self.operand(call, i));
         llvm!(core::LLVMPositionBuilderBefore(self.builder, call));
@@ -240,7 +240,7 @@ impl Rewriting {
         llvm!(core::LLVMInstructionEraseFromParent(call));
     }
 
-    /// Replaces a call by one that also gets what stands for the thread's number.
+    /// Replaces a call by one that also gets the state that stands for the thread's number.
     fn replace(&self, call: LLVMValueRef, name: &str, arguments: &[LLVMValueRef]) -> LLVMValueRef {
         let of = llvm!(core::LLVMTypeOf(call));
         let fresh = self.call(call, name, of, arguments);
@@ -282,7 +282,7 @@ impl Rewriting {
         ))
     }
 
-    /// A loop that is divided beforehand.
+    /// Rewrites a statically divided loop.
     fn divided(&mut self, call: LLVMValueRef, suffix: &str) -> Result<(), Refusal> {
         let schedule = constant(self.operand(call, 2)).unwrap_or(0) & 0xffff;
         if ORDERED.contains(&schedule) {
@@ -300,7 +300,7 @@ impl Rewriting {
         Ok(())
     }
 
-    /// Says which loop begins.
+    /// Marks the loop that begins.
     fn count(&mut self, begin: LLVMValueRef) {
         let context = llvm!(core::LLVMGetModuleContext(self.module));
         let number = llvm!(core::LLVMInt32TypeInContext(context));
@@ -310,13 +310,13 @@ impl Rewriting {
         self.loops += 1;
     }
 
-    /// The end of an iteration is not beyond that of the loop: nobody has to compare them.
+    /// Removes the comparison of an iteration's end with the loop's, which it cannot exceed.
     fn within(&self, init: LLVMValueRef, upper: LLVMValueRef) {
         for load in users(upper) {
             if llvm!(core::LLVMIsALoadInst(load)).is_null() {
                 continue;
             }
-            // Not what was there before.
+            // Skips loads of earlier values.
             let block = |i| llvm!(core::LLVMGetInstructionParent(i));
             let mut at = init;
             while !at.is_null() && at != load {
@@ -337,7 +337,7 @@ impl Rewriting {
         }
     }
 
-    /// A loop whose iterations are fetched.
+    /// Rewrites a dynamically scheduled loop.
     fn fetched(&mut self, call: LLVMValueRef, suffix: &str) -> Result<(), Refusal> {
         let schedule = constant(self.operand(call, 2)).unwrap_or(0) & 0xffff;
         if ORDERED.contains(&schedule) {
@@ -352,7 +352,8 @@ impl Rewriting {
         Ok(())
     }
 
-    /// A reduction: its result is one of two now, so the code for the third goes away.
+    /// Rewrites a reduction: one of its three results no longer occurs, so the code for it becomes
+    /// dead.
     fn reduction(&mut self, call: LLVMValueRef) -> Result<(), Refusal> {
         if self.way == Way::Whole && !self.reductions.is_empty() {
             return Err(refuse("several reductions after each other", Some(call)));
@@ -397,13 +398,13 @@ impl Rewriting {
         Ok(())
     }
 
-    /// The size of the variable whose address is stored in a list of addresses.
+    /// Returns the size of the variable whose address is in a list of addresses.
     fn private_size(&self, list: LLVMValueRef, at: i64) -> Option<u64> {
         let (_, size) = private(self.module, self.function, list, at)?;
         Some(size)
     }
 
-    /// The thread's number may only be passed to what was replaced.
+    /// Refuses uses of the thread's number other than in replaced calls.
     fn number(&self, parameter: LLVMValueRef) -> Result<(), Refusal> {
         for user in users(parameter) {
             if called(user).is_some_and(|f| name_of(f).starts_with(OURS)) {
@@ -433,7 +434,7 @@ impl Rewriting {
     }
 }
 
-/// The variable whose address is stored in a list of addresses, so many bytes from its start; its size.
+/// Returns the variable whose address is in a list of addresses, at this byte offset, and its size.
 pub(super) fn private(
     module: LLVMModuleRef,
     function: LLVMValueRef,
@@ -466,7 +467,7 @@ pub(super) fn private(
     found
 }
 
-/// Whether a call can be made on a device.
+/// Checks that a call can be made on a device.
 fn check_call(callee: LLVMValueRef, name: &str, call: LLVMValueRef) -> Result<(), Refusal> {
     if let Some(intrinsic) = name.strip_prefix("llvm.") {
         let own = ["x86.", "aarch64.", "eh.", "stackrestore", "coro."];
@@ -490,7 +491,7 @@ fn check_call(callee: LLVMValueRef, name: &str, call: LLVMValueRef) -> Result<()
     }
 }
 
-/// Whether the function that combines two private copies can run on a device.
+/// Checks that the function that combines two private copies can run on a device.
 fn check_combine(function: LLVMValueRef) -> Result<(), Refusal> {
     for instruction in instructions(function) {
         if llvm!(core::LLVMIsACallInst(instruction)).is_null() {

@@ -1,4 +1,4 @@
-//! Regions' functions, each made one function with everything that it calls.
+//! Inlines everything that a region's function calls into it.
 
 use super::{Refusal, place, refuse};
 use crate::llvm::error::take_error;
@@ -10,22 +10,22 @@ use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMAttributeFunctionIndex, LLVMLinkage};
 use std::ffi::CStr;
 
-/// Instructions that a region may have with all that it calls.
+/// Largest region including everything that it calls, in instructions.
 const LARGEST: usize = 20_000;
 
 /// A function that `__kmpc_fork_call` or `__kmpc_fork_call_if` runs.
 pub(super) struct Candidate {
     pub function: LLVMValueRef,
     pub name: String,
-    /// Where the construct is.
+    /// Source location of the construct.
     pub place: Option<String>,
-    /// Why it is none after all.
+    /// Reason why it cannot be offloaded, if so.
     pub refused: Option<Refusal>,
-    /// The functions that it reaches by calls, itself not among them unless it calls itself.
+    /// Functions reachable by calls, not including itself unless it is recursive.
     pub reached: HashSet<LLVMValueRef>,
 }
 
-/// The regions of a module, in its order.
+/// Returns the regions of a module in order.
 pub(super) fn candidates(module: LLVMModuleRef) -> Vec<Candidate> {
     let mut found: Vec<Candidate> = Vec::new();
     let mut known: HashSet<LLVMValueRef> = HashSet::new();
@@ -70,7 +70,8 @@ fn candidate(function: LLVMValueRef, fork: LLVMValueRef) -> Candidate {
     }
 }
 
-/// Functions that are reached by calls, or whose address is taken, and the instructions of all.
+/// Returns the functions that are reachable by calls or address, and the number of all
+/// instructions.
 fn reached(function: LLVMValueRef) -> (HashSet<LLVMValueRef>, usize) {
     let mut found = HashSet::new();
     let mut open = vec![function];
@@ -99,7 +100,7 @@ fn attribute(name: &CStr) -> u32 {
     ))
 }
 
-/// Drops what no region reaches, and inlines the rest into the regions.
+/// Drops functions that no region reaches, and inlines the others into the regions.
 pub(super) fn flatten(module: LLVMModuleRef, candidates: &[Candidate]) -> Result<(), String> {
     let regions: HashMap<LLVMValueRef, &Candidate> =
         candidates.iter().map(|c| (c.function, c)).collect();
@@ -166,7 +167,7 @@ pub(super) fn flatten(module: LLVMModuleRef, candidates: &[Candidate]) -> Result
     )
 }
 
-/// What is known after the runtime's calls are others.
+/// Simplifies a function after its runtime calls have been replaced.
 pub(super) fn simplify(function: LLVMValueRef) -> Result<(), Refusal> {
     passes(
         function,
@@ -189,7 +190,7 @@ pub(super) fn passes(function: LLVMValueRef, passes: &CStr) -> Result<(), Refusa
     result.map_err(|e| refuse(e, None))
 }
 
-/// Runs passes without a target.
+/// Runs passes over a module, without a target.
 pub(super) fn run(module: LLVMModuleRef, passes: &CStr) -> Result<(), String> {
     let options = llvm!(transforms::pass_builder::LLVMCreatePassBuilderOptions());
     let result = take_error(llvm!(transforms::pass_builder::LLVMRunPasses(

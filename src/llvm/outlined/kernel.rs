@@ -1,8 +1,8 @@
-//! The kernels: each calls its region's function for the iterations that fall to a thread.
+//! Generation of kernels, which call a region's function for each iteration of a thread.
 //!
-//! Written as text and linked to the regions' functions: what it says is plain to read there. Everything
-//! is inlined into it; then what the functions take for variables of the program becomes what the
-//! kernel was given.
+//! Kernels are written as textual IR and linked to the regions' functions. Everything is inlined
+//! into them; then the program's variables in those functions are replaced by the kernel's
+//! arguments.
 
 use super::copies::{self, Records};
 use super::entries::{OURS, Reduction};
@@ -19,30 +19,30 @@ use inkwell::llvm_sys::prelude::*;
 use std::fmt::Write;
 use std::ptr::null_mut;
 
-/// Words that a kernel's arguments may have beside the launch environment.
+/// Most words in a kernel's arguments beside the launch environment.
 pub(super) const WORDS: u32 = 400;
 
-/// Threads of a block, at most: whole warps, of which `outlined.c` knows how many there are.
+/// Most threads of a block: whole warps, whose number `outlined.c` knows.
 const THREADS: u32 = 256;
 /// Threads of a warp.
 pub(super) const WARP: u32 = 32;
-/// Bytes of the largest record for which `outlined.c` does not use a buffer within a block.
+/// Size of the largest record for which `outlined.c` uses no buffer within a block, in bytes.
 const EXCHANGED: u64 = 256;
-/// Bytes of a variable from which on it is in memory that the launch brings along: a GPU has its own for a thread
-/// there for all threads that it may run at once, and no more than 512 KiB.
+/// Size in bytes from which a variable lies in memory that the launch provides: a GPU reserves a
+/// thread's private memory for all threads that it may run at once, at most 512 KiB each.
 const LARGE: u64 = 16 << 10;
-/// What the size of a thread's slice is a multiple of.
+/// Granularity of a thread's slice, in bytes.
 const SLICE: u64 = 256;
-/// Blocks whose records a reduction has room for; devices make room for more.
+/// Number of blocks whose records a reduction has room for; devices make room for more.
 const BLOCKS: u32 = 1024;
 
-/// A kernel that is to be made.
+/// A kernel to generate.
 #[derive(Debug)]
 pub(super) struct Kernel {
     pub name: String,
-    /// Its loop's.
+    /// Number of the loop.
     pub number: u32,
-    /// The function that it calls: it gets what the region's gets, and then words.
+    /// The function that it calls, with the parameters of the region's function and then words.
     pub function: LLVMValueRef,
     pub reduction: Option<Reduction>,
 }
@@ -50,22 +50,22 @@ pub(super) struct Kernel {
 /// All kernels of a program.
 #[derive(Debug, Default)]
 pub(super) struct Unit {
-    /// The code for a device.
+    /// The device code.
     pub bitcode: Vec<u8>,
-    /// What memory an iteration has for itself, by kernel.
+    /// Private memory of an iteration, by kernel.
     pub memory: HashMap<String, Memory>,
 }
 
-/// Bytes of the variables that an iteration has for itself.
+/// Sizes of an iteration's private variables, in bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Memory {
-    /// In what a device has for each of its threads.
+    /// In the device's own private memory.
     pub private: u64,
-    /// In slices of what the launch brings along.
+    /// In slices of memory that the launch provides.
     pub scratch: u64,
 }
 
-/// The unit of kernels for regions that have these roots.
+/// Generates the unit of kernels for regions with these roots.
 pub(super) fn unit(parsed: &Parsed, made: &[(&Kernel, &[Root])]) -> Result<Unit, String> {
     let module = parsed.module;
     for function in functions(module).collect::<Vec<_>>() {
@@ -133,8 +133,8 @@ pub(super) fn unit(parsed: &Parsed, made: &[(&Kernel, &[Root])]) -> Result<Unit,
     })
 }
 
-/// Bytes of a kernel's variables; those that are too large for a thread's own memory get their places in the
-/// thread's slice of memory that the launch brings along.
+/// Returns the size of a kernel's variables, and moves those that are too large for private memory
+/// to the thread's slice of the launch's memory.
 fn memory(module: LLVMModuleRef, kernel: &str) -> Memory {
     let mut memory = Memory::default();
     let Some(kernel) = crate::llvm::nvptx::function(module, kernel) else {
@@ -162,7 +162,7 @@ fn memory(module: LLVMModuleRef, kernel: &str) -> Memory {
     memory
 }
 
-/// Has variables be in the thread's slice, each so far from its start.
+/// Moves variables to the thread's slice, each at its offset.
 fn slice(module: LLVMModuleRef, kernel: LLVMValueRef, large: &[(LLVMValueRef, u64)], size: u64) {
     let context = llvm!(core::LLVMGetModuleContext(module));
     let byte = llvm!(core::LLVMInt8TypeInContext(context));
@@ -212,7 +212,7 @@ fn slice(module: LLVMModuleRef, kernel: LLVMValueRef, large: &[(LLVMValueRef, u6
     llvm!(core::LLVMDisposeBuilder(builder));
 }
 
-/// What all kernels call; the functions are in `runtime-c/device/outlined.c`.
+/// Declarations for all kernels; `runtime-c/device/outlined.c` defines the functions.
 const COMMON: &str = "
 declare void @__ompvm_outlined_begin(ptr, i32)
 declare void @__ompvm_outlined_phase(ptr, i32)
@@ -230,7 +230,7 @@ fn type_of(value: LLVMValueRef) -> String {
     take_message(llvm!(core::LLVMPrintTypeToString(of)))
 }
 
-/// A name as the language writes it.
+/// Quotes a name in LLVM's syntax.
 pub(super) fn quoted(name: &str) -> String {
     let mut out = String::from("@\"");
     for byte in name.bytes() {
@@ -244,7 +244,7 @@ pub(super) fn quoted(name: &str) -> String {
     out + "\""
 }
 
-/// Has what the text refers to be found by its name.
+/// Makes the symbols that the text refers to external.
 fn reveal(module: LLVMModuleRef, roots: &[Root], reduction: Option<&Reduction>) {
     let visible = |value| {
         llvm!(core::LLVMSetLinkage(
@@ -340,8 +340,8 @@ fn write_kernel(text: &mut String, kernel: &Kernel, roots: &[Root], records: Opt
     if let Some(records) = records {
         records.declare(text);
     }
-    // Once without an iteration: then the number of iterations is known, and the first values of a
-    // reduction.
+    // The first call runs no iteration: it gives the number of iterations and the initial values of
+    // a reduction.
     let _ = writeln!(
         text,
         "  call void @__ompvm_outlined_begin(ptr %virtual, i32 {})\n{call}\n  \
@@ -370,7 +370,7 @@ fn write_kernel(text: &mut String, kernel: &Kernel, roots: &[Root], records: Opt
     records.define_reduce(text, &reduction.name, &combine);
 }
 
-/// How something gets to the function; the value as an operand.
+/// Emits how a root is passed, and returns the value as an operand.
 fn pass(
     n: &str,
     passing: &Passing,
@@ -425,7 +425,7 @@ pub(super) fn always_inline(function: LLVMValueRef) {
     llvm!(core::LLVMAddAttributeAtIndex(function, index, attribute));
 }
 
-/// Gives a declaration another name, or its uses to what has that name.
+/// Renames a declaration, or redirects its uses to the symbol that has the name.
 fn rename(module: LLVMModuleRef, function: LLVMValueRef, name: &str) {
     let text = format!("{name}\0");
     let there = llvm!(core::LLVMGetNamedFunction(module, text.as_ptr().cast()));
@@ -469,7 +469,7 @@ fn link_text(parsed: &Parsed, text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Has a kernel use what it was given for the program's variables.
+/// Replaces the program's variables in a kernel by its arguments.
 fn place_globals(module: LLVMModuleRef, kernel: &str) {
     let Some(kernel) = crate::llvm::nvptx::function(module, kernel) else {
         return;
@@ -485,7 +485,7 @@ fn place_globals(module: LLVMModuleRef, kernel: &str) {
     }
 }
 
-/// Leaves the kernels alone visible.
+/// Makes everything but the kernels internal.
 fn hide(module: LLVMModuleRef, kernels: &[&str]) {
     for function in functions(module) {
         if llvm!(core::LLVMIsDeclaration(function)) == 0 && !kernels.contains(&&*name_of(function))

@@ -1,7 +1,6 @@
-//! The loops of a region that are divided over threads.
+//! Finds the worksharing loops of a region: where each begins and ends, in execution order.
 //!
-//! What: where each begins and ends, in the order in which threads come by them. What not: what lies around
-//! them ([`super::accesses`]), or between several ([`super::phases`]).
+//! Code around them is left to [`super::accesses`], and code between them to [`super::phases`].
 
 use super::entries::{FINI, OURS};
 use super::{Refusal, refuse};
@@ -11,14 +10,14 @@ use crate::llvm::reader::name_of;
 use hashbrown::{HashMap, HashSet};
 use inkwell::llvm_sys::prelude::*;
 
-/// A loop.
+/// A worksharing loop.
 #[derive(Debug)]
 pub(super) struct Loop {
-    /// The call that begins it.
+    /// The call that begins the loop.
     pub begin: LLVMValueRef,
-    /// Its number in the region's function.
+    /// The loop's number in the region's function.
     pub number: u32,
-    /// The calls that end it, or that ask for more of it.
+    /// The calls that end the loop or ask for more iterations.
     ends: Vec<LLVMValueRef>,
     after: HashSet<LLVMBasicBlockRef>,
     before: HashSet<LLVMBasicBlockRef>,
@@ -28,7 +27,7 @@ pub(super) fn block(instruction: LLVMValueRef) -> LLVMBasicBlockRef {
     llvm!(core::LLVMGetInstructionParent(instruction))
 }
 
-/// Whether an instruction comes after another one of its block.
+/// Returns true if an instruction comes after another one of its block.
 fn comes_after(instruction: LLVMValueRef, other: LLVMValueRef) -> bool {
     let mut at = llvm!(core::LLVMGetNextInstruction(other));
     while !at.is_null() {
@@ -41,7 +40,7 @@ fn comes_after(instruction: LLVMValueRef, other: LLVMValueRef) -> bool {
 }
 
 impl Loop {
-    /// Whether an instruction is part of it.
+    /// Returns true if an instruction is part of the loop.
     pub fn contains(&self, instruction: LLVMValueRef) -> bool {
         let here = block(instruction);
         let begun = self.after.contains(&here)
@@ -50,7 +49,7 @@ impl Loop {
         begun && (self.before.contains(&here) || self.ends.iter().any(ends))
     }
 
-    /// Whether an instruction can run after it began.
+    /// Returns true if an instruction can run after the loop began.
     pub fn leads_to(&self, instruction: LLVMValueRef) -> bool {
         let here = block(instruction);
         self.after.contains(&here)
@@ -58,7 +57,7 @@ impl Loop {
     }
 }
 
-/// Calls of entries whose names begin so.
+/// Returns the calls of entries with these name prefixes.
 fn named(function: LLVMValueRef, starts: &[&str]) -> Vec<LLVMValueRef> {
     let wanted = |f| starts.iter().any(|s| name_of(f).starts_with(s));
     instructions(function)
@@ -66,7 +65,7 @@ fn named(function: LLVMValueRef, starts: &[&str]) -> Vec<LLVMValueRef> {
         .collect()
 }
 
-/// The loops of a region; the number of each is the constant that is told before it begins.
+/// Returns the loops of a region, numbered by the constant in the marker before each.
 pub(super) fn find(function: LLVMValueRef) -> Result<Vec<Loop>, Refusal> {
     let (divided, fetch) = (format!("{OURS}static_"), format!("{OURS}fetch_"));
     let begins = named(function, &[&divided, &fetch]);
@@ -88,7 +87,7 @@ pub(super) fn find(function: LLVMValueRef) -> Result<Vec<Loop>, Refusal> {
             before: HashSet::new(),
         });
     }
-    // Nothing runs twice, so who comes first leads to more of the others.
+    // Nothing runs twice, so earlier loops lead to more of the others.
     let rank = |at: &Loop| loops.iter().filter(|l| l.leads_to(at.begin)).count();
     let ranks: Vec<usize> = loops.iter().map(rank).collect();
     for end in ends {
@@ -114,7 +113,7 @@ pub(super) fn find(function: LLVMValueRef) -> Result<Vec<Loop>, Refusal> {
     Ok(ordered.into_iter().map(|l| l.1).collect())
 }
 
-/// What is told right before a loop begins.
+/// Returns the number in the marker right before a loop begins.
 fn number(begin: LLVMValueRef) -> u32 {
     let mark = format!("{OURS}at");
     let mut at = llvm!(core::LLVMGetPreviousInstruction(begin));
@@ -135,7 +134,7 @@ pub(super) fn successors(block: LLVMBasicBlockRef) -> Vec<LLVMBasicBlockRef> {
         .collect()
 }
 
-/// Blocks that one of these leads to by at least one jump.
+/// Returns the blocks reachable from these by at least one edge.
 fn reached(starts: &[LLVMBasicBlockRef]) -> HashSet<LLVMBasicBlockRef> {
     let mut found = HashSet::new();
     let mut open = starts.to_vec();
@@ -145,7 +144,7 @@ fn reached(starts: &[LLVMBasicBlockRef]) -> HashSet<LLVMBasicBlockRef> {
     found
 }
 
-/// Blocks from which one of these can be reached by at least one jump.
+/// Returns the blocks from which one of these is reachable by at least one edge.
 pub(super) fn reaching(
     function: LLVMValueRef,
     goals: &[LLVMBasicBlockRef],

@@ -1,20 +1,25 @@
-//! Regions of the host as kernels: `parallel for` of a program that says nothing of devices.
+//! Auto-offload: turns host regions (`parallel for` without `target`) into device kernels.
 //!
-//! What: [`outline`] looks at each function that `__kmpc_fork_call` runs, or `__kmpc_fork_call_if`, says of
-//! each whether its iterations can run on a device and if not why not, and makes one unit of device code,
-//! like those that compilers make of `target` regions, with a kernel for each that can. How: a region's
-//! function and what it calls become one function ([`flatten`]); its calls of the runtime become calls of
-//! `runtime-c/device/outlined.c`, which have it run one iteration ([`entries`]); its accesses say what is to
-//! be where ([`accesses`]); and [`kernel`] calls it for each iteration that falls to a thread. Several loops
-//! are as many kernels ([`phases`]); where what is around them cannot be done by each, the host does it between
-//! the kernels ([`walk`]). [`copies`] says where the private copies of a reduction are.
+//! [`outline`] examines each function that `__kmpc_fork_call` or `__kmpc_fork_call_if` runs. It
+//! decides whether the function's iterations can run on a device, and gives the reason if not. It
+//! produces one unit of device code, like those that compilers make of `target` regions, with a
+//! kernel for each region that can:
 //!
-//! Why that is right: a loop that is divided over threads may be divided over any number of them, where
-//! nothing in it asks for their number; and a private variable of a thread that runs one iteration is
-//! initialised for it. What a region does around its loop it does once for each iteration: [`entries`]
-//! refuses what could tell the difference.
+//! - [`flatten`] inlines everything that a region's function calls.
+//! - [`entries`] replaces its runtime calls by calls of `runtime-c/device/outlined.c`, which make
+//!   it run one iteration.
+//! - [`accesses`] determines which memory must be on the device.
+//! - [`kernel`] calls the function for each iteration of a thread.
+//! - [`phases`] turns several loops into a sequence of kernels. If the kernels cannot run the code
+//!   around the loops, the host runs it between them ([`walk`]).
+//! - [`copies`] places the private copies of a reduction.
 //!
-//! What not: nothing is known here of devices or addresses (`offload::outlined`).
+//! This is sound because a loop that is divided over threads may be divided over any number of them
+//! if nothing in it queries their number, and because a thread that runs one iteration initializes
+//! its private variables for it. Code around a loop runs once for each iteration; [`entries`]
+//! refuses what could observe the difference.
+//!
+//! Devices and addresses are left to `offload::outlined`.
 
 mod accesses;
 mod around;
@@ -46,92 +51,96 @@ pub use trips::{Expression, Operation, Words};
 /// A region's function.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Region {
-    /// Its name.
+    /// The function's name.
     pub function: String,
-    /// `file.c:12` of the construct, when known.
+    /// Source location of the construct (`file.c:12`), if known.
     pub place: Option<String>,
-    /// How it runs on a device, or why not.
+    /// How the region runs on a device, or the reason why it cannot.
     pub verdict: Result<Plan, Refusal>,
 }
 
 /// How a region runs on a device.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
-    /// Its loops, in their order.
+    /// The region's loops in order.
     pub phases: Vec<Phase>,
-    /// What it uses of the host.
+    /// Host data that the region uses.
     pub roots: Vec<Root>,
-    /// Whether it has a reduction.
+    /// True if the region has a reduction.
     pub reduction: bool,
-    /// What the host does between its loops; none where the kernels do that, one after the other.
+    /// The host schedule, which runs the code between the loops; `None` if the kernels do that, one
+    /// after the other.
     pub script: Option<Script>,
 }
 
 /// A loop of a region.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Phase {
-    /// Its kernel. Its first argument is the launch environment; then come those of the plan's `roots`.
+    /// Name of the loop's kernel. Its first argument is the launch environment; the arguments of
+    /// the plan's `roots` follow.
     pub kernel: String,
-    /// Its number in the region's function.
+    /// The loop's number in the region's function.
     pub number: u32,
-    /// The first iteration's number, and the last's, where the host can tell.
+    /// The first and the last iteration's number, if the host can compute them.
     pub bounds: Option<(Expression, Expression)>,
-    /// Which of the plan's roots it writes, by their numbers; of a script's alone.
+    /// Indices of the plan's roots that the loop writes; only for host schedules.
     pub writes: Vec<u32>,
-    /// Bytes of memory that each iteration has for itself. A GPU has them for each of the threads that it may
-    /// run at once, ten thousands and more, so from some KiB on they are far from the processors.
+    /// Private memory of an iteration, in bytes. A GPU reserves it for each thread that it may run
+    /// at once, tens of thousands or more, so beyond some KiB it is far from the processors.
     pub private: u64,
-    /// Bytes of memory of the device that each of its threads has for what is too large for that.
+    /// Device memory per thread for variables that are too large for private memory, in bytes.
     pub scratch: u64,
 }
 
-/// Something that a region gets from outside.
+/// A value or object that a region gets from outside.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Root {
-    /// Where the host has it.
+    /// Its origin on the host.
     pub origin: Origin,
     /// How the kernel gets it.
     pub passing: Passing,
 }
 
-/// Where the host has something.
+/// Origin of a value or object on the host.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Origin {
-    /// An argument of the region's function, counted without the two that the runtime adds.
+    /// An argument of the region's function, not counting the two that the runtime adds.
     Captured(u32),
     /// A variable of the program.
     Global(String),
 }
 
-/// How a kernel gets something.
+/// How a kernel gets a root.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Passing {
-    /// As the word that the host has.
+    /// As the host's word.
     Value,
-    /// The memory at the address, as words.
+    /// As a copy of the memory at the address, in words.
     Copy {
-        /// Bytes.
+        /// Size of the memory, in bytes.
         size: u32,
-        /// Pointers in it, by offset, a multiple of 8: how what they lead to is passed in their place.
+        /// Pointers in it, by offset (a multiple of 8), with how their targets are passed in their
+        /// place.
         pointers: Vec<(u32, Passing)>,
     },
-    /// The address of an object; of one that is neither read nor written only to be compared with others.
+    /// As an object's address. An object that is neither read nor written is only compared with
+    /// others.
     Object(Access),
 }
 
-/// What is done with an object.
+/// Accesses to an object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Access {
-    /// It is read.
+    /// True if it is read.
     pub read: bool,
-    /// It is written.
+    /// True if it is written.
     pub write: bool,
-    /// Bytes from its address on that can be touched, when known.
+    /// Number of bytes from its address on that may be accessed, if known.
     pub size: Option<u64>,
 }
 
 impl Passing {
-    /// Words of the kernel's arguments.
+    /// Returns the number of words in the kernel's arguments.
     pub fn words(&self) -> u32 {
         match self {
             Passing::Value | Passing::Object(_) => 1,
@@ -143,19 +152,19 @@ impl Passing {
     }
 }
 
-/// What became of a program's regions.
+/// Result of auto-offload for a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outlined {
-    /// Device code with all kernels, as bitcode; empty when there are none.
+    /// Device code with all kernels, as bitcode; empty if there are none.
     pub unit: Vec<u8>,
     /// The regions.
     pub regions: Vec<Region>,
 }
 
-/// Makes kernels of a program's regions.
+/// Turns a program's regions into kernels.
 ///
 /// # Errors
-/// One sentence, when a file is damaged or LLVM gives up.
+/// Returns one sentence if a file is damaged or LLVM gives up.
 pub fn outline(files: &[Input]) -> Result<Outlined, String> {
     let files = files.to_vec();
     let limits = guard::Limits::for_input(files.iter().map(|f| f.bytes.len()).sum());
@@ -166,7 +175,7 @@ fn outline_here(files: &[Input]) -> Result<Outlined, String> {
     super::initialise_nvptx();
     let parsed = parse::parse(files).map_err(|e| e.to_string())?;
     let module = parsed.module;
-    // Compilers call a constructor by an alias of it; a region's code has to be one function.
+    // Compilers call constructors through aliases, but a region's code has to be one function.
     shim::resolve_aliases(module);
     let mut found = flatten::candidates(module);
     if found.is_empty() {
@@ -219,7 +228,7 @@ fn outline_here(files: &[Input]) -> Result<Outlined, String> {
     })
 }
 
-/// Decides how a region runs: as kernels alone, else with a walk between them.
+/// Decides how a region runs: as kernels alone, or with a host schedule between them.
 fn plan(
     module: LLVMModuleRef,
     function: LLVMValueRef,
@@ -231,7 +240,7 @@ fn plan(
         return Ok(made);
     }
     shim::forget_body(function);
-    // What it says is the narrower reason: it takes more.
+    // Its reason is the more specific one, since it accepts more.
     walked(module, copy, index).inspect_err(|_| shim::forget_body(copy))
 }
 
@@ -253,7 +262,7 @@ fn check_words(roots: &[Root], more: usize) -> Result<(), Refusal> {
     }
 }
 
-/// A region whose kernels do what is around its loops, too.
+/// Plans a region whose kernels also run the code around its loops.
 fn whole(
     module: LLVMModuleRef,
     function: LLVMValueRef,
@@ -289,7 +298,7 @@ fn whole(
     Ok((plan, kernels))
 }
 
-/// A region with kernels between which the host walks.
+/// Plans a region with a host schedule between its kernels.
 fn walked(
     module: LLVMModuleRef,
     function: LLVMValueRef,
@@ -337,7 +346,7 @@ fn refuse(reason: impl Into<String>, at: Option<LLVMValueRef>) -> Refusal {
     }
 }
 
-/// `file.c:12` of an instruction.
+/// Returns the source location of an instruction (`file.c:12`).
 fn place(instruction: LLVMValueRef) -> Option<String> {
     let line = llvm!(core::LLVMGetDebugLocLine(instruction));
     let mut length = 0;
@@ -351,7 +360,7 @@ fn constant(value: LLVMValueRef) -> Option<i64> {
         .then(|| llvm!(core::LLVMConstIntGetSExtValue(value)))
 }
 
-/// The users of a value.
+/// Returns the users of a value.
 fn users(value: LLVMValueRef) -> Vec<LLVMValueRef> {
     let mut list = Vec::new();
     let mut usage = llvm!(core::LLVMGetFirstUse(value));

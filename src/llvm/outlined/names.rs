@@ -1,15 +1,15 @@
-//! Names of functions: what a device calls those that it has, and what those that it lacks would do.
+//! Names of functions: the device's counterparts, and the reasons why others have none.
 
 use crate::support::mathematics::{Kind, function};
 
-/// A device's name for a function of `math.h`.
+/// Returns the device's name for a function of `math.h`.
 pub(super) fn mathematics(name: &str) -> Option<String> {
     let (plain, kind) = function(name)?;
     if kind == Kind::Host {
         return None;
     }
     let suffix = &name[plain.len()..];
-    // `long` has 64 bits on both sides.
+    // `long` has 64 bits on host and device.
     let plain = match plain {
         "lrint" => "llrint",
         "lround" => "llround",
@@ -18,7 +18,7 @@ pub(super) fn mathematics(name: &str) -> Option<String> {
     Some(format!("__nv_{plain}{suffix}"))
 }
 
-/// Beginnings of names, and what such functions do that a device cannot.
+/// Prefixes of names, and what such functions do that a device cannot.
 const REASONS: &[(&str, &str)] = &[
     (
         "omp_get_thread_num",
@@ -96,7 +96,7 @@ const REASONS: &[(&str, &str)] = &[
     ("__clang_call_terminate", "an exception"),
 ];
 
-/// Why a function cannot be called on a device.
+/// Returns the reason why a function cannot be called on a device.
 pub(super) fn reason(name: &str) -> String {
     match REASONS.iter().find(|(start, _)| name.starts_with(start)) {
         Some((_, what)) => format!("{what} (`{name}`)"),

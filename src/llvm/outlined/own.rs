@@ -1,18 +1,19 @@
-//! Variables of the threads' own (`threadprivate`, `thread_local`), as private variables of a region.
+//! Privatization of threadprivate variables (`threadprivate`, `thread_local`) in a region.
 //!
-//! What: [`survey`] looks at each such variable of the program before regions are flattened, [`replace`] has
-//! regions' functions use a private variable in its place. Why that may be: what such a variable holds outlives
-//! a region, on each thread for itself. But where every read of the program comes after writes to all that is
-//! read, in the same run of a region's function, nobody can tell whether it did. What is only added to itself is read by
-//! nobody. So that is what is looked for, in all functions of the program: those of regions with all that they
-//! call, where a read may follow a write, and the others, where none may, for a region may have run between
-//! the two.
+//! [`survey`] examines the program's threadprivate variables before regions are flattened;
+//! [`replace`] replaces them by private variables in regions' functions.
 //!
-//! What is taken for granted: native code does not know the program's internal variables, nor does it call the program's
-//! functions that only regions call.
+//! The contents of a threadprivate variable outlive a region on each thread. But if every read in
+//! the program is preceded, in the same run of a region's function, by writes that cover it, nobody
+//! can observe whether they do. A value that is only added to itself is not observed either. All
+//! functions of the program are checked: in regions and their callees a read may follow a write; in
+//! others no read is allowed, because a region may have run between the two.
 //!
-//! What not: how a loop gets the memory that it has for each iteration then ([`super::kernel`]); what
-//! iterations leave there together ([`super::sums`]).
+//! Native code is assumed not to know the program's internal variables, and not to call functions
+//! that only regions call.
+//!
+//! The memory for each iteration is left to [`super::kernel`], and values that iterations
+//! accumulate there to [`super::sums`].
 
 use super::flatten::Candidate;
 use super::{Refusal, refuse, users};
@@ -24,11 +25,11 @@ use hashbrown::HashSet;
 use inkwell::llvm_sys::LLVMLinkage;
 use inkwell::llvm_sys::prelude::*;
 
-/// Gives the address of a thread's copy: what compilers call for thread-local storage, and where there is none.
+/// Calls that return the address of a thread's copy: of thread-local storage, and without it.
 const ADDRESS: &str = "llvm.threadlocal.address.p0";
 const CACHED: &str = "__kmpc_threadprivate_cached";
 
-/// A variable of the threads' own.
+/// A threadprivate variable.
 #[derive(Debug)]
 pub(super) struct Own {
     variable: LLVMValueRef,
@@ -37,7 +38,7 @@ pub(super) struct Own {
     refused: Option<Refusal>,
 }
 
-/// The variable whose copy's address a call gives.
+/// Returns the variable whose copy's address a call returns.
 fn given(call: LLVMValueRef) -> Option<LLVMValueRef> {
     let index = match &*name_of(called(call)?) {
         ADDRESS => 0,
@@ -52,7 +53,7 @@ fn owner(instruction: LLVMValueRef) -> LLVMValueRef {
     llvm!(core::LLVMGetBasicBlockParent(block))
 }
 
-/// Functions that regions' functions call, and nobody else.
+/// Returns the functions that only regions' functions call.
 fn inside(candidates: &[Candidate]) -> HashSet<LLVMValueRef> {
     let kept = candidates.iter().filter(|c| c.refused.is_none());
     let regions: HashSet<LLVMValueRef> = kept.clone().map(|c| c.function).collect();
@@ -81,7 +82,8 @@ fn inside(candidates: &[Candidate]) -> HashSet<LLVMValueRef> {
     }
 }
 
-/// The program's variables of the threads' own, each with a reason why regions cannot use it, if there is one.
+/// Returns the program's threadprivate variables, each with the reason why regions cannot use it,
+/// if there is one.
 pub(super) fn survey(module: LLVMModuleRef, candidates: &[Candidate]) -> Vec<Own> {
     let mut found: Vec<Own> = Vec::new();
     let mut calls: Vec<(usize, LLVMValueRef)> = Vec::new();
@@ -148,7 +150,7 @@ impl Own {
         )
     }
 
-    /// Follows what becomes of an address of a copy.
+    /// Follows the uses of a copy's address.
     fn check(&mut self, address: LLVMValueRef, outside: bool) {
         if let Err((misuse, at)) = shim::written_first(address, self.size, outside) {
             let why = match misuse {
@@ -161,7 +163,8 @@ impl Own {
     }
 }
 
-/// Has regions' functions use private variables; those that cannot are refused.
+/// Replaces threadprivate variables in regions' functions, and refuses regions where that is
+/// impossible.
 pub(super) fn replace(owns: &mut [Own], candidates: &mut [Candidate]) {
     let mut used: Vec<(usize, usize)> = Vec::new();
     for (index, candidate) in candidates.iter().enumerate() {
@@ -184,7 +187,7 @@ pub(super) fn replace(owns: &mut [Own], candidates: &mut [Candidate]) {
                 llvm!(core::LLVMReplaceAllUsesWith(call, copy));
                 llvm!(core::LLVMInstructionEraseFromParent(call));
             }
-            // Which may change the host's copy, or not.
+            // An inner region may change the host's copy.
             let forks = instructions(candidate.function)
                 .any(|i| called(i).is_some_and(|f| name_of(f).starts_with("__kmpc_fork")));
             own.check(copy, forks);
@@ -197,7 +200,7 @@ pub(super) fn replace(owns: &mut [Own], candidates: &mut [Candidate]) {
 }
 
 impl Own {
-    /// A private variable like it.
+    /// Creates a private variable of the same type.
     fn copy(&self, function: LLVMValueRef) -> LLVMValueRef {
         let module = llvm!(core::LLVMGetGlobalParent(function));
         let context = llvm!(core::LLVMGetModuleContext(module));

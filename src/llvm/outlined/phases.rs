@@ -1,10 +1,12 @@
-//! Several loops in one region, as kernels one after the other.
+//! Kernel sequences: several loops in one region, as kernels one after the other.
 //!
-//! What: each kernel runs the region for the iterations of one of its loops, while the others have none.
-//! Whatever is around the loops is done by all of them, for each iteration. Why that is right: the end of a
-//! kernel is more than the barrier between two loops, and what threads do outside of the loops comes to the
-//! same however often they do it. So these are refused: memory is written outside of the loops, or read
-//! there although a loop changes it, and what a thread computed in one loop is used in another.
+//! Each kernel runs the region for the iterations of one of its loops, while the others have none.
+//! All kernels run the code around the loops, for each iteration.
+//!
+//! This is sound because the end of a kernel implies the barrier between two loops, and code
+//! outside of the loops may run any number of times. So three things are refused: writing memory
+//! outside of the loops, reading memory there that a loop changes, and using a value in one loop
+//! that a thread computed in another.
 
 use super::accesses::{Look, Source};
 use super::entries::OURS;
@@ -17,13 +19,13 @@ use hashbrown::{HashMap, HashSet};
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::llvm_sys::prelude::*;
 
-/// An access: whose address it has, and whether it writes.
+/// An access: its address, and true for a write.
 pub(super) type Access = (LLVMValueRef, bool);
 
-/// Refuses what kernels one after the other would do otherwise.
+/// Refuses regions that kernels one after the other would run differently.
 pub(super) fn check(look: &Look, function: LLVMValueRef, loops: &[Loop]) -> Result<(), Refusal> {
     let owner = |i| loops.iter().position(|l| l.contains(i));
-    // Variables of the function's own that a loop writes, with what it computed.
+    // Private variables that each loop writes, or that depend on its values.
     let mut written: Vec<HashSet<LLVMValueRef>> = vec![HashSet::new(); loops.len()];
     for instruction in instructions(function) {
         for (address, write) in accesses(instruction) {
@@ -72,7 +74,8 @@ fn between(at: LLVMValueRef) -> Refusal {
     refuse("a loop uses what its thread has from another", Some(at))
 }
 
-/// Follows what a loop computes: another loop must not use it; variables that get it are `written`.
+/// Follows the values that a loop computes. Refuses their use in another loop, and adds variables
+/// that hold them to `written`.
 fn computed(
     function: LLVMValueRef,
     owner: &dyn Fn(LLVMValueRef) -> Option<usize>,
@@ -118,7 +121,7 @@ fn computed(
                 open.push(user);
             }
         }
-        // What is read around the loops from such variables.
+        // Loads of such variables around the loops.
         for &variable in written.iter() {
             if known.insert(variable) {
                 open.extend(loads.get(&variable).into_iter().flatten());
@@ -130,7 +133,7 @@ fn computed(
     }
 }
 
-/// The memory that an instruction accesses; what begins and ends loops aside.
+/// Returns the memory accesses of an instruction, except for calls that begin and end loops.
 pub(super) fn accesses(instruction: LLVMValueRef) -> Vec<Access> {
     use LLVMOpcode::*;
     let operand = |index| llvm!(core::LLVMGetOperand(instruction, index));
@@ -168,7 +171,7 @@ pub(super) fn accesses(instruction: LLVMValueRef) -> Vec<Access> {
     }
 }
 
-/// The function's own variables that an address may be in.
+/// Returns the private variables that an address may point into.
 pub(super) fn variables(address: LLVMValueRef) -> Vec<LLVMValueRef> {
     let mut found = Vec::new();
     let mut seen = HashSet::new();

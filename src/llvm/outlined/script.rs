@@ -1,40 +1,43 @@
-//! What the host does between a region's loops: a few operations on numbers, and the launches.
+//! Host schedule of a region: the code between its loops, as operations on numbers and kernel
+//! launches.
 //!
-//! What: a [`Script`] is the region's code without its loops, for one thread, as steps over numbered words.
-//! Why not machine code: between two kernels there is next to nothing to do, and what is interpreted can be
-//! told at each access where the memory is, on the device or here. What not: memory and devices
-//! (`offload::outlined::walk`).
+//! A [`Script`] is the region's code without its loops, for one thread, as steps over numbered
+//! words. It is interpreted rather than compiled, because there is little to do between two
+//! kernels, and an interpreter can decide at each access whether the memory is on the device or the
+//! host.
+//!
+//! Memory and devices are left to `offload::outlined::walk`.
 
 use super::Operation;
 use serde::{Deserialize, Serialize};
 
-/// A region's code without its loops.
+/// The host schedule of a region.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Script {
-    /// The steps; the first is begun with.
+    /// The steps; execution begins with the first.
     pub steps: Vec<Step>,
-    /// Words that the steps compute.
+    /// Number of words that the steps compute.
     pub words: u32,
-    /// Bytes of the thread's own variables.
+    /// Size of the thread's private variables, in bytes.
     pub own: u32,
-    /// Where in these variables are that loops add to, and their bytes: the device has them, too.
+    /// Offset and size of the private variables that loops add to, which the device has, too.
     pub shared: Vec<(u32, u32)>,
-    /// The program's variables that operands are about.
+    /// The program's variables that operands refer to.
     pub variables: Vec<String>,
 }
 
-/// What a step uses.
+/// Operand of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Operand {
-    /// What a step computed.
+    /// The result of a step.
     Word(u32),
-    /// A constant: the bits of a number.
+    /// A constant, as the bits of a number.
     Constant(u64),
-    /// An argument of the region's function, counted without the two that the runtime adds.
+    /// An argument of the region's function, not counting the two that the runtime adds.
     Captured(u32),
-    /// So far into a variable of the program.
+    /// A byte offset into a variable of the program.
     Variable(u32, i64),
-    /// So far into the thread's own variables.
+    /// A byte offset into the thread's private variables.
     Own(u32),
 }
 
@@ -61,12 +64,12 @@ pub enum Real {
     Sine,
     Cosine,
     Power,
-    /// A comparison: it is true when the numbers are equal, greater, less or unordered, by the bits from
-    /// the lowest on.
+    /// A comparison, with the mask of outcomes for which it is true. From bit 0 on: equal, greater,
+    /// less, unordered.
     Compare(u8),
 }
 
-/// From one type of numbers to another.
+/// A conversion between types of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "they are named as in the language")]
 pub enum Conversion {
@@ -77,56 +80,56 @@ pub enum Conversion {
     RealToReal,
 }
 
-/// One step. Words hold whole numbers, addresses, or the bits of floating-point numbers.
+/// A step. Words hold integers, addresses, or the bits of floating-point numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Step {
-    /// Words become others, all at once.
+    /// Assigns words in parallel.
     Move(Vec<(u32, Operand)>),
-    /// A word becomes the result of an operation on whole numbers of so many bits.
+    /// Sets a word to the result of an integer operation of the given width in bits.
     Whole(u32, Operation, u32, Vec<Operand>),
-    /// The same for floating-point numbers of so many bits, 32 or 64.
+    /// Sets a word to the result of a floating-point operation of 32 or 64 bits.
     Real(u32, Real, u32, Vec<Operand>),
-    /// A number of so many bits becomes one of so many.
+    /// Sets a word to a number converted between the given widths in bits.
     Convert(u32, Conversion, (u32, u32), Operand),
-    /// So many bytes, at most 8, of memory at an address.
+    /// Loads up to 8 bytes from an address into a word.
     Load(u32, Operand, u32),
-    /// So many bytes of a value go to an address.
+    /// Stores to the first operand, an address, the given number of bytes of the second.
     Store(Operand, Operand, u32),
-    /// Memory at an address gets a byte, so many times.
+    /// Fills memory at an address with a byte; the number is the length.
     Fill(Operand, Operand, u64),
-    /// So many bytes go from the second address to the first.
+    /// Copies bytes from the second address to the first; the number is the length.
     Copy(Operand, Operand, u64),
-    /// Goes on at another step.
+    /// Continues at another step.
     Jump(u32),
-    /// Goes on at the first when the lowest bit is set, else at the second.
+    /// Continues at the first step if the operand's lowest bit is set, otherwise at the second.
     Branch(Operand, u32, u32),
     /// Runs a loop on the device.
     Launch(Run),
-    /// The region ends.
+    /// Ends the region.
     End,
 }
 
-/// A run of one of the loops.
+/// A launch of one of the loops.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Run {
-    /// Which of the plan's phases.
+    /// Index of the plan's phase.
     pub phase: u32,
     /// The first iteration's number.
     pub first: Operand,
-    /// The last's.
+    /// The last iteration's number.
     pub last: Operand,
-    /// Bits of both.
+    /// Width of both, in bits.
     pub bits: u32,
-    /// They are not signed.
+    /// True if both are unsigned.
     pub unsigned: bool,
-    /// What the kernel gets behind the words of the plan's roots.
+    /// Kernel arguments after the words of the plan's roots.
     pub words: Vec<Operand>,
-    /// Which of these are addresses of the program's memory.
+    /// Indices of the words that are addresses of the program's memory.
     pub addresses: Vec<u32>,
 }
 
 impl Run {
-    /// How many iterations it has.
+    /// Returns the number of iterations.
     pub fn trips(&self, first: u64, last: u64) -> u64 {
         let away = 64 - self.bits;
         let (first, last) = (first << away, last << away);
@@ -146,7 +149,7 @@ fn single(bits: u64) -> f32 {
 }
 
 impl Real {
-    /// The result, on numbers of so many bits; none when numbers are missing.
+    /// Computes the operation on numbers of the given width; `None` if operands are missing.
     pub fn apply(self, bits: u32, values: &[u64]) -> Option<u64> {
         let v = |i: usize| values.get(i).copied();
         if let Real::Compare(wanted) = self {
@@ -200,7 +203,7 @@ impl Real {
 }
 
 impl Conversion {
-    /// A number of so many bits as one of so many.
+    /// Converts a number between the given widths in bits.
     pub fn apply(self, (from, to): (u32, u32), value: u64) -> u64 {
         let away = 64 - from.clamp(1, 64);
         let real = || match from {

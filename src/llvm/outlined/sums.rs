@@ -1,17 +1,19 @@
-//! Private arrays that live over iterations and to which a loop only adds, as a part of its reduction.
+//! Private-array reduction: private arrays that loops only add to become part of the loop's
+//! reduction.
 //!
-//! What: what such an array holds behind the loop is what the thread's iterations added. The walk
-//! ([`super::walk`]) does all of them in the place of one thread, so what it reads there is the sum over all
-//! iterations. Each gets a copy, which is zero at first and to which the loop adds; the copies are combined like those
-//! of the reduction that the loop has, or of one that is made for it; and the result is added to the
-//! array, which the device and the walk then share ([`super::Script`]).
+//! After the loop such an array holds what the thread's iterations have added. The host schedule
+//! ([`super::walk`]) stands for a single thread, so it must read the sum over all iterations. Each
+//! array gets a copy, which is zeroed and to which the loop adds. The copies are combined as part
+//! of the loop's reduction, or of a new one, and the result is added to the array, which device and
+//! schedule share ([`super::Script`]).
 //!
-//! Why that is right: in the loop nothing comes of what the array holds but what goes back to the same
-//! element, more by a number that has nothing to do with it. Whole numbers may be added in any order, also as
-//! `double`; others would give other digits than the host's order, and the program did not ask for a reduction.
-//! Outside of loops the array is set to zero only, so threads without iterations have nothing to say.
+//! This is sound because in the loop a value read from the array only flows back to the same
+//! element, plus a number that does not depend on it. Integers may be added in any order, also as
+//! `double`; for fractions another order would give other digits, and the program did not ask for a
+//! reduction. Outside of loops the array is only zeroed, so threads without iterations contribute
+//! nothing.
 //!
-//! What not: arrays whose elements a loop looks at; sums of fractions.
+//! Arrays whose elements a loop inspects and sums of fractions are not handled.
 
 use super::entries::{OURS, Reduction};
 use super::kernel::always_inline;
@@ -26,41 +28,41 @@ use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMOpcode, LLVMTypeKind};
 use std::ffi::CString;
 
-/// What iterations may have in their records at most.
+/// Largest record of an iteration, in bytes.
 const RECORD: u64 = super::entries::RECORD;
-/// Whole numbers that are added are not larger, so that their sum has no more digits than a `double`.
+/// Largest absolute value of constants that are added as `double`, so that their sum stays exact.
 const LARGEST: f64 = 4_294_967_296.0;
-/// Bits of whole numbers of which every value is one of a `double` with digits to spare.
+/// Largest width of integers that are added as `double`, in bits.
 const BITS: u32 = 32;
 
 /// An array to which loops add.
 struct Sum {
     array: LLVMValueRef,
     size: u64,
-    /// Of its elements.
+    /// Type of its elements.
     of: LLVMTypeRef,
-    /// Accesses in loops, with these loops' numbers.
+    /// Accesses in loops, with the loops' indices.
     inside: Vec<(usize, LLVMValueRef)>,
 }
 
-/// What became of a function.
+/// Result of placing the arrays of a function.
 #[derive(Default)]
 pub(super) struct Placed {
-    /// Arrays that are on the device, too.
+    /// Arrays that the device has, too.
     pub shared: HashSet<LLVMValueRef>,
-    /// Why an array that looks like one is none.
+    /// Reason why an array that resembles a sum is none.
     pub hint: Option<Refusal>,
 }
 
-/// Why an array is none.
+/// Reason why an array is no sum.
 enum Odd {
-    /// It is something else.
+    /// It is used in other ways.
     Other,
     /// Fractions are added.
     Fraction(LLVMValueRef),
 }
 
-/// Finds such arrays and has the loops reduce them.
+/// Finds such arrays and makes the loops reduce them.
 pub(super) fn place(
     module: LLVMModuleRef,
     function: LLVMValueRef,
@@ -115,8 +117,8 @@ pub(super) fn place(
     placed
 }
 
-/// Reads such arrays behind loops again where a compiler has read them at a loop's end, and taken zero where the loop
-/// had no iterations.
+/// Moves loads of such arrays after the loop's end if a compiler has placed them at the end of the
+/// loop and merged them with zero for a loop without iterations.
 pub(super) fn read_behind(module: LLVMModuleRef, function: LLVMValueRef) {
     let joins: Vec<LLVMValueRef> = instructions(function)
         .filter(|&i| opcode(i) == Some(LLVMOpcode::LLVMPHI))
@@ -136,7 +138,8 @@ pub(super) fn read_behind(module: LLVMModuleRef, function: LLVMValueRef) {
     }
 }
 
-/// One of the reads that are merged with zeros, where all would read the same after that.
+/// Returns one of the loads that are merged with zeros, if all would read the same value after the
+/// merge.
 fn same_place(
     module: LLVMModuleRef,
     function: LLVMValueRef,
@@ -168,7 +171,7 @@ fn same_place(
     };
     let block = |i| llvm!(core::LLVMGetInstructionParent(i));
     let all: Vec<LLVMValueRef> = instructions(function).collect();
-    // What keeps its address may write it.
+    // If its address escapes, it may be written elsewhere.
     let known = super::walk::is_seen(module, array);
     let (cleared, written): (Vec<_>, Vec<_>) = all
         .iter()
@@ -194,7 +197,7 @@ fn same_place(
     (known && arms.iter().all(fine)).then_some(load)
 }
 
-/// Puts a read behind the end of a loop in the place of merged values.
+/// Replaces the merged value by a load after the loop's end.
 fn read_again(join: LLVMValueRef, load: LLVMValueRef) {
     let next = |i| llvm!(core::LLVMGetNextInstruction(i));
     let mut at = join;
@@ -219,7 +222,7 @@ fn read_again(join: LLVMValueRef, load: LLVMValueRef) {
     llvm!(core::LLVMPositionBuilderBefore(builder, next(behind)));
     let mut address = operand(load, 0);
     if opcode(address) == Some(LLVMOpcode::LLVMGetElementPtr) {
-        // Where it is known, which is not everywhere.
+        // The address may not be available here.
         address = llvm!(core::LLVMInstructionClone(address));
         llvm!(core::LLVMInsertIntoBuilder(builder, address));
     }
@@ -242,7 +245,7 @@ fn is_lifetime(at: LLVMValueRef) -> bool {
     called(at).is_some_and(|f| name_of(f).starts_with("llvm.lifetime."))
 }
 
-/// The number that all elements of a type are.
+/// Returns the scalar type of a type's elements.
 fn scalar(of: LLVMTypeRef) -> LLVMTypeRef {
     match llvm!(core::LLVMGetTypeKind(of)) {
         LLVMTypeKind::LLVMVectorTypeKind => llvm!(core::LLVMGetElementType(of)),
@@ -250,7 +253,7 @@ fn scalar(of: LLVMTypeRef) -> LLVMTypeRef {
     }
 }
 
-/// Looks at all that is done with a variable.
+/// Analyzes all uses of a variable.
 fn sum(module: LLVMModuleRef, sections: &[Section], array: LLVMValueRef) -> Result<Sum, Odd> {
     let owner = |i| sections.iter().position(|s| s.contains(i));
     let layout = llvm!(target::LLVMGetModuleDataLayout(module));
@@ -329,7 +332,7 @@ fn sum(module: LLVMModuleRef, sections: &[Section], array: LLVMValueRef) -> Resu
     Ok(it)
 }
 
-/// Follows a value that was read: all that comes of it goes back to the same address, with something added.
+/// Follows a value that was read: it must only flow back to the same address, with something added.
 fn added(
     load: LLVMValueRef,
     sums: &mut HashSet<LLVMValueRef>,
@@ -393,7 +396,7 @@ fn added(
     Some(())
 }
 
-/// Whether a floating-point number is a whole one, which is not large.
+/// Returns true if a floating-point number is an integer of limited size.
 fn exact(value: LLVMValueRef) -> bool {
     use LLVMOpcode::*;
     let of = llvm!(core::LLVMTypeOf(value));
@@ -434,13 +437,13 @@ struct Placing<'a> {
 }
 
 impl Placing<'_> {
-    /// The number of a reduction, by the call that begins it.
+    /// Returns the index of a reduction by the call that begins it.
     fn number(&self, begin: LLVMValueRef) -> Option<usize> {
         let name = name_of(called(begin)?);
         self.reductions.iter().position(|r| *r.name == *name)
     }
 
-    /// Whether a loop's reduction can have so much more.
+    /// Returns true if the record of a loop's reduction has room for `size` more bytes.
     fn fits(&self, begin: Option<LLVMValueRef>, size: u64) -> bool {
         let Some(begin) = begin else {
             return size <= RECORD;
@@ -473,7 +476,7 @@ impl Placing<'_> {
         llvm!(core::LLVMPositionBuilderBefore(self.builder, at));
     }
 
-    /// A variable of the function.
+    /// Creates a private variable.
     fn variable(&self, of: LLVMTypeRef, align: u32) -> LLVMValueRef {
         let entry = llvm!(core::LLVMGetEntryBasicBlock(self.function));
         self.before(llvm!(core::LLVMGetFirstInstruction(entry)));
@@ -508,7 +511,8 @@ impl Placing<'_> {
         ))
     }
 
-    /// Has a loop add to a copy, which becomes a part of its reduction; the call that begins that.
+    /// Redirects a loop's accesses to a copy, which becomes part of its reduction. Returns the call
+    /// that begins the reduction.
     fn reduce(
         &mut self,
         sum: &Sum,
@@ -518,7 +522,7 @@ impl Placing<'_> {
     ) -> Option<LLVMValueRef> {
         let of = llvm!(core::LLVMGetAllocatedType(sum.array));
         let copy = self.variable(of, 16);
-        // Behind what says which loop begins.
+        // After the marker of the loop's start.
         let mark = llvm!(core::LLVMGetFirstInstruction(section.entry));
         self.before(llvm!(core::LLVMGetNextInstruction(mark)));
         let byte = llvm!(core::LLVMInt8TypeInContext(self.context()));
@@ -544,7 +548,7 @@ impl Placing<'_> {
         Some(begin)
     }
 
-    /// An address in the copy in the place of one in the array.
+    /// Rebases an address from the array to the copy.
     fn moved(
         &self,
         address: LLVMValueRef,
@@ -581,7 +585,7 @@ impl Placing<'_> {
         ))
     }
 
-    /// A function that adds each of an array's elements to those of another one.
+    /// Defines a function that adds an array's elements to those of another.
     fn adds(&self, sum: &Sum) -> LLVMValueRef {
         let layout = llvm!(target::LLVMGetModuleDataLayout(self.module));
         let count = sum.size / llvm!(target::LLVMABISizeOfType(layout, sum.of));
@@ -633,7 +637,8 @@ impl Placing<'_> {
         function
     }
 
-    /// A function that combines two lists of copies, the last of which are an array's, as one did without it.
+    /// Defines a function that combines two lists of copies: the array at `index`, and the others
+    /// as before.
     fn combine(
         &self,
         name: &str,
@@ -667,7 +672,7 @@ impl Placing<'_> {
         self.variable(of, 8)
     }
 
-    /// Gives a reduction one copy more.
+    /// Adds a copy to a reduction.
     fn extend(
         &mut self,
         begin: LLVMValueRef,
@@ -694,7 +699,7 @@ impl Placing<'_> {
         begin
     }
 
-    /// Begins a reduction behind a loop.
+    /// Creates a reduction after a loop.
     fn begin(
         &mut self,
         section: &Section,
@@ -752,7 +757,7 @@ impl Placing<'_> {
     }
 }
 
-/// The block that only the thread comes to that has a reduction's result.
+/// Returns the block that only the thread with the reduction's result enters.
 fn result(begin: LLVMValueRef) -> Option<LLVMBasicBlockRef> {
     let chosen = users(begin).into_iter().find(|&u| {
         opcode(u) == Some(LLVMOpcode::LLVMBr) && llvm!(core::LLVMGetNumSuccessors(u)) == 2

@@ -1,4 +1,4 @@
-//! How many iterations a region's loop has: an expression over what it gets, for the host to compute.
+//! Bounds of a region's loop, as expressions over its arguments that the host can evaluate.
 
 use super::entries::OURS;
 use super::{Origin, Passing, Root, constant, loops};
@@ -10,31 +10,32 @@ use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMIntPredicate, LLVMOpcode, LLVMTypeKind};
 use serde::{Deserialize, Serialize};
 
-/// A number, computed with the words that a kernel gets. Its type has so many bits; what it is beyond
-/// them means nothing.
+/// A number computed from the words that a kernel gets. Bits beyond its type's width are
+/// unspecified.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Expression {
     /// A constant.
     Constant(i64),
-    /// So many bytes of what a root's copy holds, or of its word.
+    /// Bytes of a root's copy, or of its word.
     Word {
-        /// The number of the root.
+        /// Index of the root.
         root: u32,
-        /// The pointers that lead there, by their offsets.
+        /// Offsets of the pointers on the way.
         path: Vec<u32>,
-        /// Bytes from its start.
+        /// Byte offset.
         offset: u32,
-        /// Bytes.
+        /// Number of bytes.
         bytes: u32,
     },
-    /// An operation on numbers of so many bits.
+    /// An operation on numbers of the given width in bits.
     Operation(Operation, u32, Vec<Expression>),
 }
 
-/// Gives so many bytes of a root, or of what pointers at these offsets lead to from there.
+/// Reads bytes of a root: its index, the offsets of the pointers on the way, offset, number of
+/// bytes.
 pub type Words<'a> = dyn Fn(u32, &[u32], u32, u32) -> Option<u64> + 'a;
 
-/// What is computed.
+/// An integer operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "they are named as in the language")]
 pub enum Operation {
@@ -71,10 +72,10 @@ pub enum Operation {
     UGreaterEqual,
 }
 
-/// Expressions are not larger than this.
+/// Largest depth of an expression.
 const DEPTH: u32 = 24;
 
-/// The numbers of the first and the last iteration of the loop that a call begins.
+/// Returns the numbers of the first and the last iteration of the loop that a call begins.
 pub(super) fn bounds(
     roots: &[Root],
     function: LLVMValueRef,
@@ -97,7 +98,7 @@ pub(super) fn bounds(
     Some((lower, reading.stored(begin, operand(3))?))
 }
 
-/// The same for each loop that a region comes by once, by their numbers.
+/// Returns the bounds of each loop that a region executes once, by loop number.
 pub(super) fn once(
     roots: &[Root],
     function: LLVMValueRef,
@@ -117,7 +118,7 @@ struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    /// What was stored in a variable before a call, in its block.
+    /// Returns the value stored to a variable before a call in its block.
     fn stored(&self, call: LLVMValueRef, variable: LLVMValueRef) -> Option<Expression> {
         let mut at = llvm!(core::LLVMGetPreviousInstruction(call));
         while !at.is_null() {
@@ -236,7 +237,7 @@ impl Reading<'_> {
         Some(Expression::Operation(operation, bits, parts))
     }
 
-    /// Bytes of a root that is passed as words, or (`own`) of an argument itself.
+    /// Returns bytes of a root that is passed as words, or with `own` of an argument itself.
     fn word(
         &self,
         origin: &Origin,
@@ -273,7 +274,7 @@ fn opcode_of(value: LLVMValueRef) -> Option<LLVMOpcode> {
 }
 
 impl Expression {
-    /// Its value; `word` gives bytes of a root.
+    /// Evaluates the expression; `word` reads bytes of a root.
     pub fn evaluate(&self, word: &Words<'_>) -> Option<i64> {
         match self {
             Expression::Constant(number) => Some(*number),
@@ -305,7 +306,7 @@ fn unsigned(value: i64, bits: u32) -> u64 {
 }
 
 impl Operation {
-    /// Its result, of numbers of so many bits; none when it has none.
+    /// Computes the operation on numbers of the given width in bits; `None` if it is undefined.
     pub fn apply(self, bits: u32, values: &[i64]) -> Option<i64> {
         use Operation::*;
         let s = |i: usize| values.get(i).map(|&v| signed(v, bits));
@@ -328,7 +329,7 @@ impl Operation {
             SMax => s(0)?.max(s(1)?),
             UMin => u(0)?.min(u(1)?) as i64,
             UMax => u(0)?.max(u(1)?) as i64,
-            // The bits are those of what is made wider or narrower.
+            // The width is that of the operand.
             SignExtend => return s(0),
             ZeroExtend => return u(0).map(|v| v as i64),
             Truncate => return s(0),

@@ -1,15 +1,18 @@
-//! Regions of which the host walks through what is around their loops.
+//! Regions whose code around the loops runs on the host, as a schedule between kernels.
 //!
-//! What: each loop, with the reduction at its end, becomes a function of its own, and what is left of the
-//! region is what one thread does between them ([`control`]): sequential loops around, numbers that every
-//! thread computes alike, parts for one thread, barriers. Why that is right: a team of one thread would do
-//! just this, and a program may get that. So every thread's own values must be the same: a value that a loop
-//! computes is not used behind it, and a private variable that a loop writes is not read there, nor in the
-//! loop's next run; but arrays to which loops only add are ([`super::sums`]), and may be added to memory
-//! ([`super::around`]). What a loop gets of values that were computed before goes with the launch.
+//! Each loop, with the reduction at its end, becomes a function of its own. The rest of the region,
+//! which becomes the host schedule ([`control`]), is what one thread does between the loops:
+//! enclosing sequential loops, values that every thread computes alike, parts for one thread,
+//! barriers.
 //!
-//! What not: what one loop needs of another on the same thread without a barrier is satisfied by kernels'
-//! order; regions of one loop with nothing around need none of this ([`super::kernel`]).
+//! This is sound because a team of one thread would do the same, and a program may get such a team.
+//! So private values must agree between threads: a value that a loop computes is not used after it,
+//! and a private variable that a loop writes is not read after it or in the loop's next run. Arrays
+//! that loops only add to are an exception ([`super::sums`]), and may be added to memory
+//! ([`super::around`]). Values computed earlier are passed to a loop with its launch.
+//!
+//! A dependence between two loops on one thread without a barrier is satisfied by the order of the
+//! kernels. Regions of one loop without code around it need none of this ([`super::kernel`]).
 
 use super::control::{self, Given, Launched, Limit};
 use super::entries::{FINI, OURS, Reduction};
@@ -26,24 +29,24 @@ use inkwell::llvm_sys::{LLVMOpcode, LLVMTypeKind};
 
 type Blocks = HashSet<LLVMBasicBlockRef>;
 
-/// A loop as a function.
+/// A loop outlined to a function.
 #[derive(Debug)]
 pub(super) struct Part {
-    /// It gets what the region's function gets, and then words.
+    /// The function, with the parameters of the region's function and then words.
     pub function: LLVMValueRef,
     /// The loop's number.
     pub number: u32,
     pub reduction: Option<Reduction>,
 }
 
-/// What begins a part that one thread runs, after [`super::entries`].
+/// Marker for the start of a part that one thread runs, set by [`super::entries`].
 pub(super) const ONE: &str = "__ompvm_outlined_one";
 
-/// Where a loop is.
+/// The blocks of a loop.
 pub(super) struct Section {
     pub entry: LLVMBasicBlockRef,
     blocks: Blocks,
-    /// Where the walk goes on.
+    /// The block after the loop.
     pub after: LLVMBasicBlockRef,
 }
 
@@ -52,7 +55,7 @@ impl Section {
         self.blocks.contains(&block(instruction))
     }
 
-    /// The call that begins its reduction.
+    /// Returns the call that begins the loop's reduction.
     pub fn reduction(&self) -> Option<LLVMValueRef> {
         let begins = format!("{OURS}reduce.");
         let function = llvm!(core::LLVMGetBasicBlockParent(self.entry));
@@ -62,7 +65,7 @@ impl Section {
     }
 }
 
-/// Takes a region's function apart.
+/// Splits a region's function into loops and host schedule.
 pub(super) fn apart(
     module: LLVMModuleRef,
     function: LLVMValueRef,
@@ -122,7 +125,8 @@ fn marks(function: LLVMValueRef, name: &str) -> Vec<LLVMValueRef> {
         .collect()
 }
 
-/// Finds the loops; each begins a block then, and goes on at a block of its own.
+/// Finds the loops, and splits blocks so that each loop begins a block and continues at a block of
+/// its own.
 fn sections_of(function: LLVMValueRef) -> Result<Vec<Section>, Refusal> {
     let begins = marks(function, &format!("{OURS}at"));
     let mut numbers: Vec<_> = begins
@@ -145,7 +149,7 @@ fn sections_of(function: LLVMValueRef) -> Result<Vec<Section>, Refusal> {
     Ok(sections)
 }
 
-/// Blocks that these lead to, themselves not among them unless they do; paths end at `walls`.
+/// Returns the blocks reachable from these by at least one edge; paths end at `walls`.
 pub(super) fn reached(
     from: &[LLVMBasicBlockRef],
     walls: &dyn Fn(LLVMBasicBlockRef) -> bool,
@@ -204,7 +208,7 @@ fn section(
     let after = shim::gather(after, &leaving);
     let mut at = llvm!(core::LLVMGetFirstBasicBlock(function));
     while !at.is_null() {
-        // Neither is it entered elsewhere, nor does it run several times at once.
+        // The loop is neither entered elsewhere nor nested in itself.
         let odd = |n: &LLVMBasicBlockRef| match blocks.contains(&at) {
             true => *n == entry,
             false => *n != entry && blocks.contains(n),
@@ -221,7 +225,7 @@ fn section(
     })
 }
 
-/// Blocks that all ways from each of these to the function's end lead through, the nearest first.
+/// Returns the blocks that post-dominate all of these, nearest first.
 fn behind(function: LLVMValueRef, from: &Blocks) -> Vec<LLVMBasicBlockRef> {
     let mut list = Vec::new();
     let mut at = llvm!(core::LLVMGetFirstBasicBlock(function));
@@ -253,7 +257,7 @@ fn between(at: LLVMValueRef) -> Refusal {
     refuse("a loop uses what its thread has from another", Some(at))
 }
 
-/// Refuses what a loop computed and the walk, or another loop, uses.
+/// Refuses values that a loop computes and the schedule or another loop uses.
 fn values(section: &Section) -> Result<(), Refusal> {
     let inside =
         |v| !llvm!(core::LLVMIsAInstruction(v)).is_null() && section.blocks.contains(&block(v));
@@ -292,18 +296,18 @@ fn values(section: &Section) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// An access of a private variable.
+/// An access to a private variable.
 struct Touch {
     at: LLVMValueRef,
     read: bool,
     write: bool,
-    /// Nothing is left of what was there.
+    /// True if the access overwrites all of the variable.
     anew: bool,
-    /// An address is put there.
+    /// True if the access stores an address.
     address: bool,
 }
 
-/// Whatever is done with a private variable; none when its address goes elsewhere.
+/// Returns all accesses to a private variable; `None` if its address escapes.
 fn touches(module: LLVMModuleRef, variable: LLVMValueRef) -> Option<Vec<Touch>> {
     use LLVMOpcode::*;
     let layout = llvm!(target::LLVMGetModuleDataLayout(module));
@@ -333,7 +337,7 @@ fn touches(module: LLVMModuleRef, variable: LLVMValueRef) -> Option<Vec<Touch>> 
                 }
                 LLVMLoad => touch(true, false, false, false),
                 LLVMStore if operand(0) == pointer => {
-                    // In the list of a reduction's copies.
+                    // An entry in the list of a reduction's copies.
                     let list = shim::constant_offset(module, operand(1)).0;
                     if llvm!(core::LLVMIsAAllocaInst(list)).is_null() {
                         return None;
@@ -374,12 +378,13 @@ fn touches(module: LLVMModuleRef, variable: LLVMValueRef) -> Option<Vec<Touch>> 
     Some(found)
 }
 
-/// Whether all that is done with a private variable is seen.
+/// Returns true if all accesses to a private variable are known.
 pub(super) fn is_seen(module: LLVMModuleRef, variable: LLVMValueRef) -> bool {
     touches(module, variable).is_some()
 }
 
-/// Whether something is the list of a reduction's copies, which is filled in before each use.
+/// Returns true if the variable is the list of a reduction's copies, which is filled in before each
+/// use.
 fn is_list(variable: LLVMValueRef) -> bool {
     users(variable).into_iter().any(|u| {
         called(u).is_some_and(|f| name_of(f).starts_with(&*format!("{OURS}reduce.")))
@@ -387,7 +392,7 @@ fn is_list(variable: LLVMValueRef) -> bool {
     })
 }
 
-/// Refuses private variables in which a loop leaves something for what comes later.
+/// Refuses private variables through which a loop passes values to later code.
 fn variables(
     module: LLVMModuleRef,
     function: LLVMValueRef,
@@ -426,7 +431,7 @@ fn variables(
         let renewed: Blocks = anew.iter().map(|&i| block(i)).collect();
         for (number, section) in sections.iter().enumerate() {
             let mine = |t: &&Touch| owner(t.at) == Some(number);
-            // The copy of a reduction is given its first value before each run.
+            // A reduction's copy is initialized before each run.
             let copy = touches
                 .iter()
                 .filter(mine)
@@ -434,7 +439,7 @@ fn variables(
             if !touches.iter().filter(mine).any(|t| t.write) {
                 continue;
             }
-            // Where it goes on, with what the loop left.
+            // Execution continues here with what the loop has left.
             let mut open = reached(&[section.after], &|b| renewed.contains(&b));
             if !renewed.contains(&section.after) {
                 open.insert(section.after);
@@ -470,7 +475,7 @@ fn is_store(at: LLVMValueRef) -> bool {
     !llvm!(core::LLVMIsAStoreInst(at)).is_null()
 }
 
-/// Whether the first comes before the second in one block.
+/// Returns true if the first instruction precedes the second in their block.
 fn comes_before(first: LLVMValueRef, second: LLVMValueRef) -> bool {
     let mut at = first;
     while !at.is_null() {
@@ -490,7 +495,7 @@ pub(super) fn predecessors(of: LLVMBasicBlockRef) -> Vec<LLVMBasicBlockRef> {
         .collect()
 }
 
-/// Makes of a loop's function one that gets what the region gets, and then words.
+/// Converts a loop's function to one with the parameters of the region's function and then words.
 fn part(
     module: LLVMModuleRef,
     function: LLVMValueRef,
@@ -538,7 +543,7 @@ fn number(inner: LLVMValueRef) -> u32 {
     number.map_or(u32::MAX, |n| n as u32)
 }
 
-/// What the walk needs to know of a loop's beginning.
+/// Collects what the schedule needs to know to launch a loop.
 fn launched(
     inner: LLVMValueRef,
     given: &[LLVMValueRef],
@@ -585,12 +590,12 @@ fn launched(
 
 struct Making<'a> {
     module: LLVMModuleRef,
-    /// The region's.
+    /// The region's function.
     function: LLVMValueRef,
-    /// Variables that are on the device, too.
+    /// Variables that the device has, too.
     shared: &'a HashSet<LLVMValueRef>,
     words: Vec<Given>,
-    /// The first words of values and variables.
+    /// First word of each value and variable.
     parts: HashMap<LLVMValueRef, usize>,
 }
 
@@ -612,7 +617,7 @@ impl Making<'_> {
         llvm!(target::LLVMABISizeOfType(layout, of)).checked_mul(u64::try_from(count).ok()?)
     }
 
-    /// Notes the words that a value needs.
+    /// Records the words that a value needs.
     fn collect(&mut self, value: LLVMValueRef) -> Result<(), Refusal> {
         use LLVMOpcode::*;
         let Some(opcode) = opcode(value) else {
@@ -678,7 +683,7 @@ impl Making<'_> {
                     Some(value),
                 ));
             }
-            // Chosen among those that are known, as buffers that take turns.
+            // A choice between known addresses, such as of alternating buffers.
             self.parts.insert(value, self.words.len());
             self.words.push(Given::Address(value));
             return Ok(());
@@ -689,7 +694,8 @@ impl Making<'_> {
         Ok(())
     }
 
-    /// Makes the function: the loop's is called there with all that it gets, and becomes part of it.
+    /// Creates the function: it calls the loop's function with all of its arguments, and inlines
+    /// it.
     fn make(&self, inner: LLVMValueRef, given: &[LLVMValueRef]) -> Result<LLVMValueRef, Refusal> {
         let context = llvm!(core::LLVMGetModuleContext(self.module));
         let word = llvm!(core::LLVMInt64TypeInContext(context));
@@ -758,7 +764,7 @@ struct Body<'a> {
     making: &'a Making<'a>,
     made: LLVMValueRef,
     builder: LLVMBuilderRef,
-    /// The parameter with the first word.
+    /// Index of the parameter that holds the first word.
     first: u32,
     known: HashMap<LLVMValueRef, LLVMValueRef>,
 }
@@ -819,7 +825,7 @@ impl Body<'_> {
         }
     }
 
-    /// A variable, with the contents that were given.
+    /// Recreates a variable with the contents that were passed.
     fn variable(&self, value: LLVMValueRef, first: usize) -> LLVMValueRef {
         let context = llvm!(core::LLVMGetModuleContext(self.making.module));
         let byte = llvm!(core::LLVMInt8TypeInContext(context));
