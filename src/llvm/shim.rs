@@ -14,7 +14,7 @@ use std::ptr::null_mut;
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// How the value is recovered.
+    /// Method of recovery.
     pub kind: PlaceKind,
     /// Offset from the frame's slot 0, in bytes.
     pub offset: u32,

@@ -1,11 +1,11 @@
 // Marks loops for unrolling that LLVM's own heuristics leave rolled.
 //
 // 1. Nests over the rows of a small matrix. Elimination in a five by five block is three loops, the
-//    inner ones shorter with each iteration of the outer. LLVM judges a loop that determines another
-//    one's trip count by size alone, and clang at -O2 leaves it rolled and vectorizes its inner
-//    loops for unknown trip counts. A solver (LU of the NAS benchmarks) then runs loop after loop
-//    for a hundred instructions, with the matrix in memory. Unrolled from the outside in, each trip
-//    count is a constant, and the matrix fits in registers.
+//    inner ones shorter with each iteration of the outer. LLVM judges a loop that determines
+//    another one's trip count by size alone, and clang at -O2 leaves it rolled and vectorizes its
+//    inner loops for unknown trip counts. A solver (LU of the NAS benchmarks) then runs loop after
+//    loop for a hundred instructions, with the matrix in memory. Unrolled from the outside in, each
+//    trip count is a constant, and the matrix fits in registers.
 // 2. Loops that clang vectorized for 128-bit registers, with one vector per iteration and unrolling
 //    disabled. Two iterations have the adjacent accesses that `pairs.cpp` packs. The same holds for
 //    loops with two vectors per iteration that write several arrays: two iterations fill a cache

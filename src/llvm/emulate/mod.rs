@@ -101,7 +101,7 @@ impl Emulated {
 /// Reason why device code cannot be emulated.
 #[derive(Clone, Debug)]
 pub enum Refusal {
-    /// It is damaged, or not for this device.
+    /// The code is damaged, or not for this device.
     Damaged(String),
     /// It uses something that does not exist, at this source location.
     Unsupported(String, Option<String>),

@@ -13,7 +13,7 @@ pub enum Debug {
     /// Lines and inlined functions, for messages.
     #[default]
     Lines,
-    /// Everything in the program's files, for a debugger.
+    /// All of the program's debug information, for a debugger.
     Full,
 }
 

@@ -41,7 +41,7 @@ pub(super) struct Launched {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Limit {
     Value(LLVMValueRef),
-    /// It is stored in this variable.
+    /// Stored in this variable.
     In(LLVMValueRef),
 }
 

@@ -18,7 +18,7 @@ pub(super) const FINI: &str = "__kmpc_for_static_fini";
 /// Prefix of the replacements for the runtime's entries.
 pub(super) const OURS: &str = "__ompvm_outlined_";
 
-/// How a region is to run.
+/// Execution mode of a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
     /// Its loops are kernels that also run the code around them.

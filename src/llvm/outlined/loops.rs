@@ -87,7 +87,7 @@ pub(super) fn find(function: LLVMValueRef) -> Result<Vec<Loop>, Refusal> {
             before: HashSet::new(),
         });
     }
-    // Nothing runs twice, so earlier loops lead to more of the others.
+    // No loop runs twice, so earlier ones lead to more of the others.
     let rank = |at: &Loop| loops.iter().filter(|l| l.leads_to(at.begin)).count();
     let ranks: Vec<usize> = loops.iter().map(rank).collect();
     for end in ends {

@@ -55,11 +55,11 @@ pub struct Region {
     pub function: String,
     /// Source location of the construct (`file.c:12`), if known.
     pub place: Option<String>,
-    /// How the region runs on a device, or the reason why it cannot.
+    /// Plan for running it on a device, or the reason why it cannot run there.
     pub verdict: Result<Plan, Refusal>,
 }
 
-/// How a region runs on a device.
+/// Plan for running a region on a device.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
     /// The region's loops in order.
@@ -97,7 +97,7 @@ pub struct Phase {
 pub struct Root {
     /// Its origin on the host.
     pub origin: Origin,
-    /// How the kernel gets it.
+    /// Form in which the kernel gets it.
     pub passing: Passing,
 }
 
@@ -110,7 +110,7 @@ pub enum Origin {
     Global(String),
 }
 
-/// How a kernel gets a root.
+/// Form in which a kernel gets a root.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Passing {
     /// As the host's word.

@@ -56,7 +56,7 @@ pub(super) struct Placed {
 
 /// Reason why an array is no sum.
 enum Odd {
-    /// It is used in other ways.
+    /// Other uses.
     Other,
     /// Fractions are added.
     Fraction(LLVMValueRef),

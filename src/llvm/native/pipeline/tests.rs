@@ -580,11 +580,11 @@ fn few_candidates_are_values() {
 
 #[test]
 fn what_is_written_first_is_not_carried() {
-    // Everything is stored before it is loaded, also after the loop.
+    // All elements are stored before they are loaded, also after the loop.
     let clear = "  call void @llvm.memset.p0.i64(ptr %best, i8 0, i64 160, i1 false)\n";
     let change = format!("{clear}{}{clear}", moved(20));
     let (kept, _) = search(&change, RARELY, "");
-    // What the loop leaves is loaded at the end, so it is carried all the same.
+    // The loop's results are loaded at the end, so they are carried all the same.
     assert!(kept);
     let only_inside = change.replace("%best", "%own");
     assert!(
