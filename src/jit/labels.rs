@@ -1,15 +1,16 @@
-//! Functions whose labels' addresses are taken: which of them can be compiled.
+//! Decides which functions whose labels' addresses are taken can be compiled.
 //!
-//! Compiled code has addresses of its own for labels. That is as C has it where a function only looks
-//! at them (to print them, or to compare them with the return addresses that a tool is told), as
-//! long as none of its frames is interpreted: so where everything is compiled before it runs. What
-//! not: functions that jump to labels, whose addresses may be kept anywhere in memory.
+//! Compiled code has label addresses of its own. C permits that if a function only inspects them
+//! (prints them, or compares them with the return addresses that a tool receives), and if none of
+//! its frames is interpreted: so only where everything is compiled before the program runs.
+//! Functions that jump to labels stay interpreted, because the addresses may be stored anywhere in
+//! memory.
 
 use crate::ir::{Const, ConstExpr, ConstId, FuncId, Module, Op};
 use hashbrown::{HashMap, HashSet};
 
-/// Functions whose labels' addresses are taken and that must stay interpreted; `whole` says that
-/// everything is compiled before it runs.
+/// Returns the functions that must stay interpreted because their labels' addresses are taken.
+/// `whole` is true if everything is compiled before the program runs.
 pub(super) fn kept(module: &Module, whole: bool) -> HashSet<FuncId> {
     let holders = holders(module);
     let mut kept: HashSet<FuncId> = holders.values().flatten().copied().collect();
@@ -36,7 +37,8 @@ pub(super) fn kept(module: &Module, whole: bool) -> HashSet<FuncId> {
     kept
 }
 
-/// The constants that are, or hold, addresses of labels, and whose.
+/// Returns the constants that are, or contain, addresses of labels, with the functions of these
+/// labels.
 fn holders(module: &Module) -> HashMap<ConstId, Vec<FuncId>> {
     let mut found: HashMap<ConstId, Vec<FuncId>> = HashMap::new();
     let mut parents: HashMap<ConstId, Vec<ConstId>> = HashMap::new();
@@ -70,7 +72,7 @@ fn holders(module: &Module) -> HashMap<ConstId, Vec<FuncId>> {
     found
 }
 
-/// The constants that a constant is made of.
+/// Returns the operands of a constant.
 fn parts(constant: &Const) -> Vec<ConstId> {
     match constant {
         Const::Aggregate(list) => list.to_vec(),
@@ -83,8 +85,8 @@ fn parts(constant: &Const) -> Vec<ConstId> {
     }
 }
 
-/// Whether an instruction really jumps to labels: clang leaves a jump to nowhere, which nothing
-/// reaches, where a function takes addresses and does not jump.
+/// Returns true if an instruction may jump to labels. In a function that takes addresses without
+/// jumping, clang leaves an unreachable jump to an undefined address.
 fn jumps(module: &Module, op: &Op) -> bool {
     match op {
         Op::IndirectBr { address, .. } => !address
@@ -101,7 +103,8 @@ mod tests {
     use crate::ir::GlobalRef;
     use crate::llvm::{Input, read};
 
-    /// A function that tells the address of a label, what else it does, and the rest of the module.
+    /// Returns true if a function that takes a label's address stays interpreted. `body` is its
+    /// remaining code, `rest` the remaining module.
     fn stays(body: &str, rest: &str, whole: bool) -> bool {
         let text = format!(
             "target triple = \"x86_64-unknown-linux-gnu\"\n\

@@ -1,18 +1,18 @@
-//! Which source line each piece of compiled code stands for.
+//! Maps compiled code to source lines.
 //!
-//! What: [`Lines::read`] turns the line tables that LLVM wrote into an object file (DWARF 5,
-//! sections 3.3.8 and 6.2) into one compact table; [`Lines::place`] looks a position up. Why a
-//! table of our own: a look-up runs in a signal handler, where nothing may be allocated, and the
-//! table goes into the cache beside the code, so neither has to be decoded again. Positions count
-//! from the start of a function, whose symbol says its number (`ompvm.f7`): so the table holds
-//! wherever the code is linked.
+//! [`Lines::read`] converts the line tables in LLVM's object file (DWARF 5, sections 3.3.8 and 6.2)
+//! into one compact table; [`Lines::place`] looks a position up. A look-up runs in a signal
+//! handler, where nothing may be allocated, and the table is cached with the code, so neither needs
+//! to decode DWARF again. Positions are offsets from the start of a function, whose symbol contains
+//! its number (`ompvm.f7`), so the table does not depend on the link address.
 //!
-//! The table, in little-endian words of 32 bits: [`MAGIC`], number of functions, of places, bytes
-//! of rows; per function its number and where its rows start and end; per place the
-//! file, line, column and function. Then the rows (two LEB128 numbers: bytes since the row before,
-//! place plus one, or 0 for code without a line), then the text (a length in LEB128, the bytes).
+//! Layout of the table, in little-endian words of 32 bits: [`MAGIC`], number of functions, number
+//! of places, size of the rows in bytes; per function its number and the start and end of its rows;
+//! per place the file, line, column and function. Then follow the rows (two LEB128 numbers: bytes
+//! since the row before; place plus one, or 0 for code without a line) and the text (a length in
+//! LEB128, the bytes).
 //!
-//! What not: no variables and no types; debuggers get LLVM's own sections (see `tier::tools`).
+//! Variables and types are not included; debuggers get LLVM's own sections (see [`super::tools`]).
 
 use gimli::{AttributeValue, Dwarf, EndianSlice, LittleEndian, SectionId, UnitOffset};
 use hashbrown::HashMap;
@@ -25,21 +25,21 @@ const HEADER: usize = 4 * 4;
 const FUNCTION: usize = 3 * 4;
 const PLACE: usize = 4 * 4;
 
-/// A place in the source.
+/// A source location.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Place<'a> {
-    /// The file, as the compiler was given it.
+    /// File name as passed to the compiler.
     pub file: &'a str,
-    /// The line, from 1.
+    /// Line, from 1.
     pub line: u32,
-    /// The column, from 1; 0 when unknown.
+    /// Column, from 1; 0 if unknown.
     pub column: u32,
-    /// The innermost function; empty when nothing was inlined here: then it is the function that
-    /// was looked up.
+    /// Innermost inlined function; empty if the location belongs to the function that was looked
+    /// up.
     pub function: &'a str,
 }
 
-/// The table of one object.
+/// The line table of one object.
 #[derive(Clone, Default, Debug, PartialEq, Eq)]
 pub struct Lines {
     bytes: Vec<u8>,
@@ -48,10 +48,10 @@ pub struct Lines {
 type Slice<'a> = EndianSlice<'a, LittleEndian>;
 
 impl Lines {
-    /// The table of an object file that LLVM made; empty when it holds no line tables.
+    /// Reads the table of an object file from LLVM; empty if it holds no line tables.
     ///
     /// # Errors
-    /// What is wrong with the object.
+    /// Describes the damage of the object.
     pub fn read(object: &[u8]) -> Result<Lines, String> {
         let file: ElfFile<'_, FileHeader64<object::Endianness>> =
             ElfFile::parse(object).map_err(|e| e.to_string())?;
@@ -67,12 +67,12 @@ impl Lines {
         Ok(work.write(&functions(&file)))
     }
 
-    /// A table that was written before.
+    /// Wraps the bytes of a table that was written before.
     pub fn from_bytes(bytes: Vec<u8>) -> Lines {
         Lines { bytes }
     }
 
-    /// The table as it is kept.
+    /// Returns the bytes of the table.
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes
     }
@@ -82,7 +82,7 @@ impl Lines {
         Some(u32::from_le_bytes(word.try_into().ok()?))
     }
 
-    /// Starts of the places, the rows and the text.
+    /// Returns the starts of the places, the rows and the text.
     fn starts(&self) -> Option<[usize; 3]> {
         if self.word(0)? != MAGIC {
             return None;
@@ -93,7 +93,7 @@ impl Lines {
         Some([places, rows, rows + word(3)?])
     }
 
-    /// Where `offset` bytes into a function's code stand; allocates nothing.
+    /// Returns the location `offset` bytes into a function's code. Does not allocate.
     pub fn place(&self, function: u32, offset: u32) -> Option<Place<'_>> {
         self.rows(function)?
             .take_while(|&(start, _)| start <= offset)
@@ -101,7 +101,7 @@ impl Lines {
             .1
     }
 
-    /// The rows of a function: where each starts, and the place it stands for.
+    /// Returns the rows of a function: start offset and location.
     pub fn rows(&self, function: u32) -> Option<impl Iterator<Item = (u32, Option<Place<'_>>)>> {
         let [_, rows, _] = self.starts()?;
         let count = self.word(4)? as usize;
@@ -145,7 +145,7 @@ impl Lines {
     }
 }
 
-/// Takes a LEB128 number off the front.
+/// Removes a LEB128 number from the front.
 fn number_in(bytes: &mut &[u8]) -> Option<u32> {
     let mut value = 0u32;
     for shift in (0..35).step_by(7) {
@@ -167,7 +167,7 @@ fn push_number(bytes: &mut Vec<u8>, mut value: u32) {
     bytes.push(value as u8);
 }
 
-/// The sections that say where code comes from.
+/// The sections with line information.
 const NEEDED: [SectionId; 8] = [
     SectionId::DebugAbbrev,
     SectionId::DebugAddr,
@@ -181,13 +181,14 @@ const NEEDED: [SectionId; 8] = [
 
 type Elf<'a> = ElfFile<'a, FileHeader64<object::Endianness>>;
 
-/// An address made up for a position in a section of code: sections overlap in an object file.
+/// Returns an artificial address for an offset in a code section, because sections overlap in an
+/// object file.
 fn address(section: SectionIndex, offset: u64) -> u64 {
     (section.0 as u64) << 32 | offset
 }
 
-/// A section's contents with its relocations applied: offsets into other sections for words of 32
-/// bits, made-up addresses for those of 64.
+/// Returns a section's contents with its relocations applied: offsets into other sections for words
+/// of 32 bits, artificial addresses for those of 64.
 fn section(file: &Elf<'_>, id: SectionId) -> Result<Vec<u8>, String> {
     let Some(section) = file.section_by_name(id.name()) else {
         return Ok(Vec::new());
@@ -215,14 +216,14 @@ fn section(file: &Elf<'_>, id: SectionId) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// Start, length and number of every compiled function, by address.
+/// Returns start, length and number of every compiled function, by address.
 fn functions(file: &Elf<'_>) -> Vec<(u64, u64, u32)> {
     let mut out: Vec<(u64, u64, u32)> = file
         .symbols()
         .filter_map(|s| {
             let name = s.name().ok()?;
             let number = match name.strip_prefix("ompvm.o") {
-                // The entry of a loop: its object does not hold the whole function too.
+                // A loop entry: its object does not also contain the whole function.
                 Some(entry) => entry.split_once('.')?.0,
                 None => name.strip_prefix("ompvm.f")?,
             };
@@ -235,23 +236,23 @@ fn functions(file: &Elf<'_>) -> Vec<(u64, u64, u32)> {
     out
 }
 
-/// A piece of code that a function was inlined into.
+/// A code range of an inlined function.
 struct Inlined {
     start: u64,
     end: u64,
     depth: isize,
-    /// Where in `.debug_info` its name is.
+    /// Offset in `.debug_info` of the entry with its name.
     name: usize,
 }
 
-/// What is collected from all units.
+/// The line information of all units.
 #[derive(Default)]
 struct Work {
     text: Vec<u8>,
     strings: HashMap<String, u32>,
     places: Vec<[u32; 4]>,
     known: HashMap<[u32; 4], u32>,
-    /// Address, file, line and column; line 0 is none.
+    /// Address, file, line and column; line 0 for code without a line.
     rows: Vec<(u64, u32, u32, u32)>,
     names: HashMap<usize, u32>,
     inlined: Vec<Inlined>,
@@ -274,7 +275,7 @@ impl Work {
             let bytes = sections.get(id.name()).map_or(&[][..], Vec::as_slice);
             Ok::<_, gimli::Error>(EndianSlice::new(bytes, LittleEndian))
         })?;
-        // The empty string stands for "no function of its own".
+        // The empty string means "not inlined".
         self.string("");
         let mut units = dwarf.units();
         while let Some(header) = units.next()? {
@@ -368,7 +369,7 @@ impl Work {
     }
 
     fn write(mut self, functions: &[(u64, u64, u32)]) -> Lines {
-        // Of rows at one address the last counts; the end of a sequence comes first there.
+        // Of rows at one address the last counts, so the end of a sequence is sorted first.
         self.rows
             .sort_by_key(|&(address, _, line, _)| (address, line != 0));
         self.inlined.sort_by_key(|i| (i.start, i.depth));
@@ -430,8 +431,8 @@ impl Work {
     }
 }
 
-/// A file's name as the compiler was given it: with its folder, unless that is the one of the
-/// compilation.
+/// Returns a file's name as passed to the compiler: with its folder, unless that is the folder of
+/// the compilation.
 fn file_name(
     dwarf: &Dwarf<Slice<'_>>,
     unit: &gimli::Unit<Slice<'_>>,
@@ -454,7 +455,7 @@ fn file_name(
 mod tests {
     use super::*;
 
-    /// Rows at 0, 4 and 9 of function 3: two places and a stretch without a line.
+    /// Returns rows at 0, 4 and 9 of function 3: two places and a range without a line.
     fn table() -> Lines {
         let mut work = Work::default();
         work.string("");

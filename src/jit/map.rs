@@ -1,8 +1,7 @@
-//! Which compiled function a native position is in, and where in the source: for fault messages.
+//! Maps native positions to compiled functions and source locations, for fault messages.
 //!
-//! What: a list of all linked code of the process that signal handlers read ([`Seen`]).
-//!
-//! What not: code is never moved; nothing is looked up while a program runs well.
+//! It is a list of all linked code of the process, which signal handlers read ([`Seen`]). Code
+//! never moves, and no look-up happens while a program runs without faults.
 
 use super::lines::{Lines, Place};
 use crate::ir::FuncId;
@@ -16,23 +15,23 @@ use std::fmt::Write;
 /// Linked code of one object.
 #[derive(Debug)]
 pub struct Code {
-    /// The image it belongs to, which is taken down after its code.
+    /// The image it belongs to, which is dropped after its code.
     pub image: *const Image,
-    /// Start and length of each piece of memory that holds code.
+    /// Start and length of each memory range with code.
     pub ranges: Vec<(usize, usize)>,
-    /// Start and number of each function, sorted.
+    /// Start and id of each function, sorted.
     pub functions: Vec<(usize, FuncId)>,
-    /// Where they come from.
+    /// Source locations of the code.
     pub lines: Lines,
 }
 
-// SAFETY: read only; the image is shared between threads anyway.
+// SAFETY: nothing is written after construction, and `Image` is `Sync`.
 unsafe impl Send for Code {}
-// SAFETY: as above.
+// SAFETY: nothing is written after construction, and `Image` is `Sync`.
 unsafe impl Sync for Code {}
 
 impl Code {
-    /// The function at a position, and the place it stands for. Allocates nothing.
+    /// Returns the function and the source location of a position. Does not allocate.
     pub fn at(&self, position: usize) -> Option<(FuncId, Option<Place<'_>>)> {
         let inside = |&(start, len): &(usize, usize)| position.wrapping_sub(start) < len;
         if !self.ranges.iter().any(inside) {
@@ -50,18 +49,18 @@ impl Code {
 /// All linked code of the process.
 static CODE: Seen<Code> = Seen::new();
 
-/// Puts code into the list.
+/// Adds code to the list.
 pub fn list(code: Code) -> Listed<Code> {
     signals::set_native_hook(is_compiled, describe);
     CODE.put(code)
 }
 
-/// Whether a position is in compiled code. Neither allocates nor locks.
+/// Returns true if a position is in compiled code. Neither allocates nor locks.
 pub fn is_compiled(position: usize) -> bool {
     CODE.find(|code| code.at(position).map(|_| ())).is_some()
 }
 
-/// The image and the compiled function that a position is in.
+/// Returns the image and the compiled function of a position.
 pub fn function_at(position: usize) -> Option<(*const Image, FuncId)> {
     let mut found = None;
     CODE.find(|code| {
@@ -75,17 +74,17 @@ pub fn function_at(position: usize) -> Option<(*const Image, FuncId)> {
 fn describe(position: usize, place: &mut dyn Write, function: &mut dyn Write) {
     CODE.find(|code| {
         let (id, at) = code.at(position)?;
-        // SAFETY: the image is taken down after its code.
+        // SAFETY: listed code belongs to a live image, which is dropped after its code.
         let module = unsafe { &(*code.image).module };
         let f = &module.functions[id];
         let scope = f.scope.map(|s| &module.debug.scopes[s]);
-        // What is written goes into fixed buffers.
+        // The output buffers are fixed; text that does not fit is cut.
         let _ = match (at, scope) {
             (Some(at), _) if at.column > 0 => {
                 write!(place, "{}:{}:{}", at.file, at.line, at.column)
             }
             (Some(at), _) => write!(place, "{}:{}", at.file, at.line),
-            // Code without a line of its own stands at the function's head.
+            // Code without a line of its own is attributed to the function's head.
             (None, Some(scope)) => {
                 write!(
                     place,

@@ -1,9 +1,9 @@
-//! The compiled tier: functions of a placed module as machine code.
+//! The optimizing tier: functions of a placed module as machine code.
 //!
-//! What: a [`Program`] asks LLVM for units of its module, or takes what an earlier run kept, bound
-//! to the image's data and stubs, and names the function of a native position for messages. What
-//! not: when to compile, what is a unit and who switches over is decided in `tier`; the
-//! interpreter is not known here.
+//! A [`Program`] compiles units of its module with LLVM, or loads cached code of earlier runs, and
+//! links it to the image's data and stubs. It also maps native positions to functions, for
+//! messages. `tier` decides when to compile, what forms a unit, and who switches to its code. This
+//! module does not know the interpreter.
 
 mod labels;
 mod lines;
@@ -32,41 +32,41 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// The cache's entry for a program with line tables only.
+/// Name of the cached program with line tables only.
 const LINE_TABLES: &str = "line-tables";
 
 /// A compiled unit.
 #[derive(Debug)]
 pub struct Compiled {
-    /// Each compiled function and its address.
+    /// Each compiled function with its address.
     pub functions: Vec<(FuncId, usize)>,
-    /// Each loop entry, by its index in the unit, and its address.
+    /// Each loop entry, by its index in the unit, with its address.
     pub entries: Vec<(usize, usize)>,
-    /// Functions left to the tier below, and why.
+    /// Functions left to the tier below, with the reason.
     pub skipped: Vec<(FuncId, String)>,
-    /// Functions that have less effort in their code than the level says, and why.
+    /// Functions compiled at a lower level than `level`, with the reason.
     pub plain: Vec<(FuncId, String)>,
     /// Time for parsing, rewiring, code generation and linking.
     pub times: [Duration; 4],
-    /// How much effort went into it.
+    /// Level of the code.
     pub level: Level,
-    /// Bytes of the object file.
+    /// Size of the object file in bytes.
     pub object_bytes: usize,
-    /// The cache's entry for it, if this run made one.
+    /// Name of its cache entry, if this run stored one.
     stored: Option<String>,
     _listed: Option<Listed<map::Code>>,
     _announced: tools::Announced,
     _code: Option<Code>,
 }
 
-/// An image that units are compiled of, or whose code is taken from a cache.
+/// A program whose units are compiled, or loaded from a cache.
 #[derive(Debug)]
 pub struct Program {
     request: Request,
     bitcode: Bitcode,
-    /// Set once the program's line tables were looked for in the cache.
+    /// Set once the program's line tables were looked up in the cache.
     looked: AtomicBool,
-    /// Set once the cache has them.
+    /// Set once the cache has the line tables.
     stored: AtomicBool,
     instead: HashMap<&'static str, usize>,
     cell: Option<isize>,
@@ -77,11 +77,11 @@ pub struct Program {
 }
 
 impl Program {
-    /// The program of an image.
+    /// Creates the program of an image.
     ///
-    /// `instead` gives other addresses for functions of the C library that must know the
-    /// interpreter; `shelf` is the program's place in a cache; `whole` says that everything is compiled
-    /// before it runs.
+    /// `instead` maps functions of the C library that must know the interpreter to their
+    /// replacements. `shelf` is the program's cache entry. `whole` is true if everything is
+    /// compiled before the program runs.
     pub fn new(
         image: &Image,
         instead: HashMap<&'static str, usize>,
@@ -107,14 +107,13 @@ impl Program {
         }
     }
 
-    /// Whether units may hold a function: it is the guest's, and does not stay interpreted for the
-    /// addresses of its labels.
+    /// Returns true if units may contain a function: it is the guest's, and is not excluded.
     pub fn can_compile(&self, id: FuncId) -> bool {
         self.request.functions[id.index()] == Function::Compiled
             && !self.refused.read().contains(&id)
     }
 
-    /// The guest's functions that no unit may hold, as far as is known.
+    /// Returns the guest's functions that no unit may contain, as far as is known.
     pub fn refused(&self) -> Vec<FuncId> {
         let refused = self.refused.read();
         refused
@@ -124,23 +123,23 @@ impl Program {
             .collect()
     }
 
-    /// No unit may hold these functions from now on.
+    /// Excludes functions from all later units.
     pub fn refuse(&self, functions: impl IntoIterator<Item = FuncId>) {
         self.refused.write().extend(functions);
     }
 
-    /// Functions that no unit may hold though they are the guest's, and why.
+    /// Returns the guest's functions that were excluded before any compilation, with the reason.
     pub fn left_out(&self) -> &HashMap<FuncId, &'static str> {
         &self.left_out
     }
 
-    /// Where what is compiled is kept for later runs.
+    /// Returns the cache entry in which compiled code is stored.
     pub fn shelf(&self) -> Option<&Arc<Shelf>> {
         self.shelf.as_ref()
     }
 
-    /// What earlier runs compiled, linked: the code with most effort last, and what took less only
-    /// if asked for and where there is nothing better.
+    /// Links the cached code of earlier runs. Code of the full level comes last. Code of the quick
+    /// level is included only if `early` is true, for functions without better code.
     pub fn kept(&self, image: &Image, early: bool) -> Vec<Compiled> {
         let objects = self.shelf.as_ref().map(|s| s.objects(&self.request, early));
         let objects = objects.unwrap_or_default();
@@ -153,7 +152,7 @@ impl Program {
                     || o.functions.is_empty()
                     || !o.functions.iter().all(|(f, _)| best.contains(f))
             })
-            // One that cannot be linked here is compiled again.
+            // An object that cannot be linked in this process is compiled again.
             .filter_map(|(object, lines)| {
                 let lines = Lines::from_bytes(lines);
                 self.link(image, &[], object, lines).ok()
@@ -161,19 +160,19 @@ impl Program {
             .collect()
     }
 
-    /// Compiles a unit, links it, and keeps it for later runs unless it has loop entries, which
-    /// depend on the interpreter's frames. It comes in several pieces where LLVM gave up on some of its
+    /// Compiles a unit and links it. Stores it in the cache unless it has loop entries, which
+    /// depend on the interpreter's frames. Returns several pieces if LLVM gave up on some of its
     /// functions.
     ///
     /// # Errors
-    /// Why nothing can be compiled.
+    /// Returns the reason if nothing could be compiled.
     pub fn compile(&self, image: &Image, unit: &Unit) -> Result<Vec<Compiled>, String> {
         self.find_line_tables();
         let objects = Session::open(&self.request, &self.bitcode).compile(unit)?;
         self.store_line_tables();
         cache::compiled();
         let linked = objects.into_iter().map(|object| {
-            // Without them messages name the function alone.
+            // Without line tables messages name only the function.
             let lines = Lines::read(&object.bytes).unwrap_or_default();
             let shelf = self.shelf.as_ref().filter(|_| unit.entries.is_empty());
             let stored = shelf.and_then(|s| s.put_object(&self.request, &object, lines.as_bytes()));
@@ -201,8 +200,9 @@ impl Program {
         }
     }
 
-    /// Removes from the cache code that calls a function of the tier below and cannot do so. Where that is for good, the
-    /// cache knows it; where memory was short, a later run would take the caller and not know.
+    /// Removes code from the cache that calls a function of the tier below and cannot do so. If the
+    /// reason is permanent, the cache records it; if memory was short, a later run would load the
+    /// caller without knowing the reason.
     pub fn forget(&self, compiled: &Compiled) {
         if let (Some(shelf), Some(name)) = (&self.shelf, &compiled.stored) {
             shelf.forget(name);
@@ -277,7 +277,7 @@ impl Program {
     }
 }
 
-/// What is asked of LLVM for an image.
+/// Builds LLVM's request for an image.
 fn request(
     outside: &Outside<'_>,
     thread_cell: bool,
@@ -326,7 +326,7 @@ fn request(
     }
 }
 
-/// Tells profilers and debuggers of an object, when there are any.
+/// Reports an object to profilers and debuggers, if any is enabled.
 fn announce(module: &Module, object: &[u8], code: &Code, lines: &Lines) -> tools::Announced {
     if !tools::listening() {
         return tools::Announced::default();
@@ -352,10 +352,10 @@ fn announce(module: &Module, object: &[u8], code: &Code, lines: &Lines) -> tools
     })
 }
 
-/// Functions that stay interpreted before LLVM is asked, and why.
+/// Returns functions that stay interpreted without an attempt to compile them, with the reason.
 ///
-/// `OMPVM_INTERPRET`, a list of names with commas between, keeps functions whose names contain one
-/// of them interpreted: for tests that mix the tiers on purpose.
+/// `OMPVM_INTERPRET`, a comma-separated list of names, keeps functions whose names contain one of
+/// them interpreted: for tests that mix the tiers on purpose.
 fn kept(image: &Image, whole: bool) -> HashMap<FuncId, &'static str> {
     let module = &image.module;
     let labels = labels::kept(module, whole).into_iter();
@@ -372,14 +372,14 @@ fn kept(image: &Image, whole: bool) -> HashMap<FuncId, &'static str> {
     kept
 }
 
-/// Where this process has what an object leaves open.
+/// Resolver of the symbols that an object leaves undefined.
 struct Outside<'a> {
     image: &'a Image,
     instead: &'a HashMap<&'static str, usize>,
 }
 
 impl Outside<'_> {
-    /// The value of a name in an object; `None` for what is not the module's.
+    /// Returns the value of an object's symbol; `None` if the symbol is unknown.
     fn resolve(&self, name: &str, cell: Option<isize>) -> Option<usize> {
         let Some(symbol) = Symbol::parse(name) else {
             return self.declared(name).or_else(|| builtins::address(name));
@@ -409,19 +409,19 @@ impl Outside<'_> {
         })
     }
 
-    /// A symbol of the module under its own name.
+    /// Returns the address of a module's symbol under its own name.
     fn declared(&self, name: &str) -> Option<usize> {
         let module = &self.image.module;
         let symbol = module.symbol(name);
         let symbol = symbol.or_else(|| module.symbol(&format!("\u{1}{name}")))?;
         match symbol {
             GlobalRef::Func(id) => Some(self.function(id)),
-            // Assembly names it.
+            // Only inline assembly refers to such symbols.
             other => Some(self.image.symbol_address(other)),
         }
     }
 
-    /// The address that calls and pointers use; 0 for an undefined weak function.
+    /// Returns the address that calls and pointers use; 0 for an undefined weak function.
     fn function(&self, id: FuncId) -> usize {
         let function = &self.image.module.functions[id];
         match self.image.func_ref(id) {

@@ -1,10 +1,10 @@
-//! gdb's JIT interface: a list of object files in memory, and a function at which the debugger
+//! GDB's JIT interface: a list of object files in memory, and a function at which the debugger
 //! stops to read it (GDB manual, "JIT Compilation Interface").
 //!
-//! The list and the function have names that a process may define only once. LLVM, which is
-//! linked in, defines them; they are used here as any other program's.
+//! A process may define the names of the list and the function only once. LLVM, which is linked in,
+//! defines them, and they are used here as in any other program.
 //!
-//! What not: no reader plug-in; gdb understands DWARF in ELF.
+//! A reader plug-in is not needed, because gdb understands DWARF in ELF.
 
 use super::{Agent, Kept, Loaded};
 use parking_lot::Mutex;
@@ -38,18 +38,18 @@ unsafe extern "C" {
 /// Guards the list.
 static LIST: Mutex<()> = Mutex::new(());
 
-/// The agent.
+/// The agent for gdb.
 pub struct Gdb;
 
-/// An entry of the list and what it refers to.
+/// An entry of the list and the object that it refers to.
 struct Registered {
     entry: Box<Entry>,
     _object: Vec<u8>,
 }
 
-// SAFETY: the entry is touched under the lock only; the debugger stops all threads.
+// SAFETY: the entry is accessed only under the lock, or by the debugger, which stops all threads.
 unsafe impl Send for Registered {}
-// SAFETY: as above.
+// SAFETY: the entry is accessed only under the lock, or by the debugger, which stops all threads.
 unsafe impl Sync for Registered {}
 
 impl Agent for Gdb {
@@ -62,7 +62,8 @@ impl Agent for Gdb {
             size: object.len() as u64,
         });
         let _guard = LIST.lock();
-        // SAFETY: the list is ours under the lock; the box stays where it is until it is taken off.
+        // SAFETY: the lock guards the list. The entry is boxed, so its address stays valid until it
+        // is removed.
         unsafe {
             entry.next = __jit_debug_descriptor.first;
             if let Some(next) = entry.next.as_mut() {
@@ -79,9 +80,10 @@ impl Agent for Gdb {
 }
 
 /// # Safety
-/// The lock is held and the entry alive.
+/// The caller must hold the lock, and the entry must be live.
 unsafe fn tell(action: u32, entry: *mut Entry) {
-    // SAFETY: the caller's promise; the function does nothing but be stopped at.
+    // SAFETY: the entry is live and the list locked by this function's contract. The function that
+    // is called is empty.
     unsafe {
         __jit_debug_descriptor.action = action;
         __jit_debug_descriptor.relevant = entry;
@@ -92,7 +94,7 @@ unsafe fn tell(action: u32, entry: *mut Entry) {
 impl Drop for Registered {
     fn drop(&mut self) {
         let _guard = LIST.lock();
-        // SAFETY: neighbours are entries that are still in the list.
+        // SAFETY: the lock is held, and neighbors are live entries of the list.
         unsafe {
             match self.entry.prev.as_mut() {
                 Some(prev) => prev.next = self.entry.next,

@@ -1,11 +1,10 @@
-//! `jit-PID.dump` in the current folder, from which `perf inject --jit` makes an ELF file per
-//! function (Linux, tools/perf/Documentation/jitdump-specification.txt, version 1).
+//! Writes `jit-PID.dump` in the current folder, from which `perf inject --jit` creates an ELF file
+//! per function (Linux, tools/perf/Documentation/jitdump-specification.txt, version 1).
 //!
-//! perf finds the file because it is mapped executable, and orders its records among the samples
-//! by their times: record with `perf record -k mono`.
+//! perf finds the file because it is mapped executable, and orders its records among the samples by
+//! time: record with `perf record -k mono`.
 //!
-//! What not: no record of unwind tables; the samples' call chains come from frame pointers or
-//! the hardware.
+//! Unwind tables are not recorded; call chains of samples come from frame pointers or the hardware.
 
 use super::{Agent, Kept, Loaded, Named};
 use crate::support::file_limit::Quiet;
@@ -23,23 +22,24 @@ const X86_64: u32 = 62;
 const CODE_LOAD: u32 = 0;
 const DEBUG_INFO: u32 = 2;
 
-/// The file, which each write opens, as threads that compile share no descriptors; and the number of the next function.
+/// Path of the file and number of the next function. Each write opens the file, because compile
+/// threads do not share descriptors.
 pub struct JitDump {
     out: Mutex<(PathBuf, u64)>,
 }
 
-/// The clock of `perf record -k mono`, in nanoseconds.
+/// Returns the clock of `perf record -k mono` in nanoseconds.
 fn now() -> u64 {
     let mut time = libc::timespec {
         tv_sec: 0,
         tv_nsec: 0,
     };
-    // SAFETY: fills the local.
+    // SAFETY: the call fills the local structure.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) };
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// A record: its kind, its size, the time, its contents.
+/// Returns a record: kind, size, time and contents.
 fn record(kind: u32, contents: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(16 + contents.len());
     out.extend(kind.to_le_bytes());
@@ -50,10 +50,10 @@ fn record(kind: u32, contents: &[u8]) -> Vec<u8> {
 }
 
 impl JitDump {
-    /// Makes the file and the mapping by which perf finds it.
+    /// Creates the file and the mapping by which perf finds it.
     pub fn new() -> io::Result<JitDump> {
         let pid = std::process::id();
-        // The guest may change the folder.
+        // The guest may change the current folder later.
         let path = std::env::current_dir()?.join(format!("jit-{pid}.dump"));
         let mut options = File::options();
         let mut file = options
@@ -67,7 +67,8 @@ impl JitDump {
         head.extend(now().to_le_bytes());
         head.extend(0u64.to_le_bytes());
         file.write_all(&head)?;
-        // SAFETY: a new mapping of the file, which nobody touches; it stays until the end.
+        // SAFETY: creates a new mapping, which nothing accesses and which stays until the process
+        // ends.
         let marker = unsafe {
             let access = libc::PROT_READ | libc::PROT_EXEC;
             libc::mmap(
@@ -88,7 +89,7 @@ impl JitDump {
     }
 }
 
-/// The lines of a function: address, line, column, file; each as often as it changes.
+/// Returns the line records of a function: address, line, column and file of each row.
 fn lines(what: &Loaded<'_>, function: &Named<'_>) -> Option<Vec<u8>> {
     let (mut entries, mut count) = (Vec::new(), 0u64);
     for (offset, place) in what.lines.rows(function.number)? {
@@ -111,12 +112,12 @@ impl Agent for JitDump {
         let (path, next) = &mut *self.out.lock();
         let mut text = Vec::new();
         for function in what.functions {
-            // The lines of a function come before it.
+            // The format wants the lines of a function before its code.
             if let Some(lines) = lines(what, function) {
                 text.extend(record(DEBUG_INFO, &lines));
             }
             let (address, size) = (function.address as u64, function.size as u64);
-            // SAFETY: a system call without arguments.
+            // SAFETY: `gettid` has no preconditions.
             let thread = unsafe { libc::gettid() } as u32;
             let mut load = std::process::id().to_le_bytes().to_vec();
             load.extend(thread.to_le_bytes());

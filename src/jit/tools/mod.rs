@@ -1,11 +1,11 @@
-//! Tells profilers and debuggers of compiled code.
+//! Reports compiled code to profilers and debuggers.
 //!
-//! What: an [`Agent`] per tool, told of each object when its code is at its place. Tools are
-//! switched on for the whole process, before anything is compiled, as the processes that look at
-//! it see only one. Why agents: what perf and gdb want to know has nothing in common.
+//! Each tool has an [`Agent`], which receives each object after its code is linked. Agents are
+//! separate because perf and gdb need nothing in common. Tools are enabled for the whole process,
+//! before anything is compiled, because the processes that inspect it see only one.
 //!
-//! What not: interpreted code, of which there is no machine code; but where addresses stand for places
-//! in it ([`crate::memory::places`]), whoever keeps names only is told whose they are.
+//! Interpreted code has no machine code to report. But where addresses stand for places in it
+//! ([`crate::memory::places`]), agents that record only names get these.
 
 mod gdb;
 mod jitdump;
@@ -22,58 +22,58 @@ use std::fmt;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A tool that looks at compiled code.
+/// A tool that inspects compiled code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Tool {
-    /// `perf report`, by `/tmp/perf-PID.map`: names.
+    /// `perf report`, through `/tmp/perf-PID.map`: names.
     PerfMap,
-    /// `perf inject --jit`, by `jit-PID.dump`: names, lines, code.
+    /// `perf inject --jit`, through `jit-PID.dump`: names, lines, code.
     JitDump,
-    /// gdb and lldb, by gdb's JIT interface: everything.
+    /// gdb and lldb, through gdb's JIT interface: everything.
     Gdb,
 }
 
-/// A compiled function at its place.
+/// A compiled function at its final address.
 #[derive(Clone, Copy, Debug)]
 pub struct Named<'a> {
-    /// Its name in the program.
+    /// Name in the program.
     pub name: &'a str,
-    /// Its number in the module.
+    /// Number in the module.
     pub number: u32,
-    /// Where it starts.
+    /// Start address.
     pub address: usize,
-    /// Bytes.
+    /// Size in bytes.
     pub size: usize,
 }
 
-/// An object whose code is at its place.
+/// An object whose code is linked.
 #[derive(Debug)]
 pub struct Loaded<'a> {
     /// The object file.
     pub object: &'a [u8],
-    /// Where its sections are.
+    /// The linked sections.
     pub code: &'a link::Code,
-    /// Its functions.
+    /// The functions.
     pub functions: &'a [Named<'a>],
-    /// Their lines.
+    /// Source lines of the functions.
     pub lines: &'a Lines,
 }
 
-/// What a tool keeps as long as the code is there.
+/// State that a tool keeps as long as the code exists.
 pub type Kept = Box<dyn Any + Send + Sync>;
 
-/// Tells one tool.
+/// The agent of one tool.
 pub trait Agent: Send + Sync {
-    /// Code is there and not yet entered.
+    /// Reports code that is linked and not yet entered.
     ///
     /// # Errors
-    /// What the system refused.
+    /// Returns the system's error.
     fn loaded(&self, what: &Loaded<'_>) -> io::Result<Option<Kept>>;
 
-    /// Addresses stand for places in functions that are interpreted; there is no code at them.
+    /// Reports addresses that stand for places in interpreted functions; there is no code at them.
     ///
     /// # Errors
-    /// What the system refused.
+    /// Returns the system's error.
     fn placed(&self, _functions: &[Named<'_>]) -> io::Result<()> {
         Ok(())
     }
@@ -82,10 +82,10 @@ pub trait Agent: Send + Sync {
 static AGENTS: RwLock<Vec<Box<dyn Agent>>> = RwLock::new(Vec::new());
 static DEBUGGER: AtomicBool = AtomicBool::new(false);
 
-/// Switches a tool on for this process.
+/// Enables a tool for this process.
 ///
 /// # Errors
-/// What the system refused.
+/// Returns the system's error.
 pub fn enable(tool: Tool) -> io::Result<()> {
     let agent: Box<dyn Agent> = match tool {
         Tool::PerfMap => Box::new(perf_map::PerfMap::new()?),
@@ -99,7 +99,7 @@ pub fn enable(tool: Tool) -> io::Result<()> {
     Ok(())
 }
 
-/// What the tools that are on need in compiled code.
+/// Returns the debug information that the enabled tools need in compiled code.
 pub fn debug() -> Debug {
     match DEBUGGER.load(Ordering::Relaxed) {
         true => Debug::Full,
@@ -107,12 +107,12 @@ pub fn debug() -> Debug {
     }
 }
 
-/// Whether any tool wants to know.
+/// Returns true if any tool is enabled.
 pub fn listening() -> bool {
     !AGENTS.read().is_empty()
 }
 
-/// What all tools keep for one object.
+/// State that all tools keep for one object.
 #[derive(Default)]
 pub struct Announced {
     _kept: Vec<Kept>,
@@ -124,7 +124,7 @@ impl fmt::Debug for Announced {
     }
 }
 
-/// Tells every tool of an object; one that fails is left out, and says so once.
+/// Reports an object to every tool. A tool that fails is skipped, with one message per process.
 pub fn announce(what: &Loaded<'_>) -> Announced {
     let mut kept = Vec::new();
     for agent in AGENTS.read().iter() {
@@ -133,7 +133,7 @@ pub fn announce(what: &Loaded<'_>) -> Announced {
     Announced { _kept: kept }
 }
 
-/// Tells every tool which addresses stand for places in interpreted functions.
+/// Reports to every tool which addresses stand for places in interpreted functions.
 pub fn announce_places(image: &Image) {
     let named = |(id, address, size): (FuncId, usize, usize)| Named {
         name: &image.module.functions[id].name,
@@ -147,7 +147,7 @@ pub fn announce_places(image: &Image) {
     }
 }
 
-/// Says once that a tool could not be told.
+/// Prints the first failure of any tool.
 fn complaining<T>(result: io::Result<T>) -> Option<T> {
     static FAILED: AtomicBool = AtomicBool::new(false);
     result

@@ -1,8 +1,8 @@
-//! `/tmp/perf-PID.map`, where perf looks for the names of code that no file holds: a line per
-//! function with its start and size in hexadecimal and its name (Linux,
+//! Writes `/tmp/perf-PID.map`, in which perf looks up the names of code that no file holds: a line
+//! per function with its start and size in hexadecimal and its name (Linux,
 //! tools/perf/Documentation/jit-interface.txt).
 //!
-//! What not: no lines, no code: `perf annotate` needs a jitdump.
+//! Lines and code are not included: `perf annotate` needs a jitdump.
 
 use super::{Agent, Kept, Loaded, Named};
 use crate::support::file_limit::Quiet;
@@ -11,13 +11,13 @@ use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-/// The file, which each write opens: threads that compile share no descriptors.
+/// Path of the file. Each write opens the file, because compile threads do not share descriptors.
 pub struct PerfMap {
     path: Mutex<PathBuf>,
 }
 
 impl PerfMap {
-    /// Makes the file, or goes on with one that another agent of this process began.
+    /// Creates the file, or appends to one that another agent of this process created.
     pub fn new() -> io::Result<PerfMap> {
         let path = PathBuf::from(format!("/tmp/perf-{}.map", std::process::id()));
         OpenOptions::new().create(true).append(true).open(&path)?;
@@ -32,7 +32,7 @@ impl PerfMap {
         let line = |f: &Named<'_>| format!("{:x} {:x} {}{mark}\n", f.address, f.size, f.name);
         let text: String = functions.iter().map(line).collect();
         let _quiet = Quiet::begin();
-        // One write, so that a reader never sees half a line.
+        // A single write, so that a reader never sees half a line.
         let path = self.path.lock();
         let mut file = OpenOptions::new().append(true).open(&*path)?;
         file.write_all(text.as_bytes())
