@@ -1,4 +1,4 @@
-//! What a module's device images become for a GPU, without one at hand.
+//! Compiles a module's device images for a GPU that need not be present.
 
 use super::module::Module;
 use crate::ir::Const;
@@ -8,33 +8,34 @@ use crate::offload::device::Code;
 use crate::offload::{image, nvptx};
 use crate::support::error::Error;
 
-/// Code for one architecture.
+/// Device code for one GPU architecture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceCode {
     /// PTX as text.
     pub ptx: String,
-    /// The kernels that have code.
+    /// Names of the compiled kernels.
     pub kernels: Vec<String>,
-    /// The kernels that have none, each with the reason; their regions run on the host.
+    /// Names of the kernels that were refused, with the reason. Their regions run on the host.
     pub refused: Vec<(String, String)>,
 }
 
-/// Whether a parallel region of the host can run on a device, see [`super::Config::offload`].
+/// Verdict on a parallel region of the host: whether it can run on a device, see
+/// [`super::Config::offload`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RegionVerdict {
-    /// Its function.
+    /// Name of the outlined function.
     pub function: String,
-    /// `file.c:12`, when known.
+    /// Source location such as `file.c:12`, if known.
     pub place: Option<String>,
-    /// Why it stays on the host, with the place of that; `None`: it can.
+    /// Reason for which it stays on the host, with its location; `None` if it can run on a device.
     pub reason: Option<String>,
 }
 
 impl Module {
-    /// Which of the module's parallel regions can run on a device.
+    /// Returns a verdict on each of the module's parallel regions.
     ///
     /// # Errors
-    /// [`Error::Input`] for damaged files.
+    /// Returns [`Error::Input`] for damaged files.
     pub fn offload_regions(&self) -> Result<Vec<RegionVerdict>, Error> {
         let outlined = self.outlined()?;
         let verdict = |region: Region| RegionVerdict {
@@ -64,10 +65,10 @@ impl Module {
         })
     }
 
-    /// Compiles the module's device images for `sm_<architecture>`; `None` when it has none.
+    /// Compiles the module's device images for `sm_<architecture>`. Returns `None` if it has none.
     ///
     /// # Errors
-    /// [`Error::Input`] for damaged images.
+    /// Returns [`Error::Input`] for damaged images.
     pub fn device_code(&self, architecture: u32) -> Result<Option<DeviceCode>, Error> {
         let module = &self.ir;
         let damaged = |cause: String| Error::Input {
@@ -93,10 +94,11 @@ impl Module {
         self.compiled(units, architecture).map(Some)
     }
 
-    /// As [`Module::device_code`] for the parallel regions that can run on a device without `target`.
+    /// Compiles the parallel regions that can run on a device without `target` for
+    /// `sm_<architecture>`. Returns `None` if there are none.
     ///
     /// # Errors
-    /// As there.
+    /// Returns [`Error::Input`] for damaged files.
     pub fn region_code(&self, architecture: u32) -> Result<Option<DeviceCode>, Error> {
         let outlined = self.outlined()?;
         if outlined.unit.is_empty() {

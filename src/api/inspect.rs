@@ -1,6 +1,6 @@
-//! What a module holds, without running it: functions, parallel regions, runtime entries.
+//! Lists a module's functions, parallel regions and runtime entries, without running it.
 //!
-//! What not: no verdict on whether it can run; that is `Module::check`.
+//! `Module::check` decides whether it can run.
 
 use crate::ir::{Callee, FuncId, Function, GlobalRef, LocId, Module, Op};
 use std::collections::BTreeMap;
@@ -8,24 +8,24 @@ use std::collections::BTreeMap;
 /// A defined function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionInfo {
-    /// The symbol's name.
+    /// Symbol name.
     pub name: String,
-    /// `file.c:12` of its first located instruction or its head.
+    /// Source location such as `file.c:12` of its head or its first located instruction.
     pub place: Option<String>,
     /// Number of IR instructions.
     pub instructions: usize,
 }
 
-/// A place that forks a team (`__kmpc_fork_call` and its kin).
+/// A call that forks a team (`__kmpc_fork_call` and its variants).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RegionInfo {
-    /// The runtime entry that forks.
+    /// Runtime entry that forks.
     pub entry: String,
-    /// The outlined function, when it is known statically.
+    /// The outlined function, if known statically.
     pub outlined: Option<String>,
     /// The function that forks.
     pub function: String,
-    /// Its place in the source.
+    /// Source location.
     pub place: Option<String>,
     /// Number of captured values.
     pub captured: usize,
@@ -34,22 +34,22 @@ pub struct RegionInfo {
 /// A runtime entry that is called.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntryInfo {
-    /// Its ABI name.
+    /// ABI name.
     pub name: String,
     /// Number of call sites.
     pub sites: usize,
-    /// The place of the first one.
+    /// Source location of the first call.
     pub place: Option<String>,
 }
 
-/// All of it.
+/// The contents of a module.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Inspection {
-    /// Defined functions, in the module's order.
+    /// Defined functions, in module order.
     pub functions: Vec<FunctionInfo>,
-    /// Parallel regions, in the module's order.
+    /// Parallel regions, in module order.
     pub regions: Vec<RegionInfo>,
-    /// OpenMP runtime entries, by name.
+    /// OpenMP runtime entries, sorted by name.
     pub entries: Vec<EntryInfo>,
 }
 
@@ -61,7 +61,7 @@ const FORKS: [(&str, usize); 3] = [
 ];
 
 impl Inspection {
-    /// Looks through a module.
+    /// Lists the contents of a module.
     pub fn of(module: &Module) -> Self {
         let mut found = Inspection::default();
         let mut entries: BTreeMap<&str, EntryInfo> = BTreeMap::new();
@@ -112,7 +112,7 @@ impl Inspection {
     }
 }
 
-/// Whether a name belongs to the OpenMP runtime.
+/// Returns true if a name belongs to the OpenMP runtime.
 fn is_runtime_entry(name: &str) -> bool {
     ["__kmpc_", "omp_", "__tgt_", "kmp_", "ompx_", "GOMP_"]
         .iter()

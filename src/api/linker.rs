@@ -1,7 +1,7 @@
-//! Linking a module against host functions, and the program that results.
+//! Links a module against host functions, and starts the resulting program.
 //!
-//! Why a step of its own: everything unresolved or unsupported is told before anything runs. What
-//! not: how symbols are found (`tier::link`).
+//! Linking is a step of its own, so that everything unresolved or unsupported is reported before
+//! anything runs. `tier::link` resolves the symbols.
 
 use super::config::{Config, Engine, Tier};
 use super::module::Module;
@@ -30,17 +30,17 @@ pub struct Linker {
 }
 
 impl Linker {
-    /// A linker without host functions.
+    /// Creates a linker without host functions.
     pub fn new(_engine: &Engine) -> Linker {
         Linker::default()
     }
 
-    /// Defines a function that the guest calls by `name`: a closure of up to eight arguments,
-    /// integers, `bool`, floats and [`super::GuestPtr`]. It may be called from several guest
-    /// threads at once. The guest's declaration must have the same signature.
+    /// Defines a function that the guest calls by `name`: a closure of up to eight arguments of
+    /// integer, `bool`, float and [`super::GuestPtr`] types. Several guest threads may call it at
+    /// once. The guest's declaration must have the same signature.
     ///
     /// # Errors
-    /// [`Error::Host`] when the system has no memory for its stub.
+    /// Returns [`Error::Host`] if the system has no memory for the function's stub.
     pub fn func<P, R>(
         &mut self,
         name: &str,
@@ -51,18 +51,19 @@ impl Linker {
         Ok(self)
     }
 
-    /// Whether to link although the module uses things this version does not support; reaching
-    /// one of them then ends the program with the same message and the status 125. Default: no.
+    /// Selects whether to link although the module uses constructs that this version does not
+    /// support. Reaching one of them then ends the program with the same message and the status
+    /// 125. Default: no.
     pub fn late_unsupported(&mut self, late: bool) -> &mut Self {
         self.late = late;
         self
     }
 
-    /// Links a module: everything that this version does not support is reported here;
-    /// libraries are known, and symbols resolved, when the program starts.
+    /// Links a module and reports everything that this version does not support. Libraries are
+    /// opened, and symbols resolved, when the program starts.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] with everything that is not supported.
+    /// Returns [`Error::Unsupported`] with everything that is not supported.
     pub fn link(&self, module: &Module) -> Result<Program, Error> {
         let unsupported = module.check();
         if !self.late && !unsupported.is_empty() {
@@ -79,14 +80,14 @@ impl Linker {
     }
 }
 
-/// What the environment says about regions of the host.
+/// Returns the setting of `OMPVM_OFFLOAD` for regions of the host.
 fn offload_of_environment() -> offload::outlined::Mode {
     let text = std::env::var("OMPVM_OFFLOAD").ok();
     text.and_then(|t| offload::outlined::parse(&t))
         .unwrap_or_default()
 }
 
-/// What the environment says about devices.
+/// Returns the device selection of the environment.
 fn devices_of_environment() -> offload::devices::Choice {
     let names = ["OMPVM_DEVICE", "OMP_DEFAULT_DEVICE"];
     let mut choices = names
@@ -95,7 +96,7 @@ fn devices_of_environment() -> offload::devices::Choice {
     choices.next().unwrap_or_default()
 }
 
-/// A linked program, which can be started several times; each process has its own data.
+/// A linked program. It can be started several times; each process has its own data.
 #[derive(Clone, Debug)]
 pub struct Program {
     module: Arc<ir::Module>,
@@ -107,13 +108,13 @@ pub struct Program {
 }
 
 impl Program {
-    /// Starts the program: opens libraries, resolves symbols, places the data, runs
+    /// Starts the program: opens libraries, resolves symbols, places the data and runs
     /// constructors.
     ///
     /// # Errors
-    /// [`Error::Unresolved`] with every symbol that nobody defines; [`Error::Input`] for a
-    /// library that cannot be opened; [`Error::Host`] for a host function whose signature
-    /// differs or for lack of memory; [`Error::Trap`] for a fault in a constructor.
+    /// Returns [`Error::Unresolved`] with every symbol without a definition; [`Error::Input`] for a
+    /// library that cannot be opened; [`Error::Host`] for a host function whose signature differs,
+    /// or for lack of memory; [`Error::Trap`] for a fault in a constructor.
     pub fn start(&self, config: Config) -> Result<Process, Error> {
         if config.stats {
             crate::interp::count_instructions(true);
@@ -124,7 +125,7 @@ impl Program {
         offload::devices::choose(config.devices.unwrap_or_else(devices_of_environment));
         offload::outlined::choose(config.offload.unwrap_or_else(offload_of_environment));
         let linked = self.symbols(&config)?;
-        // With a tool, code is compiled with other entries, which is not worth keeping.
+        // With a tool, code is compiled with other runtime entries, and is not worth caching.
         let shelf = self
             .shelf
             .clone()
@@ -164,11 +165,12 @@ impl Program {
         Ok(Process::new(process::Process::start(linked, options)?))
     }
 
-    /// Compiles the program into the engine's cache ahead of time, without running any of it. Gives a sentence for
-    /// each function that LLVM cannot compile: the tier below executes it.
+    /// Compiles the program into the engine's cache ahead of time, without running any of it.
+    /// Returns a sentence for each function that LLVM cannot compile, which the tier below
+    /// executes.
     ///
     /// # Errors
-    /// As for [`Program::start`]; [`Error::Host`] when the engine has no cache.
+    /// As for [`Program::start`]; also [`Error::Host`] if the engine has no cache.
     pub fn compile(&self, config: &Config) -> Result<Vec<String>, Error> {
         let Some(shelf) = self.shelf.clone() else {
             return Err(Error::Host("there is no cache to compile into".into()));
@@ -180,7 +182,7 @@ impl Program {
 
     /// Resolves every symbol.
     fn symbols(&self, config: &Config) -> Result<Linked, Error> {
-        // Opened first: one of them may be a tool.
+        // Libraries are opened first, because one of them may be a tool.
         let names = [&self.libraries[..], &config.libraries].concat();
         let libraries = Libraries::open(&names, &config.library_paths)?;
         let own_tool = process::start_tool(&self.module).is_some();
@@ -205,7 +207,8 @@ impl Program {
         link::link(self.module.clone(), environment)
     }
 
-    /// Stores the module, if it has not been stored and nothing in it is unsupported.
+    /// Stores the module in the cache, unless it is stored already or may contain unsupported
+    /// constructs.
     fn keep(&self, linked: &Linked, shelf: &Shelf) {
         if self.module.linked_before.is_none() && !self.late {
             shelf.put_module(&self.module, linked.uses.clone());

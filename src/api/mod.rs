@@ -14,38 +14,37 @@
 //! # }
 //! ```
 //!
-//! A guest's `exit`, its exit status and its faults come back as values; see [`Config::native`]
-//! for the manner of the command line, where the process *is* the program. The guest shares the
-//! host's address space: guest pointers are host pointers, and a guest is trusted as a shared
-//! library is.
+//! A guest's `exit`, its exit status and its faults come back as values; see [`Config::native`] for
+//! the mode of the command line, in which the process *is* the program. The guest shares the host's
+//! address space: guest pointers are host pointers, and a guest is trusted like a shared library.
 //!
 //! # Threads
 //!
-//! [`Process`] is `Send` and `Sync`, and so is what [`Process::typed_func`] gives: threads of the
-//! host may call the same program at once. Each of them is to the program what a thread is that it
-//! did not make: it has `thread_local` variables of its own, it is the initial thread of its own
-//! contention group in OpenMP, and the regions it meets have teams of their own. Data that two of them
-//! use at once is for the program, or for the host, to guard, as in C. What a thread has of a program
-//! goes when the thread ends: destructors of `thread_local` objects run then if the program
-//! still exists, and when the [`Process`] is dropped for the thread that drops it.
+//! [`Process`] is `Send` and `Sync`, and so is the result of [`Process::typed_func`]: threads of
+//! the host may call the same program concurrently. To the program, each of them is like a thread
+//! that it did not create: it has `thread_local` variables of its own, it is the initial thread of
+//! its own contention group in OpenMP, and its regions have teams of their own. As in C, the
+//! program or the host must guard data that two threads use at once. The state that a program has
+//! for a thread is dropped when the thread ends. Destructors of `thread_local` objects run then if
+//! the program still exists; those of the thread that drops the [`Process`] run at the drop.
 //!
 //! # After a trap
 //!
-//! [`Error::Trap`] comes back from wherever the guest faulted, without running what would have
-//! followed, as a signal would have ended it there. A fault inside a native library (`free` of a
-//! wild pointer, say) leaves that library as it was at that instruction, with the locks it held. The C library's
-//! allocator is one of these, and the host's too: if the fault was in `malloc` or `free`, the
-//! host's next allocation may wait without end or find the heap damaged, and nothing here can tell or
-//! mend that. So a host that goes on after a trap should run its guests in a child process, or
-//! leave by `_exit` once it has reported the trap; what it needs for the report it has in the error, whose texts
-//! are made already.
+//! [`Error::Trap`] is returned from wherever the guest faulted, without running the rest of the
+//! call, just as a signal would have ended it there. A fault inside a native library (`free` of a
+//! wild pointer, say) leaves that library as it was at that instruction, with the locks it held.
+//! This includes the C library's allocator, which is also the host's: after a fault in `malloc` or
+//! `free`, the host's next allocation may hang or find the heap damaged, which cannot be detected
+//! or repaired here. So a host that continues after a trap should run its guests in a child
+//! process, or call `_exit` once it has reported the trap. The error's texts are complete, so
+//! reporting it needs nothing more from the guest.
 //!
 //! # After a fork
 //!
-//! A child of `fork` keeps what was compiled. The baseline tier goes on compiling there, LLVM does
-//! not: its threads stayed in the parent.
+//! A child of `fork` keeps the compiled code. The baseline tier continues to compile there, but
+//! LLVM does not, because its threads stayed in the parent.
 //!
-//! What not: no isolation, no limits on memory or time.
+//! There is no isolation, and no limit on memory or time.
 
 mod config;
 mod device_code;
@@ -72,14 +71,15 @@ pub use linker::{Linker, Program};
 pub use module::{FileKind, Module, kind_of};
 pub use process::{ExitStatus, GuestSlice, Process};
 pub use stats::{Stats, StatsRow};
-/// What was compiled in this process and when: a line per function, or all about the functions whose
-/// name contains `explain`.
+/// Returns a report of the compilations in this process: a line per function, or every event of the
+/// functions whose name contains `explain`.
 pub fn tiers(explain: Option<&str>) -> String {
     crate::tier::policy::report(explain)
 }
 
-/// How much shorter this process would have been, had its program been compiled into the cache beforehand;
-/// `None` where that is less than a fifth of its processor time, or was asked before.
+/// Returns how much shorter this process would have been, had its program been compiled into the
+/// cache beforehand. Returns `None` if that is less than a fifth of its processor time, or if it
+/// was returned before.
 pub fn advice() -> Option<std::time::Duration> {
     crate::tier::policy::advice()
 }

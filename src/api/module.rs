@@ -1,7 +1,7 @@
 //! Modules: bitcode that has been read.
 //!
-//! Why separate from linking: one module may be linked and started many times. What not: nothing
-//! is placed in memory here.
+//! Linking is separate, because one module may be linked and started many times. Nothing is placed
+//! in memory here.
 
 use super::config::Engine;
 use super::inspect::Inspection;
@@ -15,22 +15,22 @@ use crate::tier::{link, runtime};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What a file is to a program that it belongs to.
+/// Role of a file in a program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FileKind {
     /// Bitcode of one module, or textual IR.
     Program,
-    /// Bitcode that compilers only take for link-time optimisation: several modules in one file, an
-    /// archive of bitcode, an object with bitcode beside its code.
+    /// Bitcode that compilers take only for link-time optimization: several modules in one file, an
+    /// archive of bitcode, or an object with bitcode beside its code.
     ForLinkTime,
     /// Native code: an object, a shared library, an archive of objects.
     Native,
 }
 
-/// Returns what a file is, by its contents.
+/// Returns the role of a file by its contents.
 ///
 /// # Errors
-/// [`Error::Input`] when it cannot be read.
+/// Returns [`Error::Input`] if the file cannot be read.
 pub fn kind_of(file: &PathBuf) -> Result<FileKind, Error> {
     let bytes = read(file).map_err(|cause| Error::Input {
         file: file.display().to_string(),
@@ -55,18 +55,18 @@ pub fn kind_of(file: &PathBuf) -> Result<FileKind, Error> {
 #[derive(Clone, Debug)]
 pub struct Module {
     pub(super) ir: Arc<ir::Module>,
-    /// Its place in the engine's cache.
+    /// The program's entry in the engine's cache.
     pub(super) shelf: Option<Arc<Shelf>>,
     pub(super) archives: Vec<Arc<Archive>>,
-    /// Shared libraries among its files, by their paths.
+    /// Paths of the shared libraries among the files.
     pub(super) libraries: Vec<String>,
 }
 
 impl Module {
-    /// Reads one module from memory; `name` is used in messages.
+    /// Reads one module from memory. `name` is used in messages.
     ///
     /// # Errors
-    /// [`Error::Input`] when the bytes are not valid bitcode or textual IR for this machine.
+    /// Returns [`Error::Input`] if the bytes are not valid bitcode or textual IR for this machine.
     pub fn from_bytes(engine: &Engine, name: &str, bytes: &[u8]) -> Result<Module, Error> {
         let input = Input {
             name: name.to_owned(),
@@ -75,13 +75,13 @@ impl Module {
         Module::new(engine, vec![input], Vec::new())
     }
 
-    /// Reads files and links them into one module. The first holds bitcode or textual IR. A static
-    /// archive among the others gives the members that are needed: bitcode becomes part of the
-    /// module, native objects are linked when the program starts, as are native objects named
-    /// themselves. A shared library is opened before those of [`super::Config::library`].
+    /// Reads files and links them into one module. The first must hold bitcode or textual IR. Of a
+    /// static archive among the others the members that are needed are taken: bitcode becomes part
+    /// of the module, and native objects, like native objects named themselves, are linked when the
+    /// program starts. A shared library is opened before those of [`super::Config::library`].
     ///
     /// # Errors
-    /// [`Error::Input`] naming the file and the cause.
+    /// Returns [`Error::Input`] naming the file and the cause.
     pub fn from_files(engine: &Engine, files: &[PathBuf]) -> Result<Module, Error> {
         let mut inputs = Vec::new();
         let mut archives = Vec::new();
@@ -102,7 +102,7 @@ impl Module {
                     archives.push(Archive::of_object(file, bytes)?);
                 }
                 Some(Elf::Shared) if !inputs.is_empty() => {
-                    // The loader searches for names without a slash.
+                    // The loader would search for a name without a slash.
                     let here = std::path::absolute(file).unwrap_or_else(|_| file.clone());
                     libraries.push(here.display().to_string());
                 }
@@ -118,13 +118,13 @@ impl Module {
         Ok(module)
     }
 
-    /// From the engine's cache, else read.
+    /// Loads a module from the engine's cache, or else reads its inputs.
     fn new(
         engine: &Engine,
         inputs: Vec<Input>,
         archives: Vec<Arc<Archive>>,
     ) -> Result<Module, Error> {
-        // A contracted module is another one, and so is its code.
+        // Contraction changes the module and its code, so it is part of the cache's key.
         let mode = engine.contract.then_some(&b"contract"[..]);
         let files = inputs.iter().map(|i| &i.bytes[..]).chain(mode);
         let shelf = engine.cache.as_ref().and_then(|c| c.shelf(files));
@@ -146,10 +146,10 @@ impl Module {
         })
     }
 
-    /// The files of bitcode and textual IR it was made of, linked with each other, as bitcode.
+    /// Returns the bitcode and textual IR files of the module, linked into one bitcode file.
     ///
     /// # Errors
-    /// [`Error::Input`] when LLVM cannot link them again.
+    /// Returns [`Error::Input`] if LLVM cannot link them again.
     pub fn bitcode(&self) -> Result<Vec<u8>, Error> {
         let fail = |cause: String| Error::Input {
             file: self.ir.name.clone(),
@@ -159,28 +159,28 @@ impl Module {
         Ok(bitcode.bytes().map_err(fail)?.to_vec())
     }
 
-    /// What it holds: functions, parallel regions, runtime entries.
+    /// Lists the module's functions, parallel regions and runtime entries.
     pub fn inspect(&self) -> Inspection {
         Inspection::of(&self.ir)
     }
 
-    /// Everything in it that this version does not do, each with its place; empty when it can be
-    /// linked as far as that goes.
+    /// Returns everything in the module that this version does not support, each with its place. If
+    /// the list is empty, nothing unsupported prevents linking.
     pub fn check(&self) -> Vec<Unsupported> {
         link::unsupported(&self.ir, runtime::lookup)
     }
 
-    /// The module in the project's own form.
+    /// Returns the module in ompvm's own IR.
     pub fn ir(&self) -> &ir::Module {
         &self.ir
     }
 }
 
-/// The name under which the cache keeps the choice of archive members.
+/// Name of the cache entry with the choice of archive members.
 const MEMBERS: &str = "members";
 
-/// Returns the bitcode members that a program needs. Finding them needs LLVM, so the cache keeps the
-/// choice under the contents of all files that it depends on.
+/// Returns the bitcode members that a program needs. Finding them needs LLVM, so the choice is
+/// cached under the contents of all files that it depends on.
 fn bitcode_members(
     engine: &Engine,
     inputs: &[Input],
@@ -203,7 +203,7 @@ fn bitcode_members(
     Ok(members.unwrap_or_else(|| crate::bug!("a member was chosen that is not bitcode")))
 }
 
-/// The file's bytes, or the cause in words without the error number.
+/// Returns the file's bytes, or the cause in words without the error number.
 fn read(file: &PathBuf) -> Result<Vec<u8>, String> {
     use std::io::ErrorKind;
     std::fs::read(file).map_err(|e| match e.kind() {

@@ -1,6 +1,6 @@
 //! A started program.
 //!
-//! What not: no way to stop it from outside; a guest is trusted as a library is.
+//! It cannot be stopped from outside; a guest is trusted like a library.
 
 use super::stats::Stats;
 use super::typed::{Arguments, TypedFunc};
@@ -11,26 +11,26 @@ use crate::tier::value::{GuestPtr, GuestValue};
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
-/// A program that has been started: its data lives as long as this value.
+/// A program that has been started. Its data lives as long as this value.
 ///
-/// Threads of the host may share it and call its functions at once, as [threads](super#threads)
-/// tells.
+/// Threads of the host may share it and call its functions concurrently, see
+/// [threads](super#threads).
 #[derive(Debug)]
 pub struct Process {
     inner: process::Process,
 }
 
-/// What a program returned to its environment.
+/// Exit status of a program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ExitStatus(i32);
 
 impl ExitStatus {
-    /// The value of `main` or of `exit`, as the program gave it.
+    /// Returns the value of `main` or of `exit`, as the program passed it.
     pub fn code(self) -> i32 {
         self.0
     }
 
-    /// Whether it is zero.
+    /// Returns true if the status is zero.
     pub fn success(self) -> bool {
         self.0 == 0
     }
@@ -49,25 +49,26 @@ impl Process {
 
     /// Runs `main` on this thread and then the exit handlers.
     ///
-    /// In the native manner ([`super::Config::native`]) handlers run when the caller passes the
+    /// In the native mode ([`super::Config::native`]) handlers run when the caller passes the
     /// status to `exit`, and neither a fault nor the guest's own `exit` returns.
     ///
     /// # Errors
-    /// [`Error::Input`] when there is no main; [`Error::Trap`] when the guest faults, after which
-    /// see [the module](super#after-a-trap).
+    /// Returns [`Error::Input`] if there is no main function; [`Error::Trap`] if the guest faults,
+    /// see [after a trap](super#after-a-trap).
     pub fn run_main(&mut self) -> Result<ExitStatus, Error> {
         self.inner.run_main().map(ExitStatus)
     }
 
-    /// A guest function by name, to be called with the arguments `P` (a tuple of scalars,
-    /// [`GuestPtr`]s and slices) and giving `R`. Looking it up costs more than calling it: keep it.
+    /// Looks up a guest function by name, to be called with the arguments `P` (a tuple of scalars,
+    /// [`GuestPtr`]s and slices) and the result `R`. A look-up costs more than a call, so keep the
+    /// result.
     ///
     /// # Errors
-    /// [`Error::Host`] when there is no such function or its signature is another.
+    /// Returns [`Error::Host`] if there is no such function or its signature differs.
     ///
     /// # Safety
-    /// The guest function must mean by its parameters what `P` says: IR has no signedness and
-    /// no pointee types, and a slice passes only its address.
+    /// The guest function's parameters must have the meaning of `P`: IR has no signedness and no
+    /// pointee types, and a slice passes only its address.
     pub unsafe fn typed_func<P: Arguments, R: GuestValue>(
         &self,
         name: &str,
@@ -75,7 +76,7 @@ impl Process {
         TypedFunc::new(&self.inner, name)
     }
 
-    /// The address of a guest variable (not thread_local), if the guest defines it.
+    /// Returns the address of a guest variable, if the guest defines it and it is not thread_local.
     pub fn global<T>(&self, name: &str) -> Option<GuestPtr<T>> {
         let image = self.inner.image();
         match image.module.symbol(name)? {
@@ -86,38 +87,39 @@ impl Process {
         }
     }
 
-    /// Memory for `len` values that the guest can use, filled with `value`.
+    /// Allocates memory for `len` values that the guest can use, filled with `value`.
     ///
     /// # Errors
-    /// [`Error::Host`] when there is no memory.
+    /// Returns [`Error::Host`] if there is no memory.
     pub fn alloc<T: Copy>(&self, value: T, len: usize) -> Result<GuestSlice<T>, Error> {
         GuestSlice::new(len, |_| value)
     }
 
-    /// Memory that the guest can use, with a copy of the values.
+    /// Allocates memory that the guest can use, with a copy of the values.
     ///
     /// # Errors
-    /// [`Error::Host`] when there is no memory.
+    /// Returns [`Error::Host`] if there is no memory.
     pub fn alloc_slice<T: Copy>(&self, values: &[T]) -> Result<GuestSlice<T>, Error> {
         GuestSlice::new(values.len(), |i| values[i])
     }
 
-    /// What has been counted so far, in the whole host process.
+    /// Returns the counts so far, of the whole host process.
     pub fn stats(&self) -> Stats {
         Stats::collect()
     }
 }
 
-/// Memory allocated with the C library's `malloc`, so that the guest may even `realloc` or keep
-/// it (after [`GuestSlice::into_guest`]); freed when dropped.
+/// Memory allocated with the C library's `malloc`, so that the guest may `realloc` or keep it
+/// (after [`GuestSlice::into_guest`]). Freed when dropped.
 pub struct GuestSlice<T> {
     ptr: GuestPtr<T>,
     len: usize,
 }
 
-// SAFETY: it owns its memory like a Box of a slice.
+// SAFETY: it owns its memory like a `Box<[T]>`.
 unsafe impl<T: Send> Send for GuestSlice<T> {}
-// SAFETY: as above; a shared one only gives shared slices and the address.
+// SAFETY: it owns its memory like a `Box<[T]>`; a shared reference gives only shared slices and the
+// address.
 unsafe impl<T: Sync> Sync for GuestSlice<T> {}
 
 impl<T: Copy> GuestSlice<T> {
@@ -126,13 +128,14 @@ impl<T: Copy> GuestSlice<T> {
         if align_of::<T>() > 16 {
             return Err(Error::Host("malloc aligns to 16 bytes only".into()));
         }
-        // SAFETY: malloc of a size that is not zero.
+        // SAFETY: the size passed to `malloc` is not zero.
         let p: *mut T = unsafe { libc::malloc(bytes.max(1)) }.cast();
         if p.is_null() {
             return Err(Error::Host(format!("no memory for {bytes} bytes")));
         }
         for i in 0..len {
-            // SAFETY: inside the allocation, which is aligned enough.
+            // SAFETY: the element lies inside the allocation, whose alignment of 16 suffices for
+            // `T`.
             unsafe { p.add(i).write(value(i)) };
         }
         Ok(GuestSlice {
@@ -143,12 +146,12 @@ impl<T: Copy> GuestSlice<T> {
 }
 
 impl<T> GuestSlice<T> {
-    /// The guest's pointer to the first value.
+    /// Returns the guest's pointer to the first value.
     pub fn ptr(&self) -> GuestPtr<T> {
         self.ptr
     }
 
-    /// Gives the memory to the guest, which frees it.
+    /// Passes ownership of the memory to the guest, which frees it.
     pub fn into_guest(self) -> GuestPtr<T> {
         std::mem::ManuallyDrop::new(self).ptr
     }
@@ -157,21 +160,21 @@ impl<T> GuestSlice<T> {
 impl<T> Deref for GuestSlice<T> {
     type Target = [T];
     fn deref(&self) -> &[T] {
-        // SAFETY: all values are initialised and owned.
+        // SAFETY: all `len` values are initialized and owned by `self`, which is borrowed.
         unsafe { self.ptr.as_slice(self.len) }
     }
 }
 
 impl<T> DerefMut for GuestSlice<T> {
     fn deref_mut(&mut self) -> &mut [T] {
-        // SAFETY: as above, and borrowed mutably.
+        // SAFETY: all `len` values are initialized and owned by `self`, which is borrowed mutably.
         unsafe { self.ptr.as_slice_mut(self.len) }
     }
 }
 
 impl<T> Drop for GuestSlice<T> {
     fn drop(&mut self) {
-        // SAFETY: allocated with malloc and not given away.
+        // SAFETY: the memory was allocated with `malloc` and not passed on.
         unsafe { libc::free(self.ptr.as_ptr().cast()) };
     }
 }

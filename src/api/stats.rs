@@ -1,7 +1,7 @@
-//! What was counted while programs ran with [`super::Config::stats`].
+//! Counts of programs that ran with [`super::Config::stats`].
 //!
-//! Why counted by region and thread: that is what an OpenMP programmer can change. What not: what
-//! was compiled, which [`super::tiers`] tells.
+//! Instructions are counted by region and thread, because these are what an OpenMP programmer can
+//! change. [`super::tiers`] reports compilations.
 
 use crate::interp::stats::{self, Row};
 use crate::llvm::cache::{self, Counts};
@@ -12,40 +12,40 @@ use std::time::Duration;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StatsRow {
-    /// The function's name as in the source, with what the compiler put behind it.
+    /// Name of the function in the source, with the compiler's suffix.
     pub function: String,
-    /// `file.c:12` of its head, when the debug information says.
+    /// Source location of its head such as `file.c:12`, if the debug information has it.
     pub place: Option<String>,
-    /// Whether it is the outlined body of a parallel region.
+    /// True for the outlined body of a parallel region.
     pub region: bool,
-    /// The OpenMP thread number in its team; `None` on a thread the runtime does not know.
+    /// OpenMP thread number in the team; `None` on a thread unknown to the runtime.
     pub thread: Option<u32>,
-    /// How often it was entered.
+    /// Number of times it was entered.
     pub entries: u64,
-    /// IR instructions executed.
+    /// Number of IR instructions executed.
     pub instructions: u64,
 }
 
-/// Counts of the whole host process: programs that run in it share them.
+/// Counts of the whole host process; programs that run in it share them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
-    /// IR instructions executed, all threads together.
+    /// Number of IR instructions executed by all threads.
     pub instructions: u64,
-    /// The same by entered function and thread, most instructions first.
+    /// The instructions by entered function and thread, most instructions first.
     pub rows: Vec<StatsRow>,
-    /// Functions lowered to bytecode.
+    /// Number of functions lowered to bytecode.
     pub lowered_functions: u64,
-    /// IR instructions of those functions.
+    /// Number of IR instructions of the lowered functions.
     pub lowered_instructions: u64,
-    /// Time spent lowering them, all threads together.
+    /// Time spent lowering by all threads.
     pub lowering: Duration,
-    /// What was taken from the cache and what was compiled.
+    /// Counts of the cache and of compilations.
     pub cache: Counts,
 }
 
 impl Stats {
-    /// What was counted so far.
+    /// Returns the counts so far.
     pub fn collect() -> Stats {
         let counts = stats::counts();
         let rows: Vec<StatsRow> = counts.rows.into_iter().map(StatsRow::from).collect();
@@ -80,7 +80,7 @@ impl fmt::Display for Stats {
                 f,
                 "instructions executed: not counted, as nothing was interpreted"
             )?,
-            // Machine code is not counted, so this is a part of the run in other tiers.
+            // Machine code is not counted, so in other tiers this covers only a part of the run.
             _ => writeln!(f, "instructions executed: {}", self.instructions)?,
         }
         if self.lowered_functions > 0 {

@@ -134,7 +134,7 @@ fn functions_are_called_with_scalars_and_faults_are_values() {
          define void @stop() { unreachable }",
     )
     .unwrap();
-    // SAFETY: the signatures are those above.
+    // SAFETY: the types are the signatures of the functions above.
     unsafe {
         let add = p.typed_func::<(i64,), i64>("other").unwrap();
         assert_eq!(add.call((10,)).unwrap(), 15);
@@ -209,7 +209,7 @@ fn an_uncaught_exception_comes_back_as_a_trap_each_time() {
             assert_eq!(t.kind, TrapKind::UncaughtException, "{tier:?}");
             assert_eq!(t.detail.as_deref(), Some("int"));
             assert_eq!(t.function.as_deref(), Some("inner"));
-            // What was not caught before is forgotten.
+            // An exception that was caught before is no longer current.
             for name in ["give_up", "stop"] {
                 let t = trap(name);
                 assert_eq!(t.kind, TrapKind::Abort, "{tier:?}");
@@ -236,8 +236,8 @@ fn what_is_unsupported_can_wait_until_it_is_reached() {
     assert_eq!(run(Config::new().arg("test").arg("more")), 125);
 }
 
-/// Several threads of the host call the same program: each has its own thread_local variable, its own
-/// faults and exits, and teams of its own.
+/// Threads of the host call the same program concurrently: each has its own thread_local variable,
+/// faults, exits and teams.
 #[test]
 fn threads_of_the_host_call_at_once() {
     let text = "@mine = internal thread_local global i64 0
@@ -289,14 +289,14 @@ fn threads_of_the_host_call_at_once() {
                 }
             });
         }
-        // SAFETY: no guest code runs now.
+        // SAFETY: no guest code runs while the memory is accessed.
         let all = unsafe { process.global::<i64>("all").unwrap().read() };
         assert_eq!(all, 3 * 6 * 200, "{tier:?}");
     }
 }
 
-/// Destructors of thread_local objects run when their thread ends, if the program is still there; else
-/// not, and never after it.
+/// Destructors of thread_local objects run when their thread ends if the program still exists, and
+/// never otherwise.
 #[test]
 fn destructors_of_threads_run_while_the_program_lives() {
     let text = "@__dso_handle = external global i8
@@ -314,13 +314,13 @@ fn destructors_of_threads_run_while_the_program_lives() {
             let begin = unsafe { process.typed_func::<(), i32>("begin") }.unwrap();
             assert_eq!(begin.call(()).unwrap(), 0);
         };
-        // A scope's end waits for the closure only, a join for the thread's destructors, too.
+        // A scope waits for the closure only; a join also for the thread's destructors.
         std::thread::scope(|scope| scope.spawn(begin).join()).unwrap();
         begin();
-        // SAFETY: no guest code runs now.
+        // SAFETY: no guest code runs while the memory is accessed.
         let gone = unsafe { process.global::<i64>("gone").unwrap().read() };
         assert_eq!(gone, 1, "{tier:?}");
-        // A thread that outlives the program.
+        // This thread outlives the program.
         let (ready, wait) = std::sync::mpsc::channel::<()>();
         let (registered, told) = std::sync::mpsc::channel::<()>();
         std::thread::scope(|scope| {
@@ -345,7 +345,8 @@ fn destructors_of_threads_run_while_the_program_lives() {
     }
 }
 
-/// Narrow arguments and results travel as the function's declaration says, on either way of calling.
+/// Narrow arguments and results are extended as the function's declaration says, in both kinds of
+/// calls.
 #[test]
 fn narrow_values_are_extended_as_declared() {
     let text = "define signext i8 @s8(i8 signext %a) { %b = sext i8 %a to i32 %c = sub i32 %b, 1 %d = trunc i32 %c to i8 ret i8 %d }
@@ -363,8 +364,8 @@ fn narrow_values_are_extended_as_declared() {
             .link(&module(text).unwrap())
             .unwrap();
         let p = program.start(Config::new().arg("test").tier(tier)).unwrap();
-        // SAFETY: these are the functions' signatures, one of them with the other signedness, which
-        // takes the general way.
+        // SAFETY: these are the functions' signatures. One has the other signedness, so it is
+        // called through a call plan.
         unsafe {
             assert_eq!(
                 p.typed_func::<(i8,), i8>("s8")

@@ -1,10 +1,12 @@
-//! In which kind of code the program's time went, moment by moment: for `ompvm compare --plot`.
+//! Samples the kind of code in which the program's time goes, for `ompvm compare --plot`.
 //!
-//! What: a timer of the process's processor time interrupts whichever thread runs, and the
-//! handler notes the moment and what code the thread was in. Why a signal: nothing else knows the
-//! position of a running thread, and what looks at frames (`tier::sample`) sees those of the
-//! interpreter only. What not: no functions' names; a guest that handles `SIGPROF` or sets
-//! this timer itself takes it away, and the samples end there.
+//! A timer of the process's CPU time interrupts whichever thread runs, and the signal handler
+//! records the time and the kind of code the thread was in. A signal is needed, because nothing
+//! else knows the position of a running thread, and the tier sampler (`tier::sample`) sees only
+//! frames of the interpreter.
+//!
+//! Function names are not recorded. A guest that handles `SIGPROF` or sets this timer itself ends
+//! the sampling.
 
 use crate::memory::walk;
 use crate::{interp, jit};
@@ -14,26 +16,26 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
-/// Between samples, in microseconds of processor time; the system may round it up.
+/// Sampling period in microseconds of CPU time; the system may round it up.
 const INTERVAL: i64 = 1000;
 /// Most samples; later ones are dropped.
 const MOST: usize = 1 << 16;
 
-/// What code a thread was in.
+/// Kind of code that a sample found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Where {
-    /// The interpreter, the OpenMP runtime, or compilers.
+    /// The interpreter, the OpenMP runtime, or a compiler.
     Ours,
     /// Machine code of the baseline tier.
     Baseline,
-    /// Machine code of the optimising tier.
+    /// Machine code of the optimizing tier.
     Compiled,
-    /// Libraries.
+    /// Code of libraries.
     Elsewhere,
 }
 
 impl Where {
-    /// All of them, as they are numbered.
+    /// All kinds, in the order of their numbers.
     pub const ALL: [Where; 4] = [
         Where::Ours,
         Where::Baseline,
@@ -41,7 +43,7 @@ impl Where {
         Where::Elsewhere,
     ];
 
-    /// In words.
+    /// Returns a description of the kind.
     pub fn name(self) -> &'static str {
         match self {
             Where::Ours => "interpreter and runtime",
@@ -52,7 +54,7 @@ impl Where {
     }
 }
 
-/// Microseconds since the start, four times, plus the kind.
+/// Samples: microseconds since the start times four, plus the kind.
 static SAMPLES: [AtomicU64; MOST] = [const { AtomicU64::new(0) }; MOST];
 static TAKEN: AtomicUsize = AtomicUsize::new(0);
 static STARTED: OnceLock<Instant> = OnceLock::new();
@@ -69,11 +71,11 @@ fn kind(pc: usize) -> Where {
     }
 }
 
-/// Takes a sample. Neither allocates nor locks.
+/// Records a sample. Neither allocates nor locks.
 #[cfg(target_arch = "x86_64")]
 extern "C" fn sample(_: c_int, _: *mut libc::siginfo_t, context: *mut c_void) {
     let Some(started) = STARTED.get() else { return };
-    // SAFETY: the system hands a handler with SA_SIGINFO the thread's registers.
+    // SAFETY: the kernel passes the thread's registers to a handler with SA_SIGINFO.
     let pc = unsafe {
         (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs[libc::REG_RIP as usize] as usize
     };
@@ -83,17 +85,17 @@ extern "C" fn sample(_: c_int, _: *mut libc::siginfo_t, context: *mut c_void) {
     }
 }
 
-/// Begins to take samples; their times, like those of [`super::tiers`], count from about here
-/// when a program is started next.
+/// Starts sampling. Times, like those of [`super::tiers`], count from about the next start of a
+/// program.
 #[cfg(target_arch = "x86_64")]
 pub fn start() {
     if STARTED.set(Instant::now()).is_err() {
         return;
     }
-    // What a sample must not do: the first question allocates.
+    // The first call allocates, which the signal handler must not.
     walk::is_ours(0);
-    // SAFETY: the handler has the type that SA_SIGINFO asks for and runs on any stack; all-zero is
-    // a valid sigaction, whose mask is empty.
+    // SAFETY: the handler has the type that SA_SIGINFO requires and runs on any stack. All-zero is
+    // a valid sigaction with an empty mask.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = sample as *const () as usize;
@@ -103,7 +105,7 @@ pub fn start() {
     set_timer(INTERVAL);
 }
 
-/// Takes none: positions are read on x86-64 only.
+/// Does nothing: positions are read on x86-64 only.
 #[cfg(not(target_arch = "x86_64"))]
 pub fn start() {}
 
@@ -116,11 +118,11 @@ fn set_timer(microseconds: i64) {
         it_interval: every,
         it_value: every,
     };
-    // SAFETY: reads the local; ITIMER_PROF exists.
+    // SAFETY: the call reads the local structure.
     unsafe { libc::setitimer(libc::ITIMER_PROF, &timer, std::ptr::null_mut()) };
 }
 
-/// Stops taking samples; a line for each, as in [`super::tiers`].
+/// Stops sampling. Returns a line for each sample, in the format of [`super::tiers`].
 pub fn finish() -> String {
     set_timer(0);
     let mut text = String::new();

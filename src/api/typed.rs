@@ -1,11 +1,11 @@
-//! Guest functions called from Rust with checked signatures.
+//! Calls guest functions from Rust with checked signatures.
 //!
-//! Why signatures are compared with the guest's: a wrong one is an error here and memory
-//! corruption in C. How a call is made: the types are known when this is compiled, so it is an
-//! ordinary C call of the function's address, without a list of arguments ([`Arguments::call`]);
-//! a signature that C's rules for these types do not cover takes the general way, by a plan.
+//! Signatures are compared with the guest's, because a wrong one is an error here but memory
+//! corruption in C. The types are known when the Rust code is compiled, so a call is an ordinary C
+//! call of the function's address, without a list of arguments ([`Arguments::call`]). A signature
+//! that C's rules for these types do not cover is called through a call plan.
 //!
-//! Left out: what the arguments mean, which is why making one is `unsafe`.
+//! The meaning of the arguments is not checked, so creating a [`TypedFunc`] is `unsafe`.
 
 use crate::ir::{FuncId, Function, GlobalRef};
 use crate::support::error::Error;
@@ -19,18 +19,18 @@ use std::mem::MaybeUninit;
 /// Most arguments of a call from Rust.
 const MOST: usize = 8;
 
-/// One argument of a guest function: a scalar, a pointer, or a slice (of which the guest gets the
-/// address).
+/// An argument of a guest function: a scalar, a pointer, or a slice, of which the guest gets the
+/// address.
 pub trait Argument: Sealed {
-    /// What the guest sees.
+    /// Kind of the argument in the guest.
     const KIND: ValueKind;
     /// True if a C caller sign-extends it.
     const SIGNED: bool;
-    /// How C functions take it.
+    /// Type with which C functions take the argument.
     type Native: Copy;
-    /// As a C argument.
+    /// Converts to a C argument.
     fn native(self) -> Self::Native;
-    /// In the low bits of a slot.
+    /// Converts to the low bits of a slot.
     fn slot(self) -> u64;
 }
 
@@ -95,23 +95,23 @@ impl<T> Argument for &mut [T] {
     }
 }
 
-/// Keeps [`Arguments`] to tuples.
+/// Restricts [`Arguments`] to tuples.
 mod sealed {
     pub trait Tuple {}
 }
 
 /// The arguments of a guest function: a tuple of up to eight [`Argument`]s.
 pub trait Arguments: sealed::Tuple {
-    /// What the guest sees.
+    /// Kinds of the arguments in the guest.
     const KINDS: &'static [ValueKind];
-    /// Which of them a C caller sign-extends.
+    /// For each argument, true if a C caller sign-extends it.
     const SIGNED: &'static [bool];
-    /// Their slots.
+    /// Returns the arguments in slot form.
     fn slots(self) -> [u64; MOST];
-    /// Calls a C function with them.
+    /// Calls a C function with the arguments.
     ///
     /// # Safety
-    /// At `target` is a function of these parameters and this result.
+    /// `target` must be the address of a function with these parameters and the result `R`.
     unsafe fn call<R: GuestValue>(self, target: usize) -> R::Native;
 }
 
@@ -133,7 +133,7 @@ macro_rules! tuples {
             #[allow(non_snake_case, reason = "the tuple's fields are named as their types")]
             unsafe fn call<Out: GuestValue>(self, target: usize) -> Out::Native {
                 let ($($p,)*) = self;
-                // SAFETY: the caller's promise.
+                // SAFETY: `target` is a function of this type by this function's contract.
                 unsafe {
                     let f = std::mem::transmute::<
                         usize,
@@ -147,11 +147,11 @@ macro_rules! tuples {
 }
 tuples! { () (A) (A B) (A B C) (A B C D) (A B C D E) (A B C D E G) (A B C D E G H) (A B C D E G H I) }
 
-/// A guest function with a checked signature, as long as its process lives. Threads may share it.
+/// A guest function with a checked signature. Threads may share it.
 pub struct TypedFunc<'p, P, R> {
     process: &'p Process,
     id: FuncId,
-    /// Its address, if a C call with `P` and `R` is right for it; else 0.
+    /// Address of the function if a C call with `P` and `R` fits it; else 0.
     target: usize,
     marker: PhantomData<fn(P) -> R>,
 }
@@ -166,8 +166,8 @@ impl<P, R> fmt::Debug for TypedFunc<'_, P, R> {
     }
 }
 
-/// Returns true if a C call extends narrow arguments as the function expects, and nothing about
-/// its parameters is special.
+/// Returns true if a C call extends narrow arguments as the function expects, and no parameter has
+/// a special attribute.
 fn is_plain<P: Arguments>(function: &Function) -> bool {
     let params = function.params.iter().zip(P::KINDS).zip(P::SIGNED);
     let plain = params.into_iter().all(|((attrs, &kind), &signed)| {
@@ -208,17 +208,17 @@ impl<'p, P: Arguments, R: GuestValue> TypedFunc<'p, P, R> {
     /// Calls the function on this thread.
     ///
     /// # Errors
-    /// [`Error::Trap`] when the guest faults, after which see [the module](super#after-a-trap);
-    /// [`Error::Host`] when it calls `exit`.
+    /// Returns [`Error::Trap`] if the guest faults, see [after a trap](super#after-a-trap);
+    /// [`Error::Host`] if it calls `exit`.
     #[inline]
     pub fn call(&self, arguments: P) -> Result<R, Error> {
         if self.target == 0 {
             return self.call_by_plan(arguments);
         }
         let mut out = MaybeUninit::<R::Native>::uninit();
-        // SAFETY: the signature was checked, and its meaning promised, when this was made; slices
-        // and scalars have nothing to drop. Without an error the function has returned, and `out`
-        // is set.
+        // SAFETY: `new` checked the signature, and the caller of `typed_func` vouched for its
+        // meaning. Slices and scalars have nothing to drop. Without an error the function has
+        // returned, so `out` is set.
         unsafe {
             let target = self.target;
             self.process.run(|| {
@@ -240,7 +240,8 @@ impl<'p, P: Arguments, R: GuestValue> TypedFunc<'p, P, R> {
             }
         }
         let mut ret = 0;
-        // SAFETY: as in `call`.
+        // SAFETY: `new` checked the signature, and the caller of `typed_func` vouched for its
+        // meaning.
         unsafe { self.process.call(self.id, slots, &mut ret)? };
         Ok(R::from_slot(ret))
     }
