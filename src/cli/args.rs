@@ -1,7 +1,8 @@
-//! What can be typed: options of ompvm before the file, the guest's arguments after it.
+//! Definitions of the command line: ompvm's options before the file, the guest's arguments after
+//! it.
 //!
-//! Why in one place: `--help`, the parser and the tests read the same definitions. What not: what
-//! an option does.
+//! They are in one place, because `--help`, the parser and the tests use the same definitions. The
+//! commands' modules implement the options.
 
 use super::compare::CompareOptions;
 use super::words::{self, Own};
@@ -63,12 +64,12 @@ pub enum Tier {
     Auto,
 }
 
-/// What `--device` means.
+/// Value of `--device`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Device {
     /// Devices of a kind.
     Kind(crate::api::Devices),
-    /// The default device.
+    /// Number of the default device.
     Number(u32),
 }
 
@@ -213,7 +214,7 @@ pub struct InspectOptions {
     pub files: Vec<PathBuf>,
 }
 
-/// `sm_90` as a number.
+/// Parses a GPU architecture such as `sm_90`.
 fn architecture(text: &str) -> Result<u32, String> {
     let digits = text.strip_prefix("sm_").unwrap_or(text);
     let known = digits.parse().ok().filter(|n| (70..=199).contains(n));
@@ -248,7 +249,7 @@ pub struct CacheOptions {
     pub what: CacheWhat,
 }
 
-/// What `cache` does.
+/// Action of `cache`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum CacheWhat {
     /// Print where it is, what it holds and what it may hold.
@@ -257,7 +258,7 @@ pub enum CacheWhat {
     Clear,
 }
 
-/// Reads the command line; a first word that is no command stands for `run`.
+/// Parses the command line. A first word that is not a command implies `run`.
 pub fn parse(mut arguments: Vec<OsString>) -> Result<Command, clap::Error> {
     const WORDS: [&str; 6] = ["run", "inspect", "compile", "cache", "compare", "help"];
     let own = ["-h", "--help", "-V", "--version"];
@@ -271,7 +272,7 @@ pub fn parse(mut arguments: Vec<OsString>) -> Result<Command, clap::Error> {
     CommandLine::try_parse_from(arguments).map(|line| line.command)
 }
 
-/// Translates the options of compilers' link lines (see [`words`]).
+/// Translates options of compilers' link lines (see [`words`]).
 fn without_compiler_options(mut arguments: Vec<OsString>) -> Result<Vec<OsString>, clap::Error> {
     let Some(name) = arguments.get(1).and_then(|n| n.to_str()) else {
         return Ok(arguments);

@@ -1,5 +1,5 @@
-//! `ompvm compile` and `ompvm cache`: the cache of compiled programs, filled ahead of time, looked
-//! at, emptied.
+//! `ompvm compile` and `ompvm cache`: fill the cache of compiled programs ahead of time, show it,
+//! and empty it.
 
 use super::args::{CacheOptions, CacheWhat, CompileOptions, Contract};
 use super::message;
@@ -37,14 +37,14 @@ fn fill(options: CompileOptions) -> Result<(), Error> {
     if options.stats {
         eprint!("{stats}");
     }
-    // Here it is what was asked for, so it is not only a note.
+    // Without a stored program the command has failed, so the note of the cache becomes an error.
     match stats.cache.note {
         Some(why) => Err(Error::Host(format!("nothing was kept: {why}"))),
         None => Ok(()),
     }
 }
 
-/// Says what the user's cache holds, or empties it.
+/// Shows what the user's cache holds, or empties it.
 pub fn run(options: &CacheOptions) -> ExitCode {
     let Some(cache) = Cache::of_user() else {
         let why = "there is no cache: neither XDG_CACHE_HOME nor HOME names a folder";

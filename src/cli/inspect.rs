@@ -1,4 +1,4 @@
-//! `ompvm inspect`: what a file holds, as tables for people.
+//! `ompvm inspect`: prints the contents of a file as tables.
 
 use super::args::InspectOptions;
 use super::message;
@@ -7,7 +7,7 @@ use crate::support::error::Error;
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-/// Prints functions, regions, runtime entries and what is unsupported.
+/// Prints functions, regions, runtime entries and unsupported constructs.
 pub fn run(options: &InspectOptions) -> ExitCode {
     let engine = Engine::default();
     let module = match Module::from_files(&engine, &options.files) {
@@ -67,7 +67,7 @@ pub fn run(options: &InspectOptions) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Prints the PTX, and on the other output what has none.
+/// Prints the PTX to standard output, and the refused kernels to standard error.
 fn ptx(code: Result<Option<DeviceCode>, Error>) -> ExitCode {
     match code {
         Ok(Some(code)) => {

@@ -1,10 +1,10 @@
-//! How failures are shown: one message on standard error, `ompvm: ` first.
+//! Prints failures: one message on standard error that begins with `ompvm: `.
 
 use super::FAILED;
 use crate::support::error::Error;
 use std::process::ExitCode;
 
-/// Shows an error of ours and gives the status to exit with.
+/// Prints an error and returns the exit status.
 pub fn failed(error: &Error) -> ExitCode {
     eprintln!("ompvm: {error}");
     if matches!(error, Error::Unsupported(_)) {

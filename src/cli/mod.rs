@@ -1,10 +1,11 @@
 //! The command line, a client of [`crate::api`].
 //!
-//! What: `run`, `inspect`, `compile`, `cache`, `compare`, the messages and exit statuses. Why thin: whatever it can do an
-//! embedder can do too. What not: nothing here knows how a program is executed.
+//! It holds the commands `run`, `inspect`, `compile`, `cache` and `compare`, and the messages and
+//! exit statuses. It is thin: an embedder can do everything that it does. Nothing here knows how a
+//! program is executed.
 //!
-//! Exit statuses: the guest's own; 125 when ompvm itself cannot go on (as `env` and `timeout`
-//! do), 2 for wrong usage.
+//! Exit statuses: the guest's own; 125 if ompvm itself fails (as with `env` and `timeout`); 2 for
+//! wrong usage.
 
 mod args;
 mod cache;
@@ -17,7 +18,7 @@ mod words;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-/// The status of ompvm's own failures.
+/// Exit status of ompvm's own failures.
 const FAILED: u8 = 125;
 
 /// Runs the command line of this process.
@@ -30,8 +31,8 @@ pub fn main() -> ExitCode {
         Ok(args::Command::Cache(options)) => cache::run(&options),
         Ok(args::Command::Compare(options)) => compare::run(&options),
         Err(shown) => {
-            // Help and version go to standard output with status 0, wrong usage to standard
-            // error with 2; clap knows which.
+            // clap sends help and version to standard output with status 0, and wrong usage to
+            // standard error with status 2.
             let _ = shown.print();
             ExitCode::from(u8::try_from(shown.exit_code()).unwrap_or(2))
         }

@@ -1,7 +1,7 @@
-//! `ompvm run`: one guest, as if it ran natively.
+//! `ompvm run`: runs one guest as if it ran natively.
 //!
-//! Why it ends by `exit`: exit handlers and buffers are then treated as in a native process. What
-//! not: `compare` runs guests in processes of their own.
+//! It ends by `exit`, so that exit handlers and buffers are treated as in a native process.
+//! `compare` runs guests in processes of their own.
 
 use super::args::{self, RunOptions};
 use super::message;
@@ -19,10 +19,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::OnceLock;
 
-/// Runs the program; returns only when it could not be started.
+/// Runs the program. Returns only if it could not be started.
 pub fn run(options: RunOptions) -> ExitCode {
     match start(options) {
-        // SAFETY: ends the process as a native program's start-up code does after `main`.
+        // SAFETY: the program has returned from `main`, after which native start-up code calls
+        // `exit`, too.
         Ok(status) => unsafe { libc::exit(status.code()) },
         Err(error) => message::failed(&error),
     }
@@ -32,7 +33,7 @@ fn start(options: RunOptions) -> Result<ExitStatus, Error> {
     let mut program = options.program;
     let command = again(std::env::args_os().collect(), program.len());
     let file = std::path::absolute(&program[0]).unwrap_or_else(|_| PathBuf::from(&program[0]));
-    // `--` between the file and the guest's arguments is ours, the first one only.
+    // The first `--` between the file and the guest's arguments is an option of ours.
     if program.get(1).is_some_and(|a| a == "--") {
         program.remove(1);
     }
@@ -44,7 +45,7 @@ fn start(options: RunOptions) -> Result<ExitStatus, Error> {
     if let Some(name) = options.argv0 {
         program[0] = name;
     }
-    // Archives are read with the program: what they hold may be bitcode.
+    // Archives are read with the program, because their members may be bitcode.
     let mut libraries = options.libraries;
     libraries.retain(|name| match archive_of(name, &options.library_paths) {
         Some(archive) => {
@@ -118,29 +119,29 @@ fn start(options: RunOptions) -> Result<ExitStatus, Error> {
         api::timeline::start();
     }
     let mut process = program.start(config)?;
-    // At exit, for a guest may end by calling `exit` itself; registered after what the tiers do at
-    // exit, which may be the last thing that is done, and before the guest's handlers.
+    // Reports run at exit, because a guest may call `exit` itself. They are registered after the
+    // tiers' exit handlers, which may end the process, and before the guest's handlers.
     if !options.explain.is_empty() {
         let _ = EXPLAIN.set(options.explain);
-        // SAFETY: as below.
+        // SAFETY: the handler takes no arguments and lives as long as the process.
         unsafe { libc::atexit(print_explanation) };
     }
     if let Some(path) = options.timeline {
         let _ = TIMELINE.set(path);
-        // SAFETY: as below.
+        // SAFETY: the handler takes no arguments and lives as long as the process.
         unsafe { libc::atexit(write_timeline) };
     }
     if options.offload_report {
-        // SAFETY: as below.
+        // SAFETY: the handler takes no arguments and lives as long as the process.
         unsafe { libc::atexit(print_offload) };
     }
     if let Some(remedy) = remedy {
         let _ = REMEDY.set((std::process::id(), remedy));
-        // SAFETY: as below.
+        // SAFETY: the handler takes no arguments and lives as long as the process.
         unsafe { libc::atexit(print_advice) };
     }
     if options.stats {
-        // SAFETY: registers a function without arguments that stays valid.
+        // SAFETY: the handler takes no arguments and lives as long as the process.
         unsafe { libc::atexit(print_stats) };
     }
     process.run_main()
@@ -158,7 +159,7 @@ fn compile_command(files: &[PathBuf], contract: bool) -> String {
     text
 }
 
-/// The process that runs the program, and the command that would have made its run shorter.
+/// Id of the process that runs the program, and the command that would have made its run shorter.
 static REMEDY: OnceLock<(u32, String)> = OnceLock::new();
 
 extern "C" fn print_advice() {
@@ -166,12 +167,12 @@ extern "C" fn print_advice() {
         return;
     };
     let mut out = std::io::stderr();
-    // A child of `fork` ends here, too.
+    // A child of `fork` runs this handler, too.
     if *process != std::process::id() || !out.is_terminal() {
         return;
     }
     if let Some(saving) = api::advice() {
-        // The guest may have closed the stream.
+        // The guest may have closed the stream, so a failure is ignored.
         let _ = writeln!(
             out,
             "ompvm: compiling took {:.2} s of this run; `{command}` before the first run saves that \
@@ -181,14 +182,14 @@ extern "C" fn print_advice() {
     }
 }
 
-/// The command line that runs the same program from any folder: `arguments` without its last `guests` words, which are
-/// the file and the guest's arguments.
+/// Returns the command line that runs the same program from any folder: `arguments` without the
+/// last `guests` words, which are the file and the guest's arguments.
 fn again(mut arguments: Vec<OsString>, guests: usize) -> Vec<OsString> {
     arguments.truncate(arguments.len().saturating_sub(guests));
     if arguments.get(1).is_none_or(|word| word != "run") {
         arguments.insert(1.min(arguments.len()), "run".into());
     }
-    // Each new start says it anew.
+    // Each restart adds its own `--argv0`.
     arguments.retain(|word| !word.as_encoded_bytes().starts_with(b"--argv0="));
     let absolute = |path: &OsStr| {
         let path = std::path::absolute(path);
@@ -215,15 +216,16 @@ fn again(mut arguments: Vec<OsString>, guests: usize) -> Vec<OsString> {
     arguments
 }
 
-/// Where the timeline is written to.
+/// Path of the timeline file.
 static TIMELINE: OnceLock<PathBuf> = OnceLock::new();
 
 extern "C" fn write_timeline() {
-    // The guest may have made an inexact result a trap.
+    // The guest may have unmasked floating-point exceptions, in which case formatting numbers would
+    // trap.
     let _environment = DefaultHere::enter();
     let samples = api::timeline::finish();
     let _quiet = Quiet::begin();
-    // Every name contains the empty one.
+    // The empty string matches every function.
     let text = api::tiers(Some("")) + &samples;
     if let Some(path) = TIMELINE.get()
         && let Err(error) = std::fs::write(path, text)
@@ -242,7 +244,7 @@ extern "C" fn print_offload() {
     eprint!("{}", api::offload_report());
 }
 
-/// The functions to be explained.
+/// Functions given to `--explain`.
 static EXPLAIN: OnceLock<Vec<String>> = OnceLock::new();
 
 extern "C" fn print_explanation() {

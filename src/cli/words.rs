@@ -1,17 +1,18 @@
-//! Options of a compiler's link line, as ompvm takes them.
+//! Translates options of a compiler's link line to options of ompvm.
 //!
-//! A build file's link line can be handed over as it is: what has a meaning here is translated
-//! (`-Wl,-rpath,DIR` looks for libraries in DIR), what only shapes an executable file is left
-//! out, and what would change the program is refused. Only words before the program's file are
-//! looked at; the others are the guest's.
+//! A build file's link line can be passed unchanged. Options with a meaning here are translated
+//! (`-Wl,-rpath,DIR` adds DIR to the library folders), options that only shape an executable file
+//! are dropped, and options that would change the program are refused. Only words before the
+//! program's file are translated; the others are the guest's.
 //!
-//! Left out: options of compilation that change code (`-D`, `-mavx2`); the bitcode is made.
+//! Options of compilation that change code (`-D`, `-mavx2`) are not accepted, because the bitcode
+//! exists already.
 
 use clap::error::ErrorKind;
 use std::collections::VecDeque;
 use std::ffi::OsString;
 
-/// Words without a meaning for bitcode that is run here.
+/// Options without a meaning for bitcode.
 const WITHOUT_MEANING: &[&str] = &[
     "-pthread",
     "-pthreads",
@@ -54,7 +55,7 @@ const WITHOUT_MEANING: &[&str] = &[
     "-fopenmp",
 ];
 
-/// Options of the linker that only shape the executable file, by their beginnings.
+/// Prefixes of linker options that only shape the executable file.
 const OF_THE_FILE: &[&str] = &[
     "--as-needed",
     "--no-as-needed",
@@ -115,7 +116,7 @@ const OF_THE_FILE: &[&str] = &[
     "--color-diagnostics",
 ];
 
-/// Options of the linker with a value in the next word, which only shape the executable file.
+/// Linker options that only shape the executable file and take a value in the next word.
 const OF_THE_FILE_WITH_VALUE: &[&str] = &[
     "-z",
     "-m",
@@ -128,22 +129,22 @@ const OF_THE_FILE_WITH_VALUE: &[&str] = &[
     "-I",
 ];
 
-/// How a word is an option of ompvm itself.
+/// Relation of a word to ompvm's own options.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Own {
-    /// Not at all.
+    /// No option of ompvm.
     No,
-    /// With its value, if it has one, in the same word.
+    /// An option that includes its value, if it has one.
     Whole,
-    /// With its value in the next word.
+    /// An option whose value is the next word.
     WithNext,
 }
 
-/// Translates the words of a command line up to the program's file; `own` says which are options of
-/// ompvm, `more` whether options may follow a file.
+/// Translates the words of a command line up to the program's file. `own` classifies ompvm's
+/// options; `more` is true if options may follow a file.
 ///
 /// # Errors
-/// A linker option that is not supported.
+/// Fails for a linker option that is not supported.
 pub fn translate(
     words: Vec<OsString>,
     own: &dyn Fn(&str) -> Own,
@@ -169,7 +170,7 @@ pub fn translate(
         } else if let Some(list) = text.strip_prefix("-Wl,") {
             linker(list.split(',').map(str::to_owned).collect(), &mut out)?;
         } else if text == "-Xlinker" {
-            // Such words come in pairs; an option and its value are two of them.
+            // Consecutive `-Xlinker` words form one list; an option and its value are two of them.
             let mut list = VecDeque::new();
             list.extend(words.pop_front().and_then(|w| w.into_string().ok()));
             while words.front().is_some_and(|w| w == "-Xlinker") {

@@ -1,10 +1,10 @@
-//! `ompvm compare`: the same bitcode here and as a native executable, side by side.
+//! `ompvm compare`: runs the same bitcode here and as a native executable, in pairs.
 //!
-//! What: builds the native executable (or takes one), runs both in turn, checks that they print
-//! and exit alike, and reports wall clock, processor time, peak memory and their ratios. Why in
-//! turn and by pairs: whatever else the machine does then meets both sides alike, and the spread
-//! of the pairs' ratios says how far to trust the median. What not: it never runs a guest in this
-//! process; its own side is this program, started afresh each time.
+//! It builds the native executable (or takes one), runs both sides alternately, checks that they
+//! print the same and exit alike, and reports wall clock, processor time, peak memory and their
+//! ratios. Runs alternate in pairs, so that other load on the machine affects both sides alike; the
+//! spread of the pairs' ratios shows how far to trust the median. A guest never runs in this
+//! process: our side is this executable, started afresh each time.
 
 mod native;
 mod outputs;
@@ -107,7 +107,7 @@ pub struct CompareOptions {
     pub program: Vec<OsString>,
 }
 
-/// What our side finds in its code cache.
+/// Contents of our side's code cache.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Cache {
     /// What the runs before it left there, in a cache of this comparison's own.
@@ -123,15 +123,15 @@ pub enum Cache {
 /// All runs with one team size.
 #[derive(Debug)]
 pub struct Series {
-    /// The team size that was asked for.
+    /// Requested team size; `None` leaves it to the environment.
     pub threads: Option<u32>,
     /// Counted pairs, ours first.
     pub pairs: Vec<(Run, Run)>,
-    /// Whether the outputs agree.
+    /// Verdict on the outputs.
     pub verdict: Verdict,
 }
 
-/// Compares and reports.
+/// Compares the two sides and prints a report.
 pub fn run(options: &CompareOptions) -> ExitCode {
     match compare(options) {
         Ok(true) => ExitCode::SUCCESS,
@@ -235,7 +235,7 @@ fn compare(options: &CompareOptions) -> Result<bool, String> {
     Ok(agree)
 }
 
-/// What every run has in common.
+/// Inputs that every run has in common.
 struct Bench<'a> {
     options: &'a CompareOptions,
     file: &'a Path,
@@ -254,7 +254,7 @@ impl Bench<'_> {
         let mut outputs: [Vec<String>; 2] = Default::default();
         let (warmup, counted) = (self.options.warmup, self.options.runs);
         for round in 0..warmup + counted {
-            // Who goes first alternates, so that neither always follows the other.
+            // The first side alternates, so that neither always follows the other.
             let (ours, theirs) = if round % 2 == 0 {
                 let ours = self.ours(threads)?;
                 (ours, self.theirs(threads)?)
@@ -268,7 +268,7 @@ impl Bench<'_> {
             if round >= warmup {
                 pairs.push((ours, theirs));
             }
-            // A difference in words seldom goes away: no need to run for minutes more.
+            // A difference in words is rarely due to chance, so further runs would waste time.
             let verdict = self.judge(&outputs);
             if round >= 2 && matches!(&verdict, Verdict::Differ(Difference { number: false, .. })) {
                 break;
@@ -288,13 +288,13 @@ impl Bench<'_> {
         outputs::judge(&theirs, &ours, self.rules)
     }
 
-    /// One more run of our side, which tells what it does; a picture of that.
+    /// Runs our side once more with a timeline. Returns the picture of it.
     fn timeline(&self, threads: Option<u32>, title: &str) -> Result<Option<String>, String> {
         let told = self.dir.join("timeline");
         let mut command = self.our_command()?;
         command.arg(format!("--timeline={}", told.display()));
         let run = self.start(self.with_program(command), threads)?;
-        // What ends by a signal writes nothing at its end.
+        // A process that a signal ends writes no timeline.
         let text = match run.end {
             End::Exit(_) => std::fs::read_to_string(&told).unwrap_or_default(),
             End::Signal(_) => String::new(),
@@ -329,7 +329,8 @@ impl Bench<'_> {
         }
     }
 
-    /// One of our commands, with what all that link the program have in common.
+    /// Returns a command of ours with the options that all commands which link the program have in
+    /// common.
     fn own(&self, name: &str) -> Result<Command, String> {
         let own = std::env::current_exe().map_err(|e| format!("cannot find ompvm itself: {e}"))?;
         let mut command = Command::new(own);
@@ -346,7 +347,8 @@ impl Bench<'_> {
         Ok(command)
     }
 
-    /// The variable is ours alone: the program finds its own caches where it always does.
+    /// Sets the cache folder of our side. The variable affects only ompvm; the program finds its
+    /// own caches in their usual places.
     fn with_cache(&self, command: &mut Command) -> Result<(), String> {
         let cache = self.dir.join("cache");
         if !matches!(self.options.cache, Cache::Warm | Cache::Compiled) {
@@ -357,7 +359,7 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// Our side's command up to its program.
+    /// Returns our side's command up to its program.
     fn our_command(&self) -> Result<Command, String> {
         let mut command = self.own("run")?;
         let tier = self.options.tier.to_possible_value();
@@ -388,21 +390,21 @@ impl Bench<'_> {
         if let Some(threads) = threads {
             command.env("OMP_NUM_THREADS", threads.to_string());
         }
-        // With `vfork` the child's peak memory would begin at our own (LLVM is linked in); the
-        // standard library forks when there is something to do before `exec`. What is done: a
-        // comparison that is stopped takes the program it measures with it.
+        // A child of `vfork` would start with our own peak memory (LLVM is linked in). The standard
+        // library uses `fork` if a closure runs before `exec`. The closure makes the kernel end the
+        // measured program when the comparison is stopped.
         let end_with_us = || {
-            // SAFETY: prctl may be called between fork and exec; it only sets a flag of the child.
+            // SAFETY: `prctl` is async-signal-safe and only sets a flag of the child.
             unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
             Ok(())
         };
-        // SAFETY: the closure neither allocates nor locks.
+        // SAFETY: the closure neither allocates nor locks, so it may run between fork and exec.
         unsafe { command.pre_exec(end_with_us) };
         ompvm_measure::run(&mut command)
     }
 }
 
-/// A side that ends otherwise than its peer is worth no measurement.
+/// Fails if the two sides end differently, because such runs cannot be compared.
 fn ends_agree(ours: &Run, theirs: &Run) -> Result<(), String> {
     if ours.end == theirs.end {
         return Ok(());

@@ -1,7 +1,8 @@
-//! The native side: an executable from the same bitcode, by clang with libomp.
+//! The native side of a comparison: an executable from the same bitcode, built by clang with
+//! libomp.
 //!
-//! Why by the compiler's driver: that is how users build. What not: nothing is tuned; the level is
-//! what the user says.
+//! The compiler's driver builds it, because that is how users build. Nothing is tuned; the user
+//! chooses the optimization level.
 
 use super::CompareOptions;
 use crate::api::{self, Engine, FileKind, Module};
@@ -9,19 +10,19 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Where the native executable is and how it came to be, in words.
+/// The native executable and its origin.
 #[derive(Debug)]
 pub struct Native {
-    /// The executable.
+    /// Path of the executable.
     pub executable: PathBuf,
-    /// `clang-22 -O2 -fopenmp`, or the path that was given.
+    /// Its origin: `clang-22 -O2 -fopenmp`, or the path that was given.
     pub described: String,
 }
 
-/// Takes the executable that was named, or builds one in `dir`.
+/// Returns the executable that was named, or builds one in `dir`.
 pub fn prepare(options: &CompareOptions, file: &Path, dir: &Path) -> Result<Native, String> {
     if let Some(executable) = &options.native {
-        // A relative path is one from here, not a name to look up in PATH.
+        // A relative path is relative to the current folder, not a name to look up in PATH.
         let executable = std::path::absolute(executable)
             .map_err(|e| format!("{}: {e}", executable.display()))?;
         if !executable.is_file() {
@@ -40,8 +41,8 @@ pub fn prepare(options: &CompareOptions, file: &Path, dir: &Path) -> Result<Nati
     let level = format!("-O{}", options.level);
     let mut words = inputs(options, file, dir)?;
     let mut built = build(&clang, options, &words, &executable, &level);
-    // Not every system has libatomic and flang's runtime, so they are asked for only where they are
-    // missed.
+    // libatomic and flang's runtime are not installed everywhere, so they are linked only if their
+    // symbols are missing.
     let misses = |built: &Result<(), String>, name: &str| {
         built.as_ref().is_err_and(|message| message.contains(name))
     };
@@ -100,15 +101,15 @@ fn find_clang(options: &CompareOptions) -> Result<PathBuf, String> {
     )
 }
 
-/// Returns the program's files as words for the compiler. They are known by what they hold, not by
-/// their names. What only a linker for link-time optimisation would take (files of several modules,
-/// archives of bitcode) is linked into one file in `dir` before.
+/// Returns the program's files as words for the compiler. Files are classified by their contents,
+/// not by their names. If some need a linker for link-time optimization (files of several modules,
+/// archives of bitcode), all are linked into one file in `dir` first.
 fn inputs(options: &CompareOptions, file: &Path, dir: &Path) -> Result<Vec<OsString>, String> {
     let files: Vec<PathBuf> = [file.to_path_buf()]
         .into_iter()
         .chain(options.with.iter().cloned())
         .collect();
-    // Libraries follow what needs them, as linkers want it.
+    // Linkers want libraries after the files that need them.
     let (mut words, mut libraries) = (Vec::new(), Vec::new());
     let kinds = files.iter().map(api::kind_of);
     let kinds: Vec<FileKind> = kinds.collect::<Result<_, _>>().map_err(|e| e.to_string())?;
@@ -161,7 +162,8 @@ fn build(
     level: &str,
 ) -> Result<(), String> {
     let mut command = Command::new(clang);
-    // As C++ so that libstdc++ is there for what needs it; --as-needed leaves it out elsewhere.
+    // The C++ driver adds libstdc++ for programs that need it; --as-needed drops it from the
+    // others.
     command
         .args(["--driver-mode=g++", "-w", level, "-fopenmp", "-pthread"])
         .arg("-Wl,--as-needed")
@@ -195,7 +197,7 @@ fn build(
     Err(format!("{}\n({})", tail(&text, 12), output.status))
 }
 
-/// The folder with the libomp that belongs to this clang: it need not be on the loader's path.
+/// Returns the folder with the libomp of this clang, which need not be on the loader's path.
 fn openmp_folder(clang: &Path) -> Option<PathBuf> {
     let output = Command::new(clang)
         .arg("-print-file-name=libomp.so")
@@ -205,7 +207,7 @@ fn openmp_folder(clang: &Path) -> Option<PathBuf> {
     Some(path.parent()?.canonicalize().ok()?).filter(|_| path.is_absolute())
 }
 
-/// The last lines of a text.
+/// Returns the last lines of a text.
 pub fn tail(text: &str, lines: usize) -> String {
     let all: Vec<&str> = text.lines().collect();
     all[all.len().saturating_sub(lines)..].join("\n")

@@ -1,39 +1,40 @@
-//! Do two programs print the same? Judged as a person would: times differ from run to run, the
-//! rest must not.
+//! Compares the outputs of two programs as a person would: times differ from run to run, the rest
+//! must not.
 //!
-//! How: a line is a sequence of words and numbers. Words must agree. A number must agree, except
-//! that (1) one that the native runs themselves do not repeat is not compared, (2) nor is one on
-//! a line that names a time or a rate, (3) one with a fraction may differ by a tolerance, since
-//! reductions add in another order and fused multiplications round once. Where the native runs
-//! print their lines in varying order, or another order is the only difference, lines are
-//! compared as a set. Whatever was let pass is counted and said. `exact` turns all of it off.
+//! A line is a sequence of words and numbers. Words must agree. Numbers must agree, with three
+//! exceptions: (1) a number that the native runs themselves do not repeat is not compared, (2) nor
+//! is one on a line that names a time or a rate, and (3) a number with a fraction may differ by a
+//! tolerance, because reductions add in another order and fused multiplications round once. If the
+//! native runs print their lines in varying order, or if the order is the only difference, lines
+//! are compared as a multiset. All numbers and lines that were excused are counted and reported.
+//! `exact` turns all of this off.
 
 use regex_lite::Regex;
 use std::collections::BTreeMap;
 
-/// What may differ.
+/// Rules of a comparison.
 #[derive(Debug)]
 pub struct Rules {
-    /// Lines to leave out.
+    /// Patterns of lines that are left out.
     pub ignore: Vec<Regex>,
-    /// Byte by byte (lines left out are still left out).
+    /// True to compare the remaining lines byte by byte.
     pub exact: bool,
     /// Largest relative difference of numbers with a fraction.
     pub tolerance: f64,
 }
 
-/// What came of it.
+/// Result of a comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
-    /// Nothing differs but what may.
+    /// The outputs agree, apart from excused differences.
     Agree(Passed),
     /// The native program's lines differ from run to run in more than numbers.
     Unstable,
-    /// They differ.
+    /// The outputs differ.
     Differ(Difference),
 }
 
-/// What was let pass.
+/// Excused differences.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Passed {
     /// Numbers that the native runs do not repeat, or on a line about time.
@@ -42,20 +43,20 @@ pub struct Passed {
     pub close: usize,
     /// Lines left out.
     pub ignored: usize,
-    /// Lines were compared without regard to their order.
+    /// True if lines were compared without regard to their order.
     pub unordered: bool,
 }
 
 /// The first line that differs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// Its number among the native program's lines, from 1.
+    /// Number of the line in the native program's output, from 1.
     pub line: usize,
-    /// The native program's, if it has such a line.
+    /// The native program's line, if it has one.
     pub native: Option<String>,
-    /// Ours.
+    /// Our line, if there is one.
     pub ours: Option<String>,
-    /// Whether only a number differs (more native runs may show that it varies).
+    /// True if only a number differs; more native runs may show that it varies.
     pub number: bool,
 }
 
@@ -65,7 +66,7 @@ enum Token<'a> {
     Number(&'a str),
 }
 
-/// Judges what ours printed in every run by what the native program printed in every run.
+/// Compares our outputs of all runs with the native program's outputs of all runs.
 pub fn judge(native: &[&str], ours: &[&str], rules: &Rules) -> Verdict {
     let mut passed = Passed::default();
     let natives: Vec<Vec<(usize, &str)>> = native.iter().map(|t| kept(t, rules)).collect();
@@ -100,7 +101,7 @@ pub fn judge(native: &[&str], ours: &[&str], rules: &Rules) -> Verdict {
     Verdict::Agree(passed)
 }
 
-/// The lines that count, with their numbers.
+/// Returns the lines that are not left out, with their numbers.
 fn kept<'a>(text: &'a str, rules: &Rules) -> Vec<(usize, &'a str)> {
     text.lines()
         .enumerate()
@@ -130,16 +131,16 @@ fn difference(
     }
 }
 
-/// The native lines, and which of their numbers count.
+/// The native lines, and which of their numbers are compared.
 struct Template<'a> {
     lines: Vec<(&'a (usize, &'a str), Tokens<'a>)>,
 }
 
-/// Words and numbers, each with whether it counts.
+/// Words and numbers, each with whether it is compared.
 type Tokens<'a> = Vec<(Token<'a>, bool)>;
 
 impl<'a> Template<'a> {
-    /// None when the native runs differ in more than numbers.
+    /// Returns `None` if the native runs differ in more than numbers.
     fn of(natives: &'a [Vec<(usize, &'a str)>]) -> Option<Template<'a>> {
         let first = natives.first()?;
         if natives.iter().any(|n| n.len() != first.len()) {
@@ -178,8 +179,8 @@ impl<'a> Template<'a> {
         all.filter(|(_, counts)| !counts).count()
     }
 
-    /// How many numbers agree within the tolerance only, or the first difference; one in words
-    /// is reported before one in numbers, which more runs may explain.
+    /// Returns how many numbers agree within the tolerance only, or the first difference. A
+    /// difference in words takes precedence over one in numbers, which more runs may explain.
     fn check(&self, ours: &[(usize, &str)], tolerance: f64) -> Result<usize, Difference> {
         let mut close = 0;
         let mut numbers = None;
@@ -225,7 +226,7 @@ fn sorted<'a>(lines: &[(usize, &'a str)]) -> Vec<&'a str> {
     lines
 }
 
-/// Lines as a multiset with every number left out.
+/// Returns the lines as a multiset, with every number replaced.
 fn keys(lines: &[(usize, &str)]) -> BTreeMap<String, usize> {
     let mut keys = BTreeMap::new();
     for (_, line) in lines {
@@ -273,7 +274,7 @@ fn as_sets(
     Verdict::Agree(passed)
 }
 
-/// Words and numbers of a line; white space only separates.
+/// Splits a line into words and numbers; white space only separates.
 fn tokens(line: &str) -> Vec<Token<'_>> {
     let mut tokens = Vec::new();
     for word in line.split_whitespace() {
@@ -300,8 +301,8 @@ fn tokens(line: &str) -> Vec<Token<'_>> {
     tokens
 }
 
-/// How many bytes at the start are a number (0: none): decimal with sign, fraction and exponent
-/// (`D` as Fortran writes it, too), hexadecimal after `0x`, or what printf makes of no number.
+/// Returns the length of the number at the start of a text (0: none): decimal with sign, fraction
+/// and exponent (also Fortran's `D`), hexadecimal after `0x`, or printf's infinity and NaN.
 fn number(text: &str) -> usize {
     let b = text.as_bytes();
     let digits = |from: usize, hex: bool| {
@@ -348,8 +349,8 @@ fn number(text: &str) -> usize {
     at
 }
 
-/// Whether two numbers with a fraction or an exponent differ by no more than the tolerance, of
-/// the larger or of a thousandth, so that residuals near zero pass too.
+/// Returns true if two numbers with a fraction or an exponent differ by at most the tolerance,
+/// relative to the larger one or to a thousandth, so that residuals near zero pass, too.
 fn near(a: &str, b: &str, tolerance: f64) -> bool {
     let real = |s: &str| {
         let plain = !s.starts_with("0x") && s.contains(['.', 'e', 'E', 'd', 'D']);
@@ -361,7 +362,7 @@ fn near(a: &str, b: &str, tolerance: f64) -> bool {
     }
 }
 
-/// Whether a line speaks of time or of a rate.
+/// Returns true if a line speaks of a time or a rate.
 fn names_a_time(line: &str) -> bool {
     const WORDS: [&str; 18] = [
         "time",
@@ -455,7 +456,7 @@ mod tests {
         assert!(!differ(&["yes\n"], &["no\n"]).number);
         assert_eq!(differ(&["a\nb\n"], &["a\n"]).native.as_deref(), Some("b"));
         assert_eq!(differ(&["a\n"], &["a\nb\n"]).line, 2);
-        // A word is reported before a number that stands earlier.
+        // A difference in words is reported before an earlier one in numbers.
         assert_eq!(differ(&["a 1\nb\n"], &["a 2\nc\n"]).line, 2);
         differ(&["x1"], &["x2"]);
     }

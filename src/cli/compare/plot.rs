@@ -1,8 +1,7 @@
-//! Speed-up against threads as a picture: SVG, or a page of HTML around it.
+//! Draws speed-up against threads: SVG, or an HTML page with it.
 //!
-//! Why our own writer: two lines with axes need no library. Colours follow the reader's light or
-//! dark setting through one style sheet; figures stand in `<title>` elements, so pointing at a
-//! mark shows them.
+//! Two lines with axes need no library. Colors follow the reader's light or dark setting through
+//! one style sheet. Figures are in `<title>` elements, so pointing at a mark shows them.
 
 use super::Series;
 use std::fmt::Write as _;
@@ -15,8 +14,8 @@ pub(super) const RIGHT: f64 = 24.0;
 const TOP: f64 = 64.0;
 const BOTTOM: f64 = 52.0;
 
-/// Blue and orange that people with any colour vision tell apart, on either ground. Without variables,
-/// which programs other than browsers do not know.
+/// Style sheet. Blue and orange are distinct with any color vision, on either background. It has no
+/// variables, which programs other than browsers do not support.
 const STYLE: &str = "\
 svg{font:13px system-ui,sans-serif}text,.kept{fill:#1b1f24}\
 .ground{fill:#fff}.grid{stroke:#d6dae0}.axis,.queued{stroke:#1b1f24}\
@@ -42,8 +41,8 @@ pub fn check_name(path: &Path) -> Result<(), String> {
     }
 }
 
-/// The picture. Speed-up is over the native program's median with the fewest threads, for both
-/// sides, so that their heights compare.
+/// Returns the picture. Both sides' speed-ups are relative to the native program's median with the
+/// fewest threads, so that their heights compare.
 pub fn speedup(title: &str, peer: &str, all: &[Series]) -> String {
     let mut points: Vec<Point> = all.iter().filter_map(Point::of).collect();
     points.sort_by_key(|p| p.threads);
@@ -59,7 +58,7 @@ pub fn speedup(title: &str, peer: &str, all: &[Series]) -> String {
     let scale = Scale {
         low: f64::from(first.threads),
         high: f64::from(last.threads),
-        // A mark at the top has room above it.
+        // Leaves room above the highest mark.
         step: step(highest * 1.05, 5),
         top: 0.0,
     };
@@ -67,7 +66,7 @@ pub fn speedup(title: &str, peer: &str, all: &[Series]) -> String {
     let scale = Scale { top, ..scale };
     let mut svg = head(title, &format!("speed-up of ompvm and of {peer}"), HEIGHT);
     axes(&mut svg, &scale, &points);
-    // Perfect scaling of the native program.
+    // Ideal scaling of the native program.
     let ideal = |t: f64| (t / scale.low).min(scale.top);
     let bend = (scale.low * scale.top).min(scale.high);
     let _ = writeln!(
@@ -103,7 +102,7 @@ pub fn speedup(title: &str, peer: &str, all: &[Series]) -> String {
     svg
 }
 
-/// Two pictures as one, the second below the first.
+/// Combines two pictures, the second below the first.
 pub fn below(first: &str, second: &str) -> String {
     let height = |svg: &str| -> f64 {
         let value = svg.split_once("height=\"").map(|(_, rest)| rest);
@@ -119,7 +118,7 @@ pub fn below(first: &str, second: &str) -> String {
     )
 }
 
-/// A page around a picture, with the table below it.
+/// Returns an HTML page with a picture and the table below it.
 pub fn page(title: &str, picture: &str, table: &str) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
@@ -146,7 +145,7 @@ impl Point {
             return None;
         }
         Some(Point {
-            // Without --threads there is one series, of whatever size the environment gives.
+            // Without --threads there is one series, whose team size the environment sets.
             threads: series.threads.unwrap_or(1),
             walls: series.walls().map(|s| [s.min, s.median, s.max]),
         })
@@ -175,8 +174,8 @@ impl Scale {
     }
 }
 
-/// The distance of ticks, 1, 2 or 5 times a power of ten, that needs at most `most` of them to
-/// reach `value`.
+/// Returns the distance between ticks, 1, 2 or 5 times a power of ten, with which at most `most`
+/// ticks reach `value`.
 pub(super) fn step(value: f64, most: u32) -> f64 {
     let rough = (value / f64::from(most)).max(f64::MIN_POSITIVE);
     let power = 10f64.powf(rough.log10().floor());
@@ -185,13 +184,13 @@ pub(super) fn step(value: f64, most: u32) -> f64 {
     steps.into_iter().find(enough).unwrap_or(10.0 * power)
 }
 
-/// A number on an axis with ticks at that distance.
+/// Formats a number on an axis with ticks at this distance.
 pub(super) fn tick_text(value: f64, step: f64) -> String {
     let digits = (-step.log10().floor()).max(0.0) as usize;
     format!("{value:.digits$}")
 }
 
-/// A text of at most so many letters.
+/// Cuts a text to at most `most` characters.
 pub(super) fn cut(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();
@@ -200,11 +199,12 @@ pub(super) fn cut(text: &str, most: usize) -> String {
     kept + "…"
 }
 
-/// Most letters of a title and of the other side's name, which stand in one line.
+/// Most characters of a title.
 const TITLE: usize = 56;
+/// Most characters of the other side's name.
 const PEER: usize = 64;
 
-/// The beginning of a picture, with its title.
+/// Returns the start of a picture with its title.
 pub(super) fn head(title: &str, description: &str, height: f64) -> String {
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" \
@@ -239,7 +239,8 @@ fn axes(svg: &mut String, scale: &Scale, points: &[Point]) {
             tick_text(value, scale.step)
         );
     }
-    // From the right, as the largest size says most; numbers that would overlap are left out.
+    // Labels are placed from the right, because the largest team size matters most; overlapping
+    // ones are left out.
     let mut room = f64::MAX;
     for p in points.iter().rev() {
         let x = scale.x(f64::from(p.threads));
@@ -326,7 +327,7 @@ fn legend(svg: &mut String, peer: &str) {
     );
 }
 
-/// Text as XML and HTML want it.
+/// Escapes text for XML and HTML.
 pub(super) fn escape(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")

@@ -1,7 +1,7 @@
-//! What a comparison found, as text for people, CSV and JSON.
+//! Reports of a comparison: text, CSV and JSON.
 //!
-//! Why ratios of pairs beside medians: their spread says how far to trust the machine. What not:
-//! no judgement of the figures.
+//! Ratios of pairs are printed beside the medians, because their spread shows how far to trust the
+//! machine. The figures are not judged.
 
 use super::native::Native;
 use super::outputs::{Difference, Verdict};
@@ -11,7 +11,7 @@ use ompvm_measure::{Run, Spread};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// One figure of a run.
+/// Accessor of one figure of a run.
 type Figure = fn(&Run) -> f64;
 
 const WALL: Figure = |r| r.wall;
@@ -19,7 +19,7 @@ const CPU: Figure = |r| r.cpu;
 const PEAK: Figure = |r| r.peak as f64;
 
 impl Series {
-    /// The spread of one figure, ours and theirs.
+    /// Returns the spread of one figure, ours and theirs.
     pub fn spreads(&self, figure: Figure) -> [Spread; 2] {
         [
             Spread::of(self.pairs.iter().map(|p| figure(&p.0))),
@@ -27,18 +27,18 @@ impl Series {
         ]
     }
 
-    /// Wall clock, ours and theirs.
+    /// Returns the spread of the wall clock, ours and theirs.
     pub fn walls(&self) -> [Spread; 2] {
         self.spreads(WALL)
     }
 
-    /// The spread of the pairs' ratios, ours over theirs.
+    /// Returns the spread of the pairs' ratios, ours over theirs.
     fn ratio(&self, figure: Figure) -> Spread {
         Spread::of(self.pairs.iter().map(|p| figure(&p.0) / figure(&p.1)))
     }
 }
 
-/// What is compared, and how.
+/// Returns a heading with the two sides and the settings.
 pub fn heading(options: &CompareOptions, file: &Path, native: &Native) -> String {
     let variables: Vec<String> = openmp_variables()
         .into_iter()
@@ -75,7 +75,7 @@ fn openmp_variables() -> Vec<(String, String)> {
     found
 }
 
-/// One row per figure and team size.
+/// Returns a table with one row per figure and team size.
 pub fn table(all: &[Series]) -> String {
     let mut rows = vec![
         [
@@ -125,7 +125,7 @@ pub fn table(all: &[Series]) -> String {
     text
 }
 
-/// Whether the outputs agree, and in words.
+/// Returns true if the outputs agree, and a sentence.
 pub fn verdict(series: &Series) -> (bool, String) {
     let with = series.threads.map_or(String::new(), |t| {
         format!(" with {t} thread{}", if t == 1 { "" } else { "s" })
@@ -185,7 +185,7 @@ fn differ(with: &str, d: &Difference) -> String {
     )
 }
 
-/// Every run as a row.
+/// Returns every run as a row of CSV.
 pub fn csv(all: &[Series]) -> String {
     let mut text = String::from("threads,pair,side,wall_s,cpu_s,peak_bytes,end\n");
     for series in all {
@@ -206,7 +206,7 @@ pub fn csv(all: &[Series]) -> String {
     text
 }
 
-/// Everything, for programs.
+/// Returns settings, runs and summary as JSON.
 pub fn json(options: &CompareOptions, file: &Path, native: &Native, all: &[Series]) -> String {
     let spread = |s: Spread| json!({"median": s.median, "min": s.min, "max": s.max});
     let figure = |series: &Series, figure: Figure| {

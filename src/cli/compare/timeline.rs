@@ -1,9 +1,9 @@
-//! When our side compiled what, and in which tier its time went, as a picture.
+//! Draws a timeline of our side: what was compiled when, and in which tier its time went.
 //!
-//! What: [`Timeline::read`] reads what `ompvm run --timeline FILE` wrote; [`Timeline::draw`] draws
-//! the shares of the samples over time and, below, a row per function: queued, being compiled,
-//! entered. Why from a run of its own: measured runs take no samples. What not: no speed; that is
-//! `plot`.
+//! [`Timeline::read`] parses the file of `ompvm run --timeline FILE`. [`Timeline::draw`] draws the
+//! shares of the samples over time and, below, a row per function: queued, being compiled, entered.
+//! The timeline comes from a run of its own, because measured runs take no samples. [`super::plot`]
+//! draws the speed-up.
 
 use super::plot::{LEFT, RIGHT, WIDTH, cut, escape, head, step, tick_text};
 use crate::api::timeline::Where;
@@ -11,27 +11,29 @@ use std::fmt::Write as _;
 
 /// Most functions that get a row.
 const ROWS: usize = 20;
-/// Most slices of the time for which samples are counted.
+/// Most time slices for which samples are counted.
 const SLICES: usize = 60;
-/// Where the area of the samples begins and ends, and the height of a row.
+/// Top of the sample area.
 const TOP: f64 = 64.0;
+/// Bottom of the sample area.
 const FLOOR: f64 = 164.0;
+/// Height of a row.
 const ROW: f64 = 18.0;
-/// Most letters of a function's name.
+/// Most characters of a function's name.
 const NAME: usize = 28;
-/// Where the time begins: names stand on the left.
+/// Left edge of the time axis; names are on its left.
 const START: f64 = 220.0;
 
-/// What happened to a function.
+/// Event in the life of a function.
 #[derive(Clone, Debug, PartialEq)]
 enum What {
     /// It was found hot.
     Queued,
-    /// It was entered, after a compilation of so many milliseconds.
+    /// It was entered, after a compilation of this many milliseconds.
     Compiled(f64),
     /// An earlier run had compiled it.
     Kept,
-    /// It stays below.
+    /// It stays in the tier below.
     Skipped,
 }
 
@@ -43,7 +45,7 @@ struct Event {
     told: String,
 }
 
-/// What one run told.
+/// The events and samples of one run.
 #[derive(Debug, Default)]
 pub struct Timeline {
     events: Vec<Event>,
@@ -51,7 +53,7 @@ pub struct Timeline {
 }
 
 impl Timeline {
-    /// From the lines of a run; others are left out.
+    /// Parses the lines of a run; other lines are skipped.
     pub fn read(text: &str) -> Timeline {
         let mut all = Timeline::default();
         for line in text.lines() {
@@ -79,7 +81,7 @@ impl Timeline {
         all
     }
 
-    /// The picture; none when there is nothing to draw.
+    /// Returns the picture; `None` if there is nothing to draw.
     pub fn draw(&self, title: &str) -> Option<String> {
         let ends = self.events.iter().map(|e| e.at);
         let end = ends
@@ -131,8 +133,8 @@ impl Timeline {
         Some(svg)
     }
 
-    /// The functions of which something is told, in the order in which it begins; those of which
-    /// nothing was compiled last.
+    /// Returns the functions with events, in the order of their first event; those that were never
+    /// compiled come last.
     fn rows(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         let compiled = |e: &&Event| e.what != What::Skipped;
@@ -146,9 +148,9 @@ impl Timeline {
         names
     }
 
-    /// Shares of the samples in each slice of time, one above the other.
+    /// Draws the shares of the samples in each time slice, stacked.
     fn areas(&self, svg: &mut String, end: f64, x: &impl Fn(f64) -> f64) {
-        // Some samples in each slice, so that a share means something.
+        // Each slice gets several samples, so that a share is meaningful.
         let slices = (self.samples.len() / 4).clamp(8, SLICES);
         let mut counts = vec![[0u32; Where::ALL.len()]; slices];
         for &(at, kind) in &self.samples {
@@ -239,8 +241,8 @@ fn axis(svg: &mut String, end: f64, x: &impl Fn(f64) -> f64, bottom: f64) {
     }
 }
 
-/// One event: a thin line while the function waits, a bar while it is compiled, a dot when it is
-/// entered.
+/// Draws an event: a thin line while the function waits, a bar while it is compiled, a dot when it
+/// is entered.
 fn mark(svg: &mut String, event: &Event, queued: Option<f64>, y: f64, x: &impl Fn(f64) -> f64) {
     let title = format!(
         "<title>{}: {:.1} ms, {}</title>",
