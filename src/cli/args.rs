@@ -41,11 +41,11 @@ struct CommandLine {
 pub enum Command {
     /// Run a program (the default)
     Run(RunOptions),
-    /// List what a file holds and what of it is unsupported
+    /// List a file's contents and unsupported constructs
     Inspect(InspectOptions),
     /// Compile a program into the cache ahead of time
     Compile(CompileOptions),
-    /// Say what the cache of compiled programs holds, or remove it
+    /// Show or empty the cache of compiled programs
     Cache(CacheOptions),
     /// Run a program here and as a native executable, side by side
     Compare(Box<CompareOptions>),
@@ -54,13 +54,13 @@ pub enum Command {
 /// The tier that executes the guest.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Tier {
-    /// The interpreter only.
+    /// Interpret everything.
     Interp,
-    /// Our own quick compiler, each function at its first call.
+    /// Compile each function at its first call with ompvm's own quick compiler.
     Baseline,
     /// Compile everything before the program starts.
     Opt,
-    /// Start at once, and switch to compiled code where it is worth it.
+    /// Start at once, and compile hot code in the background.
     Auto,
 }
 
@@ -86,7 +86,7 @@ impl std::str::FromStr for Device {
     }
 }
 
-/// What a profiler reads about compiled code.
+/// Format in which a profiler reads compiled code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Profile {
     /// Names, in /tmp/perf-PID.map, for `perf report`.
@@ -95,36 +95,36 @@ pub enum Profile {
     Jitdump,
 }
 
-/// Whether parallel loops outside of `target` regions run on devices.
+/// Offload of parallel loops outside of `target` regions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Offload {
-    /// Never.
+    /// Run none of them on a device.
     Off,
-    /// Where that is faster.
+    /// Run those that are faster on a device.
     Auto,
-    /// Wherever they can.
+    /// Run all that can on a device.
     Force,
 }
 
-/// Whether `a * b + c` rounds once.
+/// Contraction of `a * b + c` to one rounding.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
 pub enum Contract {
-    /// As a native program for any x86-64 does.
+    /// Round twice, as a native program for any x86-64 does.
     #[default]
     Off,
-    /// Where the source allows it and the processor has it, as one for this processor does.
+    /// Round once if the source allows it and the processor supports it.
     On,
 }
 
-/// True if the program begins with denormals flushed to zero.
+/// Treatment of denormals when the program starts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
 pub enum Flush {
-    /// Where the bitcode shows that it was compiled with `-ffast-math`.
+    /// Flush them if the bitcode was compiled with `-ffast-math`.
     #[default]
     Auto,
-    /// As a native program that is linked with `-ffast-math`.
+    /// Flush them, as a native program linked with `-ffast-math` does.
     On,
-    /// As one that is linked without.
+    /// Do not flush them.
     Off,
 }
 
@@ -132,30 +132,30 @@ pub enum Flush {
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct RunOptions {
-    /// Which tier executes the guest
+    /// Tier that executes the guest
     #[arg(long, value_enum, default_value_t = Tier::Auto)]
     pub tier: Tier,
-    /// Tell, at the end, when and why this function was compiled, or why not; its symbol or its name in
-    /// the source, or a part of it; may be given several times
+    /// Print when and why this function was compiled, or why not, at exit; its symbol or its name
+    /// in the source, or a part of it; may be given several times
     #[arg(long, value_name = "FUNCTION")]
     pub explain: Vec<String>,
-    /// Print what was executed, per region and thread, and compiled, at the end
+    /// Print executed instructions, per region and thread, and compilations at exit
     #[arg(long)]
     pub stats: bool,
-    /// Write when what was compiled, and which tier the processor time went to
+    /// Write a timeline of compilations and of the tiers that take the processor time
     #[arg(long, value_name = "FILE")]
     pub timeline: Option<PathBuf>,
-    /// Neither take compiled code from the cache nor keep it there
+    /// Neither load compiled code from the cache nor store it
     #[arg(long)]
     pub no_cache: bool,
-    /// Do not tell, at the end, what compiling the program beforehand would have saved [also:
-    /// `OMPVM_ADVICE=off`]
+    /// Do not print, at exit, the time that compiling the program beforehand would have saved
+    /// [also: `OMPVM_ADVICE=off`]
     #[arg(long)]
     pub no_advice: bool,
     /// Round `a * b + c` once where the source allows it, as `clang -march=native` does
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     pub fp_contract: Contract,
-    /// Flush denormals to zero, as a native link with `-ffast-math` has a program do
+    /// Flush denormals to zero, as programs linked natively with `-ffast-math` do
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     pub flush_denormals: Flush,
     /// Describe compiled code to perf
@@ -164,20 +164,20 @@ pub struct RunOptions {
     /// Describe compiled code to gdb; everything is compiled before the program starts
     #[arg(long)]
     pub gdb: bool,
-    /// Start although the program uses what is not supported; fail when it is reached
+    /// Start although the program uses unsupported constructs; fail when one is reached
     #[arg(long)]
     pub late: bool,
     /// Run `target` regions on `emulated` devices (`emulated:2`: two), the `host`, or device N
     #[arg(long, value_name = "DEVICE")]
     pub device: Option<Device>,
-    /// Run parallel loops outside of `target` regions on a device, too [default: `OMPVM_OFFLOAD`, else
-    /// off]
+    /// Run parallel loops outside of `target` regions on a device, too [default: `OMPVM_OFFLOAD`,
+    /// else off]
     #[arg(long, value_enum, value_name = "WHEN")]
     pub offload: Option<Offload>,
-    /// Tell, at the end, where each `target` region ran, what was moved, and how long that took
+    /// Print where each `target` region ran, the bytes moved, and the time, at exit
     #[arg(long)]
     pub offload_report: bool,
-    /// The guest's name for itself, for guests that start themselves again
+    /// The guest's `argv[0]`, for guests that execute themselves
     #[arg(long, value_name = "NAME", hide = true)]
     pub argv0: Option<OsString>,
     /// Link this file in, too: bitcode, textual IR, an archive, a native object or shared library
@@ -186,7 +186,7 @@ pub struct RunOptions {
     /// Resolve symbols in this native library
     #[arg(short = 'l', value_name = "NAME")]
     pub libraries: Vec<String>,
-    /// Look for libraries in this folder first
+    /// Search this folder for libraries first
     #[arg(short = 'L', value_name = "DIR")]
     pub library_paths: Vec<PathBuf>,
     /// The bitcode or textual IR (`-` is the standard input), and the guest's arguments
@@ -202,10 +202,10 @@ pub struct RunOptions {
 /// Options of `inspect`.
 #[derive(Args, Debug)]
 pub struct InspectOptions {
-    /// Instead: what the device images become for a GPU, as PTX; say which kind (`sm_90`)
+    /// Print instead the PTX of the device images for a GPU architecture (`sm_90`)
     #[arg(long, value_name = "KIND", value_parser = architecture)]
     pub ptx: Option<u32>,
-    /// Instead: which parallel regions can run on a device without `target`, and why not; with
+    /// Print instead which parallel regions can run on a device without `target`, and why not; with
     /// `--ptx` their code
     #[arg(long)]
     pub offload: bool,
@@ -227,13 +227,13 @@ pub struct CompileOptions {
     /// Resolve symbols in this native library
     #[arg(short = 'l', value_name = "NAME")]
     pub libraries: Vec<String>,
-    /// Look for libraries in this folder first
+    /// Search this folder for libraries first
     #[arg(short = 'L', value_name = "DIR")]
     pub library_paths: Vec<PathBuf>,
     /// Round `a * b + c` once where the source allows it, as for `run`
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     pub fp_contract: Contract,
-    /// Print what was compiled
+    /// Print the compilations
     #[arg(long)]
     pub stats: bool,
     /// The bitcode or textual IR files, linked together, in the order in which they will be run
@@ -244,7 +244,7 @@ pub struct CompileOptions {
 /// Options of `cache`.
 #[derive(Args, Debug)]
 pub struct CacheOptions {
-    /// What to do with it
+    /// Action
     #[arg(value_enum)]
     pub what: CacheWhat,
 }
@@ -252,7 +252,7 @@ pub struct CacheOptions {
 /// Action of `cache`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum CacheWhat {
-    /// Print where it is, what it holds and what it may hold.
+    /// Print its folder, contents and size limit.
     Stats,
     /// Remove everything in it.
     Clear,

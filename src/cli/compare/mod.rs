@@ -51,7 +51,7 @@ pub struct CompareOptions {
         conflicts_with = "native"
     )]
     pub level: String,
-    /// Which tier executes our side
+    /// Tier that executes our side
     #[arg(long, value_enum, default_value_t = Tier::Auto)]
     pub tier: Tier,
     /// Counted pairs of runs
@@ -66,7 +66,8 @@ pub struct CompareOptions {
     /// Let our side round `a * b + c` once where the source allows it, as for `run`
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     pub fp_contract: Contract,
-    /// The code cache of our side: filled by the warm-up or by `ompvm compile`, empty before every run, or none
+    /// The code cache of our side: filled by the warm-up or by `ompvm compile`, empty before every
+    /// run, or none
     #[arg(long, value_enum, default_value_t = Cache::Warm)]
     pub cache: Cache,
     /// Leave lines of standard output that match this regular expression out of the comparison
@@ -94,7 +95,7 @@ pub struct CompareOptions {
     /// Link this native library on both sides
     #[arg(short = 'l', value_name = "NAME")]
     pub libraries: Vec<String>,
-    /// Look for libraries in this folder first
+    /// Search this folder for libraries first
     #[arg(short = 'L', value_name = "DIR")]
     pub library_paths: Vec<PathBuf>,
     /// The bitcode or textual IR, and the program's arguments
@@ -110,13 +111,13 @@ pub struct CompareOptions {
 /// Contents of our side's code cache.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Cache {
-    /// What the runs before it left there, in a cache of this comparison's own.
+    /// The code of the runs before, in a cache of the comparison's own.
     Warm,
-    /// What `ompvm compile` made of the whole program before them.
+    /// The code of the whole program, compiled by `ompvm compile` before the runs.
     Compiled,
-    /// Nothing: every run has a new one.
+    /// No code: every run has a new cache.
     Empty,
-    /// The cache is off.
+    /// No cache.
     Off,
 }
 

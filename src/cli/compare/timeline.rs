@@ -27,13 +27,13 @@ const START: f64 = 220.0;
 /// Event in the life of a function.
 #[derive(Clone, Debug, PartialEq)]
 enum What {
-    /// It was found hot.
+    /// Found hot.
     Queued,
-    /// It was entered, after a compilation of this many milliseconds.
+    /// Entered, after a compilation of this many milliseconds.
     Compiled(f64),
-    /// An earlier run had compiled it.
+    /// Loaded from the cache.
     Kept,
-    /// It stays in the tier below.
+    /// Left in the tier below.
     Skipped,
 }
 
