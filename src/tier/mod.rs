@@ -2,8 +2,7 @@
 //!
 //! [`link`] finds a definition for every symbol that a module needs, or reports all that are
 //! missing at once. [`process`] places the module and runs constructors, main and destructors.
-//! [`policy`] decides what is compiled and when. The tiers themselves are [`crate::interp`] and
-//! [`crate::jit`].
+//! [`policy`] decides what is compiled and when. The tiers themselves are `interp` and `jit`.
 
 mod advice;
 mod ahead;

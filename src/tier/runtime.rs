@@ -61,8 +61,8 @@ fn forked(team: *const c_void, number: u32) -> Option<backtrace::Fork> {
     })
 }
 
-/// Makes the interpreter the one that runs guest functions, and tells the fault handlers about
-/// OpenMP thread numbers; once per process.
+/// Registers the interpreter as the tier that runs guest functions, and tells the fault handlers
+/// about OpenMP thread numbers; once per process.
 pub fn init() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
