@@ -64,7 +64,8 @@ class Carried {
 public:
   Carried(Function &function, FunctionAnalysisManager &of)
       : function(function), loops(of.getResult<LoopAnalysis>(function)),
-        dominators(of.getResult<DominatorTreeAnalysis>(function)), layout(function.getDataLayout()) {}
+        dominators(of.getResult<DominatorTreeAnalysis>(function)),
+        layout(function.getDataLayout()) {}
 
   /// Makes the accesses to an array in loops volatile and tags each.
   void make_volatile(AllocaInst *array) {
@@ -144,8 +145,10 @@ private:
           auto *length = dyn_cast<ConstantInt>(some->getLength());
           if (!length || some->isVolatile())
             return;
-          parts.push_back({some, offset, offset + int64_t(length->getZExtValue()), some->getRawDest() == pointer});
-        } else if (auto *intrinsic = dyn_cast<IntrinsicInst>(user); intrinsic && intrinsic->isLifetimeStartOrEnd()) {
+          parts.push_back({some, offset, offset + int64_t(length->getZExtValue()),
+                           some->getRawDest() == pointer});
+        } else if (auto *intrinsic = dyn_cast<IntrinsicInst>(user);
+                   intrinsic && intrinsic->isLifetimeStartOrEnd()) {
           // The previous contents are dead.
           parts.push_back({intrinsic, 0, end, true});
         } else {
@@ -161,7 +164,8 @@ private:
     return all_of(address->users(), [&](User *user) {
       auto *load = dyn_cast<LoadInst>(user);
       auto *store = dyn_cast<StoreInst>(user);
-      return load ? load->isSimple() : store && store->isSimple() && store->getValueOperand() != address;
+      return load ? load->isSimple()
+                  : store && store->isSimple() && store->getValueOperand() != address;
     });
   }
 
@@ -186,9 +190,12 @@ private:
     unsigned base = elements.size();
     for (int64_t start : starts)
       elements.push_back({array, start});
-    auto index = [&](int64_t at) { return base + unsigned(lower_bound(starts, at) - starts.begin()); };
+    auto index = [&](int64_t at) {
+      return base + unsigned(lower_bound(starts, at) - starts.begin());
+    };
     for (const Part &part : parts)
-      accesses[part.at->getParent()].push_back({part.at, index(part.from), index(part.to), part.store});
+      accesses[part.at->getParent()].push_back(
+          {part.at, index(part.from), index(part.to), part.store});
   }
 
   /// Returns, for each loop, the elements that it stores to, but not in each iteration.
@@ -218,7 +225,9 @@ private:
     DenseMap<BasicBlock *, SmallBitVector> needed, written, live;
     for (auto &[block, here] : accesses) {
       // In program order.
-      sort(here, [](const Access &a, const Access &b) { return a.at != b.at && a.at->comesBefore(b.at); });
+      sort(here, [](const Access &a, const Access &b) {
+        return a.at != b.at && a.at->comesBefore(b.at);
+      });
       SmallBitVector need(elements.size()), write(elements.size());
       for (const Access &access : here) {
         SmallBitVector set(elements.size());
@@ -275,8 +284,8 @@ extern "C" int ompvm_keep_in_memory(LLVMModuleRef wrapped) {
     Carried carried(f, of);
     for (AllocaInst *array : carried.find()) {
       carried.make_volatile(array);
-      FunctionCallee holder =
-          module.getOrInsertFunction(HOLDER, Type::getVoidTy(module.getContext()), array->getType());
+      FunctionCallee holder = module.getOrInsertFunction(
+          HOLDER, Type::getVoidTy(module.getContext()), array->getType());
       IRBuilder<> builder(array->getParent(), std::next(array->getIterator()));
       builder.CreateCall(holder, {array});
       found = 1;

@@ -180,7 +180,8 @@ public:
   /// Handles a loop that cannot be left at its exits, so that everything after it is compiled, too.
   /// Fails for quick code, which must be able to leave for better code.
   bool cannotLeave() {
-    return !yields || fail("quick code could not be left for better code, which is made at once") != nullptr;
+    return !yields ||
+           fail("quick code could not be left for better code, which is made at once") != nullptr;
   }
 
   /// Ends the function at the loop's exits if possible. Returns false on failure.
@@ -299,7 +300,8 @@ public:
     unsigned n = 0;
     for (Argument &a : old.args()) {
       Place place = places[n++];
-      Value *v = place.kind == Nowhere ? PoisonValue::get(a.getType()) : load(b, a.getType(), place);
+      Value *v =
+          place.kind == Nowhere ? PoisonValue::get(a.getType()) : load(b, a.getType(), place);
       if (!v)
         return;
       map[&a] = v;

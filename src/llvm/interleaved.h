@@ -51,7 +51,8 @@ inline bool mix(llvm::ShuffleVectorInst *a, llvm::ShuffleVectorInst *b) {
     return false;
   auto all = mixed(length(a));
   llvm::ArrayRef<int> order(all);
-  return a->getShuffleMask() == order.take_front(length(a)) && b->getShuffleMask() == order.drop_front(length(a));
+  return a->getShuffleMask() == order.take_front(length(a)) &&
+         b->getShuffleMask() == order.drop_front(length(a));
 }
 
 /// Returns true if two shuffles have one operand of twice their length.
@@ -81,7 +82,8 @@ inline std::optional<unsigned> part(llvm::ShuffleVectorInst *shuffle) {
 }
 
 /// Returns pairs made of the parts `first` and `second` of other pairs.
-inline llvm::Value *taken(llvm::IRBuilder<> &build, llvm::Value *pairs, unsigned first, unsigned second) {
+inline llvm::Value *taken(llvm::IRBuilder<> &build, llvm::Value *pairs, unsigned first,
+                          unsigned second) {
   if (first == 0 && second == 1)
     return pairs;
   llvm::SmallVector<int, 16> mask;
@@ -104,7 +106,8 @@ inline llvm::Value *signs(llvm::IRBuilder<> &build, llvm::Value *pairs, unsigned
   auto *integer = llvm::cast<llvm::VectorType>(llvm::VectorType::getInteger(type));
   llvm::Type *element = integer->getElementType();
   llvm::Constant *of[] = {llvm::ConstantInt::get(element, 0), llvm::ConstantInt::get(element, 0)};
-  of[part] = llvm::ConstantInt::get(element, llvm::APInt::getSignMask(element->getIntegerBitWidth()));
+  of[part] =
+      llvm::ConstantInt::get(element, llvm::APInt::getSignMask(element->getIntegerBitWidth()));
   llvm::SmallVector<llvm::Constant *, 16> all;
   for (unsigned i = 0; i < length(pairs); i++)
     all.push_back(of[i % 2]);

@@ -81,8 +81,9 @@ void stores(BasicBlock &block, AAResults &aliases) {
     stable_sort(parts, [](auto &a, auto &b) { return a.offset < b.offset; });
     for (size_t first = 0, end; first < parts.size(); first = end) {
       int64_t bytes = parts[first].size;
-      for (end = first + 1; end < parts.size() && parts[end].offset == parts[first].offset + bytes &&
-                            bytes + parts[end].size <= LINE;
+      for (end = first + 1;
+           end < parts.size() && parts[end].offset == parts[first].offset + bytes &&
+           bytes + parts[end].size <= LINE;
            end++)
         bytes += parts[end].size;
       if (bytes == LINE)

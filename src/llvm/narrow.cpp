@@ -108,8 +108,8 @@ Counting counting(const Loop *loop) {
     return {};
   for (PHINode &phi : loop->getHeader()->phis()) {
     Value *step = nullptr;
-    if (phi.getIncomingValueForBlock(latch) == next && match(next, m_c_Add(m_Specific(&phi), m_Value(step))) &&
-        loop->isLoopInvariant(step))
+    if (phi.getIncomingValueForBlock(latch) == next &&
+        match(next, m_c_Add(m_Specific(&phi), m_Value(step))) && loop->isLoopInvariant(step))
       return {&phi, next, phi.getIncomingValueForBlock(before), step, last};
   }
   return {};
@@ -128,10 +128,11 @@ SmallVector<Instruction *, 8> parts(const Loop *loop, const Counting &counting) 
       if (!i || !loop->contains(i) || small.contains(i))
         continue;
       Value *whole = nullptr, *by = nullptr;
-      bool quotient = divides(*i) && small.contains(i->getOperand(0)) && loop->isLoopInvariant(i->getOperand(1));
+      bool quotient = divides(*i) && small.contains(i->getOperand(0)) &&
+                      loop->isLoopInvariant(i->getOperand(1));
       // A remainder expressed by its quotient, as compilers rewrite it.
-      bool remainder = match(i, m_Sub(m_Value(whole), m_c_Mul(m_Value(by), m_Value()))) && small.contains(whole) &&
-                       wide(i) && [&] {
+      bool remainder = match(i, m_Sub(m_Value(whole), m_c_Mul(m_Value(by), m_Value()))) &&
+                       small.contains(whole) && wide(i) && [&] {
                          auto *product = cast<Instruction>(i->getOperand(1));
                          for (unsigned n : {0u, 1u}) {
                            auto *divided = dyn_cast<Instruction>(product->getOperand(n));
@@ -170,8 +171,8 @@ class Narrowing {
 
 public:
   explicit Narrowing(Function &f)
-      : f(f), tree(f), loops(tree), assumptions(f), names(f.getParent()->getTargetTriple()), library(names),
-        evolution(f, library, assumptions, tree, loops) {}
+      : f(f), tree(f), loops(tree), assumptions(f), names(f.getParent()->getTargetTriple()),
+        library(names), evolution(f, library, assumptions, tree, loops) {}
 
   void run() {
     SmallVector<Loop *, 8> chosen;
@@ -188,7 +189,8 @@ public:
 private:
   /// Hoists loop-invariant divisors that are merely frozen inside the loop.
   static void hoist(Loop *loop) {
-    Instruction *end = loop->getLoopPreheader() ? loop->getLoopPreheader()->getTerminator() : nullptr;
+    Instruction *end =
+        loop->getLoopPreheader() ? loop->getLoopPreheader()->getTerminator() : nullptr;
     for (BasicBlock *block : loop->blocks())
       for (Instruction &i : make_early_inc_range(*block))
         if (end && isa<FreezeInst>(i) && loop->isLoopInvariant(i.getOperand(0)))
@@ -239,8 +241,8 @@ private:
     // The first value differs between threads: testing it where its bound is known would make
     // threads diverge.
     if (none_of(how.last, [&](Value *last) {
-          return evolution.isLoopEntryGuardedByCond(loop, CmpInst::ICMP_ULE, evolution.getSCEV(how.first),
-                                                    evolution.getSCEV(last));
+          return evolution.isLoopEntryGuardedByCond(
+              loop, CmpInst::ICMP_ULE, evolution.getSCEV(how.first), evolution.getSCEV(last));
         }))
       asked.insert(how.first);
     for (Instruction *i : small)

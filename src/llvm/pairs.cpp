@@ -114,8 +114,9 @@ public:
       for (size_t i = 0; i + 1 < some.size(); i++) {
         auto [low, first] = some[i];
         auto [high, second] = some[i + 1];
-        bool adjacent = first->getValueOperand()->getType() == second->getValueOperand()->getType() &&
-                        high - low == size(first->getValueOperand());
+        bool adjacent =
+            first->getValueOperand()->getType() == second->getValueOperand()->getType() &&
+            high - low == size(first->getValueOperand());
         if (adjacent && taken.insert(second).second && taken.insert(first).second)
           roots.push_back({first, second});
       }
@@ -147,7 +148,8 @@ private:
     Type *element = vector->getElementType();
     uint64_t whole = layout.getTypeSizeInBits(type);
     return (element->isFloatTy() || element->isDoubleTy() || element->isIntegerTy()) &&
-           layout.typeSizeEqualsStoreSize(element) && whole >= 128 && whole * 2 <= bits && isPowerOf2_64(whole);
+           layout.typeSizeEqualsStoreSize(element) && whole >= 128 && whole * 2 <= bits &&
+           isPowerOf2_64(whole);
   }
 
   static Instruction *earlier(Instruction *a, Instruction *b) { return a->comesBefore(b) ? a : b; }
@@ -189,7 +191,8 @@ private:
         continue;
       Place other = place(layout, store->getPointerOperand());
       int64_t length = size(store->getValueOperand());
-      if (other.from_where(at) && other.offset < at.offset + whole && at.offset < other.offset + length)
+      if (other.from_where(at) && other.offset < at.offset + whole &&
+          at.offset < other.offset + length)
         return length < whole;
     }
     return false;
@@ -212,21 +215,25 @@ private:
       int common = 0;
       for (Value *v : one->operands())
         if (is_contained(other->operands(), v))
-          common = std::max(common, isa<Instruction>(v) && cast<Instruction>(v)->getParent() == &block ? 1 : 2);
+          common = std::max(
+              common, isa<Instruction>(v) && cast<Instruction>(v)->getParent() == &block ? 1 : 2);
       return 1 + common;
     }
     auto *load = dyn_cast<LoadInst>(one);
     return load ? 3 * adjacent(load, cast<LoadInst>(other)) : 1;
   }
 
-  static bool sum(Instruction *i) { return i->getOpcode() == Instruction::FAdd || i->getOpcode() == Instruction::FSub; }
+  static bool sum(Instruction *i) {
+    return i->getOpcode() == Instruction::FAdd || i->getOpcode() == Instruction::FSub;
+  }
 
   /// Returns true if one instruction of twice the length computes both; for interleaved vectors, a
   /// sum and a difference also match.
   bool alike(Instruction *a, Instruction *b, bool mix) {
     if (mix && sum(a) && sum(b))
       return true;
-    if (!a->isSameOperationAs(b, Instruction::CompareIgnoringAlignment | Instruction::CompareUsingIntersectedAttrs))
+    if (!a->isSameOperationAs(b, Instruction::CompareIgnoringAlignment |
+                                     Instruction::CompareUsingIntersectedAttrs))
       return false;
     if (auto *shuffle = dyn_cast<ShuffleVectorInst>(a)) {
       // Within 128 bits: shuffles across lanes cost more than they save.
@@ -262,9 +269,11 @@ private:
   bool passes(Instruction *a, Instruction *b) {
     auto *first = dyn_cast<ShuffleVectorInst>(a), *second = dyn_cast<ShuffleVectorInst>(b);
     return first && second && first->getType() == second->getType() && fits(first->getType()) &&
-           first->getOperand(0)->getType() == first->getType() && first->getOperand(1) == second->getOperand(0) &&
-           first->getOperand(0) != first->getOperand(1) && first->getOperand(1) != second->getOperand(1) &&
-           isa<LoadInst>(first->getOperand(1)) && isa<LoadInst>(second->getOperand(1));
+           first->getOperand(0)->getType() == first->getType() &&
+           first->getOperand(1) == second->getOperand(0) &&
+           first->getOperand(0) != first->getOperand(1) &&
+           first->getOperand(1) != second->getOperand(1) && isa<LoadInst>(first->getOperand(1)) &&
+           isa<LoadInst>(second->getOperand(1));
   }
 
   /// Classifies a pair of shuffles. Returns false if they do not match.
@@ -312,7 +321,8 @@ private:
   /// product's sign.
   static bool multiplies(Instruction *i) {
     auto *call = dyn_cast<IntrinsicInst>(i);
-    return i->getOpcode() == Instruction::FMul || (call && call->getIntrinsicID() == Intrinsic::fma);
+    return i->getOpcode() == Instruction::FMul ||
+           (call && call->getIntrinsicID() == Intrinsic::fma);
   }
 
   /// Drops negations of factors if exactly one of the two products has an odd number of them.
@@ -356,8 +366,8 @@ private:
       return me;
     if (auto *load = dyn_cast<LoadInst>(one)) {
       auto *more = dyn_cast<LoadInst>(other);
-      if (!more || mix || !load->isSimple() || !more->isSimple() || load->getType() != more->getType() ||
-          !fits(load->getType()) || !adjacent(load, more))
+      if (!more || mix || !load->isSimple() || !more->isSimple() ||
+          load->getType() != more->getType() || !fits(load->getType()) || !adjacent(load, more))
         return me;
       bool down = moves(load, more, false);
       if ((down || moves(load, more, true)) &&
@@ -408,7 +418,8 @@ private:
     if ((free[0] || free[1]) && operands.size() >= 2 && !isa<CmpInst>(one)) {
       auto &[a0, b0] = operands[0];
       auto &[a1, b1] = operands[1];
-      if (promise(a0, b1, mix) + promise(a1, b0, mix) > promise(a0, b0, mix) + promise(a1, b1, mix)) {
+      if (promise(a0, b1, mix) + promise(a1, b0, mix) >
+          promise(a0, b0, mix) + promise(a1, b1, mix)) {
         if (free[1])
           std::swap(b0, b1);
         else
@@ -423,22 +434,27 @@ private:
   }
 
   bool whole(const Node &n) {
-    return n.kind == Kind::Same || n.kind == Kind::Load || n.kind == Kind::Passed || n.kind == Kind::Mixed;
+    return n.kind == Kind::Same || n.kind == Kind::Load || n.kind == Kind::Passed ||
+           n.kind == Kind::Mixed;
   }
 
   /// Returns true if a pair is a sum and a difference.
   static bool alternates(const Node &n) {
-    return n.kind == Kind::Same && cast<Instruction>(n.first)->getOpcode() != cast<Instruction>(n.second)->getOpcode();
+    return n.kind == Kind::Same &&
+           cast<Instruction>(n.first)->getOpcode() != cast<Instruction>(n.second)->getOpcode();
   }
 
   /// Returns true if changing the sign is free because it can be done before the loop.
   bool steady(const Node &n) {
     auto *i = dyn_cast<Instruction>(n.first);
-    return n.kind == Kind::Twice ? !i || i->getParent() != &block : isa<Constant>(n.first) && isa<Constant>(n.second);
+    return n.kind == Kind::Twice ? !i || i->getParent() != &block
+                                 : isa<Constant>(n.first) && isa<Constant>(n.second);
   }
 
   /// Returns the factor of a product that takes its sign.
-  unsigned signed_factor(const Node &n) { return !steady(nodes[n.operands[0]]) && steady(nodes[n.operands[1]]); }
+  unsigned signed_factor(const Node &n) {
+    return !steady(nodes[n.operands[0]]) && steady(nodes[n.operands[1]]);
+  }
 
   /// Returns the position of a pair's wide instruction.
   Instruction *where(const Node &n) {
@@ -501,7 +517,8 @@ private:
           break;
         bool late = true;
         for (Instruction *i : n.gone)
-          if (apart.contains(i) || !all_of(i->users(), [&](User *user) { return members.contains(user); })) {
+          if (apart.contains(i) ||
+              !all_of(i->users(), [&](User *user) { return members.contains(user); })) {
             refused.insert({n.first, n.second});
             possible = false;
           } else {
@@ -541,7 +558,9 @@ private:
     return 0;
   }
 
-  Type *twice(Type *type) { return VectorType::getDoubleElementsVectorType(cast<VectorType>(type)); }
+  Type *twice(Type *type) {
+    return VectorType::getDoubleElementsVectorType(cast<VectorType>(type));
+  }
 
   /// Returns the position after both values, or the start of the block if they come from elsewhere.
   BasicBlock::iterator behind(Value *a, Value *b) {
@@ -597,7 +616,8 @@ private:
       // After its operand, which may itself stand right after the pair.
       Value *from = operands.empty() ? cast<Instruction>(n.first)->getOperand(0) : operands[0];
       IRBuilder<> build(&block, behind(from, from));
-      return n.wide = n.sign ? signs(build, from, *n.sign) : taken(build, from, n.parts[0], n.parts[1]);
+      return n.wide =
+                 n.sign ? signs(build, from, *n.sign) : taken(build, from, n.parts[0], n.parts[1]);
     }
     if (!whole(n)) {
       IRBuilder<> build(&block, behind(n.first, n.second));
@@ -617,7 +637,8 @@ private:
     Value *made;
     if (auto *load = dyn_cast<LoadInst>(a)) {
       bool reachable = !n.up || a->comesBefore(b);
-      Align align = reachable ? load->getAlign() : commonAlignment(cast<LoadInst>(b)->getAlign(), size(b));
+      Align align =
+          reachable ? load->getAlign() : commonAlignment(cast<LoadInst>(b)->getAlign(), size(b));
       made = build.CreateAlignedLoad(twice(a->getType()), pointer(build, a, b, reachable), align);
       propagateMetadata(cast<Instruction>(made), {a, b});
       // Range metadata describes one of the vectors.
@@ -637,7 +658,9 @@ private:
       SmallVector<int, 16> mask;
       for (int half = 0; half < 2; half++)
         for (int from : shuffle->getShuffleMask())
-          mask.push_back(from < 0 ? from : from < length ? half * length + from : length + half * length + from);
+          mask.push_back(from < 0        ? from
+                         : from < length ? half * length + from
+                                         : length + half * length + from);
       made = build.CreateShuffleVector(operands[0], operands[1], mask);
     } else if (auto *call = dyn_cast<IntrinsicInst>(a)) {
       SmallVector<Value *, 3> arguments;
@@ -656,7 +679,8 @@ private:
     } else if (a->isUnaryOp()) {
       made = build.CreateUnOp(static_cast<Instruction::UnaryOps>(a->getOpcode()), operands[0]);
     } else {
-      made = build.CreateBinOp(static_cast<Instruction::BinaryOps>(a->getOpcode()), operands[0], operands[1]);
+      made = build.CreateBinOp(static_cast<Instruction::BinaryOps>(a->getOpcode()), operands[0],
+                               operands[1]);
     }
     if (!isa<LoadInst>(a) && isa<Instruction>(made)) {
       cast<Instruction>(made)->copyIRFlags(a);
@@ -669,7 +693,8 @@ private:
   void take_out(Node &n, const DenseSet<Value *> &members) {
     for (int half = 0; half < 2; half++) {
       Value *old = half ? n.second : n.first;
-      if (shared.contains(old) || all_of(old->users(), [&](User *user) { return members.contains(user); }))
+      if (shared.contains(old) ||
+          all_of(old->users(), [&](User *user) { return members.contains(user); }))
         continue;
       int length = cast<FixedVectorType>(old->getType())->getNumElements();
       SmallVector<int, 8> mask;
@@ -724,7 +749,8 @@ extern "C" void ompvm_pairs(LLVMModuleRef wrapped, LLVMTargetMachineRef machine)
     if (f.isDeclaration())
       continue;
     auto target = reinterpret_cast<TargetMachine *>(machine)->getTargetTransformInfo(f);
-    unsigned bits = target.getRegisterBitWidth(TargetTransformInfo::RGK_FixedWidthVector).getFixedValue();
+    unsigned bits =
+        target.getRegisterBitWidth(TargetTransformInfo::RGK_FixedWidthVector).getFixedValue();
     if (bits < 256)
       continue;
     for (BasicBlock &block : f)

@@ -134,8 +134,8 @@ extern "C" int ompvm_passes(LLVMModuleRef wrapped, const char *passes, LLVMTarge
                             Growth *growth, char **error) {
   Module &module = *unwrap(wrapped);
   PassInstrumentationCallbacks callbacks;
-  PassBuilder builder(reinterpret_cast<TargetMachine *>(machine), PipelineTuningOptions(), std::nullopt,
-                      &callbacks);
+  PassBuilder builder(reinterpret_cast<TargetMachine *>(machine), PipelineTuningOptions(),
+                      std::nullopt, &callbacks);
   LoopAnalysisManager of_loops;
   FunctionAnalysisManager of_functions;
   CGSCCAnalysisManager of_groups;
@@ -153,10 +153,11 @@ extern "C" int ompvm_passes(LLVMModuleRef wrapped, const char *passes, LLVMTarge
       growth->look_at_clock();
       return !growth->exceeded();
     });
-    callbacks.registerAfterPassCallback([growth](StringRef pass, Any unit, const PreservedAnalyses &kept) {
-      if (!kept.areAllPreserved() && !growth->exceeded())
-        growth->look(pass, unit);
-    });
+    callbacks.registerAfterPassCallback(
+        [growth](StringRef pass, Any unit, const PreservedAnalyses &kept) {
+          if (!kept.areAllPreserved() && !growth->exceeded())
+            growth->look(pass, unit);
+        });
   }
   ModulePassManager pipeline;
   if (Error e = builder.parsePassPipeline(pipeline, passes)) {

@@ -29,21 +29,23 @@ inline Place place(const llvm::DataLayout &layout, llvm::Value *pointer) {
   auto *element = dyn_cast<GEPOperator>(at.base);
   SmallMapVector<Value *, APInt, 4> indices;
   APInt more_offset = offset;
-  if (element && element->collectOffset(layout, width, indices, more_offset) && indices.size() == 1 &&
-      indices.front().first->getType()->isIntegerTy(width)) {
+  if (element && element->collectOffset(layout, width, indices, more_offset) &&
+      indices.size() == 1 && indices.front().first->getType()->isIntegerTy(width)) {
     // Like these sums, addresses are computed modulo a power of two.
     offset = more_offset;
     auto [index, scale] = indices.front();
     Value *less;
     const APInt *more;
-    if (PatternMatch::match(index, PatternMatch::m_AddLike(PatternMatch::m_Value(less), PatternMatch::m_APInt(more)))) {
+    if (PatternMatch::match(index, PatternMatch::m_AddLike(PatternMatch::m_Value(less),
+                                                           PatternMatch::m_APInt(more)))) {
       offset += *more * scale;
       index = less;
     }
     at.index = index;
     at.scale = scale.getSExtValue();
-    at.base = element->getPointerOperand()->stripAndAccumulateConstantOffsets(layout, offset,
-                                                                              /*AllowNonInbounds=*/true);
+    at.base =
+        element->getPointerOperand()->stripAndAccumulateConstantOffsets(layout, offset,
+                                                                        /*AllowNonInbounds=*/true);
   }
   at.offset = offset.getSExtValue();
   return at;

@@ -154,8 +154,9 @@ extern "C" void ompvm_resolve_aliases(LLVMModuleRef module) {
     alias.eraseFromParent();
   }
   for (GlobalIFunc &picked : make_early_inc_range(m->ifuncs())) {
-    Function *plain = Function::Create(cast<FunctionType>(picked.getValueType()),
-                                       GlobalValue::ExternalLinkage, picked.getAddressSpace(), "", m);
+    Function *plain =
+        Function::Create(cast<FunctionType>(picked.getValueType()), GlobalValue::ExternalLinkage,
+                         picked.getAddressSpace(), "", m);
     plain->takeName(&picked);
     picked.replaceAllUsesWith(plain);
     picked.eraseFromParent();
@@ -213,9 +214,10 @@ extern "C" void ompvm_forget_personality(LLVMValueRef function) {
 /// calls of internal procedures lack `nest`, and the symbol that replaces the callee in compiled
 /// code has no attributes.
 extern "C" void ompvm_say_how_to_pass(LLVMModuleRef module) {
-  constexpr Attribute::AttrKind HOW[] = {Attribute::Nest,      Attribute::InReg,     Attribute::ZExt,
-                                         Attribute::SExt,      Attribute::StructRet, Attribute::ByVal,
-                                         Attribute::SwiftSelf, Attribute::SwiftError, Attribute::SwiftAsync};
+  constexpr Attribute::AttrKind HOW[] = {
+      Attribute::Nest,      Attribute::InReg,      Attribute::ZExt,
+      Attribute::SExt,      Attribute::StructRet,  Attribute::ByVal,
+      Attribute::SwiftSelf, Attribute::SwiftError, Attribute::SwiftAsync};
   for (Function &f : *unwrap(module)) {
     AttributeList said = f.getAttributes();
     for (unsigned n = 0; n < f.arg_size(); n++) {

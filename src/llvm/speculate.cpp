@@ -138,7 +138,8 @@ private:
     TypeSize size = layout.getTypeStoreSize(getLoadStoreType(access));
     APInt distance(64, 0);
     Value *address = getLoadStorePointerOperand(access);
-    if (address->stripAndAccumulateConstantOffsets(layout, distance, true) != on || size.isScalable())
+    if (address->stripAndAccumulateConstantOffsets(layout, distance, true) != on ||
+        size.isScalable())
       base.fixed = false;
     int64_t low = distance.getSExtValue(), high = low + (int64_t)size.getKnownMinValue();
     bool first = base.accesses.empty();
@@ -180,13 +181,15 @@ private:
     for (auto &[on, base] : found.known)
       known += base.accesses.size();
     // If most bases are computed inside, a nested loop may know more.
-    if (found.heap.empty() || found.heap.size() + found.places.size() > MOST || found.known.size() < 2 ||
-        (found.others * 3 > known && !loop->isInnermost()))
+    if (found.heap.empty() || found.heap.size() + found.places.size() > MOST ||
+        found.known.size() < 2 || (found.others * 3 > known && !loop->isInnermost()))
       return false;
     return longEnough(loop) && gains(loop, found);
   }
 
-  static bool plainEnd(const Instruction *end) { return isa<BranchInst>(end) || isa<SwitchInst>(end); }
+  static bool plainEnd(const Instruction *end) {
+    return isa<BranchInst>(end) || isa<SwitchInst>(end);
+  }
 
   /// Returns false for loops known to be short. Trip counts known only at run time are tested by
   /// the guard.

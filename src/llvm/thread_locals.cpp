@@ -44,8 +44,9 @@ public:
       return true;
     auto *e = dyn_cast<ConstantExpr>(c);
     return e && e->getOpcode() == Instruction::GetElementPtr && c->getType()->isPointerTy() &&
-           is_place(e->getOperand(0)) &&
-           none_of(drop_begin(e->operands()), [&](const Use &use) { return holds(cast<Constant>(use)); });
+           is_place(e->getOperand(0)) && none_of(drop_begin(e->operands()), [&](const Use &use) {
+             return holds(cast<Constant>(use));
+           });
   }
 
   /// Builds instructions for a constant. Inserts them directly, since the builder's methods would

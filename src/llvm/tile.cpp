@@ -60,10 +60,11 @@ constexpr int64_t CONSECUTIVE = 16;
 /// Returns true for integer casts between types of 32 or more bits.
 bool resizes(const Value *value) {
   auto *cast = dyn_cast<CastInst>(value);
-  return isa<FreezeInst>(value) || (cast && (isa<ZExtInst>(cast) || isa<SExtInst>(cast) || isa<TruncInst>(cast)) &&
-                                    cast->getSrcTy()->isIntegerTy() && cast->getType()->isIntegerTy() &&
-                                    cast->getSrcTy()->getIntegerBitWidth() >= 32 &&
-                                    cast->getType()->getIntegerBitWidth() >= 32);
+  return isa<FreezeInst>(value) ||
+         (cast && (isa<ZExtInst>(cast) || isa<SExtInst>(cast) || isa<TruncInst>(cast)) &&
+          cast->getSrcTy()->isIntegerTy() && cast->getType()->isIntegerTy() &&
+          cast->getSrcTy()->getIntegerBitWidth() >= 32 &&
+          cast->getType()->getIntegerBitWidth() >= 32);
 }
 
 /// Strips casts from a number; the lower 32 bits are the same.
@@ -119,7 +120,9 @@ Change operator+(Change a, Change b) {
   return {Change::KNOWN, a.bytes + b.bytes};
 }
 
-Change operator*(Change a, int64_t by) { return a.kind == Change::KNOWN ? Change{Change::KNOWN, a.bytes * by} : a; }
+Change operator*(Change a, int64_t by) {
+  return a.kind == Change::KNOWN ? Change{Change::KNOWN, a.bytes * by} : a;
+}
 
 /// Wraps a change to the number's type: compilers write a negative factor as its low bits (2095106
 /// << 11 for -2046 << 11).
@@ -186,21 +189,25 @@ private:
     for (PHINode &phi : loop->getHeader()->phis()) {
       Value *step = nullptr;
       Value *first = phi.getIncomingValueForBlock(before);
-      if (phi.getIncomingValueForBlock(latch) == next && match(next, m_c_Add(m_Specific(&phi), m_Value(step))) &&
-          calls(stripped(first), "__ompvm_grid_part") && calls(stripped(step), "__ompvm_grid_parts"))
+      if (phi.getIncomingValueForBlock(latch) == next &&
+          match(next, m_c_Add(m_Specific(&phi), m_Value(step))) &&
+          calls(stripped(first), "__ompvm_grid_part") &&
+          calls(stripped(step), "__ompvm_grid_parts"))
         shape.counter = &phi, shape.first = first;
     }
     if (!shape.counter)
       return false;
     shape.next = next;
     IRBuilder<> build(before->getTerminator());
-    shape.last = at_most ? right : build.CreateAdd(right, ConstantInt::getAllOnesValue(right->getType()));
+    shape.last =
+        at_most ? right : build.CreateAdd(right, ConstantInt::getAllOnesValue(right->getType()));
     return divisions(loop, shape);
   }
 
   /// Finds quotients and remainders of numbers. Returns false if a divisor is not loop-invariant.
   static bool divided(const Loop *loop, Shape &shape, ArrayRef<Instruction *> numbers,
-                      SmallVectorImpl<Value *> &divisors, MapVector<Instruction *, std::pair<bool, Value *>> &found) {
+                      SmallVectorImpl<Value *> &divisors,
+                      MapVector<Instruction *, std::pair<bool, Value *>> &found) {
     SmallVector<Instruction *, 8> open(numbers);
     while (!open.empty()) {
       Instruction *number = open.pop_back_val();
@@ -218,9 +225,11 @@ private:
         Value *by = quotient || remainder ? i->getOperand(1) : nullptr;
         // Shifts and masks are divisions by a power of two.
         const APInt *amount;
-        if (match(i, m_Shr(m_Specific(number), m_APInt(amount))) && amount->ult(29) && !amount->isZero())
+        if (match(i, m_Shr(m_Specific(number), m_APInt(amount))) && amount->ult(29) &&
+            !amount->isZero())
           quotient = true, by = ConstantInt::get(i->getType(), 1ull << amount->getZExtValue());
-        else if (match(i, m_And(m_Specific(number), m_APInt(amount))) && amount->isMask() && amount->ult(SMALL))
+        else if (match(i, m_And(m_Specific(number), m_APInt(amount))) && amount->isMask() &&
+                 amount->ult(SMALL))
           remainder = true, by = ConstantInt::get(i->getType(), amount->getZExtValue() + 1);
         if (!by || i->getOperand(0) != number)
           continue;
@@ -244,7 +253,8 @@ private:
       for (Instruction *name : names)
         for (User *product : name->users()) {
           Value *factor = nullptr;
-          if (!match(product, m_c_Mul(m_Specific(name), m_Value(factor))) || !same(factor, how.second))
+          if (!match(product, m_c_Mul(m_Specific(name), m_Value(factor))) ||
+              !same(factor, how.second))
             continue;
           for (User *difference : make_early_inc_range(product->users())) {
             Value *whole = nullptr, *more_than = nullptr;
@@ -266,9 +276,11 @@ private:
                      match(user, m_Shl(m_Specific(difference), m_SpecificInt(32))) ||
                      match(user, m_And(m_Specific(difference), m_SpecificInt(0xffffffff)));
             };
-            if (sub && loop->contains(sub) && match(sub, m_Sub(m_Value(whole), m_Specific(product))) &&
+            if (sub && loop->contains(sub) &&
+                match(sub, m_Sub(m_Value(whole), m_Specific(product))) &&
                 stripped(whole) == stripped(i->getOperand(0)) &&
-                (factor == how.second || sub->getType()->isIntegerTy(32) || all_of(sub->users(), halves)))
+                (factor == how.second || sub->getType()->isIntegerTy(32) ||
+                 all_of(sub->users(), halves)))
               more.push_back({sub, how.second});
           }
         }
@@ -281,13 +293,15 @@ private:
   bool divisions(const Loop *loop, Shape &shape) {
     SmallVector<Value *, 4> outer, inner;
     MapVector<Instruction *, std::pair<bool, Value *>> of_counter, of_rest;
-    if (!divided(loop, shape, {shape.counter}, outer, of_counter) || outer.empty() || outer.size() > 2)
+    if (!divided(loop, shape, {shape.counter}, outer, of_counter) || outer.empty() ||
+        outer.size() > 2)
       return false;
     SmallVector<Instruction *, 8> rests;
     for (auto &[i, how] : of_counter)
       if (!how.first)
         rests.push_back(i);
-    if (!divided(loop, shape, rests, inner, of_rest) || inner.size() > 1 || (inner.empty() && outer.size() > 1))
+    if (!divided(loop, shape, rests, inner, of_rest) || inner.size() > 1 ||
+        (inner.empty() && outer.size() > 1))
       return false;
     // flang's order divides the quotient by the rows of a plane, clang's the plane's remainder by
     // the row.
@@ -304,7 +318,8 @@ private:
       if (!heights.empty()) {
         IRBuilder<> build(loop->getLoopPreheader()->getTerminator());
         Type *wide = build.getInt64Ty();
-        shape.plane = build.CreateMul(build.CreateZExtOrTrunc(heights[0], wide), build.CreateZExtOrTrunc(shape.row, wide));
+        shape.plane = build.CreateMul(build.CreateZExtOrTrunc(heights[0], wide),
+                                      build.CreateZExtOrTrunc(shape.row, wide));
         shape.divisors.push_back(shape.plane);
       }
     } else {
@@ -368,7 +383,8 @@ private:
     case Instruction::Add:
       return fit(part(0) + part(1), i);
     case Instruction::Or:
-      return cast<PossiblyDisjointInst>(i)->isDisjoint() ? part(0) + part(1) : Change{Change::UNKNOWN};
+      return cast<PossiblyDisjointInst>(i)->isDisjoint() ? part(0) + part(1)
+                                                         : Change{Change::UNKNOWN};
     case Instruction::Sub:
       return fit(part(0) + part(1) * -1, i);
     case Instruction::Shl:
@@ -436,7 +452,8 @@ private:
         Change x = change(loop, shape, pointer, false), y = change(loop, shape, pointer, true);
         along_x += x.consecutive();
         along_y += y.consecutive();
-        if (isa<LoadInst>(i) && x.some() && y.some() && x.kind != Change::UNKNOWN && y.kind != Change::UNKNOWN)
+        if (isa<LoadInst>(i) && x.some() && y.some() && x.kind != Change::UNKNOWN &&
+            y.kind != Change::UNKNOWN)
           loads[getUnderlyingObject(pointer)]++;
       }
     wish.outer_first = along_y > along_x;
@@ -447,7 +464,8 @@ private:
         continue;
       inner->getExitingBlocks(leaving);
       for (BasicBlock *block : leaving)
-        if (auto *branch = dyn_cast<BranchInst>(block->getTerminator()); branch && branch->isConditional())
+        if (auto *branch = dyn_cast<BranchInst>(block->getTerminator());
+            branch && branch->isConditional())
           wish.diverges |= asks_data(branch->getCondition());
     }
     return wish;
@@ -489,7 +507,8 @@ private:
     // may take.
     BasicBlock *at = loop->getLoopPreheader();
     while (at && at != branch->getParent()) {
-      if (at->getTerminator()->getNumSuccessors() != 1 || any_of(*at, [](Instruction &i) { return i.mayHaveSideEffects(); }))
+      if (at->getTerminator()->getNumSuccessors() != 1 ||
+          any_of(*at, [](Instruction &i) { return i.mayHaveSideEffects(); }))
         return nullptr;
       at = at->getSinglePredecessor();
     }
@@ -506,7 +525,8 @@ private:
     if (!skip)
       return false;
     formLCSSARecursively(*loop, tree, &loops, nullptr);
-    BasicBlock *check = loop->getLoopPreheader(), *latch = loop->getLoopLatch(), *header = loop->getHeader();
+    BasicBlock *check = loop->getLoopPreheader(), *latch = loop->getLoopLatch(),
+               *header = loop->getHeader();
     BasicBlock *exit = loop->getUniqueExitBlock();
     if (!exit || !loop->hasDedicatedExits())
       return false;
@@ -535,7 +555,9 @@ private:
     for (Value *divisor : shape.divisors)
       all = build.CreateOr(all, wide(divisor));
     Value *last = half(shape.last), *trips = build.CreateAdd(last, number(1));
-    auto divisor = [&](Value *value) { return build.CreateBinaryIntrinsic(Intrinsic::umax, half(value), number(1)); };
+    auto divisor = [&](Value *value) {
+      return build.CreateBinaryIntrinsic(Intrinsic::umax, half(value), number(1));
+    };
     Value *row = divisor(row64), *plane = plane64 ? divisor(plane64) : nullptr;
     auto above = [&](Value *n, Value *d) {
       return build.CreateUDiv(build.CreateAdd(n, build.CreateSub(d, number(1))), d);
@@ -549,10 +571,13 @@ private:
     Value *team = special(build, Intrinsic::nvvm_read_ptx_sreg_ctaid_x);
     Value *teams = special(build, Intrinsic::nvvm_read_ptx_sreg_nctaid_x);
     // The tile: 2^width by 2^height threads.
-    Value *log = build.CreateSub(number(31), build.CreateBinaryIntrinsic(Intrinsic::ctlz, block, build.getFalse()));
+    Value *log = build.CreateSub(
+        number(31), build.CreateBinaryIntrinsic(Intrinsic::ctlz, block, build.getFalse()));
     Value *height = build.CreateSub(log, number(width));
-    Value *along = build.CreateAnd(thread, number((1u << width) - 1)), *across = build.CreateLShr(thread, number(width));
-    Value *first_size = asked.outer_first ? rows : row, *second_size = asked.outer_first ? row : rows;
+    Value *along = build.CreateAnd(thread, number((1u << width) - 1)),
+          *across = build.CreateLShr(thread, number(width));
+    Value *first_size = asked.outer_first ? rows : row,
+          *second_size = asked.outer_first ? row : rows;
     Value *high = build.CreateShl(number(1), height);
     auto tiles = [&](Value *size, Value *edge, Value *shift) {
       return build.CreateLShr(build.CreateAdd(size, build.CreateSub(edge, number(1))), shift);
@@ -560,10 +585,12 @@ private:
     Value *first_tiles = tiles(first_size, number(1u << width), number(width));
     Value *second_tiles = tiles(second_size, high, height);
     Value *face = build.CreateMul(first_tiles, second_tiles);
-    Value *groups = plane ? build.CreateMul(face, tiles(depth, number(1u << planes), number(planes))) : face;
+    Value *groups =
+        plane ? build.CreateMul(face, tiles(depth, number(1u << planes), number(planes))) : face;
     // Block sizes that are powers of two, and tiles that are mostly full.
     auto fits = [&](Value *size, Value *edge) {
-      Value *even = build.CreateICmpEQ(build.CreateAnd(size, build.CreateSub(edge, number(1))), number(0));
+      Value *even =
+          build.CreateICmpEQ(build.CreateAnd(size, build.CreateSub(edge, number(1))), number(0));
       return build.CreateOr(even, build.CreateICmpUGE(size, build.CreateShl(edge, number(2))));
     };
     Value *guard = build.CreateICmpULT(all, build.getInt64(SMALL));

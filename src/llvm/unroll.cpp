@@ -59,8 +59,8 @@ unsigned size(const Loop *loop) {
 /// Returns true if a loop's trip count is affine in the iteration of an outer loop.
 bool follows(const Loop *inner, const Loop *outer, ScalarEvolution &evolution) {
   auto *count = dyn_cast<SCEVAddRecExpr>(evolution.getBackedgeTakenCount(inner));
-  return count && count->getLoop() == outer && count->isAffine() && isa<SCEVConstant>(count->getStart()) &&
-         isa<SCEVConstant>(count->getOperand(1));
+  return count && count->getLoop() == outer && count->isAffine() &&
+         isa<SCEVConstant>(count->getStart()) && isa<SCEVConstant>(count->getOperand(1));
 }
 
 /// Returns the maximum trip count of such a loop over all iterations of the outer one. A negative
@@ -68,7 +68,8 @@ bool follows(const Loop *inner, const Loop *outer, ScalarEvolution &evolution) {
 uint64_t longest(const Loop *inner, unsigned outer, ScalarEvolution &evolution) {
   auto *count = cast<SCEVAddRecExpr>(evolution.getBackedgeTakenCount(inner));
   auto of = [&](unsigned i) {
-    const SCEV *at = count->evaluateAtIteration(evolution.getConstant(count->getType(), i), evolution);
+    const SCEV *at =
+        count->evaluateAtIteration(evolution.getConstant(count->getType(), i), evolution);
     auto *constant = dyn_cast<SCEVConstant>(at);
     if (!constant)
       return UINT64_MAX;
@@ -130,8 +131,8 @@ public:
   /// Marks the loop if it qualifies. Returns true if it did.
   bool mark() {
     unsigned trips = evolution.getSmallConstantTripCount(loop);
-    if (loop->getNumBlocks() != 1 || (trips && trips < FEW) || hasUnrollTransformation(loop) != TM_Unspecified ||
-        !qualifies())
+    if (loop->getNumBlocks() != 1 || (trips && trips < FEW) ||
+        hasUnrollTransformation(loop) != TM_Unspecified || !qualifies())
       return false;
     MDNode *old = loop->getLoopID();
     LLVMContext &context = old->getContext();
@@ -215,9 +216,13 @@ extern "C" int ompvm_unroll(LLVMModuleRef wrapped, LLVMTargetMachineRef machine)
     if (loops.empty())
       continue;
     auto target = reinterpret_cast<TargetMachine *>(machine)->getTargetTransformInfo(f);
-    bool wide = target.getRegisterBitWidth(TargetTransformInfo::RGK_FixedWidthVector).getFixedValue() >= 2 * NARROW;
+    bool wide =
+        target.getRegisterBitWidth(TargetTransformInfo::RGK_FixedWidthVector).getFixedValue() >=
+        2 * NARROW;
     for (Loop *loop : loops.getLoopsInPreorder()) {
-      auto evolution = [&]() -> ScalarEvolution & { return of.getResult<ScalarEvolutionAnalysis>(f); };
+      auto evolution = [&]() -> ScalarEvolution & {
+        return of.getResult<ScalarEvolutionAnalysis>(f);
+      };
       if (!loop->isInnermost())
         found |= nest(loop, evolution()) ? 1 : 0;
       else if (wide && findStringMetadataForLoop(loop, "llvm.loop.isvectorized"))
