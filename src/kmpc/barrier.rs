@@ -1,4 +1,5 @@
 //! Barriers, flush, master and masked, single and copyprivate.
+//!
 //! OpenMP 5.2, sections 15.3 (barrier), 15.8.5 (flush), 10.5 (masked), 11.1 (single).
 
 use std::ffi::c_void;
@@ -14,13 +15,13 @@ pub unsafe extern "C-unwind" fn wait(_ident: *const Ident, gtid: i32) {
     unsafe { thread.team().barrier(thread) };
 }
 
-/// A barrier after which the master alone gets 1 and the others wait for
-/// [`end_barrier_master`].
+/// Waits for all threads of the team. Returns 1 to the master, which continues alone: the others
+/// wait for [`end_barrier_master`].
 pub unsafe extern "C-unwind" fn barrier_master(_ident: *const Ident, gtid: i32) -> i32 {
     let thread = by_number(gtid);
     let team = thread.team();
     if team.size() > 1 {
-        // SAFETY: the thread takes part with this number; non-masters release here, the master in
+        // SAFETY: the thread takes part with this number; all others release here, the master in
         // `end_barrier_master`.
         unsafe {
             team.gather(thread, |_| {});
@@ -37,40 +38,40 @@ pub unsafe extern "C-unwind" fn end_barrier_master(_ident: *const Ident, gtid: i
     let thread = by_number(gtid);
     let team = thread.team();
     if team.size() > 1 {
-        // SAFETY: the master, after its gather.
+        // SAFETY: the master, which has gathered in `barrier_master`.
         unsafe { team.release(thread) };
     }
 }
 
-/// A barrier that tells the master by 1.
+/// Waits for all threads of the team; returns 1 to the master, 0 to others.
 pub unsafe extern "C-unwind" fn barrier_master_nowait(ident: *const Ident, gtid: i32) -> i32 {
-    // SAFETY: as `wait`.
+    // SAFETY: the arguments are those of this entry, whose contract is the same.
     unsafe { wait(ident, gtid) };
     (by_number(gtid).tid() == 0) as i32
 }
 
-/// A flush of everything: a sequentially consistent fence.
+/// Flushes all memory: a sequentially consistent fence.
 pub unsafe extern "C-unwind" fn flush(_ident: *const Ident) {
     fence(Ordering::SeqCst);
 }
 
-/// 1 in the primary thread.
+/// Returns 1 to the master, 0 to others.
 pub unsafe extern "C-unwind" fn master(_ident: *const Ident, gtid: i32) -> i32 {
     (by_number(gtid).tid() == 0) as i32
 }
 
-/// Ends `master`: nothing to do.
+/// Ends `master`; does nothing.
 pub unsafe extern "C-unwind" fn end_master(_ident: *const Ident, _gtid: i32) {}
 
-/// 1 in the thread that the `filter` clause names.
+/// Returns 1 to the thread that the `filter` clause names, 0 to others.
 pub unsafe extern "C-unwind" fn masked(_ident: *const Ident, gtid: i32, filter: i32) -> i32 {
     (by_number(gtid).tid() as i32 == filter) as i32
 }
 
-/// Ends `masked`: nothing to do.
+/// Ends `masked`; does nothing.
 pub unsafe extern "C-unwind" fn end_masked(_ident: *const Ident, _gtid: i32) {}
 
-/// 1 in the first thread that comes to this `single`.
+/// Returns 1 to the first thread that arrives at this `single`, 0 to others.
 pub unsafe extern "C-unwind" fn single(_ident: *const Ident, gtid: i32) -> i32 {
     let thread = by_number(gtid);
     let team = thread.team();
@@ -80,7 +81,7 @@ pub unsafe extern "C-unwind" fn single(_ident: *const Ident, gtid: i32) -> i32 {
     let local = thread.local();
     let mine = local.singles.get();
     local.singles.set(mine + 1);
-    // Relaxed: the construct's own barrier orders the block with what follows.
+    // Relaxed: the construct's own barrier orders the block with subsequent code.
     let taken = team.singles.load(Ordering::Relaxed);
     (taken == mine
         && team
@@ -89,13 +90,13 @@ pub unsafe extern "C-unwind" fn single(_ident: *const Ident, gtid: i32) -> i32 {
             .is_ok()) as i32
 }
 
-/// Ends `single`: nothing to do.
+/// Ends `single`; does nothing.
 pub unsafe extern "C-unwind" fn end_single(_ident: *const Ident, _gtid: i32) {}
 
-/// Copies the list of the thread that executed the `single` (`did_it`) to the others'.
+/// Copies the list of the thread that executed the `single` (`did_it`) to the other threads' lists.
 ///
 /// # Safety
-/// `copy(dst, src)` copies between lists as `data` is one.
+/// `copy(dst, src)` copies between lists of the form of `data`.
 pub unsafe extern "C-unwind" fn copyprivate(
     _ident: *const Ident,
     gtid: i32,
@@ -117,14 +118,15 @@ pub unsafe extern "C-unwind" fn copyprivate(
     if did_it == 0
         && let Some(copy) = copy
     {
-        // SAFETY: the other thread's list lives until the second barrier (caller's contract).
+        // SAFETY: the other thread's list lives until the second barrier, since its owner waits
+        // there.
         unsafe { copy(data, team.copyprivate.load(Ordering::Acquire)) };
     }
-    // SAFETY: as above.
+    // SAFETY: the thread takes part with this number.
     unsafe { team.barrier(thread) };
 }
 
-/// Returns the list of the thread that passed one; the compiler copies and adds a barrier.
+/// Returns the list of the thread that passed one. The compiler emits the copies and a barrier.
 pub unsafe extern "C-unwind" fn copyprivate_light(
     _ident: *const Ident,
     gtid: i32,

@@ -1,12 +1,12 @@
-//! `fork`: a child has the thread that forked, and nobody else.
+//! `fork` handlers: the child has only the thread that forked.
 //!
-//! Other threads may be in the midst of anything then. So the locks of the whole runtime are held
-//! over it, all in the same order, and what the child forgets is forgotten here: workers,
-//! teams with workers, numbers of threads that are not there. Records and blocks of such threads
-//! are leaked, for they may be half-written.
+//! At `fork` the other threads may be in the middle of any operation. So the handlers hold all
+//! locks of the runtime over the fork, acquired in one fixed order. In the child they discard
+//! workers, teams with workers, and numbers of threads that do not exist. Records and blocks of
+//! such threads are leaked, because they may be half-written.
 //!
-//! The locks are std's, whose state is one word: the child frees them without asking who waits.
-//! What not: locks of one team, which no thread of the child shares with anybody.
+//! The locks are std's, whose state is one word: the child unlocks them without looking for
+//! waiters. Locks of one team are not held, since a thread of the child shares none of them.
 
 use std::cell::Cell;
 use std::mem::ManuallyDrop;
@@ -19,7 +19,7 @@ use crate::kmpc::task::{depend, memory};
 use crate::kmpc::{thread, threadprivate};
 use crate::support::sync::MutexGuard;
 
-/// What is held while the process forks.
+/// Locks held while the process forks.
 #[expect(dead_code, reason = "held, not looked at")]
 struct Held {
     turns: MutexGuard<'static, ()>,
@@ -33,7 +33,7 @@ struct Held {
 }
 
 thread_local! {
-    /// Without a destructor, so that one of the thread's may fork.
+    /// Has no destructor, so that a destructor of another thread-local value may fork.
     static HELD: Cell<Option<ManuallyDrop<Held>>> = const { Cell::new(None) };
 }
 
@@ -60,11 +60,11 @@ extern "C" fn child() {
     thread::forget_others();
 }
 
-/// Has all this done at every fork from now on.
+/// Registers the handlers, once.
 pub fn install() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        // SAFETY: the handlers are functions of this library without unwinding.
+        // SAFETY: the handlers are functions of this library that do not unwind.
         unsafe { libc::pthread_atfork(Some(prepare), Some(parent), Some(child)) };
     });
 }

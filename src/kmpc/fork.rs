@@ -1,4 +1,5 @@
-//! Parallel regions: how many threads, launch, join; serialized regions.
+//! Parallel regions: team size, launch, join; serialized regions.
+//!
 //! OpenMP 5.2, sections 10.1 (parallel), 10.1.1 (number of threads).
 
 use std::ffi::c_void;
@@ -29,16 +30,16 @@ pub unsafe extern "C-unwind" fn parallel(
     argv: *const *mut c_void,
 ) {
     if let Some(run) = super::hooks::elsewhere() {
-        // SAFETY: the caller's contract.
+        // SAFETY: `argv` holds `argc` arguments of `microtask` (caller's contract).
         if unsafe { offer(run, ident, argc, microtask, argv) } {
             return;
         }
     }
-    // SAFETY: the caller's contract.
+    // SAFETY: `argv` holds `argc` arguments of `microtask` (caller's contract).
     unsafe { on_team(ident, argc, microtask, argv) };
 }
 
-/// As [`parallel`], on a team of threads in any case.
+/// Like [`parallel`], but always on a team of threads.
 ///
 /// # Safety
 /// As for [`parallel`].
@@ -50,7 +51,7 @@ pub unsafe fn on_team(
 ) {
     let thread = current();
     let size = team_size(thread);
-    // SAFETY: the caller's contract.
+    // SAFETY: `argv` holds `argc` arguments of `microtask` (caller's contract).
     unsafe {
         run_region(
             thread,
@@ -64,8 +65,8 @@ pub unsafe fn on_team(
     };
 }
 
-/// Offers a region to who may run it elsewhere: one that is in no other and may have several threads.
-/// Where it ran there, its clauses are used up.
+/// Offers an outermost region that may have several threads to the hook that may execute it
+/// elsewhere. If the hook did, the region's clauses are consumed.
 #[cold]
 unsafe fn offer(
     run: super::hooks::Elsewhere,
@@ -84,7 +85,8 @@ unsafe fn offer(
         argc,
         argv,
     };
-    // SAFETY: the caller's contract.
+    // SAFETY: the region describes the microtask and arguments of an entry whose caller vouches for
+    // them.
     let done = unsafe { run(&region) };
     if done {
         thread.pushed_threads.set(0);
@@ -94,8 +96,8 @@ unsafe fn offer(
     done
 }
 
-/// As [`parallel`] where `condition` is not 0, serialized otherwise; `argument` is the microtask's
-/// only argument and is passed only if `argc` is not 0.
+/// Like [`parallel`] if `condition` is not 0, serialized otherwise. `argument` is the microtask's
+/// only argument, passed only if `argc` is not 0.
 ///
 /// # Safety
 /// As for [`parallel`].
@@ -108,14 +110,15 @@ pub unsafe extern "C-unwind" fn parallel_if(
 ) {
     let (argc, argv) = (argc.min(1), [argument]);
     if condition != 0 {
-        // SAFETY: the caller's contract.
+        // SAFETY: `argv` holds at least the one argument that `microtask` takes (caller's
+        // contract).
         unsafe { parallel(ident, argc, microtask, argv.as_ptr()) };
         return;
     }
     let thread = current();
-    // It consumes the pushed clauses.
+    // Consumes the pushed clauses.
     team_size(thread);
-    // SAFETY: the caller's contract.
+    // SAFETY: `argv` holds at least the one argument that `microtask` takes (caller's contract).
     unsafe {
         run_region(
             thread,
@@ -129,13 +132,13 @@ pub unsafe extern "C-unwind" fn parallel_if(
     };
 }
 
-/// The number of threads that a region of the calling thread has where nothing else is said.
+/// Returns the default number of threads of a region of the calling thread.
 pub fn usual_team() -> usize {
     let icvs = current().icvs.get();
     icvs.threads().min(icvs.thread_limit) as usize
 }
 
-/// The number of threads of the next region, which consumes the pushed clauses.
+/// Returns the number of threads of the next region and consumes the pushed clauses.
 fn team_size(thread: &Thread) -> u32 {
     let icvs = thread.icvs.get();
     let pushed = thread.pushed_threads.replace(0);
@@ -150,7 +153,7 @@ fn team_size(thread: &Thread) -> u32 {
     size.min(icvs.thread_limit).clamp(1, thread::MAX_TEAM)
 }
 
-/// The team that began the contention group of a region in `outer`.
+/// Returns the team that began the contention group of a region in `outer`.
 fn group_of(outer: &Team) -> *const Team {
     let group = outer.shape().group;
     if group.is_null() { outer } else { group }
@@ -167,7 +170,7 @@ fn reserve(group: &AtomicU32, wanted: u32, limit: u32) -> u32 {
     granted
 }
 
-/// What the implicit tasks of a region start with.
+/// Returns the data environment with which the implicit tasks of a region start.
 fn child_icvs(icvs: Icvs, level: u32, nested: NestedThreads) -> Icvs {
     let mut child = icvs;
     let settings = settings();
@@ -190,8 +193,8 @@ fn warn_fewer(wanted: u32, got: u32) {
     });
 }
 
-/// The floating-point environment that a region of the calling thread begins with, and that the thread has again
-/// after it (`KMP_INHERIT_FP_CONTROL`).
+/// Returns the floating-point environment in which a region of the calling thread begins, and which
+/// the thread restores after it (`KMP_INHERIT_FP_CONTROL`).
 #[inline(always)]
 fn fp_control() -> FpControl {
     if settings().inherit_fp_control {
@@ -201,17 +204,18 @@ fn fp_control() -> FpControl {
     }
 }
 
-/// What a team is for.
+/// Purpose of a team.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// A parallel region.
     Region,
-    /// The initial threads of a league of teams, which is no region: its level is that around it.
+    /// The initial threads of a league of teams. A league is no region: its level is that of the
+    /// enclosing region.
     League,
 }
 
-/// Executes `microtask`, whose only argument is `*argv`, by `size` threads, each of which will begin
-/// teams of a league.
+/// Executes `microtask`, whose only argument is `*argv`, by `size` threads, each of which will
+/// begin teams of a league.
 ///
 /// # Safety
 /// As for [`parallel`].
@@ -222,7 +226,7 @@ pub unsafe fn run_league(
     argv: *const *mut c_void,
     size: u32,
 ) {
-    // SAFETY: the caller's contract.
+    // SAFETY: `argv` holds the one argument of `microtask` (caller's contract).
     unsafe { run_region(thread, ident, 1, microtask, argv, size, Kind::League) };
 }
 
@@ -249,7 +253,7 @@ unsafe fn run_region(
         enter_serial(thread, ident);
         let _leave = Serial { thread };
         let tid = 0;
-        // SAFETY: the caller's contract.
+        // SAFETY: `argv` holds `argc` arguments of `microtask` (caller's contract).
         unsafe { abi::call_microtask(microtask, &thread.gtid, &tid, argc, argv) };
         return;
     }
@@ -257,10 +261,10 @@ unsafe fn run_region(
     let team = unsafe { &mut *thread.spare_teams.get() }
         .pop()
         .unwrap_or_else(|| Box::into_raw(Team::new()));
-    // SAFETY: a spare team of ours lives and runs no region.
+    // SAFETY: a spare team of this thread is alive and runs no region.
     let t = unsafe { &*team };
     if t.workers.get() + 1 < size {
-        // SAFETY: as above.
+        // SAFETY: this thread is the team's master, and the team runs no region.
         let got = unsafe { thread::attach_workers(team, size) };
         if got < size {
             warn_fewer(size, got);
@@ -318,14 +322,14 @@ unsafe fn run_region(
             *arg = unsafe { *argv.add(i) };
         }
     }
-    // SAFETY: our team, between regions.
+    // SAFETY: this thread is the team's master, and the team runs no region.
     unsafe { t.prepare(shape, work) };
     let saved = thread.enter(team, 0);
     thread.icvs.set(child);
     let local = thread.local();
     local.singles.set(0);
     local.loops.set(0);
-    // SAFETY: prepared; as many workers are attached as take part.
+    // SAFETY: the region is described, and as many workers are attached as take part.
     unsafe { t.gang.start(size) };
     let _join = Join {
         thread,
@@ -342,16 +346,16 @@ unsafe fn run_region(
         affinity::take_seat(thread, t, 0);
     }
     let tid = 0;
-    // SAFETY: the caller's contract.
+    // SAFETY: `argv` holds `argc` arguments of `microtask` (caller's contract).
     unsafe { abi::call_microtask(microtask, &thread.gtid, &tid, argc, argv) };
     cancel::end_of_region(thread);
 }
 
-/// Microseconds that a waiting member offers its processor again and again, where the team has more
-/// threads than there are processors, before it sleeps: being woken takes some fifty.
+/// Microseconds for which a waiting member yields its processor before it sleeps, if the team has
+/// more threads than there are processors. A wake-up takes some fifty.
 const CROWDED_MICROS: u32 = 500;
 
-/// How long members of a team spin when `threads` compete for `processors`.
+/// Returns the spin policy of a team's members if `threads` compete for `processors`.
 fn patience_for(threads: u32, processors: u32) -> Patience {
     let micros = icv::spin_micros();
     if threads > processors && micros != u32::MAX {
@@ -378,7 +382,7 @@ struct Join {
     icvs: Icvs,
     limited: bool,
     patience: Patience,
-    /// Where affinity matters: the master's seat outside.
+    /// The master's place assignment outside; `None` if affinity does not matter.
     seat: Option<Seat>,
     /// The master's floating-point environment outside.
     fp: FpControl,
@@ -388,13 +392,13 @@ impl Drop for Join {
     #[inline]
     fn drop(&mut self) {
         let thread = self.thread;
-        // SAFETY: our team, in the region.
+        // SAFETY: the master keeps its team alive through the region.
         let team = unsafe { &*self.team };
-        // SAFETY: we are its master.
+        // SAFETY: this thread is the team's master and takes part with number 0.
         unsafe {
             let errand = Help::by(thread);
             team.gang.join(0, self.size, self.patience, &errand);
-            // The arrivals brought it.
+            // The arrivals published the task epoch's number.
             let open = team.tasks.interval.number();
             if open != 0 {
                 drain(thread, open);
@@ -407,11 +411,11 @@ impl Drop for Join {
             team.singles.store(0, Ordering::Relaxed);
         }
         if local.loops.get() > 0 {
-            // SAFETY: the region is over.
+            // SAFETY: the master, after the join.
             unsafe { team.reset_worksharing() };
         }
         if team.cancel.any() {
-            // SAFETY: the region is over.
+            // SAFETY: the master, after the join.
             unsafe { team.reset_cancelled(self.size) };
         }
         thread.enter(self.saved.0, self.saved.1);
@@ -423,11 +427,12 @@ impl Drop for Join {
             let group = thread.team().group();
             group.fetch_sub(self.size - 1, Ordering::Relaxed);
         }
-        // The workers of nested teams must be free for others under a thread limit, and where every
-        // thread that ever had a nested team would keep one for ever.
+        // A nested team's workers are freed for others under a thread limit, and if there are
+        // already too many workers, since otherwise every thread that ever had a nested team would
+        // keep one forever.
         let nested = thread.team().shape().level > 0 || !thread.is_root();
         if (self.limited || thread::crowded()) && nested {
-            // SAFETY: our team, between regions.
+            // SAFETY: this thread is the team's master, and the team runs no region.
             unsafe { thread::dismiss(self.team) };
             return;
         }
@@ -457,7 +462,7 @@ pub fn enter_serial(thread: &Thread, ident: *const Ident) {
     }
 }
 
-/// Enters a team of one at nesting level `level` (its own level for teams of a league).
+/// Enters a team of one at nesting level `level` (the enclosing level for teams of a league).
 pub fn enter_alone(thread: &Thread, ident: *const Ident, level: u32, league: (u32, u32)) {
     thread.pushed_threads.set(0);
     thread.pushed_bind.set(None);
@@ -467,7 +472,7 @@ pub fn enter_alone(thread: &Thread, ident: *const Ident, level: u32, league: (u3
     let team = unsafe { &mut *thread.spare_serial.get() }
         .pop()
         .unwrap_or_else(|| Box::into_raw(Team::new()));
-    // SAFETY: a spare team of ours.
+    // SAFETY: a spare team of this thread is alive.
     let t = unsafe { &*team };
     let shape = Shape {
         size: 1,
@@ -487,12 +492,12 @@ pub fn enter_alone(thread: &Thread, ident: *const Ident, level: u32, league: (u3
         ident,
     };
     let icvs = thread.icvs.get();
-    // The outer environment is kept in the team until the region ends.
+    // The team keeps the outer environment until the region ends.
     let work = Work {
         fp: fp_control(),
         ..Work::none(icvs)
     };
-    // SAFETY: nobody else uses this team.
+    // SAFETY: no other thread uses this team of one, which runs no region.
     unsafe { t.prepare(shape, work) };
     // The initial task of a team in a league is no level deeper.
     let nested = if level > outer.shape().level {
@@ -507,7 +512,7 @@ pub fn enter_alone(thread: &Thread, ident: *const Ident, level: u32, league: (u3
     local.loops.set(0);
 }
 
-/// Leaves what [`enter_alone`] entered.
+/// Leaves the team that [`enter_alone`] entered.
 pub fn leave_serial(thread: &Thread) {
     let team = thread.team();
     let shape = *team.shape();
@@ -516,7 +521,7 @@ pub fn leave_serial(thread: &Thread) {
     }
     let open = team.tasks.interval.number();
     if open != 0 {
-        // SAFETY: the only member, at the end of its region.
+        // SAFETY: the thread is the only member, at the end of its region.
         unsafe { drain(thread, open) };
     }
     let local = thread.local();
@@ -525,7 +530,7 @@ pub fn leave_serial(thread: &Thread) {
         team.singles.store(0, Ordering::Relaxed);
     }
     if local.loops.get() > 0 {
-        // SAFETY: nobody else uses this team.
+        // SAFETY: no other thread uses this team of one.
         unsafe { team.reset_worksharing() };
     }
     let work = team.work();
@@ -552,8 +557,8 @@ pub unsafe extern "C-unwind" fn push_num_threads(_ident: *const Ident, gtid: i32
     by_number(gtid).pushed_threads.set(threads.max(0) as u32);
 }
 
-/// Sets a strict `num_threads` clause: fewer threads are reported as `severity` says (1 warning,
-/// 2 fatal) with `message`.
+/// Sets a strict `num_threads` clause: fewer threads are reported as `severity` says (1 warning, 2
+/// fatal) with `message`.
 ///
 /// # Safety
 /// `message` is null or a null-terminated string.
@@ -566,7 +571,7 @@ pub unsafe extern "C-unwind" fn push_num_threads_strict(
 ) {
     let thread = by_number(gtid);
     thread.pushed_threads.set(threads.max(0) as u32);
-    // SAFETY: the caller's contract.
+    // SAFETY: `message` is null or a null-terminated string (caller's contract).
     unsafe { expect_threads(thread, ident, threads, severity, message) };
 }
 
@@ -588,13 +593,13 @@ unsafe fn expect_threads(
         icvs.thread_limit.min(i32::MAX as u32) as i32
     };
     if threads > possible {
-        // SAFETY: the caller's contract.
+        // SAFETY: `message` is null or a null-terminated string (caller's contract).
         unsafe { crate::kmpc::misc::error(ident, severity, message) };
     }
 }
 
-/// Sets the `num_threads` clause from a list: the first number is for the next region, the others
-/// for the regions in it, in place of what they would have had (OpenMP 6.0, section 12.1.2).
+/// Sets the `num_threads` clause from a list: the first number is for the next region; the others
+/// replace the defaults of the regions nested in it (OpenMP 6.0, section 12.1.2).
 ///
 /// # Safety
 /// `list` has `length` numbers.
@@ -607,7 +612,7 @@ pub unsafe extern "C-unwind" fn push_num_threads_list(
     if length == 0 {
         return;
     }
-    // SAFETY: the caller's contract.
+    // SAFETY: `list` has `length` numbers (caller's contract).
     let list = unsafe { std::slice::from_raw_parts(list, length as usize) };
     let thread = by_number(gtid);
     thread.pushed_threads.set(list[0].max(0) as u32);
@@ -617,7 +622,7 @@ pub unsafe extern "C-unwind" fn push_num_threads_list(
     }
 }
 
-/// [`push_num_threads_list`], its first number strict.
+/// Like [`push_num_threads_list`], with a strict first number.
 ///
 /// # Safety
 /// `list` has `length` numbers; `message` is null or a null-terminated string.
@@ -629,7 +634,8 @@ pub unsafe extern "C-unwind" fn push_num_threads_list_strict(
     severity: i32,
     message: *const std::ffi::c_char,
 ) {
-    // SAFETY: the caller's contract.
+    // SAFETY: `list` has `length` numbers, here at least one; `message` is null or a
+    // null-terminated string (caller's contract).
     unsafe {
         push_num_threads_list(ident, gtid, length, list);
         if length > 0 {
@@ -638,12 +644,12 @@ pub unsafe extern "C-unwind" fn push_num_threads_list_strict(
     }
 }
 
-/// Does nothing: a push is consumed by its region.
+/// Does nothing: the region consumes the push.
 pub unsafe extern "C-unwind" fn pop_num_threads(_ident: *const Ident, _gtid: i32) {}
 
 /// Sets the `proc_bind` clause of the next region.
 pub unsafe extern "C-unwind" fn push_proc_bind(_ident: *const Ident, gtid: i32, bind: i32) {
-    // clang numbers `primary` apart from `master`, 5 and 2; they are the same.
+    // clang numbers `primary` and `master` differently, 5 and 2; they mean the same.
     let bind = match bind {
         5 => 2,
         2..=4 => bind as u8,

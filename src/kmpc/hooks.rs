@@ -1,6 +1,6 @@
-//! What the virtual machine may hang into the runtime.
+//! Hooks that let the virtual machine extend the runtime.
 //!
-//! The runtime knows no tier; a tier that needs something per worker thread (a guest stack, a
+//! The runtime depends on no tier. A tier that needs something per worker thread (a guest stack, a
 //! name for messages) registers functions here before the first region.
 
 use crate::support::limits;
@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 /// Functions called on worker threads.
 #[derive(Clone, Copy, Debug)]
 pub struct Hooks {
-    /// Called on each worker once, before its first region, with its global thread number; the
-    /// result is kept for the thread.
+    /// Called on each worker once, before its first region, with its global thread number. The
+    /// runtime keeps the result for the thread.
     pub worker_start: fn(gtid: i32) -> *mut c_void,
 }
 
@@ -21,33 +21,33 @@ static HOOKS: OnceLock<Hooks> = OnceLock::new();
 
 static REGION: AtomicUsize = AtomicUsize::new(0);
 
-/// What is asked about the devices besides the host.
+/// Queries about the devices besides the host.
 #[derive(Debug)]
 pub struct Devices {
-    /// How many there are.
+    /// Returns the number of devices.
     pub count: fn() -> i32,
-    /// The identifier of one, which no other has.
+    /// Returns the unique identifier of a device.
     pub uid: fn(device: i32) -> Option<&'static CStr>,
 }
 
 static DEVICES: AtomicPtr<Devices> = AtomicPtr::new(null_mut());
 
-/// Registers what answers questions about devices.
+/// Registers the functions that answer queries about devices.
 pub fn set_devices(devices: &'static Devices) {
     DEVICES.store(std::ptr::from_ref(devices).cast_mut(), Ordering::Release);
 }
 
 fn registered() -> Option<&'static Devices> {
-    // SAFETY: only `set_devices` stores here.
+    // SAFETY: null, or a static reference that `set_devices` stored.
     unsafe { DEVICES.load(Ordering::Acquire).as_ref() }
 }
 
-/// How many devices there are besides the host.
+/// Returns the number of devices besides the host.
 pub(crate) fn devices() -> i32 {
     registered().map_or(0, |devices| (devices.count)())
 }
 
-/// The identifier of a device besides the host.
+/// Returns the identifier of a device besides the host.
 pub(crate) fn device_uid(device: i32) -> Option<&'static CStr> {
     (registered()?.uid)(device)
 }
@@ -55,53 +55,53 @@ pub(crate) fn device_uid(device: i32) -> Option<&'static CStr> {
 /// A parallel region that is about to start.
 #[derive(Clone, Copy, Debug)]
 pub struct Region {
-    /// The construct.
+    /// The `parallel` directive.
     pub ident: *const super::ident::Ident,
-    /// The region's function.
+    /// Outlined function of the region.
     pub microtask: *const c_void,
-    /// How many pointers it gets.
+    /// Number of pointer arguments.
     pub argc: i32,
-    /// These.
+    /// The arguments.
     pub argv: *const *mut c_void,
 }
 
-/// Runs a region elsewhere than on a team of threads, or says that it did not.
+/// Executes a region elsewhere than on a team of threads. Returns false if it did not.
 pub type Elsewhere = unsafe fn(region: &Region) -> bool;
 
 static ELSEWHERE: AtomicUsize = AtomicUsize::new(0);
 
-/// Registers a function that is offered each parallel region that is in no other, before a team is
-/// made for it.
+/// Registers a function that is offered each outermost parallel region before a team is formed for
+/// it.
 pub fn set_elsewhere(run: Elsewhere) {
     ELSEWHERE.store(run as usize, Ordering::Release);
 }
 
-/// Takes the function of [`set_elsewhere`] away again.
+/// Removes the function of [`set_elsewhere`].
 pub fn clear_elsewhere() {
     ELSEWHERE.store(0, Ordering::Release);
 }
 
-/// The function of [`set_elsewhere`].
+/// Returns the function of [`set_elsewhere`].
 #[inline]
 pub(crate) fn elsewhere() -> Option<Elsewhere> {
     let hook = ELSEWHERE.load(Ordering::Relaxed);
     if hook == 0 {
         return None;
     }
-    // SAFETY: only `set_elsewhere` stores here.
+    // SAFETY: not 0, so `set_elsewhere` stored it from a function of this type.
     Some(unsafe { std::mem::transmute::<usize, Elsewhere>(hook) })
 }
 
 static STACK_SCALE: AtomicUsize = AtomicUsize::new(1);
 
-/// Makes the native stacks of workers `times` as large as `OMP_STACKSIZE` says, from now on: what
-/// executes the guest may take more of it than native code.
+/// Makes the native stacks of workers created from now on `times` as large as `OMP_STACKSIZE`,
+/// because the executing tier may need more stack than native code.
 pub fn scale_stacks(times: usize) {
     STACK_SCALE.store(times.max(1), Ordering::Relaxed);
 }
 
-/// The size in bytes of a worker's native stack. Large ones stay as they are: many times several
-/// gigabytes may be more than the system promises.
+/// Returns the size in bytes of a worker's native stack. Large stacks are not scaled: a multiple of
+/// several gigabytes may exceed the memory that the system commits.
 pub(crate) fn worker_stack(asked: usize) -> usize {
     const LARGE: usize = 256 << 20;
     let scaled = asked.saturating_mul(STACK_SCALE.load(Ordering::Relaxed));
@@ -113,7 +113,7 @@ pub fn set_region_hook(hook: fn()) {
     REGION.store(hook as usize, Ordering::Release);
 }
 
-/// Takes the function of [`set_region_hook`] away again.
+/// Removes the function of [`set_region_hook`].
 pub fn clear_region_hook() {
     REGION.store(0, Ordering::Release);
 }
@@ -122,13 +122,13 @@ pub fn clear_region_hook() {
 pub(crate) fn before_region() {
     let hook = REGION.load(Ordering::Acquire);
     if hook != 0 {
-        // SAFETY: only `set_region_hook` stores here.
+        // SAFETY: not 0, so `set_region_hook` stored it from a function of this type.
         let hook = unsafe { std::mem::transmute::<usize, fn()>(hook) };
         hook();
     }
 }
 
-/// Registers the hooks; false if some are registered already.
+/// Registers the hooks. Returns false if some are registered already.
 pub fn install(hooks: Hooks) -> bool {
     HOOKS.set(hooks).is_ok()
 }
@@ -139,7 +139,7 @@ pub(crate) fn worker_start(gtid: i32) -> *mut c_void {
         .map_or(null_mut(), |hooks| (hooks.worker_start)(gtid))
 }
 
-/// What the start hook returned for the calling worker; null on other threads.
+/// Returns the start hook's result for the calling worker; null on other threads.
 pub fn thread_data() -> *mut c_void {
     crate::kmpc::thread::current_if_known().map_or(null_mut(), |thread| thread.hook_data())
 }

@@ -13,12 +13,12 @@ use crate::kmpc::env;
 use crate::kmpc::thread::MAX_TEAM;
 use crate::support::topology;
 
-/// A loop schedule's kind, as `omp_sched_t` numbers them.
+/// A loop schedule, with its kind as `omp_sched_t` numbers it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunSchedule {
     /// 1 static, 2 dynamic, 3 guided, 4 auto, 101 trapezoidal; bit 31 monotonic.
     pub kind: u32,
-    /// Iterations per chunk; 0 where not given.
+    /// Iterations per chunk; 0 if not given.
     pub chunk: i32,
 }
 
@@ -27,30 +27,30 @@ pub const SCHEDULE_MONOTONIC: u32 = 0x8000_0000;
 /// [`RunSchedule::kind`] of chunks that shrink linearly, libomp's own.
 pub const TRAPEZOIDAL: u32 = 101;
 
-/// The rest of a list of `nthreads-var`, by its number among those that were ever used: small,
-/// since every task has a copy.
+/// The rest of an `nthreads-var` list, as an index into [`LISTS`]. Small, since every task has a
+/// copy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NestedThreads(u16);
 
-/// What [`NestedThreads`] number: threads of the regions one level further in, and the rest.
+/// Lists that were ever used: the threads of the regions one level further in, and the rest.
 static LISTS: RwLock<Vec<(u32, NestedThreads)>> = RwLock::new(Vec::new());
 
-/// The lists, held while the process forks.
+/// Locks the lists, for the time in which the process forks.
 pub fn hold() -> RwLockWriteGuard<'static, Vec<(u32, NestedThreads)>> {
     LISTS.write().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl NestedThreads {
-    /// The list is at its end: its last number stays.
+    /// End of a list, whose last number stays in effect.
     pub const END: Self = Self(0);
 
-    /// The number of `list`. Programs that use more than 65,535 different ones get the end of it.
+    /// Returns the index of `list`; [`Self::END`] once a program has used 65,535 different ones.
     pub fn of(list: &[u32]) -> Self {
         let Some((&threads, rest)) = list.split_first() else {
             return Self::END;
         };
         let entry = (threads, Self::of(rest));
-        // Nothing under the lock panics, so poison means nothing.
+        // No code under the lock panics, so poisoning carries no information.
         let mut lists = hold();
         let index = lists.iter().position(|&known| known == entry);
         let index = index.unwrap_or_else(|| {
@@ -60,7 +60,7 @@ impl NestedThreads {
         u16::try_from(index + 1).map_or(Self::END, Self)
     }
 
-    /// The threads of the regions one level further in, and what is left for those below.
+    /// Returns the threads of the regions one level further in, and the list for those below.
     #[inline]
     pub fn split(self) -> Option<(u32, Self)> {
         if self == Self::END {
@@ -74,32 +74,32 @@ impl NestedThreads {
 /// The control variables of one data environment.
 #[derive(Clone, Copy, Debug)]
 pub struct Icvs {
-    /// Threads of the next parallel region; 0 is one for each processor: see [`Icvs::threads`].
+    /// Threads of the next parallel region; 0 is one per processor: see [`Icvs::threads`].
     pub nthreads: u32,
-    /// Threads of the regions in it, where a list says so.
+    /// Threads of the regions nested in it, if a list gives them.
     pub nested: NestedThreads,
-    /// Active parallel regions that may be nested.
+    /// Maximum number of nested active parallel regions.
     pub max_active_levels: u32,
-    /// Threads of the contention group.
+    /// Maximum number of threads of the contention group.
     pub thread_limit: u32,
     /// Schedule of `schedule(runtime)`.
     pub schedule: RunSchedule,
     /// Device of constructs without a `device` clause.
     pub default_device: i32,
-    /// Threads of each team of a `teams` construct; 0 where not given. There are never as many as
-    /// the largest number of this type, which stands for more.
+    /// Maximum number of threads of each team of a `teams` construct; 0 if not given. A larger
+    /// value is stored as the maximum of the type, which no team reaches.
     pub teams_thread_limit: u16,
-    /// The runtime may give fewer threads than asked for.
+    /// True if the runtime may give fewer threads than requested.
     pub dynamic: bool,
-    /// `omp_proc_bind_t` of the next region, and whether it says where its threads are
-    /// ([`DISPLAY`]): not 0 where a region has anything to do about affinity.
+    /// `omp_proc_bind_t` of the next region, and [`DISPLAY`] if it reports where its threads are.
+    /// Not 0 if a region has to deal with affinity.
     pub placement: u8,
-    /// The allocator of those who name none.
+    /// Default allocator.
     pub allocator: DefaultAllocator,
 }
 
 impl Icvs {
-    /// Threads of the next parallel region.
+    /// Returns the number of threads of the next parallel region.
     #[inline(always)]
     pub fn threads(&self) -> u32 {
         match self.nthreads {
@@ -132,7 +132,7 @@ impl Default for Icvs {
     }
 }
 
-/// How waiting threads behave (`OMP_WAIT_POLICY`).
+/// Behavior of waiting threads (`OMP_WAIT_POLICY`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaitPolicy {
     /// Spin, never sleep.
@@ -155,18 +155,18 @@ pub enum Library {
 /// `OMP_TARGET_OFFLOAD`, as `__kmpc_get_target_offload` numbers it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TargetOffload {
-    /// Never.
+    /// Never offload.
     Disabled = 0,
-    /// Where there is a device.
+    /// Offload if there is a device.
     Default = 1,
-    /// Or end the program.
+    /// Offload, or end the program.
     Mandatory = 2,
 }
 
-/// What the environment says, read once.
+/// Settings of the environment, read once.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// `OMP_NUM_THREADS` by nesting level; empty where not given.
+    /// `OMP_NUM_THREADS` by nesting level; empty if not given.
     pub nthreads: Vec<u32>,
     /// `OMP_THREAD_LIMIT`.
     pub thread_limit: u32,
@@ -176,15 +176,15 @@ pub struct Settings {
     pub dynamic: bool,
     /// `OMP_SCHEDULE`.
     pub schedule: RunSchedule,
-    /// `OMP_PROC_BIND` by nesting level; empty where not given.
+    /// `OMP_PROC_BIND` by nesting level; empty if not given.
     pub proc_bind: Vec<u8>,
-    /// Bind threads to processors: a policy other than `false` was asked for.
+    /// True if threads are bound to processors: a policy other than `false` was given.
     pub bind: bool,
-    /// `OMP_PLACES`, where given.
+    /// `OMP_PLACES`, if given.
     pub places: Option<Request>,
-    /// `KMP_AFFINITY` or `GOMP_CPU_AFFINITY`, where given.
+    /// `KMP_AFFINITY` or `GOMP_CPU_AFFINITY`, if given.
     pub kmp_affinity: Option<KmpAffinity>,
-    /// `KMP_HW_SUBSET`, where given.
+    /// `KMP_HW_SUBSET`, if given.
     pub hw_subset: Option<String>,
     /// `OMP_DISPLAY_AFFINITY`.
     pub display_affinity: bool,
@@ -196,11 +196,11 @@ pub struct Settings {
     pub warnings: bool,
     /// `KMP_DEVICE_THREAD_LIMIT`, also called `KMP_ALL_THREADS`: threads of the whole process.
     pub device_thread_limit: u32,
-    /// `KMP_TEAMS_THREAD_LIMIT`, where given: teams, or threads in all of them.
+    /// `KMP_TEAMS_THREAD_LIMIT`, if given: limits the teams, or the threads in all of them.
     pub kmp_teams_thread_limit: Option<u32>,
-    /// `KMP_TEAMS_PROC_BIND`: how the initial threads of a league are placed.
+    /// `KMP_TEAMS_PROC_BIND`: placement of the initial threads of a league.
     pub kmp_teams_proc_bind: u8,
-    /// `OMP_SCHEDULE` as it is shown.
+    /// `OMP_SCHEDULE` as displayed.
     pub schedule_text: String,
     /// `OMP_TARGET_OFFLOAD`.
     pub target_offload: TargetOffload,
@@ -214,21 +214,21 @@ pub struct Settings {
     pub library: Library,
     /// `OMP_STACKSIZE` in bytes.
     pub stack_size: usize,
-    /// `OMP_WAIT_POLICY`, where given.
+    /// `OMP_WAIT_POLICY`, if given.
     pub wait_policy: Option<WaitPolicy>,
-    /// `KMP_BLOCKTIME` in microseconds, where given; `u64::MAX` is infinite.
+    /// `KMP_BLOCKTIME` in microseconds, if given; `u64::MAX` is infinite.
     pub blocktime_us: Option<u64>,
     /// `OMP_DEFAULT_DEVICE`.
     pub default_device: i32,
     /// `OMP_CANCELLATION`.
     pub cancellation: bool,
-    /// `OMP_NUM_TEAMS`; 0 where not given.
+    /// `OMP_NUM_TEAMS`; 0 if not given.
     pub num_teams: u32,
-    /// `OMP_TEAMS_THREAD_LIMIT`; 0 where not given.
+    /// `OMP_TEAMS_THREAD_LIMIT`; 0 if not given.
     pub teams_thread_limit: u32,
-    /// `KMP_ENABLE_TASK_THROTTLING`: who has many tasks waiting executes new ones at once.
+    /// `KMP_ENABLE_TASK_THROTTLING`: a thread with many waiting tasks executes new ones at once.
     pub task_throttling: bool,
-    /// `KMP_INHERIT_FP_CONTROL`: workers take the floating-point environment of the thread that forks.
+    /// `KMP_INHERIT_FP_CONTROL`: workers take the floating-point environment of the forking thread.
     pub inherit_fp_control: bool,
     /// `OMP_MAX_TASK_PRIORITY`.
     pub max_task_priority: i32,
@@ -241,7 +241,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// The settings of an empty environment.
+    /// Returns the settings of an empty environment.
     pub fn new() -> Self {
         Self {
             nthreads: Vec::new(),
@@ -280,7 +280,7 @@ impl Settings {
         }
     }
 
-    /// Threads of a contention group at most.
+    /// Returns the maximum number of threads of a contention group.
     fn limit(&self) -> u32 {
         match self.library {
             Library::Serial => 1,
@@ -288,20 +288,21 @@ impl Settings {
         }
     }
 
-    /// Threads of an outermost region on so many processors where the program says nothing else.
+    /// Returns the default number of threads of an outermost region on `processors` processors.
     pub fn team(&self, processors: u32) -> u32 {
         let threads = self.nthreads.first().copied().unwrap_or(processors);
         threads.min(self.limit()).clamp(1, MAX_TEAM)
     }
 
-    /// The `proc_bind` a region at nesting level `level` passes to its implicit tasks, where the
-    /// environment's list has a value for them.
+    /// Returns the `proc_bind` that a region at nesting level `level` passes to its implicit tasks;
+    /// `None` if the environment's list has no value for them.
     pub fn proc_bind_below(&self, level: u32) -> Option<u8> {
         self.proc_bind.get(level as usize).copied()
     }
 }
 
-/// The program's settings; the first call reads the environment and prints warnings about it.
+/// Returns the program's settings; the first call reads the environment and prints warnings about
+/// it.
 pub fn settings() -> &'static Settings {
     static SETTINGS: OnceLock<Settings> = OnceLock::new();
     SETTINGS.get_or_init(|| {
@@ -315,14 +316,14 @@ pub fn settings() -> &'static Settings {
     })
 }
 
-/// What the environment says; `warn` hears what is wrong with it.
+/// Reads the environment; `warn` receives its errors.
 pub fn of_environment(warn: &mut dyn FnMut(String)) -> Settings {
     let mut settings = Settings::new();
     env::read(&mut settings, &|name| std::env::var(name).ok(), warn);
     settings
 }
 
-/// Prints a warning, with libomp's number of it in front, unless `KMP_WARNINGS` turns them off.
+/// Prints a warning, prefixed by its libomp number, unless `KMP_WARNINGS` turns warnings off.
 pub fn warn(text: &str) {
     if settings().warnings {
         eprintln!("OMP: Warning {text}");
@@ -332,9 +333,10 @@ pub fn warn(text: &str) {
 /// See [`processors`]; 0 before the first call.
 static PROCESSORS: AtomicU32 = AtomicU32::new(0);
 
-/// Returns the number of processors useful to the program. The first call decides, with the affinity mask that the
-/// calling thread has then. Only entries that need the number ask for it: compilers move
-/// `__kmpc_global_thread_num` to a function's start, before the program may have narrowed its mask.
+/// Returns the number of processors useful to the program. The first call decides, from the
+/// affinity mask that the calling thread has then. Only entries that need the number call this,
+/// because compilers move `__kmpc_global_thread_num` to a function's start, before the program may
+/// have narrowed its mask.
 #[inline]
 pub fn processors() -> u32 {
     match PROCESSORS.load(Ordering::Relaxed) {
@@ -350,15 +352,15 @@ fn first_processors() -> u32 {
     processors
 }
 
-/// `omp_set_num_teams`.
+/// Value of `omp_set_num_teams`; -1 if not set.
 pub static NUM_TEAMS: AtomicI32 = AtomicI32::new(-1);
 
-/// Microseconds a waiting thread spins, once computed.
+/// See [`spin_micros`]; [`UNSET`] before the first call.
 static SPIN_MICROS: AtomicU32 = AtomicU32::new(UNSET);
 const UNSET: u32 = u32::MAX - 1;
 
-/// Microseconds a thread of a team that fits on the processors spins before it sleeps; `u32::MAX`
-/// is without end.
+/// Returns for how many microseconds a thread spins before it sleeps, in a team that fits on the
+/// processors; `u32::MAX` is without limit.
 #[inline]
 pub fn spin_micros() -> u32 {
     match SPIN_MICROS.load(Ordering::Relaxed) {
@@ -374,7 +376,7 @@ fn first_spin_micros() -> u32 {
     micros
 }
 
-/// What [`spin_micros`] is at the start.
+/// Returns the initial value of [`spin_micros`].
 pub fn spin_micros_of(settings: &Settings) -> u32 {
     let policy = settings.wait_policy.or(match settings.library {
         Library::Turnaround => Some(WaitPolicy::Active),
@@ -389,7 +391,7 @@ pub fn spin_micros_of(settings: &Settings) -> u32 {
     }
 }
 
-/// `kmp_set_blocktime`: sets the spinning time in milliseconds.
+/// Sets the spinning time in milliseconds (`kmp_set_blocktime`).
 pub fn set_blocktime_ms(ms: i32) {
     let micros = match ms {
         i32::MAX => u32::MAX,

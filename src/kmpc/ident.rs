@@ -1,13 +1,13 @@
 //! `ident_t`, the source location that compilers pass to most entries.
 //!
-//! The layout is the published ABI's; only the fields that mean something to a runtime are named.
+//! The layout is that of the published ABI; only the fields that a runtime uses have names.
 
 use std::ffi::{CStr, c_char};
 
 /// Flag of [`Ident::flags`]: the compiler also generated an atomic form of a reduction.
 pub const ATOMIC_REDUCE: i32 = 0x10;
 
-/// A source location and what the compiler says about the call.
+/// A source location and flags of the call.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Ident {
@@ -21,15 +21,15 @@ pub struct Ident {
     pub psource: *const c_char,
 }
 
-// SAFETY: an ident is a constant of the guest; nobody writes it.
+// SAFETY: an ident is a constant of the guest, which no thread writes.
 unsafe impl Sync for Ident {}
 
-/// The text of a location, "file:line" with the function where known; `None` without debug info.
+/// Returns the location as "file:line (function)"; `None` without debug information.
 ///
 /// # Safety
 /// `ident` is null or points to a live ident with a null-terminated or null `psource`.
 pub unsafe fn describe(ident: *const Ident) -> Option<String> {
-    // SAFETY: the caller's contract.
+    // SAFETY: null or a live ident (caller's contract).
     let psource = unsafe { ident.as_ref() }?.psource;
     if psource.is_null() {
         return None;

@@ -1,17 +1,18 @@
 //! The OpenMP runtime.
 //!
-//! It knows no tier: it calls microtasks through native-callable addresses, so the virtual machine
-//! and the drop-in shared library (`libomp/`) use the same code. [`table`] lists every entry of the
-//! ABI once; everything else is named by meaning. [`team`] and its README.md hold the protocol of
-//! fork, barrier and join.
+//! The runtime depends on no tier: it calls microtasks through native-callable addresses, so the
+//! virtual machine and the drop-in shared library (`libomp/`) share this code. [`table`] lists
+//! every entry of the ABI once; everything else is named by meaning. [`team`] and its README.md
+//! specify the protocol of fork, barrier and join.
 //!
-//! Here: parallel regions (nested too), worksharing, explicit tasks ([`task`] and its README.md),
-//! synchronisation, cancellation, reductions, threadprivate, locks, places ([`affinity`]),
-//! memory allocators ([`alloc`]), the `omp_*` routines, environment variables, `teams` on the host,
-//! tools ([`ompt`]). Not here yet, and marked so in the table: devices.
+//! This layer implements parallel regions (nested ones included), worksharing, explicit tasks
+//! ([`task`] and its README.md), synchronization, cancellation, reductions, threadprivate
+//! variables, locks, places ([`affinity`]), memory allocators ([`alloc`]), the `omp_*` routines,
+//! environment variables, `teams` on the host and tools ([`ompt`]). It does not implement devices;
+//! [`table`] marks their entries as such.
 
 // Entries implement a published ABI, whose contract is the specification's: "called as the compiler
-// calls it". Sections naming more stand where a function asks for more.
+// calls it". A `# Safety` section stands where a function requires more.
 #![expect(
     clippy::missing_safety_doc,
     reason = "the contract of ABI entries is the ABI's"
@@ -56,23 +57,23 @@ use ident::Ident;
 /// How a team was forked, for messages.
 #[derive(Clone, Copy, Debug)]
 pub struct Forked {
-    /// The region's arguments, in the frame of the entry that forked it.
+    /// Arguments of the region, in the frame of the entry that forked it.
     pub arguments: *const *mut std::ffi::c_void,
-    /// Their number.
+    /// Number of arguments.
     pub count: u32,
-    /// The team around it, and the number that the thread that forked has there.
+    /// The enclosing team, and the forking thread's number in it.
     pub outer: (*const team::Team, u32),
-    /// True if the member that was asked about forked it.
+    /// True if the queried member forked the team.
     pub own: bool,
 }
 
-/// Returns how a team was forked, as the member of a number sees it; for null the team of the
-/// calling thread. `None` outside of regions. Neither allocates nor locks.
+/// Returns how a team was forked, as seen by its member `number`. Null stands for the calling
+/// thread's team and number. Returns `None` outside of regions. Neither allocates nor locks.
 ///
 /// # Safety
 /// `team` is null or a team around a region that the calling thread is in.
 pub unsafe fn forked(team: *const team::Team, number: u32) -> Option<Forked> {
-    // SAFETY: the caller's contract.
+    // SAFETY: `team` is null or a live team: a region that the calling thread is in keeps it alive.
     let (team, number) = match unsafe { team.as_ref() } {
         Some(team) => (team, number),
         None => {
@@ -89,7 +90,7 @@ pub unsafe fn forked(team: *const team::Team, number: u32) -> Option<Forked> {
     })
 }
 
-/// Where the calling thread is, for messages and statistics.
+/// The calling thread's position in its team, for messages and statistics.
 #[derive(Clone, Copy, Debug)]
 pub struct Current {
     /// Global thread number.
@@ -100,11 +101,11 @@ pub struct Current {
     pub team_size: u32,
     /// Nesting depth of regions.
     pub level: u32,
-    /// The surrounding `parallel` directive; null outside.
+    /// The enclosing `parallel` directive; null outside of regions.
     pub region: *const Ident,
 }
 
-/// Where the calling thread is; `None` if it has not called the runtime yet.
+/// Returns the calling thread's position; `None` if it has not called the runtime yet.
 pub fn current() -> Option<Current> {
     let thread = thread::current_if_known()?;
     let shape = thread.team().shape();

@@ -1,12 +1,12 @@
 //! Threads as the runtime sees them: roots, workers, the pool of idle workers, global numbers.
 //!
-//! A root is a thread the program made (the initial thread, or a foreign one that calls in for the
-//! first time); a worker is ours. Both have a [`Thread`], reachable from thread-local storage and
-//! by global thread number, because most entries are given that number and a table look-up is
-//! cheaper than dynamic thread-local storage in a shared library.
+//! A root is a thread that the program created (the initial thread, or a foreign one that calls in
+//! for the first time); a worker is created by the runtime. Both have a [`Thread`], reachable from
+//! thread-local storage and by global thread number, because most entries receive that number and a
+//! table look-up is cheaper than dynamic thread-local storage in a shared library.
 //!
-//! Workers never end while the process lives: at `exit` nothing is joined, so that `exit` inside a
-//! region cannot hang. After `fork` the child starts with an empty pool.
+//! Workers live until the process ends: nothing is joined at `exit`, so that `exit` inside a region
+//! cannot hang. After `fork` the child starts with an empty pool.
 
 use std::cell::{Cell, UnsafeCell};
 use std::collections::HashMap;
@@ -27,49 +27,49 @@ use crate::memory::{activation, worker};
 use crate::support::sharing;
 use crate::support::sync::{self, AtomicU32 as SyncU32, Mutex, MutexGuard};
 
-/// Threads that can exist at a time: as many as a lock's word can name.
+/// Maximum number of threads at a time: as many as a lock's word can name.
 pub const MAX_THREADS: usize = (1 << 15) - 2;
-/// Most threads of a team.
+/// Maximum number of threads of a team.
 pub const MAX_TEAM: u32 = 1 << 14;
 
-/// A thread known to the runtime. Only the thread itself touches the non-atomic fields, unless a
+/// A thread known to the runtime. Only the thread itself accesses the non-atomic fields, unless a
 /// comment says otherwise.
 #[repr(C)]
 pub struct Thread {
     tid: Cell<u32>,
-    /// Size of the team; this, the number and `alone` are read by compiled programs
-    /// (`runtime-c/entries.c`).
+    /// Size of the team. Compiled programs read this, `tid` and `alone` (`runtime-c/entries.c`).
     size: Cell<u32>,
-    /// 1 where the team has one thread and no task that its barriers have to wait for, and is no
-    /// part of a league, whose teams reduce into the same variables.
+    /// 1 if the team has one thread and no task that its barriers must wait for, and belongs to no
+    /// league, whose teams reduce into the same variables.
     alone: Cell<u32>,
-    /// Global thread number; microtasks get its address.
+    /// Global thread number; microtasks receive its address.
     pub gtid: i32,
     team: Cell<*const Team>,
-    /// The control variables of the current task.
+    /// Control variables of the current task.
     pub icvs: Cell<Icvs>,
-    /// `num_threads` clause of the next region; 0 where none.
+    /// `num_threads` clause of the next region; 0 if there is none.
     pub pushed_threads: Cell<u32>,
-    /// The rest of its list, for the regions in that one.
+    /// Rest of the clause's list, for the regions nested in the next one.
     pub pushed_nested: Cell<Option<NestedThreads>>,
     /// `proc_bind` clause of the next region.
     pub pushed_bind: Cell<Option<u8>>,
-    /// Where the thread is bound.
+    /// Place that the thread is bound to.
     pub bound: Bound,
-    /// `num_teams` and `thread_limit` clauses of the next `teams` region; 0 where none.
+    /// `num_teams` and `thread_limit` clauses of the next `teams` region; 0 if there are none.
     pub pushed_teams: Cell<(u32, u32)>,
-    /// Teams this thread is master of that run no region, workers attached; last used is last.
+    /// Teams of which this thread is the master and that run no region, with their workers
+    /// attached; the most recently used is the last.
     pub spare_teams: UnsafeCell<Vec<*mut Team>>,
     /// Teams of one for serialized regions.
     pub spare_serial: UnsafeCell<Vec<*mut Team>>,
-    /// This thread's copies of threadprivate variables, by the original's address.
+    /// This thread's copies of threadprivate variables, by the address of the original.
     pub privates: UnsafeCell<HashMap<usize, *mut c_void>>,
-    /// What the VM's start hook returned.
+    /// Result of the virtual machine's start hook.
     hook_data: Cell<*mut c_void>,
-    /// Memory of tasks.
+    /// Memory blocks of tasks.
     pool: &'static Blocks,
     root: bool,
-    /// The team an idle worker is to join: written by the team's master.
+    /// Assignment of an idle worker to a team, written by the team's master.
     assignment: AtomicPtr<Assignment>,
     parker: Parker,
     sleepers: SyncU32,
@@ -79,27 +79,27 @@ const _: () = assert!(std::mem::offset_of!(Thread, tid) == 0);
 const _: () = assert!(std::mem::offset_of!(Thread, size) == 4);
 const _: () = assert!(std::mem::offset_of!(Thread, alone) == 8);
 
-// SAFETY: see the struct's documentation; other threads use the atomic fields only.
+// SAFETY: threads other than its own access only the atomic fields of a record.
 unsafe impl Sync for Thread {}
-// SAFETY: as above.
+// SAFETY: no field is bound to the thread that creates the record.
 unsafe impl Send for Thread {}
 
-/// What a worker needs to serve a team.
+/// The data with which a worker starts to serve a team.
 pub struct Assignment {
-    /// The team; the worker holds a count of it.
+    /// The team, on which the worker holds a count; null ends the worker.
     pub team: *const Team,
-    /// The worker's place there.
+    /// The worker's slot.
     pub slot: *const Slot<Local>,
-    /// Its number.
+    /// The worker's number.
     pub tid: u32,
-    /// The last region started before the worker came.
+    /// Number of the last region that was started before the worker joined the team.
     pub last_region: u32,
 }
 
 static THREADS: [AtomicPtr<Thread>; MAX_THREADS] =
     [const { AtomicPtr::new(null_mut()) }; MAX_THREADS];
 
-/// Idle workers, and the numbers of threads.
+/// Idle workers and free thread numbers.
 pub struct Pool {
     idle: Vec<&'static Thread>,
     free_numbers: Vec<i32>,
@@ -119,12 +119,12 @@ fn pool() -> MutexGuard<'static, Pool> {
 /// See [`workers`].
 static WORKERS: AtomicU32 = AtomicU32::new(0);
 
-/// Threads of the runtime's own that were made; they never end.
+/// Returns the number of workers created so far.
 pub fn workers() -> u32 {
     WORKERS.load(Ordering::Relaxed)
 }
 
-/// Whether there are so many workers that nested teams are not kept for the next region: four for a
+/// Returns true if there are too many workers to keep nested teams for the next region: four per
 /// processor, and at least 64.
 #[inline]
 pub fn crowded() -> bool {
@@ -141,10 +141,10 @@ struct RootExit;
 
 impl Drop for RootExit {
     fn drop(&mut self) {
-        // SAFETY: a thread's own record lives until it is released here.
+        // SAFETY: null, or the thread's own record, which lives until it is released here.
         let thread = unsafe { CURRENT.get().as_ref() };
         let thread = thread.filter(|t| t.root && t.team().shape().level == 0);
-        // The end of the implicit region around all that the thread did is a barrier.
+        // The implicit region around everything that the thread did ends with a barrier.
         let complete = thread.is_some_and(wait::complete_root);
         CURRENT.set(std::ptr::null());
         if let Some(thread) = thread
@@ -155,7 +155,7 @@ impl Drop for RootExit {
     }
 }
 
-/// The calling thread, registered as a root on its first call.
+/// Returns the calling thread, which its first call registers as a root.
 #[inline(always)]
 pub fn current() -> &'static Thread {
     let thread = CURRENT.get();
@@ -166,18 +166,19 @@ pub fn current() -> &'static Thread {
     unsafe { &*thread }
 }
 
-/// Where the table of threads is, for compiled programs.
+/// Returns the address of the thread table, for compiled programs.
 pub fn table_address() -> usize {
     THREADS.as_ptr().addr()
 }
 
-/// The calling thread if the runtime knows it already.
+/// Returns the calling thread if it is registered.
 pub fn current_if_known() -> Option<&'static Thread> {
-    // SAFETY: the record lives as long as the thread.
+    // SAFETY: null, or a record that lives as long as the thread.
     unsafe { CURRENT.try_with(Cell::get).ok()?.as_ref() }
 }
 
-/// The calling thread, given its number (as the ABI's entries are); falls back to [`current`].
+/// Returns the calling thread, given its number (as the ABI's entries are); falls back to
+/// [`current`].
 #[inline(always)]
 pub fn by_number(gtid: i32) -> &'static Thread {
     if let Some(cell) = THREADS.get(gtid as usize) {
@@ -217,34 +218,35 @@ impl Thread {
             sleepers: SyncU32::new(0),
         }));
         THREADS[gtid as usize].store(thread, Ordering::Release);
-        // SAFETY: just made; it lives until the thread ends.
+        // SAFETY: created above; the record lives until the thread ends.
         unsafe { &*thread }
     }
 
-    /// The team the thread is in.
+    /// Returns the team that the thread is in.
     #[inline(always)]
     pub fn team(&self) -> &Team {
         // SAFETY: a thread is always in a live team: its own of one, or one whose region it is in.
         unsafe { &*self.team.get() }
     }
 
-    /// The thread's number in its team.
+    /// Returns the thread's number in its team.
     #[inline(always)]
     pub fn tid(&self) -> u32 {
         self.tid.get()
     }
 
-    /// What the thread keeps for its team.
+    /// Returns the thread's state in its team.
     #[inline(always)]
     pub fn local(&self) -> &Local {
         // SAFETY: the thread takes part in its team's region with this number.
         unsafe { &self.team().slot(self.tid.get()).local }
     }
 
-    /// Puts the thread into a team whose region is described; returns where it was.
+    /// Moves the thread into a team whose region is described. Returns the previous team and
+    /// number.
     #[inline(always)]
     pub(crate) fn enter(&self, team: *const Team, tid: u32) -> (*const Team, u32) {
-        // SAFETY: callers name a live team: their own, or that of the region they are in.
+        // SAFETY: callers pass a live team: their own, or that of the region they are in.
         let t = unsafe { &*team };
         let size = t.size();
         self.size.set(size);
@@ -253,24 +255,24 @@ impl Thread {
         (self.team.replace(team), self.tid.replace(tid))
     }
 
-    /// What the virtual machine's start hook returned for this worker.
+    /// Returns the result of the virtual machine's start hook for this worker.
     pub fn hook_data(&self) -> *mut c_void {
         self.hook_data.get()
     }
 
-    /// Notes whether barriers have tasks to wait for.
+    /// Records if barriers have tasks to wait for.
     pub(crate) fn expect_tasks(&self, some: bool) {
         let alone = self.size.get() == 1 && !some && self.team().shape().league.0 == 1;
         self.alone.set(alone.into());
     }
 
-    /// Where the thread's tasks live.
+    /// Returns the memory pool of the thread's tasks.
     #[inline(always)]
     pub fn pool(&self) -> &'static Blocks {
         self.pool
     }
 
-    /// Whether the program made this thread.
+    /// Returns true if the program created this thread.
     pub fn is_root(&self) -> bool {
         self.root
     }
@@ -285,13 +287,13 @@ fn register_root() -> &'static Thread {
     };
     let thread = Thread::new(gtid, true);
     CURRENT.set(thread);
-    // Registers the destructor; fails only while thread-local storage is being torn down.
+    // Registers the destructor, which fails only while thread-local storage is being torn down.
     let _ = ROOT_EXIT.try_with(|_| ());
     sharing::join();
     thread
 }
 
-/// Takes a number for a thread; `None` when all are in use.
+/// Allocates a thread number; `None` if all are in use.
 fn take_number() -> Option<i32> {
     let mut pool = self::pool();
     if let Some(number) = pool.free_numbers.pop() {
@@ -307,7 +309,7 @@ fn take_number() -> Option<i32> {
 
 fn release_root(thread: &'static Thread) {
     wait::settle_visitors(thread.local(), thread.team());
-    // SAFETY: the thread itself, which runs no region, touches its lists.
+    // SAFETY: the lists are the calling thread's own, and it runs no region.
     let (teams, serial) = unsafe {
         (
             &mut *thread.spare_teams.get(),
@@ -315,18 +317,19 @@ fn release_root(thread: &'static Thread) {
         )
     };
     for team in teams.drain(..) {
-        // SAFETY: the team is ours and runs no region.
+        // SAFETY: the thread is the team's master, and the team runs no region.
         unsafe { dismiss(team) };
     }
     for team in serial.drain(..) {
-        // SAFETY: a team of one that nobody else knows.
+        // SAFETY: the list held the only pointer to this team of one.
         drop(unsafe { Box::from_raw(team) });
     }
     crate::kmpc::threadprivate::destroy(thread);
     thread.pool.leave();
     let (gtid, own_team) = (thread.gtid, thread.team.get().cast_mut());
     let record = THREADS[gtid as usize].swap(null_mut(), Ordering::Relaxed);
-    // SAFETY: the thread ends and is in no region: nobody else knows its record and its own team.
+    // SAFETY: the thread ends and is in no region, so no other thread uses its record or its own
+    // team.
     unsafe {
         drop(Box::from_raw(record));
         drop(Box::from_raw(own_team));
@@ -334,21 +337,21 @@ fn release_root(thread: &'static Thread) {
     pool().free_numbers.push(gtid);
 }
 
-/// Sends a team's workers back to the pool; the last to leave frees it.
+/// Returns a team's workers to the pool; the last one to leave frees the team.
 ///
 /// # Safety
-/// The caller is the team's master, the team runs no region and is not used again.
+/// The caller is the team's master, and the team runs no region and is not used again.
 pub unsafe fn dismiss(team: *mut Team) {
-    // SAFETY: live until our count is dropped.
+    // SAFETY: the master's count keeps the team alive, and no region runs (caller's contract).
     unsafe { (*team).gang.dismiss() };
-    // SAFETY: our count.
+    // SAFETY: drops the master's count, after which the caller does not use the team.
     unsafe { drop_holder(team) };
 }
 
 unsafe fn drop_holder(team: *const Team) {
-    // SAFETY: the caller's count keeps it alive until the subtraction.
+    // SAFETY: the caller's count keeps the team alive until the subtraction.
     if unsafe { &*team }.holders.fetch_sub(1, Ordering::AcqRel) == 1 {
-        // SAFETY: nobody else holds it.
+        // SAFETY: that was the last count, so no other thread uses the team.
         drop(unsafe { Box::from_raw(team.cast_mut()) });
     }
 }
@@ -359,9 +362,9 @@ unsafe fn drop_holder(team: *const Team) {
 /// The caller is the team's master and the team runs no region.
 #[cold]
 pub unsafe fn attach_workers(team: *const Team, size: u32) -> u32 {
-    // SAFETY: the caller's contract.
+    // SAFETY: the master holds a count, so the team is alive.
     let t = unsafe { &*team };
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller is the master and no region runs (caller's contract).
     unsafe { t.gang.grow(size as usize) };
     while t.workers.get() + 1 < size {
         let tid = t.workers.get() + 1;
@@ -369,7 +372,7 @@ pub unsafe fn attach_workers(team: *const Team, size: u32) -> u32 {
         t.holders.fetch_add(1, Ordering::Relaxed);
         let assignment = Box::into_raw(Box::new(Assignment {
             team,
-            // SAFETY: grown above.
+            // SAFETY: the master, between regions; `tid` is below the capacity that `grow` made.
             slot: unsafe { t.slot(tid) },
             tid,
             last_region: t.gang.region(),
@@ -409,7 +412,7 @@ fn take_worker() -> Option<&'static Thread> {
             thread.pool.leave();
             let team = thread.team.get().cast_mut();
             let record = THREADS[gtid as usize].swap(null_mut(), Ordering::Relaxed);
-            // SAFETY: made above for a thread that does not exist: nobody else knows them.
+            // SAFETY: created above for a thread that does not exist, so no other thread uses them.
             unsafe {
                 drop(Box::from_raw(record));
                 drop(Box::from_raw(team));
@@ -425,7 +428,7 @@ fn warn_no_thread(why: &dyn std::fmt::Display) {
     ONCE.call_once(|| eprintln!("ompvm: warning: cannot create a thread: {why}"));
 }
 
-/// How long a worker without work spins.
+/// Returns the spin policy of a worker without work.
 fn patience() -> Patience {
     Patience {
         checks: 400,
@@ -434,7 +437,7 @@ fn patience() -> Patience {
     }
 }
 
-/// A worker's life: wait for a team, serve it until dismissed, return to the pool.
+/// Main loop of a worker: waits for a team, serves it until dismissed, returns to the pool.
 fn serve(thread: &'static Thread) {
     CURRENT.set(thread);
     sharing::join();
@@ -449,21 +452,21 @@ fn serve(thread: &'static Thread) {
             !thread.assignment.load(Ordering::Acquire).is_null()
         });
         let assignment = thread.assignment.swap(null_mut(), Ordering::Acquire);
-        // SAFETY: written by `attach_workers` or `end_worker` for us alone.
+        // SAFETY: `attach_workers` or `end_worker` boxed it for this worker alone.
         let a = unsafe { Box::from_raw(assignment) };
         if a.team.is_null() {
             end(thread);
             return;
         }
-        // SAFETY: the assignment holds a count of the team.
+        // SAFETY: the assignment holds a count of the team, and names this worker's slot.
         unsafe { serve_team(thread, &a) };
         thread.enter(own_team, 0);
-        // SAFETY: the count the assignment held.
+        // SAFETY: drops the count that the assignment held; the team is not used again.
         unsafe { drop_holder(a.team) };
-        // Its next team may need none nested: their workers are free for others.
+        // The worker's next team may need no nested ones, so their workers are freed for others.
         // SAFETY: the thread's own list.
         for team in unsafe { &mut *thread.spare_teams.get() }.drain(..) {
-            // SAFETY: the team is ours and runs no region.
+            // SAFETY: the worker is the team's master, and the team runs no region.
             unsafe { dismiss(team) };
         }
         pool().idle.push(thread);
@@ -471,18 +474,19 @@ fn serve(thread: &'static Thread) {
 }
 
 unsafe fn serve_team(thread: &Thread, a: &Assignment) {
-    // SAFETY: live while we hold a count.
+    // SAFETY: the assignment's count keeps team and slot alive.
     let (team, slot) = unsafe { (&*a.team, &*a.slot) };
     let mut last = a.last_region;
-    // The number of the meeting that ended the last region for us; none has the number 0.
+    // Number of the join that ended the last region for this worker; no join has the number 0.
     let mut joined = 0;
-    // In a crowded team the master needs a processor to begin the next region.
+    // Spin policy in a team with more threads than processors, whose master needs a processor to
+    // begin the next region.
     let mut crowded = None;
     loop {
         let patience = crowded.unwrap_or_else(patience);
-        // `help` looks again.
+        // `help` checks again.
         let called = || joined != 0 && team.tasks.interval.number() == joined;
-        // SAFETY: the slot and number are ours.
+        // SAFETY: slot and number are this worker's own.
         match unsafe { team.gang.await_order(slot, a.tid, last, patience, called) } {
             Order::Run {
                 region,
@@ -500,28 +504,29 @@ unsafe fn serve_team(thread: &Thread, a: &Assignment) {
                 slot.local.singles.set(0);
                 slot.local.loops.set(0);
                 if woken {
-                    // SAFETY: we take part in the region.
+                    // SAFETY: the worker takes part in the region.
                     unsafe { wait::decline(team) };
                 }
                 if work.placed {
                     affinity::take_seat(thread, team, a.tid);
                 }
                 let tid = a.tid as i32;
-                // SAFETY: the master passed a microtask and its arguments, live until the join.
+                // SAFETY: the master passed a microtask and its arguments, which live until the
+                // join.
                 unsafe {
                     abi::call_microtask(work.microtask, &thread.gtid, &tid, work.argc, work.args());
                 }
                 cancel::end_of_region(thread);
                 let patience = team.shape().patience;
                 crowded = patience.yields.then_some(patience);
-                // SAFETY: our number; nothing of the region is touched afterwards, unless `help`
-                // keeps it from ending.
+                // SAFETY: the worker's own number; it accesses nothing of the region afterwards,
+                // unless `help` keeps the region from ending.
                 unsafe {
                     team.gang.join(a.tid, size, patience, &Help::by(thread));
                     joined = slot.epoch();
                 }
             }
-            // SAFETY: we joined at that meeting and have taken part in none since.
+            // SAFETY: the worker's last barrier was the join with this number.
             Order::Help => unsafe { wait::help(thread, team, joined) },
             Order::Dismissed => {
                 if ompt::on() {
@@ -533,7 +538,7 @@ unsafe fn serve_team(thread: &Thread, a: &Assignment) {
     }
 }
 
-/// What a worker does that is told to end: its own teams' workers go back to the pool.
+/// Ends a worker: returns its own teams' workers to the pool.
 #[cold]
 fn end(thread: &'static Thread) {
     dismiss_spares(thread);
@@ -541,10 +546,10 @@ fn end(thread: &'static Thread) {
     ompt::worker_ends();
 }
 
-/// Sends the workers of all teams that the thread keeps for later regions to the pool.
+/// Returns the workers of all teams that the thread keeps for later regions to the pool.
 #[cold]
 pub fn dismiss_spares(thread: &Thread) {
-    // SAFETY: the thread itself touches its list; the teams are its own and run no region.
+    // SAFETY: the list is the calling thread's own; it is master of its teams, which run no region.
     unsafe {
         for team in (*thread.spare_teams.get()).drain(..) {
             dismiss(team);
@@ -552,8 +557,8 @@ pub fn dismiss_spares(thread: &Thread) {
     }
 }
 
-/// Has an idle worker end; false if none is idle. Only for the end of the process: its number is
-/// not used again.
+/// Ends an idle worker; returns false if none is idle. Only for the end of the process: the
+/// worker's number is not used again.
 #[cold]
 pub fn end_worker() -> bool {
     let Some(worker) = pool().idle.pop() else {
@@ -571,18 +576,18 @@ pub fn end_worker() -> bool {
     true
 }
 
-/// The number of threads the runtime knows.
+/// Returns the number of threads that the runtime knows.
 pub fn known_threads() -> i32 {
     let pool = self::pool();
     pool.next_number - pool.free_numbers.len() as i32
 }
 
-/// The pool, held while the process forks.
+/// Locks the pool, for the time in which the process forks.
 pub fn hold() -> MutexGuard<'static, Pool> {
     pool()
 }
 
-/// In a child of `fork`: the calling thread is the only one.
+/// Removes all other threads, in a child of `fork`, which has only the calling one.
 pub fn forget_others() {
     sharing::forget_others();
     let mine = current_if_known();
@@ -591,7 +596,7 @@ pub fn forget_others() {
     pool.free_numbers.clear();
     let keep = mine.map_or(-1, |t| t.gtid);
     for number in (0..pool.next_number).rev().filter(|&n| n != keep) {
-        // The records of threads that do not exist here are leaked: they may be half-written.
+        // The records of threads that do not exist here are leaked, since they may be half-written.
         THREADS[number as usize].store(null_mut(), Ordering::Relaxed);
         // A lock that the child inherits may have such a thread in its queue.
         if !lock::abandon(number) {
@@ -601,13 +606,14 @@ pub fn forget_others() {
     drop(pool);
     WORKERS.store(0, Ordering::Relaxed);
     if let Some(thread) = mine {
-        // SAFETY: the child's only thread; its teams' workers do not exist any more.
+        // SAFETY: the list is the calling thread's own; no team's worker exists in the child.
         unsafe { (*thread.spare_teams.get()).clear() };
         if thread.team().shape().level == 0 {
             thread.team().busy.store(0, Ordering::Relaxed);
         }
         if thread.team().shape().level == 0 && thread.team().tasks.interval.number() != 0 {
-            // Nobody may be left here to fulfil the event of a task that the parent waits for.
+            // The thread that would fulfill the event of a task that the parent waits for may not
+            // exist here.
             thread.enter(Box::into_raw(Team::new()), 0);
         }
     }

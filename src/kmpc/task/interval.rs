@@ -1,7 +1,8 @@
-//! The time between two meetings of a team in which tasks were submitted: when it begins, when all of
-//! its tasks are complete, and when nobody uses the team any more. README.md, "Meetings".
+//! A task epoch: the time between two barriers of a team in which tasks were deferred.
 //!
-//! It does not know what a task is, nor how members sleep. loom checks it.
+//! This file decides when an epoch begins, when all of its tasks are complete, and when no thread
+//! uses the team any more; see README.md, "Barriers". It knows neither tasks nor how members sleep.
+//! loom checks it.
 
 use crossbeam::utils::CachePadded;
 
@@ -9,14 +10,14 @@ use crate::support::sync::{
     AtomicU32, AtomicU64, Ordering, fence_after_exchange, publish, spin_hint,
 };
 
-/// What the members of a team share for it.
+/// State that the members of a team share for the current epoch.
 #[derive(Debug)]
 pub struct Interval {
-    /// The number of the meeting that ends it; 0 where no task was submitted since the last one.
+    /// Number of the barrier that ends the epoch; 0 if no task was deferred since the last one.
     open: CachePadded<AtomicU64>,
-    /// Counts events that the master looks for when it waits for the last task.
+    /// Number of events after which the master checks for the last task's completion.
     pulse: CachePadded<AtomicU64>,
-    /// Those who use the team without being counted in its meetings.
+    /// Number of threads that use the team without being counted in its barriers.
     visitors: CachePadded<AtomicU32>,
 }
 
@@ -31,35 +32,37 @@ impl Default for Interval {
 }
 
 impl Interval {
-    /// The number of the meeting that will end it, 0 where there is none. Relaxed: members that
-    /// wait see it at some time; who sleeps is woken after a full fence; who has met the others since
-    /// the submission has it from their arrivals.
+    /// Returns the number of the barrier that will end the epoch, 0 if there is none. Relaxed:
+    /// waiting members see it eventually; a sleeper is woken after a full fence; a member that has
+    /// passed a barrier since the submission received it with the arrivals.
     #[inline(always)]
     pub fn number(&self) -> u64 {
         self.open.load(Ordering::Relaxed)
     }
 
-    /// Begins it, unless it has begun: tasks are submitted, before the meeting with this number.
-    /// Relaxed: published with the task, and with our arrival.
+    /// Begins the epoch that ends with barrier `meeting`, unless it has begun. Relaxed: published
+    /// with the task, and with this member's arrival.
     #[inline(always)]
     pub fn begin(&self, meeting: u64) {
         self.open.store(meeting, Ordering::Relaxed);
     }
 
-    /// Whether it has ended, for who knows its number. Acquire: all its tasks are complete then.
+    /// Returns true if the epoch with this number has ended. Acquire: all its tasks are complete
+    /// then.
     #[inline(always)]
     pub fn over(&self, meeting: u64) -> bool {
         self.open.load(Ordering::Acquire) != meeting
     }
 
-    /// The master ends it, all tasks being complete. The others may go on (Release); sleepers and
-    /// visitors are looked at after that (full fence).
+    /// Ends the epoch, all of whose tasks are complete. Called by the master. The others may
+    /// continue (Release); sleepers and visitors are checked after that (full fence).
     pub fn end(&self) {
         publish(&self.open, 0);
     }
 
-    /// The master, at the region's end and with no interval begun, waits until nobody is on a visit. SeqCst: a visitor that saw the interval open has
-    /// been counted before; what it did is visible.
+    /// Waits until no visitor is left. Called by the master at the end of the region, while no
+    /// epoch is open. SeqCst: a visitor that saw the epoch open was counted before; its effects are
+    /// visible.
     pub fn await_visitors(&self) {
         let mut turns = 0u32;
         while self.visitors.load(Ordering::SeqCst) != 0 {
@@ -72,38 +75,39 @@ impl Interval {
         }
     }
 
-    /// Begins a visit: until its end the region cannot. True if the interval with this number has
-    /// not ended; if it has, nothing of the region may be touched. A full fence between the two
-    /// words, and in [`Interval::end`] the other way round: the master sees us, or we see the end.
+    /// Begins a visit, during which the region cannot end. Returns true if the epoch with this
+    /// number has not ended; if it has, the caller must not access the region. Between the two
+    /// words lies a full fence, and in [`Interval::end`] one in the opposite order: the master sees
+    /// the visitor, or the visitor sees the end.
     pub fn visit(&self, meeting: u64) -> bool {
         self.come();
         fence_after_exchange();
         self.open.load(Ordering::SeqCst) == meeting
     }
 
-    /// Begins a visit of one who knows that the interval cannot end yet.
+    /// Begins a visit by a thread that knows that the epoch cannot end yet.
     pub fn come(&self) {
         self.visitors.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// Ends a visit. Release: nothing of the region is touched from here on.
+    /// Ends a visit. Release: the visitor does not access the region afterwards.
     pub fn go(&self) {
         self.visitors.fetch_sub(1, Ordering::Release);
     }
 
-    /// Tells the master to look whether the last task is complete. SeqCst: after our counts, before a
-    /// look at the sleepers.
+    /// Notifies the master to check if the last task is complete. SeqCst: after this member's
+    /// counts, before a check for sleepers.
     pub fn beat(&self) {
         self.pulse.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// What has been told so far. Acquire: the counts of who told are visible.
+    /// Returns the number of notifications so far. Acquire: the notifiers' counts are visible.
     pub fn beats(&self) -> u64 {
         self.pulse.load(Ordering::Acquire)
     }
 }
 
-/// One member's counts of tasks whose completion the meeting waits for; only the member writes them.
+/// One member's counts of tasks whose completion the barrier awaits; written only by the member.
 #[derive(Debug)]
 pub struct Counts {
     created: CachePadded<AtomicU64>,
@@ -120,15 +124,15 @@ impl Default for Counts {
 }
 
 impl Counts {
-    /// The member submits a task. Relaxed: published with the task.
+    /// Counts a task that the member submits. Relaxed: published with the task.
     #[inline(always)]
     pub fn create(&self) {
         let created = self.created.load(Ordering::Relaxed);
         self.created.store(created + 1, Ordering::Relaxed);
     }
 
-    /// The member completed one. Release: who sees the count sees all that was done, above all what
-    /// was created.
+    /// Counts a task that the member completed. Release: a thread that sees the count sees all
+    /// effects of the task, above all the tasks that it created.
     #[inline(always)]
     pub fn finish(&self) {
         let finished = self.finished.load(Ordering::Relaxed);
@@ -136,11 +140,12 @@ impl Counts {
     }
 }
 
-/// Whether all tasks are complete, `elsewhere` having been completed by others than members.
+/// Returns true if all tasks are complete, where `elsewhere` counts those completed by threads that
+/// are not members.
 ///
-/// Each completed task that is seen was created before, and so were those it created (Release of
-/// the count, Acquire here); so if there are as many created as completed ones, these are the same,
-/// and none is left that could create another.
+/// Each completed task that is seen was created before, and so were the tasks that it created
+/// (Release of the count, Acquire here). So if as many were created as completed, these are the
+/// same tasks, and none is left that could create another.
 pub fn quiet<'a>(members: impl Iterator<Item = &'a Counts> + Clone, elsewhere: &AtomicU64) -> bool {
     let mut finished = elsewhere.load(Ordering::Acquire);
     for member in members.clone() {
@@ -163,19 +168,19 @@ mod loom_tests {
         interval: Interval,
         counts: [Counts; 2],
         elsewhere: AtomicU64,
-        /// A task to be executed: 1 where there is one.
+        /// 1 if there is a task to execute.
         queue: AtomicU64,
-        /// What tasks write, and the region's own data.
+        /// Data that tasks and the region itself write.
         cell: Tracked<u32>,
     }
-    // SAFETY: the interval under test orders the accesses; loom checks that it does.
+    // SAFETY: the epoch under test orders the accesses; loom checks that it does.
     unsafe impl Sync for Shared {}
-    // SAFETY: as above.
+    // SAFETY: no field is bound to a thread.
     unsafe impl Send for Shared {}
 
     impl Shared {
         fn write(&self) {
-            // SAFETY: ordered by what is tested; loom checks it.
+            // SAFETY: ordered by the code under test; loom checks it.
             self.cell.with_mut(|p| unsafe { *p += 1 });
         }
     }
@@ -201,8 +206,8 @@ mod loom_tests {
         });
     }
 
-    /// After a barrier the other member submits a task, joins, and helps as a visitor until the master,
-    /// which may still be leaving the barrier, has come, too, and ended the second interval.
+    /// After a barrier the other member submits a task, joins, and helps as a visitor, until the
+    /// master, which may still be leaving the barrier, has joined, too, and ended the second epoch.
     #[test]
     fn loom_interval_of_a_barrier_does_not_wait_for_visitors_of_the_end() {
         loom::model(|| {
@@ -236,7 +241,8 @@ mod loom_tests {
         });
     }
 
-    /// A member executes a task that creates another, which the master executes; then it is quiet.
+    /// A member executes a task that creates another, which the master executes; then the epoch is
+    /// quiet.
     #[test]
     fn loom_interval_is_quiet_after_the_last_task() {
         let mut model = loom::model::Builder::new();

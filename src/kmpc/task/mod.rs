@@ -1,12 +1,12 @@
 //! Explicit tasks. OpenMP 5.2, chapter 12, and sections 15.4 and 15.5 (taskgroup, taskwait).
 //!
-//! Here is what a task is and what a team and each of its members keep for tasks; README.md beside this
-//! file states the protocol. `create` makes tasks and submits them, `run` executes and completes
-//! them, `wait` is everything that waits and helps meanwhile, `deque` holds what is to be
-//! executed, `memory` the blocks; `depend`, `event`, `taskloop` and `reduction` are the clauses of
-//! these names.
+//! This file defines a task and the state that a team and each of its members keep for tasks;
+//! README.md beside this file specifies the protocol. `create` creates and submits tasks, `run`
+//! executes and completes them, `wait` implements every wait that executes tasks meanwhile, `deque`
+//! holds ready tasks, `memory` their blocks; `depend`, `event`, `taskloop` and `reduction`
+//! implement the clauses of these names.
 //!
-//! What not: which thread takes part in a region, and how threads sleep, is `team`'s.
+//! Which threads take part in a region, and how threads sleep, is left to [`team`](super::team).
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -38,26 +38,26 @@ pub mod run;
 pub mod taskloop;
 pub mod wait;
 
-/// A task's routine, as the compiler makes it.
+/// Routine of a task, as the compiler emits it.
 pub type Routine = unsafe extern "C-unwind" fn(gtid: i32, task: *mut Payload) -> i32;
 
-/// What the compiler knows of a task: `kmp_task_t`, followed by private variables and, where the
-/// runtime put them, pointers to shared ones.
+/// The part of a task that the compiler knows: `kmp_task_t`, followed by private variables and, if
+/// the runtime placed them, pointers to shared ones.
 #[repr(C)]
 pub struct Payload {
     /// Pointers to shared variables.
     pub shareds: *mut c_void,
-    /// What the task executes.
+    /// Routine that executes the task.
     pub routine: Option<Routine>,
-    /// Where an untied task goes on.
+    /// Part at which an untied task resumes.
     pub part: i32,
-    /// The routine that destroys private variables.
+    /// Routine that destroys private variables.
     pub destructors: Option<Routine>,
     /// The priority.
     pub priority: i32,
 }
 
-/// Bits of [`Task::flags`]: those of the compiler, then ours.
+/// Bits of [`Task::flags`]: first the compiler's, then the runtime's.
 pub mod flag {
     /// Tied to the thread that starts it.
     pub const TIED: u32 = 1;
@@ -65,94 +65,95 @@ pub mod flag {
     pub const FINAL: u32 = 2;
     /// Private variables need destructors.
     pub const DESTRUCTORS: u32 = 8;
-    /// Complete only when somebody says so.
+    /// Proxy task: complete only when reported.
     pub const PROXY: u32 = 16;
-    /// The priority was given.
+    /// A priority was given.
     pub const PRIORITY: u32 = 32;
-    /// Complete only when its event is fulfilled, too.
+    /// Detached: complete only when its event is fulfilled, too.
     pub const DETACHED: u32 = 64;
-    /// Those the compiler gives.
+    /// The bits that the compiler passes.
     pub const COMPILERS: u32 = 0xff;
-    /// It is being executed.
+    /// Being executed.
     pub const STARTED: u32 = 1 << 16;
-    /// An untied task is to go on with its next part.
+    /// An untied task continues with its next part.
     pub const AGAIN: u32 = 1 << 17;
     /// Counted in `created`, to be counted in `finished`.
     pub const COUNTED: u32 = 1 << 18;
-    /// An implicit task.
+    /// Implicit task.
     pub const IMPLICIT: u32 = 1 << 19;
 }
 
-/// Bytes in front of a payload.
+/// Size in bytes of the header in front of a payload.
 pub const HEADER: usize = size_of::<Task>();
 const _: () = assert!(HEADER == 192);
 const _: () = assert!(std::mem::offset_of!(Task, spawned) == 64);
 const _: () = assert!(std::mem::offset_of!(Task, children) == 128);
 const _: () = assert!(std::mem::offset_of!(Task, this) == HEADER - 8);
 
-/// A task. Its memory always holds a task (see `memory`), so a pointer to one may be followed even
-/// when the task is over; what is read then means nothing.
+/// A task. Its memory always holds a task (see `memory`), so a pointer to a completed one may be
+/// dereferenced; the values read then have no meaning.
 ///
-/// The first line is written before the task is submitted, the second by the thread that executes
-/// it, the third by its children.
+/// The first cache line is written before the task is submitted, the second by the thread that
+/// executes it, the third by its children.
 #[repr(C, align(64))]
 pub struct Task {
-    /// The task that created it. Atomic, as thieves look at tasks that are no longer there.
+    /// Task that created this one. Atomic, because thieves look at completed tasks.
     parent: AtomicPtr<Task>,
-    /// Tasks between it and its implicit task, which has 0.
+    /// Number of ancestors up to the implicit task, which has level 0.
     level: AtomicU32,
-    /// See [`flag`]; the thread that creates it or executes it alone changes them.
+    /// See [`flag`]; changed only by the thread that creates or executes the task.
     pub flags: Cell<u32>,
-    /// The innermost taskgroup: that which the task belongs to, or one that it began.
+    /// Innermost taskgroup: the one that the task belongs to, or one that it began.
     pub group: Cell<*mut Group>,
-    /// What the compiler knows of it.
+    /// The compiler's part of the task.
     pub payload: Cell<*mut Payload>,
-    /// The next in a list of free blocks.
+    /// Next block in a list of free blocks.
     next: Cell<*mut Task>,
     pool: *const Blocks,
     class: Cell<u32>,
-    /// The priority; 0 where not given.
+    /// Priority; 0 if not given.
     pub priority: Cell<i32>,
-    /// Bytes of the payload.
+    /// Size of the payload in bytes.
     pub(in crate::kmpc) bytes: Cell<usize>,
 
-    /// Children submitted. Atomic, as who finishes a child may look at it late.
+    /// Number of children submitted. Atomic, because the thread that completes a child may read it
+    /// late.
     spawned: AtomicU32,
-    /// The thread number plus one of the member that sleeps in this task; 0 where none does.
+    /// Thread number plus one of the member that sleeps in this task; 0 if none does.
     pub waiter: AtomicU32,
-    /// The control variables it executes with.
+    /// Control variables of the task.
     pub icvs: Cell<Icvs>,
-    /// Its number for tools; 0 where nobody asked.
+    /// Number for tools; 0 until requested.
     id: Cell<u64>,
-    /// The team whose task it is.
+    /// Team that the task belongs to.
     pub team: Cell<*const Team>,
-    /// Its dependences; null where it has none. One count of the node.
+    /// Node of its dependences, on which it holds one count; null if it has none.
     pub node: Cell<*const depend::Node>,
 
-    /// Which children are done, and whether it is complete itself.
+    /// Completion state of the children and of the task itself.
     children: Children,
-    /// Whether its routine has ended and its event was fulfilled, see `event`.
+    /// State of its event, see `event`.
     event: AtomicU32,
-    /// The dependences of its children; null where none have any.
+    /// Dependences of its children; null if they have none.
     table: Cell<*mut depend::Table>,
-    /// What is kept for a tool, where one has seen the task.
+    /// Data for a tool that has seen the task.
     pub(in crate::kmpc) tool: Cell<*const c_void>,
     rest: [usize; 3],
-    /// The task again: the word before a payload names its task.
+    /// Pointer to the task itself: the word before a payload points to its task.
     this: *mut Task,
 }
 
 /// A taskgroup region.
 pub struct Group {
-    /// Tasks of it that are not complete.
+    /// Number of tasks in the group that are not complete.
     pub members: AtomicU64,
-    /// The surrounding one.
+    /// The enclosing group.
     pub outer: *mut Group,
-    /// The task that waits at its end.
+    /// Task that waits at the end of the group.
     pub owner: *mut Task,
-    /// Whether it was cancelled: its tasks that have not begun never will.
+    /// True if the group was canceled, so that its tasks that have not begun are discarded.
     pub cancelled: AtomicBool,
-    /// What its tasks reduce.
+    /// Task reductions of the group.
     pub reductions: Vec<reduction::Reduction>,
 }
 
@@ -196,17 +197,17 @@ impl Task {
         }
     }
 
-    /// The task of a payload.
+    /// Returns the task of a payload.
     ///
     /// # Safety
-    /// The payload is one that [`Blocks::get`] made.
+    /// [`Blocks::get`] created the payload.
     #[inline(always)]
     pub unsafe fn of(payload: *mut Payload) -> *mut Task {
-        // SAFETY: the word before a payload names its task.
+        // SAFETY: the word before a payload points to its task, which `Blocks::get` wrote.
         unsafe { *payload.cast::<*mut Task>().sub(1) }
     }
 
-    /// Whether all of `bits` are set.
+    /// Returns true if all of `bits` are set.
     #[inline(always)]
     pub fn is(&self, bits: u32) -> bool {
         self.flags.get() & bits == bits
@@ -218,18 +219,18 @@ impl Task {
         self.flags.set(self.flags.get() | bits);
     }
 
-    /// The task that created it; null for an implicit task.
+    /// Returns the task that created this one; null for an implicit task.
     #[inline(always)]
     pub fn parent(&self) -> *mut Task {
         // Relaxed: written before the task was submitted.
         self.parent.load(Ordering::Relaxed)
     }
 
-    /// Whether it descends from `ancestor`. May be asked of a task that is over: the answer means
-    /// nothing then, but comes.
+    /// Returns true if the task descends from `ancestor`. May be called on a completed task: the
+    /// result then has no meaning, but the call terminates.
     pub fn descends_from(&self, ancestor: &Task) -> bool {
-        // Relaxed, all of them: of a task that is still there they were written before it was
-        // submitted, and its ancestors wait for it with their memory.
+        // Relaxed, for all loads: a task that is not complete had them written before it was
+        // submitted, and its ancestors' memory stays until it is complete.
         let level = ancestor.level.load(Ordering::Relaxed);
         let mut below = self.level.load(Ordering::Relaxed);
         let mut at = self.parent();
@@ -237,12 +238,12 @@ impl Task {
             if std::ptr::eq(at, ancestor) {
                 return true;
             }
-            // SAFETY: memory that always holds a task.
+            // SAFETY: null, or memory that always holds a task.
             let Some(task) = (unsafe { at.as_ref() }) else {
                 return false;
             };
             let here = task.level.load(Ordering::Relaxed);
-            // Levels that do not fall are those of tasks that are over.
+            // Levels that do not decrease belong to completed tasks.
             if here <= level || here >= below {
                 return false;
             }
@@ -251,14 +252,15 @@ impl Task {
         }
     }
 
-    /// Whether all children submitted so far are done. Acquire: what they did is visible then.
+    /// Returns true if all children submitted so far are done. Acquire: their effects are visible
+    /// then.
     #[inline(always)]
     pub fn childless(&self) -> bool {
-        // Relaxed: the task's own.
+        // Relaxed: written only by this task.
         self.children.all_done(self.spawned.load(Ordering::Relaxed))
     }
 
-    /// Its number for tools.
+    /// Returns the task's number for tools.
     pub fn number(&self) -> u64 {
         static LAST: AtomicU64 = AtomicU64::new(0);
         if self.id.get() == 0 {
@@ -268,30 +270,30 @@ impl Task {
     }
 }
 
-/// What a member keeps for the tasks of one team.
+/// State of one member for the tasks of one team.
 #[derive(Default)]
 pub struct MemberTasks {
-    /// Its tasks to be executed.
+    /// The member's ready tasks.
     pub deque: Deque<Task>,
-    /// Tasks that this member submitted to be executed later, since the team exists, and that it
-    /// completed.
+    /// Numbers of deferred tasks that this member submitted, and of tasks that it completed, since
+    /// the team was created.
     counts: Counts,
-    /// 1 while the member waits for something and may not execute just any task meanwhile.
+    /// 1 while the member waits and may execute only some tasks meanwhile.
     pub busy: AtomicU32,
     own: Own,
 }
 
-/// What only the member itself touches.
+/// State that only the member itself accesses.
 struct Own {
     /// The task being executed; null before the first.
     task: Cell<*mut Task>,
-    /// The implicit task, once there was need for one.
+    /// The implicit task; null until needed.
     implicit: Cell<*mut Task>,
-    /// The task that a new one must descend from: the innermost tied one on this thread.
+    /// Innermost tied task on this thread, from which a new one must descend.
     bound: Cell<*mut Task>,
-    /// Whom to steal from next.
+    /// Number of the member to steal from next.
     victim: Cell<u32>,
-    /// Counts looks at victims.
+    /// Number of checks of victims.
     looks: Cell<u32>,
 }
 
@@ -307,9 +309,9 @@ impl Default for Own {
     }
 }
 
-// SAFETY: `own` is the member's alone; the rest is atomic.
+// SAFETY: only the member accesses `own`; the rest is atomic.
 unsafe impl Sync for MemberTasks {}
-// SAFETY: a member is another thread in another region.
+// SAFETY: no field is bound to a thread; a member may be another thread in another region.
 unsafe impl Send for MemberTasks {}
 
 impl std::fmt::Debug for MemberTasks {
@@ -324,30 +326,31 @@ impl Drop for MemberTasks {
     fn drop(&mut self) {
         let implicit = self.own.implicit.get();
         if !implicit.is_null() {
-            // SAFETY: the team is gone, and with it every task that could refer to this one.
+            // SAFETY: the team is being dropped, and with it every task that could refer to this
+            // one.
             unsafe { Blocks::put_from_outside(implicit) };
         }
     }
 }
 
-/// What the members of a team share for tasks.
+/// State that the members of a team share for tasks.
 pub struct TeamTasks {
-    /// The time since the last meeting, if tasks were submitted in it.
+    /// The current task epoch.
     pub interval: Interval,
-    /// Who was woken for a task.
+    /// Wake-ups for tasks.
     calls: Calls,
-    /// Tasks completed by threads that are not members.
+    /// Number of tasks completed by threads that are not members.
     finished: sync::AtomicU64,
-    /// Tasks in `line`.
+    /// Length of `line`.
     waiting: CachePadded<AtomicU32>,
-    /// Tasks that are in no member's deque: those with a priority, highest first, and those
-    /// that a foreign thread made ready.
+    /// Tasks that are in no member's deque: those with a priority, highest first, and those that a
+    /// foreign thread made ready.
     line: sync::Mutex<VecDeque<*mut Task>>,
 }
 
 // SAFETY: the pointers in `line` are to tasks of the team, used under the lock.
 unsafe impl Sync for TeamTasks {}
-// SAFETY: nothing in it is bound to a thread.
+// SAFETY: no field is bound to a thread.
 unsafe impl Send for TeamTasks {}
 
 impl Default for TeamTasks {

@@ -1,9 +1,9 @@
-//! Executing tasks and completing them.
+//! Execution and completion of tasks.
 //!
-//! A task's routine is called through its native address, like a region's microtask, so a stolen
-//! task's frames lie on the stacks of the thread that executes it, above the frames of what that
-//! thread has suspended. An untied task is called part after part by one thread: it may go on
-//! anywhere, so it may go on here.
+//! A task's routine is called through its native address, like a region's microtask. So a stolen
+//! task's frames lie on the stacks of the thread that executes it, above the frames of the tasks
+//! that this thread has suspended. An untied task may resume on any thread, so the thread that
+//! executed one part executes the next one, too.
 
 use std::ptr::null_mut;
 use std::sync::atomic::Ordering;
@@ -15,16 +15,16 @@ use crate::kmpc::team::Team;
 use crate::kmpc::thread::Thread;
 use crate::support::sync::fence_after_exchange;
 
-/// Makes `task` the one that the thread executes.
+/// Makes `task` the thread's current task.
 ///
 /// # Safety
 /// The task was adopted and is executed by this thread alone.
 #[inline]
 pub unsafe fn enter(thread: &Thread, task: *mut Task) {
-    // SAFETY: the caller's contract.
+    // SAFETY: an adopted task is alive until it is completed (caller's contract).
     let t = unsafe { &*task };
     let own = &thread.local().tasks.own;
-    // The link is free while the task is executed: it keeps what the next tasks were bound to.
+    // The link is unused while the task is executed; here it saves the previous `bound`.
     t.next.set(own.bound.get());
     if t.is(flag::TIED) {
         own.bound.set(task);
@@ -36,7 +36,7 @@ pub unsafe fn enter(thread: &Thread, task: *mut Task) {
 /// Makes `outer` the current task again after `task`.
 #[inline]
 unsafe fn leave_to(thread: &Thread, task: *mut Task, outer: *mut Task) {
-    // SAFETY: the task that `enter` made the current one.
+    // SAFETY: callers pass the task that `enter` made the current one.
     let t = unsafe { &*task };
     let own = &thread.local().tasks.own;
     own.bound.set(t.next.get());
@@ -46,10 +46,11 @@ unsafe fn leave_to(thread: &Thread, task: *mut Task, outer: *mut Task) {
 /// Undoes [`enter`] for a task that its parent executes.
 ///
 /// # Safety
-/// After [`enter`], by the same thread.
+/// The same thread has called [`enter`] for `task`.
 #[inline]
 pub unsafe fn leave(thread: &Thread, task: *mut Task) {
-    // SAFETY: the caller's contract.
+    // SAFETY: the task is alive and the current one of this thread, since `enter` (caller's
+    // contract).
     unsafe {
         thread.icvs.set((*task).icvs.get());
         leave_to(thread, task, (*task).parent());
@@ -59,14 +60,14 @@ pub unsafe fn leave(thread: &Thread, task: *mut Task) {
 /// Calls the remaining parts of an untied task.
 ///
 /// # Safety
-/// After [`enter`], by the same thread, and after the first part.
+/// The same thread has called [`enter`] for `task` and executed its first part.
 #[inline]
 pub unsafe fn go_on(thread: &Thread, task: *mut Task) {
-    // SAFETY: the caller's contract.
+    // SAFETY: the task is alive and executed by this thread (caller's contract).
     let t = unsafe { &*task };
     while t.is(flag::AGAIN) {
         t.flags.set(t.flags.get() & !flag::AGAIN);
-        // SAFETY: the compiler's routine with its own structure.
+        // SAFETY: calls the compiler's routine with its own structure.
         unsafe {
             if let Some(routine) = (*t.payload.get()).routine {
                 routine(thread.gtid, t.payload.get());
@@ -80,12 +81,13 @@ pub unsafe fn go_on(thread: &Thread, task: *mut Task) {
 /// # Safety
 /// The task was adopted, its dependences are met, and no other thread executes it.
 pub unsafe fn execute(thread: &Thread, task: *mut Task) {
-    // SAFETY: the caller's contract.
+    // SAFETY: an adopted task is alive until it is completed (caller's contract).
     let t = unsafe { &*task };
     let own = &thread.local().tasks.own;
     let outer = own.task.get();
     let icvs = thread.icvs.replace(t.icvs.get());
-    // SAFETY: the caller's contract; the routine is the compiler's, with its own structure.
+    // SAFETY: this thread alone executes the task (caller's contract); the routine is the
+    // compiler's, called with its own structure.
     unsafe {
         enter(thread, task);
         if cancelled(thread, t) {
@@ -102,30 +104,31 @@ pub unsafe fn execute(thread: &Thread, task: *mut Task) {
     }
 }
 
-/// Whether a task that has not begun is not to: its group or its region is cancelled.
+/// Returns true if a task that has not begun is to be discarded: its group or region is canceled.
 #[inline(always)]
 pub(in crate::kmpc) fn cancelled(thread: &Thread, task: &Task) -> bool {
-    // Relaxed: a request is obeyed at some time. Neither is ever made where cancellation is off.
-    // SAFETY: the group's end waits for the task.
+    // Relaxed: a request takes effect eventually. None is ever made if cancellation is off.
+    // SAFETY: null, or a group whose end waits for the task.
     let group = unsafe { task.group.get().as_ref() };
     group.is_some_and(|group| group.cancelled.load(Ordering::Relaxed)) || thread.team().cancel.any()
 }
 
-/// What follows a task's routine.
+/// Destroys private variables and completes the task, unless its event is to do so.
 ///
 /// # Safety
-/// The routine returned on this thread.
+/// The task's routine has returned on this thread.
 #[inline]
 pub unsafe fn finish(thread: &Thread, task: *mut Task) {
-    // SAFETY: the caller's contract.
+    // SAFETY: the task is alive until it is completed below.
     let t = unsafe { &*task };
-    // SAFETY: as above; nobody creates children any more.
+    // SAFETY: the routine has returned, so no private variable is in use and no further child is
+    // created.
     unsafe {
         destroy(thread, t);
         t.forget_dependences();
     }
     if !t.completes_later() || t.end_of_routine() {
-        // SAFETY: the caller's contract.
+        // SAFETY: the task was executed; a second completion is ruled out by `end_of_routine`.
         unsafe { complete(Some(thread), thread.team(), task) };
     }
 }
@@ -133,12 +136,12 @@ pub unsafe fn finish(thread: &Thread, task: *mut Task) {
 /// Destroys a task's private variables.
 ///
 /// # Safety
-/// They are not used any more.
+/// The variables are not used any more.
 #[inline]
 pub unsafe fn destroy(thread: &Thread, task: &Task) {
     if task.is(flag::DESTRUCTORS) {
         let payload = task.payload.get();
-        // SAFETY: the compiler's destructors with its own structure.
+        // SAFETY: calls the compiler's destructors with their own structure.
         unsafe {
             if let Some(destroy) = (*payload).destructors {
                 destroy(thread.gtid, payload);
@@ -147,34 +150,35 @@ pub unsafe fn destroy(thread: &Thread, task: &Task) {
     }
 }
 
-/// Completes a task: whoever waits for it may go on, and its memory is free once its children's is.
-/// `thread` is none where the caller is no member of `team`.
+/// Completes a task: wakes those that wait for it, and frees its memory as soon as that of its
+/// children is free. `thread` is `None` if the caller is no member of `team`.
 ///
 /// # Safety
 /// The task was executed; called once.
 pub unsafe fn complete(thread: Option<&Thread>, team: &Team, task: *mut Task) {
-    // SAFETY: ours until the parent knows.
+    // SAFETY: the task is alive until its parent is notified.
     let t = unsafe { &*task };
     let counted = t.is(flag::COUNTED);
     if !t.node.get().is_null() {
-        // SAFETY: the caller's contract.
+        // SAFETY: the task was executed, is completed once, and has a node.
         unsafe { depend::complete(thread, team, t) };
     }
-    // SAFETY: the group's end waits for us.
+    // SAFETY: the group's end waits for this task.
     unsafe { leave_group(team, t.group.get()) };
     let parent = t.parent();
-    // Relaxed: the task's own word; no more is added to it.
+    // Relaxed: written only by the task, which is over.
     let free = t.children.retire(t.spawned.load(Ordering::Relaxed));
-    // SAFETY: the memory of tasks stays; the task itself stays until its children's is free.
+    // SAFETY: the memory of tasks always holds tasks; the parent stays until its children's memory
+    // is free.
     let p = unsafe { &*parent };
     let said = p.children.one_done(free);
     fence_after_exchange();
     if team.gang.anyone_sleeps() {
-        // SAFETY: `team` is alive: we are counted in it, or its visitor.
+        // SAFETY: the team is alive, as it waits for the task's count or the caller is its visitor.
         unsafe { wake_parent(team, p, said) };
     }
     if free {
-        // SAFETY: complete, and no child refers to it.
+        // SAFETY: the task is complete, and no child refers to it.
         unsafe {
             put(thread, task);
             if said.all_freed() {
@@ -186,7 +190,7 @@ pub unsafe fn complete(thread: Option<&Thread>, team: &Team, task: *mut Task) {
         match thread {
             Some(thread) => thread.local().tasks.counts.finish(),
             None => {
-                // Release: as `Counts::finish`.
+                // Release: as in `Counts::finish`.
                 team.tasks.finished.fetch_add(1, Ordering::Release);
             }
         }
@@ -195,12 +199,12 @@ pub unsafe fn complete(thread: Option<&Thread>, team: &Team, task: *mut Task) {
 
 #[cold]
 unsafe fn wake_parent(team: &Team, parent: &Task, said: Said) {
-    // Relaxed: after a full fence; a parent that sleeps has set both before its own. If it is over,
-    // the numbers mean nothing and somebody is woken in vain.
+    // Relaxed: after a full fence; a sleeping parent has set both before its own. If the parent is
+    // complete, the values have no meaning and a member may be woken in vain.
     let waiter = parent.waiter.load(Ordering::Relaxed);
     let spawned = parent.spawned.load(Ordering::Relaxed);
     if waiter != 0 && said.all_done(spawned) {
-        // SAFETY: the caller's contract.
+        // SAFETY: `complete` keeps the team's region from ending.
         unsafe { team.gang.unpark(waiter - 1) };
     }
 }
@@ -209,11 +213,11 @@ unsafe fn wake_parent(team: &Team, parent: &Task, said: Said) {
 #[cold]
 unsafe fn free_ancestors(thread: Option<&Thread>, mut task: *mut Task) {
     loop {
-        // SAFETY: complete, and the last child was freed by us.
+        // SAFETY: the task is complete, and this thread freed its last child.
         let parent = unsafe { (*task).parent() };
-        // SAFETY: as above.
+        // SAFETY: the task is complete, and this thread freed its last child.
         unsafe { put(thread, task) };
-        // SAFETY: the memory of tasks stays.
+        // SAFETY: the memory of tasks always holds tasks.
         if !unsafe { &*parent }.children.one_freed().all_freed() {
             return;
         }
@@ -223,7 +227,7 @@ unsafe fn free_ancestors(thread: Option<&Thread>, mut task: *mut Task) {
 
 #[inline(always)]
 unsafe fn put(thread: Option<&Thread>, task: *mut Task) {
-    // SAFETY: the caller's contract.
+    // SAFETY: callers pass a complete task that nothing refers to.
     unsafe {
         match thread {
             Some(thread) => thread.pool().put(task),
@@ -232,30 +236,31 @@ unsafe fn put(thread: Option<&Thread>, task: *mut Task) {
     }
 }
 
-/// One member of `group` is complete.
+/// Removes a completed task from `group`.
 #[inline(always)]
 unsafe fn leave_group(team: &Team, group: *mut Group) {
     if group.is_null() {
         return;
     }
-    // SAFETY: it lives until its last member has left.
+    // SAFETY: a group lives until its last member has left.
     let g = unsafe { &*group };
     let owner = g.owner;
-    // Release for the waiter; SeqCst before the look at the sleepers.
+    // Release for the waiter; SeqCst before the check for sleepers.
     if g.members.fetch_sub(1, Ordering::SeqCst) == 1 {
         fence_after_exchange();
         if team.gang.anyone_sleeps() {
-            // SAFETY: the memory of tasks stays.
+            // SAFETY: the memory of tasks always holds tasks.
             let waiter = unsafe { (*owner).waiter.load(Ordering::Relaxed) };
             if waiter != 0 {
-                // SAFETY: `team` is alive: we are counted in it, or its visitor.
+                // SAFETY: the team is alive, as it waits for the task's count or the caller is its
+                // visitor.
                 unsafe { team.gang.unpark(waiter - 1) };
             }
         }
     }
 }
 
-/// Executes one task that the thread may execute now; false if it found none.
+/// Executes one task that the thread may execute now. Returns false if it found none.
 ///
 /// # Safety
 /// The thread is a member of its team's region, at a task scheduling point.
@@ -263,34 +268,34 @@ pub unsafe fn one(thread: &Thread) -> bool {
     let team = thread.team();
     let member = &thread.local().tasks;
     let bound = member.own.bound.get();
-    // SAFETY: memory that always holds a task.
+    // SAFETY: both are pointers to memory that always holds a task.
     let allowed = |task: *mut Task| bound.is_null() || unsafe { (*task).descends_from(&*bound) };
     let mut task = null_mut();
     // Relaxed: a hint; the lock orders.
     if team.tasks.waiting.load(Ordering::Relaxed) > 0 {
         task = team.tasks.first_in_line(allowed);
-        // Who leaves some behind calls the next.
+        // A member that leaves some behind wakes the next one.
         if !task.is_null()
             && team.tasks.waiting.load(Ordering::Relaxed) > 0
             && team.gang.anyone_sleeps()
         {
-            // SAFETY: we take part in the region.
+            // SAFETY: the thread takes part in the region.
             unsafe { super::wait::wake_for(team, task) };
         }
     }
     if task.is_null() {
-        // SAFETY: our own deque.
+        // SAFETY: the thread owns this deque.
         if let Some(own) = unsafe { member.deque.pop(allowed) } {
             task = own;
         } else {
-            // SAFETY: the caller's contract.
+            // SAFETY: the thread is a member of its team's region (caller's contract).
             task = unsafe { super::wait::steal(thread, allowed) };
         }
     }
     if task.is_null() {
         return false;
     }
-    // SAFETY: just taken, by us alone.
+    // SAFETY: the task was taken by this thread alone; queued tasks were adopted and are ready.
     unsafe { execute(thread, task) };
     true
 }

@@ -1,8 +1,8 @@
-//! Everything that waits for tasks, and executes tasks meanwhile: taskwait, taskyield, the end of a
-//! taskgroup, meetings of the team and the end of a region.
+//! Waits that execute tasks meanwhile: taskwait, taskyield, the end of a taskgroup, barriers of the
+//! team and the end of a region.
 //!
-//! README.md states the protocol: how waiting members find tasks, how they sleep and are woken, and
-//! how the master of a meeting finds that the last task is complete.
+//! README.md specifies the protocol: how waiting members find tasks, how they sleep and are woken,
+//! and how the master finds at a barrier that the last task is complete.
 
 use std::cell::Cell;
 use std::ptr::null_mut;
@@ -23,7 +23,7 @@ impl TeamTasks {
     /// load of this thread.
     #[cold]
     pub fn queue_up(&self, task: *mut Task) {
-        // SAFETY: a task not submitted to anybody else yet.
+        // SAFETY: the tasks of the line, and one about to be added, are not complete.
         let priority = |t: *mut Task| unsafe { (*t).priority.get() };
         let mut line = sync::lock(&self.line);
         let at = line.partition_point(|&t| priority(t) >= priority(task));
@@ -33,7 +33,7 @@ impl TeamTasks {
         fence_after_exchange();
     }
 
-    /// The first task in line that `allowed` accepts; null if there is none.
+    /// Removes and returns the first task in line that `allowed` accepts; null if there is none.
     #[cold]
     pub fn first_in_line(&self, allowed: impl Fn(*mut Task) -> bool) -> *mut Task {
         let mut line = sync::lock(&self.line);
@@ -51,18 +51,19 @@ impl TeamTasks {
     }
 }
 
-/// Whether the thread may begin this task now: it descends from the innermost tied task there.
+/// Returns true if the thread may begin this task now, because it descends from the thread's
+/// innermost tied task.
 ///
 /// # Safety
-/// Memory that always holds a task.
+/// `task` points to memory that always holds a task.
 pub unsafe fn may_begin(thread: &Thread, task: *mut Task) -> bool {
-    // SAFETY: null or a task that the thread executes.
+    // SAFETY: null, or a task that the thread executes.
     let bound = unsafe { thread.local().tasks.own.bound.get().as_ref() };
-    // SAFETY: the caller's contract.
+    // SAFETY: memory that always holds a task (caller's contract).
     bound.is_none_or(|bound| unsafe { (*task).descends_from(bound) })
 }
 
-/// Steals a task that `allowed` accepts; null if none was found in one round.
+/// Steals a task that `allowed` accepts; null if one round over the members found none.
 ///
 /// # Safety
 /// The thread is a member of its team's region.
@@ -79,15 +80,16 @@ pub unsafe fn steal(thread: &Thread, allowed: impl Fn(*mut Task) -> bool) -> *mu
         if victim == thread.tid() {
             continue;
         }
-        // SAFETY: a member of the region.
+        // SAFETY: `victim` is the number of a member of the region.
         let deque = unsafe { &team.slot(victim).local.tasks.deque };
         loop {
             match deque.steal(&allowed) {
                 Steal::Taken(task) => {
                     own.victim.set(victim);
-                    // Who found more than one task calls the next sleeper.
+                    // A thief that found more than one task wakes the next sleeper.
                     if team.gang.anyone_sleeps() && deque.tempting() {
-                        // SAFETY: we take part in the region.
+                        // SAFETY: the thread takes part in the region; the task's memory always
+                        // holds a task.
                         unsafe { wake_for(team, task) };
                     }
                     return task;
@@ -101,55 +103,56 @@ pub unsafe fn steal(thread: &Thread, allowed: impl Fn(*mut Task) -> bool) -> *mu
     null_mut()
 }
 
-/// Wakes a sleeping member for a task that was just offered: one that may execute anything, else
-/// those that wait for a task above this one.
+/// Wakes a sleeping member for a task that was just offered: one that may execute any task, or else
+/// those that wait in ancestors of this task.
 ///
 /// # Safety
-/// The caller takes part in the running region. The task may be over.
+/// The caller takes part in the running region. The task may be complete.
 #[cold]
 pub unsafe fn wake_for(team: &Team, task: *mut Task) {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller takes part in the region, of which this is the size.
     if unsafe { team.tasks.calls.call(&team.gang, team.size(), free) } {
         return;
     }
     // SAFETY: memory that always holds a task.
     let mut at = unsafe { (*task).parent() };
     let mut below = u32::MAX;
-    // SAFETY: as above.
+    // SAFETY: null, or memory that always holds a task.
     while let Some(t) = unsafe { at.as_ref() } {
         let level = t.level.load(Ordering::Relaxed);
         if level >= below {
             return;
         }
         below = level;
-        // Relaxed: after the full fence of who offered.
+        // Relaxed: after the offering thread's full fence.
         let waiter = t.waiter.load(Ordering::Relaxed);
         if waiter != 0 && waiter <= team.size() {
-            // SAFETY: the caller's contract.
+            // SAFETY: the caller takes part in the region, and the number is below its size.
             unsafe { team.gang.unpark(waiter - 1) };
         }
         at = t.parent();
     }
 }
 
-/// Whether a member may execute any task where it waits.
+/// Returns true if a member may execute any task where it waits.
 fn free(local: &Local) -> bool {
     local.tasks.busy.load(Ordering::Relaxed) == 0
 }
 
-/// A member was woken, perhaps for a task, and goes on without looking for one: another is called.
+/// Wakes another member in place of the calling one, which was woken, possibly for a task, and
+/// continues without looking for one.
 ///
 /// # Safety
 /// The thread takes part in the team's running region.
 #[inline]
 pub unsafe fn decline(team: &Team) {
     if team.tasks.calls.answer() {
-        // SAFETY: the caller's contract.
+        // SAFETY: the thread takes part in the team's region (caller's contract).
         unsafe { pass_on(team) };
     }
 }
 
-/// Calls another in place of the calling member.
+/// Wakes another member in place of the calling one, if there are tasks.
 ///
 /// # Safety
 /// As for [`decline`].
@@ -159,21 +162,21 @@ unsafe fn pass_on(team: &Team) {
     let any = || {
         team.tasks.waiting.load(Ordering::Relaxed) > 0
             || (0..size).any(|tid| {
-                // SAFETY: a member of the region.
+                // SAFETY: `tid` is the number of a member of the region.
                 unsafe { team.slot(tid) }.local.tasks.deque.tempting()
             })
     };
-    // SAFETY: the caller's contract.
+    // SAFETY: the thread takes part in the team's region, of which `size` is the size.
     unsafe {
         if !team.tasks.calls.decline(&team.gang, size, free, any) {
-            // Whoever waits in a task above one of those looks for it.
+            // A member that waits in an ancestor of one of the tasks looks for it.
             team.gang.wake_all(size);
         }
     }
 }
 
-/// Waits until `done`, or until there may be a task for this thread. False if `done`, and then
-/// nobody relies on this thread to look for tasks.
+/// Waits until `done`, or until there may be a task for this thread. Returns false if `done`, in
+/// which case no other thread relies on this one to look for tasks.
 ///
 /// # Safety
 /// The thread is a member of its team's region.
@@ -183,14 +186,15 @@ unsafe fn pause(thread: &Thread, done: &dyn Fn() -> bool) -> bool {
     let member = &thread.local().tasks;
     let own = &member.own;
     let bound = own.bound.get();
-    // SAFETY: memory that always holds a task.
+    // SAFETY: both are pointers to memory that always holds a task.
     let allowed = |task: *mut Task| bound.is_null() || unsafe { (*task).descends_from(&*bound) };
     let offers = |tid: u32| {
-        // SAFETY: a member of the region.
+        // SAFETY: `tid` is the number of a member of the region.
         let deque = unsafe { &team.slot(tid).local.tasks.deque };
         deque.tempting() && (bound.is_null() || deque.offers(allowed))
     };
-    // While it spins, a member looks at one other deque in so many turns: those who work feel it.
+    // A spinning member checks one other deque in every fourth round, since each check slows down
+    // the working member.
     let glance = || {
         let looks = own.looks.get().wrapping_add(1);
         own.looks.set(looks);
@@ -205,7 +209,8 @@ unsafe fn pause(thread: &Thread, done: &dyn Fn() -> bool) -> bool {
         (0..shape.size).any(|tid| tid != thread.tid() && offers(tid))
             || team.tasks.waiting.load(Ordering::Relaxed) > 0 && team.tasks.any_in_line(&allowed)
     };
-    // SAFETY: null, or a tied task that we execute, perhaps below an untied one that waits.
+    // SAFETY: null, or a tied task that the thread executes, perhaps below an untied one that
+    // waits.
     let tied = unsafe { bound.as_ref() };
     // Relaxed, both: ordered by the full fence before the sleep.
     if let Some(tied) = tied {
@@ -213,7 +218,7 @@ unsafe fn pause(thread: &Thread, done: &dyn Fn() -> bool) -> bool {
         tied.waiter.store(thread.tid() + 1, Ordering::Relaxed);
     }
     let answered = Cell::new(false);
-    // SAFETY: our own number.
+    // SAFETY: the thread's own number in its region.
     unsafe {
         team.gang.wait_or(
             thread.tid(),
@@ -231,13 +236,13 @@ unsafe fn pause(thread: &Thread, done: &dyn Fn() -> bool) -> bool {
         return true;
     }
     if answered.get() {
-        // SAFETY: the caller's contract.
+        // SAFETY: the thread takes part in the team's region.
         unsafe { pass_on(team) };
     }
     false
 }
 
-/// Executes tasks until `done`; whoever makes it true wakes the waiter of `task`, the current one.
+/// Executes tasks until `done`. Whoever makes it true wakes the waiter of `task`, the current one.
 ///
 /// # Safety
 /// The thread executes `task`.
@@ -246,50 +251,50 @@ pub unsafe fn until(thread: &Thread, task: &Task, done: impl Fn() -> bool) {
     let mut look = false;
     while look || !done() {
         look = false;
-        // SAFETY: the caller's contract.
+        // SAFETY: the thread executes a task of its region, and every wait is a scheduling point.
         if !unsafe { run::one(thread) } && !done() {
             // Relaxed: ordered by the full fence before the sleep.
             task.waiter.store(thread.tid() + 1, Ordering::Relaxed);
-            // SAFETY: as above.
+            // SAFETY: the thread is a member of its team's region.
             look = unsafe { pause(thread, &done) };
             task.waiter.store(0, Ordering::Relaxed);
         }
     }
 }
 
-/// Waits until no memory of a child is in use, and begins to count children anew.
+/// Waits until no child's memory is in use, and resets the count of children.
 ///
 /// # Safety
 /// The thread executes `task`.
 #[cold]
 pub unsafe fn settle(thread: &Thread, task: &Task) {
     loop {
-        // SAFETY: the caller's contract.
+        // SAFETY: the thread executes `task` (caller's contract).
         unsafe { until(thread, task, || task.childless()) };
         let spawned = task.spawned.load(Ordering::Relaxed);
         if task.children.all_freed(spawned) {
             break;
         }
-        // Grandchildren are alive, and nobody tells us when they end.
-        // SAFETY: as above.
+        // Grandchildren are alive, whose end is not announced to this thread.
+        // SAFETY: the thread is a member of its region, at a scheduling point.
         if !unsafe { run::one(thread) } {
             std::thread::yield_now();
         }
     }
-    // Relaxed: nobody else uses either until the next child.
+    // Relaxed: no other thread uses either until the next child is submitted.
     task.children.reset();
     task.spawned.store(0, Ordering::Relaxed);
 }
 
-/// `taskwait`: waits for the children of the current task.
+/// Waits for the children of the current task (`taskwait`).
 pub unsafe extern "C-unwind" fn taskwait(_ident: *const Ident, gtid: i32) -> i32 {
     let thread = by_number(gtid);
     let task = thread.local().tasks.own.task.get();
-    // SAFETY: null or the task that we execute; without one there are no children.
+    // SAFETY: null or the task that the thread executes; without one there are no children.
     if let Some(task) = unsafe { task.as_ref() }
         && !task.childless()
     {
-        // SAFETY: as above.
+        // SAFETY: the thread executes `task`.
         unsafe {
             until(thread, task, || task.childless());
             task.forget_dependences();
@@ -298,12 +303,12 @@ pub unsafe extern "C-unwind" fn taskwait(_ident: *const Ident, gtid: i32) -> i32
     0
 }
 
-/// `taskyield`: executes another task, if there is one.
+/// Executes another task, if there is one (`taskyield`).
 pub unsafe extern "C-unwind" fn taskyield(_ident: *const Ident, gtid: i32, _part: i32) -> i32 {
     let thread = by_number(gtid);
     if thread.team().tasks.interval.number() != 0 {
         current(thread);
-        // SAFETY: a scheduling point of the member.
+        // SAFETY: the thread is a member of its region, at a scheduling point.
         unsafe { run::one(thread) };
     }
     0
@@ -312,7 +317,7 @@ pub unsafe extern "C-unwind" fn taskyield(_ident: *const Ident, gtid: i32, _part
 /// Begins a taskgroup.
 pub unsafe extern "C-unwind" fn begin_group(_ident: *const Ident, gtid: i32) {
     let task = current(by_number(gtid));
-    // SAFETY: the task that we execute.
+    // SAFETY: the task that the thread executes.
     let t = unsafe { &*task };
     let group = Box::new(Group::new(t.group.get(), task));
     t.group.set(Box::into_raw(group));
@@ -322,33 +327,33 @@ pub unsafe extern "C-unwind" fn begin_group(_ident: *const Ident, gtid: i32) {
 pub unsafe extern "C-unwind" fn end_group(_ident: *const Ident, gtid: i32) {
     let thread = by_number(gtid);
     let task = current(thread);
-    // SAFETY: the task that we execute.
+    // SAFETY: the task that the thread executes.
     let t = unsafe { &*task };
     let group = t.group.get();
     if group.is_null() {
         return;
     }
-    // SAFETY: begun by `begin_group`, ended here.
+    // SAFETY: `begin_group` created the group, which is freed below.
     let g = unsafe { &*group };
-    // Acquire: what the members did is visible.
+    // Acquire: the effects of its tasks are visible.
     let over = || g.members.load(Ordering::Acquire) == 0;
-    // SAFETY: we execute the task.
+    // SAFETY: the thread executes the task.
     unsafe { until(thread, t, over) };
     t.group.set(g.outer);
-    // SAFETY: made by `begin_group`; all members have left.
+    // SAFETY: `begin_group` boxed the group; all its tasks have left it.
     let mut group = unsafe { Box::from_raw(group) };
-    // SAFETY: as above.
+    // SAFETY: all tasks of the group are complete.
     unsafe { group.end_reductions() };
 }
 
-/// What a member does while it waits for others in a meeting.
+/// Idle work of a member that waits at a barrier: the tasks of the epoch.
 pub struct Help<'a> {
     thread: &'a Thread,
     interval: &'a Interval,
 }
 
 impl<'a> Help<'a> {
-    /// Help by this thread in its team.
+    /// Returns the idle work of this thread in its team.
     #[inline(always)]
     pub fn by(thread: &'a Thread) -> Self {
         let interval = &thread.team().tasks.interval;
@@ -369,9 +374,9 @@ impl Errand for Help<'_> {
         let mut look = true;
         while look || !over() {
             look = false;
-            // SAFETY: a member in a meeting, which is a scheduling point.
+            // SAFETY: the thread is a member of its region, and a barrier is a scheduling point.
             if !unsafe { run::one(self.thread) } && !over() {
-                // SAFETY: as above.
+                // SAFETY: the thread is a member of its region.
                 look = unsafe { pause(self.thread, &over) };
             }
         }
@@ -379,56 +384,58 @@ impl Errand for Help<'_> {
 
     #[inline]
     fn decline(&self) {
-        // SAFETY: a member in a meeting.
+        // SAFETY: the thread is a member of its region, at a barrier.
         unsafe { decline(self.thread.team()) };
     }
 }
 
-/// Ends the interval in which tasks were submitted, after all members have come to the meeting: the
-/// master waits until all tasks are complete, the others execute them until it says so.
+/// Completes the tasks of an epoch after all members have arrived at its barrier: the master waits
+/// until all tasks are complete, the others execute tasks until it ends the epoch.
 ///
 /// # Safety
-/// The thread takes part in the region; all have arrived at the meeting with number `epoch`, and
-/// `open` was `epoch`.
+/// The thread takes part in the region, all members have arrived at the barrier with number
+/// `epoch`, and `open` was `epoch`.
 #[cold]
 pub unsafe fn drain(thread: &Thread, epoch: u64) {
     let team = thread.team();
-    // SAFETY: the implicit task, which we execute.
+    // SAFETY: the implicit task, which the thread executes.
     unsafe { (*current(thread)).forget_dependences() };
     if thread.tid() != 0 {
-        // SAFETY: the caller's contract.
+        // SAFETY: the thread takes part in the region, whose epoch is open (caller's contract).
         return unsafe { assist(thread, epoch) };
     }
     let interval = &team.tasks.interval;
-    // All members there ever were: what one of a larger region submitted another may have completed.
-    // SAFETY: the master in its region.
+    // Counts all members that ever were: one of a larger region may have submitted a task that
+    // another completed.
+    // SAFETY: the master, in its region.
     let members = unsafe { team.gang.capacity() } as u32;
-    // SAFETY: below the capacity.
+    // SAFETY: `tid` is below the capacity.
     let counts = (0..members).map(|tid| unsafe { &team.slot(tid).local.tasks.counts });
     team.tasks.calls.answer();
     loop {
-        // SAFETY: a member in a meeting.
+        // SAFETY: the thread is a member of its region, at a barrier.
         while unsafe { run::one(thread) } {}
-        // Before the look at the counts: who finishes counts first, then beats.
+        // Before the counts are read: a member that completes a task counts first, then notifies.
         let seen = interval.beats();
         if quiet(counts.clone(), &team.tasks.finished) {
             break;
         }
         let moved = || interval.beats() != seen;
-        // SAFETY: a member in a meeting.
+        // SAFETY: the thread is a member of its region, at a barrier.
         unsafe { pause(thread, &moved) };
     }
     team.tasks.calls.reset();
     interval.end();
     thread.expect_tasks(false);
-    // SAFETY: the master in its region.
+    // SAFETY: the master, in its region of this size.
     unsafe { team.gang.wake_all(team.size()) };
-    // Not now: after a barrier the others may already be visitors at the region's end.
+    // Visitors are not awaited here: after a barrier the others may already be visitors at the end
+    // of the region.
     thread.local().visited.set(true);
 }
 
-/// Completes the tasks of a root thread that ends, outside of all regions. False if it ends within a
-/// task, by `exit`: that one will never be complete, and what refers to its team has to stay.
+/// Completes the tasks of a root thread that ends, outside of all regions. Returns false if it ends
+/// within a task, by `exit`: that task will never be complete, and its team must stay.
 pub fn complete_root(thread: &Thread) -> bool {
     let tasks = &thread.team().tasks;
     let open = tasks.interval.number();
@@ -440,12 +447,12 @@ pub fn complete_root(thread: &Thread) -> bool {
     if task.is_some_and(|task| !task.is(flag::IMPLICIT)) {
         return false;
     }
-    // SAFETY: the only member, at the end of its region.
+    // SAFETY: the thread is the only member, at the end of its region.
     unsafe { drain(thread, open) };
     true
 }
 
-/// The master, at the end of its region: waits until nobody uses the team any more.
+/// Waits until no visitor uses the team. Called by the master at the end of its region.
 #[inline(always)]
 pub fn settle_visitors(local: &Local, team: &Team) {
     if local.visited.get() {
@@ -454,15 +461,19 @@ pub fn settle_visitors(local: &Local, team: &Team) {
     }
 }
 
-/// Executes tasks until the master ends the interval.
+/// Executes tasks until the master ends the epoch.
+///
+/// # Safety
+/// The thread is a member of its region that has arrived at the barrier `epoch`, or a visitor.
 unsafe fn assist(thread: &Thread, epoch: u64) {
     let team = thread.team();
     let over = || team.tasks.interval.over(epoch);
     team.tasks.calls.answer();
-    // A task executed before we came here may have been the last.
+    // A task that was executed before the barrier may have been the last.
     let mut worked = true;
     while !over() {
-        // SAFETY: a member in a meeting.
+        // SAFETY: the thread is a member of its region, at a barrier, or a visitor that keeps it
+        // from ending.
         if unsafe { run::one(thread) } {
             worked = true;
             continue;
@@ -471,31 +482,31 @@ unsafe fn assist(thread: &Thread, epoch: u64) {
             worked = false;
             pulse(team);
         }
-        // SAFETY: as above.
+        // SAFETY: the thread is a member of its region or a visitor that keeps it from ending.
         unsafe { pause(thread, &over) };
     }
 }
 
-/// Tells the master to look whether the last task is complete.
+/// Notifies the master to check if the last task is complete.
 pub fn pulse(team: &Team) {
     team.tasks.interval.beat();
     fence_after_exchange();
     if team.gang.anyone_sleeps() {
-        // SAFETY: slot 0 is always there; callers are members or visitors.
+        // SAFETY: slot 0 always exists; callers are members or visitors.
         unsafe { team.gang.unpark(0) };
     }
 }
 
-/// A worker that has joined helps the region it was in, as long as it has tasks.
+/// Executes tasks of the region that the worker has joined, as long as the epoch is open.
 ///
 /// # Safety
-/// The thread is a worker that joined the region at the meeting with number `epoch` and took part
-/// in no other since.
+/// The worker joined the region at the barrier with number `epoch` and has taken part in no other
+/// since.
 #[cold]
 pub unsafe fn help(thread: &Thread, team: &Team, epoch: u64) {
     if team.tasks.interval.visit(epoch) {
         current(thread);
-        // SAFETY: the region cannot end while we are counted.
+        // SAFETY: the region cannot end while this thread is counted as a visitor.
         unsafe { assist(thread, epoch) };
     }
     team.tasks.interval.go();

@@ -1,10 +1,11 @@
-//! The synchronisation core of a team: launch, barrier, gather/release, join.
+//! The team core: the synchronization of a team, which is launch, barrier, gather/release and join.
 //!
-//! A gang is one master and the workers attached to it. It only moves epochs between threads; what
-//! a region executes, and every OpenMP notion, is `Team`'s. README.md beside this file states the
-//! protocol with its states and transitions; loom checks it (`loom_*` tests below).
+//! A team core (`Gang`) has one master and the workers attached to it. It only moves epochs between
+//! threads; `Team` knows what a region executes, and every OpenMP notion. README.md beside this
+//! file specifies the protocol with its states and transitions; loom checks it (the `loom_*` tests
+//! below).
 //!
-//! It does not create threads, and it does not decide how many take part.
+//! It neither creates threads nor decides how many take part.
 
 use std::cell::{Cell, UnsafeCell};
 
@@ -13,49 +14,52 @@ use crossbeam::utils::CachePadded;
 use super::parker::{Parker, Patience};
 use crate::support::sync::{AtomicU32, AtomicU64, Ordering, publish};
 
-/// Value of the participant half of the launch word that dismisses every worker.
+/// Participant half of the launch word that dismisses every worker.
 const DISMISS: u32 = u32::MAX;
-/// Teams up to this size use the all-to-all barrier.
+/// Maximum size of teams with the all-to-all barrier.
 const ALL_TO_ALL_MAX: u32 = 4;
-/// Teams up to this size gather directly at the master.
+/// Maximum size of teams that gather directly at the master.
 const FLAT_MAX: u32 = 8;
 /// Fan-in of the gathering tree of larger teams.
 const FAN_IN: u32 = 4;
 
-/// How the members of a gang meet. The master chooses at launch; all members use the same.
+/// Barrier algorithm. The master chooses it at launch for all members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meeting {
-    /// Few threads, one each on a processor: everyone writes its own flag and reads all others.
+    /// For few threads, each on its own processor: every member writes its own flag and reads all
+    /// others.
     AllToAll,
-    /// Many threads: flags are gathered along a tree, one word releases everyone.
+    /// For many threads: flags are gathered along a tree, and one word releases everyone.
     Tree,
-    /// More threads than processors: one counter, so that only the last arrival wakes others.
+    /// For more threads than processors: one counter, so that only the last arrival wakes the
+    /// others.
     Counter,
 }
 
-/// One member's place in a gang. The address is stable for the gang's life.
+/// State of one member. Its address is stable for the life of the team core.
 #[derive(Debug)]
 pub struct Slot<L> {
-    /// The number of the meeting this member reached last. Written by the member alone.
+    /// Number of the barrier that this member reached last. Written by the member alone.
     arrived: CachePadded<AtomicU64>,
     parker: CachePadded<Parker>,
-    /// The member's own count of meetings (barriers, gathers, joins), never reset in a gang.
+    /// The member's own count of barriers, gathers and joins; never reset.
     epoch: Cell<u64>,
-    /// What the layer above keeps for the member; touched only by the member itself.
+    /// State of the member for the layer above; accessed by the member alone.
     pub local: L,
 }
 
-/// What a member does while it waits for others.
+/// Idle work: what a member does while it waits for others.
 pub trait Errand {
-    /// Whether there may be something to do. Who makes it so wakes a member that sleeps.
+    /// Returns true if work may be available. A producer must wake sleeping members.
     fn called(&self) -> bool;
-    /// Does it, until `done` or nothing can come any more; what it waits for meanwhile is its own.
+    /// Executes work until `done` returns true or no more work can appear. May wait in between.
     fn attend(&self, done: &dyn Fn() -> bool);
-    /// It was woken, perhaps for an errand, and goes on without having looked for one.
+    /// Called if the member was woken, possibly for idle work, and continues without looking for
+    /// any.
     fn decline(&self);
 }
 
-/// Nothing to do but wait.
+/// No idle work: the member only waits.
 pub struct Idle;
 
 impl Errand for Idle {
@@ -69,26 +73,26 @@ impl Errand for Idle {
     fn decline(&self) {}
 }
 
-/// What a waiting worker is told.
+/// Command to a waiting worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// Take part in region `region` of `size` members.
     Run {
-        /// The region's number in this gang.
+        /// Number of the region in this team.
         region: u32,
-        /// Members that take part.
+        /// Number of participants.
         size: u32,
-        /// The worker was woken, perhaps for another reason.
+        /// True if the worker was woken, possibly for another reason.
         woken: bool,
     },
     /// Help the region that was joined last.
     Help,
-    /// Leave the gang.
+    /// Leave the team.
     Dismissed,
 }
 
 impl<L> Slot<L> {
-    /// The member's own count of meetings; only the member may ask.
+    /// Returns the member's own count of barriers. Only the member may call it.
     pub fn epoch(&self) -> u64 {
         self.epoch.get()
     }
@@ -98,13 +102,13 @@ impl<L> Slot<L> {
 struct Launch<D> {
     /// region << 32 | participants.
     word: AtomicU64,
-    /// The master's meeting count at the start of the region: what participants count on from.
+    /// Epoch of the master at the start of the region, from which participants count on.
     base: UnsafeCell<u64>,
-    /// What the region is; its first fields share the word's cache line.
+    /// Description of the region; its first fields share the word's cache line.
     description: UnsafeCell<D>,
 }
 
-/// The synchronisation core of a team. See README.md.
+/// The synchronization core of a team. See README.md.
 pub struct Gang<L, D = ()> {
     launch: CachePadded<Launch<D>>,
     release: CachePadded<AtomicU64>,
@@ -113,11 +117,11 @@ pub struct Gang<L, D = ()> {
     slots: UnsafeCell<Vec<Box<Slot<L>>>>,
 }
 
-// SAFETY: `slots` and the description are changed only by the master while no worker takes part in a region, and
-// read by participants between their launch (Acquire) and their join (Release); a slot's `epoch`
-// and `local` are used by its member alone; the rest is atomic.
+// SAFETY: the master changes `slots` and the description only while no worker takes part in a
+// region; participants read them between their launch (Acquire) and their join (Release). Only its
+// member accesses a slot's `epoch` and `local`. Everything else is atomic.
 unsafe impl<L: Send, D> Sync for Gang<L, D> {}
-// SAFETY: as above; nothing in it is bound to the creating thread.
+// SAFETY: no field is bound to the creating thread, and slots and description may be sent.
 unsafe impl<L: Send, D> Send for Gang<L, D> {}
 
 impl<L: Default, D: Default> Default for Gang<L, D> {
@@ -127,7 +131,7 @@ impl<L: Default, D: Default> Default for Gang<L, D> {
 }
 
 impl<L: Default, D> Gang<L, D> {
-    /// A gang with the master's slot alone.
+    /// Creates a team core with the master's slot alone.
     pub fn new(description: D) -> Self {
         let gang = Self {
             launch: CachePadded::new(Launch {
@@ -140,29 +144,30 @@ impl<L: Default, D> Gang<L, D> {
             sleepers: CachePadded::new(AtomicU32::new(0)),
             slots: UnsafeCell::new(Vec::new()),
         };
-        // SAFETY: nobody else knows the gang yet.
+        // SAFETY: no other thread knows the new value, so no region runs.
         unsafe { gang.grow(1) };
         gang
     }
 
-    /// What the running region is.
+    /// Returns the description of the running region.
     #[inline(always)]
     pub fn description(&self) -> &D {
-        // SAFETY: written between regions; only participants and the master ask.
+        // SAFETY: only participants and the master call this, and the description is written
+        // between regions.
         unsafe { &*self.launch.description.get() }
     }
 
-    /// Sets what the next region is.
+    /// Changes the description for the next region.
     ///
     /// # Safety
     /// Only the master may call it, while no region runs.
     #[inline(always)]
     pub unsafe fn describe(&self, change: impl FnOnce(&mut D)) {
-        // SAFETY: no region runs, so nobody else looks (caller's contract).
+        // SAFETY: no region runs, so no other thread reads the description (caller's contract).
         change(unsafe { &mut *self.launch.description.get() });
     }
 
-    /// Makes room for `size` members.
+    /// Adds slots until there are `size`.
     ///
     /// # Safety
     /// Only the master may call it, while no region runs.
@@ -179,73 +184,78 @@ impl<L: Default, D> Gang<L, D> {
         }
     }
 
-    /// The members the gang has room for.
+    /// Returns the number of slots.
     ///
     /// # Safety
     /// Only the master may call it, or a participant of the running region.
     pub unsafe fn capacity(&self) -> usize {
-        // SAFETY: nobody changes the vector now (caller's contract).
+        // SAFETY: only the master changes the vector, between regions; the caller is the master or
+        // keeps the region running.
         unsafe { (&*self.slots.get()).len() }
     }
 
-    /// The place of member `tid`.
+    /// Returns the slot of member `tid`.
     ///
     /// # Safety
-    /// The caller is a participant of the running region, or the master between regions, and
-    /// `tid` is below the capacity.
+    /// The caller is a participant of the running region, or the master between regions, and `tid`
+    /// is below the capacity.
     #[inline(always)]
     pub unsafe fn slot(&self, tid: u32) -> &Slot<L> {
-        // SAFETY: the vector does not change during a region, and tid is in range (contract).
+        // SAFETY: the vector does not change during a region, and `tid` is in range (caller's
+        // contract).
         unsafe { (&*self.slots.get()).get_unchecked(tid as usize) }
     }
 
-    /// Master: starts the next region with `size` members and returns its number.
+    /// Starts the next region with `size` members and returns its number. Called by the master.
     ///
-    /// Everything the master wrote before is visible to the participants (Release here, Acquire
-    /// in [`Gang::await_order`]).
+    /// All earlier writes of the master are visible to the participants (Release here, Acquire in
+    /// [`Gang::await_order`]).
     ///
     /// # Safety
     /// Only the master may call it, after the last region was joined; `size` slots exist.
     #[inline]
     pub unsafe fn start(&self, size: u32) -> u32 {
         let region = ((self.launch.word.load(Ordering::Relaxed) >> 32) as u32).wrapping_add(1);
-        // SAFETY: the master's own slot, between regions: no participant reads the base.
+        // SAFETY: the master accesses its own slot and the base between regions, when no
+        // participant reads the base.
         unsafe { *self.launch.base.get() = self.slot(0).epoch.get() };
         publish(&self.launch.word, (region as u64) << 32 | size as u64);
         if self.sleepers.load(Ordering::Relaxed) > 0 {
             for tid in 1..size {
-                // SAFETY: the master reads slots below `size`.
+                // SAFETY: `size` slots exist (caller's contract), and the vector does not change
+                // during a region.
                 unsafe { self.slot(tid) }.parker.unpark();
             }
         }
         region
     }
 
-    /// Master: tells every worker to leave. The gang must not be started again.
+    /// Tells every worker to leave. Called by the master; no region may be started afterwards.
     ///
     /// # Safety
     /// Only the master may call it, while no region runs.
     pub unsafe fn dismiss(&self) {
         let region = ((self.launch.word.load(Ordering::Relaxed) >> 32) as u32).wrapping_add(1);
         publish(&self.launch.word, (region as u64) << 32 | DISMISS as u64);
-        // SAFETY: the master reads the slots while no region runs.
+        // SAFETY: only the caller, the master, changes the vector.
         for slot in unsafe { &*self.slots.get() } {
             slot.parker.unpark();
         }
     }
 
-    /// The number of the region started last.
+    /// Returns the number of the region started last.
     pub fn region(&self) -> u32 {
         (self.launch.word.load(Ordering::Relaxed) >> 32) as u32
     }
 
-    /// Worker `tid`: waits for a region after `last` that it takes part in, or until `called`.
+    /// Waits for a region after `last` in which worker `tid` takes part, or until `called` returns
+    /// true.
     ///
-    /// A worker that does not take part may miss regions; one that does cannot, because the
-    /// master starts no other region before it joined.
+    /// A worker that does not take part may miss regions. One that takes part cannot, because the
+    /// master starts no other region before it has joined.
     ///
     /// # Safety
-    /// `slot` is the caller's own place, `tid` its number.
+    /// `slot` is the caller's own slot, `tid` its number.
     pub unsafe fn await_order(
         &self,
         slot: &Slot<L>,
@@ -276,35 +286,36 @@ impl<L: Default, D> Gang<L, D> {
         let mut order = look().unwrap_or(Order::Help);
         if let Order::Run { woken, .. } = &mut order {
             *woken = was_woken;
-            // SAFETY: written before the launch that we acquired; we take part, so the master
-            // writes it again only after our join.
+            // SAFETY: the master wrote the base before the launch that we acquired. We take part,
+            // so it writes the base again only after our join.
             slot.epoch.set(unsafe { *self.launch.base.get() });
         }
         order
     }
 
-    /// The member's count of meetings so far; equal in all members between two meetings.
+    /// Returns the member's count of barriers so far, which is equal in all members between two
+    /// barriers.
     ///
     /// # Safety
     /// `tid` is the caller's own number in the running region.
     #[inline(always)]
     pub unsafe fn epoch(&self, tid: u32) -> u64 {
-        // SAFETY: the caller's own slot.
+        // SAFETY: a participant reads its own slot (caller's contract).
         unsafe { self.slot(tid) }.epoch.get()
     }
 
-    /// Waits for a condition of the layer above, which whoever makes it true announces with
-    /// [`Gang::wake_all`]. True if somebody woke it, perhaps for another reason.
+    /// Waits for a condition of the layer above. Whoever makes it true announces that with
+    /// [`Gang::wake_all`]. Returns true if the member was woken, possibly for another reason.
     ///
     /// # Safety
     /// `tid` is the caller's own number in the running region.
     pub unsafe fn wait(&self, tid: u32, patience: Patience, done: impl Fn() -> bool) -> bool {
-        // SAFETY: the caller's own slot.
+        // SAFETY: a participant uses its own slot (caller's contract).
         let me = unsafe { self.slot(tid) };
         me.parker.wait_until(&self.sleepers, patience, done)
     }
 
-    /// As [`Gang::wait`] with a cheaper question while spinning, see [`Parker::wait_until_or`].
+    /// Like [`Gang::wait`], with a cheaper check while spinning; see [`Parker::wait_until_or`].
     ///
     /// # Safety
     /// As for [`Gang::wait`].
@@ -316,41 +327,42 @@ impl<L: Default, D> Gang<L, D> {
         done: impl Fn() -> bool,
         woken: impl Fn(),
     ) -> bool {
-        // SAFETY: the caller's own slot.
+        // SAFETY: a participant uses its own slot (caller's contract).
         let me = unsafe { self.slot(tid) };
         me.parker
             .wait_until_or(&self.sleepers, patience, glance, done, woken)
     }
 
-    /// Whether any thread of the gang sleeps or is about to. Asked after a full fence.
+    /// Returns true if any thread of the team sleeps or is about to. Meaningful after a full fence.
     #[inline(always)]
     pub fn anyone_sleeps(&self) -> bool {
         self.sleepers.load(Ordering::Relaxed) > 0
     }
 
-    /// Wakes member `tid` if it sleeps. The caller has published its condition.
+    /// Wakes member `tid` if it sleeps. The caller has published the member's condition.
     ///
     /// # Safety
-    /// The caller takes part in the running region, or keeps it from ending, and `tid` is below
-    /// the capacity.
+    /// The caller takes part in the running region, or keeps it from ending, and `tid` is below the
+    /// capacity.
     pub unsafe fn unpark(&self, tid: u32) {
-        // SAFETY: the caller's contract.
+        // SAFETY: the region does not end meanwhile, and `tid` is in range (caller's contract).
         unsafe { self.slot(tid) }.parker.unpark();
     }
 
-    /// Wakes one sleeping member of those that `fits` accepts; false if there is none.
+    /// Wakes one sleeping member of those that `fits` accepts. Returns false if there is none.
     ///
     /// # Safety
     /// As for [`Gang::unpark`], in a region of `size` members.
     pub unsafe fn unpark_one(&self, size: u32, fits: impl Fn(&L) -> bool) -> bool {
         (0..size).any(|tid| {
-            // SAFETY: the caller's contract.
+            // SAFETY: the region does not end meanwhile, and `tid` is below its size (caller's
+            // contract).
             let slot = unsafe { self.slot(tid) };
             fits(&slot.local) && slot.parker.unpark()
         })
     }
 
-    /// Waits for `done`, on an errand where there is one.
+    /// Waits for `done` and does idle work meanwhile.
     #[inline(always)]
     fn await_with(
         &self,
@@ -373,7 +385,7 @@ impl<L: Default, D> Gang<L, D> {
         }
     }
 
-    /// Wakes members that sleep. The caller has published their condition.
+    /// Wakes all sleeping members. The caller has published their condition.
     ///
     /// # Safety
     /// The caller takes part in the running region of `size` members.
@@ -399,15 +411,15 @@ impl<L: Default, D> Gang<L, D> {
     fn wake_others(&self, tid: u32, size: u32) {
         if self.sleepers.load(Ordering::Relaxed) > 0 {
             for other in (0..size).filter(|&other| other != tid) {
-                // SAFETY: callers are participants, and `other` is below the size.
+                // SAFETY: callers take part in the region, and `other` is below its size.
                 unsafe { self.slot(other) }.parker.unpark();
             }
         }
     }
 
-    /// Waits until all `size` members have come here. Everything each wrote before is visible to
-    /// all after (Release of the arrival, Acquire of each waiter; with `Tree` and `Counter`
-    /// transitively through the master or the counter).
+    /// Waits until all `size` members have arrived. All earlier writes of each member are visible
+    /// to all members afterwards (Release of the arrival, Acquire of each waiter; with `Tree` and
+    /// `Counter` transitively through the master or the counter).
     ///
     /// # Safety
     /// `tid` is the caller's own number in the running region, `size` the region's size.
@@ -420,7 +432,7 @@ impl<L: Default, D> Gang<L, D> {
         patience: Patience,
         errand: &impl Errand,
     ) {
-        // SAFETY: the caller's own slot.
+        // SAFETY: a participant uses its own slot (caller's contract).
         let me = unsafe { self.slot(tid) };
         let epoch = me.epoch.get() + 1;
         match meeting {
@@ -429,12 +441,13 @@ impl<L: Default, D> Gang<L, D> {
                 publish(&me.arrived, epoch);
                 self.wake_others(tid, size);
                 for other in (0..size).filter(|&other| other != tid) {
-                    // SAFETY: `other` is a participant.
+                    // SAFETY: `other` is below the region's size.
                     self.wait_arrived(me, unsafe { self.slot(other) }, epoch, patience, errand);
                 }
             }
             Meeting::Tree => {
-                // SAFETY: as ours.
+                // SAFETY: `tid` and `size` are the caller's and the region's, and `release` follows
+                // `gather`.
                 unsafe {
                     self.gather(tid, size, patience, errand, |_| {});
                     self.release(tid, size, patience, errand);
@@ -456,8 +469,8 @@ impl<L: Default, D> Gang<L, D> {
     }
 
     /// First half of a barrier: returns at the master when all have arrived, at others once their
-    /// own arrival is announced. `absorb(child)` runs for each member whose arrival the caller
-    /// has seen directly, so that data can be combined on the way.
+    /// own arrival is announced. Calls `absorb(child)` for each member whose arrival the caller has
+    /// observed directly, so that data can be combined on the way.
     ///
     /// # Safety
     /// As for [`Gang::barrier`]; every member must call [`Gang::release`] next.
@@ -469,20 +482,21 @@ impl<L: Default, D> Gang<L, D> {
         errand: &impl Errand,
         absorb: impl FnMut(u32),
     ) {
-        // SAFETY: the caller's own slot.
+        // SAFETY: a participant uses its own slot (caller's contract).
         let me = unsafe { self.slot(tid) };
         let epoch = me.epoch.get() + 1;
         me.epoch.set(epoch);
-        // SAFETY: as ours.
+        // SAFETY: `tid` and `size` are the caller's and the region's, and the epoch is the next
+        // one.
         unsafe { self.arrive(tid, size, epoch, patience, errand, absorb) };
     }
 
-    /// Second half of a barrier: the master lets the others go on.
+    /// Second half of a barrier: the master lets the others continue.
     ///
     /// # Safety
-    /// After [`Gang::gather`] by the same member.
+    /// The same member has called [`Gang::gather`] before.
     pub unsafe fn release(&self, tid: u32, size: u32, patience: Patience, errand: &impl Errand) {
-        // SAFETY: the caller's own slot.
+        // SAFETY: a participant uses its own slot (caller's contract).
         let me = unsafe { self.slot(tid) };
         let epoch = me.epoch.get();
         if tid == 0 {
@@ -504,20 +518,20 @@ impl<L: Default, D> Gang<L, D> {
         errand: &impl Errand,
         mut absorb: impl FnMut(u32),
     ) {
-        // SAFETY: the caller's own slot.
+        // SAFETY: callers pass their own number in the running region.
         let me = unsafe { self.slot(tid) };
         let fan_in = if size <= FLAT_MAX { size } else { FAN_IN };
         let first = tid as u64 * fan_in as u64 + 1;
         for child in first..(first + fan_in as u64).min(size as u64) {
-            // SAFETY: `child` is below the size.
+            // SAFETY: `child` is below the region's size.
             let child_slot = unsafe { self.slot(child as u32) };
             self.wait_arrived(me, child_slot, epoch, patience, errand);
             absorb(child as u32);
         }
         if tid != 0 {
-            // Looked up before the arrival: after it the master may end the region and grow the
-            // vector. The slot itself lives as long as the gang, which workers keep alive.
-            // SAFETY: the parent is a participant.
+            // Looked up before the arrival: afterwards the master may end the region and grow the
+            // vector. The slot itself lives as long as the team core, which workers keep alive.
+            // SAFETY: the parent's number is below the caller's, so it is in the region.
             let parent = &unsafe { self.slot((tid - 1) / fan_in) }.parker;
             publish(&me.arrived, epoch);
             if self.sleepers.load(Ordering::Relaxed) > 0 {
@@ -526,23 +540,24 @@ impl<L: Default, D> Gang<L, D> {
         }
     }
 
-    /// The join at the region's end: workers announce themselves and are free of the region, the
-    /// master waits for all.
+    /// The join at the end of a region: workers announce their arrival and may continue, the master
+    /// waits for all.
     ///
     /// # Safety
-    /// As for [`Gang::barrier`]; a worker touches nothing of the region afterwards.
+    /// As for [`Gang::barrier`]; a worker accesses nothing of the region afterwards.
     #[inline]
     pub unsafe fn join(&self, tid: u32, size: u32, patience: Patience, errand: &impl Errand) {
-        // SAFETY: the caller's own slot.
+        // SAFETY: a participant uses its own slot (caller's contract).
         let me = unsafe { self.slot(tid) };
         let epoch = me.epoch.get() + 1;
         me.epoch.set(epoch);
-        // SAFETY: as ours.
+        // SAFETY: `tid` and `size` are the caller's and the region's, and the epoch is the next
+        // one.
         unsafe { self.arrive(tid, size, epoch, patience, errand, |_| {}) };
     }
 }
 
-/// The way of meeting for a team of `size` on `processors` processors.
+/// Returns the barrier algorithm for a team of `size` on `processors` processors.
 pub fn meeting_for(size: u32, processors: u32) -> Meeting {
     if size > processors {
         Meeting::Counter
@@ -566,7 +581,7 @@ mod tests {
     };
 
     /// Runs `regions` regions of each size in turn, with `barriers` barriers each, and checks that
-    /// nobody passes a barrier before all have come.
+    /// no member passes a barrier before all have arrived.
     fn exercise(sizes: &[u32], meeting: Meeting, regions: u32, barriers: u64) {
         let gang = Arc::new(Gang::<()>::new(()));
         let most = *sizes.iter().max().unwrap();
@@ -576,10 +591,10 @@ mod tests {
         let body = move |gang: &Gang<()>, arrivals: &Plain, tid: u32, size: u32, base: u64| {
             for barrier in 1..=barriers {
                 arrivals.fetch_add(1, Ordering::Relaxed);
-                // SAFETY: a participant with its number.
+                // SAFETY: `tid` is the participant's own number.
                 unsafe { gang.barrier(tid, size, meeting, NAP, &Idle) };
                 assert!(arrivals.load(Ordering::Relaxed) >= base + barrier * size as u64);
-                // SAFETY: as above.
+                // SAFETY: `tid` is the participant's own number.
                 unsafe { gang.barrier(tid, size, meeting, NAP, &Idle) };
             }
         };
@@ -587,20 +602,20 @@ mod tests {
         let workers: Vec<_> = (1..most)
             .map(|tid| {
                 let (gang, arrivals, base) = (gang.clone(), arrivals.clone(), base_cell.clone());
-                // SAFETY: the gang has room for `tid`; the slot's address is stable.
+                // SAFETY: the team core has a slot for `tid`, whose address is stable.
                 let slot = unsafe { gang.slot(tid) as *const Slot<()> } as usize;
                 std::thread::spawn(move || {
                     let mut last = 0;
                     loop {
-                        // SAFETY: the worker's own slot, alive with the gang.
+                        // SAFETY: the worker's own slot, which lives as long as the team core.
                         let slot = unsafe { &*(slot as *const Slot<()>) };
-                        // SAFETY: its own slot and number.
+                        // SAFETY: the worker's own slot and number.
                         match unsafe { gang.await_order(slot, tid, last, NAP, || false) } {
                             Order::Run { region, size, .. } => {
                                 last = region;
                                 let base = base.load(Ordering::Relaxed);
                                 body(&gang, &arrivals, tid, size, base);
-                                // SAFETY: a participant.
+                                // SAFETY: the worker takes part in the region with this number.
                                 unsafe { gang.join(tid, size, NAP, &Idle) };
                             }
                             Order::Help | Order::Dismissed => return,
@@ -613,7 +628,7 @@ mod tests {
             let size = sizes[round as usize % sizes.len()];
             let base = arrivals.load(Ordering::Relaxed);
             base_cell.store(base, Ordering::Relaxed);
-            // SAFETY: the master; the last region was joined.
+            // SAFETY: this thread is the master, and the last region was joined.
             unsafe {
                 gang.start(size);
                 body(&gang, &arrivals, 0, size, base);
@@ -658,13 +673,14 @@ mod loom_tests {
 
     struct Shared {
         gang: Gang<()>,
-        /// What each member writes before and others read after a meeting; loom reports a race.
+        /// Values that each member writes before a barrier and others read after it; loom reports a
+        /// race.
         cells: Vec<Tracked<u32>>,
     }
 
-    // SAFETY: the gang under test orders the accesses; loom checks that it does.
+    // SAFETY: the code under test orders the accesses; loom checks that it does.
     unsafe impl Sync for Shared {}
-    // SAFETY: as above.
+    // SAFETY: no field is bound to a thread.
     unsafe impl Send for Shared {}
 
     fn check(size: u32, regions: u32, body: fn(&Shared, u32, u32)) {
@@ -692,7 +708,7 @@ mod loom_tests {
                             };
                             last = region;
                             body(&shared, tid, size);
-                            // SAFETY: a participant.
+                            // SAFETY: the worker takes part in the region with this number.
                             unsafe { shared.gang.join(tid, size, SLEEPY, &Idle) };
                         }
                     })
@@ -700,10 +716,10 @@ mod loom_tests {
                 .collect();
             for _ in 0..regions {
                 for cell in &shared.cells {
-                    // SAFETY: between regions the cells are the master's; loom checks it.
+                    // SAFETY: only the master accesses the cells between regions; loom checks it.
                     cell.with_mut(|p| unsafe { *p += 1 });
                 }
-                // SAFETY: the master; the last region was joined.
+                // SAFETY: this thread is the master, and the last region was joined.
                 unsafe {
                     shared.gang.start(size);
                     body(&shared, 0, size);
@@ -725,7 +741,7 @@ mod loom_tests {
 
     fn read_all(shared: &Shared) {
         let mut seen = shared.cells.iter().map(|c| {
-            // SAFETY: nobody writes between the meetings; loom checks it.
+            // SAFETY: no member writes between the two barriers; loom checks it.
             c.with(|p| unsafe { *p })
         });
         let first = seen.next().unwrap();
@@ -737,7 +753,7 @@ mod loom_tests {
             ($m:expr) => {
                 |shared, tid, size| {
                     write_own(shared, tid);
-                    // SAFETY: a participant with its number.
+                    // SAFETY: `tid` is the participant's own number.
                     unsafe { shared.gang.barrier(tid, size, $m, SLEEPY, &Idle) };
                     read_all(shared);
                 }
@@ -774,15 +790,15 @@ mod loom_tests {
     fn loom_gather_combines_before_the_release() {
         check(2, 1, |shared, tid, size| {
             write_own(shared, tid);
-            // SAFETY: a participant with its number.
+            // SAFETY: `tid` is the participant's own number.
             unsafe {
                 shared.gang.gather(tid, size, SLEEPY, &Idle, |child| {
-                    // The child waits for the release: its cell may be read and written.
+                    // The child waits for the release, so its cell may be read and written.
                     write_own(shared, child);
                 });
                 shared.gang.release(tid, size, SLEEPY, &Idle);
             }
-            // SAFETY: a participant with its number.
+            // SAFETY: `tid` is the participant's own number.
             unsafe {
                 shared
                     .gang

@@ -1,9 +1,9 @@
-//! A team: the threads of one parallel region and what they share.
+//! A team: the threads of one parallel region and the state they share.
 //!
 //! A team outlives its region: its master keeps it, with its workers attached, for the next region
-//! (see README.md beside this file). Every thread outside a parallel region is the master of an
-//! implicit team of one. What threads share in worksharing constructs (loop buffers, the single
-//! counter, the copyprivate pointer) lives here; what one thread keeps for a team lives in
+//! (see README.md beside this file). Every thread outside of a parallel region is the master of an
+//! implicit team of one. State that threads share in worksharing constructs (loop buffers, the
+//! single counter, the copyprivate pointer) lives here. State of one thread within a team lives in
 //! [`Local`], so that nested regions need not save it.
 
 pub mod gang;
@@ -29,17 +29,18 @@ use crate::support::fp_env::FpControl;
 use gang::{Gang, Meeting, Slot};
 use parker::Patience;
 
-/// Loops without a barrier at their end that a thread may be ahead of the slowest one.
+/// Maximum number of loops without a closing barrier that a thread may run ahead of the slowest
+/// one.
 pub const LOOP_BUFFERS: usize = 8;
 
-/// A thread's number list of `(nteams, team number)` in a `teams` region; `(1, 0)` outside.
+/// A thread's `(nteams, team number)` in a `teams` region; `(1, 0)` outside.
 pub type League = (u32, u32);
 
-/// Arguments of a microtask that travel in the same cache line as the launch.
+/// Number of microtask arguments that travel in the cache line of the launch.
 pub const INLINE_ARGS: usize = 4;
 
-/// What the region executes: written by the master before the start. The order of the fields is
-/// that of their first use by a worker.
+/// What the region executes; written by the master before the start. Fields are in the order in
+/// which a worker first uses them.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Work {
@@ -47,20 +48,20 @@ pub struct Work {
     pub microtask: *const c_void,
     /// Number of pointer arguments.
     pub argc: u32,
-    /// The floating-point environment that the members start with.
+    /// Floating-point environment that the members start with.
     pub fp: FpControl,
-    /// The first arguments.
+    /// The first arguments, if there are no more than these.
     pub inline_args: [*mut c_void; INLINE_ARGS],
     /// All arguments, in the master's frame.
     pub argv: *const *mut c_void,
-    /// The data environment the implicit tasks start with.
+    /// Data environment that the implicit tasks start with.
     pub icvs: Icvs,
-    /// Affinity matters: members take their seats.
+    /// True if affinity matters, so that members apply their place assignments.
     pub placed: bool,
 }
 
 impl Work {
-    /// Nothing to execute, with a data environment.
+    /// Returns a description with a data environment and nothing to execute.
     pub fn none(icvs: Icvs) -> Self {
         Self {
             microtask: std::ptr::null(),
@@ -73,7 +74,7 @@ impl Work {
         }
     }
 
-    /// The arguments, from the nearest place.
+    /// Returns the arguments, from the launch's cache line if they fit there.
     #[inline(always)]
     pub fn args(&self) -> *const *mut c_void {
         if self.argc as usize <= INLINE_ARGS {
@@ -84,7 +85,7 @@ impl Work {
     }
 }
 
-/// All that is written for a region.
+/// Description of a region, written before its start.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Region {
@@ -92,54 +93,55 @@ pub struct Region {
     shape: Shape,
 }
 
-/// What the region is: written by the master before the start.
+/// Shape of a region: its size, nesting and barriers; written by the master before the start.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
-    /// Threads that take part.
+    /// Number of participating threads.
     pub size: u32,
-    /// How they meet.
+    /// Barrier algorithm.
     pub meeting: Meeting,
-    /// How long they spin.
+    /// Spin policy of waiting members.
     pub patience: Patience,
     /// Nesting depth of parallel regions, inactive ones included.
     pub level: u32,
     /// Nesting depth of active parallel regions.
     pub active_level: u32,
-    /// The team the master was in.
+    /// Team that the master was in.
     pub parent: *const Team,
-    /// The master's thread number there.
+    /// Number of the master in `parent`.
     pub parent_tid: u32,
-    /// The place in a league of teams.
+    /// Position in a league of teams.
     pub league: League,
-    /// The team of the thread that began the contention group; null where it is this one.
+    /// Team of the thread that began the contention group; null if that is this team.
     pub group: *const Team,
     /// The `parallel` directive.
     pub ident: *const Ident,
 }
 
-/// What one thread keeps for one team.
+/// State of one thread within one team.
 #[derive(Debug)]
 pub struct Local {
-    /// `single` constructs met in this region.
+    /// Number of `single` constructs encountered in this region.
     pub singles: Cell<u64>,
-    /// Loops with a shared buffer met in this region.
+    /// Number of loops with a shared buffer encountered in this region.
     pub loops: Cell<u32>,
-    /// The master's: tasks were completed in this region, and visitors of the team may be left.
+    /// For the master: true if tasks were completed in this region, so that the team may have
+    /// visitors left.
     pub visited: Cell<bool>,
-    /// The region was cancelled, and this thread has met the others to leave it.
+    /// True if the region was canceled and this thread has passed the barrier that leaves it.
     pub left: Cell<bool>,
     /// The dispatched loop being executed.
     pub current_loop: UnsafeCell<LoopState>,
     /// The doacross nest being executed.
     pub nest: Nest,
-    /// Chunks of stealing loops this thread has not executed, one word per loop buffer.
+    /// Chunks of stealing loops that this thread has not executed, one word per loop buffer.
     pub ranges: CachePadded<[AtomicU64; LOOP_BUFFERS]>,
-    /// The reduction list this thread offers.
+    /// Reduction list that this thread contributes.
     pub reduce_data: AtomicPtr<c_void>,
-    /// How the reduction being executed combines.
+    /// Method by which the current reduction combines.
     pub reduce_method: Cell<Method>,
-    /// What it keeps for explicit tasks.
+    /// State for explicit tasks.
     pub tasks: CachePadded<MemberTasks>,
 }
 
@@ -160,39 +162,40 @@ impl Default for Local {
     }
 }
 
-/// The threads of one parallel region and what they share.
+/// The threads of one parallel region and the state they share.
 pub struct Team {
-    /// Launch, barriers, join.
+    /// Team core: launch, barriers, join.
     pub gang: Gang<Local, Region>,
-    /// `single` constructs whose block has been taken.
+    /// Number of `single` constructs whose block has been taken.
     pub singles: CachePadded<AtomicU64>,
-    /// The list of the thread that executed a `single` with `copyprivate`.
+    /// List of the thread that executed a `single` with `copyprivate`.
     pub copyprivate: CachePadded<AtomicPtr<c_void>>,
-    /// What was asked to be cancelled.
+    /// Pending cancellation requests.
     pub cancel: CachePadded<Requests>,
     /// Loop buffers, used in turn.
     pub buffers: [CachePadded<LoopBuffer>; LOOP_BUFFERS],
     /// Explicit tasks.
     pub tasks: TeamTasks,
-    /// Workers attached plus one for the master; who takes it to zero frees the team.
+    /// Attached workers plus one for the master; whoever decrements it to zero frees the team.
     pub holders: AtomicU32,
-    /// Workers of regions in this contention group, where this team began it; counted only under a
-    /// thread limit.
+    /// Number of workers of regions in this contention group, if this team began it; counted only
+    /// under a thread limit.
     pub busy: AtomicU32,
-    /// Workers attached; the master's alone.
+    /// Number of attached workers; used by the master alone.
     pub workers: Cell<u32>,
-    /// How its members are bound: written like the description, see [`Gang::describe`].
+    /// Placement of the members; written under the same rule as the description, see
+    /// [`Gang::describe`].
     pub placed: Placed,
 }
 
-// SAFETY: `workers` is the master's; `placed` is written by the master between regions and read by
-// participants, like the description; the rest is Sync by itself.
+// SAFETY: only the master accesses `workers`; the master writes `placed` between regions and
+// participants read it during one, as with the description; all other fields are `Sync`.
 unsafe impl Sync for Team {}
-// SAFETY: nothing in a team is bound to the thread that created it.
+// SAFETY: no field of a team is bound to the thread that created it.
 unsafe impl Send for Team {}
 
 impl Team {
-    /// A team of one at level 0.
+    /// Creates a team of one at level 0.
     pub fn new() -> Box<Self> {
         let shape = Shape {
             size: 1,
@@ -223,55 +226,55 @@ impl Team {
         })
     }
 
-    /// What the region is.
+    /// Returns the shape of the region.
     #[inline(always)]
     pub fn shape(&self) -> &Shape {
         &self.gang.description().shape
     }
 
-    /// What the region executes.
+    /// Returns what the region executes.
     #[inline(always)]
     pub fn work(&self) -> &Work {
         &self.gang.description().work
     }
 
-    /// Workers busy in the team's contention group.
+    /// Returns the counter of busy workers in the team's contention group.
     pub fn group(&self) -> &AtomicU32 {
-        // SAFETY: the team around, which lives as long as a region in it runs.
+        // SAFETY: null or an enclosing team, which lives as long as a region in it runs.
         let team = unsafe { self.shape().group.as_ref() };
         &team.unwrap_or(self).busy
     }
 
-    /// Threads in the team.
+    /// Returns the number of threads in the team.
     #[inline(always)]
     pub fn size(&self) -> u32 {
         self.shape().size
     }
 
-    /// Writes what the next region is and executes.
+    /// Writes the description of the next region.
     ///
     /// # Safety
     /// Only the master may call it, while no region runs.
     #[inline(always)]
     pub unsafe fn prepare(&self, shape: Shape, work: Work) {
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller is the master and no region runs, as `describe` requires.
         unsafe {
             self.gang
                 .describe(|region| *region = Region { work, shape })
         };
     }
 
-    /// The place of thread `tid`.
+    /// Returns the slot of thread `tid`.
     ///
     /// # Safety
     /// The caller takes part in the running region (or is the master), and `tid` is in the team.
     #[inline(always)]
     pub unsafe fn slot(&self, tid: u32) -> &Slot<Local> {
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller participates and `tid` is in range, as `Gang::slot` requires.
         unsafe { self.gang.slot(tid) }
     }
 
-    /// Meets all members, and completes the tasks submitted since the last meeting.
+    /// Waits for all members and completes the tasks that were submitted since the last barrier.
     ///
     /// # Safety
     /// `thread` takes part in this team's region.
@@ -279,7 +282,8 @@ impl Team {
     pub unsafe fn barrier(&self, thread: &Thread) {
         let shape = self.shape();
         let errand = Help::by(thread);
-        // SAFETY: the caller's contract.
+        // SAFETY: `thread` takes part in the region, and passes its own number and the region's
+        // shape.
         unsafe {
             if shape.size > 1 {
                 self.gang.barrier(
@@ -301,7 +305,7 @@ impl Team {
     pub unsafe fn gather(&self, thread: &Thread, absorb: impl FnMut(u32)) {
         let shape = self.shape();
         let errand = Help::by(thread);
-        // SAFETY: the caller's contract.
+        // SAFETY: `thread` takes part in the region with this number, and calls `release` next.
         unsafe {
             self.gang
                 .gather(thread.tid(), shape.size, shape.patience, &errand, absorb);
@@ -311,11 +315,11 @@ impl Team {
     /// Second half of a barrier.
     ///
     /// # Safety
-    /// After [`Team::gather`] by the same thread.
+    /// The same thread has called [`Team::gather`] before.
     pub unsafe fn release(&self, thread: &Thread) {
         let shape = self.shape();
         let errand = Help::by(thread);
-        // SAFETY: the caller's contract.
+        // SAFETY: `thread` takes part in the region with this number, and has called `gather`.
         unsafe {
             self.gang
                 .release(thread.tid(), shape.size, shape.patience, &errand);
@@ -323,14 +327,18 @@ impl Team {
         }
     }
 
-    /// Completes the tasks of the interval that the meeting ends.
+    /// Completes the tasks of the task epoch that the barrier ends.
+    ///
+    /// # Safety
+    /// `thread` takes part in this team's region and has just passed its barrier.
     #[inline(always)]
     unsafe fn after_meeting(&self, thread: &Thread) {
-        // If tasks were submitted before the meeting, its arrivals brought us the number, and it stays
-        // until the master has ended the interval. It may be that of the next already, if there
-        // were none.
+        // If tasks were submitted before the barrier, its arrivals published the epoch's number,
+        // and the number stays until the master has ended the epoch. If none were, the number may
+        // already be that of the next epoch.
         let open = self.tasks.interval.number();
-        // SAFETY: the caller's contract.
+        // SAFETY: `thread` asks for the epoch of its own number, and drains as a member of the
+        // region that passed the epoch's last barrier.
         unsafe {
             if open != 0 && (open == self.gang.epoch(thread.tid()) || self.size() == 1) {
                 drain(thread, open);
@@ -338,8 +346,8 @@ impl Team {
         }
     }
 
-    /// Makes the loop buffers and the counters of `tid` as new. The master does so for the shared
-    /// ones before a region when the last one used them.
+    /// Resets the shared loop buffers. The master does so before a region if the last one used
+    /// them.
     ///
     /// # Safety
     /// Only the master may call it, while no region runs.
@@ -349,8 +357,8 @@ impl Team {
         }
     }
 
-    /// Makes all that worksharing uses as new after a region of `size` threads that was cancelled:
-    /// they left it in the midst of constructs.
+    /// Resets all worksharing state after a canceled region of `size` threads, which its members
+    /// left in the middle of constructs.
     ///
     /// # Safety
     /// Only the master may call it, while no region runs.
@@ -358,13 +366,13 @@ impl Team {
     pub unsafe fn reset_cancelled(&self, size: u32) {
         self.cancel.clear();
         self.singles.store(0, Ordering::Relaxed);
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller is the master and no region runs.
         unsafe { self.reset_worksharing() };
         for buffer in &self.buffers {
             buffer.forget_turns();
         }
         for tid in 0..size {
-            // SAFETY: the caller's contract.
+            // SAFETY: the caller is the master, and `tid` is below the size of the last region.
             for range in unsafe { self.slot(tid) }.local.ranges.iter() {
                 range.store(0, Ordering::Relaxed);
             }

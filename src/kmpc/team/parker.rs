@@ -1,8 +1,8 @@
-//! One thread's place to sleep, and how long it spins before it does.
+//! The futex on which one thread sleeps, and its spinning before that.
 //!
-//! A waiter spins on its condition, then sleeps on its own futex word; a waker makes the
-//! condition true and then wakes exactly the threads it knows to be concerned. The handshake is
-//! described in README.md ("Sleeping"). The parker does not know what is waited for.
+//! A waiter spins on its condition, then sleeps on its own futex word. A waker makes the condition
+//! true and then wakes exactly the threads that it knows to be concerned. README.md ("Sleeping")
+//! describes the handshake. The parker knows nothing about the condition.
 
 use crate::support::sharing::{self, Activity, Place};
 use crate::support::sync::{AtomicU32, Futex, Ordering, fence, spin_hint};
@@ -12,15 +12,16 @@ use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 const RUNNING: u32 = 0;
 const PARKED: u32 = 1;
 
-/// How long a waiter spins before it sleeps.
+/// Spin policy: how a waiter spins before it sleeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Patience {
-    /// Checks of the condition with a pause between, before the clock is first read.
+    /// Number of checks of the condition, with a pause between two, before the clock is first read.
     pub checks: u32,
-    /// After those: microseconds to go on spinning, after a while offering the processor to others; 0 sleeps at once, `u32::MAX` never sleeps.
+    /// Microseconds of further spinning, which after a while offers the processor to other threads;
+    /// 0 sleeps at once, `u32::MAX` never sleeps.
     pub micros: u32,
-    /// The processor is offered at once: there are more threads than processors, and who is waited
-    /// for may need this one.
+    /// True if the processor is offered at once, because there are more threads than processors and
+    /// the awaited thread may need this one.
     pub yields: bool,
 }
 
@@ -33,16 +34,16 @@ impl Patience {
     };
 }
 
-/// One thread's sleeping place.
+/// The futex on which one thread sleeps.
 ///
-/// | word | meaning | who writes it |
+/// | word | meaning | written by |
 /// |---|---|---|
 /// | 0 | the owner runs (or spins) | the owner; a waker that ends the sleep |
 /// | 1 | the owner sleeps or is about to | the owner |
 #[derive(Debug)]
 pub struct Parker {
     state: Futex,
-    /// Where others see whether the owner sleeps; what it was when it did last.
+    /// Activity entry of the owner when it last slept, through which others see that it sleeps.
     place: AtomicPtr<Place>,
 }
 
@@ -53,7 +54,7 @@ impl Default for Parker {
 }
 
 impl Parker {
-    /// A parker whose owner runs.
+    /// Creates a parker whose owner runs.
     pub fn new() -> Self {
         Self {
             state: Futex::new(RUNNING),
@@ -63,16 +64,16 @@ impl Parker {
 
     /// Waits until `done` returns true. Only the owner may call this.
     ///
-    /// `sleepers` counts the threads of the group that sleep or are about to, so that a waker
-    /// can skip looking at each parker when it is zero.
+    /// `sleepers` counts the threads of the group that sleep or are about to, so that a waker need
+    /// not look at each parker if it is zero.
     ///
     /// Memory order: `done` must load its condition with Acquire. The announcement (PARKED and
-    /// `sleepers`) is followed by a SeqCst fence and a second look at the condition; a waker
+    /// `sleepers`) is followed by a SeqCst fence and a second check of the condition. A waker
     /// publishes the condition with [`publish`](crate::support::sync::publish) and then reads
     /// `sleepers`. So either the waker sees the announcement or the waiter sees the condition.
     ///
-    /// True if somebody woke it, perhaps for another reason. Acquire then: what the waker wrote
-    /// before is visible.
+    /// Returns true if the owner was woken, possibly for another reason. That has Acquire
+    /// semantics: earlier writes of the waker are visible.
     #[inline]
     pub fn wait_until(
         &self,
@@ -92,9 +93,9 @@ impl Parker {
         self.wait_slowly(sleepers, patience, &done, &done, &|| ())
     }
 
-    /// As [`Parker::wait_until`] where the question is a dear one: `glance` may miss that it is
-    /// time to go on and is asked while spinning, `done` decides whether to sleep. `woken` is called
-    /// whenever somebody woke the owner, before it asks again.
+    /// Like [`Parker::wait_until`], for an expensive condition: `glance` is checked while spinning
+    /// and may miss that the wait is over, `done` decides about sleeping. `woken` is called after
+    /// each wake-up, before `done` is checked again.
     pub fn wait_until_or(
         &self,
         sleepers: &AtomicU32,
@@ -131,7 +132,7 @@ impl Parker {
         let word = self.state.word();
         let mut called = false;
         sleepers.fetch_add(1, Ordering::Relaxed);
-        // Relaxed: nobody wakes who has not announced itself.
+        // Relaxed: a thread is only woken after it has announced itself.
         word.store(PARKED, Ordering::Relaxed);
         loop {
             fence(Ordering::SeqCst);
@@ -139,8 +140,9 @@ impl Parker {
                 break;
             }
             self.state.wait(PARKED);
-            // An exchange, so that no wake-up is missed: who is woken for a task may have to say
-            // that it does not look for it. Acquire: pairs with the Release of `unpark`.
+            // An exchange, so that no wake-up is missed: a thread that was woken for a task may
+            // have to report that it does not look for it. Acquire: pairs with the Release of
+            // `unpark`.
             if word.swap(PARKED, Ordering::Acquire) == RUNNING {
                 called = true;
                 woken();
@@ -155,20 +157,21 @@ impl Parker {
         called
     }
 
-    /// Wakes the owner if it sleeps; whether it did. The caller has made the owner's condition true
-    /// and executed a full fence since ([`publish`](crate::support::sync::publish) does both).
+    /// Wakes the owner if it sleeps, and returns true if it did. The caller has made the owner's
+    /// condition true and executed a full fence since ([`publish`](crate::support::sync::publish)
+    /// does both).
     #[inline]
     pub fn unpark(&self) -> bool {
         let word = self.state.word();
-        // Release: who is woken sees why.
+        // Release: the woken thread sees the waker's earlier writes.
         let slept = word.load(Ordering::Relaxed) == PARKED
             && word
                 .compare_exchange(PARKED, RUNNING, Ordering::Release, Ordering::Relaxed)
                 .is_ok();
         if slept {
-            // SAFETY: null, or one of the places, which are static.
+            // SAFETY: null, or a pointer to an activity entry, all of which are static.
             let place = unsafe { self.place.load(Relaxed).as_ref() };
-            // It needs a processor from now on, though it may not have one yet.
+            // The owner needs a processor from now on, although it may not have one yet.
             sharing::set(place, Activity::Working);
             self.state.wake_one();
         }
@@ -176,9 +179,9 @@ impl Parker {
     }
 }
 
-/// Microseconds of spinning before the processor is offered to others. Offered at once, it would be
-/// lost for a time slice at every barrier where another thread wants it, and a whole team would wait:
-/// a nice thread beside one member of sixteen cost CG of the NAS benchmarks four fifths of its speed.
+/// Microseconds of spinning before the processor is offered to others. A waiter that yields at once
+/// loses its processor for a time slice at every barrier if another process wants it, and the whole
+/// team waits for it.
 #[cfg(not(loom))]
 const SELFISH: u128 = 200;
 
@@ -188,12 +191,13 @@ fn spin_for(patience: Patience, done: &dyn Fn() -> bool) -> bool {
         return false;
     }
     let start = std::time::Instant::now();
-    // When to look next whether another needs the processor: soon, then less and less often.
+    // Microseconds of spinning at which to check next if another thread needs the processor;
+    // doubles.
     let mut look = 0;
     loop {
         if patience.yields {
-            // Who is waited for may need this processor: a pause between two looks is lost, and so is
-            // one to ask for the time.
+            // The awaited thread may need this processor, so neither pause nor read the clock
+            // between two yields.
             for _ in 0..8 {
                 std::thread::yield_now();
                 if done() {
