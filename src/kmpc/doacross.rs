@@ -1,16 +1,16 @@
-//! Doacross loops: iterations that wait for others'. OpenMP 5.2, sections 15.9.6 (doacross
+//! Doacross loops: iterations that wait for other iterations. OpenMP 5.2, sections 15.9.6 (doacross
 //! clause), 15.10 (ordered).
 //!
-//! A nest's iterations are numbered in its order, and the team shares one bit for each: set once
-//! that iteration has posted. A nest takes a [`LoopBuffer`](super::dispatch) of its own beside the
-//! one that deals out its iterations, so that a thread may be some loops ahead. The bits come
-//! zeroed from the C library, which asks the system for large ones: pages that no iteration
-//! touches cost nothing.
+//! The iterations of a nest are numbered in its order, and the team shares one bit for each, which
+//! is set once that iteration has posted. A nest takes a [`LoopBuffer`](super::dispatch) of its own
+//! beside the one that hands out its iterations, so that a thread may be some loops ahead. The bits
+//! come zeroed from the C library, which maps large blocks: pages that no iteration touches cost
+//! nothing.
 //!
-//! A dependence on an iteration outside of the nest is none. clang counts every loop from 0 by 1 and
-//! gives the number of iterations in the place of the last one, so that an iteration beyond the end
-//! of an inner loop looks as if it were to come; libomp 22 waits for it, without end. Nests in that
-//! form are read as clang means them.
+//! A dependence on an iteration outside of the nest is ignored. clang counts every loop from 0 by 1
+//! and passes the number of iterations in place of the last one, so that an iteration beyond the
+//! end of an inner loop looks like a later one; libomp 22 waits for it forever. Nests in that form
+//! are read as clang means them.
 
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::c_void;
@@ -23,7 +23,8 @@ use crate::kmpc::misc;
 use crate::kmpc::thread::{Thread, by_number};
 use crate::support::sync::fence;
 
-/// One loop of a nest, as the compiler describes it: bounds included, but see the top.
+/// One loop of a nest, in the compiler's description. Both bounds are included, except as the file
+/// head says.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Dim {
@@ -33,7 +34,7 @@ pub struct Dim {
 }
 
 impl Dim {
-    /// Iterations; `None` where there are more than can be counted.
+    /// Returns the number of iterations; `None` if it overflows.
     fn trip(&self) -> Option<u64> {
         let (low, high) = match self.step {
             0.. => (self.lower, self.upper),
@@ -46,7 +47,7 @@ impl Dim {
         (distance / self.step.unsigned_abs().max(1)).checked_add(1)
     }
 
-    /// The number of the iteration with this value, if there is one.
+    /// Returns the number of the iteration with this value, if there is one.
     fn number(&self, value: i64) -> Option<u64> {
         let (from, to, inside) = match self.step {
             0.. => (self.lower, value, value <= self.upper),
@@ -59,18 +60,18 @@ impl Dim {
     }
 }
 
-/// The bits of a nest, shared by the team through its loop buffer: null until the first comes.
+/// Bits of a nest, shared by the team through its loop buffer; null until the first thread arrives.
 #[derive(Debug, Default)]
 pub struct Posted(AtomicPtr<AtomicU64>);
 
 impl Posted {
-    /// The words, of which there are `count`; whoever comes first makes them.
+    /// Returns the `count` words, which the first thread to arrive allocates.
     fn words(&self, count: usize) -> Option<*mut AtomicU64> {
         let seen = self.0.load(Ordering::Acquire);
         if !seen.is_null() {
             return Some(seen);
         }
-        // SAFETY: plain memory, given back by `clear`.
+        // SAFETY: allocates plain memory, which `clear` frees.
         let made = unsafe { libc::calloc(count.max(1), size_of::<AtomicU64>()) };
         let made = made.cast::<AtomicU64>();
         if made.is_null() {
@@ -80,18 +81,18 @@ impl Posted {
         match self.0.compare_exchange(null_mut(), made, swap.0, swap.1) {
             Ok(_) => Some(made),
             Err(theirs) => {
-                // SAFETY: nobody else knows it.
+                // SAFETY: no other thread knows this block.
                 unsafe { libc::free(made.cast()) };
                 Some(theirs)
             }
         }
     }
 
-    /// Gives the words back. Nobody uses them any more.
+    /// Frees the words, which no thread uses any more.
     pub fn clear(&self) {
         let words = self.0.swap(null_mut(), Ordering::Relaxed);
         if !words.is_null() {
-            // SAFETY: made by `words`.
+            // SAFETY: `words` allocated the block, and it is exchanged out once.
             unsafe { libc::free(words.cast::<c_void>()) };
         }
     }
@@ -100,9 +101,9 @@ impl Posted {
 /// The nest that a thread executes.
 #[derive(Debug)]
 pub struct Nest {
-    /// The loops, each with its iterations.
+    /// The loops, each with its number of iterations.
     dims: UnsafeCell<Vec<(Dim, u64)>>,
-    /// The number of the loop buffer, and the words in it.
+    /// Number of the loop buffer, and the words in it.
     shared: Cell<(u32, *const AtomicU64)>,
 }
 
@@ -116,25 +117,26 @@ impl Default for Nest {
 }
 
 impl Nest {
-    /// The word and the bit of the iteration with these values; `None` outside of the nest.
+    /// Returns the word and the bit of the iteration with these values; `None` outside of the nest.
     ///
     /// # Safety
-    /// `values` has one for each loop; only the nest's own thread asks.
+    /// `values` has one value per loop; only the nest's own thread may call it.
     unsafe fn bit(&self, values: *const i64) -> Option<(&AtomicU64, u64)> {
-        // SAFETY: the thread's own.
+        // SAFETY: only the nest's own thread accesses its loops.
         let dims = unsafe { &*self.dims.get() };
         let mut number = 0;
         for (i, (dim, trip)) in dims.iter().enumerate() {
-            // SAFETY: the caller's contract.
+            // SAFETY: `values` has one value per loop (caller's contract).
             let own = dim.number(unsafe { *values.add(i) })?;
-            // The product of all trips was counted at the nest's begin.
+            // Does not overflow: `init` has computed the product of all trip counts.
             number = number * trip + own;
         }
         let words = self.shared.get().1;
         if words.is_null() {
             return None;
         }
-        // SAFETY: as many bits were made; they live until every thread has left the nest.
+        // SAFETY: there are as many bits as iterations; they live until every thread has left the
+        // nest.
         let word = unsafe { &*words.add(number as usize / 64) };
         Some((word, 1 << (number % 64)))
     }
@@ -144,17 +146,17 @@ fn nest(thread: &Thread) -> &Nest {
     &thread.local().nest
 }
 
-/// Loops of the nest that the thread executes; 0 where `values` is no iteration of it, and in a
-/// team of one, where nobody waits.
+/// Returns the number of loops of the nest that the thread executes; 0 if `values` is no iteration
+/// of it, and in a team of one, in which no thread waits.
 ///
 /// # Safety
 /// `values` has a value for each loop.
 pub unsafe fn dims(thread: &Thread, values: *const i64) -> usize {
-    // SAFETY: the caller's contract.
+    // SAFETY: `values` has one value per loop (caller's contract).
     if thread.team().size() == 1 || unsafe { nest(thread).bit(values) }.is_none() {
         return 0;
     }
-    // SAFETY: the thread's own nest, of which nobody holds a reference now.
+    // SAFETY: the thread's own nest, to which no reference is held here.
     unsafe { (*nest(thread).dims.get()).len() }
 }
 
@@ -165,13 +167,13 @@ pub unsafe fn dims(thread: &Thread, values: *const i64) -> usize {
 pub unsafe extern "C-unwind" fn init(ident: *const Ident, gtid: i32, count: i32, dims: *const Dim) {
     let thread = by_number(gtid);
     if thread.team().size() == 1 {
-        // Iterations run in their order: nobody waits.
+        // Iterations run in their order, so none waits.
         return;
     }
-    // SAFETY: the caller's contract.
+    // SAFETY: `dims` has `count` elements (caller's contract).
     let given = unsafe { std::slice::from_raw_parts(dims, count.max(0) as usize) };
     let nest = nest(thread);
-    // SAFETY: the thread's own.
+    // SAFETY: only the nest's own thread accesses its loops.
     let dims = unsafe { &mut *nest.dims.get() };
     dims.clear();
     let counted = given.iter().all(|dim| (dim.lower, dim.step) == (0, 1));
@@ -190,7 +192,7 @@ pub unsafe extern "C-unwind" fn init(ident: *const Ident, gtid: i32, count: i32,
         .and_then(|n| posted.words(n));
     let Some(words) = words else {
         let text = c"a doacross loop nest has more iterations than memory can note";
-        // SAFETY: a text of ours; ends the process.
+        // SAFETY: a null-terminated string; the call ends the process.
         return unsafe { misc::error(ident, 2, text.as_ptr()) };
     };
     nest.shared.set((number, words));
@@ -199,13 +201,13 @@ pub unsafe extern "C-unwind" fn init(ident: *const Ident, gtid: i32, count: i32,
 /// Waits until the iteration with these values has posted.
 ///
 /// # Safety
-/// `values` has one for each loop of the nest.
+/// `values` has one value for each loop of the nest.
 pub unsafe extern "C-unwind" fn wait(_ident: *const Ident, gtid: i32, values: *const i64) {
     let thread = by_number(gtid);
     if thread.team().size() == 1 {
         return;
     }
-    // SAFETY: the caller's contract.
+    // SAFETY: `values` has one value per loop (caller's contract).
     if let Some((word, bit)) = unsafe { nest(thread).bit(values) }
         && word.load(Ordering::Acquire) & bit == 0
     {
@@ -215,7 +217,7 @@ pub unsafe extern "C-unwind" fn wait(_ident: *const Ident, gtid: i32, values: *c
     }
 }
 
-/// Says that the iteration with these values is done as far as others wait for it.
+/// Posts the iteration with these values: those that depend on it may continue.
 ///
 /// # Safety
 /// As for [`wait`].
@@ -226,12 +228,12 @@ pub unsafe extern "C-unwind" fn post(_ident: *const Ident, gtid: i32, values: *c
     if size == 1 {
         return;
     }
-    // SAFETY: the caller's contract.
+    // SAFETY: `values` has one value per loop (caller's contract).
     if let Some((word, bit)) = unsafe { nest(thread).bit(values) } {
         word.fetch_or(bit, Ordering::Release);
-        // Before the look for those who sleep.
+        // Precedes the check for sleepers.
         fence(Ordering::SeqCst);
-        // SAFETY: we take part in the region.
+        // SAFETY: the thread takes part in the region of this size.
         unsafe { team.gang.wake_all(size) };
     }
 }

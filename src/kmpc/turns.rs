@@ -1,17 +1,18 @@
-//! Whose turn it is in an ordered loop. OpenMP 5.2, section 15.10.
+//! Ordered tickets: the order of the chunks of an ordered loop. OpenMP 5.2, section 15.10.
 //!
-//! The ordered parts of a chunk's iterations follow each other on its thread; with the last one the thread
-//! hands over to the chunk behind. It says so in a cache line that this chunk has among many, so that at
-//! best one thread waits at each: what a hand-over costs is that the line goes to the writer and back
-//! to the one that waits, however many others wait for later turns. (All at one line, each hand-over is a
-//! transfer for every thread; so libomp's. libgomp has a semaphore per thread.)
+//! The ordered parts of a chunk's iterations follow each other on its thread. With the last one the
+//! thread hands over to the next chunk. It writes that chunk's cache line, one of many, so that at
+//! best one thread waits at each line: a hand-over moves the line to the writer and back to the
+//! waiter, no matter how many others wait for later tickets. (With a single line, as in libomp,
+//! each hand-over is a transfer for every thread. libgomp has a semaphore per thread.)
 //!
-//! A line holds the number of the iteration that the turn is at, counted from the loop's base; a loop's
-//! base lies behind all that was written for the loops before it in the same buffer, so lines are never made
-//! as new, but after a region that was left in the midst of loops. A line is compared for equality alone:
-//! nothing else can be written there before who waits for it has seen it, since it has the turn.
+//! A line holds the number of the current iteration, counted from the loop's base. A loop's base
+//! lies after all numbers that were written for earlier loops in the same buffer, so lines are
+//! reset only after a region that was left in the middle of loops. A line is compared for equality
+//! alone: no other number can be written there before its waiter has seen it, since the waiter
+//! holds the ticket.
 //!
-//! What not: which chunks there are, and waiting, which are `dispatch`'s.
+//! The division into chunks and the waiting are left to [`dispatch`](super::dispatch).
 
 use std::sync::OnceLock;
 
@@ -19,40 +20,40 @@ use crossbeam::utils::CachePadded;
 
 use crate::support::sync::{AtomicU64 as SyncU64, Ordering, publish};
 
-/// Lines of a small team, and the most there are.
+/// Number of lines of a small team, and the maximum.
 const FEW: usize = 8;
 const MOST: usize = 64;
 
-/// The turns of the loops that use one buffer, one after the other.
+/// The tickets of the loops that use one buffer, one after the other.
 #[derive(Debug, Default)]
 pub struct Turns {
-    /// Made for the first ordered loop.
+    /// Created for the first ordered loop.
     lines: OnceLock<Box<[CachePadded<SyncU64>]>>,
-    /// Relaxed: published with the turn of the buffer.
+    /// Base of the current loop. Relaxed: published with the buffer's own turn.
     base: std::sync::atomic::AtomicU64,
 }
 
-/// A thread's view of the turns of the loop that it executes.
+/// A thread's view of the tickets of the loop that it executes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct View {
     base: u64,
-    /// Chunks begin at multiples of two to this power.
+    /// Binary logarithm of a power of two of which the starts of chunks are multiples.
     shift: u32,
     mask: u64,
 }
 
 impl View {
-    /// The line of the chunk that begins with iteration `first`. Where chunks are of one length, as many
-    /// that follow each other as there are lines have one each: their numbers are the lengths' odd factor
-    /// times consecutive ones.
+    /// Returns the line of the chunk that begins with iteration `first`. If chunks have equal
+    /// lengths, as many consecutive ones as there are lines have one each: the indices are the
+    /// length's odd factor times consecutive numbers.
     fn line(self, first: u64) -> usize {
         (first >> self.shift & self.mask) as usize
     }
 }
 
 impl Turns {
-    /// How a thread of a team of `size` sees the loop that begins, with chunks of `length` iterations,
-    /// or all of different ones.
+    /// Returns the view of a thread, in a team of `size`, of the loop that begins, with chunks of
+    /// `length` iterations (1 if the lengths differ).
     pub fn begin(&self, size: u32, length: u64) -> View {
         self.lines.get_or_init(|| {
             (0..MOST)
@@ -67,8 +68,8 @@ impl Turns {
         }
     }
 
-    /// Whether the chunk that begins with iteration `first` has the turn. Acquire: what the ordered parts
-    /// before did.
+    /// Returns true if the chunk that begins with iteration `first` has its turn. Acquire: the
+    /// effects of the preceding ordered parts are visible.
     #[inline]
     pub fn is_at(&self, view: View, first: u64) -> bool {
         let Some(lines) = self.lines.get() else {
@@ -78,7 +79,7 @@ impl Turns {
             || lines[view.line(first)].load(Ordering::Acquire) == view.base.wrapping_add(first)
     }
 
-    /// The turn is the chunk's that begins with iteration `first`; orders that before a look for
+    /// Hands over to the chunk that begins with iteration `first`; orders that before a check for
     /// sleepers.
     #[inline]
     pub fn pass(&self, view: View, first: u64) {
@@ -87,14 +88,15 @@ impl Turns {
         }
     }
 
-    /// The last thread leaves a loop of `total` iterations.
+    /// Ends a loop of `total` iterations; called by the last thread that leaves it.
     pub fn end(&self, total: u64) {
-        // Relaxed: nobody else is here; see `base`.
+        // Relaxed: no other thread is in the loop; see `base`.
         let next = self.base.load(Ordering::Relaxed).wrapping_add(total);
         self.base.store(next.wrapping_add(1), Ordering::Relaxed);
     }
 
-    /// Makes all as new after a region that was left in the midst of loops. Nobody is here.
+    /// Resets all lines after a region that was left in the middle of loops. No thread is in a
+    /// loop.
     pub fn forget(&self) {
         for line in self.lines.get().into_iter().flatten() {
             line.store(0, Ordering::Relaxed);
@@ -147,7 +149,7 @@ mod models {
     use super::*;
     use loom::sync::Arc;
 
-    /// Two threads hand over; what one did before is seen by the other after.
+    /// Two threads hand over to each other; each sees the other's earlier effects.
     #[test]
     fn loom_turns_order_what_was_done() {
         loom::model(|| {
@@ -160,18 +162,18 @@ mod models {
                     while !turns.is_at(view, 1) {
                         loom::thread::yield_now();
                     }
-                    // SAFETY: the turn is here.
+                    // SAFETY: this thread holds the ticket.
                     data.with_mut(|d| unsafe { *d += 1 });
                     turns.pass(view, 2);
                 })
             };
-            // SAFETY: the first turn is ours.
+            // SAFETY: this thread holds the first ticket.
             data.with_mut(|d| unsafe { *d += 1 });
             turns.pass(view, 1);
             while !turns.is_at(view, 2) {
                 loom::thread::yield_now();
             }
-            // SAFETY: the turn came back.
+            // SAFETY: the ticket has come back to this thread.
             assert_eq!(data.with(|d| unsafe { *d }), 2);
             other.join().unwrap();
         });

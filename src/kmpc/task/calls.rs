@@ -1,17 +1,17 @@
-//! Who is woken for a task that was offered: one sleeper at a time. README.md, "Sleeping and waking".
+//! Wake-ups for offered tasks, one sleeper at a time. README.md, "Sleeping and waking".
 //!
-//! A member that is called looks for tasks and, if it leaves some behind, calls the next. As long as
-//! it has not looked nobody else is called. One that is called and goes on without looking, because
-//! what it waited for has come, says so ([`Calls::decline`]), and another is called in its place.
+//! A woken member looks for tasks and, if it leaves some behind, wakes the next one. Until it has
+//! looked, no other member is woken. A member that continues without looking, because its condition
+//! became true, reports that ([`Calls::decline`]), and another is woken in its place.
 //!
-//! It does not know what a task is, nor how members sleep. loom checks it.
+//! This file knows neither tasks nor how members sleep. loom checks it.
 
 use crossbeam::utils::CachePadded;
 
 use crate::kmpc::team::gang::Gang;
 use crate::support::sync::{AtomicU32, Ordering, fence_after_exchange};
 
-/// Whether a member was called that has not looked for tasks yet.
+/// Flag that is set while a woken member has not looked for tasks yet.
 #[derive(Debug)]
 pub struct Calls {
     pending: CachePadded<AtomicU32>,
@@ -26,9 +26,9 @@ impl Default for Calls {
 }
 
 impl Calls {
-    /// Calls one sleeping member of those that `fits` accepts, for a task that was offered before
-    /// (with a full fence since). False if none sleeps; true, too, where a member was called before
-    /// that will look from now on, and see the task.
+    /// Wakes one sleeping member of those that `fits` accepts, for a task that was offered before
+    /// (with a full fence since). Returns false if none sleeps. Also returns true if a member was
+    /// woken before that will look for tasks from now on, and see this one.
     ///
     /// # Safety
     /// The caller takes part in the running region of `size` members.
@@ -42,22 +42,23 @@ impl Calls {
         if self.pending.load(Ordering::SeqCst) != 0 || self.pending.swap(1, Ordering::SeqCst) != 0 {
             return true;
         }
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller takes part in the region of `size` members (caller's contract).
         if unsafe { gang.unpark_one(size, &fits) } {
             return true;
         }
-        // Others that offered meanwhile have trusted in this call; those that fell asleep without
-        // seeing what they offered are found now.
+        // Other offering threads may have relied on this wake-up meanwhile; members that fell
+        // asleep without seeing the offered tasks are found now.
         self.pending.swap(0, Ordering::SeqCst);
         fence_after_exchange();
-        // SAFETY: as above.
+        // SAFETY: the caller takes part in the region of `size` members (caller's contract).
         unsafe { gang.unpark_one(size, &fits) }
     }
 
-    /// The calling member looks for tasks now. Whether anybody was called.
+    /// Records that the calling member looks for tasks now. Returns true if a member had been
+    /// woken.
     #[inline(always)]
     pub fn answer(&self) -> bool {
-        // Relaxed: who was called has acquired it with its waking (`Parker::unpark`).
+        // Relaxed: a woken member has acquired the flag with its wake-up (`Parker::unpark`).
         if self.pending.load(Ordering::Relaxed) == 0 {
             return false;
         }
@@ -67,8 +68,9 @@ impl Calls {
         true
     }
 
-    /// The calling member was called ([`Calls::answer`] said so) and goes on without looking: another
-    /// is called if `any` tasks are there. False if none sleeps that `fits` accepts.
+    /// Reports that the calling member was woken (as [`Calls::answer`] returned) and continues
+    /// without looking: wakes another if there are `any` tasks. Returns false if no member sleeps
+    /// that `fits` accepts.
     ///
     /// # Safety
     /// As for [`Calls::call`].
@@ -83,11 +85,11 @@ impl Calls {
         if !any() || !gang.anyone_sleeps() {
             return true;
         }
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller takes part in the region of `size` members (caller's contract).
         unsafe { self.call(gang, size, fits) }
     }
 
-    /// Nobody is called: no task is left in the region.
+    /// Clears the flag: no task is left in the region.
     pub fn reset(&self) {
         self.pending.store(0, Ordering::Relaxed);
     }
@@ -103,10 +105,11 @@ mod loom_tests {
     struct Shared {
         gang: Gang<()>,
         calls: Calls,
-        /// Tasks offered and not taken; tasks taken.
+        /// Number of tasks offered and not taken.
         tasks: AtomicU64,
+        /// Number of tasks taken.
         taken: AtomicU64,
-        /// What a member waits for that does not look for tasks.
+        /// Condition of a member that does not look for tasks.
         flag: AtomicU64,
     }
 
@@ -143,15 +146,15 @@ mod loom_tests {
             self.tasks.fetch_add(1, Ordering::SeqCst);
             fence(Ordering::SeqCst);
             if self.gang.anyone_sleeps() {
-                // SAFETY: a member.
+                // SAFETY: the caller is a member.
                 unsafe { self.calls.call(&self.gang, size, |()| true) };
             }
         }
 
-        /// Takes one task, asleep as long as there is none.
+        /// Takes one task, and sleeps until there is one.
         fn take_one(&self, tid: u32) {
             while !self.take() {
-                // SAFETY: our own number.
+                // SAFETY: the member's own number.
                 unsafe {
                     self.gang.wait_or(
                         tid,
@@ -171,7 +174,8 @@ mod loom_tests {
         model
     }
 
-    /// The offerer takes its first task back; who was called for it in vain is called for the next.
+    /// The offering thread takes its first task back. The member woken in vain is woken for the
+    /// next.
     #[test]
     fn loom_calls_again_after_a_call_in_vain() {
         model().check(|| {
@@ -187,8 +191,8 @@ mod loom_tests {
         });
     }
 
-    /// One member is called at the moment when what it waits for comes, and looks for no task: the
-    /// other must hear of it.
+    /// One member is woken at the moment at which its condition becomes true, and looks for no
+    /// task: the other must be woken.
     #[test]
     fn loom_calls_another_where_one_declines() {
         model().check(|| {
@@ -197,10 +201,10 @@ mod loom_tests {
                 let shared = shared.clone();
                 loom::thread::spawn(move || {
                     let flag = || shared.flag.load(Ordering::Acquire) != 0;
-                    // SAFETY: our own number.
+                    // SAFETY: the member's own number.
                     let woken = unsafe { shared.gang.wait(1, Patience::NONE, flag) };
                     if woken && shared.calls.answer() {
-                        // SAFETY: a member.
+                        // SAFETY: the caller is a member.
                         unsafe {
                             let (gang, any) = (&shared.gang, || shared.any());
                             shared.calls.decline(gang, 3, |()| true, any);
@@ -214,7 +218,7 @@ mod loom_tests {
             };
             shared.flag.store(1, Ordering::Release);
             fence(Ordering::SeqCst);
-            // SAFETY: a member of the gang.
+            // SAFETY: the caller is a member.
             unsafe { shared.gang.unpark(1) };
             shared.offer(3);
             leaver.join().unwrap();
@@ -222,7 +226,8 @@ mod loom_tests {
         });
     }
 
-    /// Two offer at once: who finds a call made already may trust in it, even if it found nobody.
+    /// Two threads offer at once: one that finds a wake-up pending may rely on it, even if that
+    /// found no sleeper.
     #[test]
     fn loom_calls_of_two_find_a_late_sleeper() {
         model().check(|| {

@@ -1,21 +1,22 @@
-//! What a task knows of its children: how many are done, whether its own memory may be freed.
+//! Completion state of a task's children: how many are done, and if the task's memory may be freed.
 //!
-//! One word, written by whoever completes a child and by the task's own end. The number of children
-//! submitted is the parent's alone and lies elsewhere (another cache line); it is passed in. loom
-//! checks that exactly one frees the task, and only after everybody is done with it.
+//! The state is one word, written by the threads that complete children and at the task's own end.
+//! The number of children submitted belongs to the parent alone and lies elsewhere (in another
+//! cache line); it is passed in. loom checks that exactly one thread frees the task, and only after
+//! its last use.
 
 use crate::support::sync::{AtomicU64, Ordering};
 
-/// One child done, in the low 31 bits.
+/// One done child, in the low 31 bits.
 const DONE: u64 = 1;
-/// All of them.
+/// Mask of the count of done children.
 const DONE_MASK: u64 = (1 << 31) - 1;
-/// The task itself is complete.
+/// Set when the task itself is complete.
 const COMPLETE: u64 = 1 << 31;
-/// One child's memory is free, in the high 32 bits; once the task is complete, they count from minus
-/// the number of children.
+/// One child whose memory is free, in the high 32 bits; once the task is complete, these count from
+/// minus the number of children.
 const FREED: u64 = 1 << 32;
-/// Children after which a task waits for all and begins to count again.
+/// Number of children after which a task waits for all of them and resets the count.
 pub const LIMIT: u32 = 1 << 30;
 
 /// The word.
@@ -23,20 +24,20 @@ pub const LIMIT: u32 = 1 << 30;
 #[repr(transparent)]
 pub struct Children(AtomicU64);
 
-/// What a child found when it said that it is done.
+/// State that a child found when it reported its completion.
 #[derive(Clone, Copy, Debug)]
 pub struct Said {
     now: u64,
 }
 
 impl Said {
-    /// Whether all of `spawned` children were done then.
+    /// Returns true if all of `spawned` children were done then.
     pub fn all_done(self, spawned: u32) -> bool {
         self.now & DONE_MASK == u64::from(spawned)
     }
 
-    /// Whether this was the last child's memory, and the task is complete: then its memory is the
-    /// caller's to free.
+    /// Returns true if this was the last child's memory and the task is complete, so that the
+    /// caller must free the task's memory.
     #[inline(always)]
     pub fn all_freed(self) -> bool {
         self.now & COMPLETE != 0 && self.now >> 32 == 0
@@ -44,30 +45,31 @@ impl Said {
 }
 
 impl Children {
-    /// None submitted, none done. Relaxed: only the task itself uses it then.
+    /// Resets the word: none submitted, none done. Relaxed: only the task itself uses it then.
     #[inline(always)]
     pub fn reset(&self) {
         self.0.store(0, Ordering::Relaxed);
     }
 
-    /// Whether all of `spawned` are done. Acquire: what they did is visible then.
+    /// Returns true if all of `spawned` are done. Acquire: their effects are visible then.
     #[inline(always)]
     pub fn all_done(&self, spawned: u32) -> bool {
         self.0.load(Ordering::Acquire) & DONE_MASK == u64::from(spawned)
     }
 
-    /// Whether all of `spawned` are free, of a task that is not complete. Acquire: they are done with
-    /// the word.
+    /// Returns true if the memory of all of `spawned` is free; the task is not complete. Acquire:
+    /// the children do not use the word any more.
     #[inline(always)]
     pub fn all_freed(&self, spawned: u32) -> bool {
         self.0.load(Ordering::Acquire) >> 32 == u64::from(spawned)
     }
 
-    /// A child is done, and its memory free if `freed`. After this the task may be gone, unless
-    /// [`Said::all_freed`].
+    /// Reports that a child is done, and that its memory is free if `freed`. The task may be freed
+    /// afterwards, unless [`Said::all_freed`].
     ///
-    /// AcqRel: the parent sees what the child did; the last child sees that the parent is complete, and
-    /// what all did. SeqCst: a full fence on x86-64, for the look at the sleepers that follows.
+    /// AcqRel: the parent sees the child's effects; the last child sees that the parent is
+    /// complete, and all effects. SeqCst: a full fence on x86-64, for the check for sleepers that
+    /// follows.
     #[inline(always)]
     pub fn one_done(&self, freed: bool) -> Said {
         let add = if freed { DONE + FREED } else { DONE };
@@ -77,7 +79,8 @@ impl Children {
         }
     }
 
-    /// The memory of a child that was done before is free. AcqRel: as in [`Children::one_done`].
+    /// Reports that the memory of a child that was done before is free. AcqRel: as in
+    /// [`Children::one_done`].
     pub fn one_freed(&self) -> Said {
         let before = self.0.fetch_add(FREED, Ordering::AcqRel);
         Said {
@@ -85,17 +88,17 @@ impl Children {
         }
     }
 
-    /// The task, with `spawned` children, is complete; true if its memory is free now, else the last
-    /// child frees it.
+    /// Reports that the task, with `spawned` children, is complete. Returns true if its memory is
+    /// free now; otherwise the last child frees it.
     #[inline]
     pub fn retire(&self, spawned: u32) -> bool {
         if spawned == 0 || self.all_freed(spawned) {
             return true;
         }
-        // From here on the count of freed children is that of those to come, below 0: who brings it
-        // to 0 need not ask how many there were, nor look at the task.
+        // From here on the count of freed children counts up from minus their number: the thread
+        // that brings it to 0 needs neither that number nor the task.
         let spawned = u64::from(spawned) << 32;
-        // AcqRel: of the last child and us exactly one sees both, and what the other did.
+        // AcqRel: exactly one of the last child and this thread sees both, and the other's effects.
         let before = self
             .0
             .fetch_add(COMPLETE.wrapping_sub(spawned), Ordering::AcqRel);
@@ -127,23 +130,23 @@ mod loom_tests {
 
     struct Parent {
         children: Children,
-        /// What each child uses before it says that it is done, and who frees the task writes.
+        /// Memory that each child uses before it reports, and that the freeing thread writes.
         memory: Tracked<u32>,
         freed: AtomicU64,
     }
     // SAFETY: the word under test orders the accesses; loom checks that it does.
     unsafe impl Sync for Parent {}
-    // SAFETY: as above.
+    // SAFETY: no field is bound to a thread.
     unsafe impl Send for Parent {}
 
     impl Parent {
         fn read(&self) {
-            // SAFETY: nobody writes before the task is free; loom checks it.
+            // SAFETY: no thread writes before the task is free; loom checks it.
             self.memory.with(|p| unsafe { assert_eq!(*p, 7) });
         }
 
         fn free(&self) {
-            // SAFETY: nobody uses it any more; loom checks it.
+            // SAFETY: no thread uses it any more; loom checks it.
             self.memory.with_mut(|p| unsafe { *p = 0 });
             self.freed.fetch_add(1, Ordering::Relaxed);
         }

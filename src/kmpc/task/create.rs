@@ -1,4 +1,5 @@
-//! Making tasks and submitting them: `__kmpc_omp_task_alloc`, `__kmpc_omp_task`, `_begin_if0`.
+//! Creation and submission of tasks: `__kmpc_omp_task_alloc`, `__kmpc_omp_task`, `_begin_if0`.
+//!
 //! OpenMP 5.2, section 12.5.
 
 use std::ptr::null_mut;
@@ -10,10 +11,10 @@ use crate::kmpc::ident::Ident;
 use crate::kmpc::team::Team;
 use crate::kmpc::thread::{self, Thread, by_number};
 
-/// Tasks that wait in a member's deque before it executes new ones at once.
+/// Number of waiting tasks in a member's deque from which on it executes new ones at once.
 const THROTTLE: u64 = 256;
 
-/// The task that the thread executes.
+/// Returns the task that the thread executes.
 #[inline(always)]
 pub fn current(thread: &Thread) -> *mut Task {
     let task = thread.local().tasks.own.task.get();
@@ -23,11 +24,11 @@ pub fn current(thread: &Thread) -> *mut Task {
     task
 }
 
-/// Makes the thread's implicit task, which stays with its place in the team.
+/// Creates the thread's implicit task, which stays in its slot of the team.
 #[cold]
 fn implicit(thread: &Thread) -> *mut Task {
     let task = thread.pool().get(0);
-    // SAFETY: a block of ours.
+    // SAFETY: a block that this thread just got.
     let t = unsafe { &*task };
     t.begin(null_mut(), flag::TIED | flag::IMPLICIT, thread.team());
     let own = &thread.local().tasks.own;
@@ -37,7 +38,7 @@ fn implicit(thread: &Thread) -> *mut Task {
 }
 
 impl Task {
-    /// Makes a block a new task.
+    /// Initializes a block as a new task.
     #[inline(always)]
     fn begin(&self, parent: *mut Task, flags: u32, team: *const Team) {
         // SAFETY: null or the task being executed.
@@ -72,7 +73,7 @@ pub unsafe extern "C-unwind" fn alloc(
     let parent = current(thread);
     let offset = size.saturating_add(15) & !15;
     let task = thread.pool().get(offset.saturating_add(shareds));
-    // SAFETY: the current task, and a new one of ours.
+    // SAFETY: the current task, and a block that this thread just got.
     let (p, t) = unsafe { (&*parent, &*task) };
     let inherited = p.flags.get() & flag::FINAL;
     t.begin(
@@ -86,7 +87,7 @@ pub unsafe extern "C-unwind" fn alloc(
     } else {
         null_mut()
     };
-    // SAFETY: room for the compiler's structure, which begins with these fields.
+    // SAFETY: there is room for the compiler's structure, which begins with these fields.
     unsafe {
         payload.write(Payload {
             shareds: at,
@@ -99,7 +100,7 @@ pub unsafe extern "C-unwind" fn alloc(
     payload
 }
 
-/// As [`alloc`] for a task that is to wait for a device.
+/// Like [`alloc`], for a task that is to wait for a device.
 pub unsafe extern "C-unwind" fn alloc_target(
     ident: *const Ident,
     gtid: i32,
@@ -109,63 +110,64 @@ pub unsafe extern "C-unwind" fn alloc_target(
     routine: Option<Routine>,
     _device: i64,
 ) -> *mut Payload {
-    // SAFETY: the same contract.
+    // SAFETY: the contract is that of `alloc`.
     unsafe { alloc(ident, gtid, flags, size, shareds, routine) }
 }
 
-/// Makes the task a child of the one being executed: from here on that one and its group wait for it.
+/// Makes the task a child of the one being executed: from here on that one and its group wait for
+/// it.
 ///
 /// # Safety
-/// A task of [`alloc`], not submitted yet, by the thread that executes its parent.
+/// [`alloc`] created the task, it is not submitted yet, and the calling thread executes its parent.
 #[inline]
 pub unsafe fn adopt(thread: &Thread, task: *mut Task) {
-    // SAFETY: the caller's contract.
+    // SAFETY: a task that is not submitted is alive (caller's contract).
     let t = unsafe { &*task };
-    // SAFETY: the parent is being executed by us.
+    // SAFETY: the calling thread executes the parent.
     let parent = unsafe { &*t.parent() };
-    // Relaxed: the parent's own word, and ours to publish with the task.
+    // Relaxed: written only by the parent, and published with the task.
     let spawned = parent.spawned.load(Ordering::Relaxed);
     if spawned >= children::LIMIT {
-        // SAFETY: we execute the parent.
+        // SAFETY: the calling thread executes the parent.
         unsafe { wait::settle(thread, parent) };
-        // SAFETY: as before; the count is 0 now.
+        // SAFETY: the same contract; the count is 0 now.
         return unsafe { adopt(thread, task) };
     }
     parent.spawned.store(spawned + 1, Ordering::Relaxed);
     let group = parent.group.get();
     t.group.set(group);
-    // SAFETY: a group lives until its end, for which the parent waits.
+    // SAFETY: null, or a group, which lives until its end, for which the parent waits.
     if let Some(group) = unsafe { group.as_ref() } {
-        // Relaxed: whoever waits has begun the group or comes after us in it.
+        // Relaxed: a waiter has begun the group or enters it after this thread.
         group.members.fetch_add(1, Ordering::Relaxed);
     }
     t.icvs.set(thread.icvs.get());
     if t.is(flag::PRIORITY) {
-        // SAFETY: the compiler has written it.
+        // SAFETY: the compiler has written the priority that the flag announces.
         t.priority.set(unsafe { (*t.payload.get()).priority });
     }
 }
 
-/// Submits a task; called again by an untied task that is to go on with its next part.
+/// Submits a task. An untied task calls this again to continue with its next part.
 ///
 /// # Safety
-/// A payload of [`alloc`].
+/// [`alloc`] returned the payload.
 pub unsafe extern "C-unwind" fn submit(
     _ident: *const Ident,
     gtid: i32,
     payload: *mut Payload,
 ) -> i32 {
-    // SAFETY: the caller's contract.
+    // SAFETY: `alloc` returned the payload (caller's contract).
     let task = unsafe { Task::of(payload) };
-    // SAFETY: as above.
+    // SAFETY: the task is not complete, since it is only now submitted or being executed.
     let t = unsafe { &*task };
     if t.is(flag::STARTED) {
-        // An untied task ends a part: the thread that executes it goes on with the next.
+        // An untied task ends a part: the thread that executes it continues with the next.
         t.set(flag::AGAIN);
         return 0;
     }
     let thread = by_number(gtid);
-    // SAFETY: the caller's contract.
+    // SAFETY: the task is not submitted yet, and the compiler submits it in its parent.
     unsafe {
         adopt(thread, task);
         go(thread, task);
@@ -173,22 +175,22 @@ pub unsafe extern "C-unwind" fn submit(
     0
 }
 
-/// Executes an adopted task whose dependences are met, or leaves it to whoever is free.
+/// Executes an adopted task whose dependences are met, or offers it to other members.
 ///
 /// # Safety
 /// As for [`adopt`], after it.
 #[inline]
 pub unsafe fn go(thread: &Thread, task: *mut Task) {
-    // SAFETY: the caller's contract.
+    // SAFETY: the task is not complete, and its parent is being executed by this thread.
     let (t, parent) = unsafe { (&*task, &*(*task).parent()) };
     let team = thread.team();
     let member = &thread.local().tasks;
-    // SAFETY: our own deque.
+    // SAFETY: this thread owns the deque.
     let many = || unsafe { member.deque.len(THROTTLE) } >= THROTTLE;
     let now = team.size() == 1
         || parent.is(flag::FINAL)
         || t.priority.get() == 0 && many() && settings().task_throttling;
-    // SAFETY: the caller's contract.
+    // SAFETY: the task is adopted and ready, and no other thread knows it yet.
     unsafe {
         if (!now || t.completes_later()) && !t.is(flag::COUNTED) {
             count(thread, t);
@@ -201,41 +203,42 @@ pub unsafe fn go(thread: &Thread, task: *mut Task) {
     }
 }
 
-/// Counts a task that is not complete when its submission returns: the next meeting waits for it.
+/// Counts a task that is not complete when its submission returns: the next barrier waits for it.
 ///
 /// # Safety
-/// By the thread that executes the parent.
+/// The calling thread executes the task's parent.
 #[inline]
 pub unsafe fn count(thread: &Thread, task: &Task) {
     task.set(flag::COUNTED);
     let team = thread.team();
     thread.local().tasks.counts.create();
-    // Outside of meetings the number is 0 or that of the coming one, in which all members agree.
+    // Outside of barriers the number is 0 or that of the next one, on which all members agree.
     if team.tasks.interval.number() == 0 {
-        // SAFETY: our own number.
+        // SAFETY: the thread's own number.
         let epoch = unsafe { team.gang.epoch(thread.tid()) };
         team.tasks.interval.begin(epoch + 1);
         thread.expect_tasks(true);
     }
 }
 
-/// Puts a counted task that may be executed where members find it, and wakes one if need be.
+/// Queues a counted, ready task where members find it, and wakes one if need be.
 ///
 /// # Safety
-/// By a member of the team, once.
+/// A member of the team calls it, once per task.
 #[inline]
 pub unsafe fn offer(thread: &Thread, task: *mut Task) {
     let team = thread.team();
-    // SAFETY: the caller's contract.
+    // SAFETY: the task is not complete before it is offered.
     if unsafe { (*task).priority.get() } > 0 {
         team.tasks.queue_up(task);
     } else {
-        // SAFETY: our own deque.
+        // SAFETY: this thread owns the deque.
         unsafe { thread.local().tasks.deque.push(task) };
     }
-    // A full fence lies behind us.
+    // Both branches contain a full fence.
     if team.gang.anyone_sleeps() {
-        // SAFETY: a member of the running region; the task may be gone, its memory is not.
+        // SAFETY: this thread is a member of the running region; the task's memory always holds a
+        // task.
         unsafe { wait::wake_for(team, task) };
     }
 }
@@ -243,14 +246,15 @@ pub unsafe fn offer(thread: &Thread, task: *mut Task) {
 /// Begins an undeferred task, which the caller executes itself.
 ///
 /// # Safety
-/// A payload of [`alloc`].
+/// [`alloc`] returned the payload.
 pub unsafe extern "C-unwind" fn begin_undeferred(
     _ident: *const Ident,
     gtid: i32,
     payload: *mut Payload,
 ) {
     let thread = by_number(gtid);
-    // SAFETY: the caller's contract.
+    // SAFETY: the task is not submitted yet (caller's contract), and the compiler begins it in its
+    // parent.
     unsafe {
         let task = Task::of(payload);
         adopt(thread, task);
@@ -265,14 +269,14 @@ pub unsafe extern "C-unwind" fn begin_undeferred(
 /// Ends an undeferred task.
 ///
 /// # Safety
-/// A payload of [`alloc`], begun by [`begin_undeferred`].
+/// [`alloc`] returned the payload, and [`begin_undeferred`] began its task.
 pub unsafe extern "C-unwind" fn end_undeferred(
     _ident: *const Ident,
     gtid: i32,
     payload: *mut Payload,
 ) {
     let thread = by_number(gtid);
-    // SAFETY: the caller's contract.
+    // SAFETY: this thread began the task and has executed its first part (caller's contract).
     unsafe {
         let task = Task::of(payload);
         run::go_on(thread, task);
@@ -281,31 +285,31 @@ pub unsafe extern "C-unwind" fn end_undeferred(
     }
 }
 
-/// Whether the current task is final.
+/// Returns 1 if the current task is final.
 pub unsafe extern "C-unwind" fn in_final() -> i32 {
     with_current(|task| task.is(flag::FINAL)).into()
 }
 
-/// Whether the current task is an explicit one.
+/// Returns 1 if the current task is an explicit one.
 pub unsafe extern "C-unwind" fn in_explicit_task() -> i32 {
     with_current(|task| !task.is(flag::IMPLICIT)).into()
 }
 
-/// The current task's number for tools.
+/// Returns the current task's number for tools.
 pub unsafe extern "C-unwind" fn number() -> u64 {
-    // SAFETY: the task that we execute.
+    // SAFETY: the task that the thread executes.
     unsafe { &*current(thread::current()) }.number()
 }
 
-/// The number of the task that created the current one; 0 where none did.
+/// Returns the number of the current task's parent; 0 if it has none.
 pub unsafe extern "C-unwind" fn parent_number() -> u64 {
-    // SAFETY: the task that we execute, and its parent.
+    // SAFETY: the task that the thread executes, and its parent.
     unsafe { (*current(thread::current())).parent().as_ref() }.map_or(0, Task::number)
 }
 
-/// Asks the current task; no where there is none yet.
+/// Applies `ask` to the current task; returns false if there is none yet.
 fn with_current(ask: impl FnOnce(&Task) -> bool) -> bool {
     let task = thread::current().local().tasks.own.task.get();
-    // SAFETY: null or the task that we execute.
+    // SAFETY: null or the task that the thread executes.
     unsafe { task.as_ref() }.is_some_and(ask)
 }

@@ -1,13 +1,13 @@
 //! Dependences between sibling tasks. OpenMP 5.2, section 15.9.5 (depend), 15.5 (taskwait depend).
 //!
-//! A task with dependences has a [`Node`]. The task that creates the siblings has a [`Table`] from
-//! addresses to the nodes that the next sibling may depend on; only that task's thread uses it,
-//! in the order of the program, so there is no lock around it. An edge is a place in the
-//! predecessor's list, guarded by that node's lock against the predecessor's completion.
+//! A task with dependences has a [`Node`]. The parent of the siblings has a [`Table`] from
+//! addresses to the nodes that the next sibling may depend on. Only the parent's thread uses it, in
+//! program order, so it needs no lock. An edge is an entry in the predecessor's list, which that
+//! node's lock guards against the predecessor's completion.
 //!
-//! Addresses decide, not ranges: list items are identical or disjoint, as the specification asks.
+//! Addresses decide, not ranges: the specification requires list items to be identical or disjoint.
 //! depobj and iterators arrive here as ordinary lists. Tasks that exclude each other
-//! (mutexinoutset) are ordered like `in` and take their turns when they become ready.
+//! (mutexinoutset) are ordered like `in` and acquire their exclusions when they become ready.
 
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -23,7 +23,7 @@ use crate::kmpc::team::Team;
 use crate::kmpc::thread::{Thread, by_number};
 use crate::support::sync::{self, Mutex, MutexGuard, fence_after_exchange};
 
-/// One item of a `depend` clause, as the compiler lays it out.
+/// One item of a `depend` clause, in the compiler's layout.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Item {
@@ -32,60 +32,61 @@ pub struct Item {
     pub(in crate::kmpc) kind: u8,
 }
 
-/// Kinds of dependence that need to be told from others; `in` (1) and `inoutset` (8) do not: tasks of
+/// Kinds of dependence that need to be distinguished. `in` (1) and `inoutset` (8) do not: tasks of
 /// one of these kinds may overlap, and are ordered against all other kinds.
 mod kind {
     pub const OUT: u8 = 2;
     pub const MUTEX: u8 = 4;
-    /// `omp_all_memory`, which has this address as well.
+    /// Flag of `omp_all_memory`, which also has the address [`EVERYWHERE`].
     pub const ALL: u8 = 0x80;
     pub const EVERYWHERE: usize = usize::MAX;
 }
 
 impl Item {
-    /// Whether it is `omp_all_memory`.
+    /// Returns true for `omp_all_memory`.
     pub(in crate::kmpc) fn everywhere(&self) -> bool {
         self.kind & kind::ALL != 0 || self.address == kind::EVERYWHERE
     }
 
-    /// The kind at an address: in 1, out 2, mutexinoutset 4, inoutset 8.
+    /// Returns the kind at an address: in 1, out 2, mutexinoutset 4, inoutset 8.
     pub(in crate::kmpc) fn plain_kind(&self) -> u8 {
         self.kind & !kind::ALL
     }
 }
 
-/// A task as its siblings depend on it.
+/// A task as a node of the graph of its siblings.
 pub struct Node {
     /// The task; null for a wait.
     task: *mut Task,
-    /// The task that waits, where `task` is null.
+    /// The task that waits, if `task` is null.
     waits: *mut Task,
-    /// Predecessors that are not complete, and one as long as they are being looked for.
+    /// Number of predecessors that are not complete, plus one while they are being collected.
     before: AtomicUsize,
-    /// Set with `after` locked; read without the lock only to forget complete nodes.
+    /// True once complete. Set with `after` locked; read without the lock only to drop complete
+    /// nodes.
     done: AtomicBool,
-    /// Those that wait for this one.
+    /// Successors that wait for this node.
     after: Mutex<Vec<Arc<Node>>>,
-    /// What the task may have only alone.
+    /// Exclusions that the task must acquire.
     alone: Mutex<Vec<Arc<Exclusive>>>,
 }
 
-// SAFETY: the pointers are to tasks, whose memory stays.
+// SAFETY: the pointers are to tasks, whose memory always holds a task.
 unsafe impl Sync for Node {}
-// SAFETY: as above.
+// SAFETY: no field is bound to a thread.
 unsafe impl Send for Node {}
 
-/// What mutexinoutset tasks exclude each other from. All are changed under [`TURNS`].
+/// An exclusion between mutexinoutset tasks. All are changed under [`TURNS`].
 #[derive(Default)]
 pub struct Exclusive {
-    /// Whether a task has it, and tasks that found it taken.
+    /// True if a task holds it, and the tasks that found it held.
     state: Mutex<(bool, Vec<usize>)>,
 }
 
-/// Taking several at once must not be interleaved with others doing so.
+/// Lock under which several exclusions are acquired at once.
 static TURNS: Mutex<()> = Mutex::new(());
 
-/// The right to take turns, held while the process forks.
+/// Locks [`TURNS`], for the time in which the process forks.
 pub fn hold() -> MutexGuard<'static, ()> {
     sync::lock(&TURNS)
 }
@@ -102,7 +103,7 @@ impl Node {
         })
     }
 
-    /// Makes `self` wait for `other`, unless that is complete.
+    /// Makes `self` a successor of `other`, unless that is complete.
     fn follow(self: &Arc<Self>, other: &Arc<Self>) {
         if Arc::ptr_eq(self, other) {
             return;
@@ -113,7 +114,7 @@ impl Node {
         {
             return;
         }
-        // Relaxed: who takes it back has the lock after us.
+        // Relaxed: the thread that decrements it takes the lock after this one.
         self.before.fetch_add(1, Ordering::Relaxed);
         after.push(self.clone());
         if crate::kmpc::ompt::on() && !self.task.is_null() && !other.task.is_null() {
@@ -123,17 +124,17 @@ impl Node {
     }
 
     fn is_done(&self) -> bool {
-        // Acquire: who forgets a node must see what its task did.
+        // Acquire: a thread that drops a node must see the effects of its task.
         self.done.load(Ordering::Acquire)
     }
 }
 
-/// What the next sibling may depend on at one address.
+/// The nodes that the next sibling may depend on at one address.
 #[derive(Default)]
 struct Entry {
-    /// The last task that had it alone.
+    /// The last task that was ordered against all others.
     last: Option<Arc<Node>>,
-    /// Tasks since then that may overlap, all of one kind.
+    /// Subsequent tasks that may overlap, all of one kind.
     set: Vec<Arc<Node>>,
     kind: u8,
     /// The set before that one, if it was of another kind.
@@ -150,8 +151,8 @@ pub struct Table {
 }
 
 impl Table {
-    /// Makes `node` follow those before it at `item`; those after it will follow it, unless it is
-    /// a `wait`, after which nothing is left there to follow.
+    /// Makes `node` a successor of those before it at `item`, and a predecessor of later ones,
+    /// unless it is a `wait`, which is complete before the next sibling exists.
     fn add(&mut self, node: &Arc<Node>, item: &Item, wait: bool) {
         if item.everywhere() {
             return self.add_all(node, wait);
@@ -160,7 +161,7 @@ impl Table {
             last: self.all.clone(),
             ..Entry::default()
         });
-        // A wait is over before the next sibling exists: it needs no turn.
+        // A wait is over before the next sibling exists, so it needs no exclusion.
         let exclusive = wait && item.kind == kind::MUTEX;
         if item.kind & kind::OUT != 0 || exclusive {
             for other in &entry.set {
@@ -219,10 +220,11 @@ impl Table {
 }
 
 impl Task {
-    /// The table of the task's children.
+    /// Returns the table of the task's children.
     ///
     /// # Safety
-    /// Only the thread that executes the task may call it, and not twice at a time.
+    /// Only the thread that executes the task may call it, and must hold no other reference to the
+    /// table.
     #[expect(
         clippy::mut_from_ref,
         reason = "the thread that executes the task has it alone"
@@ -231,11 +233,11 @@ impl Task {
         if self.table.get().is_null() {
             self.table.set(Box::into_raw(Box::default()));
         }
-        // SAFETY: made here; the caller's contract.
+        // SAFETY: created above or before, and referenced only by the caller (caller's contract).
         unsafe { &mut *self.table.get() }
     }
 
-    /// Forgets the dependences of its children, which no other child will have.
+    /// Drops the dependences of the task's children, which no later child will have.
     ///
     /// # Safety
     /// Only the thread that executes the task may call it.
@@ -244,13 +246,13 @@ impl Task {
         let table = self.table.get();
         if !table.is_null() {
             self.table.set(null_mut());
-            // SAFETY: made by `dependences`.
+            // SAFETY: `dependences` boxed the table, and only this thread accesses it.
             drop(unsafe { Box::from_raw(table) });
         }
     }
 }
 
-/// The items of both of the compiler's lists.
+/// Returns the items of both of the compiler's lists.
 ///
 /// # Safety
 /// The lists have as many items as the counts say.
@@ -264,17 +266,18 @@ pub(in crate::kmpc) unsafe fn items<'a>(
         if count <= 0 || list.is_null() {
             return &[][..];
         }
-        // SAFETY: the caller's contract.
+        // SAFETY: the list has `count` items (caller's contract).
         unsafe { std::slice::from_raw_parts(list, count as usize) }
     };
-    // An item of address 0 is one that the compiler erased.
+    // The compiler marks an erased item by address 0.
     slice(count, list)
         .iter()
         .chain(slice(more, other))
         .filter(|item| item.address != 0 || item.kind & kind::ALL != 0)
 }
 
-/// Adds a node's items to the table: one that has several kinds at an address has all of them alone.
+/// Adds a node's items to the table. A task that has several kinds at an address is ordered against
+/// all others there.
 fn add_items<'a>(
     table: &mut Table,
     node: &Arc<Node>,
@@ -297,7 +300,7 @@ fn add_items<'a>(
 /// Submits a task with dependences.
 ///
 /// # Safety
-/// A payload of [`create::alloc`], and lists of as many items as the counts say.
+/// [`create::alloc`] returned the payload, and the lists have as many items as the counts say.
 pub unsafe extern "C-unwind" fn submit(
     ident: *const Ident,
     gtid: i32,
@@ -307,21 +310,22 @@ pub unsafe extern "C-unwind" fn submit(
     more: i32,
     other: *const Item,
 ) -> i32 {
-    // SAFETY: the caller's contract.
+    // SAFETY: `alloc` returned the payload (caller's contract).
     let task = unsafe { Task::of(payload) };
-    // SAFETY: as above.
+    // SAFETY: the task is not complete, since it is only now submitted or being executed.
     let t = unsafe { &*task };
-    // SAFETY: the parent is being executed by us.
+    // SAFETY: this thread executes the parent.
     let parent = unsafe { &*t.parent() };
     let thread = by_number(gtid);
-    // Included tasks of a task without living children: what they depend on is complete, and they
-    // will be before the next sibling exists.
+    // For an included task of a task without living children, its predecessors are complete, and it
+    // will be complete before the next sibling exists.
     let alone = thread.team().size() == 1 || parent.is(flag::FINAL);
     if t.is(flag::STARTED) || alone && parent.childless() && !t.completes_later() {
-        // SAFETY: the caller's contract.
+        // SAFETY: `alloc` returned the payload (caller's contract).
         return unsafe { create::submit(ident, gtid, payload) };
     }
-    // SAFETY: the caller's contract; the thread executes the parent.
+    // SAFETY: the task is not submitted yet, the lists are as long as the counts say (caller's
+    // contract), and the thread executes the parent.
     unsafe {
         adopt(thread, task);
         self::count(thread, t);
@@ -329,7 +333,7 @@ pub unsafe extern "C-unwind" fn submit(
         t.node.set(Arc::into_raw(node.clone()));
         let items = items(count, list, more, other);
         add_items(parent.dependences(), &node, items, false);
-        // AcqRel: the last of the predecessors and us sees what all of them did.
+        // AcqRel: the last of the predecessors and this thread sees all their effects.
         if node.before.fetch_sub(1, Ordering::AcqRel) == 1 && take_turn(&node) {
             create::go(thread, task);
         }
@@ -337,8 +341,8 @@ pub unsafe extern "C-unwind" fn submit(
     0
 }
 
-/// Whether the node's task may have all that it wants alone, and has it now; if not, it is among
-/// those that wait for one.
+/// Acquires all exclusions of the node's task. If one is held, the task is queued there and the
+/// function returns false.
 fn take_turn(node: &Node) -> bool {
     let alone = sync::lock(&node.alone);
     if alone.is_empty() {
@@ -358,7 +362,7 @@ fn take_turn(node: &Node) -> bool {
     true
 }
 
-/// Gives back what a task had alone; the tasks that waited for it.
+/// Releases a task's exclusions and returns the tasks that waited for them.
 fn end_turn(node: &Node) -> Vec<usize> {
     let alone = sync::lock(&node.alone);
     if alone.is_empty() {
@@ -374,17 +378,17 @@ fn end_turn(node: &Node) -> Vec<usize> {
     waiting
 }
 
-/// Completes a node: its successors may go on.
+/// Completes a node: its successors may become ready.
 ///
 /// # Safety
 /// As for [`complete`](super::run::complete); the task has a node.
 #[cold]
 pub unsafe fn complete(thread: Option<&Thread>, team: &Team, task: &Task) {
-    // SAFETY: made by `Arc::into_raw` in `submit`, taken back once.
+    // SAFETY: `submit` stored it with `Arc::into_raw`, and it is taken back once.
     let node = unsafe { Arc::from_raw(task.node.replace(std::ptr::null())) };
     for waiting in end_turn(&node) {
         let waiting = std::ptr::with_exposed_provenance_mut::<Task>(waiting);
-        // SAFETY: it waits for its turn, so it is not complete and has its node.
+        // SAFETY: the task waits for an exclusion, so it is not complete and has its node.
         unsafe {
             if take_turn(&*(*waiting).node.get()) {
                 make_ready(thread, team, waiting);
@@ -398,19 +402,20 @@ pub unsafe fn complete(thread: Option<&Thread>, team: &Team, task: &Task) {
         std::mem::take(&mut *after)
     };
     for next in after {
-        // SeqCst: before the look at the sleepers below; else AcqRel as in `submit`.
+        // SeqCst: before the check for sleepers below; otherwise AcqRel as in `submit`.
         if next.before.fetch_sub(1, Ordering::SeqCst) != 1 {
             continue;
         }
         if !next.task.is_null() {
             if take_turn(&next) {
-                // SAFETY: its dependences are met, which only one thread finds.
+                // SAFETY: the task's dependences are met, which exactly one thread finds.
                 unsafe { make_ready(thread, team, next.task) };
             }
         } else {
             fence_after_exchange();
             if team.gang.anyone_sleeps() {
-                // SAFETY: the memory of tasks stays; `team` is alive.
+                // SAFETY: the memory of tasks always holds tasks; the team waits for the task being
+                // completed.
                 unsafe {
                     let waiter = (*next.waits).waiter.load(Ordering::Relaxed);
                     if waiter != 0 {
@@ -424,11 +429,15 @@ pub unsafe fn complete(thread: Option<&Thread>, team: &Team, task: &Task) {
 
 /// Offers a task whose dependences are met.
 ///
-/// One that the thread itself may not begin now, since it fulfils an event within another task, and
-/// one that a foreign thread made ready, go into the line: in a deque they would keep its owner from
-/// what lies below. Whoever made it ready will perhaps never look for it, so all are woken.
+/// Two kinds of tasks go into the line: one that the thread may not begin now, since it fulfills an
+/// event within another task, and one that a foreign thread made ready. In a deque such a task
+/// would keep the owner from the tasks below. The thread that made it ready may never look for it,
+/// so all members are woken.
+///
+/// # Safety
+/// The task is ready, and no other thread has found that.
 unsafe fn make_ready(thread: Option<&Thread>, team: &Team, task: *mut Task) {
-    // SAFETY: the caller found that it may be executed, and nobody else did.
+    // SAFETY: the task is ready and not yet offered (caller's contract).
     unsafe {
         match thread {
             Some(thread) if wait::may_begin(thread, task) => create::offer(thread, task),
@@ -445,7 +454,7 @@ unsafe fn make_ready(thread: Option<&Thread>, team: &Team, task: *mut Task) {
 /// Waits for the siblings that a task with these dependences would have to wait for.
 ///
 /// # Safety
-/// Lists of as many items as the counts say.
+/// The lists have as many items as the counts say.
 pub unsafe extern "C-unwind" fn wait_for(
     _ident: *const Ident,
     gtid: i32,
@@ -455,23 +464,24 @@ pub unsafe extern "C-unwind" fn wait_for(
     other: *const Item,
 ) {
     let thread = by_number(gtid);
-    // SAFETY: the task that we execute.
+    // SAFETY: the task that the thread executes.
     let task = unsafe { &*current(thread) };
     if task.table.get().is_null() || task.childless() {
         return;
     }
     let node = Node::new(null_mut(), current(thread));
-    // SAFETY: the caller's contract; the thread executes the task.
+    // SAFETY: the lists are as long as the counts say (caller's contract), and the thread executes
+    // the task.
     unsafe {
         let items = items(count, list, more, other);
         add_items(task.dependences(), &node, items, true);
         node.before.fetch_sub(1, Ordering::AcqRel);
-        // Acquire: what the predecessors did is visible.
+        // Acquire: the effects of the predecessors are visible.
         wait::until(thread, task, || node.before.load(Ordering::Acquire) == 0);
     }
 }
 
-/// `taskwait` with dependences; with `nowait` a task that does nothing but have them.
+/// Implements `taskwait` with dependences; with `nowait` it submits an empty task that has them.
 ///
 /// # Safety
 /// As for [`wait_for`].
@@ -487,7 +497,8 @@ pub unsafe extern "C-unwind" fn taskwait(
     unsafe extern "C-unwind" fn nothing(_gtid: i32, _task: *mut Payload) -> i32 {
         0
     }
-    // SAFETY: the caller's contract.
+    // SAFETY: the lists are as long as the counts say (caller's contract); the payload is from
+    // `alloc`.
     unsafe {
         if nowait == 0 {
             return wait_for(ident, gtid, count, list, more, other);
@@ -499,7 +510,7 @@ pub unsafe extern "C-unwind" fn taskwait(
     }
 }
 
-/// Registers affinity hints, which change nothing.
+/// Registers affinity hints; does nothing.
 pub unsafe extern "C-unwind" fn affinity(
     _ident: *const Ident,
     _gtid: i32,

@@ -1,14 +1,16 @@
-//! A member's tasks that wait for a thread: the owner pushes and pops at the bottom, thieves take
-//! from the top (Chase and Lev's deque, with the orderings of Le, Pop, Cohen and Zappa Nardelli).
+//! Work-stealing deque of a member's ready tasks: the owner pushes and pops at the bottom, thieves
+//! take from the top (Chase and Lev's deque, with the orderings of Le, Pop, Cohen and Zappa
+//! Nardelli).
 //!
-//! Our own instead of `crossbeam::deque`, because a thief must know whether it may execute a task
-//! *before* it takes it (the scheduling constraint of tied tasks): [`Deque::steal`] shows the
-//! task at the top to a filter, and takes it only if nobody took it meanwhile. What the filter reads
-//! may belong to a task that somebody else has taken; so tasks lie in memory that always holds a
-//! task (`memory.rs`), and what the filter said about such a task is thrown away.
+//! This is not `crossbeam::deque`, because a thief must know if it may execute a task *before* it
+//! takes it (the scheduling constraint of tied tasks): [`Deque::steal`] passes the task at the top
+//! to a filter, and takes it only if no other thread took it meanwhile. The filter may read a task
+//! that another thread has taken. So tasks lie in memory that always holds a task (`memory.rs`),
+//! and the filter's result for such a task is discarded.
 //!
-//! It grows without bound; who wants a bound asks [`Deque::len`] first. Buffers that were outgrown are
-//! kept until the deque is dropped, since a thief may still read them. README.md states the protocol.
+//! The deque grows without bound; callers that want a bound check [`Deque::len`] first. Outgrown
+//! buffers are kept until the deque is dropped, since a thief may still read them. README.md
+//! specifies the protocol.
 
 use std::cell::{Cell, UnsafeCell};
 use std::ptr::null_mut;
@@ -17,7 +19,7 @@ use crossbeam::utils::CachePadded;
 
 use crate::support::sync::{AtomicPtr, AtomicU64, Ordering, fence, publish};
 
-/// Places of the first buffer.
+/// Capacity of the first buffer.
 #[cfg(not(loom))]
 const FIRST: usize = 512;
 #[cfg(loom)]
@@ -41,40 +43,40 @@ impl<T> Buffer<T> {
     }
 }
 
-/// What the owner alone uses.
+/// State that the owner alone uses.
 struct Own<T> {
-    /// The top as last seen: the true one is not below it.
+    /// The top as last seen, which is a lower bound of the true one.
     top: Cell<u64>,
     /// Outgrown buffers.
     old: UnsafeCell<Vec<*mut Buffer<T>>>,
 }
 
-/// How a theft ended.
+/// Result of an attempt to steal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Steal<T> {
-    /// There was nothing.
+    /// The deque was empty.
     Empty,
-    /// Another thread was faster; there may be more.
+    /// Another thread took the task; there may be more.
     Lost,
     /// The filter refused the task at the top.
     Refused,
-    /// Taken.
+    /// The task was taken.
     Taken(*mut T),
 }
 
 /// A work-stealing deque of pointers.
 pub struct Deque<T> {
-    /// The next task that thieves take.
+    /// Index of the next task that thieves take.
     top: CachePadded<AtomicU64>,
-    /// One past the task pushed last; the owner's to write.
+    /// Index one past the task pushed last; written by the owner.
     bottom: CachePadded<AtomicU64>,
     buffer: AtomicPtr<Buffer<T>>,
     own: Own<T>,
 }
 
-// SAFETY: `own` is touched by the owner alone; the rest is atomic.
+// SAFETY: only the owner accesses `own`; the rest is atomic.
 unsafe impl<T: Send> Sync for Deque<T> {}
-// SAFETY: nothing in it is bound to a thread.
+// SAFETY: no field is bound to a thread.
 unsafe impl<T: Send> Send for Deque<T> {}
 
 impl<T> Default for Deque<T> {
@@ -92,13 +94,13 @@ impl<T> Default for Deque<T> {
 }
 
 impl<T> Deque<T> {
-    /// Tasks in it, as the owner sees it: at least as many as there are.
+    /// Returns an upper bound of the number of tasks, refreshed if it reaches `limit`.
     ///
     /// # Safety
     /// Only the owner may call it.
     #[inline(always)]
     pub unsafe fn len(&self, limit: u64) -> u64 {
-        // Relaxed: our own.
+        // Relaxed: written only by this thread.
         let bottom = self.bottom.load(Ordering::Relaxed);
         if bottom - self.own.top.get() >= limit {
             // Relaxed: only a count.
@@ -107,23 +109,24 @@ impl<T> Deque<T> {
         bottom - self.own.top.get()
     }
 
-    /// Whether it looks as if there were something to take.
+    /// Returns true if the deque seems to hold a task.
     #[inline(always)]
     pub fn tempting(&self) -> bool {
-        // Relaxed: a hint for who spins. Who is about to sleep looks after a full fence, and so
-        // does the owner between its push and its look at the sleepers: one sees the other.
+        // Relaxed: a hint for spinning threads. A thread that is about to sleep checks after a full
+        // fence, and the owner has one between its push and its check for sleepers: one of the two
+        // sees the other.
         self.top.load(Ordering::Relaxed) < self.bottom.load(Ordering::Relaxed)
     }
 
-    /// Whether the task at the top is one that `accepts` accepts, which may be shown one that is
-    /// no longer there.
+    /// Returns true if `accepts` accepts the task at the top. It may be passed a task that was
+    /// already taken.
     pub fn offers(&self, accepts: impl FnOnce(*mut T) -> bool) -> bool {
         // Acquire, three times: as in `steal`.
         let top = self.top.load(Ordering::Acquire);
         if top >= self.bottom.load(Ordering::Acquire) {
             return false;
         }
-        // SAFETY: something was pushed, so there is a buffer; outgrown ones are kept.
+        // SAFETY: a task was pushed, so there is a buffer; outgrown ones are kept.
         let buffer = unsafe { &*self.buffer.load(Ordering::Acquire) };
         accepts(buffer.place(top).load(Ordering::Relaxed))
     }
@@ -134,13 +137,13 @@ impl<T> Deque<T> {
     /// Only the owner may call it.
     #[inline]
     pub unsafe fn push(&self, item: *mut T) {
-        // Relaxed: our own words.
+        // Relaxed: written only by this thread.
         let bottom = self.bottom.load(Ordering::Relaxed);
         let mut buffer = self.buffer.load(Ordering::Relaxed);
-        // SAFETY: the owner's current buffer lives as long as the deque.
+        // SAFETY: null, or the owner's current buffer, which lives as long as the deque.
         let room = unsafe { buffer.as_ref() }.map_or(0, |b| b.places.len() as u64);
         if bottom - self.own.top.get() >= room {
-            // SAFETY: the owner.
+            // SAFETY: only the owner calls `push` (caller's contract).
             buffer = unsafe { self.make_room(bottom, buffer) };
         }
         // SAFETY: not null after `make_room`. Relaxed: published with the bottom.
@@ -150,13 +153,16 @@ impl<T> Deque<T> {
         publish(&self.bottom, bottom + 1);
     }
 
-    /// Looks at the true top, and doubles the buffer if there is no place at all.
+    /// Reads the true top, and doubles the buffer if it is full.
+    ///
+    /// # Safety
+    /// Only the owner may call it.
     #[cold]
     unsafe fn make_room(&self, bottom: u64, buffer: *mut Buffer<T>) -> *mut Buffer<T> {
-        // Acquire: a thief that moved the top on has read its place; the place may be written.
+        // Acquire: a thief that advanced the top has read its element, which may be overwritten.
         let top = self.top.load(Ordering::Acquire);
         self.own.top.set(top);
-        // SAFETY: as in `push`.
+        // SAFETY: null, or the owner's current buffer, which lives as long as the deque.
         let Some(full) = (unsafe { buffer.as_ref() }) else {
             let first = Buffer::new(FIRST);
             self.buffer.store(first, Ordering::Release);
@@ -167,39 +173,40 @@ impl<T> Deque<T> {
         }
         let grown = Buffer::new(full.places.len() * 2);
         for index in top..bottom {
-            // Relaxed: our own places, published by the Release below.
+            // Relaxed: written only by this thread, published by the Release below.
             let item = full.place(index).load(Ordering::Relaxed);
-            // SAFETY: just made.
+            // SAFETY: created above.
             unsafe { &*grown }
                 .place(index)
                 .store(item, Ordering::Relaxed);
         }
-        // SAFETY: the owner's list.
+        // SAFETY: only the owner accesses the list.
         unsafe { &mut *self.own.old.get() }.push(buffer);
         self.buffer.store(grown, Ordering::Release);
         grown
     }
 
-    /// Takes the task pushed last, if `accepts` it.
+    /// Takes the task pushed last, if `accepts` accepts it.
     ///
     /// # Safety
     /// Only the owner may call it.
     #[inline]
     pub unsafe fn pop(&self, accepts: impl FnOnce(*mut T) -> bool) -> Option<*mut T> {
-        // Relaxed: our own words.
+        // Relaxed: written only by this thread.
         let bottom = self.bottom.load(Ordering::Relaxed);
         if bottom == self.own.top.get() {
             return None;
         }
         let last = bottom - 1;
-        // SAFETY: something was pushed, so there is a buffer.
+        // SAFETY: the deque is not empty as the owner sees it, so a task was pushed and there is a
+        // buffer.
         let buffer = unsafe { &*self.buffer.load(Ordering::Relaxed) };
         let item = buffer.place(last).load(Ordering::Relaxed);
         if !accepts(item) {
             return None;
         }
-        // The bottom goes down before the top is read, and a thief reads the bottom after the top:
-        // of owner and thief at the last task at least one sees the other (both fences).
+        // The bottom is lowered before the top is read, and a thief reads the bottom after the top:
+        // of owner and thief at the last task at least one sees the other (both have a fence).
         #[cfg(all(not(loom), target_arch = "x86_64"))]
         self.bottom.swap(last, Ordering::SeqCst);
         #[cfg(any(loom, not(target_arch = "x86_64")))]
@@ -214,14 +221,14 @@ impl<T> Deque<T> {
         }
         let mut won = false;
         if top == last {
-            // SeqCst: decides between us and the thieves that saw the old bottom.
+            // SeqCst: decides between the owner and the thieves that saw the old bottom.
             won = self
                 .top
                 .compare_exchange(top, top + 1, Ordering::SeqCst, Ordering::Relaxed)
                 .is_ok();
             self.own.top.set(top + 1);
         }
-        // Empty now, at the place that was taken last.
+        // The deque is empty now, at the index that was taken last.
         self.bottom.store(bottom, Ordering::Relaxed);
         if top > last {
             self.own.top.set(bottom);
@@ -229,29 +236,29 @@ impl<T> Deque<T> {
         won.then_some(item)
     }
 
-    /// Takes the oldest task if `accepts` it.
+    /// Takes the oldest task, if `accepts` accepts it.
     ///
-    /// `accepts` may see a task that is no longer there; what it says then has no effect.
+    /// `accepts` may be passed a task that was already taken; its result has no effect then.
     #[inline]
     pub fn steal(&self, accepts: impl FnOnce(*mut T) -> bool) -> Steal<T> {
         // Acquire, and the fence: see `pop`. On x86-64 loads are not reordered, and the owner's
-        // exchange is the fence that counts; the compiler must keep the order all the same.
+        // exchange is the effective fence; the compiler must keep the order nevertheless.
         let top = self.top.load(Ordering::Acquire);
         fence(Ordering::SeqCst);
-        // Acquire: what the owner wrote before the push is visible.
+        // Acquire: the owner's writes before the push are visible.
         let bottom = self.bottom.load(Ordering::Acquire);
         if top >= bottom {
             return Steal::Empty;
         }
-        // Acquire: the places of a grown buffer are visible.
+        // Acquire: the contents of a grown buffer are visible.
         let buffer = self.buffer.load(Ordering::Acquire);
-        // SAFETY: something was pushed, so there is one; outgrown buffers are kept.
+        // SAFETY: a task was pushed, so there is a buffer; outgrown ones are kept.
         let item = unsafe { &*buffer }.place(top).load(Ordering::Relaxed);
         if !accepts(item) {
             return Steal::Refused;
         }
-        // SeqCst: one of all who saw this top takes the task. Success means that it was there all
-        // the time, since the top never goes back.
+        // SeqCst: exactly one of all threads that saw this top takes the task. Success means that
+        // the task was in the deque all the time, since the top never decreases.
         match self
             .top
             .compare_exchange(top, top + 1, Ordering::SeqCst, Ordering::Relaxed)
@@ -265,10 +272,10 @@ impl<T> Deque<T> {
 impl<T> Drop for Deque<T> {
     fn drop(&mut self) {
         let current = self.buffer.load(Ordering::Relaxed);
-        // SAFETY: nobody else knows the deque any more.
+        // SAFETY: the deque is being dropped, so no other thread uses it.
         let old = unsafe { &mut *self.own.old.get() };
         for buffer in old.drain(..).chain((!current.is_null()).then_some(current)) {
-            // SAFETY: made by `Buffer::new`, dropped once.
+            // SAFETY: `Buffer::new` boxed it, and it is dropped once.
             drop(unsafe { Box::from_raw(buffer) });
         }
     }
@@ -286,7 +293,7 @@ mod tests {
     #[test]
     fn kmpc_deque_is_a_stack_for_its_owner_and_a_queue_for_thieves() {
         let deque = Deque::default();
-        // SAFETY: this thread owns it.
+        // SAFETY: this thread owns the deque.
         unsafe {
             for n in 1..=2000 {
                 deque.push(number(n));
@@ -333,7 +340,7 @@ mod tests {
                 });
             }
             for n in 1..=ALL {
-                // SAFETY: this thread owns it.
+                // SAFETY: this thread owns the deque.
                 unsafe {
                     deque.push(number(n));
                     if n % 3 == 0
@@ -343,7 +350,7 @@ mod tests {
                     }
                 }
             }
-            // SAFETY: as above.
+            // SAFETY: this thread owns the deque.
             while let Some(item) = unsafe { deque.pop(|_| true) } {
                 take(item);
             }
@@ -358,7 +365,7 @@ mod loom_tests {
     use loom::cell::UnsafeCell as Tracked;
     use loom::sync::Arc;
 
-    /// What a task says, written before it is pushed; loom reports a race.
+    /// Contents of a task, written before it is pushed; loom reports a race.
     struct Item(Tracked<u32>);
 
     struct Shared {
@@ -368,14 +375,14 @@ mod loom_tests {
     }
     // SAFETY: the deque under test orders the accesses; loom checks that it does.
     unsafe impl Sync for Shared {}
-    // SAFETY: as above.
+    // SAFETY: no field is bound to a thread.
     unsafe impl Send for Shared {}
 
     impl Shared {
         fn push(&self, n: usize) {
-            // SAFETY: only who pushes n writes it; loom checks it.
+            // SAFETY: only the thread that pushes `n` writes it; loom checks it.
             self.items[n].0.with_mut(|p| unsafe { *p = n as u32 + 1 });
-            // SAFETY: called by the owner.
+            // SAFETY: the owner calls this.
             unsafe {
                 self.deque
                     .push(std::ptr::from_ref(&self.items[n]).cast_mut())
@@ -412,7 +419,7 @@ mod loom_tests {
             for other in others {
                 other.join().unwrap();
             }
-            // SAFETY: the owner.
+            // SAFETY: this thread owns the deque.
             while let Some(item) = unsafe { shared.deque.pop(|_| true) } {
                 shared.take(item);
             }
@@ -428,7 +435,7 @@ mod loom_tests {
             1,
             |shared| {
                 shared.push(0);
-                // SAFETY: the owner.
+                // SAFETY: this thread owns the deque.
                 if let Some(item) = unsafe { shared.deque.pop(|_| true) } {
                     shared.take(item);
                 }
@@ -458,7 +465,7 @@ mod loom_tests {
                 shared.push(0);
                 shared.push(1);
                 for _ in 0..2 {
-                    // SAFETY: the owner.
+                    // SAFETY: this thread owns the deque.
                     if let Some(item) = unsafe { shared.deque.pop(|_| true) } {
                         shared.take(item);
                     }

@@ -1,9 +1,9 @@
-//! Tasks that are complete only when somebody says so: `detach` with `omp_fulfill_event`, and
-//! libomp's proxy tasks. OpenMP 5.2, sections 12.5.2 and 18.11.
+//! Tasks that are complete only when reported: `detach` with `omp_fulfill_event`, and libomp's
+//! proxy tasks. OpenMP 5.2, sections 12.5.2 and 18.11.
 //!
-//! The event is the task itself. Its word tells which of the two things has happened, the end of the
-//! routine or the fulfilment; who does the second completes the task, be it a thread of the team,
-//! of another one, or of none.
+//! The event is the task itself. A word of the task records two happenings: the end of the routine
+//! and the fulfillment. The thread that records the second one completes the task, whether it
+//! belongs to the team, to another one, or to none.
 
 use std::sync::atomic::Ordering;
 
@@ -17,36 +17,36 @@ const ENDED: u32 = 1;
 const FULFILLED: u32 = 2;
 
 impl Task {
-    /// Whether the end of its routine does not complete it.
+    /// Returns true if the end of the routine does not complete the task.
     #[inline(always)]
     pub fn completes_later(&self) -> bool {
         self.flags.get() & (flag::DETACHED | flag::PROXY) != 0
     }
 
-    /// Notes the routine's end; whether the event was fulfilled before.
+    /// Records the end of the routine. Returns true if the event was fulfilled before.
     pub fn end_of_routine(&self) -> bool {
-        // AcqRel: the second of the two sees what was done before the first.
+        // AcqRel: the second thread sees the effects that precede the first one's record.
         self.event.fetch_or(ENDED, Ordering::AcqRel) & FULFILLED != 0
     }
 }
 
-/// The event of a task with a `detach` clause.
+/// Returns the event of a task with a `detach` clause.
 pub unsafe extern "C-unwind" fn of_task(
     _ident: *const Ident,
     _gtid: i32,
     payload: *mut Payload,
 ) -> usize {
-    // SAFETY: a payload that the compiler got from us.
+    // SAFETY: the compiler passes a payload that `alloc` returned.
     unsafe { Task::of(payload) }.expose_provenance()
 }
 
-/// `omp_fulfill_event`.
+/// Fulfills an event (`omp_fulfill_event`).
 ///
 /// # Safety
-/// An event of a task that has not been fulfilled.
+/// `event` belongs to a task and has not been fulfilled.
 pub unsafe extern "C-unwind" fn fulfill(event: usize) {
     let task = std::ptr::with_exposed_provenance_mut::<Task>(event);
-    // SAFETY: the caller's contract; the task waits for us.
+    // SAFETY: null, or a task that waits for this fulfillment (caller's contract).
     let Some(t) = (unsafe { task.as_ref() }) else {
         return;
     };
@@ -55,12 +55,13 @@ pub unsafe extern "C-unwind" fn fulfill(event: usize) {
     let team_ref = unsafe { &*team };
     let member = thread::current_if_known().filter(|thread| std::ptr::eq(thread.team(), team));
     if member.is_none() {
-        // The region's end waits for the task, and from here on for us.
+        // The region's end waits for the task, and from here on for this visitor.
         team_ref.tasks.interval.come();
     }
     // AcqRel: as in `end_of_routine`.
     if t.event.fetch_or(FULFILLED, Ordering::AcqRel) & ENDED != 0 {
-        // SAFETY: both have happened, and we are the second.
+        // SAFETY: the routine has ended and the event is fulfilled; only the second of both
+        // completes.
         unsafe { run::complete(member, team_ref, task) };
     }
     if member.is_none() {
@@ -69,14 +70,14 @@ pub unsafe extern "C-unwind" fn fulfill(event: usize) {
     }
 }
 
-/// A proxy task was completed; `gtid` is a thread of its team.
+/// Reports that a proxy task is complete; `gtid` is a thread of its team.
 pub unsafe extern "C-unwind" fn proxy_completed(_gtid: i32, payload: *mut Payload) {
-    // SAFETY: a payload that the compiler got from us.
+    // SAFETY: the compiler passes a payload that `alloc` returned, of a task not reported yet.
     unsafe { fulfill(Task::of(payload).expose_provenance()) };
 }
 
-/// A proxy task was completed, by any thread.
+/// Reports that a proxy task is complete, from any thread.
 pub unsafe extern "C-unwind" fn proxy_completed_anywhere(payload: *mut Payload) {
-    // SAFETY: as above.
+    // SAFETY: the compiler passes a payload that `alloc` returned, of a task not reported yet.
     unsafe { fulfill(Task::of(payload).expose_provenance()) };
 }

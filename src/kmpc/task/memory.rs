@@ -1,14 +1,14 @@
-//! Where tasks live: blocks that a thread hands out and gets back.
+//! Memory of tasks: blocks that a thread hands out and takes back.
 //!
-//! A block begins with a [`Task`] for as long as the process lives: it is never given to the system, cut
-//! or joined with others. So a thief may look at a task that somebody else has taken (`deque.rs`), and
-//! a late look at a task's waiter finds a number, not a fault. Tasks too large for a block have their
-//! payload in memory of its own.
+//! A block holds a [`Task`] until the process ends: it is neither returned to the system nor split
+//! or merged. So a thief may look at a task that another thread has taken (`deque.rs`), and a late
+//! look at a task's waiter finds a number, not a fault. Tasks too large for a block have their
+//! payload in separate memory.
 //!
 //! A pool belongs to one thread at a time. A thread that frees another pool's block collects up to
-//! [`BATCH`] of them and returns them with one exchange; so a thread that creates all tasks and others
-//! that execute them cost one contended access per batch. Pools outlive their threads and pass on to
-//! the next thread.
+//! [`BATCH`] of them and returns them with one exchange. So if one thread creates all tasks and
+//! others execute them, that costs one contended access per batch. Pools outlive their threads and
+//! pass to the next thread.
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::cell::Cell;
@@ -20,36 +20,37 @@ use crossbeam::utils::CachePadded;
 use super::{HEADER, Payload, Task};
 use crate::support::sync::{self, Mutex, MutexGuard};
 
-/// Sizes of blocks, header included.
+/// Sizes of blocks in bytes, header included.
 const SIZES: [usize; 3] = [256, 512, 2048];
-/// Bytes taken from the system at a time.
+/// Size in bytes of the slabs that are taken from the system.
 const SLAB: usize = 64 << 10;
-/// Foreign blocks collected before they are returned.
+/// Maximum number of foreign blocks collected before they are returned.
 const BATCH: u32 = 32;
 
-/// Blocks of one thread.
+/// Pool of blocks of one thread.
 pub struct Blocks {
     free: [Cell<*mut Task>; SIZES.len()],
-    /// The slab being cut: the next block and the end.
+    /// The slab being cut: its next block and its end.
     slab: Cell<(*mut u8, *mut u8)>,
-    /// Blocks of another pool, to be returned together: the first, the last, and how many.
+    /// Blocks of another pool, to be returned together: the first, the last, and their number.
     foreign: Cell<(*mut Task, *mut Task, u32)>,
-    /// Blocks that others returned.
+    /// Blocks that other threads returned.
     returned: CachePadded<AtomicPtr<Task>>,
 }
 
-// SAFETY: all but `returned` is the owner's; ownership passes under the lock of `SPARE`.
+// SAFETY: only the owner accesses fields other than `returned`; ownership passes under the lock of
+// `SPARE`.
 unsafe impl Sync for Blocks {}
 
 static SPARE: Mutex<Vec<&'static Blocks>> = Mutex::new(Vec::new());
 
-/// The pools that no thread has, held while the process forks.
+/// Locks the list of unowned pools, for the time in which the process forks.
 pub fn hold() -> MutexGuard<'static, Vec<&'static Blocks>> {
     sync::lock(&SPARE)
 }
 
 impl Blocks {
-    /// A pool for the calling thread.
+    /// Returns a pool for the calling thread.
     pub fn take() -> &'static Self {
         let spare = sync::lock(&SPARE).pop();
         spare.unwrap_or_else(|| {
@@ -62,13 +63,13 @@ impl Blocks {
         })
     }
 
-    /// Leaves the pool to another thread.
+    /// Releases the pool for another thread.
     pub fn leave(&'static self) {
         self.flush();
         sync::lock(&SPARE).push(self);
     }
 
-    /// A task with room for `bytes` of payload; only pool, class and payload are set.
+    /// Returns a task with room for `bytes` of payload; only pool, class and payload are set.
     #[inline]
     pub fn get(&'static self, bytes: usize) -> *mut Task {
         let size = HEADER + bytes;
@@ -79,7 +80,7 @@ impl Blocks {
             _ => return self.get_apart(bytes),
         };
         let task = self.block(class);
-        // SAFETY: a block of ours.
+        // SAFETY: `block` returned a block of this pool with room for the payload.
         unsafe {
             (*task).payload.set(task.byte_add(HEADER).cast());
             (*task).bytes.set(bytes);
@@ -94,17 +95,17 @@ impl Blocks {
         if task.is_null() {
             return self.refill(class);
         }
-        // SAFETY: a free block of ours.
+        // SAFETY: the list holds free blocks of this pool.
         list.set(unsafe { (*task).next.get() });
         task
     }
 
     #[cold]
     fn refill(&'static self, class: usize) -> *mut Task {
-        // Acquire: what others did with the blocks is over.
+        // Acquire: the returning threads' uses of the blocks are over.
         let mut returned = self.returned.swap(null_mut(), Ordering::Acquire);
         while !returned.is_null() {
-            // SAFETY: free blocks of ours, linked by who returned them.
+            // SAFETY: free blocks of this pool, linked by the threads that returned them.
             let task = unsafe { &*returned };
             let next = task.next.get();
             task.next.set(self.free[task.class.get() as usize].get());
@@ -114,14 +115,14 @@ impl Blocks {
         let list = &self.free[class];
         let task = list.get();
         if !task.is_null() {
-            // SAFETY: as above.
+            // SAFETY: the list holds free blocks of this pool.
             list.set(unsafe { (*task).next.get() });
             return task;
         }
         let (mut at, mut end) = self.slab.get();
         if (end.addr() - at.addr()) < SIZES[class] {
             let layout = slab_layout();
-            // SAFETY: not empty.
+            // SAFETY: the layout is not empty.
             at = unsafe { alloc(layout) };
             if at.is_null() {
                 handle_alloc_error(layout);
@@ -139,13 +140,13 @@ impl Blocks {
     fn get_apart(&'static self, bytes: usize) -> *mut Task {
         let task = self.block(0);
         let layout = apart_layout(bytes);
-        // SAFETY: not empty.
+        // SAFETY: the layout is not empty.
         let memory = unsafe { alloc(layout) };
         if memory.is_null() {
             handle_alloc_error(layout);
         }
         let payload = memory.wrapping_add(64);
-        // SAFETY: the word before the payload names its task, in blocks too; there is room.
+        // SAFETY: the 64 bytes before the payload have room for the word that names its task.
         unsafe {
             payload.cast::<*mut Task>().sub(1).write(task);
             (*task).payload.set(payload.cast::<Payload>());
@@ -154,17 +155,17 @@ impl Blocks {
         task
     }
 
-    /// Gives a block back; `self` is the calling thread's pool.
+    /// Takes a block back; `self` is the calling thread's pool.
     ///
     /// # Safety
     /// The task is complete and nothing refers to it.
     #[inline]
     pub unsafe fn put(&self, task: *mut Task) {
-        // SAFETY: the caller's contract.
+        // SAFETY: memory that always holds a task.
         let t = unsafe { &*task };
         if HEADER + t.bytes.get() > SIZES[SIZES.len() - 1] {
             let layout = apart_layout(t.bytes.get());
-            // SAFETY: allocated so by `get_apart`.
+            // SAFETY: `get_apart` allocated payloads of this size so, and the task is complete.
             unsafe { dealloc(t.payload.get().cast::<u8>().sub(64), layout) };
         }
         if std::ptr::eq(t.pool, self) {
@@ -179,15 +180,15 @@ impl Blocks {
     #[inline]
     fn put_foreign(&self, task: *mut Task) {
         let (first, last, count) = self.foreign.get();
-        // SAFETY: a free block that we hold, and the first of those collected.
+        // SAFETY: a free block that this thread holds, and the first of those collected.
         let same = count > 0 && unsafe { std::ptr::eq((*first).pool, (*task).pool) };
         if !same || count >= BATCH {
             self.flush();
-            // SAFETY: as above.
+            // SAFETY: a free block that this thread holds.
             unsafe { (*task).next.set(null_mut()) };
             self.foreign.set((task, task, 1));
         } else {
-            // SAFETY: as above.
+            // SAFETY: a free block that this thread holds.
             unsafe { (*task).next.set(first) };
             self.foreign.set((task, last, count + 1));
         }
@@ -198,12 +199,13 @@ impl Blocks {
         if count == 0 {
             return;
         }
-        // SAFETY: pools live for ever; the blocks are ours until the exchange succeeds.
+        // SAFETY: pools are never freed; the blocks belong to this thread until the exchange
+        // succeeds.
         let (last, returned) = unsafe { (&*last, &(*(*first).pool).returned) };
         let mut head = returned.load(Ordering::Relaxed);
         loop {
             last.next.set(head);
-            // Release: the owner sees our last uses of the blocks, and their links.
+            // Release: the owner sees this thread's last uses of the blocks, and their links.
             match returned.compare_exchange_weak(head, first, Ordering::Release, Ordering::Relaxed)
             {
                 Ok(_) => return,
@@ -212,7 +214,7 @@ impl Blocks {
         }
     }
 
-    /// As [`Blocks::put`] for a thread that the runtime does not know.
+    /// Like [`Blocks::put`], for a thread that the runtime does not know.
     ///
     /// # Safety
     /// As for [`Blocks::put`].
@@ -223,18 +225,20 @@ impl Blocks {
             foreign: Cell::new((null_mut(), null_mut(), 0)),
             returned: CachePadded::new(AtomicPtr::new(null_mut())),
         };
-        // SAFETY: the caller's contract; no task's pool is the visitor.
+        // SAFETY: the task is complete and unreferenced (caller's contract); no task belongs to the
+        // temporary pool, so it keeps no block.
         unsafe { visitor.put(task) };
         visitor.flush();
     }
 }
 
 fn slab_layout() -> Layout {
-    // SAFETY: a power of two, and far from overflow.
+    // SAFETY: the alignment is a power of two, and the size is far from overflow.
     unsafe { Layout::from_size_align_unchecked(SLAB, 64) }
 }
 
-/// Of a payload with its 64 bytes in front; a size that no layout has ends the program.
+/// Returns the layout of a payload with its 64 bytes in front. Ends the program if no layout has
+/// that size.
 fn apart_layout(bytes: usize) -> Layout {
     Layout::from_size_align(bytes.saturating_add(64), 64).unwrap_or_else(|_| {
         eprintln!("ompvm: a task of {bytes} bytes cannot be allocated");
@@ -251,7 +255,7 @@ mod tests {
         let pool = Blocks::take();
         let small = pool.get(40);
         let large = pool.get(100_000);
-        // SAFETY: tasks of ours, each put back once.
+        // SAFETY: each task is put back once after each `get`.
         unsafe {
             let payload = (*large).payload.get();
             payload.cast::<u8>().add(99_999).write(1);

@@ -1,9 +1,10 @@
 //! Reductions over tasks: task_reduction and in_reduction, and the task modifier.
+//!
 //! OpenMP 5.2, sections 5.5.8 to 5.5.10.
 //!
-//! A taskgroup keeps, for each list item, one private copy per member of the team, made when that
-//! member first asks for it. The end of the group combines the copies into the original. With the
-//! task modifier every member begins a group of its own whose original is the member's private
+//! A taskgroup keeps, for each list item, one private copy per member of the team, created when
+//! that member first requests it. The end of the group combines the copies into the original. With
+//! the task modifier every member begins a group of its own whose original is the member's private
 //! copy, so nothing is shared there; the construct's own reduction combines the rest.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
@@ -20,7 +21,7 @@ type Initialise = Option<unsafe extern "C-unwind" fn(private: *mut c_void, origi
 type Finish = Option<unsafe extern "C-unwind" fn(private: *mut c_void)>;
 type Combine = Option<unsafe extern "C-unwind" fn(into: *mut c_void, from: *mut c_void)>;
 
-/// A list item as the compiler describes it.
+/// A list item in the compiler's description.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Input {
@@ -33,7 +34,7 @@ pub struct Input {
     flags: u32,
 }
 
-/// The same without the original, as older compilers describe it.
+/// A list item without the original, in the description of older compilers.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct OldInput {
@@ -62,7 +63,7 @@ impl From<OldInput> for Input {
 /// One list item of a group.
 pub struct Reduction {
     input: Input,
-    /// The members' copies; null where not made.
+    /// Copies of the members; null if not created.
     copies: Box<[AtomicPtr<c_void>]>,
 }
 
@@ -73,19 +74,19 @@ impl Reduction {
     }
 
     fn layout(&self) -> Layout {
-        // Lines of its own: the neighbours are written by other threads.
+        // Cache lines of its own, since other threads write the neighbors.
         Layout::from_size_align(self.input.size.max(1), 64)
             .map(|layout| layout.pad_to_align())
             .unwrap_or(Layout::new::<[u64; 8]>())
     }
 
-    /// Whether `address` is the item, as the task that names it sees it.
+    /// Returns true if `address` is the item, as seen by the task that names it.
     fn is_at(&self, address: *mut c_void) -> bool {
         let within = |copy: *mut c_void| {
             let offset = address.addr().wrapping_sub(copy.addr());
             !copy.is_null() && offset < self.input.size.max(1)
         };
-        // Relaxed: a copy that the task was given was made before the task was.
+        // Relaxed: a copy that was passed to the task was created before the task.
         self.input.shared == address
             || self.input.original == address
             || self
@@ -94,7 +95,7 @@ impl Reduction {
                 .any(|c| within(c.load(Ordering::Relaxed)))
     }
 
-    /// The copy of member `tid`, who calls.
+    /// Returns the copy of member `tid`, the calling one, and creates it if need be.
     fn copy(&self, tid: u32) -> *mut c_void {
         let Some(cell) = self.copies.get(tid as usize) else {
             return self.input.shared;
@@ -105,16 +106,17 @@ impl Reduction {
             return copy;
         }
         let layout = self.layout();
-        // SAFETY: not empty.
+        // SAFETY: the layout is not empty.
         let copy = unsafe { alloc_zeroed(layout) }.cast::<c_void>();
         if copy.is_null() {
             handle_alloc_error(layout);
         }
         if let Some(initialise) = self.input.initialise {
-            // SAFETY: the compiler's function with its own item; older ones take one argument.
+            // SAFETY: calls the compiler's function with its own item; older ones take one
+            // argument.
             unsafe { initialise(copy, self.input.original) };
         }
-        // Relaxed: others look only once a task was given it, or at the group's end.
+        // Relaxed: others read it only after a task received it, or at the group's end.
         cell.store(copy, Ordering::Relaxed);
         copy
     }
@@ -125,12 +127,13 @@ impl Reduction {
     /// All tasks of the group are complete.
     unsafe fn end(&self) {
         for copy in &self.copies {
-            // Relaxed: the members' ends came before.
+            // Relaxed: the members' ends precede.
             let copy = copy.load(Ordering::Relaxed);
             if copy.is_null() {
                 continue;
             }
-            // SAFETY: the compiler's functions with its own item; allocated so by `copy`.
+            // SAFETY: calls the compiler's functions with their own item; `copy` allocated it with
+            // this layout.
             unsafe {
                 if let Some(combine) = self.input.combine {
                     combine(self.input.shared, copy);
@@ -152,7 +155,7 @@ impl Group {
     #[inline]
     pub unsafe fn end_reductions(&mut self) {
         for reduction in self.reductions.drain(..) {
-            // SAFETY: the caller's contract.
+            // SAFETY: all tasks of the group are complete (caller's contract).
             unsafe { reduction.end() };
         }
     }
@@ -160,12 +163,12 @@ impl Group {
 
 unsafe fn init<T: Copy + Into<Input>>(gtid: i32, count: i32, items: *const T) -> *mut c_void {
     let thread = by_number(gtid);
-    // SAFETY: the task that we execute.
+    // SAFETY: the task that the thread executes.
     let group = unsafe { (*current(thread)).group.get() };
-    // SAFETY: begun by us, and no task is in it yet.
+    // SAFETY: null, or a group that this thread began and that has no task yet.
     if let Some(group) = unsafe { group.as_mut() } {
         for i in 0..count.max(0) as usize {
-            // SAFETY: as many items as the count says.
+            // SAFETY: there are `count` items (callers' contract).
             let input = unsafe { *items.add(i) }.into();
             let reduction = Reduction::new(input, thread.team().size());
             group.reductions.push(reduction);
@@ -177,13 +180,13 @@ unsafe fn init<T: Copy + Into<Input>>(gtid: i32, count: i32, items: *const T) ->
 /// Begins reductions in the innermost group, which was begun just before.
 ///
 /// # Safety
-/// As many items as the count says.
+/// `items` has `count` elements.
 pub unsafe extern "C-unwind" fn begin(gtid: i32, count: i32, items: *const Input) -> *mut c_void {
-    // SAFETY: the caller's contract.
+    // SAFETY: `items` has `count` elements (caller's contract).
     unsafe { init(gtid, count, items) }
 }
 
-/// As [`begin`] for older compilers.
+/// Like [`begin`], for older compilers.
 ///
 /// # Safety
 /// As for [`begin`].
@@ -192,7 +195,7 @@ pub unsafe extern "C-unwind" fn begin_old(
     count: i32,
     items: *const OldInput,
 ) -> *mut c_void {
-    // SAFETY: the caller's contract.
+    // SAFETY: `items` has `count` elements (caller's contract).
     unsafe { init(gtid, count, items) }
 }
 
@@ -207,14 +210,14 @@ pub unsafe extern "C-unwind" fn begin_modifier(
     count: i32,
     items: *const Input,
 ) -> *mut c_void {
-    // SAFETY: the caller's contract.
+    // SAFETY: `items` has `count` elements (caller's contract).
     unsafe {
         begin_group(ident, gtid);
         init(gtid, count, items)
     }
 }
 
-/// As [`begin_modifier`] for older compilers.
+/// Like [`begin_modifier`], for older compilers.
 ///
 /// # Safety
 /// As for [`begin`].
@@ -225,7 +228,7 @@ pub unsafe extern "C-unwind" fn begin_modifier_old(
     count: i32,
     items: *const OldInput,
 ) -> *mut c_void {
-    // SAFETY: the caller's contract.
+    // SAFETY: `items` has `count` elements (caller's contract).
     unsafe {
         begin_group(ident, gtid);
         init(gtid, count, items)
@@ -234,15 +237,15 @@ pub unsafe extern "C-unwind" fn begin_modifier_old(
 
 /// Ends a reduction with the task modifier.
 pub unsafe extern "C-unwind" fn end_modifier(ident: *const Ident, gtid: i32, _worksharing: i32) {
-    // SAFETY: after `begin_modifier`.
+    // SAFETY: ends the group that `begin_modifier` began.
     unsafe { end_group(ident, gtid) };
 }
 
-/// The calling member's copy of the item at `address`, in `group` or in the current task's, or one
-/// around it.
+/// Returns the calling member's copy of the item at `address`, in `group` or in the current task's
+/// group, or in one that encloses it.
 ///
 /// # Safety
-/// A group that [`begin`] returned, or null.
+/// `group` is null or a group that [`begin`] returned.
 pub unsafe extern "C-unwind" fn private_copy(
     gtid: i32,
     group: *mut c_void,
@@ -252,10 +255,10 @@ pub unsafe extern "C-unwind" fn private_copy(
     let task: *mut Task = current(thread);
     let mut at = group.cast::<Group>();
     if at.is_null() {
-        // SAFETY: the task that we execute.
+        // SAFETY: the task that the thread executes.
         at = unsafe { (*task).group.get() };
     }
-    // SAFETY: groups live until the tasks in them are complete, and we execute one.
+    // SAFETY: groups live until their tasks are complete, and this thread executes one.
     while let Some(group) = unsafe { at.as_ref() } {
         if let Some(item) = group.reductions.iter().find(|r| r.is_at(address)) {
             return item.copy(thread.tid());

@@ -1,8 +1,8 @@
 //! `taskloop`: iterations divided among tasks. OpenMP 5.2, section 12.6.
 //!
-//! The compiler passes a task as a pattern; each chunk of iterations gets a copy of it, and the
-//! pattern itself is never executed. Chunks are made by the thread that encounters the loop, one
-//! after the other; the others steal them.
+//! The compiler passes a task as a pattern. Each chunk of iterations gets a copy of it, and the
+//! pattern itself is never executed. The encountering thread creates the chunks one after the
+//! other, and the other threads steal them.
 
 use super::create::{adopt, alloc, current, go};
 use super::wait::{begin_group, end_group};
@@ -10,20 +10,21 @@ use super::{Payload, Task, flag, run};
 use crate::kmpc::ident::Ident;
 use crate::kmpc::thread::{Thread, by_number};
 
-/// Copies what a copy of the pattern needs copied by its type; told whether it has the last iteration.
+/// The compiler's routine that copies the parts of the pattern that need copying by their type;
+/// `last` is 1 if the copy has the last iteration.
 pub type Copy =
     Option<unsafe extern "C-unwind" fn(to: *mut Payload, from: *mut Payload, last: i32)>;
 
-/// What the clauses say about the number of tasks.
+/// Clauses that give the number of tasks.
 mod sched {
     pub const GRAINSIZE: i32 = 1;
     pub const NUM_TASKS: i32 = 2;
 }
 
-/// Tasks per thread where no clause says how many.
+/// Tasks per thread if no clause says how many.
 const TASKS_PER_THREAD: u64 = 10;
 
-/// How many tasks, and iterations of each: the first `extra` have one more.
+/// Number of tasks, and of iterations of each: the first `extra` have one more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Division {
     tasks: u64,
@@ -31,8 +32,8 @@ struct Division {
     extra: u64,
 }
 
-/// Divides `trip` iterations, at least one, as the clause with `number` says. A strict grain size is kept by
-/// all tasks but the last.
+/// Divides `trip` iterations, at least one, as the clause with `number` says. With a strict grain
+/// size all tasks but the last have that size.
 fn divide(trip: u64, kind: i32, number: u64, strict: bool, threads: u64) -> Division {
     let number = number.max(1);
     let tasks = match kind {
@@ -54,7 +55,7 @@ fn divide(trip: u64, kind: i32, number: u64, strict: bool, threads: u64) -> Divi
     }
 }
 
-/// Iterations of a loop from `lower` to `upper`, both included.
+/// Returns the number of iterations of a loop from `lower` to `upper`, both included.
 pub fn trip_count(lower: u64, upper: u64, step: i64) -> u64 {
     match step {
         1 => upper.wrapping_sub(lower).wrapping_add(1),
@@ -63,7 +64,7 @@ pub fn trip_count(lower: u64, upper: u64, step: i64) -> u64 {
     }
 }
 
-/// A `taskloop`, as compilers before 5.1 call it.
+/// Executes a `taskloop`, as compilers before OpenMP 5.1 call it.
 ///
 /// # Safety
 /// As for [`run_strict`].
@@ -80,7 +81,7 @@ pub unsafe extern "C-unwind" fn run(
     number: u64,
     copy: Copy,
 ) {
-    // SAFETY: the caller's contract.
+    // SAFETY: the contract is that of `run_strict`.
     unsafe {
         run_strict(
             ident, gtid, pattern, condition, lower, upper, step, nogroup, kind, number, 0, copy,
@@ -88,10 +89,10 @@ pub unsafe extern "C-unwind" fn run(
     }
 }
 
-/// A `taskloop`.
+/// Executes a `taskloop`.
 ///
 /// # Safety
-/// `pattern` is a payload of [`alloc`], not submitted; `lower` and `upper` lie in it.
+/// [`alloc`] returned `pattern`, which is not submitted; `lower` and `upper` lie in it.
 pub unsafe extern "C-unwind" fn run_strict(
     ident: *const Ident,
     gtid: i32,
@@ -107,7 +108,8 @@ pub unsafe extern "C-unwind" fn run_strict(
     copy: Copy,
 ) {
     let thread = by_number(gtid);
-    // SAFETY: the caller's contract, in all of this function.
+    // SAFETY, in all of this function: the pattern is a payload that is not submitted, the bounds
+    // lie in it and at the same offsets in its copies (caller's contract).
     unsafe {
         if nogroup == 0 {
             begin_group(ident, gtid);
@@ -152,9 +154,13 @@ pub unsafe extern "C-unwind" fn run_strict(
     }
 }
 
-/// A copy of a task that was not submitted.
+/// Returns a copy of a task that was not submitted.
+///
+/// # Safety
+/// [`alloc`] returned `pattern`, which is not submitted.
 unsafe fn duplicate(thread: &Thread, ident: *const Ident, pattern: *mut Payload) -> *mut Task {
-    // SAFETY: the caller's contract.
+    // SAFETY: the pattern is a live payload of `size` bytes (caller's contract), and so is the
+    // copy.
     unsafe {
         let old = &*Task::of(pattern);
         let flags = (old.flags.get() & flag::COMPILERS) as i32;
@@ -174,9 +180,13 @@ unsafe fn duplicate(thread: &Thread, ident: *const Ident, pattern: *mut Payload)
     }
 }
 
-/// Destroys a task that is not to be executed.
+/// Destroys a task without executing it.
+///
+/// # Safety
+/// The task was not submitted.
 unsafe fn discard(thread: &Thread, task: *mut Task) {
-    // SAFETY: the caller's contract: nobody else knows the task, and it has no children.
+    // SAFETY: the task was not submitted (caller's contract), so no other thread knows it and it
+    // has no children.
     unsafe {
         debug_assert!(!current(thread).is_null());
         run::destroy(thread, &*task);
