@@ -1,29 +1,30 @@
 //! Cancellation of parallel regions, loops, sections and taskgroups. OpenMP 5.2, chapter 16.
 //!
-//! It works where `OMP_CANCELLATION` is true; elsewhere no request is taken. What a team shares is
-//! a [`Requests`]; nothing in it is ever withdrawn while a region runs, because each request
-//! carries the number of meetings (the epoch, see `team/README.md`) that its thread had come to:
+//! Cancellation requires `OMP_CANCELLATION` to be true; otherwise requests are ignored. The threads
+//! of a team share [`Requests`]. No request is withdrawn while a region runs, because each carries
+//! the number of barriers (the epoch, see `team/README.md`) that its thread had passed:
 //!
-//! - A **loop or sections** construct ends with a barrier, so a request for one counts as long as a
-//!   thread's epoch is the request's, and is void for all constructs that follow.
-//! - A **region** is left through a barrier too: the compiler has the thread that a request was
-//!   told call `__kmpc_cancel_barrier` before it leaves, and the others leave from their next one. After a
-//!   barrier all agree whether a request was made before it (its epoch is not above the one before
-//!   the barrier), so all leave there or none. Those that came to the meeting by a barrier that is
-//!   no cancellation point, in a function that knows nothing of the region it is called from, must
-//!   be met once more: arrivals at cancellable barriers are counted, and the region is left when all
-//!   the meeting's were. The count is tagged with the epoch; two alternate, since one is written
-//!   for the epoch after the next only when every thread has read it.
+//! - A **loop or sections** construct ends with a barrier. So a request for one is valid as long as
+//!   a thread's epoch is the request's, and void for all later constructs.
+//! - A **region** is left through a barrier, too: the compiler lets the thread that received a
+//!   request call `__kmpc_cancel_barrier` before it leaves, and the others leave from their next
+//!   one. After a barrier all threads agree if a request was made before it (its epoch is not above
+//!   the one before the barrier), so all leave there or none. Some threads may have arrived through
+//!   a barrier that is no cancellation point, in a function that does not know the region from
+//!   which it is called. For them another barrier is needed: arrivals at cancelable barriers are
+//!   counted, and the region is left once all arrivals of a barrier were. The count is tagged with
+//!   the epoch. Two counts alternate, since one is written for the epoch after the next only when
+//!   every thread has read it.
 //!
-//! The region's end is such a barrier where cancellation is on: who leaves waits for all others, and they
-//! may have come there without another cancellation point.
+//! If cancellation is on, the end of a region is such a barrier: a leaving thread waits for all
+//! others, which may have arrived there without another cancellation point.
 //!
-//! A thread that leaves a dispatched loop early gives its place there back, so that the loop's
-//! buffer comes free; a region that was left has its buffers made as new by its master.
+//! A thread that leaves a dispatched loop early leaves the loop's buffer, so that the buffer
+//! becomes free; the master resets the buffers of a region that was left.
 //!
-//! A cancelled taskgroup, and a cancelled region, execute no task that has not begun (`task::run`).
+//! A canceled taskgroup, and a canceled region, execute no task that has not begun (`task::run`).
 //!
-//! What not: barriers inside a construct that only some threads have left.
+//! Barriers inside a construct that only some threads have left are not supported.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -36,7 +37,7 @@ use crate::kmpc::team::Team;
 use crate::kmpc::thread::{Thread, by_number, current};
 use crate::support::sync::fence;
 
-/// What is cancelled, as the compiler numbers it.
+/// Kinds of canceled constructs, as the compiler numbers them.
 mod kind {
     pub const PARALLEL: i32 = 1;
     pub const LOOP: i32 = 2;
@@ -44,36 +45,36 @@ mod kind {
     pub const TASKGROUP: i32 = 4;
 }
 
-/// What the threads of a team have asked to cancel.
+/// Pending cancellation requests of the threads of a team.
 #[derive(Debug, Default)]
 pub struct Requests {
-    /// The region: 0, or 1 + the epoch of the first to ask.
+    /// The region: 0, or 1 + the epoch of the first request.
     region: AtomicU64,
-    /// A worksharing construct: 0, or epoch << 2 | kind of the last.
+    /// A worksharing construct: 0, or epoch << 2 | kind of the last request.
     construct: AtomicU64,
-    /// epoch << 16 | threads that came to a cancellable barrier, for even and odd epochs.
+    /// epoch << 16 | number of arrivals at a cancelable barrier, for even and odd epochs.
     arrived: [AtomicU64; 2],
 }
 
 impl Requests {
-    /// Whether the region was asked to be cancelled by a thread at this epoch, or an earlier one.
+    /// Returns true if a thread requested to cancel the region at this epoch or an earlier one.
     fn region_by(&self, epoch: u64) -> bool {
         let request = self.region.load(Ordering::Acquire);
         request != 0 && request - 1 <= epoch
     }
 
-    /// Whether anything was asked for in the region.
+    /// Returns true if the region is canceled.
     pub fn any(&self) -> bool {
         self.region.load(Ordering::Relaxed) != 0
     }
 
-    /// Forgets all. No region runs.
+    /// Removes all requests. No region runs.
     pub fn clear(&self) {
         self.region.store(0, Ordering::Relaxed);
-        // A request for a construct is void with its epoch, and so is a count.
+        // A request for a construct is void after its epoch, and so is a count.
     }
 
-    /// Counts an arrival at the cancellable barrier that ends this epoch.
+    /// Counts an arrival at the cancelable barrier that ends this epoch.
     fn arrive(&self, epoch: u64) {
         let count = &self.arrived[epoch as usize % 2];
         let tag = epoch + 1;
@@ -91,7 +92,8 @@ impl Requests {
         }
     }
 
-    /// The arrivals there. The barrier is past, and the next one not reached.
+    /// Returns the number of arrivals at the cancelable barrier that ended this epoch. The calling
+    /// thread has passed that barrier and not reached the next one.
     fn arrivals(&self, epoch: u64) -> u64 {
         let count = self.arrived[epoch as usize % 2].load(Ordering::Relaxed);
         if count >> 16 == epoch + 1 {
@@ -107,14 +109,14 @@ fn epoch(thread: &Thread, team: &Team) -> u64 {
     unsafe { team.gang.epoch(thread.tid()) }
 }
 
-/// Asks to cancel the innermost construct of this kind; 1 where the thread is to leave it.
+/// Requests to cancel the innermost construct of this kind; returns 1 if the thread is to leave it.
 pub unsafe extern "C-unwind" fn request(_ident: *const Ident, gtid: i32, kind: i32) -> i32 {
     if !settings().cancellation {
         return 0;
     }
     let thread = by_number(gtid);
     let team = thread.team();
-    // A thread alone just leaves: nobody else has to be told.
+    // A team of one just leaves: no other thread needs to know.
     let alone = team.size() == 1;
     let requests = &team.cancel;
     match kind {
@@ -124,9 +126,9 @@ pub unsafe extern "C-unwind" fn request(_ident: *const Ident, gtid: i32, kind: i
             let _ = requests
                 .region
                 .compare_exchange(0, mine, order, Ordering::Relaxed);
-            // Who sleeps until an iteration of others' is over looks again.
+            // A thread that sleeps until another thread's iteration is over checks again.
             fence(Ordering::SeqCst);
-            // SAFETY: we take part in the region.
+            // SAFETY: the thread takes part in the region of this size.
             unsafe { team.gang.wake_all(team.size()) };
         }
         kind::LOOP | kind::SECTIONS if !alone => {
@@ -145,13 +147,13 @@ pub unsafe extern "C-unwind" fn request(_ident: *const Ident, gtid: i32, kind: i
     1
 }
 
-/// The innermost taskgroup around the thread.
+/// Returns the innermost taskgroup around the thread.
 fn group(thread: &Thread) -> Option<&Group> {
     // SAFETY: the task that the thread executes, whose groups live at least as long.
     unsafe { (*task::create::current(thread)).group.get().as_ref() }
 }
 
-/// Whether a construct of this kind, around the thread, is to be left.
+/// Returns true if the thread is to leave a construct of this kind.
 fn requested(thread: &Thread, kind: i32) -> bool {
     let team = thread.team();
     let requests = &team.cancel;
@@ -174,7 +176,8 @@ fn requested(thread: &Thread, kind: i32) -> bool {
     }
 }
 
-/// A cancellation point: 1 where the innermost construct of this kind is to be left.
+/// Implements a cancellation point: returns 1 if the innermost construct of this kind is to be
+/// left.
 pub unsafe extern "C-unwind" fn point(_ident: *const Ident, gtid: i32, kind: i32) -> i32 {
     let thread = by_number(gtid);
     let leave = requested(thread, kind);
@@ -184,20 +187,20 @@ pub unsafe extern "C-unwind" fn point(_ident: *const Ident, gtid: i32, kind: i32
     i32::from(leave)
 }
 
-/// A barrier that is a cancellation point: 1 where the region is to be left.
+/// Implements a barrier that is a cancellation point: returns 1 if the region is to be left.
 pub unsafe extern "C-unwind" fn barrier(ident: *const Ident, gtid: i32) -> i32 {
     let thread = by_number(gtid);
     let team = thread.team();
     let size = team.size();
     if !settings().cancellation || size == 1 {
-        // SAFETY: the caller's contract.
+        // SAFETY: the arguments are those of this entry, whose contract is the same.
         unsafe { barrier::wait(ident, gtid) };
         return 0;
     }
     loop {
         let before = epoch(thread, team);
         team.cancel.arrive(before);
-        // SAFETY: the caller's contract.
+        // SAFETY: the arguments are those of this entry, whose contract is the same.
         unsafe { barrier::wait(ident, gtid) };
         if !team.cancel.region_by(before) {
             return 0;
@@ -207,22 +210,24 @@ pub unsafe extern "C-unwind" fn barrier(ident: *const Ident, gtid: i32) -> i32 {
             thread.local().left.set(true);
             return 1;
         }
-        // Some came by a barrier that they do not leave from: they are met where they do.
+        // Some arrived through a barrier from which they do not leave: they arrive again at one
+        // that they leave from.
     }
 }
 
-/// The barrier at a region's end, which is a cancellation point: those that leave a cancelled region
-/// wait for all others, which may have come to the end already. Who has left met them before.
+/// Implements the barrier at the end of a region, which is a cancellation point: threads that leave
+/// a canceled region wait for all others, which may have reached the end already. A thread that has
+/// left has already waited.
 #[inline(always)]
 pub fn end_of_region(thread: &Thread) {
     if settings().cancellation && !thread.local().left.take() {
-        // SAFETY: the thread takes part in its team's region, and does nothing more there.
+        // SAFETY: the thread takes part in its team's region, at its end.
         unsafe { barrier(std::ptr::null(), thread.gtid) };
         thread.local().left.set(false);
     }
 }
 
-/// `kmp_get_cancellation_status`: whether a construct of this kind is to be left.
+/// Returns 1 if a construct of this kind is to be left (`kmp_get_cancellation_status`).
 pub unsafe extern "C-unwind" fn status(kind: i32) -> i32 {
     i32::from(requested(current(), kind))
 }
@@ -232,6 +237,6 @@ pub unsafe extern "C-unwind" fn status(kind: i32) -> i32 {
 /// # Safety
 /// `kind` is valid.
 pub unsafe extern "C-unwind" fn status_of(kind: *const i32) -> i32 {
-    // SAFETY: the caller's contract.
+    // SAFETY: `kind` is valid (caller's contract).
     i32::from(requested(current(), unsafe { *kind }))
 }

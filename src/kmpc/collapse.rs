@@ -1,14 +1,15 @@
 //! Collapsed loop nests, rectangular ones and those whose bounds depend on an outer variable.
+//!
 //! OpenMP 5.2, sections 4.4.2 (non-rectangular nests), 4.4.3 (collapse clause).
 //!
-//! A compiler may describe a nest by an array of [`Bounds`] and ask for a nest's iterations, for the
-//! variables of an iteration, or for the calling thread's share as its first and its last point. Shares are
-//! counted exactly: where inner bounds depend on a loop, its iterations are walked, which costs
-//! the square root of the work in a triangle, and nothing depends on the schedule of others.
+//! A compiler may describe a nest by an array of [`Bounds`] and ask for its number of iterations,
+//! for the variables of an iteration, or for the first and last point of the calling thread's
+//! share. Shares are counted exactly: a loop on which inner bounds depend is walked iteration by
+//! iteration, which costs the square root of the work in a triangle and depends on no other thread.
 //! Layout and contract are those of libomp (`openmp/runtime/src/kmp_collapse.h`); clang 22 counts
 //! such nests itself and does not call this.
 //!
-//! What not: chunks, and shares of a league's teams.
+//! Chunks, and shares of a league's teams, are not supported.
 
 use crate::kmpc::ident::Ident;
 use crate::kmpc::iteration::balanced;
@@ -19,23 +20,23 @@ use crate::kmpc::thread::by_number;
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
-    /// The type of bounds and step, see [`typed`].
+    /// Type of bounds and step, see [`typed`].
     kind: i32,
-    /// The type of the variable.
+    /// Type of the variable.
     iv_kind: i32,
     comparison: i32,
-    /// The loop whose variable `lb1` and `ub1` multiply; any where they are 0.
+    /// Loop whose variable `lb1` and `ub1` multiply; arbitrary if both are 0.
     outer: i32,
     lb0: u64,
     lb1: u64,
     ub0: u64,
     ub1: u64,
     step: i64,
-    /// Iterations of a rectangular nest's loop.
+    /// Number of iterations of a rectangular nest's loop.
     trips: u64,
 }
 
-/// How a variable is compared with its bound.
+/// Comparisons of a variable with its bound.
 mod comparison {
     pub const AT_MOST: i32 = 0;
     pub const AT_LEAST: i32 = 1;
@@ -44,7 +45,8 @@ mod comparison {
     pub const ABOVE: i32 = 4;
 }
 
-/// The bits as a value of a type: 8, 16, 32, 64 bits, each unsigned and signed, numbered from 0.
+/// Returns the bits as a value of a type: 8, 16, 32, 64 bits, each unsigned and signed, numbered
+/// from 0.
 fn typed(kind: i32, bits: u64) -> i128 {
     match kind {
         0 => (bits as u8).into(),
@@ -67,7 +69,7 @@ impl Bounds {
         }
     }
 
-    /// The comparison that counts: what `!=` means depends on the step.
+    /// Returns the comparison with `!=` resolved by the sign of the step.
     fn direction(&self) -> i32 {
         match self.comparison {
             comparison::UNEQUAL if self.step() > 0 => comparison::BELOW,
@@ -76,7 +78,7 @@ impl Bounds {
         }
     }
 
-    /// The comparison that includes its bound.
+    /// Returns the corresponding comparison that includes its bound.
     fn inclusive(&self) -> i32 {
         match self.direction() {
             comparison::ABOVE | comparison::AT_LEAST => comparison::AT_LEAST,
@@ -106,7 +108,7 @@ impl Bounds {
         self.ub0 = self.ub0 & !changed | moved as u64 & changed;
     }
 
-    /// Whether its bounds depend on the variable of loop `level`.
+    /// Returns true if the bounds depend on the variable of loop `level`.
     fn depends_on(&self, level: usize) -> bool {
         let none = typed(self.kind, self.lb1) == 0 && typed(self.kind, self.ub1) == 0;
         !none && self.outer == level as i32
@@ -116,7 +118,7 @@ impl Bounds {
         point.get(self.outer as usize).copied().unwrap_or(0)
     }
 
-    /// Iterations where the outer loops are at `point`.
+    /// Returns the number of iterations while the outer loops are at `point`.
     fn trips(&self, point: &[u64]) -> u64 {
         let at = |constant: u64, factor: u64| {
             let bits = constant.wrapping_add(factor.wrapping_mul(self.outer(point)));
@@ -136,7 +138,7 @@ impl Bounds {
         u64::try_from(distance / step + 1).unwrap_or(u64::MAX)
     }
 
-    /// The variable of an iteration, extended to 64 bits.
+    /// Returns the variable of an iteration, extended to 64 bits.
     fn variable(&self, point: &[u64], iteration: u64) -> u64 {
         let bits = self
             .lb0
@@ -153,7 +155,7 @@ struct Walk<'n> {
 }
 
 impl Walk<'_> {
-    /// Iterations of the loops from `level` on.
+    /// Returns the number of iterations of the loops from `level` on.
     fn count(&mut self, level: usize) -> u64 {
         let Some(bounds) = self.nest.get(level) else {
             return 1;
@@ -170,13 +172,13 @@ impl Walk<'_> {
         sum
     }
 
-    /// Whether loops inside of `level` depend on it.
+    /// Returns true if loops inside of `level` depend on it.
     fn inner_depend(&self, level: usize) -> bool {
         let inner = &self.nest[level + 1..];
         inner.iter().any(|bounds| bounds.depends_on(level))
     }
 
-    /// Moves to iteration `number` of the nest, which has more.
+    /// Moves to iteration `number` of the nest, which must exist.
     fn go(mut self, mut number: u64) -> Vec<u64> {
         for (level, bounds) in self.nest.iter().enumerate() {
             let mut iteration = 0;
@@ -195,34 +197,34 @@ impl Walk<'_> {
                 iteration = number / inner;
                 number %= inner;
             }
-            // Counting moved the inner loops.
+            // Counting has moved the inner loops.
             self.point[level] = bounds.variable(&self.point, iteration);
         }
         self.point
     }
 }
 
-/// The nest at an address.
+/// Returns the nest at an address.
 ///
 /// # Safety
-/// `nest` has `loops` elements that nobody else uses.
+/// `nest` has `loops` elements that nothing else references.
 unsafe fn nest_at<'n>(nest: *mut Bounds, loops: i32) -> &'n mut [Bounds] {
-    // SAFETY: the caller's contract.
+    // SAFETY: `loops` elements without another reference (caller's contract).
     unsafe { std::slice::from_raw_parts_mut(nest, loops.max(0) as usize) }
 }
 
-/// Makes a rectangular nest's comparisons canonical, notes each loop's iterations, and returns
-/// their product.
+/// Makes a rectangular nest's comparisons canonical, stores each loop's number of iterations, and
+/// returns their product.
 ///
 /// # Safety
-/// `nest` has `loops` elements of the calling thread's own.
+/// `nest` has `loops` elements, which only the calling thread uses.
 pub unsafe extern "C-unwind" fn process_rectangular(
     _ident: *const Ident,
     _gtid: i32,
     nest: *mut Bounds,
     loops: i32,
 ) -> u64 {
-    // SAFETY: the caller's contract.
+    // SAFETY: `loops` elements of the calling thread's own (caller's contract).
     let nest = unsafe { nest_at(nest, loops) };
     nest.iter_mut().fold(1, |product, bounds| {
         bounds.make_canonical();
@@ -231,7 +233,8 @@ pub unsafe extern "C-unwind" fn process_rectangular(
     })
 }
 
-/// The variables of iteration `number` of a nest that [`process_rectangular`] has seen.
+/// Computes the variables of iteration `number` of a nest that [`process_rectangular`] has
+/// processed.
 ///
 /// # Safety
 /// `nest` and `variables` have `loops` elements.
@@ -242,21 +245,23 @@ pub unsafe extern "C-unwind" fn rectangular_variables(
     variables: *mut u64,
     loops: i32,
 ) {
-    // SAFETY: the caller's contract; only read.
+    // SAFETY: `nest` has `loops` elements (caller's contract), which are only read.
     let nest = unsafe { std::slice::from_raw_parts(nest, loops.max(0) as usize) };
     for (level, bounds) in nest.iter().enumerate().rev() {
         let trips = bounds.trips.max(1);
-        // SAFETY: the caller's contract.
+        // SAFETY: `variables` has `loops` elements (caller's contract).
         unsafe { *variables.add(level) = bounds.variable(&[], number % trips) };
         number /= trips;
     }
 }
 
-/// The calling thread's share of a nest of any shape, as its first and last point in `share`'s
-/// lower and upper bounds; 0 where it has none. `last` says whether it has the nest's last iteration.
+/// Computes the calling thread's share of a nest of any shape, as its first and last point in the
+/// lower and upper bounds of `share`. Returns 0 if the share is empty. Sets `last` if the share has
+/// the nest's last iteration.
 ///
 /// # Safety
-/// `nest` and `share` have `loops` elements of the calling thread's own; `last` is null or valid.
+/// `nest` and `share` have `loops` elements, which only the calling thread uses; `last` is null or
+/// valid.
 pub unsafe extern "C-unwind" fn init(
     _ident: *const Ident,
     gtid: i32,
@@ -265,12 +270,12 @@ pub unsafe extern "C-unwind" fn init(
     loops: i32,
     last: *mut i32,
 ) -> i32 {
-    // SAFETY: the caller's contract.
+    // SAFETY: both have `loops` elements of the calling thread's own (caller's contract).
     let (nest, given) = unsafe { (nest_at(nest, loops), nest_at(share, loops)) };
     let thread = by_number(gtid);
     let mine = share_of(nest, thread.tid(), thread.team().size());
     if !last.is_null() {
-        // SAFETY: the caller's contract.
+        // SAFETY: `last` is valid if not null (caller's contract).
         unsafe { *last = i32::from(mine.as_ref().is_some_and(|mine| mine.last)) };
     }
     let Some(mine) = mine else { return 0 };
@@ -289,15 +294,15 @@ pub unsafe extern "C-unwind" fn init(
 
 /// A thread's share of a nest.
 struct Share {
-    /// Its first point.
+    /// First point.
     from: Vec<u64>,
-    /// Its last point.
+    /// Last point.
     to: Vec<u64>,
-    /// Whether that is the nest's last.
+    /// True if `to` is the nest's last point.
     last: bool,
 }
 
-/// The share of member `tid` of `size`; none where it has none.
+/// Returns the share of member `tid` of `size`; `None` if it is empty.
 fn share_of(nest: &[Bounds], tid: u32, size: u32) -> Option<Share> {
     let walk = || Walk {
         nest,
@@ -317,7 +322,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The least and the greatest value of a type.
+    /// Returns the least and the greatest value of a type.
     fn limits(kind: i32) -> (i128, i128) {
         let bits = 8 << (kind / 2);
         if kind % 2 == 0 {
@@ -327,8 +332,8 @@ mod tests {
         }
     }
 
-    /// The points of a nest as loops of unlimited numbers have them; none where a bound of one does
-    /// not fit its type, or where there are too many, or too many iterations without one.
+    /// Collects the points of a nest, with loops over unlimited integers. Returns `None` if a bound
+    /// does not fit its type, or if there are too many points, or too many iterations without one.
     fn points(nest: &[Bounds], before: &[i128], found: &mut Vec<Vec<i128>>) -> Option<()> {
         let Some(bounds) = nest.get(before.len()) else {
             found.push(before.to_vec());
@@ -362,7 +367,7 @@ mod tests {
         None
     }
 
-    /// A value of a type near 0, its least or its greatest.
+    /// Returns a value of a type near 0, its least or its greatest.
     fn near(kind: i32, place: u8, offset: i8) -> i128 {
         let (least, most) = limits(kind);
         let value = match place % 3 {
@@ -418,7 +423,7 @@ mod tests {
             ..ProptestConfig::default()
         })]
 
-        /// Shares follow each other and have every point of the loops as they are written.
+        /// Shares follow each other and have every point of the loops.
         #[test]
         fn kmpc_collapse_shares_are_the_loops_points(mut nest in a_nest(), size in 1u32..6) {
             // Nests whose loops depend on each other have variables of one type.
@@ -449,7 +454,7 @@ mod tests {
             if nest.iter().all(|l| l.lb1 == 0 && l.ub1 == 0) {
                 let loops = nest.len() as i32;
                 let null = std::ptr::null();
-                // SAFETY: a nest of ours.
+                // SAFETY: a nest of this test.
                 let trips = unsafe { process_rectangular(null, 0, nest.as_mut_ptr(), loops) };
                 prop_assert_eq!(trips, expected.len() as u64);
                 let again = nest.iter().map(|l| l.trips(&[])).product::<u64>();
@@ -457,7 +462,7 @@ mod tests {
                 for (number, point) in expected.iter().enumerate() {
                     let mut got = vec![0u64; nest.len()];
                     let (number, to) = (number as u64, got.as_mut_ptr());
-                    // SAFETY: as above, and as many variables.
+                    // SAFETY: a nest of this test, with as many variables as loops.
                     unsafe { rectangular_variables(null, number, nest.as_ptr(), to, loops) };
                     let got: Vec<_> = got.iter().zip(&nest).map(|(v, l)| typed(l.kind, *v)).collect();
                     prop_assert_eq!(&got, point);

@@ -1,14 +1,15 @@
 //! Dispatched loops: dynamic, guided, auto, runtime and ordered schedules.
+//!
 //! OpenMP 5.2, sections 11.5.3 (schedule clause), 15.10 (ordered).
 //!
 //! The threads of a team share one [`LoopBuffer`] per loop, from a ring in the team: a thread that
-//! finds no iterations left may go on to the next loop while others still work on this one. The
-//! last to leave a loop makes its buffer ready for the loop that comes a round later.
+//! finds no iterations left may proceed to the next loop while others still work on this one. The
+//! last thread to leave a loop resets its buffer for the loop one round later.
 //!
-//! Dynamic schedules that need not be monotonic do without a shared counter: each thread starts
-//! with an even range of the chunks and steals half of another's rest when its own is empty. A
-//! range is one word, `(next + 1) << 32 | (end + 1)`; 0 stands for the range a thread starts with,
-//! so that a late thread's chunks can be stolen before it comes.
+//! Dynamic schedules that need not be monotonic use no shared counter: each thread starts with an
+//! even range of the chunks, and steals half of another thread's rest when its own is empty. A
+//! range is one word, `(next + 1) << 32 | (end + 1)`; 0 stands for the range that a thread starts
+//! with, so that a late thread's chunks can be stolen before it arrives.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -25,24 +26,24 @@ use crate::kmpc::thread::{Thread, by_number};
 use crate::kmpc::turns::{Turns, View};
 use crate::support::fp_env::isolated;
 
-/// What the threads of a team share about one loop.
+/// State of one loop that the threads of a team share.
 #[derive(Debug)]
 pub struct LoopBuffer {
-    /// The number of the loop (within the region) that may use the buffer now. Release when the
-    /// last thread leaves, Acquire when a thread comes.
+    /// Number (within the region) of the loop that may use the buffer now. Release when the last
+    /// thread leaves, Acquire when a thread arrives.
     turn: AtomicU64,
-    /// Threads that have left the loop.
+    /// Number of threads that have left the loop.
     left: AtomicU32,
     /// The first chunk (or iteration) not handed out. Relaxed: it only numbers work.
     next: CachePadded<AtomicU64>,
-    /// Whose turn it is in an ordered loop.
+    /// Ordered tickets of the loop.
     turns: Turns,
-    /// What a doacross nest notes; such a nest has a buffer for this alone.
+    /// Posted iterations of a doacross nest, which has a buffer for this alone.
     posted: Posted,
 }
 
 impl LoopBuffer {
-    /// A buffer for loop number `turn`.
+    /// Creates a buffer for loop number `turn`.
     pub fn new(turn: u32) -> Self {
         Self {
             turn: AtomicU64::new(turn as u64),
@@ -53,7 +54,7 @@ impl LoopBuffer {
         }
     }
 
-    /// Makes the buffer as new, for loop number `turn`.
+    /// Resets the buffer for loop number `turn`.
     pub fn reset(&self, turn: u32) {
         self.turn.store(turn as u64, Ordering::Relaxed);
         self.left.store(0, Ordering::Relaxed);
@@ -61,24 +62,24 @@ impl LoopBuffer {
         self.posted.clear();
     }
 
-    /// Forgets the turns of a loop that was left before its end.
+    /// Resets the tickets of a loop that was left before its end.
     pub fn forget_turns(&self) {
         self.turns.forget();
     }
 }
 
-/// How the chunks of a loop are made.
+/// Division of a loop into chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Plan {
     /// One share per thread.
     Balanced,
-    /// Chunks dealt round robin.
+    /// Chunks assigned round robin.
     RoundRobin,
     /// Chunks taken in turn.
     Dynamic,
-    /// Chunks from the thread's own range, then from others'.
+    /// Chunks from the thread's own range, then from other threads'.
     Stealing,
-    /// Chunks that shrink with what remains.
+    /// Chunks that shrink with the remaining iterations.
     Guided,
     /// Chunks that shrink linearly.
     Trapezoid,
@@ -87,15 +88,15 @@ enum Plan {
 /// Guided chunks in closed form, so that a chunk costs one addition on the shared counter: while
 /// they shrink, chunk k starts where `1 - (1 - 1 / 2n)^k` of the loop is handed out.
 ///
-/// All threads must compute the same starts, and each of them may round as the guest told it: so this is computed
-/// apart from the guest's floating-point environment.
+/// All threads must compute the same starts, although the guest may have set a different rounding
+/// mode on each. So the computation is isolated from the guest's floating-point environment.
 #[derive(Clone, Copy, Debug, Default)]
 struct Guided {
-    /// What each chunk leaves of the rest: `1 - 1 / 2n`.
+    /// Fraction of the rest that each chunk leaves: `1 - 1 / 2n`.
     keep: f64,
-    /// Chunks that shrink; the later ones have the schedule's chunk size.
+    /// Number of shrinking chunks; later ones have the schedule's chunk size.
     shrinking: u64,
-    /// Where the first of those starts.
+    /// Start of the first chunk that does not shrink.
     tail: u64,
 }
 
@@ -108,8 +109,8 @@ impl Guided {
 
     fn computed(trip: u64, chunk: u64, threads: u64) -> Self {
         let keep = 1.0 - 0.5 / threads as f64;
-        // From 2^40 iterations on rounding could disturb the order of starts: there the caller makes
-        // all chunks of one size.
+        // From 2^40 iterations on rounding could disturb the order of starts, so the caller makes
+        // all chunks equal.
         let smallest = (chunk + 1) as f64 * 2.0 * threads as f64;
         let shrinking = if trip < 1 << 40 && (trip as f64) > smallest {
             ((smallest / trip as f64).ln() / keep.ln()) as u64
@@ -135,7 +136,7 @@ impl Guided {
         trip - (trip as f64 * self.keep.powi(index as i32)) as u64
     }
 
-    /// The first iteration of chunk `index`; `trip` or more is the end.
+    /// Returns the first iteration of chunk `index`; `trip` or more is the end.
     fn start(&self, trip: u64, chunk: u64, index: u64) -> u64 {
         if index < self.shrinking {
             return self.shrunk(trip, index);
@@ -147,40 +148,41 @@ impl Guided {
     }
 }
 
-/// A thread's view of the dispatched loop it executes.
+/// A thread's view of the dispatched loop that it executes.
 #[derive(Clone, Copy, Debug)]
 pub struct LoopState {
     plan: Plan,
     lower: u64,
     step: i64,
-    /// Units to share out.
+    /// Number of units to share out.
     trip: u64,
-    /// Iterations of a unit: 1, or a vector's width under `schedule(simd: ..)`.
+    /// Iterations per unit: 1, or the width of a vector under `schedule(simd: ..)`.
     unit: u64,
-    /// Iterations.
+    /// Number of iterations.
     total: u64,
-    /// Units of a chunk.
+    /// Units per chunk.
     chunk: u64,
-    /// Chunks this thread has taken (static plans), or 1 after the end.
+    /// Number of chunks that this thread has taken (static plans), or 1 after the end.
     taken: u64,
-    /// The loop's number in the region.
+    /// Number of the loop in the region.
     number: u32,
     ordered: bool,
     finished: bool,
-    /// This thread has executed the last chunk of a stealing loop.
+    /// True if this thread has executed the last chunk of a stealing loop.
     had_last: bool,
     /// First iteration of the current chunk.
     first: u64,
-    /// The iteration behind the current chunk; the one whose ordered part is next, of an ordered loop.
+    /// The iteration after the current chunk.
     end: u64,
+    /// The iteration whose ordered part is next, of an ordered loop.
     turn: u64,
     turns: View,
-    /// The current iteration has executed its ordered region.
+    /// True if the current iteration has executed its ordered region.
     bumped: bool,
-    /// Stealing: chunks in the threads' ranges, all but the last (see `take_last`).
+    /// Stealing: number of chunks in the threads' ranges, all but the last (see `take_last`).
     ranged_chunks: u64,
     guided: Guided,
-    /// Trapezoid: first chunk's length and how much each next is shorter.
+    /// Trapezoid: length of the first chunk, and the difference between consecutive lengths.
     slope: (u64, u64),
 }
 
@@ -213,7 +215,7 @@ impl Default for LoopState {
 
 #[expect(clippy::mut_from_ref, reason = "a cell of the calling thread's own")]
 fn state(thread: &Thread) -> &mut LoopState {
-    // SAFETY: a thread's loop state is touched by the thread itself only, one call at a time.
+    // SAFETY: only the thread itself accesses its loop state, in one call at a time.
     unsafe { &mut *thread.local().current_loop.get() }
 }
 
@@ -221,7 +223,7 @@ fn buffer(team: &Team, number: u32) -> &LoopBuffer {
     &team.buffers[number as usize % LOOP_BUFFERS]
 }
 
-/// Resolves a schedule kind to (plan, units of a chunk, iterations of a unit, ordered).
+/// Resolves a schedule kind to (plan, units per chunk, iterations per unit, ordered).
 fn resolve(schedule: i32, chunk: i64, thread: &Thread) -> (Plan, u64, u64, bool) {
     let mut kind = schedule & !(kind::MONOTONIC | kind::NONMONOTONIC);
     if kind > kind::NO_MERGE {
@@ -233,7 +235,7 @@ fn resolve(schedule: i32, chunk: i64, thread: &Thread) -> (Plan, u64, u64, bool)
         kind -= kind::ORDERED;
     }
     let mut chunk = chunk.max(1) as u64;
-    // `schedule(simd: ..)` deals in whole vectors: the chunk is their width.
+    // `schedule(simd: ..)` hands out whole vectors: the chunk is their width.
     let mut unit = 1;
     if kind == kind::STATIC_SIMD || kind == kind::GUIDED_SIMD {
         unit = chunk;
@@ -358,14 +360,14 @@ fn init<T: Iteration>(gtid: i32, schedule: i32, lower: T, upper: T, step: i64, c
     }
 }
 
-/// The number of the next loop with a shared buffer.
+/// Returns the number of the next loop with a shared buffer.
 fn next_number(thread: &Thread) -> u32 {
     let loops = &thread.local().loops;
     loops.replace(loops.get().wrapping_add(1))
 }
 
-/// Waits until the buffer for loop `number` is free of the loop a round before; none where it
-/// never will be, as the region is cancelled.
+/// Waits until the loop of the previous round has released the buffer for loop `number`. Returns
+/// `None` if the region is canceled, so that this may never happen.
 fn await_turn<'t>(thread: &Thread, team: &'t Team, number: u32) -> Option<&'t LoopBuffer> {
     let buffer = buffer(team, number);
     let mine = || buffer.turn.load(Ordering::Acquire) == number as u64;
@@ -375,32 +377,33 @@ fn await_turn<'t>(thread: &Thread, team: &'t Team, number: u32) -> Option<&'t Lo
     mine().then_some(buffer)
 }
 
-/// Takes a buffer for a doacross nest of a team of several; its number is for [`leave_buffer`].
-/// None in a cancelled region.
+/// Takes a buffer for a doacross nest in a team of several; its number is for [`leave_buffer`].
+/// Returns `None` in a canceled region.
 pub(super) fn take_buffer(thread: &Thread) -> Option<(u32, &Posted)> {
     let number = next_number(thread);
     let buffer = await_turn(thread, thread.team(), number)?;
     Some((number, &buffer.posted))
 }
 
-/// Leaves what [`take_buffer`] took.
+/// Leaves the buffer that [`take_buffer`] took.
 pub(super) fn leave_buffer(team: &Team, number: u32) {
     release(team, number, || {});
 }
 
-/// Waits for `done`, sleeping as in a barrier. In a cancelled region whoever would make it true may
-/// have left, so there nobody waits.
+/// Waits for `done`, sleeping as at a barrier. Returns at once in a canceled region, where the
+/// thread that would make it true may have left.
 pub(super) fn wait(thread: &Thread, team: &Team, done: impl Fn() -> bool) {
     let done = || done() || team.cancel.any();
-    // No task is executed here: who looks for a sleeper to execute one must look further. Relaxed: if
-    // it is seen late, the wrong member is woken, and passes it on.
+    // No task is executed here, so the member is marked as busy: a thread that looks for a sleeper
+    // to execute a task skips it. Relaxed: if the mark is seen late, the wrong member is woken, and
+    // wakes another one.
     let busy = &thread.local().tasks.busy;
     busy.store(1, Ordering::Relaxed);
     // SAFETY: the thread takes part in its team's region with this number.
     let woken = unsafe { team.gang.wait(thread.tid(), team.shape().patience, done) };
     busy.store(0, Ordering::Relaxed);
     if woken {
-        // SAFETY: as above.
+        // SAFETY: the thread takes part in its team's region.
         unsafe { task::wait::decline(team) };
     }
 }
@@ -413,7 +416,7 @@ pub(super) fn abandon(thread: &Thread) {
     }
 }
 
-/// The next chunk as (first, count), or none.
+/// Takes the next chunk as (first, count).
 #[inline(always)]
 fn take(thread: &Thread, team: &Team, s: &mut LoopState) -> Option<(u64, u64)> {
     let size = team.size() as u64;
@@ -461,7 +464,7 @@ fn take(thread: &Thread, team: &Team, s: &mut LoopState) -> Option<(u64, u64)> {
             let mut first = next.load(Ordering::Relaxed);
             loop {
                 let rest = s.trip.checked_sub(first).filter(|&r| r > 0)?;
-                // The length of the chunk that starts here, from the area already handed out.
+                // Length of the chunk that starts here, from the iterations already handed out.
                 let shorter = first.checked_div(s.slope.0).unwrap_or(0) * s.slope.1;
                 let count = s.slope.0.saturating_sub(shorter).max(s.chunk).min(rest);
                 let end = first + count;
@@ -474,46 +477,47 @@ fn take(thread: &Thread, team: &Team, s: &mut LoopState) -> Option<(u64, u64)> {
     }
 }
 
-/// A range of chunks as one word.
+/// Packs a range of chunks into one word.
 #[inline(always)]
 fn pack(next: u64, end: u64) -> u64 {
     (next + 1) << 32 | (end + 1)
 }
 
-/// The chunks of a range: (next, end). The owner's attempts may have moved next beyond end.
+/// Unpacks a range of chunks to (next, end). The owner's attempts may have moved `next` beyond
+/// `end`.
 #[inline(always)]
 fn unpack(word: u64) -> (u64, u64) {
     ((word >> 32) - 1, (word as u32 as u64) - 1)
 }
 
-/// The range thread `tid` starts with.
+/// Returns the range that thread `tid` starts with.
 fn own_range(tid: u64, chunks: u64, size: u64) -> u64 {
     let (first, count) = balanced(chunks, tid, size);
     pack(first, first + count)
 }
 
-/// The next chunk of the thread's own range. Ranges only number work: Relaxed.
+/// Takes the next chunk of the thread's own range. Relaxed: ranges only number work.
 #[inline(always)]
 fn take_own(thread: &Thread, s: &mut LoopState, chunks: u64, size: u64) -> Option<u64> {
     let range = &thread.local().ranges[s.number as usize % LOOP_BUFFERS];
     if s.taken == 0 {
         s.taken = 1;
         let mine = own_range(thread.tid() as u64, chunks, size);
-        // A thief may have been here before us.
+        // A thief may have replaced the 0 already.
         let _ = range.compare_exchange(0, mine, Ordering::Relaxed, Ordering::Relaxed);
     }
     let (next, end) = unpack(range.fetch_add(1 << 32, Ordering::Relaxed));
     if next < end {
         return Some(next);
     }
-    // Back, so that repeated attempts cannot overflow. Nobody changes an empty range but its owner.
+    // Restored, so that repeated attempts cannot overflow. Only its owner changes an empty range.
     range.fetch_sub(1 << 32, Ordering::Relaxed);
     None
 }
 
-/// The loop's last chunk, once there is nothing else. Whoever executes it executes nothing after
-/// it: the compiler takes a thread's private copies for the `lastprivate` values as they are when
-/// the thread has left the loop.
+/// Takes the loop's last chunk, once no other is left. Its thread executes nothing after it: the
+/// compiler takes the thread's private copies for the `lastprivate` values as they are when the
+/// thread has left the loop.
 #[cold]
 fn take_last(team: &Team, s: &mut LoopState, last: u64) -> Option<u64> {
     let claimed = &buffer(team, s.number).next;
@@ -524,7 +528,7 @@ fn take_last(team: &Team, s: &mut LoopState, last: u64) -> Option<u64> {
     None
 }
 
-/// Steals the last half of another thread's range: keeps all but the first chunk as its own range
+/// Steals the last half of another thread's range: keeps all but the first chunk as its own range,
 /// and returns that first one.
 #[cold]
 fn steal(thread: &Thread, team: &Team, s: &LoopState, chunks: u64, size: u64) -> Option<u64> {
@@ -591,7 +595,7 @@ unsafe fn next<T: Iteration>(
     s.end = first + count;
     s.turn = first;
     let base = T::narrow(s.lower);
-    // SAFETY: the caller's contract.
+    // SAFETY: the pointers are valid, `last` and `stride` if not null (callers' contract).
     unsafe {
         *lower = value(base, first, s.step);
         *upper = value(base, first + count - 1, s.step);
@@ -618,7 +622,7 @@ fn leave(team: &Team, s: &mut LoopState) {
         }
         if s.plan == Plan::Stealing {
             for tid in 0..team.size() {
-                // SAFETY: in the team; nobody uses the ranges of this loop any more.
+                // SAFETY: `tid` is in the team; no thread uses the ranges of this loop any more.
                 let local = unsafe { &team.slot(tid).local };
                 local.ranges[s.number as usize % LOOP_BUFFERS].store(0, Ordering::Relaxed);
             }
@@ -626,14 +630,14 @@ fn leave(team: &Team, s: &mut LoopState) {
     });
 }
 
-/// The turn of the loop that has the buffer of loop `number` next. Numbers begin again after 2^32
-/// loops of a region.
+/// Returns the `turn` of the next loop with the buffer of loop `number`. Numbers wrap around after
+/// 2^32 loops of a region.
 fn a_round_later(number: u32) -> u64 {
     number.wrapping_add(LOOP_BUFFERS as u32).into()
 }
 
-/// Leaves a loop's buffer; the last thread of the team, after `last`, makes it ready for the loop
-/// that comes a round later.
+/// Leaves a loop's buffer. The last thread of the team calls `last` and resets the buffer for the
+/// loop one round later.
 #[inline]
 fn release(team: &Team, number: u32, last: impl FnOnce()) {
     let size = team.size();
@@ -645,12 +649,12 @@ fn release(team: &Team, number: u32, last: impl FnOnce()) {
         buffer.posted.clear();
         buffer.turn.store(a_round_later(number), Ordering::Release);
         crate::support::sync::fence(Ordering::SeqCst);
-        // SAFETY: we take part in the region.
+        // SAFETY: the thread takes part in the region of this size.
         unsafe { team.gang.wake_all(size) };
     }
 }
 
-/// Waits until it is the turn of the current iteration's ordered region.
+/// Waits until the ordered region of the current iteration may begin.
 pub unsafe extern "C-unwind" fn ordered_begin(_ident: *const Ident, gtid: i32) {
     let thread = by_number(gtid);
     let team = thread.team();
@@ -660,8 +664,8 @@ pub unsafe extern "C-unwind" fn ordered_begin(_ident: *const Ident, gtid: i32) {
     }
 }
 
-/// Waits until the ordered part of the current chunk's first iteration may begin; those of its others follow
-/// on the same thread.
+/// Waits until the ordered part of the current chunk's first iteration may begin; those of the
+/// other iterations follow on the same thread.
 #[inline]
 fn await_first(thread: &Thread, team: &Team, s: &LoopState) {
     if s.turn != s.first {
@@ -674,7 +678,7 @@ fn await_first(thread: &Thread, team: &Team, s: &LoopState) {
     }
 }
 
-/// Ends an ordered region: the next iteration's may start.
+/// Ends an ordered region: that of the next iteration may begin.
 pub unsafe extern "C-unwind" fn ordered_end(_ident: *const Ident, gtid: i32) {
     let thread = by_number(gtid);
     let team = thread.team();
@@ -685,17 +689,17 @@ pub unsafe extern "C-unwind" fn ordered_end(_ident: *const Ident, gtid: i32) {
     }
 }
 
-/// An iteration's ordered part is over; with the last one of the chunk the next chunk's may begin.
+/// Ends an iteration's ordered part; after the last one of the chunk the next chunk's may begin.
 fn bump(team: &Team, s: &mut LoopState) {
     s.turn += 1;
     if s.turn == s.end {
         buffer(team, s.number).turns.pass(s.turns, s.turn);
-        // SAFETY: we take part in the region.
+        // SAFETY: the thread takes part in the region of this size.
         unsafe { team.gang.wake_all(team.size()) };
     }
 }
 
-/// Ends one iteration of an ordered loop: passes the turn on if its body did not.
+/// Ends one iteration of an ordered loop: hands over if its body did not.
 pub unsafe extern "C-unwind" fn fini(_ident: *const Ident, gtid: i32) {
     let thread = by_number(gtid);
     let team = thread.team();
@@ -711,7 +715,7 @@ pub unsafe extern "C-unwind" fn fini(_ident: *const Ident, gtid: i32) {
     }
 }
 
-/// What a tool is told that a loop is (`ompt_work_t`): the schedule that is in use.
+/// Returns the kind of a loop for tools (`ompt_work_t`), from the schedule in use.
 pub fn work_kind(thread: &Thread, schedule: i32, chunk: i64) -> i32 {
     match resolve(schedule, chunk, thread).0 {
         Plan::Balanced | Plan::RoundRobin => 10,
@@ -722,7 +726,7 @@ pub fn work_kind(thread: &Thread, schedule: i32, chunk: i64) -> i32 {
     }
 }
 
-/// Ends a dispatched loop: nothing to do.
+/// Ends a dispatched loop; does nothing.
 pub unsafe extern "C-unwind" fn deinit(_ident: *const Ident, _gtid: i32) {}
 
 macro_rules! entries {
@@ -758,7 +762,7 @@ macro_rules! entries {
             let trip = trip_count(lower, upper, step as i64);
             let (first, count) = balanced(trip, league.1 as u64, league.0 as u64);
             if !last.is_null() {
-                // SAFETY: the caller's contract.
+                // SAFETY: `last` is valid if not null (caller's contract).
                 unsafe { *last = (count > 0 && first + count == trip) as i32 };
             }
             let (lower, upper): ($t, $t) = if count == 0 {
@@ -769,7 +773,7 @@ macro_rules! entries {
             init(gtid, schedule, lower, upper, step as i64, chunk as i64)
         }
 
-        /// Takes the next chunk: 1 and its bounds, or 0 when there is none.
+        /// Takes the next chunk: returns 1 and its bounds, or 0 if there is none.
         ///
         /// # Safety
         /// The pointers are valid; `last` and `stride` may be null.
@@ -781,7 +785,7 @@ macro_rules! entries {
             upper: *mut $t,
             stride: *mut $s,
         ) -> i32 {
-            // SAFETY: the caller's contract.
+            // SAFETY: the pointers are valid, `last` and `stride` if not null (caller's contract).
             unsafe { next(gtid, last, lower, upper, stride) }
         }
     )*};
@@ -793,14 +797,14 @@ entries! {
     init_u64, init_dist_u64, next_u64: u64, i64;
 }
 
-/// Begins `sections` whose number is told by [`next_section`].
+/// Begins `sections`, whose number is passed to [`next_section`].
 pub unsafe extern "C-unwind" fn sections_init(_ident: *const Ident, gtid: i32) {
     init::<u64>(gtid, kind::DYNAMIC, 0, u64::MAX - 1, 1, 1);
     let s = state(by_number(gtid));
     s.plan = Plan::Dynamic;
 }
 
-/// The next section to execute, counted from 0; `sections` or more when there is none.
+/// Returns the next section to execute, counted from 0; `sections` or more if there is none.
 pub unsafe extern "C-unwind" fn next_section(
     _ident: *const Ident,
     gtid: i32,
@@ -825,7 +829,7 @@ pub unsafe extern "C-unwind" fn next_section(
     }
 }
 
-/// Ends `sections`: nothing to do.
+/// Ends `sections`; does nothing.
 pub unsafe extern "C-unwind" fn sections_end(_ident: *const Ident, _gtid: i32) {}
 
 #[cfg(test)]
@@ -838,7 +842,7 @@ mod tests {
         let mut number = u32::MAX - 3;
         let before = number;
         for _ in 0..LOOP_BUFFERS {
-            // As `next_number` counts.
+            // Counts like `next_number`.
             number = number.wrapping_add(1);
         }
         assert_eq!(a_round_later(before), u64::from(number));

@@ -1,13 +1,13 @@
-//! Loop iterations as the worksharing entries see them: four integer types, one arithmetic.
+//! Arithmetic of loop iterations for the worksharing entries, over four integer types.
 //!
-//! A loop is `trip` iterations numbered from 0; iteration i has the value `lower + i * step` in
-//! the loop's own type, computed modulo 2^64 and then narrowed, which is exact whatever the signs.
-//! Trip counts use unsigned differences, so they cannot overflow, except that a loop of 2^64
-//! iterations counts one less.
+//! A loop has `trip` iterations numbered from 0. Iteration i has the value `lower + i * step` in
+//! the loop's own type, computed modulo 2^64 and then narrowed, which is exact for all signs. Trip
+//! counts use unsigned differences, so they cannot overflow, except that a loop of 2^64 iterations
+//! counts one less.
 
-/// A loop variable's type.
+/// Type of a loop variable.
 pub trait Iteration: Copy + Ord {
-    /// The type of steps and strides.
+    /// Type of steps and strides.
     type Step: Copy + Into<i64>;
     /// Sign- or zero-extends.
     fn widen(self) -> u64;
@@ -43,7 +43,8 @@ iteration! {
     u64, u64, i64;
 }
 
-/// Iterations of `for (i = lower; i <= upper; i += step)` (`>=` for negative steps).
+/// Returns the number of iterations of `for (i = lower; i <= upper; i += step)` (`>=` for negative
+/// steps).
 #[inline(always)]
 pub fn trip_count<T: Iteration>(lower: T, upper: T, step: i64) -> u64 {
     let (distance, empty) = if step >= 0 {
@@ -61,17 +62,18 @@ pub fn trip_count<T: Iteration>(lower: T, upper: T, step: i64) -> u64 {
     }
 }
 
-/// The value of iteration `index`.
+/// Returns the value of iteration `index`.
 #[inline(always)]
 pub fn value<T: Iteration>(lower: T, index: u64, step: i64) -> T {
     T::narrow(lower.widen().wrapping_add(index.wrapping_mul(step as u64)))
 }
 
-/// The balanced share of `part` out of `parts`: (first, count); the first shares are longer.
+/// Returns the balanced share of `part` out of `parts` as (first, count); the first shares are
+/// longer.
 #[inline(always)]
 pub fn balanced(trip: u64, part: u64, parts: u64) -> (u64, u64) {
     let (small, extra) = if trip <= u32::MAX as u64 && parts <= u32::MAX as u64 {
-        // 32-bit division is several times faster.
+        // 32-bit division is faster.
         (
             (trip as u32 / parts as u32) as u64,
             (trip as u32 % parts as u32) as u64,

@@ -1,10 +1,12 @@
 //! Critical sections, locks and nestable locks.
+//!
 //! OpenMP 5.2, sections 15.2 (critical), 18.9 (lock routines).
 //!
-//! Every lock is one word inside the guest's own object, so nothing is allocated and nothing can leak. A lock is handed
-//! over first come, first served ([`lock_queue`]). A waiter spins on a word of its own, then sleeps: where there are
-//! processors for all it does not before long, for a waiter that sleeps makes the thread that hands over call the system. Hints
-//! are accepted and change nothing.
+//! Every lock is one word inside the guest's own object, so nothing is allocated and nothing can
+//! leak. A lock is handed over first come, first served ([`lock_queue`]). A waiter spins on a word
+//! of its own, then sleeps. If there are processors for all threads, it spins for a long time,
+//! because a sleeping waiter costs the thread that hands over a system call. Hints are accepted and
+//! have no effect.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -14,15 +16,16 @@ use crate::kmpc::lock_queue;
 use crate::kmpc::thread::current;
 
 const FREE: u32 = 0;
-/// Held by a thread that found it free, and nobody waits (`runtime-c/entries.c` knows these two).
+/// Held by a thread that found the lock free, without waiters. `runtime-c/entries.c` knows these
+/// two values.
 const HELD: u32 = 1;
 
-/// How the word names a thread that the lock was handed to.
+/// Returns the value that names, as holder, a thread to which the lock was handed over.
 fn handed(number: u32) -> u32 {
     number + 2
 }
 
-/// Takes the lock in `word`. Acquire; pairs with the Release of [`release`].
+/// Acquires the lock in `word`. Acquire; pairs with the Release of [`release`].
 #[inline]
 pub fn acquire(word: &AtomicU32) {
     if !try_acquire(word) {
@@ -30,14 +33,14 @@ pub fn acquire(word: &AtomicU32) {
     }
 }
 
-/// Takes the lock if it is free.
+/// Acquires the lock if it is free; returns true if it did.
 #[inline]
 pub fn try_acquire(word: &AtomicU32) -> bool {
     word.compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed)
         .is_ok()
 }
 
-/// Gives the lock back, to the thread that waits longest.
+/// Releases the lock, to the thread that has waited longest.
 #[inline]
 pub fn release(word: &AtomicU32) {
     if word
@@ -51,7 +54,7 @@ pub fn release(word: &AtomicU32) {
 pub use queues::abandon;
 use queues::{hand_over, wait_for};
 
-/// The queues of all locks.
+/// The waiters of all locks.
 #[cfg(not(loom))]
 mod queues {
     use super::AtomicU32;
@@ -60,18 +63,21 @@ mod queues {
     use crate::kmpc::thread::{MAX_THREADS, current};
     use std::time::{Duration, Instant};
 
-    /// Looks before the processor is offered between them, for the holder of the lock may need it; and before
-    /// the waiter sleeps, where the team has more threads than there are processors.
+    /// Number of checks before the waiter yields its processor between them, since the holder of
+    /// the lock may need it.
     const SELFISH: u32 = 768;
+    /// Number of checks before the waiter sleeps, if the team has more threads than processors.
     const LOOKS: u32 = SELFISH + 48;
-    /// Where there are processors for all: looks between two questions for the time, how long a waiter keeps its own
-    /// processor, and how long it looks at most.
+    /// Used if there are processors for all threads: number of checks between two readings of the
+    /// clock.
     const LOOKS_AT_ONCE: u32 = 64;
+    /// Time for which a waiter keeps its own processor.
     const KEEPS: Duration = Duration::from_micros(200);
+    /// Time after which a waiter sleeps.
     const LOOKS_FOR: Duration = Duration::from_millis(2);
 
-    /// Looks whether the lock was handed over, until it was or it is time to sleep. The waiter's line is its own, so
-    /// looks disturb nobody.
+    /// Checks if the lock was handed over. Returns true once it was, false when the waiter should
+    /// sleep. The waiter's line is its own, so checks disturb no other thread.
     fn look(granted: &dyn Fn() -> bool) -> bool {
         if icv::processors() == 1 {
             std::thread::yield_now();
@@ -109,10 +115,11 @@ mod queues {
 
     static WAITERS: [Waiter; MAX_THREADS] = [const { Waiter::new() }; MAX_THREADS];
 
-    // A lock's word names each thread, and not as `HELD`.
+    // A lock's word can name each thread, by a value other than `HELD`.
     const _: () = assert!(MAX_THREADS < lock_queue::HOLDER as usize);
 
-    /// Waits for the lock in `word`; `holder` tells what stands in its lower half where a number has the lock.
+    /// Waits for the lock in `word`; `holder` maps a thread number to the holder's value in the
+    /// word.
     #[cold]
     pub(super) fn wait_for(word: &AtomicU32, holder: impl Fn(u32) -> u32) {
         let me = current().gtid as u32;
@@ -121,19 +128,19 @@ mod queues {
         }
     }
 
-    /// Gives back the lock in `word`, for which somebody may wait.
+    /// Releases the lock in `word`, which may have waiters.
     #[cold]
     pub(super) fn hand_over(word: &AtomicU32, holder: impl Fn(u32) -> u32) {
         lock_queue::hand_over(&WAITERS, word, holder);
     }
 
-    /// In a child of `fork` that does not have the thread of this number: true if it waits for a lock, so that the number
-    /// must not be used again.
+    /// Marks the waiter of a thread that does not exist in this child of `fork`. Returns true if it
+    /// waits for a lock, so that its number must not be reused.
     pub fn abandon(number: i32) -> bool {
         WAITERS[number as usize].abandon()
     }
 }
-/// Models of interleavings drive the queue itself (`lock_queue`), without guests' locks.
+/// Stand-in for loom, whose models drive the queue itself (`lock_queue`), without guests' locks.
 #[cfg(loom)]
 #[expect(missing_docs, reason = "a stand-in")]
 mod queues {
@@ -148,12 +155,12 @@ mod queues {
     }
 }
 
-/// The first word of a guest's lock object.
+/// Returns the first word of a guest's lock object.
 ///
 /// # Safety
 /// `object` points to a live, 4-byte aligned object that the runtime owns.
 unsafe fn word<'a>(object: *mut c_void) -> &'a AtomicU32 {
-    // SAFETY: the caller's contract.
+    // SAFETY: a live, aligned object of the runtime (caller's contract).
     unsafe { &*object.cast::<AtomicU32>() }
 }
 
@@ -162,11 +169,11 @@ unsafe fn word<'a>(object: *mut c_void) -> &'a AtomicU32 {
 /// # Safety
 /// `cell` is such a cell.
 pub unsafe extern "C-unwind" fn critical(_ident: *const Ident, _gtid: i32, cell: *mut c_void) {
-    // SAFETY: the caller's contract.
+    // SAFETY: the compiler's cell lives as long as the program (caller's contract).
     acquire(unsafe { word(cell) });
 }
 
-/// As [`critical`], with a hint.
+/// Like [`critical`], with a hint.
 ///
 /// # Safety
 /// As for [`critical`].
@@ -176,7 +183,7 @@ pub unsafe extern "C-unwind" fn critical_with_hint(
     cell: *mut c_void,
     _hint: u32,
 ) {
-    // SAFETY: the caller's contract.
+    // SAFETY: the compiler's cell lives as long as the program (caller's contract).
     acquire(unsafe { word(cell) });
 }
 
@@ -185,16 +192,17 @@ pub unsafe extern "C-unwind" fn critical_with_hint(
 /// # Safety
 /// As for [`critical`].
 pub unsafe extern "C-unwind" fn end_critical(_ident: *const Ident, _gtid: i32, cell: *mut c_void) {
-    // SAFETY: the caller's contract.
+    // SAFETY: the compiler's cell lives as long as the program (caller's contract).
     release(unsafe { word(cell) });
 }
 
 /// A nestable lock, in the 8 bytes of `omp_nest_lock_t`.
 #[repr(C)]
 struct NestLock {
-    /// 0 free, else the owner by [`NestLock::holder`], and who waits ([`lock_queue`]).
+    /// 0 if free, else the owner as [`NestLock::holder`] names it, and the waiters
+    /// ([`lock_queue`]).
     owner: AtomicU32,
-    /// How often the owner holds it; the owner's alone.
+    /// Nesting depth; accessed by the owner alone.
     depth: AtomicU32,
 }
 
@@ -244,21 +252,21 @@ impl NestLock {
     }
 }
 
-/// The guest's nestable lock.
+/// Returns the guest's nestable lock.
 ///
 /// # Safety
 /// As for [`word`], 8 bytes.
 unsafe fn nest<'a>(object: *mut c_void) -> &'a NestLock {
-    // SAFETY: the caller's contract.
+    // SAFETY: a live, aligned object of 8 bytes (caller's contract).
     unsafe { &*object.cast::<NestLock>() }
 }
 
-/// How often a nestable lock is held.
+/// Returns the nesting depth of a nestable lock.
 ///
 /// # Safety
-/// A nestable lock that the calling thread holds.
+/// `object` is a nestable lock that the calling thread holds.
 pub unsafe fn depth(object: *mut c_void) -> u32 {
-    // SAFETY: the caller's contract.
+    // SAFETY: a live nestable lock (caller's contract).
     unsafe { nest(object) }.depth.load(Ordering::Relaxed)
 }
 
@@ -271,7 +279,7 @@ macro_rules! entries {
         pub unsafe extern "C-unwind" fn $name($object: *mut c_void $(, $hint: $hint_type)?) $(-> $ret)? $body
 
         #[doc = $doc]
-        /// As compilers call it, with a location.
+        /// Called by compilers, with a location.
         ///
         /// # Safety
         /// The argument points to a live lock object of the guest.
@@ -285,51 +293,51 @@ macro_rules! entries {
 }
 entries! {
     init init_at (lock) = "Makes a lock free." {
-        // SAFETY: the caller's contract: 8 bytes.
+        // SAFETY: a live lock object has 8 bytes (caller's contract).
         unsafe { lock.cast::<u64>().write(0) }
     }
     init_hint init_hint_at (lock, _hint: u32) = "Makes a lock free; the hint changes nothing." {
-        // SAFETY: the caller's contract: 8 bytes.
+        // SAFETY: a live lock object has 8 bytes (caller's contract).
         unsafe { lock.cast::<u64>().write(0) }
     }
     destroy destroy_at (lock) = "Ends a lock's life." {
-        // SAFETY: the caller's contract: 8 bytes.
+        // SAFETY: a live lock object has 8 bytes (caller's contract).
         unsafe { lock.cast::<u64>().write(0) }
     }
     set set_at (lock) = "Waits for a lock and takes it." {
-        // SAFETY: the caller's contract.
+        // SAFETY: a live lock object (caller's contract).
         acquire(unsafe { word(lock) })
     }
     unset unset_at (lock) = "Gives a lock back." {
-        // SAFETY: the caller's contract.
+        // SAFETY: a live lock object (caller's contract).
         release(unsafe { word(lock) })
     }
     test test_at (lock) -> i32 = "Takes a lock if it is free; says whether it did." {
-        // SAFETY: the caller's contract.
+        // SAFETY: a live lock object (caller's contract).
         try_acquire(unsafe { word(lock) }) as i32
     }
     nest_init nest_init_at (lock) = "Makes a nestable lock free." {
-        // SAFETY: the caller's contract: 8 bytes.
+        // SAFETY: a live lock object has 8 bytes (caller's contract).
         unsafe { lock.cast::<u64>().write(0) }
     }
     nest_init_hint nest_init_hint_at (lock, _hint: u32) = "Makes a nestable lock free." {
-        // SAFETY: the caller's contract: 8 bytes.
+        // SAFETY: a live lock object has 8 bytes (caller's contract).
         unsafe { lock.cast::<u64>().write(0) }
     }
     nest_destroy nest_destroy_at (lock) = "Ends a nestable lock's life." {
-        // SAFETY: the caller's contract: 8 bytes.
+        // SAFETY: a live lock object has 8 bytes (caller's contract).
         unsafe { lock.cast::<u64>().write(0) }
     }
     nest_set nest_set_at (lock) = "Waits for a nestable lock and takes it once more." {
-        // SAFETY: the caller's contract.
+        // SAFETY: a live nestable lock (caller's contract).
         unsafe { nest(lock) }.acquire()
     }
     nest_unset nest_unset_at (lock) = "Gives a nestable lock back once." {
-        // SAFETY: the caller's contract.
+        // SAFETY: a live nestable lock (caller's contract).
         unsafe { nest(lock) }.release()
     }
     nest_test nest_test_at (lock) -> i32 = "Takes a nestable lock if it can; how deep it is held." {
-        // SAFETY: the caller's contract.
+        // SAFETY: a live nestable lock (caller's contract).
         unsafe { nest(lock) }.try_acquire() as i32
     }
 }
@@ -349,7 +357,7 @@ mod tests {
                     for _ in 0..10_000 {
                         acquire(&lock);
                         let p = std::ptr::with_exposed_provenance_mut::<u64>(shared);
-                        // SAFETY: exclusive under the lock.
+                        // SAFETY: the lock is held, so the access is exclusive.
                         unsafe { *p += 1 };
                         release(&lock);
                     }

@@ -1,13 +1,14 @@
-//! The queue of threads that wait for one lock: first come, first served.
+//! Queue of the threads that wait for one lock: first come, first served.
 //!
-//! The thread that gives a lock back hands it to the one that waits longest, and the lock is never free in between. So
-//! a thread that gives a lock back and takes it again at once comes last, as with libomp's default locks. Programs depend on it:
-//! a barrier made of locks hangs where a running thread can overtake one that waits.
+//! The thread that releases a lock hands it to the waiter that has waited longest, and the lock is
+//! never free in between. So a thread that releases a lock and acquires it again at once comes
+//! last, as with libomp's default locks. Programs depend on it: a barrier made of locks hangs if a
+//! running thread can overtake a waiting one.
 //!
-//! A lock is one 32-bit word, zero if it is free. Each thread has one [`Waiter`] with a line of its own, where it spins or
-//! sleeps. Waiters are linked from the newest to the oldest as they come. The other direction is filled in by the holder,
-//! who alone reads and writes it: it goes from the newest waiter to the first one that knows who is oldest, so each
-//! waiter is visited once.
+//! A lock is one 32-bit word, zero if it is free. Each thread has one [`Waiter`] with a cache line
+//! of its own, on which it spins or sleeps. Arriving waiters are linked from the newest to the
+//! oldest. The holder, and only the holder, reads and writes the links in the opposite direction:
+//! from the newest waiter to the first one that knows the oldest, so each waiter is visited once.
 //!
 //! | bits of the word | meaning |
 //! |---|---|
@@ -16,11 +17,11 @@
 //! | 16 to 30 | the number plus one of the newest waiter; zero is none |
 //! | 31 | the newest waiter is the only one |
 //!
-//! A hand-over is one exchange on the word and one store to the waiter's line, for which the holder does not wait. A waiter
-//! that goes to sleep says so in the word first, unless it stands there as the holder already. So one of both sees
-//! the other.
+//! A hand-over is one exchange on the word and one store to the waiter's line, for which the holder
+//! does not wait. A waiter that goes to sleep sets bit 15 of the word first, unless the word
+//! already names it as the holder. So one of the two sees the other.
 //!
-//! How long a waiter spins is up to the caller (`kmpc::lock`).
+//! The spinning of a waiter is left to the caller ([`lock`](super::lock)).
 
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
@@ -33,42 +34,43 @@ const SLEEPERS: u32 = 1 << 15;
 const NEWEST: u32 = 16;
 const ALONE: u32 = 1 << 31;
 
-/// The number plus one of the newest waiter.
+/// Returns the number plus one of the newest waiter; 0 if there is none.
 fn newest(word: u32) -> u32 {
     (word & !ALONE) >> NEWEST
 }
 
-/// Offers the processor to another thread.
+/// Yields the processor to another thread.
 fn offer() {
     #[cfg(not(loom))]
     std::thread::yield_now();
 }
 
-/// True in a child of `fork` that may inherit queues with threads that it does not have.
+/// True in a child of `fork` that may inherit queues with threads that do not exist in it.
 static INHERITED: AtomicBool = AtomicBool::new(false);
 
-/// The waiter has the lock, or waits for none.
+/// The waiter holds the lock, or waits for none.
 const GRANTED: u32 = 0;
 const WAITING: u32 = 1;
 const ASLEEP: u32 = 2;
 /// The waiter's thread does not exist in this child of `fork`.
 const GONE: u32 = 3;
 
-/// A thread's place in a queue. Links are numbers plus one; zero is none.
+/// Entry of a thread in a queue. Links are numbers plus one; zero is none.
 #[derive(Debug)]
 #[repr(align(64))]
 pub struct Waiter {
     state: Futex,
-    /// The waiter that came before: written by the owner before it joins the queue.
+    /// The waiter that arrived before: written by the owner before it joins the queue.
     older: AtomicU32,
-    /// The waiter that came after: the holder's.
+    /// The waiter that arrived after; accessed by the holder.
     newer: AtomicU32,
-    /// The oldest of the queue, if this waiter was the newest at the last hand-over: the holder's.
+    /// The oldest of the queue, if this waiter was the newest at the last hand-over; accessed by
+    /// the holder.
     oldest: AtomicU32,
 }
 
 impl Waiter {
-    /// A waiter in no queue.
+    /// Creates a waiter in no queue.
     #[cfg(not(loom))]
     pub(crate) const fn new() -> Self {
         Self {
@@ -79,8 +81,9 @@ impl Waiter {
         }
     }
 
-    /// Waits until the lock in `word` is handed over, which names `holder` then. `look` asks its argument until that returns true,
-    /// or returns false when it is time to sleep. Acquire; pairs with the Release of [`Waiter::grant`].
+    /// Waits until the lock in `word` is handed over, which names `holder` then. `look` calls its
+    /// argument until that returns true, or returns false when the waiter should sleep. Acquire;
+    /// pairs with the Release of [`Waiter::grant`].
     pub fn wait(
         &self,
         word: &AtomicU32,
@@ -95,7 +98,7 @@ impl Waiter {
         let mut seen = word.load(Ordering::Relaxed);
         while seen & SLEEPERS == 0 {
             if seen & HOLDER == holder || granted() {
-                // The store to this waiter is on its way.
+                // The store to this waiter is under way.
                 while !granted() {
                     spin_hint();
                 }
@@ -112,14 +115,14 @@ impl Waiter {
             while !granted() {
                 self.state.wait(ASLEEP);
             }
-            // The kernel may have taken the processor from the thread that handed over and given it to this one. That
-            // thread goes on first, as it would if this one had not slept: it may be about to wait for another lock that
-            // this thread gives back next.
+            // The kernel may have taken the processor from the thread that handed over and given it
+            // to this one. That thread continues first, as it would if this one had not slept: it
+            // may be about to wait for another lock that this thread releases next.
             offer();
         }
     }
 
-    /// Gives the lock to the waiter. `sleeps` says that it may sleep.
+    /// Hands the lock to the waiter. `sleeps` is true if it may sleep.
     fn grant(&self, sleeps: bool) {
         let state = self.state.word();
         if !sleeps {
@@ -129,8 +132,8 @@ impl Waiter {
         }
     }
 
-    /// In a child of `fork` that does not have the waiter's thread: has hand-overs pass it by. True if it waits, so that
-    /// its number must not be used again.
+    /// Marks a waiter whose thread does not exist in this child of `fork`, so that hand-overs skip
+    /// it. Returns true if it waits, so that its number must not be reused.
     pub fn abandon(&self) -> bool {
         let word = self.state.word();
         let waits = word.load(Ordering::Relaxed) != GRANTED;
@@ -141,9 +144,11 @@ impl Waiter {
         waits
     }
 }
-/// Takes the lock in `word` for `holder` if it is free; joins its queue as number `me` otherwise. True if it was taken.
+/// Acquires the lock in `word` for `holder` if it is free, or joins its queue as number `me`.
+/// Returns true if it was acquired.
 ///
-/// `table` has the waiters of all threads, by number; number `me` is the caller's own and in no queue.
+/// `table` has the waiters of all threads, by number; number `me` is the caller's own and in no
+/// queue.
 pub fn take_or_join(table: &[Waiter], word: &AtomicU32, me: u32, holder: u32) -> bool {
     let waiter = &table[me as usize];
     waiter.state.word().store(WAITING, Ordering::Relaxed);
@@ -158,7 +163,8 @@ pub fn take_or_join(table: &[Waiter], word: &AtomicU32, me: u32, holder: u32) ->
             let alone = if older == 0 { ALONE } else { 0 };
             seen & (HOLDER | SLEEPERS) | (me + 1) << NEWEST | alone
         };
-        // Release: the holder reads what this waiter wrote. Acquire: pairs with the Release that freed the lock.
+        // Release: the holder reads this waiter's writes. Acquire: pairs with the Release that
+        // freed the lock.
         match word.compare_exchange(seen, next, Ordering::AcqRel, Ordering::Relaxed) {
             Ok(0) => {
                 waiter.state.word().store(GRANTED, Ordering::Relaxed);
@@ -170,11 +176,12 @@ pub fn take_or_join(table: &[Waiter], word: &AtomicU32, me: u32, holder: u32) ->
     }
 }
 
-/// Gives back the lock in `word`, which the caller holds: to the oldest waiter, else it is free. `holder` tells how the word
-/// names a thread as the holder.
+/// Releases the lock in `word`, which the caller holds, to the oldest waiter; frees it if there is
+/// none. `holder` maps a thread number to its value as holder.
 pub fn hand_over(table: &[Waiter], word: &AtomicU32, holder: impl Fn(u32) -> u32) {
     let at = |link: u32| &table[link as usize - 1];
-    // Acquire, here and where an exchange fails: pairs with the Release of all who joined the queue.
+    // Acquire, here and when an exchange fails: pairs with the Release of all that joined the
+    // queue.
     let mut seen = word.load(Ordering::Acquire);
     loop {
         let newest = newest(seen);
@@ -196,7 +203,7 @@ pub fn hand_over(table: &[Waiter], word: &AtomicU32, holder: impl Fn(u32) -> u32
                 seen & SLEEPERS | newest << NEWEST | alone | holder(oldest - 1)
             }
         };
-        // Release: the next holder sees what was done under the lock.
+        // Release: the next holder sees all writes under the lock.
         if let Err(now) = word.compare_exchange(seen, next, Ordering::Release, Ordering::Acquire) {
             seen = now;
             continue;
@@ -217,7 +224,8 @@ pub fn hand_over(table: &[Waiter], word: &AtomicU32, holder: impl Fn(u32) -> u32
     }
 }
 
-/// Finds the oldest waiter of the queue whose newest one is `newest`, and links all on the way in the direction of the newest.
+/// Returns the oldest waiter of the queue whose newest one is `newest`, and links all visited ones
+/// toward the newest.
 fn oldest(table: &[Waiter], newest: u32) -> u32 {
     let at = |link: u32| &table[link as usize - 1];
     let mut link = newest;
@@ -249,7 +257,8 @@ mod tests {
 
     #[test]
     fn kmpc_lock_queue_serves_in_the_order_of_arrival() {
-        // Arrivals and hand-overs, in turn; numbers repeat as threads come again.
+        // Arrivals (letters) and hand-overs (dots) in turn; a repeated letter is a thread that
+        // arrives again.
         for script in [
             "a.",
             "abc...",
@@ -364,7 +373,7 @@ mod models {
         builder.check(model);
     }
 
-    /// Three threads add under the lock; none is lost, and the lock is free at the end.
+    /// Three threads add under the lock; no addition is lost, and the lock is free at the end.
     #[test]
     fn loom_lock_queue_excludes() {
         bounded(|| {
@@ -391,7 +400,8 @@ mod models {
         });
     }
 
-    /// A thread takes the lock twice while another waits: what the queue caches of a waiter does not outlive its turn.
+    /// A thread acquires the lock twice while another waits: cached state of a waiter does not
+    /// outlive its turn.
     #[test]
     fn loom_lock_queue_is_joined_again() {
         bounded(|| {
@@ -418,7 +428,7 @@ mod models {
         });
     }
 
-    /// Where the holder sees that another waits, it comes after that one.
+    /// If the holder sees that another thread waits, it comes after that one.
     #[test]
     fn loom_lock_queue_is_not_overtaken() {
         bounded(|| {

@@ -1,10 +1,11 @@
 //! Reductions at the end of worksharing and parallel constructs: `__kmpc_reduce*`.
+//!
 //! OpenMP 5.2, section 5.5 (reduction clauses).
 //!
-//! The compiler offers up to three ways and the runtime answers which one: 1, combine here (under
-//! a lock, or alone after a tree has combined the others' lists); 2, combine with atomics; 0,
-//! nothing left to do. Small teams use atomics where offered and the lock otherwise; larger ones
-//! the tree, in which no two threads touch the same list.
+//! The compiler offers up to three methods, and the runtime returns its choice: 1, combine here
+//! (under a lock, or alone after a tree has combined the other threads' lists); 2, combine with
+//! atomics; 0, nothing left to do. Small teams use atomics if offered and otherwise the lock.
+//! Larger ones use the tree, in which no two threads access the same list.
 
 use std::ffi::c_void;
 use std::sync::atomic::Ordering;
@@ -14,23 +15,23 @@ use crate::kmpc::ident::{ATOMIC_REDUCE, Ident};
 use crate::kmpc::lock;
 use crate::kmpc::thread::{Thread, by_number};
 
-/// How a reduction is combined.
+/// Method by which a reduction combines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// A team of one that is not one of several in a league.
+    /// For a team of one that is the only team of its league.
     Alone,
-    /// Each thread under a lock.
+    /// Each thread combines under a lock.
     Critical,
-    /// Each thread with atomics.
+    /// Each thread combines with atomics.
     Atomic,
-    /// Along the barrier's tree; the master finishes.
+    /// Threads combine along the barrier's tree; the master finishes.
     Tree,
 }
 
 /// Combines list `rhs` into list `lhs`.
 pub type Combine = Option<unsafe extern "C-unwind" fn(lhs: *mut c_void, rhs: *mut c_void)>;
 
-/// Teams up to this size combine under a lock or with atomics.
+/// Maximum size of teams that combine under a lock or with atomics.
 const SMALL_TEAM: u32 = 4;
 
 fn choose(thread: &Thread, ident: *const Ident, data: *mut c_void, combine: Combine) -> Method {
@@ -43,15 +44,20 @@ fn choose(thread: &Thread, ident: *const Ident, data: *mut c_void, combine: Comb
         () if size == 1 && shape.league.0 == 1 => Method::Alone,
         // The initial threads of a league reduce into the same variables.
         () if size == 1 => Method::Critical,
-        // Who leaves a cancelled region meets the others in plain barriers, which combine nothing.
+        // Threads that leave a canceled region wait for the others at plain barriers, which combine
+        // nothing.
         () if size > SMALL_TEAM && tree && !settings().cancellation => Method::Tree,
         () if atomic => Method::Atomic,
         () => Method::Critical,
     }
 }
 
-/// Combines the lists of the team into the master's, each thread absorbing those that arrive at it.
-/// The master returns when all is combined, the others when they have announced theirs.
+/// Combines the lists of the team into the master's: each thread absorbs those that arrive at it.
+/// The master returns when all are combined, the others when they have announced theirs.
+///
+/// # Safety
+/// `thread` is the calling one, and `data` a list that `combine` understands and that lives until
+/// [`release`].
 unsafe fn gather(thread: &Thread, data: *mut c_void, combine: Combine) {
     let team = thread.team();
     thread.local().reduce_data.store(data, Ordering::Relaxed);
@@ -68,12 +74,12 @@ unsafe fn gather(thread: &Thread, data: *mut c_void, combine: Combine) {
 }
 
 unsafe fn release(thread: &Thread) {
-    // SAFETY: after this thread's gather.
+    // SAFETY: callers have called `gather` on this thread.
     unsafe { thread.team().release(thread) };
 }
 
-/// Chooses and notes the method; the compiler's answer (1: combine alone or inside the critical
-/// section that is now held, 2: combine atomically), or none for the tree.
+/// Chooses and records the method. Returns the value for the compiler (1: combine alone or in the
+/// critical section that is now held, 2: combine with atomics), or `None` for the tree.
 ///
 /// # Safety
 /// As for [`begin_nowait`]; `thread` is number `gtid`.
@@ -91,7 +97,7 @@ unsafe fn enter(
     match method {
         Method::Alone => Some(1),
         Method::Critical => {
-            // SAFETY: the caller's contract.
+            // SAFETY: `cell` is the cell of a critical section (caller's contract).
             unsafe { lock::critical(ident, gtid, cell) };
             Some(1)
         }
@@ -114,11 +120,12 @@ pub unsafe extern "C-unwind" fn begin_nowait(
     cell: *mut c_void,
 ) -> i32 {
     let thread = by_number(gtid);
-    // SAFETY: the caller's contract.
+    // SAFETY: the arguments are those of this entry, whose contract is the same.
     match unsafe { enter(thread, ident, gtid, data, combine, cell) } {
         Some(answer) => answer,
         None => {
-            // SAFETY: the caller's contract.
+            // SAFETY: `data` is a list that `combine` understands (caller's contract); `release`
+            // follows.
             unsafe {
                 gather(thread, data, combine);
                 release(thread);
@@ -134,12 +141,12 @@ pub unsafe extern "C-unwind" fn begin_nowait(
 /// As for [`begin_nowait`].
 pub unsafe extern "C-unwind" fn end_nowait(ident: *const Ident, gtid: i32, cell: *mut c_void) {
     if by_number(gtid).local().reduce_method.get() == Method::Critical {
-        // SAFETY: the caller's contract.
+        // SAFETY: `cell` is the cell of the critical section that `begin_nowait` entered.
         unsafe { lock::end_critical(ident, gtid, cell) };
     }
 }
 
-/// Begins a reduction whose result all threads see at its end.
+/// Begins a reduction with a barrier at its end, after which all threads see the result.
 ///
 /// # Safety
 /// As for [`begin_nowait`].
@@ -153,11 +160,12 @@ pub unsafe extern "C-unwind" fn begin(
     cell: *mut c_void,
 ) -> i32 {
     let thread = by_number(gtid);
-    // SAFETY: the caller's contract.
+    // SAFETY: the arguments are those of this entry, whose contract is the same.
     match unsafe { enter(thread, ident, gtid, data, combine, cell) } {
         Some(answer) => answer,
         None => {
-            // SAFETY: the caller's contract. The master is released by `end`.
+            // SAFETY: `data` is a list that `combine` understands (caller's contract). The master
+            // calls `release` in `end`.
             unsafe {
                 gather(thread, data, combine);
                 if thread.tid() == 0 {
@@ -179,7 +187,8 @@ pub unsafe extern "C-unwind" fn end(ident: *const Ident, gtid: i32, cell: *mut c
     match thread.local().reduce_method.get() {
         Method::Alone => {}
         Method::Critical => {
-            // SAFETY: the caller's contract; the thread takes part with its number.
+            // SAFETY: `cell` is the cell that `begin` entered; the thread takes part with its
+            // number.
             unsafe {
                 lock::end_critical(ident, gtid, cell);
                 thread.team().barrier(thread);
@@ -187,7 +196,7 @@ pub unsafe extern "C-unwind" fn end(ident: *const Ident, gtid: i32, cell: *mut c
         }
         // SAFETY: the thread takes part with its number.
         Method::Atomic => unsafe { thread.team().barrier(thread) },
-        // SAFETY: the master, after its gather.
+        // SAFETY: the master, which has gathered in `begin`.
         Method::Tree => unsafe { release(thread) },
     }
 }

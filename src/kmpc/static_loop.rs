@@ -1,9 +1,10 @@
 //! Static worksharing: `__kmpc_for_static_init_*`, `distribute` included.
+//!
 //! OpenMP 5.2, sections 11.5.3 (schedule clause), 11.6 (distribute).
 //!
-//! Each thread computes its share alone; nothing is shared. Where a chunk's bounds would leave
-//! the loop variable's type, they are cut at the loop's end, and a thread without iterations gets
-//! an empty range.
+//! Each thread computes its share alone; nothing is shared. A chunk's bounds that would leave the
+//! loop variable's type are clamped to the loop's end, and a thread without iterations gets an
+//! empty range.
 
 use crate::kmpc::ident::Ident;
 use crate::kmpc::iteration::{Iteration, balanced, trip_count, value};
@@ -29,9 +30,9 @@ pub mod kind {
     pub const STATIC_GREEDY: i32 = 40;
     /// Even shares.
     pub const STATIC_BALANCED: i32 = 41;
-    /// Guided, other variants.
+    /// A variant of guided.
     pub const GUIDED_ITERATIVE: i32 = 42;
-    /// Guided, other variants.
+    /// A variant of guided.
     pub const GUIDED_ANALYTICAL: i32 = 43;
     /// Dynamic by stealing.
     pub const STATIC_STEAL: i32 = 44;
@@ -41,7 +42,7 @@ pub mod kind {
     pub const GUIDED_SIMD: i32 = 46;
     /// `schedule(simd: runtime)`.
     pub const RUNTIME_SIMD: i32 = 47;
-    /// Added for loops with an `ordered` clause.
+    /// Added to the kind for loops with an `ordered` clause.
     pub const ORDERED: i32 = 32;
     /// `dist_schedule(static, chunk)`.
     pub const DISTRIBUTE_CHUNKED: i32 = 91;
@@ -51,11 +52,11 @@ pub mod kind {
     pub const MONOTONIC: i32 = 1 << 29;
     /// The `nonmonotonic` modifier.
     pub const NONMONOTONIC: i32 = 1 << 30;
-    /// Added where the compiler will not merge chunks.
+    /// Added to the kind if the compiler does not merge chunks.
     pub const NO_MERGE: i32 = 128;
 }
 
-/// A thread's part of a loop.
+/// A thread's share of a loop.
 struct Share<T: Iteration> {
     lower: T,
     upper: T,
@@ -63,13 +64,13 @@ struct Share<T: Iteration> {
     last: bool,
 }
 
-/// An empty range that no later `min` with the loop's bound makes non-empty.
+/// Returns an empty range that no later `min` with the loop's bound makes non-empty.
 fn empty<T: Iteration>(step: i64) -> (T, T) {
     let (zero, one) = (T::narrow(0), T::narrow(1));
     if step >= 0 { (one, zero) } else { (zero, one) }
 }
 
-/// The share of `part` out of `parts`.
+/// Returns the share of `part` out of `parts`.
 #[inline(always)]
 fn share<T: Iteration>(
     kind: i32,
@@ -168,7 +169,7 @@ unsafe fn init<T: Iteration>(
     let schedule = schedule & !(kind::MONOTONIC | kind::NONMONOTONIC);
     let thread = by_number(gtid);
     let shape = thread.team().shape();
-    // SAFETY: the caller's contract.
+    // SAFETY: the pointers are valid, `last` and `stride` if not null (caller's contract).
     unsafe {
         let (lo, hi) = (*lower, *upper);
         let trip = trip_count(lo, hi, step);
@@ -199,8 +200,11 @@ unsafe fn init<T: Iteration>(
     }
 }
 
-/// `distribute parallel for` in one call: the team's share first (its end goes to `upper_dist`),
-/// then the thread's share of that.
+/// Computes the shares of `distribute parallel for` in one call: first the team's (its end goes to
+/// `upper_dist`), then the thread's share of that.
+///
+/// # Safety
+/// All pointers are valid; `last` may be null.
 #[inline(always)]
 unsafe fn init_dist<T: Iteration>(
     gtid: i32,
@@ -217,7 +221,7 @@ unsafe fn init_dist<T: Iteration>(
     let thread = by_number(gtid);
     let shape = thread.team().shape();
     let (teams, team) = (shape.league.0 as u64, shape.league.1 as u64);
-    // SAFETY: the caller's contract.
+    // SAFETY: the pointers are valid, `last` if not null (caller's contract).
     unsafe {
         let (lo, hi) = (*lower, *upper);
         let trip = trip_count(lo, hi, wide_step);
@@ -275,7 +279,7 @@ macro_rules! entries {
             step: $s,
             chunk: $s,
         ) {
-            // SAFETY: the caller's contract.
+            // SAFETY: the pointers are valid, `last` and `stride` if not null (caller's contract).
             unsafe { init(gtid, schedule, last, lower, upper, stride, step, chunk) }
         }
 
@@ -295,7 +299,7 @@ macro_rules! entries {
             step: $s,
             chunk: $s,
         ) {
-            // SAFETY: the caller's contract.
+            // SAFETY: the pointers are valid, `last` if not null (caller's contract).
             unsafe {
                 init_dist(gtid, schedule, last, lower, upper, upper_dist, stride, step, chunk)
             }
@@ -316,7 +320,7 @@ macro_rules! entries {
             chunk: $s,
         ) {
             let schedule = kind::DISTRIBUTE_CHUNKED;
-            // SAFETY: the caller's contract.
+            // SAFETY: the pointers are valid (caller's contract).
             unsafe { init(gtid, schedule, last, lower, upper, stride, step, chunk) }
         }
     )*};
@@ -328,7 +332,7 @@ entries! {
     init_u64, init_dist_u64, init_team_u64: u64, i64;
 }
 
-/// Ends a statically scheduled loop: nothing to do.
+/// Ends a statically scheduled loop; does nothing.
 pub unsafe extern "C-unwind" fn fini(_ident: *const Ident, _gtid: i32) {}
 
 #[cfg(test)]

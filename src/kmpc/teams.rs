@@ -1,16 +1,17 @@
 //! `teams` on the host: a league of teams, each begun by an initial thread of its own.
+//!
 //! OpenMP 5.2, section 10.2.
 //!
-//! The initial threads are the members of one more team, the *league*, which is no parallel region: it
-//! counts neither as a level nor as an active one. Each of them enters a team of one and
+//! The initial threads are the members of one more team, the *league*, which is no parallel region:
+//! it counts neither as a level nor as an active one. Each of them enters a team of one and
 //! executes the construct there; parallel regions in it are ordinary ones, with workers of their
-//! own. A league of one needs no other thread and has no league. Where there are more teams than
-//! processors, and nobody asked for that (`KMP_TEAMS_THREAD_LIMIT`), a member executes several in turn: teams
-//! cannot synchronise with each other.
+//! own. A league of one team needs no other thread and forms no league. If there are more teams
+//! than processors, and `KMP_TEAMS_THREAD_LIMIT` does not ask for them, a member executes several
+//! in turn: teams cannot synchronize with each other.
 //!
-//! Where the specification leaves a choice it is libomp's: initial threads are spread over the
-//! places (`KMP_TEAMS_PROC_BIND`), and where nobody asked for a number of threads the teams
-//! share the processors.
+//! Choices that the specification leaves open are libomp's: initial threads are spread over the
+//! places (`KMP_TEAMS_PROC_BIND`), and the teams share the processors unless a number of threads is
+//! given.
 
 use std::ffi::c_void;
 
@@ -20,7 +21,7 @@ use crate::kmpc::icv::{self, Library, settings};
 use crate::kmpc::ident::Ident;
 use crate::kmpc::thread::{Thread, by_number, current};
 
-/// Teams of the next league where the construct does not say.
+/// Returns the default number of teams of the next league.
 fn default_teams() -> u32 {
     let set = icv::NUM_TEAMS.load(std::sync::atomic::Ordering::Relaxed);
     if set > 0 {
@@ -30,15 +31,15 @@ fn default_teams() -> u32 {
     }
 }
 
-/// `teams` as far as `KMP_TEAMS_THREAD_LIMIT` lets.
+/// Limits `teams` by `KMP_TEAMS_THREAD_LIMIT`.
 fn at_most(teams: u32) -> u32 {
     settings()
         .kmp_teams_thread_limit
         .map_or(teams, |most| teams.min(most))
 }
 
-/// The threads that begin a league's teams at most: more than processors only where somebody says how
-/// many teams there may be.
+/// Returns the maximum number of threads that begin a league's teams: more than processors only if
+/// the number of teams is limited explicitly.
 fn most_starters() -> u32 {
     let set = settings();
     let most = match set.kmp_teams_thread_limit {
@@ -51,17 +52,17 @@ fn most_starters() -> u32 {
     }
 }
 
-/// What the initial threads of a league need to know. It lies in the frame of the thread that met
-/// the construct.
+/// Data for the initial threads of a league, in the frame of the thread that encountered the
+/// construct.
 struct League {
     ident: *const Ident,
     microtask: *const c_void,
     argc: u32,
     argv: *const *mut c_void,
     teams: u32,
-    /// Threads that begin teams.
+    /// Number of threads that begin teams.
     starters: u32,
-    /// The `thread_limit` clause; 0 where none.
+    /// The `thread_limit` clause; 0 if there is none.
     limit: u32,
     level: u32,
 }
@@ -90,7 +91,7 @@ pub unsafe extern "C-unwind" fn fork(
         level: thread.team().shape().level,
     };
     if teams == 1 {
-        // SAFETY: the caller's contract.
+        // SAFETY: `argv` holds `argc` arguments of `microtask` (caller's contract).
         unsafe { league.execute(thread, 0) };
         return;
     }
@@ -109,15 +110,15 @@ pub unsafe extern "C-unwind" fn fork(
     }
 }
 
-/// What each initial thread of a league executes.
+/// Executes the share of one initial thread of a league.
 unsafe extern "C-unwind" fn member(gtid: *const i32, _btid: *const i32, league: *const League) {
-    // SAFETY: the runtime passes the number and what `fork` made.
+    // SAFETY: the runtime passes the thread's number and the league that `fork` created.
     let (thread, league) = unsafe { (by_number(*gtid), &*league) };
-    // As many as have come, which may be fewer than were asked for.
+    // The number of members, which may be smaller than requested.
     let starters = thread.team().size();
     let mut team = thread.tid();
     while team < league.teams {
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller of `fork` vouches for the microtask and its arguments.
         unsafe { league.execute(thread, team) };
         team += starters;
     }
@@ -149,7 +150,7 @@ impl League {
         }
         thread.icvs.set(icvs);
         let zero = 0;
-        // SAFETY: the caller's contract.
+        // SAFETY: the microtask takes these arguments (caller's contract).
         unsafe { abi::call_microtask(self.microtask, &thread.gtid, &zero, self.argc, self.argv) };
     }
 }
@@ -175,8 +176,8 @@ pub unsafe extern "C-unwind" fn push_num_teams(
         .set((at_most(teams.max(0) as u32), threads.max(0) as u32));
 }
 
-/// As [`push_num_teams`] with a lower bound for the number of teams, which is the number itself
-/// where the two are equal or only one is given.
+/// Like [`push_num_teams`], with a lower bound for the number of teams. It is the number itself if
+/// the two are equal or only one is given.
 pub unsafe extern "C-unwind" fn push_num_teams_bounds(
     _ident: *const Ident,
     gtid: i32,

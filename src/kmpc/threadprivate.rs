@@ -1,9 +1,9 @@
 //! Threadprivate variables that the compiler does not make thread-local itself
 //! (`-fnoopenmp-use-tls`). OpenMP 5.2, section 5.2.
 //!
-//! The initial thread uses the variable itself; every other thread gets a copy at its first
-//! access: constructed where a constructor is registered, otherwise a copy of the bytes the
-//! variable had when the runtime first saw it.
+//! The initial thread uses the variable itself. Every other thread gets a copy at its first access:
+//! constructed if a constructor is registered, otherwise with the bytes that the variable had when
+//! the runtime first saw it.
 
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -16,22 +16,22 @@ type Ctor = Option<unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void>;
 type CopyCtor = Option<unsafe extern "C-unwind" fn(*mut c_void, *mut c_void) -> *mut c_void>;
 type Dtor = Option<unsafe extern "C-unwind" fn(*mut c_void)>;
 
-/// A variable: how its copies are made and destroyed.
+/// Construction and destruction of a variable's copies.
 #[derive(Default)]
 pub struct Variable {
     ctor: Ctor,
     copy: CopyCtor,
     dtor: Dtor,
-    /// The variable's bytes at first sight.
+    /// Bytes of the variable when first seen.
     image: Option<Box<[u8]>>,
 }
 
-/// What is known of each variable, by its address.
+/// The registered variables, by address.
 pub type Variables = Option<HashMap<usize, Variable>>;
 
 static VARIABLES: Mutex<Variables> = Mutex::new(None);
 
-/// The table of variables, held while the process forks.
+/// Locks the table of variables, for the time in which the process forks.
 pub fn hold() -> MutexGuard<'static, Variables> {
     sync::lock(&VARIABLES)
 }
@@ -44,9 +44,9 @@ fn with_variable<R>(data: *mut c_void, f: impl FnOnce(&mut Variable) -> R) -> R 
         .or_default())
 }
 
-/// Whether the thread uses the variables themselves.
+/// Returns true for the initial thread, which uses the variables themselves.
 fn is_initial() -> bool {
-    // SAFETY: no arguments, no memory.
+    // SAFETY: the calls take no arguments and access no memory.
     unsafe { libc::getpid() == libc::syscall(libc::SYS_gettid) as i32 }
 }
 
@@ -61,7 +61,7 @@ pub unsafe extern "C-unwind" fn register(
     with_variable(data, |v| (v.ctor, v.copy, v.dtor) = (ctor, copy, dtor));
 }
 
-/// The calling thread's copy of the variable `data` of `size` bytes.
+/// Returns the calling thread's copy of the variable `data` of `size` bytes.
 ///
 /// # Safety
 /// `data` is such a variable.
@@ -72,7 +72,7 @@ pub unsafe extern "C-unwind" fn address(
     size: usize,
 ) -> *mut c_void {
     let thread = by_number(gtid);
-    // SAFETY: the thread's own map.
+    // SAFETY: the map is the calling thread's own.
     let privates = unsafe { &mut *thread.privates.get() };
     if let Some(&copy) = privates.get(&data.addr()) {
         return copy;
@@ -107,7 +107,7 @@ pub unsafe extern "C-unwind" fn address(
     copy
 }
 
-/// As [`address`]; `cache` is a cell of the compiler's that this runtime does not need.
+/// Like [`address`]; `cache` is a cell of the compiler's that this runtime does not need.
 ///
 /// # Safety
 /// As for [`address`].
@@ -118,20 +118,20 @@ pub unsafe extern "C-unwind" fn address_cached(
     size: usize,
     _cache: *mut c_void,
 ) -> *mut c_void {
-    // SAFETY: the caller's contract.
+    // SAFETY: `data` is a variable of `size` bytes (caller's contract).
     unsafe { address(ident, gtid, data, size) }
 }
 
 /// Destroys a thread's copies when it ends.
 pub fn destroy(thread: &Thread) {
-    // SAFETY: the thread's own map, at its end.
+    // SAFETY: the map is the calling thread's own, at its end.
     let privates = std::mem::take(unsafe { &mut *thread.privates.get() });
     for (original, copy) in privates {
         if original == copy.addr() {
             continue;
         }
         let dtor = with_variable(std::ptr::with_exposed_provenance_mut(original), |v| v.dtor);
-        // SAFETY: a copy made by `address`, used by this thread alone.
+        // SAFETY: `address` created the copy, which only this thread uses.
         unsafe {
             if let Some(dtor) = dtor {
                 dtor(copy);
