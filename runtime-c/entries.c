@@ -1,14 +1,14 @@
-/*
- * The short ways through the runtime's entries, to be inlined into compiled programs.
+/* Fast paths of the runtime's entries, to be inlined into compiled programs.
  *
- * `build.rs` compiles this file to bitcode, which the compiler of tier 2 links into what it
- * compiles: a call of `NAME` becomes one of `short_NAME`, which does what it can do with the
- * thread's number and its team's size alone, and calls `NAME`, the runtime's own function,
- * where that is not enough. So the answer is the same in every case, and nothing here needs to know
- * how teams, barriers or locks are built.
+ * `build.rs` compiles this file to bitcode, which the compiler of tier 2 links into the code that
+ * it compiles: a call of `NAME` becomes one of `short_NAME`. That function uses only the thread's
+ * number and its team's size, and calls `NAME`, the runtime's own function, if they are not
+ * sufficient. So the result is the same in every case, and this file does not depend on how teams,
+ * barriers or locks are built.
  *
- * What not: schedules other than static ones, steps other than 1, loops of more than 2^32 - 1 iterations,
- * anything that waits, and entries that are not given the thread's global number.
+ * There are no fast paths for schedules other than static ones, for steps other than 1, for loops
+ * of more than 2^32 - 1 iterations, for waits, and for entries that do not receive the thread's
+ * global number.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -17,7 +17,7 @@
 struct thread {
     uint32_t number; /* in its team */
     uint32_t size;   /* of its team */
-    uint32_t alone;  /* in its team, without tasks that a barrier waits for, and in no league of teams */
+    uint32_t alone;  /* 1 in a team of one without awaited tasks, outside of leagues */
 };
 
 /* The runtime's table of threads, by global number (`kmpc::thread::MAX_THREADS` entries). */
@@ -27,7 +27,7 @@ enum { MAX_THREADS = (1 << 15) - 2 };
 struct ident;
 #define SHORT __attribute__((always_inline))
 
-/* The thread with a global number; null where the runtime has to look for it. */
+/* Returns the thread with a global number; null if the runtime has to look for it. */
 static inline const struct thread *by_number(int32_t gtid)
 {
     return (uint32_t)gtid < MAX_THREADS ? threads[gtid] : NULL;
@@ -39,11 +39,11 @@ static inline int alone(int32_t gtid)
     return t && t->size == 1;
 }
 
-/* The schedule (`kmpc::static_loop::kind`). */
+/* Schedule kinds (`kmpc::static_loop::kind`). */
 enum { STATIC_CHUNKED = 33, STATIC = 34 };
 #define MODIFIERS (1 << 29 | 1 << 30)
 
-/* Even shares, the longer ones first, or chunks in turn; `kmpc::static_loop` computes the same. */
+/* Computes even shares, the longer ones first, or chunks in turn, like `kmpc::static_loop`. */
 #define STATIC_INIT(SUFFIX, T, STEP)                                                               \
     void __kmpc_for_static_init_##SUFFIX(struct ident *, int32_t, int32_t, int32_t *, T *, T *,    \
                                          STEP *, STEP, STEP);                                      \
@@ -104,7 +104,7 @@ STATIC_INIT(4u, uint32_t, int32_t)
 STATIC_INIT(8, int64_t, int64_t)
 STATIC_INIT(8u, uint64_t, int64_t)
 
-/* Ends with nothing to do. */
+/* Defines an entry that does nothing. */
 #define NOTHING(NAME)                                                                              \
     SHORT void short_##NAME(struct ident *loc, int32_t gtid)                                             \
     {                                                                                              \
@@ -144,8 +144,8 @@ SHORT int32_t short___kmpc_single(struct ident *loc, int32_t gtid)
     return alone(gtid) ? 1 : __kmpc_single(loc, gtid);
 }
 
-/* A team of one combines without a lock, and its end has no barrier; the teams of a league combine into
- * the same variable. */
+/* Returns true for a team of one, which combines without a lock and has no barrier at its end.
+ * The teams of a league combine into the same variable. */
 static inline int quite_alone(int32_t gtid)
 {
     const struct thread *t = by_number(gtid);
@@ -169,7 +169,8 @@ typedef void combine(void *, void *);
 REDUCE(reduce)
 REDUCE(reduce_nowait)
 
-/* A lock or critical section is one word: 0 free, 1 held, else somebody waits or waited (`kmpc::lock`). */
+/* A lock or critical section is one word: 0 free, 1 held without waiters, other values are left to
+ * `kmpc::lock`. */
 static inline int take(uint32_t *word)
 {
     uint32_t free = 0;

@@ -2,11 +2,11 @@
 //!
 //! It exports one jump per row of the runtime's table, under the ABI's name and symbol version, so
 //! that a program linked with libomp runs on it unchanged: `LD_LIBRARY_PATH=dir program`, where
-//! `dir/libomp.so.5` is this library. Rows that are not supported export an entry that says so and
+//! `dir/libomp.so.5` is this library. An unsupported row exports an entry that reports itself and
 //! ends the program with status 125.
 //!
-//! Each jump looks at one word first: as long as nobody has looked for a tool (`kmpc::ompt`), and
-//! where there is one, the way leads through a gate.
+//! Each jump first reads one word: while no thread has looked for a tool (`kmpc::ompt`), and while a
+//! tool is active, it goes through a gate.
 
 use std::arch::global_asm;
 
@@ -73,8 +73,8 @@ macro_rules! exports {
 }
 ompvm::for_each_runtime_entry!(exports);
 
-// A program linked with this library exports its `ompt_start_tool`, where it has one, because the
-// library asks for it; else the runtime could not find it by its name.
+// The reference makes a program that is linked with this library export its `ompt_start_tool`, if it
+// has one. Otherwise the runtime could not find it by name.
 global_asm!(
     ".weak ompt_start_tool",
     ".pushsection .data.rel.ro.ompvm_tool,\"awR\",@progbits",
@@ -83,7 +83,7 @@ global_asm!(
     ".popsection",
 );
 
-/// Exports a number as libomp exports the handles of allocators and memory spaces.
+/// Exports a number in the form of libomp's handles of allocators and memory spaces.
 macro_rules! constant {
     ($($name:literal = $value:literal;)*) => {
         $(global_asm!(

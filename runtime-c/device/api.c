@@ -17,7 +17,7 @@ ENTRY void omp_set_num_threads(int32_t threads) {
     wanted_of[hardware_thread()] = threads > THREADS ? THREADS : (uint16_t)threads;
 }
 ENTRY int32_t omp_get_level(void) { return level_of[hardware_thread()]; }
-/* Only the outermost region may have more than one thread, and is then active. */
+/* Only the outermost region may have more than one thread, and is active then. */
 ENTRY int32_t omp_get_active_level(void) {
   uint32_t thread = hardware_thread();
   if (level_of[thread] == 0)
@@ -62,28 +62,30 @@ ENTRY int32_t omp_get_cancellation(void) { return 0; }
 
 ENTRY int32_t omp_get_team_num(void) { return (int32_t)team_number(); }
 ENTRY int32_t omp_get_num_teams(void) { return (int32_t)team_count(); }
-/* `nteams-var` of the device, written where the image is loaded: 0 where nothing bounds the teams. */
+/* `nteams-var` of the device, written when the image is loaded; 0 if the number of teams is not
+ * limited. */
 __attribute__((weak)) const int32_t __ompvm_max_teams = 0;
 ENTRY int32_t omp_get_max_teams(void) { return __ompvm_max_teams; }
 ENTRY int32_t omp_get_teams_thread_limit(void) { return (int32_t)available_threads(); }
 
 ENTRY int32_t omp_is_initial_device(void) { return 0; }
-/* What the host knows of its devices is not told here: a region cannot start another. */
+/* The host's other devices are not visible here, as a region cannot launch another. */
 ENTRY int32_t omp_get_num_devices(void) { return 0; }
 ENTRY int32_t omp_get_default_device(void) { return 0; }
 ENTRY void omp_set_default_device(int32_t device) { (void)device; }
 ENTRY int32_t omp_get_initial_device(void) { return -1; }
 __attribute__((weak)) const int32_t __ompvm_device_number = 0;
 ENTRY int32_t omp_get_device_num(void) { return __ompvm_device_number; }
-/* Nor their identifiers: no string, and so the number of no device (`omp_invalid_device`). */
+/* Neither are their identifiers: returns no string, and no device number (`omp_invalid_device`). */
 ENTRY const char *omp_get_uid_from_device(int32_t device) { (void)device; return (const char *)0; }
 ENTRY int32_t omp_get_device_from_uid(const char *uid) { (void)uid; return -2; }
 
 ENTRY double omp_get_wtime(void) { return (double)__nvvm_read_ptx_sreg_globaltimer() * 1e-9; }
 ENTRY double omp_get_wtick(void) { return 1e-6; }
 
-/* Every block has a word before it that says where it really begins, and one with its size: a block may have
- * been moved to an alignment that the heap does not give. Traits of an allocator change nothing here. */
+/* Header of a block: the address that the heap returned, and the size. A block may have been
+ * moved to an alignment that the heap does not provide. Traits of an allocator have no effect
+ * here. */
 typedef struct {
   char *start;
   size_t size;

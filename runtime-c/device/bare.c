@@ -1,8 +1,9 @@
-/* The kernel language of `ompx.h`: where a thread is in a grid of three dimensions, and what the threads of a
- * block or a warp do together.
+/* The kernel language of `ompx.h`: a thread's position in a grid of three dimensions, and
+ * operations of the threads of a block or a warp.
  *
- * A kernel with the clause `ompx_bare` begins with nothing of this runtime, so nothing here may rely on what
- * `__kmpc_target_init` leaves. Orders other than sequential consistency are as good as it.
+ * A kernel with the clause `ompx_bare` does not initialize this runtime, so this file must not rely
+ * on the state that `__kmpc_target_init` sets up. Memory orders weaker than sequential consistency
+ * are implemented by it.
  */
 #include "device.h"
 

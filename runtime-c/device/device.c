@@ -1,4 +1,4 @@
-/* The device runtime as one unit: what offloaded regions call, compiled once for all GPUs. */
+/* The device runtime as one unit, called by offloaded regions and compiled once for all GPUs. */
 #include "device.h"
 
 #include "invoke.c"

@@ -1,8 +1,9 @@
-/* Loops whose iterations threads fetch while they run: dynamic, guided, runtime, ordered.
+/* Dispatched loops, whose iterations threads fetch while they run: dynamic, guided, runtime,
+ * ordered.
  *
- * A team has one such loop at a time: the barrier where a loop begins keeps the next one out until
- * all threads have left this one. A region of one thread within a region gets its loop in one
- * piece; what is left of it lies in a record on the device's heap.
+ * A team has one such loop at a time: the barrier at the beginning of a loop delays the next one
+ * until all threads have left this one. A nested region of one thread gets its loop in one piece; a
+ * record on the device's heap holds its state.
  */
 #include "device.h"
 
@@ -11,16 +12,16 @@ enum { GUIDED = 36, GUIDED_OTHER = 42, GUIDED_ANALYTICAL = 43, ORDERED = 64, UNO
 typedef struct {
   int64_t lower, step;
   uint64_t trips, chunk;
-  uint64_t next;    /* the next iteration that nobody has */
-  uint64_t ordered; /* the iteration whose turn it is */
+  uint64_t next;    /* first iteration not fetched */
+  uint64_t ordered; /* iteration whose ordered part is next */
   bool guided;
 } Loop;
 static SHARED Loop loop;
 
-/* What a thread has fetched, for `ordered`. */
+/* First iteration that a thread has fetched, for `ordered`. */
 static SHARED uint64_t current[THREADS];
 
-/* The loop of a region of one thread. */
+/* Loop of a region of one thread. */
 typedef struct Alone {
   struct Alone *outer;
   int64_t lower, upper, step;
@@ -56,7 +57,7 @@ static void begin(int32_t schedule, int64_t lower, uint64_t trips, int64_t upper
   __kmpc_barrier(NULL, 0);
 }
 
-/* Fetches a piece: its first iteration and how many. */
+/* Fetches a piece: stores its first iteration and returns their number. */
 static uint64_t fetch(uint64_t *first) {
   uint64_t *next = (uint64_t *)&loop.next;
   uint64_t trips = loop.trips, chunk = loop.chunk;
@@ -144,7 +145,7 @@ static void await_turn(void) {
     relax();
 }
 
-/* In loops with `ordered` this is called after each iteration. */
+/* Called after each iteration of a loop with `ordered`. */
 static void end_iteration(void) {
   if (thread_count() == 1)
     return;

@@ -1,7 +1,7 @@
-/* Calls an outlined function: two pointers to numbers, then one word per captured variable.
+/* Call of an outlined function: two pointers to numbers, then one word per captured variable.
  *
- * Calls on a GPU need the exact number of arguments. Where the function and the number are
- * constants, as in what compilers emit, only one direct call is left once this is inlined.
+ * Calls on a GPU need the exact number of arguments. If the function and the number are constants,
+ * as in compilers' output, only one direct call is left after inlining.
  */
 #include "device.h"
 

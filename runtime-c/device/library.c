@@ -1,5 +1,5 @@
-/* What programs call of the C and C++ libraries, on the four functions that a device brings along:
- * vprintf, malloc, free and __assertfail. */
+/* C and C++ library functions that programs call, implemented on the four functions that a
+ * device provides: vprintf, malloc, free and __assertfail. */
 #include "device.h"
 
 ENTRY void __assert_fail(const char *expression, const char *file, uint32_t line,

@@ -1,18 +1,20 @@
-/* Loops that are divided before they run: `distribute` over teams, `for` over a region's threads.
+/* Statically scheduled loops: `distribute` over teams, `for` over a region's threads.
  *
- * Numbers of schedules are kmp.h's of the public OpenMP runtime interface. A chunk of `for` on a
- * device is one iteration unless the program says otherwise, so that neighbours touch neighbours.
+ * Schedule kinds are those of kmp.h, the public OpenMP runtime interface. A chunk of `for` on a
+ * device is one iteration unless the program says otherwise, so that neighboring threads access
+ * neighboring elements.
  *
- * Where one construct is both (`distribute parallel for`), a compiler divides twice: chunks of a
- * team's size over teams, each chunk over the threads. The forms with `whole` and `grid` divide the
- * same iterations in the same way at once: the outer loop runs once and the inner one strides over
- * the grid. The lowering puts them in where it recognises the construct.
+ * For a construct that is both (`distribute parallel for`), a compiler divides twice: chunks of a
+ * team's size over teams, then each chunk over the threads. The forms with `whole` and `grid`
+ * divide the same iterations in the same way at once: the outer loop runs once, and the inner one
+ * strides over the grid. The lowering uses them if it recognizes the construct.
  *
- * The forms with `tiled` do the same where the threads of the grid are interchangeable. Their number is a call, so
- * that the lowering finds the loop that begins there and may give its iterations to threads in another order.
+ * The forms with `tiled` do the same if the threads of the grid are interchangeable. The number of
+ * a thread comes from a call by which the lowering finds the loop that begins there, and may give
+ * its iterations to the threads in another order.
  *
- * Where all threads of a block run the outer loop, each has a copy of its own of what the loop gives
- * on (lastprivate): only the thread that runs the last iteration is told that it does.
+ * If all threads of a block execute the outer loop, each has its own copy of a lastprivate
+ * variable: only the thread that executes the last iteration is told so.
  */
 #include "device.h"
 
@@ -24,7 +26,7 @@ enum {
   DISTRIBUTE = 92,
 };
 
-/* A thread's number in the grid, and how many there are. */
+/* Return a thread's number in the grid, and the number of threads. */
 __attribute__((noinline, const, visibility("default"))) uint32_t __ompvm_grid_part(void) {
   return team_number() * hardware_threads() + hardware_thread();
 }
@@ -32,8 +34,8 @@ __attribute__((noinline, const, visibility("default"))) uint32_t __ompvm_grid_pa
   return team_count() * hardware_threads();
 }
 
-/* Divides lower..=upper by `step` among `parts`; `part` gets the first piece of its own, and the
- * distance to its next. Which iteration is last is told to whom it falls. */
+/* Divides lower..=upper by `step` among `parts`: `part` gets its first piece and the distance to
+ * its next one. `last` is set for the part that gets the last iteration. */
 #define DIVIDE(NAME, T, U, S)                                                                      \
   INLINE void NAME(bool chunked, uint32_t part, uint32_t parts, int32_t *last, T *lower, T *upper, \
                    S *stride, S step, S chunk) {                                                   \
@@ -132,8 +134,8 @@ __attribute__((noinline, const, visibility("default"))) uint32_t __ompvm_grid_pa
     uint32_t parts = __ompvm_grid_parts();                                                         \
     divide_##SUFFIX(true, part, parts, last, lower, upper, stride, step, 1);                       \
   }                                                                                                \
-  /* What flang and the newer code generators call: the loop's body is a function. Runs the pieces of `chunk`\
-   * iterations that fall to `part`, in turn with the other parts. */                              \
+  /* Loops of flang and the newer code generators, whose body is a function. Executes the          \
+   * pieces of `chunk` iterations of `part`, in turn with the other parts. */                      \
   INLINE void pieces_##SUFFIX(void (*body)(T, void *), void *captured, U from, U trips,            \
                               uint32_t part, uint32_t parts, U chunk) {                            \
     if (trips == 0 || (part != 0 && chunk > (trips - 1) / part))                                   \
@@ -148,7 +150,7 @@ __attribute__((noinline, const, visibility("default"))) uint32_t __ompvm_grid_pa
       first += distance;                                                                           \
     }                                                                                              \
   }                                                                                                \
-  /* The same for pieces of one iteration. */                                                      \
+  /* The same, for pieces of one iteration. */                                                     \
   INLINE void stride_##SUFFIX(void (*body)(T, void *), void *captured, U from, U trips,            \
                               uint32_t first, uint32_t distance) {                                 \
     for (U i = first; i < trips;) {                                                                \
@@ -159,7 +161,7 @@ __attribute__((noinline, const, visibility("default"))) uint32_t __ompvm_grid_pa
       i = next;                                                                                    \
     }                                                                                              \
   }                                                                                                \
-  /* The loop of interchangeable threads, all of the grid's. */                                    \
+  /* The loop over interchangeable threads, all of the grid's. */                                  \
   SHORT_ENTRY void __ompvm_grid_loop_##SUFFIX(Ident *ident, void (*body)(T, void *), void *captured, \
                                               T trips, T threads, T block_chunk, T thread_chunk,   \
                                               uint8_t single) {                                    \
@@ -181,7 +183,7 @@ __attribute__((noinline, const, visibility("default"))) uint32_t __ompvm_grid_pa
     else                                                                                           \
       stride_##SUFFIX(body, captured, 0, (U)trips, thread_number(), thread_count());               \
   }                                                                                                \
-  /* Without a chunk each team has one piece. */                                                   \
+  /* Without a chunk size, each team has one piece. */                                             \
   SHORT_ENTRY void __kmpc_distribute_static_loop_##SUFFIX(Ident *ident, void (*body)(T, void *),   \
                                                           void *captured, T trips, T chunk,        \
                                                           uint8_t single) {                        \
@@ -192,7 +194,7 @@ __attribute__((noinline, const, visibility("default"))) uint32_t __ompvm_grid_pa
     else                                                                                           \
       stride_##SUFFIX(body, captured, 0, (U)trips, team_number(), team_count());                   \
   }                                                                                                \
-  /* Without chunks of the teams' a chunk of each thread makes one of its team. */                 \
+  /* Without a chunk size for teams, each team's chunk has one chunk per thread. */                \
   SHORT_ENTRY void __kmpc_distribute_for_static_loop_##SUFFIX(                                     \
       Ident *ident, void (*body)(T, void *), void *captured, T trips, T threads, T block_chunk,    \
       T thread_chunk, uint8_t single) {                                                            \

@@ -1,29 +1,29 @@
-/* Regions of the host that run here: `parallel for` of a program without `target`.
+/* Auto-offloaded regions of the host: `parallel for` of a program without `target`.
  *
- * The lowering (llvm/outlined) has the region's function called for one iteration at a time. What the
- * function takes for the number of its thread is a `Virtual`; entries that divide loops became calls of
- * those below, which give it just that iteration, and those that begin a reduction became calls of a
- * function made for the region, which adds to the thread's record. The threads' records are combined
- * as trees over warps, blocks and the grid. Everything here is inlined, so nothing of it is left but
- * the iteration's number.
+ * The lowering (llvm/outlined) calls the region's function for one iteration at a time. The pointer
+ * that the function takes for that of its thread's number points to a `Virtual`. Entries that
+ * divide loops are replaced by the functions below, which pass exactly that iteration. Entries that
+ * begin a reduction are replaced by a function generated for the region, which adds to the thread's
+ * record. The threads' records are combined as trees over warps, blocks and the grid. Everything
+ * here is inlined, so that only the iteration's number is left.
  */
 #include "device.h"
 
-/* What a region's function is called for. */
+/* Purpose of a call of the region's function. */
 enum {
-  LOOK = 0, /* no iteration: for their number, and for the first values that a reduction has */
+  LOOK = 0, /* no iteration: determines their number, and the initial values of a reduction */
   ITERATE = 1,
-  RESULT = 2 /* no iteration: its private copies get the record, and go to the variables */
+  RESULT = 2 /* no iteration: stores the record to the variables, through the private copies */
 };
 
 typedef struct {
-  int32_t number; /* read as the thread's number, and then only passed on */
+  int32_t number; /* read as the thread's number, and only passed on */
   int32_t phase;
   uint64_t iteration, distance, trips;
   int64_t lower;
   bool fetched;
-  int16_t loop; /* the loop whose iterations are to run: others have none */
-  int16_t at;   /* the one that began last */
+  int16_t loop; /* the loop whose iterations are executed; others have none */
+  int16_t at;   /* the loop that began last */
 } Virtual;
 
 SHORT_ENTRY void __ompvm_outlined_begin(Virtual *v, int32_t loop) {
@@ -37,26 +37,27 @@ SHORT_ENTRY void __ompvm_outlined_begin(Virtual *v, int32_t loop) {
 }
 SHORT_ENTRY void __ompvm_outlined_phase(Virtual *v, int32_t phase) { v->phase = phase; }
 
-/* A loop begins. */
+/* Records that a loop begins. */
 SHORT_ENTRY void __ompvm_outlined_at(Virtual *v, int32_t loop) { v->at = (int16_t)loop; }
 
-/* Whether the thread has an iteration at all. */
+/* Returns true if the thread has an iteration at all. */
 SHORT_ENTRY bool __ompvm_outlined_any(Virtual *v) { return v->iteration < v->trips; }
 
-/* Goes on to the thread's next iteration; false when there is none. */
+/* Advances to the thread's next iteration; returns false if there is none. */
 SHORT_ENTRY bool __ompvm_outlined_next(Virtual *v) {
   v->iteration += v->distance;
   v->fetched = false;
   return v->iteration < v->trips;
 }
 
-/* Where the thread's slice is of memory that the launch brings along. */
+/* Returns the thread's slice of memory that the launch provides. */
 SHORT_ENTRY void *__ompvm_outlined_slice(char *slices, uint64_t size) {
   return slices + ((uint64_t)team_number() * hardware_threads() + hardware_thread()) * size;
 }
 
 #define OUTLINED(SUFFIX, T, U, S)                                                                  \
-  /* The step is 1, and the first iteration's number not negative: so compilers emit it. */        \
+  /* The step is 1, and the number of the first iteration is not negative: compilers emit such     \
+   * loops. */                                                                                     \
   SHORT_ENTRY void __ompvm_outlined_static_##SUFFIX(Virtual *v, int32_t *last, T *lower, T *upper, \
                                                     S *stride) {                                   \
     if (v->at == v->loop)                                                                          \
@@ -70,7 +71,7 @@ SHORT_ENTRY void *__ompvm_outlined_slice(char *slices, uint64_t size) {
     *last = v->iteration == v->trips - 1;                                                          \
     *stride = (S)(v->trips - v->iteration);                                                        \
     T here = (T)((U)*lower + (U)v->iteration);                                                     \
-    /* The compiler compares it with the loop's end again. */                                      \
+    /* The compiled code compares it with the loop's end again. */                                 \
     __builtin_assume(here <= *upper);                                                              \
     *lower = here;                                                                                 \
     *upper = here;                                                                                 \
@@ -109,7 +110,7 @@ static SHARED uint32_t exchange[WARPS][RECORD];
 
 typedef void (*Combine)(void *, void *);
 
-/* Their words from the lane `offset` away; small records stay in registers. */
+/* Shuffles words from the lane `offset` away; small records stay in registers. */
 INLINE void shuffle(uint32_t *to, const uint32_t *from, uint32_t words, uint32_t offset) {
   if (words > RECORD) {
     for (uint32_t i = 0; i < words; i++)
@@ -131,8 +132,8 @@ INLINE void copy(uint32_t *to, const uint32_t *from, uint32_t words) {
     to[i] = from[i];
 }
 
-/* The first lane's record becomes that of the first `count` lanes. The lists point into the two
- * records, which have `words` words. */
+/* Combines the records of the first `count` lanes into that of the first lane. The lists point
+ * into the two records, which have `words` words. */
 INLINE void combine_warp(uint32_t *mine, uint32_t *other, uint32_t words, void **into, void **from,
                          Combine combine, uint32_t count) {
   uint32_t lane = hardware_thread() % WARP;
@@ -144,9 +145,9 @@ INLINE void combine_warp(uint32_t *mine, uint32_t *other, uint32_t words, void *
   }
 }
 
-/* The first thread's record becomes that of the block's first `count` threads. Blocks have whole warps,
- * and all threads call. `slots` has room for each warp's record where they are too large for
- * `exchange`. */
+/* Combines the records of the block's first `count` threads into that of the first thread.
+ * Blocks have whole warps, and all threads call this. `slots` has room for each warp's record if
+ * they are too large for `exchange`. */
 INLINE void combine_block(uint32_t *mine, uint32_t *other, uint32_t words, void **into, void **from,
                           Combine combine, uint32_t count, uint32_t *slots) {
   uint32_t thread = hardware_thread(), warp = thread / WARP, first = warp * WARP;
@@ -166,13 +167,13 @@ INLINE void combine_block(uint32_t *mine, uint32_t *other, uint32_t words, void 
   aligned_barrier();
 }
 
-/* Whether this block is the last of all that call. */
+/* Returns true in the last of all blocks that call this. */
 INLINE bool last_block(LaunchEnvironment *launch, uint32_t teams) {
   if (hardware_thread() == 0) {
     bool last =
         __scoped_atomic_fetch_add(&launch->arrived, 1, __ATOMIC_ACQ_REL, DEVICE) == teams - 1;
     if (last)
-      /* The next launch counts anew. */
+      /* Reset for the next launch. */
       __scoped_atomic_store_n(&launch->arrived, 0, __ATOMIC_RELAXED, DEVICE);
     team.flag = last;
   }
@@ -183,7 +184,7 @@ INLINE bool last_block(LaunchEnvironment *launch, uint32_t teams) {
   return true;
 }
 
-/* Combines all threads' records; true on the one thread that then has the result. */
+/* Combines all threads' records; returns true to the one thread that has the result. */
 SHORT_ENTRY bool __ompvm_outlined_combine(LaunchEnvironment *launch, uint32_t *mine,
                                           uint32_t *other, uint32_t words, void **into, void **from,
                                           Combine combine) {
@@ -206,13 +207,13 @@ SHORT_ENTRY bool __ompvm_outlined_combine(LaunchEnvironment *launch, uint32_t *m
       combine(into, from);
     }
   }
-  /* The first records of the buffer are read by then. */
+  /* Waits until the first records of the buffer have been read. */
   aligned_barrier();
   combine_block(mine, other, words, into, from, combine, count, records);
   return thread == 0;
 }
 
-/* Combines the thread's record with another one, which is laid out as it is. */
+/* Combines the thread's record with another one of the same layout. */
 INLINE void combine_with(char *own, char *other, void **into, void **from, uint32_t items,
                          Combine combine) {
   for (uint32_t k = 0; k < items; k++)
@@ -220,8 +221,8 @@ INLINE void combine_with(char *own, char *other, void **into, void **from, uint3
   combine(into, from);
 }
 
-/* The first thread's record becomes that of the block's first `count` threads, whose records are
- * `slot` bytes apart. All threads call. */
+/* Combines the records of the block's first `count` threads, which are `slot` bytes apart, into
+ * that of the first thread. All threads call this. */
 INLINE void combine_tree(char *own, uint32_t slot, uint32_t count, void **into, void **from,
                          uint32_t items, Combine combine) {
   uint32_t thread = hardware_thread();
@@ -235,8 +236,9 @@ INLINE void combine_tree(char *own, uint32_t slot, uint32_t count, void **into, 
   }
 }
 
-/* The same for records in the block's memory: the list `into` points into the thread's own, and the
- * list `from` is filled in here. */
+/* Combines all threads' records in the block's memory; returns true to the one thread that has
+ * the result. The list `into` points into the thread's own record; the list `from` is filled in
+ * here. */
 SHORT_ENTRY bool __ompvm_outlined_combine_slots(LaunchEnvironment *launch, char *own, uint32_t slot,
                                                 uint32_t words, void **into, void **from,
                                                 uint32_t items, Combine combine) {
@@ -248,7 +250,7 @@ SHORT_ENTRY bool __ompvm_outlined_combine_slots(LaunchEnvironment *launch, char 
   aligned_barrier();
   for (uint32_t i = thread; i < words; i += threads)
     records[(uint64_t)team_number() * words + i] = first[i];
-  /* All of the block's words are there before the one thread that says so. */
+  /* All words of the block are stored before the one thread reports the block's arrival. */
   __scoped_atomic_thread_fence(__ATOMIC_RELEASE, DEVICE);
   aligned_barrier();
   if (!last_block(launch, teams))

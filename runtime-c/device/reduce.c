@@ -1,13 +1,13 @@
-/* Reductions over the threads of a region and over teams, and the shuffles that they are made of.
+/* Reductions over the threads of a region and over teams, and the shuffles that they use.
  *
- * The compiler gives functions: one combines a lane's values with those of the lane `offset` away
- * (kind 0: all lanes of a warp; kind 1: the first lanes, where lanes from `offset` on take over the
- * other's values; kind 2: any), one brings the first lanes' values of all warps to the first
- * threads, and four go between a thread's values and a record in memory. After a reduction the
+ * The compiler passes functions. One combines a lane's values with those of the lane `offset` away
+ * (kind 0: all lanes of a warp; kind 1: the first lanes, and lanes from `offset` on take over the
+ * other lane's values; kind 2: any). One moves the values of the first lanes of all warps to the
+ * first threads. Four copy between a thread's values and a record in memory. After a reduction the
  * first thread has the result.
  *
- * Over teams: each team leaves a record, and the team that comes last combines all of them, in the
- * order of the teams, so the result does not depend on which team that is.
+ * Over teams, each team stores a record, and the team that arrives last combines all of them in the
+ * order of the teams, so that the result does not depend on which team that is.
  */
 #include "device.h"
 
@@ -15,7 +15,7 @@ typedef void (*Shuffle)(void *, int16_t, int16_t, int16_t);
 typedef void (*BetweenWarps)(void *, int32_t);
 typedef void (*Record)(void *, int32_t, void *);
 
-/* The lanes of this warp that are in the innermost region. */
+/* Returns the mask of the lanes of this warp that are in the innermost region. */
 INLINE uint32_t own_lanes(void) {
   uint32_t thread = hardware_thread(), lane = thread % WARP;
   if (level_of[thread] != 1 || threads_of[thread] == 1)
@@ -33,7 +33,7 @@ ENTRY int64_t __kmpc_shuffle_int64(int64_t value, int16_t distance, int16_t widt
   return (int64_t)((uint64_t)high << 32 | low);
 }
 
-/* Combines the values of the first `count` lanes; the others take part with values nobody uses. */
+/* Combines the values of the first `count` lanes; the others take part with unused values. */
 INLINE void reduce_warp(void *values, Shuffle shuffle, uint32_t count) {
   int16_t lane = (int16_t)(hardware_thread() % WARP);
   if (count >= WARP) {
@@ -47,7 +47,7 @@ INLINE void reduce_warp(void *values, Shuffle shuffle, uint32_t count) {
   }
 }
 
-/* Combines the values of a region's first `count` threads; all of its threads call. */
+/* Combines the values of a region's first `count` threads; all of its threads call this. */
 INLINE void reduce_block(void *values, Shuffle shuffle, BetweenWarps gather, uint32_t count) {
   uint32_t thread = hardware_thread(), first = thread / WARP * WARP;
   if (first < count)
@@ -73,12 +73,12 @@ SHORT_ENTRY int32_t __kmpc_nvptx_parallel_reduce_nowait_v2(Ident *ident, uint64_
 
 ENTRY void *__kmpc_reduction_get_fixed_buffer(void) { return team.launch->buffer; }
 
-/* Whether this team is the last of all that call. */
+/* Returns true to the last of all teams that call this. */
 INLINE bool last_team(uint32_t teams) {
   uint32_t *arrived = &team.launch->arrived;
   bool last = __scoped_atomic_fetch_add(arrived, 1, __ATOMIC_ACQ_REL, DEVICE) == teams - 1;
   if (last)
-    /* The next launch counts anew. */
+    /* Reset for the next launch. */
     __scoped_atomic_store_n(arrived, 0, __ATOMIC_RELAXED, DEVICE);
   return last;
 }
@@ -115,7 +115,7 @@ SHORT_ENTRY int32_t __kmpc_nvptx_teams_reduce_nowait_v2(
     for (uint32_t i = thread + threads; i < teams; i += threads)
       combine(records, (int32_t)i, values);
   }
-  /* The compiler's functions ask for the region. */
+  /* The compiler's functions query the region. */
   level_of[thread] = 1;
   threads_of[thread] = threads;
   reduce_block(values, shuffle, gather, count);
@@ -128,7 +128,7 @@ ENTRY void __kmpc_nvptx_end_reduce_nowait(int32_t thread) { (void)thread; }
 ENTRY int32_t __kmpc_reduce_nowait(Ident *i, int32_t t, int32_t n, uint64_t s, void *d, void *f,
                                    uint32_t *lock) {
   (void)i, (void)t, (void)n, (void)s, (void)d, (void)f, (void)lock;
-  /* Each thread combines by itself, with atomic operations. */
+  /* Each thread combines its own values, with atomic operations. */
   return 2;
 }
 ENTRY void __kmpc_end_reduce_nowait(Ident *i, int32_t t, uint32_t *l) { (void)i, (void)t, (void)l; }

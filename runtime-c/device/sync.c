@@ -1,8 +1,8 @@
 /* Barriers, flush, critical sections and locks, master, masked and single.
  *
- * A barrier of the hardware counts whole warps. A region of all threads has one, a region of whole
- * warps another with a count; threads of one warp wait for each other as lanes; only an odd number
- * of threads over several warps counts in memory.
+ * A hardware barrier counts whole warps. A region of all threads uses one, a region of whole warps
+ * another with a count. Threads of one warp synchronize as lanes. Only a number of threads that
+ * spans several warps and is no multiple of a warp is counted in memory.
  */
 #include "device.h"
 
@@ -10,10 +10,11 @@ INLINE uint32_t lanes(uint32_t count) { return count >= WARP ? ~0u : (1u << coun
 
 enum { LOOKS = 64 };
 
-/* The threads of a warp meet as lanes, then one of them counts for all: as many additions to one word as
- * there are warps, not threads. The wait is short where all threads are on their way; so it sleeps only
- * after some looks. The thread's number is an argument, so that what a kernel knows of itself need not be in
- * memory for this function. */
+/* Waits for the region's threads. The threads of a warp synchronize as lanes, then one of them
+ * counts for all: one word receives as many additions as there are warps, not threads. The wait
+ * is short if all threads are about to arrive, so a thread sleeps only after some checks. The
+ * thread's number is an argument, so that a kernel's state about itself need not be in memory
+ * for this function. */
 static __attribute__((noinline)) void counted_barrier(uint32_t threads, uint32_t number) {
   uint32_t *arrived = (uint32_t *)&team.arrived, *turn = (uint32_t *)&team.turn;
   uint32_t warp = number / WARP, warps = (threads + WARP - 1) / WARP;
@@ -59,7 +60,7 @@ ENTRY int32_t __kmpc_cancel_barrier(Ident *ident, int32_t thread) {
   __kmpc_barrier(ident, thread);
   return 0;
 }
-/* Nothing is ever cancelled: OMP_CANCELLATION is false on devices. */
+/* OMP_CANCELLATION is false on devices, so no construct is ever canceled. */
 ENTRY int32_t __kmpc_cancel(Ident *i, int32_t t, int32_t kind) {
   (void)i, (void)t, (void)kind;
   return 0;
@@ -130,7 +131,7 @@ ENTRY int32_t omp_test_lock(uint32_t *lock) {
                                             __ATOMIC_RELAXED, DEVICE);
 }
 
-/* A lock that its owner may take again: the owner's number, and how often. */
+/* A nestable lock: the owner's number, and the nesting depth. */
 INLINE uint32_t owner(void) { return team_number() * THREADS + hardware_thread() + 1; }
 ENTRY int32_t omp_test_nest_lock(uint32_t *lock) {
   uint32_t expected = 0;

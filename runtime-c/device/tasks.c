@@ -1,6 +1,6 @@
-/* Tasks: each runs at once, on the thread that meets it, which the specification allows.
+/* Tasks: each executes at once, on the encountering thread, which the specification allows.
  *
- * So dependences hold, waiting is never needed, and a task's reductions go to the variable itself.
+ * So dependences hold, no wait is needed, and a task's reductions go to the variable itself.
  */
 #include "device.h"
 
@@ -11,14 +11,14 @@ struct Task {
   int32_t part;
   void (*destructors)(int32_t, Task *);
   void *priority;
-  /* Only of a taskloop's task. */
+  /* Only in a taskloop's task. */
   uint64_t lower, upper;
   int64_t step;
   int32_t last;
 };
 
 enum { HAS_DESTRUCTORS = 8 };
-/* Before a task's memory: its flags. */
+/* Size of the header in front of a task's memory, which holds its flags. */
 enum { BEFORE = 16 };
 
 ENTRY Task *__kmpc_omp_task_alloc(Ident *ident, int32_t thread, int32_t flags, size_t size,
@@ -59,7 +59,7 @@ ENTRY int32_t __kmpc_omp_task_with_deps(Ident *ident, int32_t thread, Task *task
   (void)count, (void)list, (void)aliased, (void)no_alias;
   return __kmpc_omp_task(ident, thread, task);
 }
-/* The task's code is called between these two by the compiler's. */
+/* Between these two calls the compiler's code executes the task. */
 ENTRY void __kmpc_omp_task_begin_if0(Ident *i, int32_t t, Task *task) {
   (void)i, (void)t, (void)task;
 }
@@ -104,7 +104,7 @@ ENTRY void *__kmpc_taskred_init(int32_t t, int32_t count, void *list) {
   (void)t, (void)count, (void)list;
   return NULL;
 }
-/* With a `task` modifier the reduction's own variable is the thread's already. */
+/* With a `task` modifier the reduction's own variable is already private to the thread. */
 ENTRY void *__kmpc_taskred_modifier_init(Ident *i, int32_t t, int32_t loop, int32_t count,
                                          void *list) {
   (void)i, (void)t, (void)loop, (void)count, (void)list;

@@ -1,12 +1,12 @@
-/* Beginning and end of kernels, parallel regions, the variables that regions share.
+/* Beginning and end of kernels, parallel regions, and the variables that regions share.
  *
- * In an SPMD kernel all threads run everything and `parallel` only changes what they are told about
- * themselves. In a generic kernel the first lane of the last warp runs what is outside regions and
- * the threads of the other warps wait for regions (`wait_for_work`).
+ * In an SPMD kernel all threads execute the whole kernel, and `parallel` only changes the state
+ * that they have about themselves. In a generic kernel the first lane of the last warp executes the
+ * code outside of regions, and the threads of the other warps wait for regions (`wait_for_work`).
  */
 #include "device.h"
 
-/* Memory that a team's first thread hands out to regions: a stack. */
+/* Stack from which a team's first thread allocates memory for regions. */
 enum { STACK = 1024, ALIGN = 16 };
 static SHARED _Alignas(16) char stack[STACK];
 static SHARED uint32_t stack_top;
@@ -64,13 +64,13 @@ static void wait_for_work(void) {
   }
 }
 
-/* -1 for a thread that is to run the kernel's own code. */
+/* Returns -1 to a thread that is to execute the kernel's own code. */
 SHORT_ENTRY int32_t __kmpc_target_init(KernelEnvironment *environment, LaunchEnvironment *launch) {
   uint32_t thread = hardware_thread();
   bool all = (environment->mode & SPMD) != 0;
   place_thread(all);
   if (all) {
-    /* The same value from every thread. */
+    /* Every thread stores the same value. */
     team.launch = launch;
     return -1;
   }
@@ -135,7 +135,8 @@ SHORT_ENTRY void __kmpc_parallel_60(Ident *ident, int32_t gtid, int32_t conditio
     aligned_barrier();
 }
 
-/* In the one loop over the grid that the lowering makes of two: all threads of the block. */
+/* A region in the single loop over the grid into which the lowering merges two: it has all
+ * threads of the block. */
 SHORT_ENTRY void __ompvm_parallel_grid(Ident *ident, int32_t gtid, int32_t condition, int32_t asked,
                                        int32_t bind, void *function, void *wrapper, void **captured,
                                        int64_t count, int32_t strict) {
@@ -152,8 +153,8 @@ SHORT_ENTRY void __kmpc_parallel_51(Ident *ident, int32_t gtid, int32_t conditio
 
 ENTRY void __kmpc_get_shared_variables(void ***captured) { *captured = team.captured; }
 
-/* A variable that other threads may reach. A team's first thread takes it from the stack; a thread
- * within a region, and all of an SPMD kernel's, from the device's heap. */
+/* Allocates a variable that other threads may access. A team's first thread allocates it on the
+ * stack; a thread within a region, and all threads of an SPMD kernel, on the device's heap. */
 ENTRY void *__kmpc_alloc_shared(uint64_t size) {
   uint64_t rounded = (size + ALIGN - 1) & ~(uint64_t)(ALIGN - 1);
   if (!spmd() && level_of[hardware_thread()] == 0 && rounded <= STACK - stack_top) {

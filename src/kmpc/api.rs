@@ -1,7 +1,7 @@
 //! The `omp_*` routines: queries, settings, time. OpenMP 5.2, chapter 18.
 //!
-//! The Fortran forms, which take arguments by reference, are in `fortran.rs`; locks in `lock.rs`;
-//! allocators in `alloc.rs`.
+//! [`fortran`](super::fortran) has the Fortran forms, which take arguments by reference,
+//! [`lock`](super::lock) the locks, and [`alloc`](super::alloc) the allocators.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -20,76 +20,76 @@ fn set_icv(change: impl FnOnce(&mut icv::Icvs)) {
     thread.icvs.set(icvs);
 }
 
-/// `omp_set_num_threads`.
+/// Implements `omp_set_num_threads`.
 pub unsafe extern "C-unwind" fn set_num_threads(threads: i32) {
     if threads > 0 {
         set_icv(|icvs| icvs.nthreads = threads as u32);
     }
 }
 
-/// `omp_get_num_threads`.
+/// Implements `omp_get_num_threads`.
 pub unsafe extern "C-unwind" fn get_num_threads() -> i32 {
     current().team().size() as i32
 }
 
-/// `omp_get_thread_num`.
+/// Implements `omp_get_thread_num`.
 pub unsafe extern "C-unwind" fn get_thread_num() -> i32 {
     current().tid() as i32
 }
 
-/// `omp_get_max_threads`.
+/// Implements `omp_get_max_threads`.
 pub unsafe extern "C-unwind" fn get_max_threads() -> i32 {
     current().icvs.get().threads() as i32
 }
 
-/// `omp_get_num_procs`.
+/// Implements `omp_get_num_procs`.
 pub unsafe extern "C-unwind" fn get_num_procs() -> i32 {
     icv::processors() as i32
 }
 
-/// `omp_in_parallel`.
+/// Implements `omp_in_parallel`.
 pub unsafe extern "C-unwind" fn in_parallel() -> i32 {
     (current().team().shape().active_level > 0) as i32
 }
 
-/// `omp_set_dynamic`.
+/// Implements `omp_set_dynamic`.
 pub unsafe extern "C-unwind" fn set_dynamic(on: i32) {
     set_icv(|icvs| icvs.dynamic = on != 0);
 }
 
-/// `omp_get_dynamic`.
+/// Implements `omp_get_dynamic`.
 pub unsafe extern "C-unwind" fn get_dynamic() -> i32 {
     current().icvs.get().dynamic as i32
 }
 
-/// `omp_set_nested`.
+/// Implements `omp_set_nested`.
 pub unsafe extern "C-unwind" fn set_nested(on: i32) {
     set_icv(|icvs| icvs.max_active_levels = if on != 0 { i32::MAX as u32 } else { 1 });
 }
 
-/// `omp_get_nested`.
+/// Implements `omp_get_nested`.
 pub unsafe extern "C-unwind" fn get_nested() -> i32 {
     (current().icvs.get().max_active_levels > 1) as i32
 }
 
-/// `omp_set_max_active_levels`.
+/// Implements `omp_set_max_active_levels`.
 pub unsafe extern "C-unwind" fn set_max_active_levels(levels: i32) {
     if levels >= 0 {
         set_icv(|icvs| icvs.max_active_levels = levels as u32);
     }
 }
 
-/// `omp_get_max_active_levels`.
+/// Implements `omp_get_max_active_levels`.
 pub unsafe extern "C-unwind" fn get_max_active_levels() -> i32 {
     current().icvs.get().max_active_levels as i32
 }
 
-/// `omp_get_supported_active_levels`.
+/// Implements `omp_get_supported_active_levels`.
 pub unsafe extern "C-unwind" fn get_supported_active_levels() -> i32 {
     i32::MAX
 }
 
-/// `omp_set_schedule`.
+/// Implements `omp_set_schedule`.
 pub unsafe extern "C-unwind" fn set_schedule(kind: i32, chunk: i32) {
     let plain = kind as u32 & !SCHEDULE_MONOTONIC;
     if matches!(plain, 1..=4 | TRAPEZOIDAL) {
@@ -107,35 +107,35 @@ pub unsafe extern "C-unwind" fn set_schedule(kind: i32, chunk: i32) {
     }
 }
 
-/// `omp_get_schedule`.
+/// Implements `omp_get_schedule`.
 ///
 /// # Safety
 /// The pointers are valid.
 pub unsafe extern "C-unwind" fn get_schedule(kind: *mut i32, chunk: *mut i32) {
     let schedule = current().icvs.get().schedule;
-    // SAFETY: the caller's contract.
+    // SAFETY: both pointers are valid (caller's contract).
     unsafe {
         *kind = schedule.kind as i32;
         *chunk = schedule.chunk;
     }
 }
 
-/// `omp_get_thread_limit`.
+/// Implements `omp_get_thread_limit`.
 pub unsafe extern "C-unwind" fn get_thread_limit() -> i32 {
     current().icvs.get().thread_limit as i32
 }
 
-/// `omp_get_level`.
+/// Implements `omp_get_level`.
 pub unsafe extern "C-unwind" fn get_level() -> i32 {
     current().team().shape().level as i32
 }
 
-/// `omp_get_active_level`.
+/// Implements `omp_get_active_level`.
 pub unsafe extern "C-unwind" fn get_active_level() -> i32 {
     current().team().shape().active_level as i32
 }
 
-/// The ancestor of `thread` at `level` as (thread number, team's shape).
+/// Returns the ancestor of `thread` at `level` as (thread number, team's shape).
 fn ancestor(thread: &Thread, level: i32) -> Option<(u32, &Shape)> {
     let mut tid = thread.tid();
     let mut shape = thread.team().shape();
@@ -144,24 +144,24 @@ fn ancestor(thread: &Thread, level: i32) -> Option<(u32, &Shape)> {
     }
     while shape.level > level as u32 && !shape.parent.is_null() {
         tid = shape.parent_tid;
-        // SAFETY: the teams around a running region live.
+        // SAFETY: null, or an enclosing team, which lives as long as the region in it runs.
         let parent: &Team = unsafe { &*shape.parent };
         shape = parent.shape();
     }
     Some((tid, shape))
 }
 
-/// `omp_get_ancestor_thread_num`.
+/// Implements `omp_get_ancestor_thread_num`.
 pub unsafe extern "C-unwind" fn get_ancestor_thread_num(level: i32) -> i32 {
     ancestor(current(), level).map_or(-1, |(tid, _)| tid as i32)
 }
 
-/// `omp_get_team_size`.
+/// Implements `omp_get_team_size`.
 pub unsafe extern "C-unwind" fn get_team_size(level: i32) -> i32 {
     ancestor(current(), level).map_or(-1, |(_, shape)| shape.size as i32)
 }
 
-/// `omp_get_wtime`: seconds since some fixed time.
+/// Implements `omp_get_wtime`: returns the seconds since a fixed time.
 pub unsafe extern "C-unwind" fn get_wtime() -> f64 {
     let mut now = libc::timespec {
         tv_sec: 0,
@@ -172,39 +172,40 @@ pub unsafe extern "C-unwind" fn get_wtime() -> f64 {
     now.tv_sec as f64 + now.tv_nsec as f64 * 1e-9
 }
 
-/// `omp_get_wtick`.
+/// Implements `omp_get_wtick`.
 pub unsafe extern "C-unwind" fn get_wtick() -> f64 {
     1e-9
 }
 
-/// `omp_get_default_device`.
+/// Implements `omp_get_default_device`.
 pub unsafe extern "C-unwind" fn get_default_device() -> i32 {
     current().icvs.get().default_device
 }
 
-/// `omp_set_default_device`.
+/// Implements `omp_set_default_device`.
 pub unsafe extern "C-unwind" fn set_default_device(device: i32) {
     set_icv(|icvs| icvs.default_device = device);
 }
 
-/// `omp_is_initial_device`: the host.
+/// Implements `omp_is_initial_device`: returns 1 on the host.
 pub unsafe extern "C-unwind" fn is_initial_device() -> i32 {
     1
 }
 
-/// `omp_get_num_devices`.
+/// Implements `omp_get_num_devices`.
 pub unsafe extern "C-unwind" fn get_num_devices() -> i32 {
     hooks::devices()
 }
 
-/// `omp_get_initial_device`, `omp_get_device_num`: the host's number, which follows the devices'.
+/// Implements `omp_get_initial_device` and `omp_get_device_num`: returns the host's number, which
+/// follows the devices'.
 pub unsafe extern "C-unwind" fn get_initial_device() -> i32 {
     hooks::devices()
 }
 
-/// What `omp_get_device_from_uid` answers where there is no such device.
+/// Result of `omp_get_device_from_uid` if there is no such device.
 const INVALID_DEVICE: i32 = -2;
-/// The host's identifier, libomp's.
+/// Identifier of the host, as in libomp.
 const HOST_UID: &CStr = c"HOST";
 
 fn uid(device: i32) -> Option<&'static CStr> {
@@ -214,12 +215,12 @@ fn uid(device: i32) -> Option<&'static CStr> {
     }
 }
 
-/// `omp_get_uid_from_device`; null where there is no such device.
+/// Implements `omp_get_uid_from_device`; returns null if there is no such device.
 pub unsafe extern "C-unwind" fn device_uid(device: i32) -> *const c_char {
     uid(device).map_or(std::ptr::null(), CStr::as_ptr)
 }
 
-/// `omp_get_device_from_uid`.
+/// Implements `omp_get_device_from_uid`.
 ///
 /// # Safety
 /// `name` is a string, or null.
@@ -227,30 +228,30 @@ pub unsafe extern "C-unwind" fn device_of_uid(name: *const c_char) -> i32 {
     if name.is_null() {
         return INVALID_DEVICE;
     }
-    // SAFETY: the caller's contract.
+    // SAFETY: `name` is null or null-terminated (caller's contract).
     let name = unsafe { CStr::from_ptr(name) };
     let found = (0..=hooks::devices()).find(|&d| uid(d) == Some(name));
     found.unwrap_or(INVALID_DEVICE)
 }
 
-/// `omp_get_num_teams`.
+/// Implements `omp_get_num_teams`.
 pub unsafe extern "C-unwind" fn get_num_teams() -> i32 {
     current().team().shape().league.0 as i32
 }
 
-/// `omp_get_team_num`.
+/// Implements `omp_get_team_num`.
 pub unsafe extern "C-unwind" fn get_team_num() -> i32 {
     current().team().shape().league.1 as i32
 }
 
-/// `omp_set_num_teams`.
+/// Implements `omp_set_num_teams`.
 pub unsafe extern "C-unwind" fn set_num_teams(teams: i32) {
     if teams > 0 {
         icv::NUM_TEAMS.store(teams, Ordering::Relaxed);
     }
 }
 
-/// `omp_get_max_teams`.
+/// Implements `omp_get_max_teams`.
 pub unsafe extern "C-unwind" fn get_max_teams() -> i32 {
     let set = icv::NUM_TEAMS.load(Ordering::Relaxed);
     if set > 0 {
@@ -260,44 +261,44 @@ pub unsafe extern "C-unwind" fn get_max_teams() -> i32 {
     }
 }
 
-/// `omp_set_teams_thread_limit`.
+/// Implements `omp_set_teams_thread_limit`.
 pub unsafe extern "C-unwind" fn set_teams_thread_limit(limit: i32) {
     if limit > 0 {
         set_icv(|icvs| icvs.teams_thread_limit = limit.min(u16::MAX.into()) as u16);
     }
 }
 
-/// `omp_get_teams_thread_limit`.
+/// Implements `omp_get_teams_thread_limit`.
 pub unsafe extern "C-unwind" fn get_teams_thread_limit() -> i32 {
     current().icvs.get().teams_thread_limit as i32
 }
 
-/// `omp_get_cancellation`.
+/// Implements `omp_get_cancellation`.
 pub unsafe extern "C-unwind" fn get_cancellation() -> i32 {
     i32::from(settings().cancellation)
 }
 
-/// `omp_get_max_task_priority`.
+/// Implements `omp_get_max_task_priority`.
 pub unsafe extern "C-unwind" fn get_max_task_priority() -> i32 {
     settings().max_task_priority
 }
 
-/// `omp_get_proc_bind`.
+/// Implements `omp_get_proc_bind`.
 pub unsafe extern "C-unwind" fn get_proc_bind() -> i32 {
     i32::from(current().icvs.get().placement & !DISPLAY)
 }
 
-/// `omp_display_env`.
+/// Implements `omp_display_env`.
 pub unsafe extern "C-unwind" fn display_env(verbose: i32) {
     eprint!("{}", env::display::listing(settings(), verbose != 0));
 }
 
-/// `omp_pause_resource`: workers hold nothing that can be freed; done.
+/// Implements `omp_pause_resource`; succeeds at once, since workers hold nothing that can be freed.
 pub unsafe extern "C-unwind" fn pause_resource(kind: i32, _device: i32) -> i32 {
     i32::from(!PAUSES.contains(&kind))
 }
 
-/// `omp_pause_resource_all`, which may end the tool, too.
+/// Implements `omp_pause_resource_all`, which may also end the tool.
 pub unsafe extern "C-unwind" fn pause_resource_all(kind: i32) -> i32 {
     if kind == STOP_TOOL {
         ompt::finish();
@@ -311,12 +312,12 @@ const PAUSES: std::ops::RangeInclusive<i32> = 0..=2;
 /// `omp_pause_stop_tool`.
 const STOP_TOOL: i32 = 3;
 
-/// `omp_control_tool`: there is no tool.
+/// Implements `omp_control_tool` without a tool.
 pub unsafe extern "C-unwind" fn control_tool(_command: i32, _modifier: i32, _: *mut c_void) -> i32 {
     -2
 }
 
-/// `kmp_get_blocktime`, in milliseconds.
+/// Implements `kmp_get_blocktime`: returns milliseconds.
 pub unsafe extern "C-unwind" fn get_blocktime() -> i32 {
     match icv::spin_micros() {
         u32::MAX => i32::MAX,
@@ -324,42 +325,40 @@ pub unsafe extern "C-unwind" fn get_blocktime() -> i32 {
     }
 }
 
-/// `kmp_set_blocktime`, in milliseconds.
+/// Implements `kmp_set_blocktime`: takes milliseconds.
 pub unsafe extern "C-unwind" fn set_blocktime(ms: i32) {
     icv::set_blocktime_ms(ms);
 }
 
-/// `kmp_get_stacksize`.
+/// Implements `kmp_get_stacksize`.
 pub unsafe extern "C-unwind" fn get_stacksize() -> i32 {
     settings().stack_size.min(i32::MAX as usize) as i32
 }
 
-/// `kmp_get_stacksize_s`.
+/// Implements `kmp_get_stacksize_s`.
 pub unsafe extern "C-unwind" fn get_stacksize_s() -> usize {
     settings().stack_size
 }
 
-/// `kmp_set_stacksize` and other settings that come too late to matter.
+/// Implements `kmp_set_stacksize` and other settings that would come too late to have an effect.
 pub unsafe extern "C-unwind" fn ignore_i32(_value: i32) {}
 
-/// `kmp_set_stacksize_s`.
+/// Implements `kmp_set_stacksize_s`.
 pub unsafe extern "C-unwind" fn ignore_usize(_value: usize) {}
 
-/// `kmp_set_warnings_on` and others without arguments.
+/// Implements `kmp_set_warnings_on` and other routines without arguments; does nothing.
 pub unsafe extern "C-unwind" fn ignore() {}
 
-/// What `kmp_set_defaults` made of `OMP_TARGET_OFFLOAD`; -1 where nothing.
+/// Value of `OMP_TARGET_OFFLOAD` that `kmp_set_defaults` set; -1 if none.
 static TARGET_OFFLOAD: AtomicI32 = AtomicI32::new(-1);
 
-/// `kmp_set_defaults`: takes `OMP_TARGET_OFFLOAD=value`; other variables come too late to matter.
-///
-/// # Safety
-/// `text` is null or null-terminated.
+/// Implements `kmp_set_defaults`: takes `OMP_TARGET_OFFLOAD=value`. Other variables would come too
+/// late to have an effect.
 pub unsafe extern "C-unwind" fn set_defaults(text: *const std::ffi::c_char) {
     if text.is_null() {
         return;
     }
-    // SAFETY: the caller's contract.
+    // SAFETY: `text` is null or null-terminated (caller's contract).
     let text = unsafe { std::ffi::CStr::from_ptr(text) }.to_string_lossy();
     if let Some(value) = text.strip_prefix("OMP_TARGET_OFFLOAD=") {
         let kind = env::target_offload(value).unwrap_or(icv::TargetOffload::Default);
@@ -367,17 +366,17 @@ pub unsafe extern "C-unwind" fn set_defaults(text: *const std::ffi::c_char) {
     }
 }
 
-/// `kmp_get_library`.
+/// Implements `kmp_get_library`.
 pub unsafe extern "C-unwind" fn get_library() -> i32 {
     settings().library as i32
 }
 
-/// `kmp_get_num_known_threads`.
+/// Implements `kmp_get_num_known_threads`.
 pub unsafe extern "C-unwind" fn get_num_known_threads() -> i32 {
     known_threads()
 }
 
-/// `__kmpc_get_target_offload`.
+/// Implements `__kmpc_get_target_offload`.
 pub unsafe extern "C-unwind" fn get_target_offload() -> i32 {
     match TARGET_OFFLOAD.load(Ordering::Relaxed) {
         -1 => settings().target_offload as i32,

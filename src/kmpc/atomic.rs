@@ -1,10 +1,11 @@
 //! `__kmpc_atomic_*`: atomic updates that a compiler does not inline.
+//!
 //! OpenMP 5.2, section 15.8.4.
 //!
-//! Integers and floats of up to 8 bytes use compare-and-swap on the object itself, so they mix
-//! with inlined atomics; complex numbers and larger objects share one lock. Every update is
-//! sequentially consistent. `long double` has no Rust type: `abi::x87` does its arithmetic. clang
-//! never emits these calls.
+//! Integers and floats of up to 8 bytes use compare-and-swap on the object itself, so they mix with
+//! inlined atomics; complex numbers and larger objects share one lock. Every update is sequentially
+//! consistent. Rust has no `long double`; `abi::x87` implements its arithmetic. clang never emits
+//! these calls.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
@@ -25,7 +26,7 @@ pub struct Complex<F> {
     pub im: F,
 }
 
-/// An object that can be updated atomically.
+/// A type whose objects can be updated atomically.
 pub trait Cell: Copy {
     /// Replaces the value by `f(old)`; returns (old, new).
     ///
@@ -39,7 +40,8 @@ macro_rules! cells {
         impl Cell for $t {
             #[inline(always)]
             unsafe fn replace(cell: *mut Self, f: impl Fn(Self) -> Self) -> (Self, Self) {
-                // SAFETY: the caller's contract; same size and alignment on this machine.
+                // SAFETY: valid and only accessed atomically (caller's contract); size and
+                // alignment are the same on this machine.
                 let atomic = unsafe { &*cell.cast::<$atomic>() };
                 let mut seen = atomic.load(Ordering::Relaxed);
                 loop {
@@ -75,7 +77,7 @@ cells! {
 impl<F: Copy> Cell for Complex<F> {
     unsafe fn replace(cell: *mut Self, f: impl Fn(Self) -> Self) -> (Self, Self) {
         lock::acquire(&LOCK);
-        // SAFETY: the caller's contract; everybody else takes the lock.
+        // SAFETY: valid (caller's contract); all accesses take the lock.
         let result = unsafe {
             let old = *cell;
             let new = f(old);
@@ -89,7 +91,7 @@ impl<F: Copy> Cell for Complex<F> {
 
 /// An operation `old op operand`.
 pub trait Op<T, R = T> {
-    /// The new value.
+    /// Returns the new value.
     fn apply(old: T, operand: R) -> T;
 }
 
@@ -119,7 +121,7 @@ macro_rules! integer_arithmetic {
         fn add(self, o: Self) -> Self { self.wrapping_add(o) }
         fn sub(self, o: Self) -> Self { self.wrapping_sub(o) }
         fn mul(self, o: Self) -> Self { self.wrapping_mul(o) }
-        // Division by zero is the program's error; it must not unwind out of the runtime.
+        // Division by zero is the program's error, and must not unwind out of the runtime.
         fn div(self, o: Self) -> Self { if o == 0 { 0 } else { self.wrapping_div(o) } }
     })*};
 }
@@ -178,7 +180,7 @@ ops! {
     Eqv: i8, i16, i32, i64 => |a, b| !(a ^ b);
     /// Shift left.
     Shl: i8, i16, i32, i64 => |a, b| a.wrapping_shl(b as u32);
-    /// Shift right, with the sign where there is one.
+    /// Shift right, arithmetic for signed types.
     Shr: i8, u8, i16, u16, i32, u32, i64, u64 => |a, b| a.wrapping_shr(b as u32);
     /// Shift of the operand to the left.
     ShlRev: i8, i16, i32, i64 => |a, b| b.wrapping_shl(a as u32);
@@ -218,7 +220,7 @@ macro_rules! wide_complex_ops {
 }
 wide_complex_ops!(Add add Sub sub Mul mul Div div);
 
-/// `*cell = *cell op operand`.
+/// Computes `*cell = *cell op operand`.
 ///
 /// # Safety
 /// `cell` is valid and accessed only atomically.
@@ -228,11 +230,11 @@ pub unsafe extern "C-unwind" fn update<T: Cell, R: Copy, O: Op<T, R>>(
     cell: *mut T,
     operand: R,
 ) {
-    // SAFETY: the caller's contract.
+    // SAFETY: `cell` is valid and accessed only atomically (caller's contract).
     unsafe { T::replace(cell, |old| O::apply(old, operand)) };
 }
 
-/// As [`update`]; returns the new value if `after` is not 0, the old one otherwise.
+/// Like [`update`]; returns the new value if `after` is not 0, the old one otherwise.
 ///
 /// # Safety
 /// As for [`update`].
@@ -243,12 +245,12 @@ pub unsafe extern "C-unwind" fn capture<T: Cell, O: Op<T>>(
     operand: T,
     after: i32,
 ) -> T {
-    // SAFETY: the caller's contract.
+    // SAFETY: `cell` is valid and accessed only atomically (caller's contract).
     let (old, new) = unsafe { T::replace(cell, |old| O::apply(old, operand)) };
     if after != 0 { new } else { old }
 }
 
-/// As [`capture`], the value going to `out`.
+/// Like [`capture`], storing the value in `out`.
 ///
 /// # Safety
 /// As for [`update`]; `out` is valid.
@@ -260,23 +262,23 @@ pub unsafe extern "C-unwind" fn capture_to<T: Cell, O: Op<T>>(
     out: *mut T,
     after: i32,
 ) {
-    // SAFETY: the caller's contract.
+    // SAFETY: `cell` is accessed only atomically, and `out` is valid (caller's contract).
     unsafe {
         let (old, new) = T::replace(cell, |old| O::apply(old, operand));
         *out = if after != 0 { new } else { old };
     }
 }
 
-/// `*cell`.
+/// Returns `*cell`.
 ///
 /// # Safety
 /// As for [`update`].
 pub unsafe extern "C-unwind" fn read<T: Cell>(_: *const Ident, _gtid: i32, cell: *mut T) -> T {
-    // SAFETY: the caller's contract.
+    // SAFETY: `cell` is valid and accessed only atomically (caller's contract).
     unsafe { T::replace(cell, |old| old).0 }
 }
 
-/// Stores the operand and returns what was there.
+/// Stores the operand and returns the old value.
 ///
 /// # Safety
 /// As for [`update`].
@@ -286,11 +288,11 @@ pub unsafe extern "C-unwind" fn swap<T: Cell>(
     cell: *mut T,
     operand: T,
 ) -> T {
-    // SAFETY: the caller's contract.
+    // SAFETY: `cell` is valid and accessed only atomically (caller's contract).
     unsafe { T::replace(cell, |_| operand).0 }
 }
 
-/// As [`swap`], the old value going to `out`.
+/// Like [`swap`], storing the old value in `out`.
 ///
 /// # Safety
 /// As for [`update`]; `out` is valid.
@@ -301,16 +303,16 @@ pub unsafe extern "C-unwind" fn swap_to<T: Cell>(
     operand: T,
     out: *mut T,
 ) {
-    // SAFETY: the caller's contract.
+    // SAFETY: `cell` is accessed only atomically, and `out` is valid (caller's contract).
     unsafe { *out = T::replace(cell, |_| operand).0 };
 }
 
 unsafe fn compare_and_swap<T: Cell + PartialEq>(cell: *mut T, expected: T, desired: T) -> T {
-    // SAFETY: the callers' contract.
+    // SAFETY: callers pass a valid cell that is accessed only atomically.
     unsafe { T::replace(cell, |old| if old == expected { desired } else { old }).0 }
 }
 
-/// Stores `desired` if `expected` is there; says whether it was.
+/// Stores `desired` if the value is `expected`; returns 1 if it was.
 ///
 /// # Safety
 /// As for [`update`].
@@ -321,11 +323,11 @@ pub unsafe extern "C-unwind" fn cas<T: Cell + PartialEq>(
     expected: T,
     desired: T,
 ) -> i8 {
-    // SAFETY: the caller's contract.
+    // SAFETY: `cell` is valid and accessed only atomically (caller's contract).
     unsafe { (compare_and_swap(cell, expected, desired) == expected) as i8 }
 }
 
-/// As [`cas`]; the value found goes to `out` where it was another.
+/// Like [`cas`]; stores the old value in `out` if it was not `expected`.
 ///
 /// # Safety
 /// As for [`update`]; `out` is valid.
@@ -337,7 +339,7 @@ pub unsafe extern "C-unwind" fn cas_capture<T: Cell + PartialEq>(
     desired: T,
     out: *mut T,
 ) -> i8 {
-    // SAFETY: the caller's contract.
+    // SAFETY: `cell` is accessed only atomically, and `out` is valid (caller's contract).
     unsafe {
         let old = compare_and_swap(cell, expected, desired);
         if old != expected {
@@ -347,7 +349,7 @@ pub unsafe extern "C-unwind" fn cas_capture<T: Cell + PartialEq>(
     }
 }
 
-/// As [`cas`]; returns the value found.
+/// Like [`cas`]; returns the old value.
 ///
 /// # Safety
 /// As for [`update`].
@@ -358,11 +360,11 @@ pub unsafe extern "C-unwind" fn cas_value<T: Cell + PartialEq>(
     expected: T,
     desired: T,
 ) -> T {
-    // SAFETY: the caller's contract.
+    // SAFETY: `cell` is valid and accessed only atomically (caller's contract).
     unsafe { compare_and_swap(cell, expected, desired) }
 }
 
-/// As [`cas_value`]; the value now there goes to `out`.
+/// Like [`cas_value`]; stores the new value in `out`.
 ///
 /// # Safety
 /// As for [`update`]; `out` is valid.
@@ -374,7 +376,7 @@ pub unsafe extern "C-unwind" fn cas_value_capture<T: Cell + PartialEq>(
     desired: T,
     out: *mut T,
 ) -> T {
-    // SAFETY: the caller's contract.
+    // SAFETY: `cell` is accessed only atomically, and `out` is valid (caller's contract).
     unsafe {
         let old = compare_and_swap(cell, expected, desired);
         *out = if old == expected { desired } else { old };
@@ -382,13 +384,13 @@ pub unsafe extern "C-unwind" fn cas_value_capture<T: Cell + PartialEq>(
     }
 }
 
-/// `f(&new, &old, operand)`, which the compiler writes.
+/// The compiler's `f(&new, &old, operand)`.
 type Combine = Option<unsafe extern "C-unwind" fn(*mut c_void, *mut c_void, *mut c_void)>;
 
 /// Updates an object of `T`'s size with a function of the compiler's.
 ///
 /// # Safety
-/// `combine` understands the objects.
+/// `cell` is valid and accessed only atomically; `combine` takes objects of its type.
 pub unsafe extern "C-unwind" fn update_by<T: Cell + Default>(
     _ident: *const Ident,
     _gtid: i32,
@@ -397,7 +399,7 @@ pub unsafe extern "C-unwind" fn update_by<T: Cell + Default>(
     combine: Combine,
 ) {
     let Some(combine) = combine else { return };
-    // SAFETY: the caller's contract.
+    // SAFETY: `cell` and `operand` are objects that `combine` takes (caller's contract).
     unsafe {
         T::replace(cell.cast::<T>(), |mut old| {
             let mut new = T::default();
@@ -410,7 +412,7 @@ pub unsafe extern "C-unwind" fn update_by<T: Cell + Default>(
 /// Updates an object of any size with a function of the compiler's, under the lock.
 ///
 /// # Safety
-/// `combine` understands the objects.
+/// `cell` is valid and accessed only under the lock; `combine` takes objects of its type.
 pub unsafe extern "C-unwind" fn update_by_locked(
     _ident: *const Ident,
     _gtid: i32,
@@ -420,7 +422,7 @@ pub unsafe extern "C-unwind" fn update_by_locked(
 ) {
     let Some(combine) = combine else { return };
     lock::acquire(&LOCK);
-    // SAFETY: the caller's contract.
+    // SAFETY: `cell` and `operand` are objects that `combine` takes (caller's contract).
     unsafe { combine(cell, cell, operand) };
     lock::release(&LOCK);
 }
@@ -430,12 +432,12 @@ pub unsafe extern "C-unwind" fn start() {
     lock::acquire(&LOCK);
 }
 
-/// Ends what [`start`] began.
+/// Ends the atomic region that [`start`] began.
 pub unsafe extern "C-unwind" fn end() {
     lock::release(&LOCK);
 }
 
-/// Updates of `long double`s and their complex numbers, under the lock.
+/// Defines updates of `long double`s and their complex numbers, under the lock.
 macro_rules! extended {
     ($($(#[$doc:meta])* $op:ident: $($t:ty),* => |$a:ident, $b:ident| $e:expr;)*) => {$(
         $(#[$doc])*
@@ -451,7 +453,8 @@ macro_rules! extended {
                 out: *mut $t,
             ) {
                 lock::acquire(&LOCK);
-                // SAFETY: the trait's contract; everybody else takes the lock.
+                // SAFETY: the pointers are valid (the trait's contract); all accesses take the
+                // lock.
                 unsafe {
                     let mut old = <$t>::default();
                     x87::Number::copy(&raw mut old, cell);
@@ -485,7 +488,7 @@ extended! {
     WideMin: Extended => |a, b| x87::smaller(a, *b);
     /// The larger `long double`.
     WideMax: Extended => |a, b| x87::larger(a, *b);
-    /// The operand; nothing is asked of what a swap leaves behind.
+    /// The operand; the result of a swap is the old value.
     WideSet: Extended, ExtendedComplex => |_a, b| *b;
     /// The value itself.
     WideKeep: Extended, ExtendedComplex => |a, _b| a;
@@ -499,7 +502,7 @@ mod tests {
     #[test]
     fn kmpc_atomic_operations() {
         let mut x = 7i32;
-        // SAFETY: `x` is ours alone.
+        // SAFETY: only this thread accesses `x`.
         unsafe {
             update::<i32, i32, Add>(null(), 0, &mut x, 5);
             assert_eq!(x, 12);
@@ -520,7 +523,7 @@ mod tests {
             re: 1.0f64,
             im: 2.0,
         };
-        // SAFETY: `z` is ours alone.
+        // SAFETY: only this thread accesses `z`.
         unsafe { update::<_, _, Mul>(null(), 0, &mut z, Complex { re: 3.0, im: -1.0 }) };
         assert_eq!(z, Complex { re: 5.0, im: 5.0 });
     }

@@ -1,4 +1,5 @@
-//! The Fortran forms of `omp_*` routines: arguments by reference, names with an underscore.
+//! Fortran forms of the `omp_*` routines: arguments by reference, names with an underscore.
+//!
 //! Routines without arguments need no form of their own.
 
 use std::ffi::c_void;
@@ -7,12 +8,12 @@ use crate::kmpc::{affinity, alloc, api, lock};
 
 macro_rules! by_reference {
     ($($name:ident($($arg:ident: $t:ty),*) $(-> $ret:ty)? = $target:path;)*) => {$(
-        /// The routine of the same name, its arguments by reference.
+        /// Calls the routine of the same name, with its arguments by reference.
         ///
         /// # Safety
         /// The pointers are valid.
         pub unsafe extern "C-unwind" fn $name($($arg: *const $t),*) $(-> $ret)? {
-            // SAFETY: the caller's contract.
+            // SAFETY: the pointers are valid (caller's contract).
             unsafe { $target($(*$arg),*) }
         }
     )*};
@@ -47,81 +48,81 @@ by_reference! {
     set_blocktime(ms: i32) = api::set_blocktime;
 }
 
-/// `omp_get_place_proc_ids_`.
+/// Implements `omp_get_place_proc_ids_`.
 ///
 /// # Safety
 /// The pointers are valid.
 pub unsafe extern "C-unwind" fn get_place_proc_ids(place: *const i32, ids: *mut i32) {
-    // SAFETY: the caller's contract.
+    // SAFETY: the pointers are valid (caller's contract).
     unsafe { affinity::api::get_place_proc_ids(*place, ids) }
 }
 
-/// `omp_init_lock_with_hint_`.
+/// Implements `omp_init_lock_with_hint_`.
 ///
 /// # Safety
 /// The pointers are valid.
 pub unsafe extern "C-unwind" fn init_lock_hint(object: *mut c_void, _hint: *const i32) {
-    // SAFETY: the caller's contract.
+    // SAFETY: the pointers are valid (caller's contract).
     unsafe { lock::init(object) }
 }
 
-/// `kmp_set_affinity_mask_proc_`.
+/// Implements `kmp_set_affinity_mask_proc_`.
 ///
 /// # Safety
 /// The pointers are valid.
 pub unsafe extern "C-unwind" fn mask_add(proc: *const i32, mask: *mut *mut c_void) -> i32 {
-    // SAFETY: the caller's contract.
+    // SAFETY: the pointers are valid (caller's contract).
     unsafe { affinity::api::mask_add(*proc, mask) }
 }
 
-/// `kmp_unset_affinity_mask_proc_`.
+/// Implements `kmp_unset_affinity_mask_proc_`.
 ///
 /// # Safety
 /// The pointers are valid.
 pub unsafe extern "C-unwind" fn mask_remove(proc: *const i32, mask: *mut *mut c_void) -> i32 {
-    // SAFETY: the caller's contract.
+    // SAFETY: the pointers are valid (caller's contract).
     unsafe { affinity::api::mask_remove(*proc, mask) }
 }
 
-/// `kmp_get_affinity_mask_proc_`.
+/// Implements `kmp_get_affinity_mask_proc_`.
 ///
 /// # Safety
 /// The pointers are valid.
 pub unsafe extern "C-unwind" fn mask_has(proc: *const i32, mask: *mut *mut c_void) -> i32 {
-    // SAFETY: the caller's contract.
+    // SAFETY: the pointers are valid (caller's contract).
     unsafe { affinity::api::mask_has(*proc, mask) }
 }
 
-/// `kmp_set_defaults_`.
+/// Implements `kmp_set_defaults_`; does nothing.
 pub unsafe extern "C-unwind" fn ignore_str(_value: *const std::ffi::c_char, _length: usize) {}
 
-/// `omp_init_allocator_`.
+/// Implements `omp_init_allocator_`.
 ///
 /// # Safety
-/// The pointers are valid, `traits` has as many elements as `count` says.
+/// The pointers are valid, `traits` has `count` elements.
 pub unsafe extern "C-unwind" fn init_allocator(
     space: *const usize,
     count: *const i32,
     traits: *const alloc::Trait,
 ) -> usize {
-    // SAFETY: the caller's contract.
+    // SAFETY: the pointers are valid, and `traits` has `count` elements (caller's contract).
     unsafe { alloc::init(*space, *count, traits) }
 }
 
-/// `omp_get_devices_memspace_`, `omp_get_devices_and_host_memspace_`.
+/// Implements `omp_get_devices_memspace_` and `omp_get_devices_and_host_memspace_`.
 ///
 /// # Safety
-/// The pointers are valid, `devices` has as many elements as `count` says.
+/// The pointers are valid, `devices` has `count` elements.
 pub unsafe extern "C-unwind" fn space_of_devices(
     count: *const i32,
     devices: *const i32,
     space: *const usize,
 ) -> usize {
-    // SAFETY: the caller's contract.
+    // SAFETY: the pointers are valid, and `devices` has `count` elements (caller's contract).
     unsafe { alloc::spaces::of_devices(*count, devices, *space) }
 }
 
-/// `omp_get_devices_allocator_`, `omp_get_devices_and_host_allocator_`.
+/// Implements `omp_get_devices_allocator_` and `omp_get_devices_and_host_allocator_`.
 ///
 /// # Safety
 /// As for [`space_of_devices`].
@@ -130,11 +131,11 @@ pub unsafe extern "C-unwind" fn allocator_of_devices(
     devices: *const i32,
     space: *const usize,
 ) -> usize {
-    // SAFETY: the caller's contract.
+    // SAFETY: the pointers are valid, and `devices` has `count` elements (caller's contract).
     unsafe { alloc::spaces::allocator_of_devices(*count, devices, *space) }
 }
 
-/// `omp_get_submemspace_`.
+/// Implements `omp_get_submemspace_`.
 ///
 /// # Safety
 /// The pointers are valid.
@@ -143,6 +144,6 @@ pub unsafe extern "C-unwind" fn space_part(
     count: *const i32,
     resources: *const i32,
 ) -> usize {
-    // SAFETY: the caller's contract.
+    // SAFETY: the pointers are valid (caller's contract).
     unsafe { alloc::spaces::part(*space, *count, resources) }
 }

@@ -1,17 +1,17 @@
-//! The routines that query `interop` objects. OpenMP 5.2, section 18.12.
+//! Routines that query `interop` objects. OpenMP 5.2, section 18.12.
 //!
-//! An object describes a device and a queue of it in the terms of a foreign runtime. Constructs that make objects
-//! are the devices' business (`offload::interop`); without devices each object is `omp_interop_none`, of which
-//! every property is empty.
+//! An object describes a device and one of its queues in the terms of a foreign runtime. The layer
+//! for devices implements the constructs that create objects (`offload::interop`). Without devices
+//! each object is `omp_interop_none`, all of whose properties are empty.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr::null;
 
-/// The object of an `omp_interop_t`; its maker may keep more behind it.
+/// The object of an `omp_interop_t`; its creator may store more behind it.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Object {
-    /// The number of the device.
+    /// Number of the device.
     pub device: i32,
     /// Its handles in the foreign runtime.
     pub foreign: Foreign,
@@ -20,19 +20,19 @@ pub struct Object {
 /// Handles of a foreign runtime: a device, and one of its queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Foreign {
-    /// The runtime's number in the specification's additional definitions.
+    /// Number of the runtime in the specification's additional definitions.
     pub runtime: isize,
-    /// The runtime's name there.
+    /// Name of the runtime in the additional definitions.
     pub name: &'static CStr,
-    /// The number of its vendor.
+    /// Number of the vendor.
     pub vendor: isize,
-    /// The vendor's name.
+    /// Name of the vendor.
     pub vendor_name: &'static CStr,
-    /// Its number of the device.
+    /// The runtime's number of the device.
     pub device: isize,
-    /// Its context.
+    /// The runtime's context.
     pub context: usize,
-    /// Its object for the queue.
+    /// The runtime's object for the queue.
     pub stream: usize,
 }
 
@@ -61,7 +61,7 @@ mod code {
     pub const OTHER: i32 = -6;
 }
 
-/// A property's value.
+/// Value of a property.
 enum Value {
     Integer(isize),
     Pointer(usize),
@@ -69,7 +69,7 @@ enum Value {
 }
 
 unsafe fn value(object: *const c_void, property: i32) -> Result<Value, i32> {
-    // SAFETY: what `init` made, or `omp_interop_none`.
+    // SAFETY: an object of an `interop` construct, or `omp_interop_none`, which is null.
     let Some(object) = (unsafe { object.cast::<Object>().as_ref() }) else {
         return Err(code::EMPTY);
     };
@@ -88,14 +88,17 @@ unsafe fn value(object: *const c_void, property: i32) -> Result<Value, i32> {
     })
 }
 
-/// Answers a query of one type.
+/// Evaluates a query of one type, and stores the result code in `result` if that is not null.
+///
+/// # Safety
+/// `object` is an interop object or null; `result` is null or valid.
 unsafe fn query<T>(
     object: *const c_void,
     property: i32,
     result: *mut c_void,
     take: impl Fn(&Value) -> Option<T>,
 ) -> Option<T> {
-    // SAFETY: the caller's object.
+    // SAFETY: an interop object or null (caller's contract).
     let (answer, status) = match unsafe { value(object, property) } {
         Err(status) => (None, status),
         Ok(value) => match take(&value) {
@@ -110,19 +113,20 @@ unsafe fn query<T>(
             }
         },
     };
-    // SAFETY: the program's variable, or null.
+    // SAFETY: the program's variable, or null (caller's contract).
     if let Some(result) = unsafe { result.cast::<c_int>().as_mut() } {
         *result = status;
     }
     answer
 }
 
-/// `omp_get_num_interop_properties`: those of the implementation's own, of which there are none.
+/// Implements `omp_get_num_interop_properties`: returns 0, as this implementation defines no
+/// properties of its own.
 pub unsafe extern "C-unwind" fn own_properties(_object: *const c_void) -> i32 {
     0
 }
 
-/// `omp_get_interop_int`.
+/// Implements `omp_get_interop_int`.
 pub unsafe extern "C-unwind" fn integer(
     object: *const c_void,
     property: i32,
@@ -132,11 +136,11 @@ pub unsafe extern "C-unwind" fn integer(
         Value::Integer(n) => Some(*n),
         _ => None,
     };
-    // SAFETY: the caller's contract.
+    // SAFETY: the program passes an interop object, and a variable or null.
     unsafe { query(object, property, result, take) }.unwrap_or(0) as i64
 }
 
-/// `omp_get_interop_ptr`.
+/// Implements `omp_get_interop_ptr`.
 pub unsafe extern "C-unwind" fn pointer(
     object: *const c_void,
     property: i32,
@@ -146,11 +150,11 @@ pub unsafe extern "C-unwind" fn pointer(
         Value::Pointer(p) => Some(*p),
         _ => None,
     };
-    // SAFETY: the caller's contract.
+    // SAFETY: the program passes an interop object, and a variable or null.
     unsafe { query(object, property, result, take) }.unwrap_or(0) as *mut c_void
 }
 
-/// `omp_get_interop_str`.
+/// Implements `omp_get_interop_str`.
 pub unsafe extern "C-unwind" fn text(
     object: *const c_void,
     property: i32,
@@ -160,13 +164,13 @@ pub unsafe extern "C-unwind" fn text(
         Value::Text(t) => Some(t.as_ptr()),
         _ => None,
     };
-    // SAFETY: the caller's contract.
+    // SAFETY: the program passes an interop object, and a variable or null.
     unsafe { query(object, property, result, take) }
         .unwrap_or(null::<c_char>())
         .cast()
 }
 
-/// `omp_get_interop_name`.
+/// Implements `omp_get_interop_name`.
 pub unsafe extern "C-unwind" fn name(_object: *const c_void, property: i32) -> *const c_void {
     let name = match property {
         property::RUNTIME => c"fr_id",
@@ -183,9 +187,9 @@ pub unsafe extern "C-unwind" fn name(_object: *const c_void, property: i32) -> *
     name.as_ptr().cast()
 }
 
-/// `omp_get_interop_type_desc`.
+/// Implements `omp_get_interop_type_desc`.
 pub unsafe extern "C-unwind" fn type_name(object: *const c_void, property: i32) -> *const c_void {
-    // SAFETY: the caller's object.
+    // SAFETY: the program passes an interop object.
     let name = match unsafe { value(object, property) } {
         Ok(Value::Integer(_)) => c"intptr_t",
         Ok(Value::Pointer(_)) => c"void *",
@@ -195,7 +199,7 @@ pub unsafe extern "C-unwind" fn type_name(object: *const c_void, property: i32) 
     name.as_ptr().cast()
 }
 
-/// `omp_get_interop_rc_desc`.
+/// Implements `omp_get_interop_rc_desc`.
 pub unsafe extern "C-unwind" fn code_name(_object: *const c_void, code: i32) -> *const c_void {
     let text = match code {
         code::NO_VALUE => c"the property has no value here",
@@ -220,7 +224,7 @@ mod tests {
     fn kmpc_interop_none_answers_every_query() {
         let mut status = 7;
         let at = (&raw mut status).cast();
-        // SAFETY: `omp_interop_none`, and a variable that lives.
+        // SAFETY: passes `omp_interop_none`, and a live variable or null.
         unsafe {
             assert_eq!(integer(null(), property::RUNTIME, at), 0);
             assert_eq!(status, code::EMPTY);
@@ -252,7 +256,7 @@ mod tests {
         let object = (&raw const object).cast();
         let mut status = 7;
         let at = (&raw mut status).cast();
-        // SAFETY: the object above.
+        // SAFETY: passes the object above.
         unsafe {
             assert_eq!(integer(object, property::DEVICE, at), 4);
             assert_eq!(integer(object, property::DEVICE_NUMBER, at), 2);

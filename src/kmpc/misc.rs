@@ -1,49 +1,48 @@
-//! Small entries: thread numbers, begin and end, `error`, scope.
-//!
-//! What not: what has a file of its own by construct.
+//! Small entries without a construct's file of their own: thread numbers, begin and end, `error`,
+//! scope.
 
 use std::ffi::{CStr, c_char};
 
 use crate::kmpc::ident::{self, Ident};
 use crate::kmpc::thread::{self, current};
 
-/// The calling thread's global number.
+/// Returns the calling thread's global number.
 pub unsafe extern "C-unwind" fn global_thread_num(_ident: *const Ident) -> i32 {
     current().gtid
 }
 
-/// The number of threads the runtime knows.
+/// Returns the number of threads that the runtime knows.
 pub unsafe extern "C-unwind" fn global_num_threads(_ident: *const Ident) -> i32 {
     thread::known_threads()
 }
 
-/// The calling thread's number in its team.
+/// Returns the calling thread's number in its team.
 pub unsafe extern "C-unwind" fn bound_thread_num(_ident: *const Ident) -> i32 {
     current().tid() as i32
 }
 
-/// The number of threads of the calling thread's team.
+/// Returns the number of threads of the calling thread's team.
 pub unsafe extern "C-unwind" fn bound_num_threads(_ident: *const Ident) -> i32 {
     current().team().size() as i32
 }
 
-/// Whether an active region surrounds the caller.
+/// Returns 1 if an active region encloses the caller.
 pub unsafe extern "C-unwind" fn in_parallel(_ident: *const Ident) -> i32 {
     (current().team().shape().active_level > 0) as i32
 }
 
-/// A fork is always possible.
+/// Returns 1: a fork is always possible.
 pub unsafe extern "C-unwind" fn ok_to_fork(_ident: *const Ident) -> i32 {
     1
 }
 
-/// Announces the program: the runtime starts at first use.
+/// Announces the start of the program; does nothing, as the runtime starts at first use.
 pub unsafe extern "C-unwind" fn begin(_ident: *const Ident, _flags: i32) {}
 
-/// Announces the program's end: nothing to do.
+/// Announces the end of the program; does nothing.
 pub unsafe extern "C-unwind" fn end(_ident: *const Ident) {}
 
-/// Begins or ends `scope`: nothing to do.
+/// Begins or ends `scope`; does nothing.
 pub unsafe extern "C-unwind" fn scope(
     _ident: *const Ident,
     _gtid: i32,
@@ -51,34 +50,34 @@ pub unsafe extern "C-unwind" fn scope(
 ) {
 }
 
-/// The `error` directive: severity 1 warns, 2 ends the program.
+/// Implements the `error` directive: severity 1 warns, 2 ends the program.
 ///
 /// # Safety
-/// `message` is null or null-terminated.
+/// `ident` is null or live; `message` is null or null-terminated.
 pub unsafe extern "C-unwind" fn error(ident: *const Ident, severity: i32, message: *const c_char) {
-    // SAFETY: the caller's contract.
+    // SAFETY: `ident` is null or live (caller's contract).
     let at = unsafe { ident::describe(ident) }.map_or(String::new(), |at| format!("{at}: "));
     let text = if message.is_null() {
         "error directive".into()
     } else {
-        // SAFETY: the caller's contract.
+        // SAFETY: not null, so null-terminated (caller's contract).
         unsafe { CStr::from_ptr(message) }.to_string_lossy()
     };
     if severity == 1 {
         eprintln!("OMP: Warning: {at}{text}");
     } else {
         eprintln!("OMP: Error: {at}{text}");
-        // SAFETY: ends the process, by the signal that libomp ends it by.
+        // SAFETY: ends the process, by the signal that libomp uses.
         unsafe { libc::abort() }
     }
 }
 
-/// Reports that a program called an entry that is not supported and ends it.
+/// Reports that a program called an unsupported entry, and ends the program.
 ///
 /// # Safety
 /// `name` is null-terminated.
 pub unsafe extern "C-unwind" fn unsupported(name: *const c_char) -> ! {
-    // SAFETY: the caller's contract.
+    // SAFETY: `name` is null-terminated (caller's contract).
     let name = unsafe { CStr::from_ptr(name) }
         .to_string_lossy()
         .into_owned();

@@ -54,7 +54,7 @@ pub mod turns;
 
 use ident::Ident;
 
-/// How a team was forked, for messages.
+/// Origin of a team, for messages.
 #[derive(Clone, Copy, Debug)]
 pub struct Forked {
     /// Arguments of the region, in the frame of the entry that forked it.

@@ -1,16 +1,17 @@
-//! Every entry of the OpenMP runtime's ABI, once.
+//! Table of all entries of the OpenMP runtime's ABI.
 //!
-//! A row is: ABI name, kinds of the arguments and of the result, implementer, section of the
-//! OpenMP 5.2 specification (or "libomp" for entries of its own). From it expand the array
-//! [`ENTRIES`] that the virtual machine resolves guest symbols with, and the exports of the shared
-//! library in `libomp/`. The compiler checks that each implementer has the signature of its row.
+//! A row has the ABI's name, the kinds of the arguments and of the result, the implementation, and
+//! the section of the OpenMP 5.2 specification (or "libomp" for libomp's own entries). Its
+//! expansions are the array [`ENTRIES`], with which the virtual machine resolves guest symbols, and
+//! the exports of the shared library in `libomp/`. The compiler checks that each implementation has
+//! the signature of its row.
 //!
-//! Rows marked `variadic` are variadic in the ABI: the virtual machine passes an array of the
-//! variable arguments to the first implementer, native code calls the second.
-//! Rows under `unsupported` name the construct that is missing; a program that uses one is refused
-//! when it is loaded, and ends with that message when it calls one through the shared library.
+//! Rows under `variadic` are variadic in the ABI: the virtual machine passes an array of the
+//! variable arguments to the first implementation, native code calls the second. Rows under
+//! `unsupported` name the missing construct. A program that uses one is refused when it is loaded,
+//! and ends with that message when it calls one through the shared library.
 //!
-//! To add an entry: write a row, write the implementer, nothing else.
+//! To add an entry, add a row and its implementation; nothing else is needed.
 
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -18,10 +19,10 @@ use std::sync::OnceLock;
 
 use crate::kmpc::*;
 
-/// The kind of an argument or a result, as far as a calling convention cares.
+/// Kind of an argument or a result, as far as a calling convention distinguishes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Nothing (results only).
+    /// No result.
     Void,
     /// 8-bit integer, signed or not.
     I8,
@@ -39,51 +40,52 @@ pub enum Kind {
     C32,
     /// `double _Complex`, in two SSE registers.
     C64,
-    /// `long double`, on the stack or the x87's.
+    /// `long double`, on the stack or the x87 stack.
     F80,
-    /// `long double _Complex`, likewise.
+    /// `long double _Complex`, on the stack or the x87 stack.
     C80,
     /// A pointer (to data or code).
     Ptr,
 }
 
-/// Whether an entry does its work.
+/// Support of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// It does.
+    /// The entry is implemented.
     Supported,
-    /// It does not: the construct that is missing.
+    /// The entry is not implemented.
     Unsupported {
-        /// What is missing.
+        /// The missing construct.
         reason: &'static str,
     },
 }
 
-/// The address of an implementer.
+/// Address of an implementation.
 #[derive(Clone, Copy, Debug)]
 pub struct Address(pub *const c_void);
 
-// SAFETY: the address of a function.
+// SAFETY: the address of a function, which all threads may use.
 unsafe impl Sync for Address {}
-// SAFETY: the address of a function.
+// SAFETY: the address of a function, which all threads may use.
 unsafe impl Send for Address {}
 
 /// One entry of the runtime.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
-    /// The ABI's name.
+    /// Name in the ABI.
     pub name: &'static str,
     /// Kinds of the arguments; empty for unsupported entries.
     pub args: &'static [Kind],
     /// Kind of the result.
     pub ret: Kind,
-    /// `extern "C-unwind"` implementer; null for unsupported entries.
+    /// Address of the `extern "C-unwind"` implementation; null for unsupported entries.
     pub address: Address,
-    /// The ABI's entry takes variable arguments where the last argument here is their array.
+    /// True if the ABI's entry takes variable arguments in place of the last argument here, their
+    /// array.
     pub variadic: bool,
     /// Section of the OpenMP 5.2 specification.
     pub spec: &'static str,
-    /// Whether it works.
+    /// Support of the entry.
     pub status: Status,
 }
 
@@ -885,7 +887,7 @@ macro_rules! for_each_runtime_entry {
     };
 }
 
-/// The Rust type of an argument kind.
+/// Maps an argument kind to its Rust type.
 macro_rules! rust_type {
     (ident) => { *const ident::Ident };
     (ptr) => { *mut c_void };
@@ -933,7 +935,7 @@ macro_rules! rust_type {
     ($plain:ident) => { $plain };
 }
 
-/// The [`Kind`] of an argument kind.
+/// Maps an argument kind to its [`Kind`].
 macro_rules! kind {
     (i8) => {
         Kind::I8
@@ -1040,12 +1042,12 @@ macro_rules! entries {
         ];
     };
 }
-// For the table of what `offload` offers.
+// For the table of entries in `offload`.
 #[cfg(feature = "vm")]
 pub(crate) use {entries, kind, rust_type};
 for_each_runtime_entry!(entries);
 
-/// The entry of the given ABI name.
+/// Returns the entry with the given ABI name.
 pub fn lookup(name: &str) -> Option<&'static Entry> {
     static INDEX: OnceLock<HashMap<&'static str, &'static Entry>> = OnceLock::new();
     INDEX
@@ -1054,8 +1056,8 @@ pub fn lookup(name: &str) -> Option<&'static Entry> {
         .copied()
 }
 
-/// Why a name that looks like a runtime entry but has no row is not supported; `None` for names
-/// that are not the runtime's.
+/// Returns the reason for which a name of the runtime's without a row is not supported; `None` for
+/// names that are not the runtime's.
 pub fn missing_reason(name: &str) -> Option<&'static str> {
     let families = [
         ("GOMP_", "libgomp's interface (code compiled by gcc)"),

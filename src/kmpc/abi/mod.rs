@@ -1,5 +1,5 @@
-//! The machine's calling convention, in one place: calling a microtask with N pointers, and
-//! entries that the ABI declares variadic or that take `long double`. A port adds sibling files.
+//! The machine's calling convention: calls of a microtask with N pointers, and entries that the ABI
+//! declares as variadic or with `long double`. A port adds sibling files.
 
 #[cfg(target_arch = "x86_64")]
 mod x86_64;

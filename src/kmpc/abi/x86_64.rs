@@ -65,7 +65,7 @@ pub unsafe extern "C-unwind" fn call_microtask(
     )
 }
 
-/// As [`call_microtask`], and notes the frame pointer that the microtask finds in `frame`.
+/// Like [`call_microtask`], and stores the frame pointer that the microtask finds in `frame`.
 ///
 /// # Safety
 /// As for [`call_microtask`]; `frame` may be written.
@@ -79,7 +79,8 @@ pub unsafe extern "C-unwind" fn call_microtask_noting(
     frame: *mut usize,
 ) {
     naked_asm!(
-        // Where `call_microtask` keeps the caller's, and what it points to.
+        // Address at which `call_microtask` saves the caller's frame pointer, and to which its own
+        // points.
         "lea rax, [rsp - 8]",
         "mov [r9], rax",
         "jmp {target}",
@@ -87,10 +88,10 @@ pub unsafe extern "C-unwind" fn call_microtask_noting(
     )
 }
 
-/// Calls a task's routine, and notes the frame pointer that it finds in `frame`.
+/// Calls a task's routine, and stores the frame pointer that it finds in `frame`.
 ///
 /// # Safety
-/// The routine with its own structure; `frame` may be written.
+/// `routine` takes `task`, a live structure of its own; `frame` may be written.
 #[unsafe(naked)]
 pub unsafe extern "C-unwind" fn call_routine_noting(
     gtid: i32,
@@ -114,14 +115,14 @@ pub unsafe extern "C-unwind" fn call_routine_noting(
     )
 }
 
-/// The distance from the array that a variadic entry lays out to its frame pointer, by the number of
-/// arguments: what the entries below subtract.
+/// Returns the distance in bytes from the array that a variadic entry lays out to its frame
+/// pointer, for `count` arguments. The entries below subtract the same distance.
 pub fn distance_to_frame(count: u32) -> usize {
     ((count.max(4) as usize + 1) & !1) * 8
 }
 
-/// `void (ident, i32 argc, microtask, ...)`: lays the variable arguments out as an array and calls
-/// `$target(ident, argc, microtask, array)`.
+/// Defines `void (ident, i32 argc, microtask, ...)`, which lays out the variable arguments as an
+/// array and calls `$target(ident, argc, microtask, array)`.
 macro_rules! variadic_entry {
     ($(#[$doc:meta])* $name:ident => $target:path) => {
         $(#[$doc])*
@@ -169,19 +170,19 @@ macro_rules! variadic_entry {
 }
 
 variadic_entry! {
-    /// `__kmpc_fork_call` as native code calls it.
+    /// Implements `__kmpc_fork_call` for native callers.
     fork_call_variadic => fork::parallel
 }
 variadic_entry! {
-    /// `__kmpc_fork_call` where there is a tool.
+    /// Implements `__kmpc_fork_call` for native callers while a tool is attached.
     traced_fork_call_variadic => ompt::fork
 }
 variadic_entry! {
-    /// `__kmpc_fork_teams` where there is a tool.
+    /// Implements `__kmpc_fork_teams` for native callers while a tool is attached.
     traced_fork_teams_variadic => ompt::fork_teams
 }
 variadic_entry! {
-    /// `__kmpc_fork_teams` as native code calls it.
+    /// Implements `__kmpc_fork_teams` for native callers.
     fork_teams_variadic => teams::fork
 }
 
@@ -200,7 +201,7 @@ mod tests {
         f: u64,
         g: u64,
     ) {
-        // SAFETY: called below with live pointers.
+        // SAFETY: the test passes live pointers.
         unsafe {
             *a =
                 (*gtid + *btid) as u64 + b + c * 10 + d * 100 + e * 1000 + f * 10_000 + g * 100_000;
@@ -208,7 +209,7 @@ mod tests {
     }
 
     unsafe extern "C-unwind" fn one(_: *const i32, _: *const i32, a: *mut u64) {
-        // SAFETY: called below with a live pointer.
+        // SAFETY: the test passes a live pointer.
         unsafe { *a += 1 };
     }
 
@@ -219,7 +220,7 @@ mod tests {
         let n = |v: usize| std::ptr::without_provenance_mut::<c_void>(v);
         let args = [p, n(1), n(2), n(3), n(4), n(5), n(6)];
         let (g, b) = (1_000_000, 2_000_000);
-        // SAFETY: seven and one take the arguments passed.
+        // SAFETY: `seven` and `one` take the arguments passed.
         unsafe {
             call_microtask(seven as *const c_void, &g, &b, 7, args.as_ptr());
             assert_eq!(out, 3_654_321);

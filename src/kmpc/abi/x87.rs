@@ -1,10 +1,10 @@
 //! `long double` and its complex numbers: their arithmetic, and entries that take and return them.
 //!
-//! Rust has no such type. So an entry is a few instructions that pass the operand's address (it lies
-//! on the stack) to a function of ours and load the result from where that function put it. The
-//! arithmetic is the processor's, in 80 bits, as compiled programs do it.
+//! Rust has no such type. So an entry consists of a few instructions that pass the operand's
+//! address (it lies on the stack) to a function in Rust, and load the result that the function
+//! stored. The arithmetic is the processor's, in 80 bits, as in compiled programs.
 //!
-//! What not: the corrections for infinities that C allows in complex products and quotients.
+//! The corrections for infinities that C allows in complex products and quotients are not made.
 
 use std::arch::{asm, naked_asm};
 
@@ -28,7 +28,7 @@ macro_rules! arithmetic {
         #[inline]
         fn $name(a: Extended, b: Extended) -> Extended {
             let mut result = Extended::default();
-            // SAFETY: reads two values and writes one; the x87 stack is left as it was.
+            // SAFETY: reads two values and writes one; the x87 stack is unchanged.
             unsafe {
                 asm!(
                     "fld tbyte ptr [{a}]",
@@ -55,15 +55,15 @@ arithmetic! {
 }
 
 impl Extended {
-    /// Whether it is below `other`; false where one is not a number.
+    /// Returns true if the value is below `other`; false if one is not a number.
     fn below(self, other: Extended) -> bool {
         let above: u8;
-        // SAFETY: reads two values; the x87 stack is left as it was.
+        // SAFETY: reads two values; the x87 stack is unchanged.
         unsafe {
             asm!(
                 "fld tbyte ptr [{a}]",
                 "fld tbyte ptr [{b}]",
-                // b against a.
+                // Compares b with a.
                 "fcomip st, st(1)",
                 "fstp st(0)",
                 "seta {above}",
@@ -79,20 +79,20 @@ impl Extended {
     }
 }
 
-/// What both types can.
+/// Operations of both types.
 pub trait Number: Copy + Default {
-    /// The sum.
+    /// Returns the sum.
     fn add(self, o: Self) -> Self;
-    /// The difference.
+    /// Returns the difference.
     fn sub(self, o: Self) -> Self;
-    /// The product.
+    /// Returns the product.
     fn mul(self, o: Self) -> Self;
-    /// The quotient.
+    /// Returns the quotient.
     fn div(self, o: Self) -> Self;
-    /// Copies the bytes that carry the value.
+    /// Copies the bytes that hold the value.
     ///
     /// # Safety
-    /// Both are valid.
+    /// Both pointers are valid.
     unsafe fn copy(to: *mut Self, from: *const Self);
 }
 
@@ -110,7 +110,8 @@ impl Number for Extended {
         div(self, o)
     }
     unsafe fn copy(to: *mut Self, from: *const Self) {
-        // SAFETY: the caller's contract. The six bytes beside the value may be anything.
+        // SAFETY: both pointers are valid (caller's contract). The six bytes of padding may be
+        // anything.
         unsafe { std::ptr::copy(from.cast::<u8>(), to.cast::<u8>(), 10) };
     }
 }
@@ -142,7 +143,7 @@ impl Number for ExtendedComplex {
         }
     }
     unsafe fn copy(to: *mut Self, from: *const Self) {
-        // SAFETY: the caller's contract.
+        // SAFETY: both pointers are valid (caller's contract).
         unsafe {
             Number::copy(&raw mut (*to).re, &raw const (*from).re);
             Number::copy(&raw mut (*to).im, &raw const (*from).im);
@@ -150,23 +151,23 @@ impl Number for ExtendedComplex {
     }
 }
 
-/// The smaller.
+/// Returns the smaller value.
 pub fn smaller(a: Extended, b: Extended) -> Extended {
     if b.below(a) { b } else { a }
 }
 
-/// The larger.
+/// Returns the larger value.
 pub fn larger(a: Extended, b: Extended) -> Extended {
     if a.below(b) { b } else { a }
 }
 
-/// An atomic operation on a value in memory: on `cell`, with `operand` where there is one; what
-/// comes back goes to `out` where that is not null.
+/// An atomic operation on the value in `cell`, with `operand` if it has one; stores the result in
+/// `out` if that is not null.
 pub trait Atomic<T> {
-    /// Does it; `after` asks for the new value where either can be had.
+    /// Performs the operation; `after` requests the new value instead of the old one.
     ///
     /// # Safety
-    /// The pointers are valid, `operand` and `out` where the operation has one.
+    /// The pointers are valid, `operand` and `out` if the operation has one.
     unsafe extern "C" fn apply(
         ident: *const Ident,
         gtid: i32,
@@ -177,7 +178,7 @@ pub trait Atomic<T> {
     );
 }
 
-/// An entry `void f(ident, gtid, T *cell, T operand)`.
+/// Implements an entry `void f(ident, gtid, T *cell, T operand)`.
 ///
 /// # Safety
 /// `cell` is valid and accessed only atomically.
@@ -199,8 +200,8 @@ pub unsafe extern "C-unwind" fn update<T, A: Atomic<T>>(
     )
 }
 
-/// An entry that returns a number: `$after` sets what is asked for where no argument does, `$load`
-/// loads what is returned below the number's (real) part.
+/// Defines an entry that returns a number. `$after` sets the request if no argument does; `$load`
+/// loads the part of the result below the number's (real) part.
 macro_rules! returning {
     ($($(#[$doc:meta])* $name:ident($($arg:ident: $t:ty),*): $after:literal, $load:literal;)*) => {$(
         $(#[$doc])*
@@ -234,17 +235,18 @@ macro_rules! returning {
     )*};
 }
 returning! {
-    /// An entry `long double f(ident, gtid, long double *cell, long double operand, int after)`.
+    /// Implements an entry `long double f(ident, gtid, long double *cell, long double operand, int
+    /// after)`.
     capture(operand: Wide, after: i32): "", "";
-    /// As [`capture`] for complex numbers, whose imaginary part is returned below the real one.
+    /// Like [`capture`] for complex numbers, whose imaginary part is returned below the real one.
     capture_complex(operand: Wide, after: i32): "", "fld tbyte ptr [rsp + 16]";
-    /// An entry `long double f(ident, gtid, long double *cell, long double operand)`.
+    /// Implements an entry `long double f(ident, gtid, long double *cell, long double operand)`.
     swap(operand: Wide): "xor ecx, ecx", "";
-    /// As [`swap`] for complex numbers.
+    /// Like [`swap`] for complex numbers.
     swap_complex(operand: Wide): "xor ecx, ecx", "fld tbyte ptr [rsp + 16]";
-    /// An entry `long double f(ident, gtid, long double *cell)`.
+    /// Implements an entry `long double f(ident, gtid, long double *cell)`.
     read(): "xor ecx, ecx", "";
-    /// As [`read`] for complex numbers.
+    /// Like [`read`] for complex numbers.
     read_complex(): "xor ecx, ecx", "fld tbyte ptr [rsp + 16]";
 }
 
@@ -264,7 +266,7 @@ mod tests {
 
     fn back(wide: Extended) -> f64 {
         let mut value = 0.0;
-        // SAFETY: as above.
+        // SAFETY: converts by one load and one store.
         unsafe {
             asm!("fld tbyte ptr [{w}]", "fstp qword ptr [{v}]", v = in(reg) &raw mut value,
                 w = in(reg) &raw const wide, out("st(0)") _, options(nostack));
@@ -281,7 +283,7 @@ mod tests {
         assert_eq!(back(larger(a, b)), 7.0);
         let nan = of(f64::NAN);
         assert!(!a.below(a) && b.below(a) && !nan.below(a) && !a.below(nan));
-        // More than a double holds.
+        // A value that a double cannot hold.
         let fine = sub(add(of(1.0), of(2f64.powi(-60))), of(1.0));
         assert_eq!(back(fine), 2f64.powi(-60));
     }

@@ -1,6 +1,6 @@
-//! Routines about places (OpenMP 5.2, section 18.3), and libomp's about affinity masks.
+//! Routines about places (OpenMP 5.2, section 18.3), and libomp's routines about affinity masks.
 //!
-//! The `omp_` names of those that take text have Fortran's calling convention, as in libomp: C
+//! The `omp_` names of routines that take text have Fortran's calling convention, as in libomp: C
 //! programs reach the `ompc_` names through their header.
 
 use std::ffi::{CStr, c_char, c_void};
@@ -9,7 +9,7 @@ use super::{format, layout, seat};
 use crate::kmpc::thread::{current, current_if_known};
 use crate::support::topology;
 
-/// `omp_get_num_places`.
+/// Implements `omp_get_num_places`.
 pub unsafe extern "C-unwind" fn get_num_places() -> i32 {
     current();
     layout().places.len() as i32
@@ -22,26 +22,26 @@ fn place(number: i32) -> &'static [usize] {
         .map_or(&[], |p| p)
 }
 
-/// `omp_get_place_num_procs`.
+/// Implements `omp_get_place_num_procs`.
 pub unsafe extern "C-unwind" fn get_place_num_procs(number: i32) -> i32 {
     current();
     place(number).len() as i32
 }
 
-/// `omp_get_place_proc_ids`.
+/// Implements `omp_get_place_proc_ids`.
 ///
 /// # Safety
 /// `ids` has room for as many numbers as the place has processors.
 pub unsafe extern "C-unwind" fn get_place_proc_ids(number: i32, ids: *mut i32) {
     current();
     for (i, &cpu) in place(number).iter().enumerate() {
-        // SAFETY: the caller's contract.
+        // SAFETY: `ids` has room for the place's processors (caller's contract).
         unsafe { *ids.add(i) = cpu as i32 };
     }
 }
 
-/// `omp_get_place_num`: the place the thread is bound to; where nothing is bound, all processors
-/// are place 0, as in libomp.
+/// Implements `omp_get_place_num`: returns the place that the thread is bound to. If nothing is
+/// bound, all processors form place 0, as in libomp.
 pub unsafe extern "C-unwind" fn get_place_num() -> i32 {
     let seat = seat(current());
     if seat.count == 0 {
@@ -50,12 +50,12 @@ pub unsafe extern "C-unwind" fn get_place_num() -> i32 {
     seat.place as i32
 }
 
-/// `omp_get_partition_num_places`.
+/// Implements `omp_get_partition_num_places`.
 pub unsafe extern "C-unwind" fn get_partition_num_places() -> i32 {
     seat(current()).count as i32
 }
 
-/// `omp_get_partition_place_nums`.
+/// Implements `omp_get_partition_place_nums`.
 ///
 /// # Safety
 /// `numbers` has room for as many numbers as the partition has places.
@@ -63,36 +63,45 @@ pub unsafe extern "C-unwind" fn get_partition_place_nums(numbers: *mut i32) {
     let seat = seat(current());
     let places = layout().places.len().max(1) as u32;
     for i in 0..seat.count {
-        // SAFETY: the caller's contract.
+        // SAFETY: `numbers` has room for the partition's places (caller's contract).
         unsafe { *numbers.add(i as usize) = ((seat.first + i) % places) as i32 };
     }
 }
 
-/// Text of Fortran: `length` characters; null is none.
+/// Returns a Fortran text of `length` characters; `None` for null.
+///
+/// # Safety
+/// `text` is null or has `length` characters.
 unsafe fn fortran_text(text: *const c_char, length: usize) -> Option<String> {
     if text.is_null() {
         return None;
     }
-    // SAFETY: the caller's contract.
+    // SAFETY: not null, so there are `length` characters (caller's contract).
     let bytes = unsafe { std::slice::from_raw_parts(text.cast::<u8>(), length) };
     Some(String::from_utf8_lossy(bytes).into_owned())
 }
 
-/// Text of C; null is none.
+/// Returns a C text; `None` for null.
+///
+/// # Safety
+/// `text` is null or null-terminated.
 unsafe fn c_text(text: *const c_char) -> Option<String> {
     if text.is_null() {
         return None;
     }
-    // SAFETY: the caller's contract.
+    // SAFETY: not null, so null-terminated (caller's contract).
     let text = unsafe { CStr::from_ptr(text) };
     Some(text.to_string_lossy().into_owned())
 }
 
-/// Copies `text` into a buffer of `size` bytes, with a null at its end; returns its length.
+/// Copies `text` into a buffer of `size` bytes, with a terminating null; returns its length.
+///
+/// # Safety
+/// `buffer` is null or has `size` bytes.
 unsafe fn give_c(text: &str, buffer: *mut c_char, size: usize) -> usize {
     if !buffer.is_null() && size > 0 {
         let copied = text.len().min(size - 1);
-        // SAFETY: the buffer has `size` bytes (caller's contract), the text more than are copied.
+        // SAFETY: the buffer has `size` bytes (caller's contract), the text at least `copied`.
         unsafe {
             std::ptr::copy_nonoverlapping(text.as_ptr(), buffer.cast(), copied);
             *buffer.add(copied) = 0;
@@ -101,7 +110,10 @@ unsafe fn give_c(text: &str, buffer: *mut c_char, size: usize) -> usize {
     text.len()
 }
 
-/// Copies `text` into a buffer of `size` characters, filled with blanks; returns its length.
+/// Copies `text` into a buffer of `size` characters, padded with blanks; returns its length.
+///
+/// # Safety
+/// `buffer` is null or has `size` characters.
 unsafe fn give_fortran(text: &str, buffer: *mut c_char, size: usize) -> usize {
     if !buffer.is_null() {
         let copied = text.len().min(size);
@@ -114,69 +126,69 @@ unsafe fn give_fortran(text: &str, buffer: *mut c_char, size: usize) -> usize {
     text.len()
 }
 
-/// `omp_set_affinity_format` of C.
+/// Implements `omp_set_affinity_format` of C.
 ///
 /// # Safety
 /// `text` is null or null-terminated.
 pub unsafe extern "C-unwind" fn set_format_c(text: *const c_char) {
     current();
-    // SAFETY: the caller's contract.
+    // SAFETY: `text` is null or null-terminated (caller's contract).
     if let Some(text) = unsafe { c_text(text) } {
         format::set(text);
     }
 }
 
-/// `omp_set_affinity_format` of Fortran.
+/// Implements `omp_set_affinity_format` of Fortran.
 ///
 /// # Safety
 /// `text` has `length` characters.
 pub unsafe extern "C-unwind" fn set_format(text: *const c_char, length: usize) {
     current();
-    // SAFETY: the caller's contract.
+    // SAFETY: `text` has `length` characters (caller's contract).
     if let Some(text) = unsafe { fortran_text(text, length) } {
         format::set(text);
     }
 }
 
-/// `omp_get_affinity_format` of C.
+/// Implements `omp_get_affinity_format` of C.
 ///
 /// # Safety
 /// `buffer` is null or has `size` bytes.
 pub unsafe extern "C-unwind" fn get_format_c(buffer: *mut c_char, size: usize) -> usize {
     current();
-    // SAFETY: the caller's contract.
+    // SAFETY: `buffer` is null or has `size` bytes (caller's contract).
     unsafe { give_c(&format::current(), buffer, size) }
 }
 
-/// `omp_get_affinity_format` of Fortran.
+/// Implements `omp_get_affinity_format` of Fortran.
 ///
 /// # Safety
 /// `buffer` is null or has `size` characters.
 pub unsafe extern "C-unwind" fn get_format(buffer: *mut c_char, size: usize) -> usize {
     current();
-    // SAFETY: the caller's contract.
+    // SAFETY: `buffer` is null or has `size` characters (caller's contract).
     unsafe { give_fortran(&format::current(), buffer, size) }
 }
 
-/// `omp_display_affinity` of C.
+/// Implements `omp_display_affinity` of C.
 ///
 /// # Safety
 /// `text` is null or null-terminated.
 pub unsafe extern "C-unwind" fn display_c(text: *const c_char) {
-    // SAFETY: the caller's contract.
+    // SAFETY: `text` is null or null-terminated (caller's contract).
     format::display(current(), unsafe { c_text(text) }.as_deref());
 }
 
-/// `omp_display_affinity` of Fortran.
+/// Implements `omp_display_affinity` of Fortran.
 ///
 /// # Safety
 /// `text` is null or has `length` characters.
 pub unsafe extern "C-unwind" fn display(text: *const c_char, length: usize) {
-    // SAFETY: the caller's contract.
+    // SAFETY: `text` is null or has `length` characters (caller's contract).
     format::display(current(), unsafe { fortran_text(text, length) }.as_deref());
 }
 
-/// `omp_capture_affinity` of C.
+/// Implements `omp_capture_affinity` of C.
 ///
 /// # Safety
 /// `buffer` is null or has `size` bytes; `text` is null or null-terminated.
@@ -185,14 +197,15 @@ pub unsafe extern "C-unwind" fn capture_c(
     size: usize,
     text: *const c_char,
 ) -> usize {
-    // SAFETY: the caller's contract.
+    // SAFETY: `buffer` is null or has `size` bytes; `text` is null or null-terminated (caller's
+    // contract).
     unsafe {
         let captured = format::capture(current(), c_text(text).as_deref());
         give_c(&captured, buffer, size)
     }
 }
 
-/// `omp_capture_affinity` of Fortran.
+/// Implements `omp_capture_affinity` of Fortran.
 ///
 /// # Safety
 /// `buffer` is null or has `size` characters; `text` is null or has `length`.
@@ -202,39 +215,43 @@ pub unsafe extern "C-unwind" fn capture(
     size: usize,
     length: usize,
 ) -> usize {
-    // SAFETY: the caller's contract.
+    // SAFETY: `buffer` is null or has `size` characters; `text` is null or has `length` (caller's
+    // contract).
     unsafe {
         let captured = format::capture(current(), fortran_text(text, length).as_deref());
         give_fortran(&captured, buffer, size)
     }
 }
 
-/// What a `kmp_affinity_mask_t` points to.
+/// Object that a `kmp_affinity_mask_t` points to.
 type Mask = Vec<u64>;
 
-/// The mask behind a handle.
+/// Returns the mask of a handle.
+///
+/// # Safety
+/// `handle` points to a mask made by [`create_mask`], or to null.
 unsafe fn mask<'a>(handle: *mut *mut c_void) -> Option<&'a mut Mask> {
-    // SAFETY: the handle points to null or a mask made by `create_mask` (caller's contract).
+    // SAFETY: the handle points to null or to a mask made by `create_mask` (caller's contract).
     unsafe { (*handle.as_ref()?).cast::<Mask>().as_mut() }
 }
 
-/// `kmp_create_affinity_mask`.
+/// Implements `kmp_create_affinity_mask`.
 ///
 /// # Safety
 /// `handle` is valid.
 pub unsafe extern "C-unwind" fn create_mask(handle: *mut *mut c_void) {
     current();
     let mask: Box<Mask> = Box::new(topology::mask_of(&[]));
-    // SAFETY: the caller's contract.
+    // SAFETY: `handle` is valid (caller's contract).
     unsafe { *handle = Box::into_raw(mask).cast() };
 }
 
-/// `kmp_destroy_affinity_mask`.
+/// Implements `kmp_destroy_affinity_mask`.
 ///
 /// # Safety
 /// `handle` points to a mask made by [`create_mask`], or to null.
 pub unsafe extern "C-unwind" fn destroy_mask(handle: *mut *mut c_void) {
-    // SAFETY: the caller's contract.
+    // SAFETY: `create_mask` boxed the mask (caller's contract), and the handle is cleared.
     unsafe {
         if mask(handle).is_some() {
             drop(Box::from_raw((*handle).cast::<Mask>()));
@@ -243,13 +260,14 @@ pub unsafe extern "C-unwind" fn destroy_mask(handle: *mut *mut c_void) {
     }
 }
 
-/// `kmp_set_affinity`: binds the calling thread; 0, -1 for no mask, or the kernel's error.
+/// Implements `kmp_set_affinity`: binds the calling thread. Returns 0, -1 if there is no mask, or
+/// the kernel's error.
 ///
 /// # Safety
 /// `handle` points to a mask made by [`create_mask`], or to null.
 pub unsafe extern "C-unwind" fn set_affinity(handle: *mut *mut c_void) -> i32 {
     let thread = current();
-    // SAFETY: the caller's contract.
+    // SAFETY: `handle` points to a mask or to null (caller's contract).
     let Some(mask) = (unsafe { mask(handle) }) else {
         return -1;
     };
@@ -263,13 +281,13 @@ pub unsafe extern "C-unwind" fn set_affinity(handle: *mut *mut c_void) -> i32 {
     std::io::Error::last_os_error().raw_os_error().unwrap_or(-1)
 }
 
-/// `kmp_get_affinity`: the mask of the calling thread.
+/// Implements `kmp_get_affinity`: copies the mask of the calling thread.
 ///
 /// # Safety
 /// `handle` points to a mask made by [`create_mask`], or to null.
 pub unsafe extern "C-unwind" fn get_affinity(handle: *mut *mut c_void) -> i32 {
     current();
-    // SAFETY: the caller's contract.
+    // SAFETY: `handle` points to a mask or to null (caller's contract).
     let Some(mask) = (unsafe { mask(handle) }) else {
         return -1;
     };
@@ -280,8 +298,9 @@ pub unsafe extern "C-unwind" fn get_affinity(handle: *mut *mut c_void) -> i32 {
     0
 }
 
-/// `kmp_set_thread_affinity_mask_initial`: the calling thread may run on every processor that the
-/// program had when it first came to the runtime. Only a thread that the runtime knows is touched.
+/// Implements `kmp_set_thread_affinity_mask_initial`: lets the calling thread run on every
+/// processor that the program had at its first call of the runtime. Only threads that the runtime
+/// knows are changed.
 pub unsafe extern "C-unwind" fn unbind() -> i32 {
     let Some(thread) = current_if_known().filter(|_| !layout().places.is_empty()) else {
         return -1;
@@ -293,7 +312,7 @@ pub unsafe extern "C-unwind" fn unbind() -> i32 {
     std::io::Error::last_os_error().raw_os_error().unwrap_or(-1)
 }
 
-/// `kmp_get_affinity_max_proc`: processors of the machine.
+/// Implements `kmp_get_affinity_max_proc`: returns the number of processors of the machine.
 pub unsafe extern "C-unwind" fn max_proc() -> i32 {
     current();
     // SAFETY: takes and returns numbers.
@@ -302,9 +321,10 @@ pub unsafe extern "C-unwind" fn max_proc() -> i32 {
     configured.max(highest)
 }
 
-/// The word and bit of processor `proc`: -1 for none of this machine, -2 for one not allowed.
+/// Returns the word and bit of processor `proc`; the error is -1 if the machine has no such
+/// processor, -2 if it is not allowed.
 fn bit(proc: i32) -> Result<(usize, u64), i32> {
-    // SAFETY: takes nothing.
+    // SAFETY: takes no arguments.
     if proc < 0 || proc >= unsafe { max_proc() } {
         return Err(-1);
     }
@@ -315,12 +335,12 @@ fn bit(proc: i32) -> Result<(usize, u64), i32> {
     Ok((cpu / 64, 1 << (cpu % 64)))
 }
 
-/// `kmp_set_affinity_mask_proc`.
+/// Implements `kmp_set_affinity_mask_proc`.
 ///
 /// # Safety
 /// As for [`set_affinity`].
 pub unsafe extern "C-unwind" fn mask_add(proc: i32, handle: *mut *mut c_void) -> i32 {
-    // SAFETY: the caller's contract.
+    // SAFETY: `handle` points to a mask or to null (caller's contract).
     match (bit(proc), unsafe { mask(handle) }) {
         (Ok((word, bit)), Some(mask)) => {
             if mask.len() <= word {
@@ -334,12 +354,12 @@ pub unsafe extern "C-unwind" fn mask_add(proc: i32, handle: *mut *mut c_void) ->
     }
 }
 
-/// `kmp_unset_affinity_mask_proc`.
+/// Implements `kmp_unset_affinity_mask_proc`.
 ///
 /// # Safety
 /// As for [`set_affinity`].
 pub unsafe extern "C-unwind" fn mask_remove(proc: i32, handle: *mut *mut c_void) -> i32 {
-    // SAFETY: the caller's contract.
+    // SAFETY: `handle` points to a mask or to null (caller's contract).
     match (bit(proc), unsafe { mask(handle) }) {
         (Ok((word, bit)), Some(mask)) => {
             if let Some(word) = mask.get_mut(word) {
@@ -352,12 +372,12 @@ pub unsafe extern "C-unwind" fn mask_remove(proc: i32, handle: *mut *mut c_void)
     }
 }
 
-/// `kmp_get_affinity_mask_proc`: 1 if the processor is in the mask.
+/// Implements `kmp_get_affinity_mask_proc`: returns 1 if the processor is in the mask.
 ///
 /// # Safety
 /// As for [`set_affinity`].
 pub unsafe extern "C-unwind" fn mask_has(proc: i32, handle: *mut *mut c_void) -> i32 {
-    // SAFETY: the caller's contract.
+    // SAFETY: `handle` points to a mask or to null (caller's contract).
     match (bit(proc), unsafe { mask(handle) }) {
         (Ok((word, bit)), Some(mask)) => i32::from(mask.get(word).is_some_and(|w| w & bit != 0)),
         (Err(-2), Some(_)) => 0,

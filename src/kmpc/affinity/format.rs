@@ -1,7 +1,7 @@
-//! The affinity format: what `OMP_DISPLAY_AFFINITY` and the routines of OpenMP 5.2, sections 18.3.8
-//! to 18.3.11, show of a thread. Section 21.2.5 has the fields.
+//! The affinity format: the text that `OMP_DISPLAY_AFFINITY` and the routines of OpenMP 5.2,
+//! sections 18.3.8 to 18.3.11, produce for a thread. Section 21.2.5 defines the fields.
 //!
-//! Lines go through C's standard output, which is the program's own, so that order is kept.
+//! Lines go through C's standard output, which the program uses, so that order is preserved.
 
 use std::ffi::CString;
 
@@ -11,18 +11,18 @@ use crate::kmpc::thread::Thread;
 use crate::support::sync::{self, Mutex, MutexGuard};
 use crate::support::{machine, topology};
 
-/// The format where none is given: libomp's.
+/// The default format, which is libomp's.
 pub const DEFAULT: &str = "OMP: pid %P tid %i thread %n bound to OS proc set {%A}";
 
-/// affinity-format-var as a routine set it.
+/// affinity-format-var as set by a routine.
 static FORMAT: Mutex<Option<String>> = Mutex::new(None);
 
-/// What was set; held while the process forks.
+/// Locks [`FORMAT`], also for the time in which the process forks.
 pub fn hold() -> MutexGuard<'static, Option<String>> {
     sync::lock(&FORMAT)
 }
 
-/// affinity-format-var.
+/// Returns affinity-format-var.
 pub fn current() -> String {
     let set = hold();
     set.clone()
@@ -48,7 +48,7 @@ const FIELDS: [(char, &str); 10] = [
     ('A', "thread_affinity"),
 ];
 
-/// Expands `format`, asking `value` for the text of a field by its short name.
+/// Expands `format`. `value` returns the text of a field by its short name.
 fn expand(format: &str, value: &dyn Fn(char) -> String) -> String {
     let mut out = String::new();
     let mut rest = format;
@@ -65,7 +65,7 @@ fn expand(format: &str, value: &dyn Fn(char) -> String) -> String {
         let right = rest.starts_with('.');
         rest = rest.strip_prefix('.').unwrap_or(rest);
         let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-        // No field is that wide; more would only fill memory.
+        // Limits the width, which no field reaches, to bound the memory.
         let width = rest[..digits].parse().map_or(0, |w: usize| w.min(1 << 12));
         rest = &rest[digits..];
         let (name, after) = if let Some(long) = rest.strip_prefix('{') {
@@ -104,7 +104,8 @@ fn expand(format: &str, value: &dyn Fn(char) -> String) -> String {
     out
 }
 
-/// What the format (affinity-format-var where it is `None` or empty) says of the calling thread.
+/// Returns the expansion of `format` for the calling thread; affinity-format-var if it is `None` or
+/// empty.
 pub fn capture(thread: &Thread, format: Option<&str>) -> String {
     let own;
     let format = match format {
@@ -125,7 +126,7 @@ pub fn capture(thread: &Thread, format: Option<&str>) -> String {
         'a' => shape.parent_tid.to_string(),
         'H' => host(),
         'P' => std::process::id().to_string(),
-        // SAFETY: takes nothing, always succeeds.
+        // SAFETY: takes no arguments and always succeeds.
         'i' => unsafe { libc::gettid() }.to_string(),
         _ if layout().places.is_empty() => "disabled".to_owned(),
         _ => machine::show(&topology::current_cpus()),
@@ -134,7 +135,7 @@ pub fn capture(thread: &Thread, format: Option<&str>) -> String {
 
 fn host() -> String {
     let mut name = [0u8; 256];
-    // SAFETY: a live buffer, one byte longer than what is asked for.
+    // SAFETY: a live buffer, one byte longer than the length passed.
     let rc = unsafe { libc::gethostname(name.as_mut_ptr().cast(), name.len() - 1) };
     let end = name.iter().position(|&b| b == 0).unwrap_or(0);
     match rc {

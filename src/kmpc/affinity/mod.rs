@@ -1,11 +1,12 @@
 //! Binding of threads to places under `OMP_PROC_BIND`, `OMP_PLACES`, `KMP_AFFINITY` and the
 //! `proc_bind` clause. OpenMP 5.2, sections 10.1.3, 21.1.6 and 21.1.7.
 //!
-//! [`places`] reads what the places are, [`partition`] says which one a member takes,
-//! [`mod@format`] shows it, [`api`] holds the routines. Here they come together. The master of a region describes
-//! its binding in the team before the start, each member finds its own seat in it and asks the
-//! kernel only if its place is another one than before. Nothing of this is reached unless the
-//! environment asks for it: then `Icvs::placement` is not 0, the only thing a fork looks at.
+//! [`places`] determines the places, [`partition`] assigns one to each member of a team,
+//! [`mod@format`] displays them, [`api`] holds the routines. This file combines them: the master of
+//! a region describes its binding in the team before the start. Each member derives its own place
+//! assignment from that, and calls the kernel only if its place has changed. None of this code runs
+//! unless the environment requests it: then `Icvs::placement` is not 0, which is all that a fork
+//! checks.
 
 pub mod api;
 pub mod format;
@@ -27,8 +28,8 @@ use crate::support::topology;
 use partition::{BY_NUMBER, Binding, Seat};
 use places::{Order, Place};
 
-/// Bit of `Icvs::placement`: say where threads are, `OMP_DISPLAY_AFFINITY`. The rest is an
-/// `omp_proc_bind_t`.
+/// Bit of `Icvs::placement`: display where threads are (`OMP_DISPLAY_AFFINITY`). The other bits are
+/// an `omp_proc_bind_t`.
 pub const DISPLAY: u8 = 0x80;
 
 /// The places of this process.
@@ -36,17 +37,18 @@ pub const DISPLAY: u8 = 0x80;
 pub struct Layout {
     /// place-partition-var of the initial thread.
     pub places: Vec<Place>,
-    /// Threads are bound.
+    /// True if threads are bound.
     bound: bool,
-    /// `KMP_AFFINITY`: the place of thread 0.
+    /// Place of thread 0 (`KMP_AFFINITY`).
     offset: u32,
-    /// `KMP_AFFINITY=balanced`: places in each core.
+    /// Number of places in each core (`KMP_AFFINITY=balanced`).
     balanced: Option<u32>,
-    /// `KMP_AFFINITY=reset`: threads of the program go back after each outermost region.
+    /// True if threads of the program return to their previous mask after each outermost region
+    /// (`KMP_AFFINITY=reset`).
     reset: bool,
 }
 
-/// The places; read when they are first needed.
+/// Returns the places, which the first call determines.
 pub fn layout() -> &'static Layout {
     static LAYOUT: OnceLock<Layout> = OnceLock::new();
     LAYOUT.get_or_init(|| {
@@ -56,7 +58,7 @@ pub fn layout() -> &'static Layout {
 }
 
 impl Layout {
-    /// The places that settings ask for on a machine.
+    /// Returns the places that settings request on a machine.
     fn of(settings: &icv::Settings, mut machine: Machine, warn: &mut dyn FnMut(String)) -> Self {
         if let Some(text) = &settings.hw_subset
             && places::subset(text, &mut machine).is_none()
@@ -112,21 +114,21 @@ impl Layout {
     }
 }
 
-/// The team that a region of the initial thread has where the program says nothing else.
+/// The default team of a region of the initial thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Announced {
-    /// Its threads.
+    /// Number of threads.
     pub threads: usize,
-    /// The processors that they are bound to, ascending; none where they are not bound.
+    /// Processors that they are bound to, ascending; empty if they are not bound.
     pub cpus: Vec<usize>,
 }
 
-/// What the environment says of a team, for those who have to know before the program comes to one. They are
-/// not warned: the program is, when it uses what it says.
+/// Returns the team that the environment describes, for callers that need it before the program
+/// forms one. Prints no warnings: the program does so when it uses the settings.
 pub fn announced() -> &'static Announced {
     static ANNOUNCED: OnceLock<Announced> = OnceLock::new();
     ANNOUNCED.get_or_init(|| {
-        // The program may narrow its mask later, so its own number of processors is not settled yet.
+        // The program may narrow its mask later, so its number of processors is not settled yet.
         let settings = icv::of_environment(&mut |_| {});
         let machine = || Machine::read(Path::new("/sys"), topology::allowed_cpus());
         Announced::of(&settings, topology::usable_cpus() as u32, machine)
@@ -149,7 +151,7 @@ impl Announced {
 }
 
 impl Layout {
-    /// The processors that members of an outermost team of so many threads are bound to.
+    /// Returns the processors that members of an outermost team of `size` threads are bound to.
     fn claimed(&self, settings: &icv::Settings, size: u32) -> Vec<usize> {
         let Some(count) = NonZero::new(self.count()).filter(|_| self.bound) else {
             return Vec::new();
@@ -175,28 +177,29 @@ impl Layout {
     }
 }
 
-/// Where a thread is bound; the thread's own.
+/// Binding of a thread; used by the thread alone.
 #[derive(Debug, Default)]
 pub struct Bound {
-    /// Its place and partition.
+    /// Current place and partition.
     pub seat: Cell<Seat>,
-    /// The place the kernel was told, plus one; 0 where none, or another mask was set since.
+    /// The place that the kernel was told, plus one; 0 if none was, or if another mask was set
+    /// since.
     told: Cell<u32>,
-    /// Size and level of the team when it was shown last.
+    /// Size and level of the team when the thread was last displayed.
     shown: Cell<(u32, u32)>,
-    /// The seat taken last, in which binding and with which number there.
+    /// The last place assignment, with the version of its binding and the number of the member.
     last: Cell<(u64, u32, Seat)>,
-    /// The processors of a thread of the program before it was bound, where it goes back to them.
+    /// Mask of a thread of the program before it was bound, if the thread returns to it.
     before: OnceCell<Vec<usize>>,
 }
 
-/// How the members of a team are bound; written by its master between regions.
+/// Binding of the members of a team; written by its master between regions.
 #[derive(Debug, Default)]
 pub struct Placed {
     binding: Cell<Binding>,
-    /// The binding's own number, so that members know it again; none has 0.
+    /// Unique number of the binding, by which members recognize it; never 0.
     version: Cell<u64>,
-    /// They say so.
+    /// True if the members display their places.
     display: Cell<bool>,
 }
 
@@ -213,14 +216,14 @@ impl Bound {
         }
     }
 
-    /// Forgets what the kernel was told: somebody else told it something.
+    /// Discards the recorded place, because another caller has changed the thread's mask.
     pub fn forget(&self) {
         self.told.set(0);
     }
 }
 
-/// Gives a thread of the program its place, if binding is on and it has none: when it first begins
-/// a region or asks about places, as in libomp. What else it asks leaves it where it is.
+/// Assigns a place to a thread of the program, if binding is on and the thread has none: when it
+/// first begins a region or queries places, as in libomp. Other calls leave its mask unchanged.
 fn bind_root(thread: &Thread) {
     if thread.bound.seat.get().count != 0 || !settings().bind || !thread.is_root() {
         return;
@@ -237,7 +240,7 @@ fn bind_root(thread: &Thread) {
     }
 }
 
-/// The seat of a thread, where nothing is bound too.
+/// Returns the place assignment of a thread, also if nothing is bound.
 pub fn seat(thread: &Thread) -> Seat {
     bind_root(thread);
     match thread.bound.seat.get() {
@@ -250,8 +253,9 @@ pub fn seat(thread: &Thread) -> Seat {
     }
 }
 
-/// Before a region of `size` threads at `level` starts: describes its binding. Returns the seat
-/// the primary thread takes again after it. `placement` is the thread's, `clause` the directive's.
+/// Describes the binding of a team before a region of `size` threads at `level` starts. Returns the
+/// place assignment that the master restores after the region. `placement` is the thread's,
+/// `clause` the directive's.
 #[cold]
 pub fn place_team(
     thread: &Thread,
@@ -287,7 +291,7 @@ pub fn place_team(
     seat
 }
 
-/// After a region whose primary thread had `seat` outside.
+/// Restores the place assignment `seat` of a master after its region.
 #[cold]
 pub fn leave(thread: &Thread, seat: Seat) {
     thread.bound.seat.set(seat);
@@ -302,7 +306,7 @@ pub fn leave(thread: &Thread, seat: Seat) {
     }
 }
 
-/// A member of a team that is bound takes its seat, and says so if it is asked to.
+/// Applies the place assignment of a member of a bound team, and displays it if requested.
 #[inline]
 pub fn take_seat(thread: &Thread, team: &Team, tid: u32) {
     let placed = &team.placed;
@@ -341,7 +345,7 @@ fn find_seat(thread: &Thread, team: &Team, tid: u32) {
     }
 }
 
-/// A region of one thread begins; `placement` is the thread's.
+/// Displays a region of one thread at its start, if requested; `placement` is the thread's.
 #[cold]
 pub fn enter_serial(thread: &Thread, placement: u8) {
     bind_root(thread);
@@ -354,7 +358,8 @@ pub fn enter_serial(thread: &Thread, placement: u8) {
     }
 }
 
-/// The place of member `tid` of `size` when neighbours share cores, of `per_core` places, evenly.
+/// Returns the place of member `tid` of `size` if neighbors share cores, of `per_core` places,
+/// evenly.
 fn balanced(tid: u32, size: u32, places: u32, per_core: u32) -> u32 {
     let cores = (places / per_core).max(1);
     let (each, rest) = (size / cores, size % cores);
@@ -434,7 +439,7 @@ mod tests {
         let threads = ("OMP_NUM_THREADS", "3");
         let none = announced(&[]);
         assert_eq!((none.threads, none.cpus), (32, vec![]));
-        // As many as there can be, and not so many that counting them takes time.
+        // Limited by the largest team, so that the computation terminates quickly.
         let endless = [
             ("OMP_NUM_THREADS", "2147483647"),
             ("OMP_PROC_BIND", "spread"),

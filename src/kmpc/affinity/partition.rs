@@ -1,37 +1,38 @@
-//! Where a policy puts the members of a team. OpenMP 5.2, section 10.1.3.
+//! Assignment of places to the members of a team, by policy. OpenMP 5.2, section 10.1.3.
 //!
-//! A partition is a run of places, which may go on from the last to the first. Where the
-//! specification leaves a choice (who shares, which subpartition is larger), it is libomp's.
+//! A partition is a run of places, which may wrap around from the last to the first. Choices that
+//! the specification leaves open (which members share a place, which subpartition is larger) are
+//! libomp's.
 
-/// A place and the partition around it.
+/// Place assignment: a place and the enclosing partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Seat {
     /// The place.
     pub place: u32,
-    /// The first place of the partition.
+    /// First place of the partition.
     pub first: u32,
-    /// Its places.
+    /// Number of places in the partition.
     pub count: u32,
 }
 
-/// How a team is bound.
+/// Binding of a team.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Binding {
     /// `omp_proc_bind_t`, or [`BY_NUMBER`].
     pub policy: u8,
     /// Threads of the team.
     pub size: u32,
-    /// The primary thread's seat before the region.
+    /// Place assignment of the master before the region.
     pub primary: Seat,
-    /// All places there are.
+    /// Number of all places.
     pub places: u32,
 }
 
-/// Every thread at its own place whatever the team, as `KMP_AFFINITY` asks for; libomp's number.
+/// Policy of `KMP_AFFINITY`: every thread at its own place regardless of the team; libomp's number.
 pub const BY_NUMBER: u8 = 5;
 
 impl Binding {
-    /// The seat of member `tid`, whose global number is `gtid`.
+    /// Returns the place assignment of member `tid`, whose global number is `gtid`.
     pub fn seat(&self, tid: u32, gtid: u32) -> Seat {
         let Seat {
             place,
@@ -42,7 +43,7 @@ impl Binding {
             return self.primary;
         }
         let wrap = |place: u32| place % self.places;
-        // The primary's place within the partition.
+        // Position of the master's place within the partition.
         let start = match wrap(place + self.places - first) {
             inside if inside < count => inside,
             _ => 0,
@@ -79,8 +80,8 @@ impl Binding {
     }
 }
 
-/// The place among `places` of member `tid` of more members than places: those that take one more
-/// than the others lie apart.
+/// Returns the index among `places` of the place of member `tid`, if there are more members than
+/// places: places with one more member than the others lie apart.
 fn crowded(tid: u32, size: u32, places: u32) -> u32 {
     let (each, rest) = (size / places, size % places);
     let gap = places.checked_div(rest).unwrap_or(places).max(1);
@@ -95,7 +96,8 @@ fn crowded(tid: u32, size: u32, places: u32) -> u32 {
     places - 1
 }
 
-/// The subpartition of member `tid` among `places`: how many places lie before it, how many it has.
+/// Returns the subpartition of member `tid` among `places`: the number of places before it, and its
+/// own number of places.
 fn share(tid: u32, size: u32, places: u32, whole: bool) -> (u32, u32) {
     if whole {
         let border = |i: u32| (i as u64 * (places as u64 + 1) / size as u64) as u32;

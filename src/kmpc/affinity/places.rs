@@ -1,25 +1,25 @@
-//! The lists of places that `OMP_PLACES`, `KMP_AFFINITY` and `KMP_HW_SUBSET` name, and what they are
-//! on a machine. OpenMP 5.2, section 21.1.6; the `KMP_` variables as LLVM's documentation has them.
+//! Lists of places given by `OMP_PLACES`, `KMP_AFFINITY` and `KMP_HW_SUBSET`, and their resolution
+//! on a machine. OpenMP 5.2, section 21.1.6; the `KMP_` variables follow LLVM's documentation.
 //!
-//! Reading a value and applying it are apart, so that a bad value is found before the machine is
-//! looked at. Processors that the process may not use are left out of places, places without any
-//! are dropped.
+//! Parsing a value and applying it are separate, so that a bad value is found before the machine is
+//! examined. Processors that the process may not use are removed from places; empty places are
+//! dropped.
 
 use crate::support::machine::{Level, Machine};
 
-/// The processors of a place, ascending.
+/// Processors of a place, ascending.
 pub type Place = Vec<usize>;
 
-/// What a value asks for.
+/// A parsed value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
     /// An abstract name with an optional number of places.
     Each(Level, Option<usize>),
-    /// Places as written.
+    /// Explicit places.
     List(Vec<Place>),
 }
 
-/// The abstract names, in the plural of `OMP_PLACES`; the first of a level is how it is shown.
+/// The abstract names, in the plural of `OMP_PLACES`; the first of a level is displayed.
 const NAMES: [(&str, Level); 7] = [
     ("threads", Level::Thread),
     ("cores", Level::Core),
@@ -30,7 +30,7 @@ const NAMES: [(&str, Level); 7] = [
     ("packages", Level::Socket),
 ];
 
-/// The name of a level in `OMP_PLACES`.
+/// Returns the name of a level in `OMP_PLACES`.
 pub fn name(level: Level) -> &'static str {
     NAMES
         .iter()
@@ -38,7 +38,7 @@ pub fn name(level: Level) -> &'static str {
         .map_or("", |(name, _)| name)
 }
 
-/// Reads a value of `OMP_PLACES`.
+/// Parses a value of `OMP_PLACES`.
 pub fn parse(text: &str) -> Option<Request> {
     let lower = text.trim().to_ascii_lowercase();
     if lower.starts_with(['{', '!']) {
@@ -55,13 +55,13 @@ pub fn parse(text: &str) -> Option<Request> {
     Some(Request::Each(level, count))
 }
 
-/// What a value that [`parse`] refuses means all the same: an abstract name whose number of places
-/// is wrong has all its places.
+/// Parses a value that [`parse`] refuses, as far as possible: an abstract name with a bad number of
+/// places stands for all its places.
 pub fn salvage(text: &str) -> Option<Request> {
     parse(text.split_once('(')?.0)
 }
 
-/// The highest processor number that a value may name, so that a slip does not fill the memory.
+/// Maximum processor number in a value, so that a typing error does not exhaust the memory.
 const MOST: i64 = 1 << 16;
 
 /// A cursor over a value.
@@ -93,7 +93,7 @@ impl Text<'_> {
         (value <= MOST).then_some(sign * value)
     }
 
-    /// `[:length[:stride]]`.
+    /// Parses `[:length[:stride]]`.
     fn interval(&mut self) -> Option<(i64, i64)> {
         if !self.eat(':') {
             return Some((1, 1));
@@ -108,7 +108,7 @@ impl Text<'_> {
     }
 }
 
-/// `{..}` without its interval.
+/// Parses `{..}` without its interval.
 fn place(text: &mut Text<'_>) -> Option<Vec<i64>> {
     if !text.eat('{') {
         return None;
@@ -137,8 +137,8 @@ fn place(text: &mut Text<'_>) -> Option<Vec<i64>> {
         .then_some(numbers)
 }
 
-/// A list of places in braces. `!` before one takes all processors but its own: they are
-/// marked by an entry of their own, see [`resolve`].
+/// Parses a list of places in braces. `!` before a place stands for all other processors, up to
+/// [`MOST`]; see [`resolve`].
 fn parse_list(text: &str) -> Option<Vec<Place>> {
     let mut text = Text(text);
     let mut places = Vec::new();
@@ -171,8 +171,8 @@ fn parse_list(text: &str) -> Option<Vec<Place>> {
     }
 }
 
-/// The places of a request on a machine; `ignored` gets each processor that is named and not
-/// allowed. Empty where none is left.
+/// Returns the places of a request on a machine, none if no place is left. Adds each listed
+/// processor that is not allowed to `ignored`.
 pub fn resolve(request: &Request, machine: &Machine, ignored: &mut Vec<usize>) -> Vec<Place> {
     match request {
         Request::Each(level, count) => {
@@ -186,7 +186,8 @@ pub fn resolve(request: &Request, machine: &Machine, ignored: &mut Vec<usize>) -
             for place in places {
                 let (inside, outside): (Place, Place) =
                     place.iter().partition(|&&cpu| allowed(cpu));
-                // A complement names what does not exist; nobody asked for it.
+                // A complement names processors that do not exist and that were not requested
+                // explicitly.
                 if place.len() < MOST as usize / 2 {
                     ignored.extend(outside);
                 }
@@ -201,20 +202,20 @@ pub fn resolve(request: &Request, machine: &Machine, ignored: &mut Vec<usize>) -
     }
 }
 
-/// How `KMP_AFFINITY` orders its places.
+/// Order of the places of `KMP_AFFINITY`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// Nothing is bound.
+    /// No binding.
     None,
-    /// As [`Order::None`], and the affinity routines do nothing.
+    /// Like [`Order::None`], and the affinity routines do nothing.
     Disabled,
-    /// Neighbours next to each other, except for the innermost `permute` levels.
+    /// Neighbors next to each other, except for the innermost `permute` levels.
     Compact(usize),
-    /// Neighbours as far apart as possible.
+    /// Neighbors as far apart as possible.
     Scatter(usize),
-    /// Spread over the cores, neighbours of a core together: depends on the team's size.
+    /// Spread over the cores, with neighbors of a core together: depends on the team's size.
     Balanced,
-    /// As written.
+    /// Explicit places.
     Explicit(Vec<Place>),
     /// Only modifiers were given.
     Unsaid,
@@ -223,17 +224,17 @@ pub enum Order {
 /// A value of `KMP_AFFINITY`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KmpAffinity {
-    /// The type.
+    /// Type of the affinity.
     pub order: Order,
-    /// What a place is.
+    /// Level that a place consists of.
     pub granularity: Option<Level>,
-    /// The place of thread 0.
+    /// Place of thread 0.
     pub offset: usize,
-    /// Say what is bound where.
+    /// True if the binding is displayed.
     pub verbose: bool,
-    /// Keep to the mask that the process was given.
+    /// True if the initial affinity mask of the process is respected.
     pub respect: bool,
-    /// A thread of the program is where it was before after each outermost region.
+    /// True if a thread of the program returns to its previous mask after each outermost region.
     pub reset: bool,
 }
 
@@ -252,7 +253,7 @@ fn parts(text: &str) -> Vec<&str> {
     .collect()
 }
 
-/// `proclist=[..]`: numbers, ranges `a-b[:stride]`, and sets in braces.
+/// Parses `proclist=[..]`: numbers, ranges `a-b[:stride]`, and sets in braces.
 fn proclist(text: &str) -> Option<Vec<Place>> {
     let inner = text.strip_prefix('[')?.strip_suffix(']')?;
     let mut places = Vec::new();
@@ -280,7 +281,7 @@ fn proclist(text: &str) -> Option<Vec<Place>> {
     (!places.is_empty()).then_some(places)
 }
 
-/// Reads a value of `GOMP_CPU_AFFINITY`: what is explicit, with blanks or commas between.
+/// Parses a value of `GOMP_CPU_AFFINITY`: explicit places, separated by blanks or commas.
 pub fn parse_gomp(text: &str) -> Option<KmpAffinity> {
     let words: Vec<_> = text.split([' ', ',']).filter(|w| !w.is_empty()).collect();
     parse_kmp(&format!(
@@ -289,7 +290,7 @@ pub fn parse_gomp(text: &str) -> Option<KmpAffinity> {
     ))
 }
 
-/// Reads a value of `KMP_AFFINITY`.
+/// Parses a value of `KMP_AFFINITY`.
 pub fn parse_kmp(text: &str) -> Option<KmpAffinity> {
     let lower = text.trim().to_ascii_lowercase();
     let mut value = KmpAffinity {
@@ -352,14 +353,14 @@ pub fn parse_kmp(text: &str) -> Option<KmpAffinity> {
     Some(value)
 }
 
-/// The places of a value of `KMP_AFFINITY`, in the order of the threads.
+/// Returns the places of a value of `KMP_AFFINITY`, in the order of the threads.
 pub fn resolve_kmp(value: &KmpAffinity, machine: &Machine, ignored: &mut Vec<usize>) -> Vec<Place> {
     if let Order::Explicit(list) = &value.order {
         return resolve(&Request::List(list.clone()), machine, ignored);
     }
     let granularity = value.granularity.unwrap_or(Level::Core);
     let groups = machine.groups(granularity);
-    // Of each place: its numbers among its siblings, from the outermost level inwards.
+    // For each place: its indices among its siblings, from the outermost level inwards.
     let levels = [Level::Socket, Level::Core, Level::Thread];
     let mut keyed: Vec<(Vec<usize>, Place)> = groups
         .into_iter()
@@ -391,7 +392,7 @@ pub fn resolve_kmp(value: &KmpAffinity, machine: &Machine, ignored: &mut Vec<usi
     keyed.into_iter().map(|(_, place)| place).collect()
 }
 
-/// The number of the group of `inner` with `cpu` within its group of `outer`.
+/// Returns the index of the group of `inner` with `cpu` within its group of `outer`.
 fn number_within(machine: &Machine, outer: Level, inner: Level, cpu: usize) -> usize {
     let groups = machine.groups(outer);
     let around = groups.iter().find(|g| g.contains(&cpu));
@@ -403,7 +404,8 @@ fn number_within(machine: &Machine, outer: Level, inner: Level, cpu: usize) -> u
 }
 
 /// Applies `KMP_HW_SUBSET`: parts `[n|*]unit[@skip]` from the outermost unit inwards, separated by
-/// commas. `None`, with the machine as it was, for what is not understood or leaves nothing.
+/// commas. Returns `None`, and leaves the machine unchanged, if the text cannot be parsed or leaves
+/// no processor.
 pub fn subset(text: &str, machine: &mut Machine) -> Option<()> {
     let mut smaller = machine.clone();
     let lower = text.trim().to_ascii_lowercase();

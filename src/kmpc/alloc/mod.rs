@@ -1,13 +1,13 @@
 //! Memory allocators. OpenMP 5.2, chapter 6 and section 18.13.
 //!
-//! Every predefined allocator is ordinary memory here, which the specification allows, and its
-//! blocks are `malloc`'s with nothing in front, so `free` may take them. Blocks of allocators with
-//! a pool, pinned or placed memory are known in a table ([`special`]) instead, which routines look at only
-//! once there is one. High-bandwidth memory cannot be told from other memory, so that its memory
-//! space makes no allocator, as in libomp without its helper library.
+//! Every predefined allocator returns ordinary memory, which the specification allows. Its blocks
+//! are `malloc`'s without a header, so `free` may take them. Blocks of allocators with a pool, and
+//! of pinned or placed memory, are registered in a table instead ([`special`]), which routines
+//! consult only if it is not empty. High-bandwidth memory cannot be distinguished from other
+//! memory, so its memory space has no allocator, as in libomp without its helper library.
 //!
-//! [`traits`] reads what an allocator is to be, from a program or from `OMP_ALLOCATOR`; [`spaces`] answers
-//! which memory some devices have in common.
+//! [`traits`] reads the traits of an allocator, from a program or from `OMP_ALLOCATOR`; [`spaces`]
+//! determines the memory that several devices share.
 
 pub mod spaces;
 pub mod special;
@@ -23,28 +23,28 @@ use traits::{Fallback, Traits};
 
 pub use traits::Trait;
 
-/// Handles up to this are predefined.
+/// Largest predefined handle.
 const LAST_PREDEFINED: usize = 1024;
 /// `omp_default_mem_alloc`.
 const DEFAULT_MEM: usize = 1;
 
-/// A user's allocator.
+/// An allocator created by the program.
 #[derive(Debug)]
 pub struct Allocator {
     traits: Traits,
-    /// What its pool has given out.
+    /// Bytes in use of its pool.
     used: special::Used,
 }
 
-/// def-allocator-var: a predefined handle, or one more than the last plus the place in [`SET`].
+/// def-allocator-var: a predefined handle, or one more than the last plus the index in [`SET`].
 /// Small, since every task has a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DefaultAllocator(u16);
 
-/// The handles of users' allocators that were ever set as default.
+/// Handles of the program's allocators that were ever set as default.
 static SET: Mutex<Vec<usize>> = Mutex::new(Vec::new());
 
-/// That list; held while the process forks.
+/// Locks [`SET`], also for the time in which the process forks.
 pub fn hold() -> MutexGuard<'static, Vec<usize>> {
     sync::lock(&SET)
 }
@@ -71,7 +71,7 @@ impl DefaultAllocator {
         set[number - LAST_PREDEFINED - 1]
     }
 
-    /// What `OMP_ALLOCATOR` asks for.
+    /// Returns the allocator of `OMP_ALLOCATOR`.
     pub fn initial() -> Self {
         static INITIAL: OnceLock<DefaultAllocator> = OnceLock::new();
         *INITIAL.get_or_init(|| match &settings().allocator {
@@ -89,20 +89,20 @@ fn make(traits: Traits) -> usize {
     .expose_provenance()
 }
 
-/// The user's allocator behind a handle, with a count of its own.
+/// Returns the program's allocator of a handle, with a count of its own.
 fn user(handle: usize) -> Option<Arc<Allocator>> {
     if handle <= LAST_PREDEFINED {
         return None;
     }
     let allocator = std::ptr::with_exposed_provenance::<Allocator>(handle);
-    // SAFETY: a handle made by `make` and not destroyed, so it holds a count.
+    // SAFETY: `make` returned the handle, which is not destroyed and so holds a count.
     unsafe {
         Arc::increment_strong_count(allocator);
         Some(Arc::from_raw(allocator))
     }
 }
 
-/// Memory of `malloc`.
+/// Allocates memory with `malloc`.
 fn plain(align: usize, size: usize, zero: bool) -> *mut c_void {
     let mut block = std::ptr::null_mut();
     // SAFETY: a power of two and a multiple of a pointer's size; the block has `size` bytes.
@@ -124,7 +124,7 @@ fn plain(align: usize, size: usize, zero: bool) -> *mut c_void {
     block
 }
 
-/// Memory of an allocator; null where there is none, or `align` is no power of two.
+/// Allocates memory of an allocator; null if there is none, or if `align` is no power of two.
 fn allocate(align: usize, size: usize, handle: usize, zero: bool) -> *mut c_void {
     if size == 0 || (align != 0 && !align.is_power_of_two()) {
         return std::ptr::null_mut();
@@ -133,7 +133,7 @@ fn allocate(align: usize, size: usize, handle: usize, zero: bool) -> *mut c_void
         0 => current().icvs.get().allocator.handle(),
         handle => handle,
     };
-    // Fallbacks may lead from one allocator to the next, not for ever.
+    // Limits the length of a chain of fallback allocators, which may be cyclic.
     for _ in 0..64 {
         let Some(allocator) = user(handle) else {
             return plain(align, size, zero);
@@ -153,7 +153,7 @@ fn allocate(align: usize, size: usize, handle: usize, zero: bool) -> *mut c_void
             Fallback::Null => return block,
             Fallback::Abort => {
                 eprintln!("OMP: Error: an allocator with fallback abort_fb has not {size} bytes");
-                // SAFETY: ends the process, by the signal that libomp ends it by.
+                // SAFETY: ends the process, by the signal that libomp uses.
                 unsafe { libc::abort() }
             }
             Fallback::Allocator(next) => handle = next,
@@ -162,24 +162,24 @@ fn allocate(align: usize, size: usize, handle: usize, zero: bool) -> *mut c_void
     std::ptr::null_mut()
 }
 
-/// `omp_alloc`.
+/// Implements `omp_alloc`.
 pub unsafe extern "C-unwind" fn alloc(size: usize, handle: usize) -> *mut c_void {
     allocate(0, size, handle, false)
 }
 
-/// `omp_aligned_alloc`.
+/// Implements `omp_aligned_alloc`.
 pub unsafe extern "C-unwind" fn aligned_alloc(a: usize, size: usize, handle: usize) -> *mut c_void {
     allocate(a, size, handle, false)
 }
 
-/// `omp_calloc`.
+/// Implements `omp_calloc`.
 pub unsafe extern "C-unwind" fn calloc(n: usize, size: usize, handle: usize) -> *mut c_void {
     n.checked_mul(size).map_or(std::ptr::null_mut(), |total| {
         allocate(0, total, handle, true)
     })
 }
 
-/// `omp_aligned_calloc`.
+/// Implements `omp_aligned_calloc`.
 pub unsafe extern "C-unwind" fn aligned_calloc(
     a: usize,
     n: usize,
@@ -191,7 +191,7 @@ pub unsafe extern "C-unwind" fn aligned_calloc(
     })
 }
 
-/// `omp_realloc`. Without an allocator, a block stays with its own.
+/// Implements `omp_realloc`. Without an allocator, a block stays with its own.
 ///
 /// # Safety
 /// `block` is null or a block of one of these functions.
@@ -205,7 +205,7 @@ pub unsafe extern "C-unwind" fn realloc(
         return allocate(0, size, handle, false);
     }
     if size == 0 {
-        // SAFETY: the caller's contract.
+        // SAFETY: a block of one of these functions (caller's contract).
         unsafe { free(block, old) };
         return std::ptr::null_mut();
     }
@@ -214,7 +214,7 @@ pub unsafe extern "C-unwind" fn realloc(
     let allocator = user(handle);
     if known.is_none() && allocator.as_ref().is_none_or(|a| !a.traits.is_special()) {
         let align = allocator.map_or(16, |a| a.traits.alignment);
-        // SAFETY: the caller's contract: a block of `malloc`.
+        // SAFETY: a block of these functions that is not in the table is `malloc`'s.
         let moved = unsafe { libc::realloc(block, size) };
         if moved.is_null() || moved.addr() % align == 0 {
             return moved;
@@ -224,11 +224,11 @@ pub unsafe extern "C-unwind" fn realloc(
             // SAFETY: both blocks have `size` bytes.
             unsafe { std::ptr::copy_nonoverlapping(moved.cast::<u8>(), aligned.cast(), size) };
         }
-        // SAFETY: not used any more.
+        // SAFETY: the block is not used any more.
         unsafe { libc::free(moved) };
         return aligned;
     }
-    // SAFETY: a block of `malloc` where it is not known.
+    // SAFETY: a block that is not in the table is `malloc`'s.
     let had = known.unwrap_or_else(|| unsafe { libc::malloc_usable_size(block) });
     let moved = allocate(0, size, handle, false);
     if !moved.is_null() {
@@ -241,12 +241,12 @@ pub unsafe extern "C-unwind" fn realloc(
     moved
 }
 
-/// `omp_free`.
+/// Implements `omp_free`.
 ///
 /// # Safety
 /// As for [`realloc`].
 pub unsafe extern "C-unwind" fn free(block: *mut c_void, _handle: usize) {
-    // SAFETY: the caller's contract: not one of the table's is a block of `malloc`, or null.
+    // SAFETY: a block that is not in the table is `malloc`'s, or null (caller's contract).
     unsafe {
         if !special::free(block) {
             libc::free(block);
@@ -254,7 +254,8 @@ pub unsafe extern "C-unwind" fn free(block: *mut c_void, _handle: usize) {
     }
 }
 
-/// `omp_init_allocator`; the null allocator where a trait makes no sense or the space has no memory.
+/// Implements `omp_init_allocator`. Returns the null allocator if a trait is invalid or the space
+/// has no memory.
 ///
 /// # Safety
 /// `traits` has `count` elements.
@@ -262,7 +263,7 @@ pub unsafe extern "C-unwind" fn init(space: usize, count: i32, traits: *const Tr
     let given: &[Trait] = if count <= 0 || traits.is_null() {
         &[]
     } else {
-        // SAFETY: the caller's contract.
+        // SAFETY: `traits` has `count` elements (caller's contract).
         unsafe { std::slice::from_raw_parts(traits, count as usize) }
     };
     current();
@@ -272,14 +273,15 @@ pub unsafe extern "C-unwind" fn init(space: usize, count: i32, traits: *const Tr
     }
 }
 
-/// `omp_destroy_allocator`. Blocks of it stay usable, and may be freed afterwards.
+/// Implements `omp_destroy_allocator`. Its blocks stay usable, and may be freed afterwards.
 ///
 /// # Safety
 /// `handle` is a predefined allocator or one of [`init`]'s, not used afterwards.
 pub unsafe extern "C-unwind" fn destroy(handle: usize) {
     if handle > LAST_PREDEFINED {
         let allocator = std::ptr::with_exposed_provenance::<Allocator>(handle);
-        // SAFETY: the caller's contract: the count that `make` gave the handle.
+        // SAFETY: the count that `make` gave the handle, which is not used afterwards (caller's
+        // contract).
         drop(unsafe { Arc::from_raw(allocator) });
     }
 }
@@ -291,22 +293,22 @@ fn set_default_of(thread: &crate::kmpc::thread::Thread, handle: usize) {
     thread.icvs.set(icvs);
 }
 
-/// `omp_set_default_allocator`.
+/// Implements `omp_set_default_allocator`.
 pub unsafe extern "C-unwind" fn set_default(handle: usize) {
     set_default_of(current(), handle);
 }
 
-/// `omp_get_default_allocator`.
+/// Implements `omp_get_default_allocator`.
 pub unsafe extern "C-unwind" fn get_default() -> usize {
     current().icvs.get().allocator.handle()
 }
 
-/// `__kmpc_alloc`.
+/// Implements `__kmpc_alloc`.
 pub unsafe extern "C-unwind" fn alloc_at(_gtid: i32, size: usize, handle: usize) -> *mut c_void {
     allocate(0, size, handle, false)
 }
 
-/// `__kmpc_aligned_alloc`.
+/// Implements `__kmpc_aligned_alloc`.
 pub unsafe extern "C-unwind" fn aligned_alloc_at(
     _gtid: i32,
     align: usize,
@@ -316,18 +318,18 @@ pub unsafe extern "C-unwind" fn aligned_alloc_at(
     allocate(align, size, handle, false)
 }
 
-/// `__kmpc_calloc`.
+/// Implements `__kmpc_calloc`.
 pub unsafe extern "C-unwind" fn calloc_at(
     _gtid: i32,
     n: usize,
     size: usize,
     handle: usize,
 ) -> *mut c_void {
-    // SAFETY: no pointers are passed.
+    // SAFETY: passes no pointers.
     unsafe { calloc(n, size, handle) }
 }
 
-/// `__kmpc_realloc`.
+/// Implements `__kmpc_realloc`.
 ///
 /// # Safety
 /// As for [`realloc`].
@@ -338,20 +340,20 @@ pub unsafe extern "C-unwind" fn realloc_at(
     handle: usize,
     old: usize,
 ) -> *mut c_void {
-    // SAFETY: the caller's contract.
+    // SAFETY: `block` is null or a block of these functions (caller's contract).
     unsafe { realloc(block, size, handle, old) }
 }
 
-/// `__kmpc_free`.
+/// Implements `__kmpc_free`.
 ///
 /// # Safety
 /// As for [`realloc`].
 pub unsafe extern "C-unwind" fn free_at(_gtid: i32, block: *mut c_void, handle: usize) {
-    // SAFETY: the caller's contract.
+    // SAFETY: `block` is null or a block of these functions (caller's contract).
     unsafe { free(block, handle) }
 }
 
-/// `__kmpc_init_allocator`.
+/// Implements `__kmpc_init_allocator`.
 ///
 /// # Safety
 /// As for [`init`].
@@ -361,60 +363,60 @@ pub unsafe extern "C-unwind" fn init_at(
     count: i32,
     traits: *const Trait,
 ) -> usize {
-    // SAFETY: the caller's contract.
+    // SAFETY: `traits` has `count` elements (caller's contract).
     unsafe { init(space, count, traits) }
 }
 
-/// `__kmpc_destroy_allocator`.
+/// Implements `__kmpc_destroy_allocator`.
 ///
 /// # Safety
 /// As for [`destroy`].
 pub unsafe extern "C-unwind" fn destroy_at(_gtid: i32, handle: usize) {
-    // SAFETY: the caller's contract.
+    // SAFETY: a predefined allocator or one of `init`'s, not used afterwards (caller's contract).
     unsafe { destroy(handle) }
 }
 
-/// `__kmpc_set_default_allocator`.
+/// Implements `__kmpc_set_default_allocator`.
 pub unsafe extern "C-unwind" fn set_default_at(gtid: i32, handle: usize) {
     set_default_of(by_number(gtid), handle);
 }
 
-/// `__kmpc_get_default_allocator`.
+/// Implements `__kmpc_get_default_allocator`.
 pub unsafe extern "C-unwind" fn get_default_at(gtid: i32) -> usize {
     by_number(gtid).icvs.get().allocator.handle()
 }
 
-/// `kmp_malloc`.
+/// Implements `kmp_malloc`.
 pub unsafe extern "C-unwind" fn plain_malloc(size: usize) -> *mut c_void {
-    // SAFETY: any size may be asked for.
+    // SAFETY: `malloc` accepts any size.
     unsafe { libc::malloc(size) }
 }
 
-/// `kmp_aligned_malloc`.
+/// Implements `kmp_aligned_malloc`.
 pub unsafe extern "C-unwind" fn plain_aligned_malloc(size: usize, align: usize) -> *mut c_void {
     allocate(align, size, DEFAULT_MEM, false)
 }
 
-/// `kmp_calloc`.
+/// Implements `kmp_calloc`.
 pub unsafe extern "C-unwind" fn plain_calloc(n: usize, size: usize) -> *mut c_void {
-    // SAFETY: any size may be asked for.
+    // SAFETY: `calloc` accepts any size.
     unsafe { libc::calloc(n, size) }
 }
 
-/// `kmp_realloc`.
+/// Implements `kmp_realloc`.
 ///
 /// # Safety
 /// As for [`realloc`].
 pub unsafe extern "C-unwind" fn plain_realloc(block: *mut c_void, size: usize) -> *mut c_void {
-    // SAFETY: the caller's contract.
+    // SAFETY: `block` is null or `malloc`'s (caller's contract).
     unsafe { libc::realloc(block, size) }
 }
 
-/// `kmp_free`.
+/// Implements `kmp_free`.
 ///
 /// # Safety
 /// As for [`realloc`].
 pub unsafe extern "C-unwind" fn plain_free(block: *mut c_void) {
-    // SAFETY: the caller's contract.
+    // SAFETY: `block` is null or `malloc`'s (caller's contract).
     unsafe { libc::free(block) }
 }

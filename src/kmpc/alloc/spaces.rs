@@ -1,8 +1,9 @@
-//! Memory spaces and allocators by the devices that access them. OpenMP 6.0, sections 27.1 and 27.2.
+//! Memory spaces and allocators by the devices that access them. OpenMP 6.0, sections 27.1 and
+//! 27.2.
 //!
-//! The host accesses the predefined spaces, and no device has memory that is given out by allocators
-//! (`omp_target_alloc` does that): so a space is one that the host accesses alone, or there is none.
-//! Each is one resource, as in libomp.
+//! The host accesses the predefined spaces. No device has memory that allocators hand out
+//! (`omp_target_alloc` does that). So a space is either accessible to the host alone, or null. Each
+//! is one resource, as in libomp.
 
 use super::{LAST_PREDEFINED, init};
 use crate::kmpc::hooks;
@@ -10,12 +11,12 @@ use crate::kmpc::hooks;
 /// `omp_initial_device`.
 const INITIAL: i32 = -1;
 
-/// Whether this is the host's number, as `omp_get_initial_device` or as the constant.
+/// Returns true for the host's number, as `omp_get_initial_device` returns it or as the constant.
 pub fn is_host(device: i32) -> bool {
     device == INITIAL || device == hooks::devices()
 }
 
-/// The part of a predefined space that all of some devices access.
+/// Returns the part of a predefined space that all given devices access; 0 if there is none.
 fn common(space: usize, devices: &[i32]) -> usize {
     let predefined = space != 0 && space <= LAST_PREDEFINED;
     match predefined && devices.iter().all(|&d| is_host(d)) {
@@ -24,37 +25,38 @@ fn common(space: usize, devices: &[i32]) -> usize {
     }
 }
 
-/// An allocator of a space with the traits by default; the null allocator for the null space.
+/// Returns an allocator of a space with the default traits; the null allocator for the null space.
 fn allocator(space: usize) -> usize {
     if space == 0 {
         return 0;
     }
-    // SAFETY: no traits.
+    // SAFETY: passes no traits.
     unsafe { init(space, 0, std::ptr::null()) }
 }
 
-/// `omp_get_devices_memspace`, `omp_get_devices_and_host_memspace`. As in libomp, no devices are all of them.
+/// Implements `omp_get_devices_memspace` and `omp_get_devices_and_host_memspace`. As in libomp, an
+/// empty list stands for all devices.
 ///
 /// # Safety
 /// `devices` has `count` elements, or is null.
 pub unsafe extern "C-unwind" fn of_devices(count: i32, devices: *const i32, space: usize) -> usize {
     match usize::try_from(count) {
-        // SAFETY: no pointers.
+        // SAFETY: passes no pointers.
         Ok(0) => unsafe { of_all(space) },
         Ok(count) if !devices.is_null() => {
-            // SAFETY: the caller's contract.
+            // SAFETY: not null, so there are `count` elements (caller's contract).
             common(space, unsafe { std::slice::from_raw_parts(devices, count) })
         }
         _ => 0,
     }
 }
 
-/// `omp_get_device_memspace`, `omp_get_device_and_host_memspace`.
+/// Implements `omp_get_device_memspace` and `omp_get_device_and_host_memspace`.
 pub unsafe extern "C-unwind" fn of_device(device: i32, space: usize) -> usize {
     common(space, &[device])
 }
 
-/// `omp_get_devices_all_memspace`.
+/// Implements `omp_get_devices_all_memspace`.
 pub unsafe extern "C-unwind" fn of_all(space: usize) -> usize {
     match hooks::devices() {
         0 => common(space, &[]),
@@ -62,7 +64,7 @@ pub unsafe extern "C-unwind" fn of_all(space: usize) -> usize {
     }
 }
 
-/// `omp_get_devices_allocator`, `omp_get_devices_and_host_allocator`.
+/// Implements `omp_get_devices_allocator` and `omp_get_devices_and_host_allocator`.
 ///
 /// # Safety
 /// As for [`of_devices`].
@@ -71,27 +73,27 @@ pub unsafe extern "C-unwind" fn allocator_of_devices(
     devices: *const i32,
     space: usize,
 ) -> usize {
-    // SAFETY: the caller's contract.
+    // SAFETY: `devices` has `count` elements, or is null (caller's contract).
     allocator(unsafe { of_devices(count, devices, space) })
 }
 
-/// `omp_get_device_allocator`, `omp_get_device_and_host_allocator`.
+/// Implements `omp_get_device_allocator` and `omp_get_device_and_host_allocator`.
 pub unsafe extern "C-unwind" fn allocator_of_device(device: i32, space: usize) -> usize {
     allocator(common(space, &[device]))
 }
 
-/// `omp_get_devices_all_allocator`.
+/// Implements `omp_get_devices_all_allocator`.
 pub unsafe extern "C-unwind" fn allocator_of_all(space: usize) -> usize {
-    // SAFETY: no pointers.
+    // SAFETY: passes no pointers.
     allocator(unsafe { of_all(space) })
 }
 
-/// `omp_get_memspace_num_resources`.
+/// Implements `omp_get_memspace_num_resources`.
 pub unsafe extern "C-unwind" fn resources(space: usize) -> i32 {
     i32::from(common(space, &[]) != 0)
 }
 
-/// `omp_get_submemspace`: of one resource there is no other part than itself.
+/// Implements `omp_get_submemspace`: the only part of one resource is the resource itself.
 pub unsafe extern "C-unwind" fn part(space: usize, _count: i32, _resources: *const i32) -> usize {
     common(space, &[])
 }

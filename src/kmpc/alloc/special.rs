@@ -1,9 +1,9 @@
-//! Blocks that are more than `malloc`'s: of pools, pinned, or placed on NUMA nodes.
+//! Blocks beyond `malloc`'s: those of pools, pinned ones, and those placed on NUMA nodes.
 //!
-//! They are known by address in a table, so that the routines that free them need no word in front
-//! of a block. While there is none, nobody takes a lock. Pinned and placed blocks have pages of
-//! their own. What the system refuses: pages that cannot be pinned are no memory (the allocator's
-//! fallback follows); placing is a wish.
+//! A table registers the blocks by address, so that the routines that free them need no header in
+//! front of a block. While it is empty, no thread takes its lock. Pinned and placed blocks have
+//! pages of their own. If pages cannot be pinned, the allocation fails (the allocator's fallback
+//! follows); placement is a preference that the system may ignore.
 
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -15,36 +15,36 @@ use super::{Allocator, plain};
 use crate::support::machine;
 use crate::support::sync::{self, Mutex, MutexGuard};
 
-/// Bytes that a pool has given out.
+/// Bytes in use of a pool.
 pub type Used = AtomicUsize;
 
-/// What keeping a block in the table counts in its pool.
+/// Bytes that the table entry of a block counts in its pool.
 const UPKEEP: usize = 64;
 
-/// What is known of a block.
+/// A registered block.
 pub struct Block {
     size: usize,
-    /// What it counts in the pool.
+    /// Bytes that the block counts in the pool.
     charge: usize,
-    /// Start and length of its own pages, where it has some.
+    /// Start and length of its own pages, if it has any.
     pages: Option<(usize, usize)>,
     allocator: Arc<Allocator>,
 }
 
 static BLOCKS: LazyLock<Mutex<Table>> = LazyLock::new(Mutex::default);
 
-/// Blocks by their addresses.
+/// Blocks by address.
 pub type Table = HashMap<usize, Block>;
 
-/// The table; held while the process forks.
+/// Locks the table, also for the time in which the process forks.
 pub fn hold() -> MutexGuard<'static, Table> {
     sync::lock(&BLOCKS)
 }
-/// How many there are.
+/// Number of blocks in the table.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
-/// Memory of an allocator that [`is_special`](super::traits::Traits::is_special); null where it has
-/// none.
+/// Allocates a block of an allocator that [`is_special`](super::traits::Traits::is_special); null
+/// if it has no memory.
 pub fn allocate(allocator: &Arc<Allocator>, align: usize, size: usize, zero: bool) -> *mut c_void {
     let traits = &allocator.traits;
     let charge = size.saturating_add(UPKEEP);
@@ -86,9 +86,9 @@ pub fn allocate(allocator: &Arc<Allocator>, align: usize, size: usize, zero: boo
     block
 }
 
-/// The size of a block of the table.
+/// Returns the size of a registered block.
 pub fn size_of(block: *mut c_void) -> Option<usize> {
-    // Relaxed: whoever has a block of the table got it after the count was written.
+    // Relaxed: a thread with a registered block received it after the count was written.
     if COUNT.load(Ordering::Relaxed) == 0 {
         return None;
     }
@@ -96,12 +96,12 @@ pub fn size_of(block: *mut c_void) -> Option<usize> {
     blocks.get(&block.addr()).map(|b| b.size)
 }
 
-/// Frees a block if it is one of the table.
+/// Frees a block if it is registered. Returns false if it is not.
 ///
 /// # Safety
-/// Nobody uses the block any more.
+/// The block is not used any more.
 pub unsafe fn free(block: *mut c_void) -> bool {
-    // Relaxed: as above.
+    // Relaxed: as in `size_of`.
     if COUNT.load(Ordering::Relaxed) == 0 {
         return false;
     }
@@ -129,7 +129,7 @@ pub unsafe fn free(block: *mut c_void) -> bool {
     true
 }
 
-/// Pages of its own for a block; they are zero.
+/// Maps pages of its own for a block, which are zero.
 fn map(
     align: usize,
     size: usize,
@@ -139,7 +139,7 @@ fn map(
     let page = 4096;
     let slack = if align > page { align } else { 0 };
     let length = size.checked_next_multiple_of(page)?.checked_add(slack)?;
-    // SAFETY: new pages wherever the system likes.
+    // SAFETY: maps new pages at an address that the system chooses.
     let start = unsafe {
         libc::mmap(
             std::ptr::null_mut(),
@@ -155,7 +155,7 @@ fn map(
     }
     let block = start.map_addr(|a| a.next_multiple_of(align.max(1)));
     place(start, length, partition);
-    // SAFETY: the pages mapped above; unmapped again where they cannot be pinned.
+    // SAFETY: the pages mapped above, unmapped again if they cannot be pinned.
     unsafe {
         if pinned && libc::mlock(start, length) != 0 {
             libc::munmap(start, length);
@@ -165,7 +165,7 @@ fn map(
     Some((block, (start.expose_provenance(), length)))
 }
 
-/// The NUMA nodes that have memory.
+/// Returns the NUMA nodes that have memory.
 fn nodes() -> &'static [usize] {
     static NODES: OnceLock<Vec<usize>> = OnceLock::new();
     NODES.get_or_init(|| {
@@ -178,7 +178,7 @@ fn nodes() -> &'static [usize] {
     })
 }
 
-/// Tells the system where pages shall lie.
+/// Sets the NUMA policy of pages.
 fn place(start: *mut c_void, length: usize, partition: Partition) {
     const PREFERRED: i64 = 1;
     const INTERLEAVE: i64 = 3;
@@ -194,14 +194,14 @@ fn place(start: *mut c_void, length: usize, partition: Partition) {
             &raw const mask
         };
         let bits = if mask == 0 { 0 } else { 65 };
-        // SAFETY: pages of ours, a live mask of 64 bits. That it may fail is expected.
+        // SAFETY: pages of this block, and a live mask of 64 bits. Failure is expected and ignored.
         unsafe { libc::syscall(libc::SYS_mbind, start, length, mode, words, bits, 0) };
     };
     match partition {
         Partition::Environment => {}
         Partition::Nearest => {
             let (mut cpu, mut node) = (0u32, 0u32);
-            // SAFETY: two live numbers and no third.
+            // SAFETY: two live numbers and a null pointer.
             let rc = unsafe {
                 libc::syscall(
                     libc::SYS_getcpu,

@@ -1,7 +1,6 @@
-//! What an allocator is to be: its traits, and the value of `OMP_ALLOCATOR`. OpenMP 5.2, sections
-//! 6.2 and 21.5.1.
+//! Traits of an allocator, and the value of `OMP_ALLOCATOR`. OpenMP 5.2, sections 6.2 and 21.5.1.
 //!
-//! `sync_hint` and `access` change nothing: all memory here may be used by every thread.
+//! `sync_hint` and `access` have no effect: every thread may use all memory.
 
 /// `omp_alloctrait_t`.
 #[repr(C)]
@@ -11,60 +10,60 @@ pub struct Trait {
     pub(super) value: usize,
 }
 
-/// What happens when there is no memory.
+/// Behavior of an allocation that fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fallback {
-    /// Ordinary memory.
+    /// Allocate ordinary memory.
     DefaultMem,
-    /// A null pointer.
+    /// Return a null pointer.
     Null,
-    /// The program ends.
+    /// End the program.
     Abort,
-    /// Memory of another allocator.
+    /// Allocate from another allocator.
     Allocator(usize),
 }
 
-/// On which NUMA nodes memory lies.
+/// Placement of memory on NUMA nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Partition {
-    /// As the system likes.
+    /// By the system's policy.
     Environment,
-    /// On that of the thread that asks.
+    /// On the node of the allocating thread.
     Nearest,
-    /// A part of equal size on each.
+    /// A part of equal size on each node.
     Blocked,
-    /// Page by page on each in turn.
+    /// Page by page on each node in turn.
     Interleaved,
 }
 
-/// The traits that count.
+/// The traits that have an effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Traits {
-    /// At least that of `malloc`.
+    /// Alignment in bytes, at least that of `malloc`.
     pub alignment: usize,
-    /// The most it gives out, where that is limited.
+    /// Maximum number of bytes in use, if limited.
     pub pool: Option<usize>,
     /// See [`Fallback`].
     pub fallback: Fallback,
-    /// Its pages stay in memory.
+    /// True if its pages stay in memory.
     pub pinned: bool,
     /// See [`Partition`].
     pub partition: Partition,
 }
 
 impl Traits {
-    /// Whether its blocks are more than ordinary memory.
+    /// Returns true if its blocks are more than ordinary memory.
     pub fn is_special(&self) -> bool {
         self.pool.is_some() || self.pinned || self.partition != Partition::Environment
     }
 }
 
-/// What `OMP_ALLOCATOR` asks for.
+/// A parsed value of `OMP_ALLOCATOR`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
     /// A predefined allocator.
     Predefined(u16),
-    /// One with traits.
+    /// An allocator with traits.
     Made(Traits),
 }
 
@@ -112,7 +111,7 @@ const KEYS: [&str; 14] = [
     "part_size",
 ];
 
-/// Values that have names.
+/// Named values.
 const VALUES: [(&str, usize); 18] = [
     ("false", 0),
     ("true", 1),
@@ -134,10 +133,11 @@ const VALUES: [(&str, usize); 18] = [
     ("interleaved", 18),
 ];
 
-/// The value of `blocked`, which has a name too.
+/// The value of `blocked`, which is named, too.
 const BLOCKED: usize = 17;
 
-/// The traits of an allocator of `space`; `None` where they make no sense or there is no such memory.
+/// Returns the traits of an allocator of `space`; `None` if they are invalid or there is no such
+/// memory.
 pub fn read(space: usize, given: &[Trait]) -> Option<Traits> {
     let mut traits = Traits {
         alignment: 16,
@@ -193,16 +193,16 @@ pub fn read(space: usize, given: &[Trait]) -> Option<Traits> {
     (space != HIGH_BANDWIDTH.1).then_some(traits)
 }
 
-/// Why a value of `OMP_ALLOCATOR` does not do.
+/// Reason for which a value of `OMP_ALLOCATOR` is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// It is none.
+    /// The value is malformed.
     Malformed,
-    /// There is no such memory.
+    /// The memory does not exist.
     Unavailable,
 }
 
-/// Reads `OMP_ALLOCATOR`: a predefined allocator, or a memory space with traits.
+/// Parses `OMP_ALLOCATOR`: a predefined allocator, or a memory space with traits.
 pub fn parse(text: &str) -> Result<Request, Refusal> {
     let text = text.trim().to_ascii_lowercase();
     let number = text.parse().ok().filter(|n| (1..=8).contains(n));

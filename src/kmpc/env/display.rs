@@ -1,8 +1,9 @@
-//! The listings of `OMP_DISPLAY_ENV`, `omp_display_env` and `KMP_SETTINGS`, in libomp 22's format:
-//! its rows, their order and its ways of quoting, so that what reads libomp's listing reads ours.
+//! Listings of `OMP_DISPLAY_ENV`, `omp_display_env` and `KMP_SETTINGS`, in libomp 22's format: its
+//! rows, their order and its quoting, so that tools which parse libomp's listing can parse this
+//! one.
 //!
-//! A row's value is the one in force. Variables that only tune libomp's insides show what they are
-//! set to, or libomp's default, though nothing here follows them.
+//! A row shows the value in force. Variables that only tune libomp's internals show their setting,
+//! or libomp's default, although nothing here uses them.
 
 use std::fmt::Write as _;
 
@@ -13,7 +14,7 @@ use crate::kmpc::icv::{self, Library, Settings, TargetOffload, WaitPolicy};
 use crate::support::machine::{Level, show};
 use crate::support::topology;
 
-/// How a value is written.
+/// Quoting of a value.
 enum Value {
     /// `'X'` in both listings.
     Quoted(String),
@@ -23,9 +24,9 @@ enum Value {
     Bool(bool),
     /// `X` in both.
     Bare(String),
-    /// Without the second quote, as libomp writes a time.
+    /// Without the closing quote, as libomp writes a time.
     Open(String),
-    /// Something after a colon.
+    /// A text after a colon.
     Said(String),
     Undefined,
 }
@@ -99,7 +100,8 @@ fn optional(value: Option<&String>) -> Value {
     value.map_or(Undefined, text)
 }
 
-/// A size with the largest unit that leaves no rest; `least` where even kilobytes leave one.
+/// Formats a size with the largest unit that leaves no remainder; in units of `least` bytes if even
+/// kilobytes leave one.
 fn size(bytes: usize, least: usize) -> String {
     let units = [(30, "G"), (20, "M"), (10, "k")];
     units
@@ -119,7 +121,7 @@ fn blocktime(micros: u32) -> String {
     }
 }
 
-/// Places as `OMP_PLACES` shows them.
+/// Returns places as `OMP_PLACES` displays them.
 fn places(s: &Settings) -> Option<String> {
     if !s.bind {
         return None;
@@ -146,7 +148,7 @@ fn places(s: &Settings) -> Option<String> {
     }
 }
 
-/// `KMP_AFFINITY` as it is shown.
+/// Returns `KMP_AFFINITY` as displayed.
 fn kmp_affinity(s: &Settings) -> String {
     let kmp = s.kmp_affinity.as_ref();
     let mut granularity = kmp.and_then(|k| k.granularity);
@@ -206,7 +208,7 @@ fn proc_bind(s: &Settings) -> String {
     }
 }
 
-/// A predefined allocator's name; libomp names no other.
+/// Returns a predefined allocator's name; libomp names no other.
 fn allocator(s: &Settings) -> &'static str {
     match s.allocator {
         traits::Request::Predefined(handle) => traits::ALLOCATORS[handle as usize - 1],
@@ -214,7 +216,7 @@ fn allocator(s: &Settings) -> &'static str {
     }
 }
 
-/// All rows; those of OpenMP alone unless `verbose`.
+/// Returns all rows; those of OpenMP alone unless `verbose`.
 fn rows(
     s: &Settings,
     verbose: bool,
@@ -341,7 +343,7 @@ fn environment(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
-/// The listing of `OMP_DISPLAY_ENV` and `omp_display_env`.
+/// Returns the listing of `OMP_DISPLAY_ENV` and `omp_display_env`.
 pub fn listing(s: &Settings, verbose: bool) -> String {
     list_with(s, verbose, &environment)
 }
@@ -366,7 +368,7 @@ fn list_with(s: &Settings, verbose: bool, var: &dyn Fn(&str) -> Option<String>) 
     out
 }
 
-/// The listing of `KMP_SETTINGS`: what the user set, and what is in force.
+/// Returns the listing of `KMP_SETTINGS`: the variables that are set, and the values in force.
 fn settings_with(
     s: &Settings,
     given: &[(String, String)],
@@ -390,7 +392,7 @@ fn settings_with(
     out
 }
 
-/// Writes what the environment asks to be shown when the runtime starts.
+/// Prints the listings that the environment requests at the start of the runtime.
 pub fn at_start(s: &Settings) {
     let on = |name| environment(name).is_some_and(|t| boolean(&t) == Some(true));
     if on("KMP_VERSION") {

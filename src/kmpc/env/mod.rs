@@ -1,8 +1,8 @@
-//! The environment variables of OpenMP 5.2, chapter 21, and those of libomp that mean something
+//! The environment variables of OpenMP 5.2, chapter 21, and those of libomp that have a meaning
 //! here; docs/environment.md lists them.
 //!
-//! A value that cannot be understood is reported once and its default taken. Variables that only
-//! tune libomp's insides are not looked at, except to show them ([`display`]).
+//! A value that cannot be parsed is reported once, and the default is used. Variables that only
+//! tune libomp's internals are ignored, except for displaying them ([`display`]).
 
 pub mod display;
 
@@ -13,7 +13,7 @@ use crate::kmpc::icv::{
     Library, RunSchedule, SCHEDULE_MONOTONIC, Settings, TRAPEZOIDAL, TargetOffload, WaitPolicy,
 };
 
-/// Reads one variable; reports a value that `take` does not understand.
+/// Reads one variable; reports a value that `take` refuses.
 fn report(
     var: &dyn Fn(&str) -> Option<String>,
     warn: &mut dyn FnMut(String),
@@ -30,7 +30,7 @@ fn report(
     }
 }
 
-/// Reads the variables through `var` into `settings`; `warn` gets one text per bad value.
+/// Reads the variables through `var` into `settings`; `warn` receives one text per bad value.
 pub fn read(
     settings: &mut Settings,
     var: &dyn Fn(&str) -> Option<String>,
@@ -138,9 +138,9 @@ pub fn read(
         },
     );
     match s.kmp_affinity.as_ref().map(|k| &k.order) {
-        // Nothing but modifiers.
+        // Modifiers only.
         None | Some(Order::Unsaid) => {
-            // As in libomp: where places are given, threads are spread over them.
+            // As in libomp: if places are given, threads are spread over them.
             if places_given && !bind_given {
                 s.proc_bind = vec![4];
             }
@@ -170,7 +170,7 @@ pub fn read(
         Some(())
     });
     if let Some(text) = var("KMP_DISP_NUM_BUFFERS") {
-        // Only checked: loops have buffers of their own here.
+        // Only checked: the number of buffers is fixed here.
         let wrong = match text.trim().parse::<i64>() {
             Ok(1..=4096) => None,
             Ok(..1) => Some("too small"),
@@ -274,7 +274,7 @@ pub fn read(
         },
     );
     each("OMP_DEFAULT_DEVICE", "a non-negative integer", &mut |t| {
-        // The names of kinds of devices are for who chooses devices.
+        // Names of kinds of devices are left to the layer that selects devices.
         if !t.starts_with(|c: char| c.is_ascii_alphabetic()) {
             s.default_device = natural(t)? as i32;
         }
@@ -310,7 +310,7 @@ pub fn read(
     );
 }
 
-/// A value of `OMP_TARGET_OFFLOAD`.
+/// Parses a value of `OMP_TARGET_OFFLOAD`.
 pub fn target_offload(text: &str) -> Option<TargetOffload> {
     match text.trim().to_ascii_lowercase().as_str() {
         "mandatory" => Some(TargetOffload::Mandatory),
@@ -349,7 +349,7 @@ fn proc_bind(text: &str) -> Option<u8> {
     }
 }
 
-/// `[modifier:]kind[,chunk]`.
+/// Parses `[modifier:]kind[,chunk]`.
 fn schedule(text: &str) -> Option<RunSchedule> {
     let lower = text.to_ascii_lowercase();
     let (monotonic, rest) = match lower.split_once(':') {
@@ -376,12 +376,12 @@ fn schedule(text: &str) -> Option<RunSchedule> {
     })
 }
 
-/// The chunk size of a schedule kind that is given none; 0 leaves even shares.
+/// Returns the default chunk size of a schedule kind; 0 stands for even shares.
 pub fn default_chunk(kind: u32) -> i32 {
     i32::from(matches!(kind, 2..=4 | TRAPEZOIDAL))
 }
 
-/// A number with an optional unit letter; `unit` bytes where none is given.
+/// Parses a number with an optional unit letter; the default unit is `unit` bytes.
 fn size(text: &str, unit: usize) -> Option<usize> {
     let text = text.trim().to_ascii_lowercase();
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == ' ');

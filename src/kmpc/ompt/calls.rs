@@ -1,6 +1,6 @@
-//! The callbacks that a tool may register, and calling them. OpenMP 5.2, section 19.5.
+//! The callbacks that a tool may register, and their invocation. OpenMP 5.2, section 19.5.
 //!
-//! One table: number, name, arguments. A callback that is not registered costs one load.
+//! One table lists number, name and arguments. A callback that is not registered costs one load.
 
 use std::ffi::{c_char, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,21 +8,21 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// `ompt_data_t *`.
 pub type Word = *mut u64;
 
-/// Ends of a scope.
+/// The beginning of a scope (`ompt_scope_endpoint_t`).
 pub const BEGIN: i32 = 1;
-/// See [`BEGIN`].
+/// The end of a scope.
 pub const END: i32 = 2;
 
-/// Callbacks have numbers below this.
+/// Upper bound of callback numbers.
 const NUMBERS: usize = 38;
 
 static REGISTERED: [AtomicUsize; NUMBERS] = [const { AtomicUsize::new(0) }; NUMBERS];
 
 /// `ompt_set_result_t`: an error.
 const ERROR: i32 = 0;
-/// It is never called.
+/// `ompt_set_result_t`: the callback is never invoked.
 const NEVER: i32 = 1;
-/// It is called whenever it should be.
+/// `ompt_set_result_t`: the callback is invoked at every event.
 const ALWAYS: i32 = 5;
 
 macro_rules! callbacks {
@@ -30,7 +30,7 @@ macro_rules! callbacks {
         $(
             #[doc = concat!("Calls `ompt_callback_", stringify!($name), "`, if it is registered.")]
             pub fn $name($($arg: $type),*) {
-                // Acquire: what the tool did before it registered the callback.
+                // Acquire: the tool's writes before the registration are visible.
                 let f = REGISTERED[$number].load(Ordering::Acquire);
                 if f != 0 {
                     // SAFETY: the tool registered a function of this callback's type, and the
@@ -83,10 +83,10 @@ callbacks! {
     37 error(severity: i32, message: *const c_char, length: usize, code: usize);
 }
 
-/// `ompt_callback_control_tool`, the one that answers.
+/// Number of `ompt_callback_control_tool`, the only callback with a result.
 const CONTROL_TOOL: usize = 11;
 
-/// `ompt_callback_dispatch`.
+/// Number of `ompt_callback_dispatch`.
 const DISPATCH: usize = 32;
 
 /// `ompt_dependence_t`.
@@ -103,18 +103,18 @@ pub struct Dependence {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Chunk {
-    /// The first value of the loop's variable.
+    /// First value of the loop's variable.
     pub start: u64,
-    /// How many iterations follow.
+    /// Number of iterations.
     pub iterations: u64,
 }
 
-/// Whether `ompt_callback_dispatch` is registered.
+/// Returns true if `ompt_callback_dispatch` is registered.
 pub fn dispatches() -> bool {
     REGISTERED[DISPATCH].load(Ordering::Acquire) != 0
 }
 
-/// Calls `ompt_callback_control_tool`; none where it is not registered.
+/// Calls `ompt_callback_control_tool`; returns `None` if it is not registered.
 pub fn control_tool(command: u64, modifier: u64, arg: *mut c_void, code: usize) -> Option<i32> {
     let f = REGISTERED[CONTROL_TOOL].load(Ordering::Acquire);
     if f == 0 {
@@ -130,8 +130,8 @@ pub fn control_tool(command: u64, modifier: u64, arg: *mut c_void, code: usize) 
     }
 }
 
-/// Registers a callback, null for none; `ompt_set_result_t`. Those about devices are kept and
-/// never called.
+/// Registers a callback, or removes it if it is 0; returns an `ompt_set_result_t`. Callbacks for
+/// devices are stored and never invoked.
 pub fn set(number: usize, callback: usize) -> i32 {
     match REGISTERED.get(number) {
         Some(cell) if number > 0 => {
@@ -146,14 +146,14 @@ pub fn set(number: usize, callback: usize) -> i32 {
     }
 }
 
-/// The callback registered; 0 for none.
+/// Returns the registered callback; 0 if there is none.
 pub fn get(number: usize) -> usize {
     REGISTERED
         .get(number)
         .map_or(0, |cell| cell.load(Ordering::Acquire))
 }
 
-/// Forgets all of them.
+/// Removes all callbacks.
 pub fn clear() {
     for cell in &REGISTERED {
         cell.store(0, Ordering::Release);

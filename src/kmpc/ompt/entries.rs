@@ -1,6 +1,6 @@
 //! The entries that have a traced form, by name.
 //!
-//! A row is the ABI's name and the function that tells the tool and calls the runtime's own.
+//! A row has the ABI's name and the function that notifies the tool and calls the runtime's own.
 
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -13,9 +13,9 @@ use crate::kmpc::table::Address;
 /// An entry with a traced form.
 #[derive(Debug)]
 pub struct Traced {
-    /// The ABI's name.
+    /// Name in the ABI.
     pub name: &'static str,
-    /// The traced form, to be called as the ABI says.
+    /// Address of the traced form, to be called as the ABI says.
     pub address: Address,
 }
 
@@ -139,7 +139,7 @@ traced! {
     "omp_fulfill_event_" = tasks::fulfill;
 }
 
-/// The traced form of an entry.
+/// Returns the traced form of an entry.
 pub fn traced(name: &str) -> Option<&'static Traced> {
     static INDEX: OnceLock<HashMap<&'static str, &'static Traced>> = OnceLock::new();
     INDEX

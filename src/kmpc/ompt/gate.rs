@@ -1,12 +1,12 @@
-//! The way into an entry where there is, or may be, a tool.
+//! Gates: the path into an entry if there is, or may be, a tool.
 //!
-//! A gate saves everything that may hold an argument, notes where the entry returns to and the frame,
-//! finds the entry's traced form by its name, restores, and jumps there: so gates fit entries of
-//! any signature, and the return address is the caller's own.
+//! A gate saves everything that may hold an argument, records the entry's return address and the
+//! frame, finds the entry's traced form by its name, restores, and jumps there. So gates fit
+//! entries of any signature, and the return address is the caller's own.
 //!
-//! In compiled code, native or a guest's, the address lies behind the call; where a guest is
-//! interpreted it lies in a shim that calls native functions, and whoever interprets says which address
-//! stands for what follows the call ([`set_callers`]).
+//! In compiled code, native or a guest's, the address lies behind the call. For an interpreted
+//! guest it lies in a shim that calls native functions, and the interpreter maps it to the address
+//! that stands for the code behind the call ([`set_callers`]).
 
 use std::arch::naked_asm;
 use std::cell::Cell;
@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use super::{entries, on, record, start};
 use crate::kmpc::{misc, table};
 
-/// Goes on to the entry whose name is in `r11`.
+/// Jumps to the entry whose name is in `r11`.
 #[unsafe(naked)]
 pub unsafe extern "C-unwind" fn enter() {
     naked_asm!(
@@ -73,29 +73,29 @@ pub unsafe extern "C-unwind" fn enter() {
     )
 }
 
-/// Says for an address that a call returns to which other one stands for it, if any.
+/// Maps a call's return address to the guest address that stands for it, if any.
 pub type Callers = fn(returns: usize) -> Option<usize>;
 
 static CALLERS: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
 
-/// Registers who interprets guests.
+/// Registers the mapping of interpreted guests' return addresses.
 pub fn set_callers(callers: Callers) {
     CALLERS.store(callers as *mut c_void, Ordering::Release);
 }
 
-/// The address that a tool is told for a call that returns to `code`.
+/// Returns the address that is reported to a tool for a call that returns to `code`.
 fn caller(code: usize) -> usize {
     let callers = CALLERS.load(Ordering::Acquire);
     if callers.is_null() {
         return code;
     }
-    // SAFETY: only `set_callers` stores there.
+    // SAFETY: not null, so `set_callers` stored it from a function of this type.
     let callers = unsafe { std::mem::transmute::<*mut c_void, Callers>(callers) };
     callers(code).unwrap_or(code)
 }
 
 thread_local! {
-    /// The thread is in the tool's own start or end, where nothing is told.
+    /// True while the thread is in the tool's own start or end, in which nothing is reported.
     static SILENT: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -107,29 +107,29 @@ pub fn silently<T>(f: impl FnOnce() -> T) -> T {
     result
 }
 
-/// Whether the thread is in [`silently`].
+/// Returns true if the thread is in [`silently`].
 pub fn silent() -> bool {
     SILENT.get()
 }
 
-/// The frame of code that calls an entry: its frame pointer, where the register can be one, else the
-/// canonical frame address of the entry.
+/// Returns the frame of the code that calls an entry: its frame pointer, if `register` can be one,
+/// else the canonical frame address of the entry.
 fn frame_of_caller(cfa: usize, register: usize) -> usize {
-    /// No frame is larger.
+    /// Upper bound of the size of a frame in bytes.
     const LARGEST: usize = 16 << 20;
     let inside = register >= cfa && register - cfa < LARGEST && register.is_multiple_of(8);
     if inside { register } else { cfa }
 }
 
-/// Where the entry of this name goes on, called from `code` with the canonical frame `cfa` and this
-/// contents of the register of frame pointers.
+/// Returns the code at which the named entry continues, for a call from `code` with the canonical
+/// frame address `cfa` and frame pointer register `register`.
 unsafe extern "C-unwind" fn find(
     name: *const c_char,
     code: usize,
     cfa: usize,
     register: usize,
 ) -> *const c_void {
-    // SAFETY: the gates name rows of the table.
+    // SAFETY: the gates pass names of the table, which are null-terminated.
     let name = unsafe { CStr::from_ptr(name) }.to_str().unwrap_or_default();
     if !silent() {
         start::decide();
@@ -138,7 +138,7 @@ unsafe extern "C-unwind" fn find(
             let shown = caller(code);
             me.code.set(shown);
             me.cfa.set(cfa);
-            // The register is the interpreter's own where the call is interpreted.
+            // For an interpreted call the register is the interpreter's own.
             me.frame.set(match shown == code {
                 true => frame_of_caller(cfa, register),
                 false => cfa,

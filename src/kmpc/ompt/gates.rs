@@ -1,6 +1,7 @@
-//! A gate for every entry of the runtime, through which a virtual machine's guests come to it where
-//! there may be a tool: entries without a traced form too, as a thread becomes known to the tool when it
-//! first calls any. The shared library has jumps of its own for that.
+//! A gate for every entry of the runtime, for guests of a virtual machine if there may be a tool.
+//!
+//! Entries without a traced form have one, too, since a thread becomes known to the tool at its
+//! first call of any entry. The shared library has jumps of its own for that.
 
 use std::arch::naked_asm;
 use std::collections::HashMap;
@@ -45,7 +46,7 @@ macro_rules! gates {
 }
 for_each_runtime_entry!(gates);
 
-/// The gate to an entry, to be called as the entry.
+/// Returns the gate to an entry, to be called like the entry.
 pub fn gate(name: &str) -> Option<Address> {
     static INDEX: OnceLock<HashMap<&'static str, Address>> = OnceLock::new();
     INDEX

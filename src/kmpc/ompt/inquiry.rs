@@ -1,4 +1,4 @@
-//! What a tool may ask, and finding these functions by name. OpenMP 5.2, section 19.6.
+//! Inquiries of a tool, and the look-up of these functions by name. OpenMP 5.2, section 19.6.
 
 use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_void};
@@ -15,12 +15,12 @@ use crate::kmpc::api;
 /// `ompt_interface_fn_t`.
 type Function = *const c_void;
 
-/// `ompt_function_lookup_t`.
+/// Looks up an inquiry function by name (`ompt_function_lookup_t`).
 pub unsafe extern "C-unwind" fn lookup(name: *const c_char) -> Function {
     if name.is_null() {
         return std::ptr::null();
     }
-    // SAFETY: the tool passes a name.
+    // SAFETY: the tool passes a null-terminated name.
     match unsafe { CStr::from_ptr(name) }.to_str() {
         Ok("ompt_enumerate_states") => enumerate_states as Function,
         Ok("ompt_enumerate_mutex_impls") => enumerate_mutex_impls as Function,
@@ -45,7 +45,10 @@ pub unsafe extern "C-unwind" fn lookup(name: *const c_char) -> Function {
     }
 }
 
-/// The entry of a table after `current`; none at its end.
+/// Stores the entry of a table after `current`; returns 0 at the end of the table.
+///
+/// # Safety
+/// `number` and `name` are valid.
 unsafe fn next(
     table: &[(u32, &'static CStr)],
     first: u32,
@@ -62,7 +65,7 @@ unsafe fn next(
         }
     };
     let Some(row) = table.get(at) else { return 0 };
-    // SAFETY: the tool's variables.
+    // SAFETY: the tool's variables (caller's contract).
     unsafe {
         *number = row.0 as i32;
         *name = row.1.as_ptr();
@@ -101,11 +104,11 @@ unsafe extern "C-unwind" fn enumerate_states(
     number: *mut i32,
     name: *mut *const c_char,
 ) -> i32 {
-    // SAFETY: the tool's variables.
+    // SAFETY: the tool passes valid variables.
     unsafe { next(STATES, state::UNDEFINED, current, number, name) }
 }
 
-/// The names are those that tools know from libomp.
+/// Mutex implementations, by the names that tools know from libomp.
 const MUTEXES: &[(u32, &CStr)] = &[(1, c"kmp_mutex_impl_spin")];
 
 unsafe extern "C-unwind" fn enumerate_mutex_impls(
@@ -113,7 +116,7 @@ unsafe extern "C-unwind" fn enumerate_mutex_impls(
     number: *mut i32,
     name: *mut *const c_char,
 ) -> i32 {
-    // SAFETY: the tool's variables.
+    // SAFETY: the tool passes valid variables.
     unsafe { next(MUTEXES, 0, current, number, name) }
 }
 
@@ -126,7 +129,7 @@ unsafe extern "C-unwind" fn get_callback(number: i32, callback: *mut usize) -> i
     if found == 0 {
         return 0;
     }
-    // SAFETY: the tool's variable.
+    // SAFETY: the tool passes a valid variable.
     unsafe { *callback = found };
     1
 }
@@ -136,12 +139,12 @@ unsafe extern "C-unwind" fn get_thread_data() -> Word {
 }
 
 unsafe extern "C-unwind" fn get_num_places() -> i32 {
-    // SAFETY: no pointers are passed.
+    // SAFETY: passes no pointers.
     unsafe { places::get_num_places() }
 }
 
 unsafe extern "C-unwind" fn get_place_proc_ids(place: i32, size: i32, ids: *mut i32) -> i32 {
-    // SAFETY: the tool's array of `size` numbers.
+    // SAFETY: the tool passes an array of `size` numbers.
     unsafe {
         let count = places::get_place_num_procs(place);
         if !ids.is_null() && count > 0 && size >= count {
@@ -155,7 +158,7 @@ unsafe extern "C-unwind" fn get_place_num() -> i32 {
     if record::known().is_none() {
         return -1;
     }
-    // SAFETY: no pointers are passed.
+    // SAFETY: passes no pointers.
     unsafe { places::get_place_num() }
 }
 
@@ -163,7 +166,7 @@ unsafe extern "C-unwind" fn get_partition_place_nums(size: i32, numbers: *mut i3
     if record::known().is_none() {
         return 0;
     }
-    // SAFETY: the tool's array of `size` numbers.
+    // SAFETY: the tool passes an array of `size` numbers.
     unsafe {
         let count = places::get_partition_num_places();
         if !numbers.is_null() && count > 0 && size >= count {
@@ -177,23 +180,23 @@ unsafe extern "C-unwind" fn get_proc_id() -> i32 {
     if record::known().is_none() {
         return -1;
     }
-    // SAFETY: no arguments.
+    // SAFETY: the call takes no arguments.
     unsafe { libc::sched_getcpu() }
 }
 
 unsafe extern "C-unwind" fn get_state(wait: *mut u64) -> i32 {
     let Some(me) = record::known() else {
-        // As libomp says it.
+        // As in libomp.
         return 0;
     };
     if !wait.is_null() {
-        // SAFETY: the tool's variable.
+        // SAFETY: the tool passes a valid variable.
         unsafe { *wait = me.wait.get() };
     }
     me.state.get() as i32
 }
 
-/// What the inquiries about regions and tasks answer: it is there.
+/// Result of an inquiry about a region or task: the information is available.
 const AVAILABLE: i32 = 2;
 
 unsafe extern "C-unwind" fn get_parallel_info(level: i32, data: *mut Word, size: *mut i32) -> i32 {
@@ -205,7 +208,7 @@ unsafe extern "C-unwind" fn get_parallel_info(level: i32, data: *mut Word, size:
         at = at.and_then(|region| region.outer.as_ref());
     }
     let Some(region) = at else { return 0 };
-    // SAFETY: the tool's variables, or null.
+    // SAFETY: the tool passes valid variables, or null.
     unsafe {
         if !data.is_null() {
             *data = region.data();
@@ -217,7 +220,7 @@ unsafe extern "C-unwind" fn get_parallel_info(level: i32, data: *mut Word, size:
     AVAILABLE
 }
 
-/// The task `level` levels out of the current one.
+/// Returns the task `level` levels out of the current one.
 fn task_at(level: i32) -> Option<&'static Arc<Task>> {
     let mut at = record::known()?.task()?;
     for _ in 0..level {
@@ -235,7 +238,7 @@ unsafe extern "C-unwind" fn get_task_info(
     number: *mut i32,
 ) -> i32 {
     let task = if level < 0 { None } else { task_at(level) };
-    // SAFETY: the tool's variables, or null.
+    // SAFETY: the tool passes valid variables, or null.
     unsafe {
         let Some(task) = task else {
             if !flags.is_null() {
@@ -280,7 +283,7 @@ unsafe extern "C-unwind" fn get_task_memory(
         && let Some(task) = task_at(0)
         && task.flags.get() & flag::EXPLICIT != 0
     {
-        // SAFETY: the tool's variables.
+        // SAFETY: the tool passes valid variables.
         unsafe {
             *address = std::ptr::with_exposed_provenance_mut(task.memory.0);
             *size = task.memory.1;
@@ -289,7 +292,7 @@ unsafe extern "C-unwind" fn get_task_memory(
     0
 }
 
-/// Bits of an identifier that count within a thread; those above are the thread's, as in libomp.
+/// Bits of an identifier that count within a thread; those above identify the thread, as in libomp.
 const WITHIN_THREAD: u32 = 48;
 
 unsafe extern "C-unwind" fn get_unique_id() -> u64 {
@@ -308,16 +311,16 @@ unsafe extern "C-unwind" fn get_unique_id() -> u64 {
 }
 
 unsafe extern "C-unwind" fn get_num_procs() -> i32 {
-    // SAFETY: no pointers are passed.
+    // SAFETY: passes no pointers.
     unsafe { api::get_num_procs() }
 }
 
 unsafe extern "C-unwind" fn get_num_devices() -> i32 {
-    // SAFETY: no pointers are passed.
+    // SAFETY: passes no pointers.
     unsafe { api::get_num_devices() }
 }
 
-/// No target region is ever there.
+/// Returns 0: target regions are not reported.
 unsafe extern "C-unwind" fn get_target_info(_: *mut u64, _: *mut u64, _: *mut u64) -> i32 {
     0
 }

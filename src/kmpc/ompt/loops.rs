@@ -1,7 +1,8 @@
-//! Worksharing loops, `distribute` and `sections`, traced. OpenMP 5.2, sections 11.3, 11.5, 11.6.
+//! Traced worksharing loops, `distribute` and `sections`. OpenMP 5.2, sections 11.3, 11.5, 11.6.
 //!
-//! A statically shared loop is one chunk for each thread, or all those that are dealt out to it, told when
-//! it begins, for the thread asks for no other; a dispatched one has a chunk for each that it gets.
+//! All chunks of a thread in a statically scheduled loop are reported when the loop begins, since
+//! the thread requests no others; in a dispatched loop each chunk is reported when the thread gets
+//! it.
 
 use super::calls::{self, BEGIN, END};
 use super::record::{Inside, inside};
@@ -25,12 +26,13 @@ mod chunk {
     pub const DISTRIBUTE: i32 = 5;
 }
 
-/// What the compiler says a static loop is.
+/// The compiler's flag of `sections`.
 const SECTIONS: i32 = 0x400;
+/// The compiler's flag of `distribute`.
 const DISTRIBUTE: i32 = 0x800;
 
 fn static_kind(ident: *const Ident) -> i32 {
-    // SAFETY: null or the compiler's.
+    // SAFETY: null or the compiler's constant.
     match unsafe { ident.as_ref() }.map_or(0, |ident| ident.flags) {
         flags if flags & SECTIONS != 0 => work::SECTIONS,
         flags if flags & DISTRIBUTE != 0 => work::DISTRIBUTE,
@@ -50,7 +52,10 @@ fn dispatched(at: &Inside, kind: i32, start: u64, iterations: u64) {
     calls::dispatch(parallel, task, kind, instance);
 }
 
-/// Reports the begin of a loop and what of it is this thread's, which `share` computes.
+/// Reports the beginning of a loop, and this thread's share of it, which `share` computes.
+///
+/// # Safety
+/// `lower` and `upper` are valid.
 unsafe fn begin<T: Iteration>(
     work: i32,
     lower: *mut T,
@@ -60,17 +65,18 @@ unsafe fn begin<T: Iteration>(
 ) {
     let at = inside(None);
     let (parallel, task) = at.words();
-    // SAFETY: the bounds are the caller's.
+    // SAFETY: the bounds are valid (caller's contract).
     let (all, trip) = unsafe { (*lower, trip_count(*lower, *upper, step)) };
     calls::work(work, BEGIN, parallel, task, trip, at.code);
-    // The stride, in values as the loop's variable has them.
+    // The stride, in values of the loop's variable.
     let stride = share();
-    // SAFETY: as above.
+    // SAFETY: the bounds are valid (caller's contract).
     let (first, each) = unsafe { (*lower, trip_count(*lower, *upper, step)) };
     if trip == 0 || each == 0 {
         return;
     }
-    // The loop may be as long as its type lets it: the number of its iterations is not.
+    // The loop may use the whole range of its type, but the number of its iterations does not
+    // overflow.
     let before = trip_count(all, first, step) - 1;
     let stride = match step {
         0 => 0,
@@ -90,14 +96,14 @@ unsafe fn begin<T: Iteration>(
     }
 }
 
-/// `__kmpc_for_static_fini`.
+/// Implements `__kmpc_for_static_fini`.
 pub unsafe extern "C-unwind" fn fini(ident: *const Ident, _gtid: i32) {
     let at = inside(None);
     let (parallel, task) = at.words();
     calls::work(static_kind(ident), END, parallel, task, 0, at.code);
 }
 
-/// Reports the begin of a dispatched loop.
+/// Reports the beginning of a dispatched loop.
 fn begin_dispatched(gtid: i32, schedule: i32, chunk: i64, trip: u64) {
     let at = inside(None);
     let (parallel, task) = at.words();
@@ -106,7 +112,7 @@ fn begin_dispatched(gtid: i32, schedule: i32, chunk: i64, trip: u64) {
     calls::work(kind, BEGIN, parallel, task, trip, at.code);
 }
 
-/// Reports what [`dispatch`] answered: a chunk, or the loop's end.
+/// Reports the result of [`dispatch`]: a chunk, or the loop's end.
 fn next(more: bool, start: u64, iterations: u64) {
     let at = inside(None);
     let (parallel, task) = at.words();
@@ -120,7 +126,7 @@ fn next(more: bool, start: u64, iterations: u64) {
 
 macro_rules! entries {
     ($($init:ident, $dist:ident, $dinit:ident, $ddist:ident, $next:ident: $t:ty, $s:ty;)*) => {$(
-        /// `__kmpc_for_static_init_*`.
+        /// Implements `__kmpc_for_static_init_*`.
         ///
         /// # Safety
         /// As for the entry of this name in [`static_loop`].
@@ -137,7 +143,7 @@ macro_rules! entries {
         ) {
             let distributed = matches!(schedule, kind::DISTRIBUTE | kind::DISTRIBUTE_CHUNKED);
             let work = if distributed { work::DISTRIBUTE } else { static_kind(ident) };
-            // SAFETY: the caller's contract.
+            // SAFETY: the arguments are those of this entry, whose contract is the same.
             unsafe {
                 begin(work, lower, upper, step.into(), || {
                     static_loop::$init(
@@ -148,7 +154,7 @@ macro_rules! entries {
             }
         }
 
-        /// `__kmpc_dist_for_static_init_*`.
+        /// Implements `__kmpc_dist_for_static_init_*`.
         ///
         /// # Safety
         /// As for the entry of this name in [`static_loop`].
@@ -164,7 +170,7 @@ macro_rules! entries {
             step: $s,
             chunk: $s,
         ) {
-            // SAFETY: the caller's contract.
+            // SAFETY: the arguments are those of this entry, whose contract is the same.
             unsafe {
                 begin(static_kind(ident), lower, upper, step.into(), || {
                     static_loop::$dist(
@@ -175,7 +181,7 @@ macro_rules! entries {
             }
         }
 
-        /// `__kmpc_dispatch_init_*`.
+        /// Implements `__kmpc_dispatch_init_*`.
         pub unsafe extern "C-unwind" fn $dinit(
             ident: *const Ident,
             gtid: i32,
@@ -186,11 +192,11 @@ macro_rules! entries {
             chunk: $s,
         ) {
             begin_dispatched(gtid, schedule, chunk.into(), trip_count(lower, upper, step.into()));
-            // SAFETY: the caller's contract.
+            // SAFETY: the arguments are those of this entry, whose contract is the same.
             unsafe { dispatch::$init(ident, gtid, schedule, lower, upper, step, chunk) };
         }
 
-        /// `__kmpc_dist_dispatch_init_*`.
+        /// Implements `__kmpc_dist_dispatch_init_*`.
         ///
         /// # Safety
         /// As for the entry of this name in [`dispatch`].
@@ -205,11 +211,11 @@ macro_rules! entries {
             chunk: $s,
         ) {
             begin_dispatched(gtid, schedule, chunk.into(), trip_count(lower, upper, step.into()));
-            // SAFETY: the caller's contract.
+            // SAFETY: the arguments are those of this entry, whose contract is the same.
             unsafe { dispatch::$dist(ident, gtid, schedule, last, lower, upper, step, chunk) };
         }
 
-        /// `__kmpc_dispatch_next_*`.
+        /// Implements `__kmpc_dispatch_next_*`.
         ///
         /// # Safety
         /// As for the entry of this name in [`dispatch`].
@@ -223,7 +229,7 @@ macro_rules! entries {
         ) -> i32 {
             let mut step: $s = 1;
             let to = if stride.is_null() { &raw mut step } else { stride };
-            // SAFETY: the caller's contract.
+            // SAFETY: the arguments are those of this entry, whose contract is the same.
             unsafe {
                 let more = dispatch::$next(ident, gtid, last, lower, upper, to);
                 if more != 0 {
@@ -243,18 +249,18 @@ entries! {
     init_u64, init_dist_u64, dinit_u64, ddist_u64, next_u64: u64, i64;
 }
 
-/// `__kmpc_sections_init`.
+/// Implements `__kmpc_sections_init`.
 pub unsafe extern "C-unwind" fn sections_init(ident: *const Ident, gtid: i32) {
     let at = inside(None);
     let (parallel, task) = at.words();
     calls::work(work::SECTIONS, BEGIN, parallel, task, 0, at.code);
-    // SAFETY: the caller's contract.
+    // SAFETY: the arguments are those of this entry, whose contract is the same.
     unsafe { dispatch::sections_init(ident, gtid) };
 }
 
-/// `__kmpc_next_section`.
+/// Implements `__kmpc_next_section`.
 pub unsafe extern "C-unwind" fn next_section(ident: *const Ident, gtid: i32, sections: i32) -> i32 {
-    // SAFETY: the caller's contract.
+    // SAFETY: the arguments are those of this entry, whose contract is the same.
     let section = unsafe { dispatch::next_section(ident, gtid, sections) };
     if section < sections {
         let at = inside(None);
@@ -263,30 +269,34 @@ pub unsafe extern "C-unwind" fn next_section(ident: *const Ident, gtid: i32, sec
     section
 }
 
-/// `__kmpc_end_sections`.
+/// Implements `__kmpc_end_sections`.
 pub unsafe extern "C-unwind" fn sections_end(ident: *const Ident, gtid: i32) {
-    // SAFETY: the caller's contract.
+    // SAFETY: the arguments are those of this entry, whose contract is the same.
     unsafe { dispatch::sections_end(ident, gtid) };
     let at = inside(None);
     let (parallel, task) = at.words();
     calls::work(work::SECTIONS, END, parallel, task, 0, at.code);
 }
 
-/// Kinds of `ompt_dependence_type_t`.
+/// A dependence source (`ompt_dependence_type_t`).
 const SOURCE: i32 = 5;
+/// A dependence sink.
 const SINK: i32 = 6;
 
 /// Reports the iteration that a doacross loop posts or waits for.
+///
+/// # Safety
+/// `values` has a value for each loop of the nest.
 unsafe fn doacross_at(gtid: i32, kind: i32, values: *const i64) {
     let at = inside(None);
-    // SAFETY: the caller's contract.
+    // SAFETY: `values` has a value for each loop of the nest (caller's contract).
     let dims = unsafe { doacross::dims(by_number(gtid), values) };
     if dims == 0 {
         return;
     }
     let list: Vec<_> = (0..dims)
         .map(|i| calls::Dependence {
-            // SAFETY: a value for each loop of the nest (the caller's contract).
+            // SAFETY: `values` has a value for each loop of the nest (caller's contract).
             variable: unsafe { *values.add(i) } as u64,
             kind,
         })
@@ -294,24 +304,24 @@ unsafe fn doacross_at(gtid: i32, kind: i32, values: *const i64) {
     calls::dependences(at.task.data(), list.as_ptr(), list.len() as i32);
 }
 
-/// `__kmpc_doacross_wait`.
+/// Implements `__kmpc_doacross_wait`.
 ///
 /// # Safety
 /// As for [`doacross::wait`].
 pub unsafe extern "C-unwind" fn doacross_wait(ident: *const Ident, gtid: i32, values: *const i64) {
-    // SAFETY: the caller's contract.
+    // SAFETY: the arguments are those of this entry, whose contract is the same.
     unsafe {
         doacross::wait(ident, gtid, values);
         doacross_at(gtid, SINK, values);
     }
 }
 
-/// `__kmpc_doacross_post`.
+/// Implements `__kmpc_doacross_post`.
 ///
 /// # Safety
 /// As for [`doacross::post`].
 pub unsafe extern "C-unwind" fn doacross_post(ident: *const Ident, gtid: i32, values: *const i64) {
-    // SAFETY: the caller's contract.
+    // SAFETY: the arguments are those of this entry, whose contract is the same.
     unsafe {
         doacross::post(ident, gtid, values);
         doacross_at(gtid, SOURCE, values);

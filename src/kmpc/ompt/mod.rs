@@ -1,14 +1,15 @@
 //! The tool interface OMPT. OpenMP 5.2, chapter 19.
 //!
-//! What: finding and starting a tool, its callbacks, its inquiries. README.md beside this file is
-//! the protocol. Where a tool is, what a program calls are not the runtime's entries but the traced
-//! ones here ([`entries`]), which tell the tool and call the runtime's own; they are reached
-//! through [`gate`], which notes the caller. Only what no entry sees is told from inside the runtime:
-//! the life of a worker, the end of its part of a region, copies of a taskloop's task.
+//! This layer finds and starts a tool, invokes its callbacks and answers its inquiries. README.md
+//! beside this file specifies the protocol. If there is a tool, the program calls traced entries
+//! ([`entries`]) instead of the runtime's: these notify the tool and call the runtime's own. They
+//! are reached through [`gate`], which records the caller. The runtime itself notifies the tool
+//! only of events that no entry observes: the life of a worker, the end of its part of a region,
+//! copies of a taskloop's task.
 //!
-//! Why so: without a tool nothing of this is on any path, but for one load per region of a worker.
+//! So without a tool no path contains any of this, except for one load per region of a worker.
 //!
-//! What not: devices, OMPD. One tool per process.
+//! Devices and OMPD are not supported. A process has at most one tool.
 
 mod calls;
 pub mod entries;
@@ -31,29 +32,29 @@ pub use region::{fork, fork_teams};
 pub use start::{decide, finish, wanted};
 pub use tasks::{depends, discarded, duplicated};
 
-/// No tool: nothing is told.
+/// No tool: nothing is reported.
 const NONE: u32 = 0;
-/// Nobody has looked for a tool yet.
+/// No thread has looked for a tool yet.
 const UNDECIDED: u32 = 1;
 /// A tool is active.
 const ACTIVE: u32 = 2;
 
-/// Whether there is a tool: the word that every path looks at, at most once. Not 0 where the
-/// entries of the shared library have to go through [`gate`].
+/// State of the search for a tool; every path reads it at most once. Not 0 if the entries of the
+/// shared library have to go through [`gate`].
 pub static STATE: AtomicU32 = AtomicU32::new(UNDECIDED);
 
-/// Whether a tool is active.
+/// Returns true if a tool is active.
 #[inline(always)]
 pub fn on() -> bool {
-    // Relaxed: what a tool set up is published by the lock of the decision, which every thread
-    // that goes through a gate has taken or comes after.
+    // Relaxed: the tool's setup is published by the lock of the decision, which every thread that
+    // goes through a gate has taken or comes after.
     STATE.load(Ordering::Relaxed) == ACTIVE
 }
 
-/// The guest's own `ompt_start_tool`; 0 where it has none.
+/// Address of the guest's own `ompt_start_tool`; 0 if it has none.
 static GUEST_TOOL: AtomicUsize = AtomicUsize::new(0);
 
-/// Registers the address of the guest's `ompt_start_tool`, which is asked before all others.
+/// Registers the address of the guest's `ompt_start_tool`, which is called before all others.
 pub fn set_guest_tool(address: usize) {
     GUEST_TOOL.store(address, Ordering::Release);
 }

@@ -1,7 +1,9 @@
-//! Critical and ordered sections, locks and nestable locks, traced.
+//! Traced critical and ordered sections, locks and nestable locks.
+//!
 //! OpenMP 5.2, sections 15.2, 15.10, 18.9.
 //!
-//! A lock is known to a tool by its address (`ompt_wait_id_t`), an ordered section by its team's.
+//! A lock is identified to a tool by its address (`ompt_wait_id_t`), an ordered section by its
+//! team's.
 
 use std::ffi::c_void;
 
@@ -22,7 +24,7 @@ mod kind {
     pub const ORDERED: i32 = 7;
 }
 
-/// How all of them are built: a waiter spins, then sleeps; nobody is first in line.
+/// Implementation reported for all mutexes: a waiter spins, then sleeps.
 const SPIN: u32 = 1;
 
 fn wait_id(object: *mut c_void) -> u64 {
@@ -40,19 +42,19 @@ fn acquire<T>(kind: i32, state: u32, wait: u64, hint: u32, take: impl FnOnce() -
     result
 }
 
-/// `__kmpc_critical`.
+/// Implements `__kmpc_critical`.
 ///
 /// # Safety
 /// As for [`lock::critical`].
 pub unsafe extern "C-unwind" fn critical(ident: *const Ident, gtid: i32, cell: *mut c_void) {
     let wait = wait_id(cell);
     acquire(kind::CRITICAL, state::CRITICAL, wait, 0, || {
-        // SAFETY: the caller's contract.
+        // SAFETY: a live lock object (callers' contract).
         unsafe { lock::critical(ident, gtid, cell) }
     });
 }
 
-/// `__kmpc_critical_with_hint`.
+/// Implements `__kmpc_critical_with_hint`.
 ///
 /// # Safety
 /// As for [`lock::critical_with_hint`].
@@ -64,36 +66,36 @@ pub unsafe extern "C-unwind" fn critical_with_hint(
 ) {
     let wait = wait_id(cell);
     acquire(kind::CRITICAL, state::CRITICAL, wait, hint, || {
-        // SAFETY: the caller's contract.
+        // SAFETY: a live lock object (callers' contract).
         unsafe { lock::critical_with_hint(ident, gtid, cell, hint) }
     });
 }
 
-/// `__kmpc_end_critical`.
+/// Implements `__kmpc_end_critical`.
 ///
 /// # Safety
 /// As for [`lock::end_critical`].
 pub unsafe extern "C-unwind" fn end_critical(ident: *const Ident, gtid: i32, cell: *mut c_void) {
     let at = inside(None);
-    // SAFETY: the caller's contract.
+    // SAFETY: a live lock object (callers' contract).
     unsafe { lock::end_critical(ident, gtid, cell) };
     calls::mutex_released(kind::CRITICAL, wait_id(cell), at.code);
 }
 
-/// `__kmpc_ordered`.
+/// Implements `__kmpc_ordered`.
 pub unsafe extern "C-unwind" fn ordered(ident: *const Ident, gtid: i32) {
     let wait = std::ptr::from_ref(by_number(gtid).team()).addr() as u64;
     acquire(kind::ORDERED, state::ORDERED, wait, 0, || {
-        // SAFETY: the caller's contract.
+        // SAFETY: a live lock object (callers' contract).
         unsafe { dispatch::ordered_begin(ident, gtid) }
     });
 }
 
-/// `__kmpc_end_ordered`.
+/// Implements `__kmpc_end_ordered`.
 pub unsafe extern "C-unwind" fn end_ordered(ident: *const Ident, gtid: i32) {
     let at = inside(None);
     let wait = std::ptr::from_ref(by_number(gtid).team()).addr() as u64;
-    // SAFETY: the caller's contract.
+    // SAFETY: a live lock object (callers' contract).
     unsafe { dispatch::ordered_end(ident, gtid) };
     calls::mutex_released(kind::ORDERED, wait, at.code);
 }
@@ -110,14 +112,14 @@ fn destroyed(kind: i32, object: *mut c_void) {
 
 unsafe fn set_lock(object: *mut c_void) {
     acquire(kind::LOCK, state::LOCK, wait_id(object), 0, || {
-        // SAFETY: the caller's contract.
+        // SAFETY: a live lock object (callers' contract).
         unsafe { lock::set(object) }
     });
 }
 
 unsafe fn unset_lock(object: *mut c_void) {
     let at = inside(None);
-    // SAFETY: the caller's contract.
+    // SAFETY: a live lock object (callers' contract).
     unsafe { lock::unset(object) };
     calls::mutex_released(kind::LOCK, wait_id(object), at.code);
 }
@@ -125,7 +127,7 @@ unsafe fn unset_lock(object: *mut c_void) {
 unsafe fn try_lock(object: *mut c_void) -> i32 {
     let (at, wait) = (inside(None), wait_id(object));
     calls::mutex_acquire(kind::TEST_LOCK, 0, SPIN, wait, at.code);
-    // SAFETY: the caller's contract.
+    // SAFETY: a live lock object (callers' contract).
     let taken = unsafe { lock::test(object) };
     if taken != 0 {
         calls::mutex_acquired(kind::TEST_LOCK, wait, at.code);
@@ -133,7 +135,7 @@ unsafe fn try_lock(object: *mut c_void) -> i32 {
     taken
 }
 
-/// Reports that a nestable lock is held `depth` times now.
+/// Reports that a nestable lock is now held `depth` times.
 fn nested(kind: i32, wait: u64, depth: u32, code: usize) {
     match depth {
         0 => {}
@@ -146,7 +148,7 @@ unsafe fn set_nest(object: *mut c_void) {
     let (at, wait) = (inside(Some(state::LOCK)), wait_id(object));
     calls::mutex_acquire(kind::NEST_LOCK, 0, SPIN, wait, at.code);
     at.me.wait.set(wait);
-    // SAFETY: the caller's contract; we hold it afterwards.
+    // SAFETY: callers pass a live nestable lock, which this thread holds afterwards.
     let depth = unsafe {
         lock::nest_set(object);
         lock::depth(object)
@@ -157,9 +159,9 @@ unsafe fn set_nest(object: *mut c_void) {
 
 unsafe fn unset_nest(object: *mut c_void) {
     let (at, wait) = (inside(None), wait_id(object));
-    // SAFETY: the caller's contract; we hold it before.
+    // SAFETY: callers pass a live nestable lock that this thread holds.
     let depth = unsafe { lock::depth(object) };
-    // SAFETY: the caller's contract.
+    // SAFETY: callers pass a live nestable lock that this thread holds.
     unsafe { lock::nest_unset(object) };
     if depth > 1 {
         calls::nest_lock(END, wait, at.code);
@@ -171,7 +173,7 @@ unsafe fn unset_nest(object: *mut c_void) {
 unsafe fn try_nest(object: *mut c_void) -> i32 {
     let (at, wait) = (inside(None), wait_id(object));
     calls::mutex_acquire(kind::TEST_NEST_LOCK, 0, SPIN, wait, at.code);
-    // SAFETY: the caller's contract.
+    // SAFETY: a live lock object (callers' contract).
     let depth = unsafe { lock::nest_test(object) };
     nested(kind::TEST_NEST_LOCK, wait, depth as u32, at.code);
     depth
@@ -179,13 +181,13 @@ unsafe fn try_nest(object: *mut c_void) -> i32 {
 
 macro_rules! entries {
     ($($name:ident $located:ident ($object:ident $(, $hint:ident)?) $(-> $ret:ty)? $body:block)*) => {$(
-        /// The routine of this name.
+        /// Implements the routine of this name.
         ///
         /// # Safety
         /// The argument points to a live lock object of the guest.
         pub unsafe extern "C-unwind" fn $name($object: *mut c_void $(, $hint: u32)?) $(-> $ret)? $body
 
-        /// The same as compilers call it.
+        /// Implements the same routine as compilers call it.
         ///
         /// # Safety
         /// The argument points to a live lock object of the guest.
@@ -199,79 +201,79 @@ macro_rules! entries {
 }
 entries! {
     init init_at (object) {
-        // SAFETY: the caller's contract.
+        // SAFETY: a live lock object (callers' contract).
         unsafe { lock::init(object) };
         created(kind::LOCK, 0, object);
     }
     init_hint init_hint_at (object, hint) {
-        // SAFETY: the caller's contract.
+        // SAFETY: a live lock object (callers' contract).
         unsafe { lock::init(object) };
         created(kind::LOCK, hint, object);
     }
     nest_init nest_init_at (object) {
-        // SAFETY: the caller's contract.
+        // SAFETY: a live lock object (callers' contract).
         unsafe { lock::nest_init(object) };
         created(kind::NEST_LOCK, 0, object);
     }
     nest_init_hint nest_init_hint_at (object, hint) {
-        // SAFETY: the caller's contract.
+        // SAFETY: a live lock object (callers' contract).
         unsafe { lock::nest_init(object) };
         created(kind::NEST_LOCK, hint, object);
     }
     destroy destroy_at (object) {
         destroyed(kind::LOCK, object);
-        // SAFETY: the caller's contract.
+        // SAFETY: a live lock object (callers' contract).
         unsafe { lock::destroy(object) };
     }
     nest_destroy nest_destroy_at (object) {
         destroyed(kind::NEST_LOCK, object);
-        // SAFETY: the caller's contract.
+        // SAFETY: a live lock object (callers' contract).
         unsafe { lock::nest_destroy(object) };
     }
     set set_at (object) {
-        // SAFETY: the caller's contract.
+        // SAFETY: a live lock object (callers' contract).
         unsafe { set_lock(object) }
     }
     unset unset_at (object) {
-        // SAFETY: the caller's contract.
+        // SAFETY: a live lock object (callers' contract).
         unsafe { unset_lock(object) }
     }
     test test_at (object) -> i32 {
-        // SAFETY: the caller's contract.
+        // SAFETY: a live lock object (callers' contract).
         unsafe { try_lock(object) }
     }
     nest_set nest_set_at (object) {
-        // SAFETY: the caller's contract.
+        // SAFETY: a live lock object (callers' contract).
         unsafe { set_nest(object) }
     }
     nest_unset nest_unset_at (object) {
-        // SAFETY: the caller's contract.
+        // SAFETY: a live lock object (callers' contract).
         unsafe { unset_nest(object) }
     }
     nest_test nest_test_at (object) -> i32 {
-        // SAFETY: the caller's contract.
+        // SAFETY: a live lock object (callers' contract).
         unsafe { try_nest(object) }
     }
 }
 
-/// `omp_init_lock_with_hint` in Fortran.
+/// Implements `omp_init_lock_with_hint` for Fortran.
 ///
 /// # Safety
 /// The pointers are valid.
 pub unsafe extern "C-unwind" fn init_hint_fortran(object: *mut c_void, hint: *const i32) {
-    // SAFETY: the caller's contract.
+    // SAFETY: the pointers are valid (caller's contract).
     unsafe {
         fortran::init_lock_hint(object, hint);
         created(kind::LOCK, *hint as u32, object);
     }
 }
 
-/// `omp_init_nest_lock_with_hint` in Fortran.
+/// Implements `omp_init_nest_lock_with_hint` for Fortran.
 ///
 /// # Safety
 /// The pointers are valid.
 pub unsafe extern "C-unwind" fn nest_init_hint_fortran(object: *mut c_void, hint: *const i32) {
-    // SAFETY: the caller's contract.
+    // SAFETY: the pointers are valid (caller's contract).
     unsafe {
         fortran::init_lock_hint(object, hint);
         created(kind::NEST_LOCK, *hint as u32, object);

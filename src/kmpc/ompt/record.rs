@@ -1,10 +1,10 @@
-//! What is kept for a tool: of each thread, of parallel regions, of tasks.
+//! Records for a tool: of threads, parallel regions and tasks.
 //!
-//! A thread's current task names the one around it, down to the initial task: so inquiries walk one
-//! chain, and nothing in the runtime's own structures is needed. Records live as long as somebody
-//! refers to them, the words a tool got pointers to with them.
+//! A thread's current task names the enclosing one, down to the initial task. So inquiries walk one
+//! chain, and the runtime's own structures need no additions. A record, and with it the words to
+//! which the tool has pointers, lives as long as it is referenced.
 //!
-//! What not: nothing here is made, or looked at, without a tool.
+//! Without a tool no record is created or read.
 
 use std::cell::{Cell, UnsafeCell};
 use std::sync::Arc;
@@ -69,8 +69,8 @@ impl Default for Frame {
     }
 }
 
-/// `ompt_frame_runtime | ompt_frame_cfa`. libomp says so of every frame since release 22, frame pointers
-/// included, and LLVM's tools require it.
+/// `ompt_frame_runtime | ompt_frame_cfa`. libomp sets it for every frame since release 22, frame
+/// pointers included, and LLVM's tools require it.
 const CANONICAL: i32 = 0x10;
 
 /// A parallel region.
@@ -83,7 +83,7 @@ pub struct Parallel {
 
 // SAFETY: the word is the tool's, by the specification's rules; the rest is atomic or constant.
 unsafe impl Sync for Parallel {}
-// SAFETY: as above.
+// SAFETY: no field is bound to a thread.
 unsafe impl Send for Parallel {}
 
 impl Parallel {
@@ -100,9 +100,9 @@ impl Parallel {
     }
 }
 
-/// What [`Task::fate`] is made of: the routine is over, its event was fulfilled.
+/// Bit of [`Task::fate`]: the routine has ended.
 pub const ENDED: u32 = 1;
-/// See [`ENDED`].
+/// Bit of [`Task::fate`]: the event was fulfilled.
 pub const FULFILLED: u32 = 2;
 
 /// A task.
@@ -112,29 +112,30 @@ pub struct Task {
     frame: UnsafeCell<Frame>,
     pub flags: Cell<u32>,
     pub parallel: Arc<Parallel>,
-    /// The task around it: that which forked the region, or which the thread left for it.
+    /// The enclosing task: the one that forked the region, or that the thread left for this task.
     outer: UnsafeCell<Option<Arc<Task>>>,
-    /// The number in its team of the thread that executes it.
+    /// Number of the executing thread in its team.
     pub number: Cell<u32>,
-    /// What an explicit task executes.
+    /// Routine of an explicit task.
     pub routine: Option<Routine>,
-    /// Where and how large its data is (`ompt_get_task_memory`).
+    /// Address and size of its data (`ompt_get_task_memory`).
     pub memory: (usize, usize),
     pub fate: AtomicU32,
-    /// The kind of the dispatched loop being executed.
+    /// Kind of the dispatched loop being executed.
     pub work: Cell<i32>,
-    /// Where in its data a taskloop's bounds lie, and the loop's step; 0 for another task.
+    /// Offsets of a taskloop's bounds in the task's data, and the loop's step, which is 0 for other
+    /// tasks.
     pub chunk: Cell<(isize, isize, i64)>,
-    /// Its siblings may name it: it has dependences, and its parent keeps it.
+    /// True if siblings may name the task: it has dependences, and its parent keeps it.
     pub named: Cell<bool>,
     /// Children with dependences, which later ones may name.
     pub kept: Mutex<Vec<Arc<Task>>>,
 }
 
-// SAFETY: cells are the executing thread's (the creating one's before); words and frames are
-// looked at by the tool on that thread, or on one that the task encloses.
+// SAFETY: only the executing thread (before, the creating one) accesses cells; the tool reads words
+// and frames on that thread, or on one that the task encloses.
 unsafe impl Sync for Task {}
-// SAFETY: as above.
+// SAFETY: no field is bound to a thread.
 unsafe impl Send for Task {}
 
 impl Task {
@@ -165,25 +166,25 @@ impl Task {
     }
 
     pub fn outer(&self) -> Option<&Arc<Task>> {
-        // SAFETY: written before the task is anybody's current one.
+        // SAFETY: written before the task becomes a current one.
         unsafe { (*self.outer.get()).as_ref() }
     }
 
-    /// Names the task around it.
+    /// Sets the enclosing task.
     pub fn set_outer(&self, outer: Option<Arc<Task>>) {
-        // SAFETY: by the thread that begins or ends it, which alone looks at it then.
+        // SAFETY: the calling thread begins or ends the task, and is the only one to read it then.
         drop(unsafe { std::mem::replace(&mut *self.outer.get(), outer) });
     }
 
-    /// The place where the frame pointer of the frame that calls the task's code is noted.
+    /// Returns the location that holds the frame pointer of the frame that calls the task's code.
     pub fn exit_slot(&self) -> *mut usize {
         // SAFETY: only this thread writes frames of the task.
         unsafe { &raw mut (*self.frame.get()).exit }
     }
 
-    /// The task's code runs under this frame; 0 for none.
+    /// Sets the frame under which the task's code runs; 0 for none.
     pub fn set_exit(&self, frame: usize) {
-        // SAFETY: as above.
+        // SAFETY: only this thread writes frames of the task.
         unsafe { *self.exit_slot() = frame };
     }
 }
@@ -194,15 +195,16 @@ pub struct Me {
     pub initial: bool,
     pub state: Cell<u32>,
     pub wait: Cell<u64>,
-    /// Where the last entry returns to, the canonical address of its frame, and the frame of the code
-    /// that called it.
+    /// Return address of the last entry.
     pub code: Cell<usize>,
+    /// Canonical frame address of the last entry.
     pub cfa: Cell<usize>,
+    /// Frame of the code that called the last entry.
     pub frame: Cell<usize>,
     task: UnsafeCell<Option<Arc<Task>>>,
-    /// A worker's part of a region is over, and nobody has said so.
+    /// True if a worker's part of a region is over and its end is not reported yet.
     pending: Cell<bool>,
-    /// It is in a `taskyield`.
+    /// True in a `taskyield`.
     pub yields: Cell<bool>,
 }
 
@@ -220,16 +222,17 @@ impl Drop for AtEnd {
             && !me.initial
         {
             root_ends(me);
-            // SAFETY: made by `make`; nobody finds it any more, and no entry is being executed.
+            // SAFETY: `make` leaked the record; it is not reachable any more, and no entry is being
+            // executed.
             drop(unsafe { Box::from_raw(std::ptr::from_ref(me).cast_mut()) });
         }
     }
 }
 
-/// Threads the tool knows that are workers.
+/// Number of workers that the tool knows.
 static WORKERS: AtomicU32 = AtomicU32::new(0);
 
-/// Workers whose end was not reported.
+/// Returns the number of workers whose end was not reported.
 pub fn workers() -> u32 {
     WORKERS.load(Ordering::Acquire)
 }
@@ -238,9 +241,9 @@ pub fn workers() -> u32 {
 const INITIAL: i32 = 1;
 const WORKER: i32 = 2;
 
-/// The calling thread, if it was reported.
+/// Returns the calling thread, if it was reported.
 pub fn known() -> Option<&'static Me> {
-    // SAFETY: made by `make`, never freed but at the thread's end.
+    // SAFETY: null, or a record that `make` leaked and that is freed only at the thread's end.
     unsafe { ME.try_with(Cell::get).ok()?.as_ref() }
 }
 
@@ -261,7 +264,7 @@ fn make(initial: bool, state: u32) -> &'static Me {
     me
 }
 
-/// The calling thread; a thread of the program is reported at its first call.
+/// Returns the calling thread; a thread of the program is reported at its first call.
 pub fn me() -> &'static Me {
     known().unwrap_or_else(root_begins)
 }
@@ -270,7 +273,7 @@ pub fn me() -> &'static Me {
 #[cold]
 pub fn root_begins() -> &'static Me {
     // Its end is the program's, reported by the end of the tool.
-    // SAFETY: no arguments.
+    // SAFETY: the calls take no arguments.
     let initial = unsafe { libc::gettid() == libc::getpid() };
     let me = make(initial, state::OVERHEAD);
     if !initial {
@@ -292,7 +295,8 @@ pub fn root_begins() -> &'static Me {
     me
 }
 
-/// Reports the end of a thread of the program. Its record stays: it may be in an entry.
+/// Reports the end of a thread of the program. Its record stays, since the thread may be in an
+/// entry.
 pub fn root_ends(me: &'static Me) {
     let mut task = me.task().cloned();
     // At `exit` inside regions, the initial task is further out.
@@ -323,14 +327,14 @@ pub fn worker_ends() {
         close_region();
         calls::thread_end(me.data());
         ME.set(std::ptr::null());
-        // SAFETY: made by `make`, and nobody finds it any more.
+        // SAFETY: `make` leaked the record, which is not reachable any more.
         drop(unsafe { Box::from_raw(std::ptr::from_ref(me).cast_mut()) });
         WORKERS.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
-/// Reports the end of the calling worker's part of the last region. It is not known before the
-/// next order arrives, since the region may have tasks for the worker until then.
+/// Reports the end of the calling worker's part of the last region. It is not known before the next
+/// command arrives, since the region may have tasks for the worker until then.
 #[cold]
 pub fn close_region() {
     let Some(me) = known() else { return };
@@ -366,7 +370,7 @@ pub fn implicit_ends(task: &Task) {
     let size = task.parallel.size.load(Ordering::Relaxed);
     let number = task.number.get();
     let flags = task.flags.get() & (flag::INITIAL | flag::IMPLICIT);
-    // As libomp says it, the specification's 0 for initial tasks alone.
+    // As in libomp; the specification requires 0 for initial tasks alone.
     let size = if flags & flag::INITIAL == 0 { size } else { 0 };
     calls::implicit_task(END, std::ptr::null_mut(), task.data(), size, number, flags);
 }
@@ -376,19 +380,19 @@ impl Me {
         self.data.get()
     }
 
-    /// The task being executed.
+    /// Returns the task being executed.
     pub fn task(&self) -> Option<&Arc<Task>> {
-        // SAFETY: the thread's own.
+        // SAFETY: only the thread itself accesses its task.
         unsafe { (*self.task.get()).as_ref() }
     }
 
-    /// Makes a task the current one; gives the one that was.
+    /// Sets the current task; returns the previous one.
     pub fn set_task(&self, task: Option<Arc<Task>>) -> Option<Arc<Task>> {
-        // SAFETY: the thread's own; callers hold no reference across this.
+        // SAFETY: only the thread itself accesses its task; callers hold no reference across this.
         unsafe { std::mem::replace(&mut *self.task.get(), task) }
     }
 
-    /// The master's join has been reported by itself.
+    /// Records that the master's join was reported by itself.
     pub fn joined(&self) {
         self.pending.set(false);
     }
@@ -398,18 +402,19 @@ impl Me {
 pub struct Inside {
     pub me: &'static Me,
     pub task: Arc<Task>,
-    /// Where the entry returns to.
+    /// Return address of the entry.
     pub code: usize,
     state: u32,
     marked: bool,
 }
 
-/// The calling thread is in an entry, called from where the gate noted.
+/// Marks the calling thread as being in an entry, called from the location that the gate recorded.
 pub fn inside(state: Option<u32>) -> Inside {
     let me = me();
     let task = match me.task() {
         Some(task) => task.clone(),
-        // A worker outside of regions calls nothing; a late call after the end is as good as one.
+        // A worker outside of regions makes no calls; a late call after the end gets a temporary
+        // task.
         None => Arc::new(Task::new(flag::INITIAL, Parallel::new(1, None), None)),
     };
     let frame = task.frame();
@@ -435,7 +440,7 @@ pub fn inside(state: Option<u32>) -> Inside {
 }
 
 impl Inside {
-    /// The words of region and task.
+    /// Returns the words of region and task.
     pub fn words(&self) -> (Word, Word) {
         (self.task.parallel.data(), self.task.data())
     }
@@ -445,7 +450,7 @@ impl Drop for Inside {
     fn drop(&mut self) {
         self.me.state.set(self.state);
         if self.marked {
-            // SAFETY: as in `inside`.
+            // SAFETY: the task's frame is this thread's, marked in `inside`.
             unsafe { (*self.task.frame()).enter = 0 };
         }
     }

@@ -1,7 +1,7 @@
-//! Parallel regions and leagues of teams, traced. OpenMP 5.2, sections 10.1 and 10.2.
+//! Traced parallel regions and leagues of teams. OpenMP 5.2, sections 10.1 and 10.2.
 //!
-//! The region's microtask is wrapped: what its threads execute is [`member`], which reports the
-//! implicit task and calls the program's. So the runtime's own fork and join need no word of this.
+//! The region's microtask is wrapped: its threads execute [`member`], which reports the implicit
+//! task and calls the program's microtask. So the runtime's own fork and join are unchanged.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ const TEAM: u32 = 0x8000_0002;
 /// `ompt_parallel_invoker_runtime | ompt_parallel_league`.
 const LEAGUE: u32 = 0x4000_0002;
 
-/// What the members of a region need to know. It lies in the frame of the forking thread.
+/// Data for the members of a region, in the frame of the forking thread.
 struct Region {
     microtask: *const c_void,
     argc: u32,
@@ -30,7 +30,7 @@ struct Region {
     code: usize,
 }
 
-/// Makes the task that forked the current one again, also when the region is left by unwinding.
+/// Makes the task that forked the current one again, also if the region is left by unwinding.
 struct Back {
     me: &'static Me,
     task: Option<Arc<Task>>,
@@ -43,7 +43,7 @@ impl Drop for Back {
     }
 }
 
-/// The threads that the next region asks for.
+/// Returns the number of threads that the next region requests.
 fn requested(thread: &Thread) -> u32 {
     match thread.pushed_threads.get() {
         0 => thread.icvs.get().threads(),
@@ -51,7 +51,8 @@ fn requested(thread: &Thread) -> u32 {
     }
 }
 
-/// Reports a region around `run`, which executes [`member`] with the argument list it is given.
+/// Reports a region around `run`, which executes [`member`] with the argument list that it
+/// receives.
 unsafe fn region(
     flags: u32,
     requested: u32,
@@ -97,10 +98,10 @@ unsafe fn region(
     calls::parallel_end(parallel.data(), outer.data(), flags, at.code);
 }
 
-/// What each thread of a region executes instead of its microtask.
+/// Executes a region on one of its threads, in place of the microtask.
 unsafe extern "C-unwind" fn member(gtid: *const i32, btid: *const i32, region: *const Region) {
-    // SAFETY: the runtime passes the numbers and the argument list of `region`, which lives until the
-    // thread has joined.
+    // SAFETY: the runtime passes the numbers and the argument list of `region`, which lives until
+    // the thread has joined.
     let (region, thread) = unsafe { (&*region, by_number(*gtid)) };
     let me = record::me();
     let size = thread.team().size();
@@ -112,7 +113,7 @@ unsafe extern "C-unwind" fn member(gtid: *const i32, btid: *const i32, region: *
     );
     task.number.set(thread.tid());
     if size == 1 {
-        // Its tasks are executed where they are met.
+        // Its tasks are executed where they are encountered.
         task.flags.set(flag::IMPLICIT | flag::UNDEFERRED);
     }
     let task = Arc::new(task);
@@ -126,7 +127,7 @@ unsafe extern "C-unwind" fn member(gtid: *const i32, btid: *const i32, region: *
     );
     me.set_task(Some(task.clone()));
     me.state.set(state::PARALLEL);
-    // SAFETY: the program's microtask with its own arguments.
+    // SAFETY: calls the program's microtask with its own arguments.
     unsafe {
         abi::call_microtask_noting(
             region.microtask,
@@ -146,9 +147,10 @@ unsafe extern "C-unwind" fn member(gtid: *const i32, btid: *const i32, region: *
     }
 }
 
-/// What each team of a league executes instead of its microtask.
+/// Executes one team of a league, in place of the microtask.
 unsafe extern "C-unwind" fn team(gtid: *const i32, btid: *const i32, region: *const Region) {
-    // SAFETY: as in `member`.
+    // SAFETY: the runtime passes the numbers and the argument list of `region`, which lives until
+    // the thread has joined.
     let (region, thread) = unsafe { (&*region, by_number(*gtid)) };
     let me = record::me();
     let league = thread.team().shape().league;
@@ -183,7 +185,7 @@ unsafe extern "C-unwind" fn team(gtid: *const i32, btid: *const i32, region: *co
     calls::implicit_task(BEGIN, own.data(), implicit.data(), 1, 0, flag::IMPLICIT);
     me.set_task(Some(implicit.clone()));
     me.state.set(state::PARALLEL);
-    // SAFETY: the program's microtask with its own arguments.
+    // SAFETY: calls the program's microtask with its own arguments.
     unsafe {
         abi::call_microtask_noting(
             region.microtask,
@@ -201,7 +203,7 @@ unsafe extern "C-unwind" fn team(gtid: *const i32, btid: *const i32, region: *co
     me.set_task(before);
 }
 
-/// `__kmpc_fork_call` with its arguments as an array.
+/// Implements `__kmpc_fork_call` with its arguments as an array.
 ///
 /// # Safety
 /// As for [`untraced::parallel`].
@@ -212,7 +214,7 @@ pub unsafe extern "C-unwind" fn fork(
     argv: *const *mut c_void,
 ) {
     let requested = requested(current());
-    // SAFETY: the caller's contract; `member` is a microtask with one argument.
+    // SAFETY: the arguments are those of this entry; `member` is a microtask with one argument.
     unsafe {
         region(TEAM, requested, argc as u32, microtask, argv, |list| {
             untraced::parallel(ident, 1, member as *const c_void, list)
@@ -220,7 +222,7 @@ pub unsafe extern "C-unwind" fn fork(
     }
 }
 
-/// `__kmpc_fork_call_if`.
+/// Implements `__kmpc_fork_call_if`.
 ///
 /// # Safety
 /// As for [`untraced::parallel_if`].
@@ -233,7 +235,7 @@ pub unsafe extern "C-unwind" fn fork_if(
 ) {
     let requested = requested(current());
     let (argc, argv) = (argc.min(1) as u32, [argument]);
-    // SAFETY: the caller's contract; `member` is a microtask with one argument.
+    // SAFETY: the arguments are those of this entry; `member` is a microtask with one argument.
     unsafe {
         region(TEAM, requested, argc, microtask, argv.as_ptr(), |list| {
             untraced::parallel_if(ident, 1, member as *const c_void, condition, *list)
@@ -241,7 +243,7 @@ pub unsafe extern "C-unwind" fn fork_if(
     }
 }
 
-/// `__kmpc_fork_teams` with its arguments as an array.
+/// Implements `__kmpc_fork_teams` with its arguments as an array.
 ///
 /// # Safety
 /// As for [`teams::fork`].
@@ -252,7 +254,7 @@ pub unsafe extern "C-unwind" fn fork_teams(
     argv: *const *mut c_void,
 ) {
     let requested = current().pushed_teams.get().0.max(1);
-    // SAFETY: the caller's contract; `team` is a microtask with one argument.
+    // SAFETY: the arguments are those of this entry; `team` is a microtask with one argument.
     unsafe {
         region(LEAGUE, requested, argc as u32, microtask, argv, |list| {
             teams::fork(ident, 1, team as *const c_void, list)
@@ -260,7 +262,7 @@ pub unsafe extern "C-unwind" fn fork_teams(
     }
 }
 
-/// `__kmpc_serialized_parallel`.
+/// Implements `__kmpc_serialized_parallel`.
 pub unsafe extern "C-unwind" fn begin_serialized(ident: *const Ident, gtid: i32) {
     let at = inside(None);
     let frame = at.me.frame.get();
@@ -274,10 +276,10 @@ pub unsafe extern "C-unwind" fn begin_serialized(ident: *const Ident, gtid: i32)
         TEAM,
         at.code,
     );
-    // SAFETY: the caller's contract.
+    // SAFETY: the arguments are those of this entry, whose contract is the same.
     unsafe { untraced::begin_serialized(ident, gtid) };
     let me = at.me;
-    // The task stays where it is until the region's end.
+    // The task stays marked as in the runtime until the region's end.
     std::mem::forget(at);
     let task = Arc::new(Task::new(
         flag::IMPLICIT | flag::UNDEFERRED,
@@ -291,7 +293,7 @@ pub unsafe extern "C-unwind" fn begin_serialized(ident: *const Ident, gtid: i32)
     me.state.set(state::PARALLEL);
 }
 
-/// `__kmpc_end_serialized_parallel`.
+/// Implements `__kmpc_end_serialized_parallel`.
 pub unsafe extern "C-unwind" fn end_serialized(ident: *const Ident, gtid: i32) {
     let me = record::me();
     let code = me.code.get();
@@ -299,14 +301,14 @@ pub unsafe extern "C-unwind" fn end_serialized(ident: *const Ident, gtid: i32) {
     if let Some(task) = &task {
         task.set_exit(0);
     }
-    // SAFETY: the caller's contract.
+    // SAFETY: the arguments are those of this entry, whose contract is the same.
     unsafe { untraced::end_serialized(ident, gtid) };
     if let Some(task) = task
         && let Some(outer) = task.outer().cloned()
     {
         record::implicit_ends(&task);
         calls::parallel_end(task.parallel.data(), outer.data(), TEAM, code);
-        // SAFETY: this thread's own frame, left by `begin_serialized`.
+        // SAFETY: this thread's own frame, marked by `begin_serialized`.
         unsafe { (*outer.frame()).enter = 0 };
         let parallel = outer.flags.get() & flag::INITIAL == 0;
         me.state.set(if parallel {

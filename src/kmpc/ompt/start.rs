@@ -1,12 +1,12 @@
-//! Finding a tool, starting it, ending it. OpenMP 5.2, section 19.2.
+//! Search, start and end of a tool. OpenMP 5.2, section 19.2.
 //!
-//! `OMP_TOOL` may forbid it. `ompt_start_tool` is looked for in the guest, in the process, in the
-//! libraries that `OMP_TOOL_LIBRARIES` lists, in that order; the first that gives an answer is the
-//! tool. `OMP_TOOL_VERBOSE_INIT` has the search told, in libomp's words.
+//! `OMP_TOOL` may disable tools. `ompt_start_tool` is searched in the guest, in the process, and in
+//! the libraries that `OMP_TOOL_LIBRARIES` lists, in that order; the first that returns a result is
+//! the tool. `OMP_TOOL_VERBOSE_INIT` logs the search, in libomp's words.
 //!
-//! It happens once, when the program first calls the runtime (in the virtual machine before
-//! `main` at the latest). It ends at exit, or when the tool asks for it: workers are sent home, so that
-//! each reports its own end, but nobody waits for one that is still in a region.
+//! The search happens once, when the program first calls the runtime (in the virtual machine before
+//! `main` at the latest). The tool ends at exit, or on its own request: workers are ended so that
+//! each reports its own end, but those that are still in a region are not awaited.
 
 use std::env;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
@@ -32,20 +32,21 @@ struct Tool {
 type Lookup = unsafe extern "C-unwind" fn(*const c_char) -> *const c_void;
 type StartTool = unsafe extern "C-unwind" fn(u32, *const c_char) -> *mut Tool;
 
-/// The version of OpenMP (`_OPENMP`) and ours, as tools are told.
+/// The OpenMP version (`_OPENMP`) that is passed to tools.
 const OPENMP: u32 = 202_011;
+/// The runtime version that is passed to tools.
 const VERSION: &CStr = c"ompvm";
 
 const START_TOOL: &CStr = c"ompt_start_tool";
 
-/// How long workers that are still in a region are waited for at the end.
+/// Maximum time for which workers that are still in a region are awaited at the end.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 unsafe extern "C" {
     static stdout: *mut libc::FILE;
 }
 
-/// Where `OMP_TOOL_VERBOSE_INIT` has the search told.
+/// Destination of the log of the search (`OMP_TOOL_VERBOSE_INIT`).
 enum Log {
     Off,
     Out,
@@ -71,9 +72,10 @@ impl Log {
         let _ = match self {
             Log::Off => Ok(()),
             Log::Out => {
-                // The program's and the tool's own stream: what they print lies in between.
+                // The stream that the program and the tool also use, to keep the order of the
+                // output.
                 if let Ok(text) = CString::new(text) {
-                    // SAFETY: C's stream and a string.
+                    // SAFETY: C's stream and a null-terminated string.
                     unsafe { libc::fputs(text.as_ptr(), stdout) };
                 }
                 Ok(())
@@ -84,7 +86,7 @@ impl Log {
     }
 }
 
-/// Whether `OMP_TOOL` lets a tool start.
+/// Returns true if `OMP_TOOL` allows a tool.
 fn allowed(warn: bool) -> bool {
     let value = env::var_os("OMP_TOOL").unwrap_or_default();
     match value.to_string_lossy().to_lowercase().as_str() {
@@ -103,29 +105,29 @@ fn allowed(warn: bool) -> bool {
     }
 }
 
-/// The process's own `ompt_start_tool`.
+/// Returns the process's own `ompt_start_tool`.
 fn in_process() -> *mut c_void {
-    // SAFETY: looks a name up.
+    // SAFETY: looks up a null-terminated name.
     unsafe { libc::dlsym(libc::RTLD_DEFAULT, START_TOOL.as_ptr()) }
 }
 
-/// Whether there may be a tool, so that entries must be reached through gates; `guest` says whether the
-/// guest defines `ompt_start_tool`.
+/// Returns true if there may be a tool, so that entries must be reached through gates. `guest` is
+/// true if the guest defines `ompt_start_tool`.
 pub fn wanted(guest: bool) -> bool {
     if env::var_os("OMP_TOOL_VERBOSE_INIT").is_some() {
         return true;
     }
     let named = env::var_os("OMP_TOOL_LIBRARIES").is_some_and(|list| !list.is_empty());
-    // What is wrong with the variable has to be said.
+    // An invalid value is let pass, since the search reports it.
     env::var_os("OMP_TOOL").is_none_or(|v| v.to_string_lossy().to_lowercase() != "disabled")
         && (guest || named || !in_process().is_null())
 }
 
-/// The tool, between its start and its end.
+/// Address of the tool, between its start and its end.
 static TOOL: Mutex<usize> = Mutex::new(0);
 
-/// Looks for a tool and starts it, once. The tool is told of the calling thread, as of every other,
-/// when it first comes to an entry.
+/// Looks for a tool and starts it, once. The calling thread is reported to the tool like every
+/// other, when it first calls an entry.
 #[inline]
 pub fn decide() {
     if STATE.load(Ordering::Relaxed) == UNDECIDED {
@@ -141,7 +143,7 @@ fn decide_slowly() {
         return;
     }
     let started = gate::silently(start);
-    // Release: what the tool set up; the others have come by the lock, or by this.
+    // Release: publishes the tool's setup; other threads acquire it with the lock, or with this.
     STATE.store(if started { ACTIVE } else { NONE }, Ordering::SeqCst);
     if started {
         extern "C" fn at_exit() {
@@ -152,7 +154,7 @@ fn decide_slowly() {
     }
 }
 
-/// Searches; whether a tool is active.
+/// Searches for a tool; returns true if one is active.
 fn start() -> bool {
     let mut log = Log::new();
     if !allowed(true) {
@@ -178,7 +180,7 @@ fn start() -> bool {
     initialized
 }
 
-/// Asks an `ompt_start_tool` whether it wants to be the tool.
+/// Calls an `ompt_start_tool`; returns its tool, if any.
 unsafe fn ask(address: *mut c_void) -> Option<*mut Tool> {
     if address.is_null() {
         return None;
@@ -198,7 +200,7 @@ fn search(log: &mut Log) -> Option<*mut Tool> {
     log.say("----- START LOGGING OF TOOL REGISTRATION -----\n");
     log.say("Search for OMP tool in current address space... ");
     let guest = std::ptr::with_exposed_provenance_mut(GUEST_TOOL.load(Ordering::Acquire));
-    // SAFETY: functions of this name.
+    // SAFETY: null, or functions of this name.
     let found = unsafe { ask(guest).or_else(|| ask(in_process())) };
     if found.is_some() {
         log.say("Success.\n");
@@ -232,9 +234,10 @@ fn search(log: &mut Log) -> Option<*mut Tool> {
     found
 }
 
-/// What the loader has to say.
+/// Returns the dynamic loader's last error.
 fn loaders_error() -> String {
-    // SAFETY: the loader's text, or null; it stays until this thread asks the loader again.
+    // SAFETY: the loader's text, or null; it stays valid until this thread's next call of the
+    // loader.
     unsafe {
         let text = libc::dlerror();
         if text.is_null() {
@@ -248,7 +251,7 @@ fn in_library(log: &mut Log, name: &[u8]) -> Option<*mut Tool> {
     let shown = String::from_utf8_lossy(name).into_owned();
     let name = CString::new(name).ok()?;
     log.say(&format!("Opening {shown}... "));
-    // SAFETY: as the user asks for.
+    // SAFETY: the user requests to load this library, initializers included.
     let library = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_LAZY) };
     if library.is_null() {
         log.say(&format!("Failed: {}\n", loaders_error()));
@@ -256,7 +259,7 @@ fn in_library(log: &mut Log, name: &[u8]) -> Option<*mut Tool> {
     }
     log.say("Success. \n");
     log.say(&format!("Searching for ompt_start_tool in {shown}... "));
-    // SAFETY: an open library; forgets what was said before.
+    // SAFETY: an open library; the first call clears the loader's error.
     let start = unsafe {
         libc::dlerror();
         libc::dlsym(library, START_TOOL.as_ptr())
@@ -264,7 +267,7 @@ fn in_library(log: &mut Log, name: &[u8]) -> Option<*mut Tool> {
     if start.is_null() {
         log.say(&format!("Failed: {}\n", loaders_error()));
     }
-    // SAFETY: a function of this name, or null.
+    // SAFETY: null, or a function of this name.
     if let Some(tool) = unsafe { ask(start) } {
         log.say("Success.\n");
         log.say(USED);
@@ -274,19 +277,19 @@ fn in_library(log: &mut Log, name: &[u8]) -> Option<*mut Tool> {
         log.say("Found but not using the OMPT interface.\n");
         log.say("Continuing search...\n");
     }
-    // SAFETY: opened above, and nothing of it is used.
+    // SAFETY: the library was opened above, and nothing of it is used.
     unsafe { libc::dlclose(library) };
     None
 }
 
-/// Ends the tool: the workers' ends, the initial thread's, `finalize`. Once; nothing is told
+/// Ends the tool once: the workers' ends, the initial thread's, `finalize`. Nothing is reported
 /// afterwards.
 pub fn finish() {
     static DONE: AtomicBool = AtomicBool::new(false);
     if !super::on() || DONE.swap(true, Ordering::SeqCst) {
         return;
     }
-    // At exit the runtime has let go of the initial thread, and so of its teams, already.
+    // At exit the runtime has already released the initial thread and its teams.
     if let Some(thread) = thread::current_if_known()
         && thread.team().shape().level == 0
     {

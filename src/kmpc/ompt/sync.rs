@@ -1,4 +1,6 @@
-//! Barriers, taskwait, taskgroup, masked, single, reductions, flush, cancellation, `error`, traced.
+//! Traced synchronization: barriers, taskwait, taskgroup, masked, single, reductions, flush,
+//! cancellation, `error`.
+//!
 //! OpenMP 5.2, sections 15.3 to 15.8, 10.5, 11.1, 16, 8.5.
 
 use std::ffi::{CStr, c_char, c_void};
@@ -22,12 +24,13 @@ mod kind {
     pub const WORKSHARE: i32 = 8;
 }
 
-/// What the compiler says a barrier is: written in the program, or the end of a construct.
+/// The compiler's flag of a barrier written in the program.
 const EXPLICIT_BARRIER: i32 = 0x20;
+/// The compiler's flags of barriers at the end of a construct.
 const IMPLICIT_BARRIERS: i32 = 0x1c0;
 
 fn barrier_kind(ident: *const Ident) -> (i32, u32) {
-    // SAFETY: null or the compiler's.
+    // SAFETY: null or the compiler's constant.
     let flags = unsafe { ident.as_ref() }.map_or(0, |ident| ident.flags);
     if flags & EXPLICIT_BARRIER != 0 {
         (kind::EXPLICIT, state::BARRIER_EXPLICIT)
@@ -38,69 +41,69 @@ fn barrier_kind(ident: *const Ident) -> (i32, u32) {
     }
 }
 
-/// Reports a synchronisation around `run`.
+/// Reports a synchronization around `run`.
 pub(super) fn region<T>(kind: i32, state: u32, run: impl FnOnce() -> T) -> T {
     let at = inside(Some(state));
     let (parallel, task) = at.words();
     calls::sync_region(kind, BEGIN, parallel, task, at.code);
     calls::sync_region_wait(kind, BEGIN, parallel, task, at.code);
     let result = run();
-    // All children are complete, so nobody names them.
+    // All children are complete, so no sibling names them any more.
     lock(&at.task.kept).clear();
     calls::sync_region_wait(kind, END, parallel, task, at.code);
     calls::sync_region(kind, END, parallel, task, at.code);
     result
 }
 
-/// `__kmpc_barrier`.
+/// Implements `__kmpc_barrier`.
 pub unsafe extern "C-unwind" fn barrier(ident: *const Ident, gtid: i32) {
     let (kind, state) = barrier_kind(ident);
-    // SAFETY: the caller's contract.
+    // SAFETY: the arguments are those of this entry, whose contract is the same.
     region(kind, state, || unsafe { barrier::wait(ident, gtid) });
 }
 
-/// `__kmpc_cancel_barrier`.
+/// Implements `__kmpc_cancel_barrier`.
 pub unsafe extern "C-unwind" fn cancel_barrier(ident: *const Ident, gtid: i32) -> i32 {
     let (kind, state) = barrier_kind(ident);
-    // SAFETY: the caller's contract.
+    // SAFETY: the arguments are those of this entry, whose contract is the same.
     region(kind, state, || unsafe {
         cancellation::barrier(ident, gtid)
     })
 }
 
-/// `__kmpc_omp_taskwait`.
+/// Implements `__kmpc_omp_taskwait`.
 pub unsafe extern "C-unwind" fn taskwait(ident: *const Ident, gtid: i32) -> i32 {
-    // SAFETY: the caller's contract.
+    // SAFETY: the arguments are those of this entry, whose contract is the same.
     region(kind::TASKWAIT, state::TASKWAIT, || unsafe {
         wait::taskwait(ident, gtid)
     })
 }
 
-/// `__kmpc_omp_taskyield`.
+/// Implements `__kmpc_omp_taskyield`.
 pub unsafe extern "C-unwind" fn taskyield(ident: *const Ident, gtid: i32, part: i32) -> i32 {
     let at = inside(None);
     at.me.yields.set(true);
-    // SAFETY: the caller's contract.
+    // SAFETY: the arguments are those of this entry, whose contract is the same.
     let result = unsafe { wait::taskyield(ident, gtid, part) };
     at.me.yields.set(false);
     result
 }
 
-/// `__kmpc_taskgroup`.
+/// Implements `__kmpc_taskgroup`.
 pub unsafe extern "C-unwind" fn begin_group(ident: *const Ident, gtid: i32) {
     let at = inside(None);
     let (parallel, task) = at.words();
-    // SAFETY: the caller's contract.
+    // SAFETY: the arguments are those of this entry, whose contract is the same.
     unsafe { wait::begin_group(ident, gtid) };
     calls::sync_region(kind::TASKGROUP, BEGIN, parallel, task, at.code);
 }
 
-/// `__kmpc_end_taskgroup`.
+/// Implements `__kmpc_end_taskgroup`.
 pub unsafe extern "C-unwind" fn end_group(ident: *const Ident, gtid: i32) {
     let at = inside(Some(state::TASKGROUP));
     let (parallel, task) = at.words();
     calls::sync_region_wait(kind::TASKGROUP, BEGIN, parallel, task, at.code);
-    // SAFETY: the caller's contract.
+    // SAFETY: the arguments are those of this entry, whose contract is the same.
     unsafe { wait::end_group(ident, gtid) };
     calls::sync_region_wait(kind::TASKGROUP, END, parallel, task, at.code);
     calls::sync_region(kind::TASKGROUP, END, parallel, task, at.code);
@@ -113,9 +116,9 @@ fn masked_at(endpoint: i32) {
     calls::masked(endpoint, parallel, task, at.code);
 }
 
-/// `__kmpc_master`.
+/// Implements `__kmpc_master`.
 pub unsafe extern "C-unwind" fn master(ident: *const Ident, gtid: i32) -> i32 {
-    // SAFETY: the caller's contract.
+    // SAFETY: the arguments are those of this entry, whose contract is the same.
     let mine = unsafe { barrier::master(ident, gtid) };
     if mine != 0 {
         masked_at(BEGIN);
@@ -123,9 +126,9 @@ pub unsafe extern "C-unwind" fn master(ident: *const Ident, gtid: i32) -> i32 {
     mine
 }
 
-/// `__kmpc_masked`.
+/// Implements `__kmpc_masked`.
 pub unsafe extern "C-unwind" fn masked(ident: *const Ident, gtid: i32, filter: i32) -> i32 {
-    // SAFETY: the caller's contract.
+    // SAFETY: the arguments are those of this entry, whose contract is the same.
     let mine = unsafe { barrier::masked(ident, gtid, filter) };
     if mine != 0 {
         masked_at(BEGIN);
@@ -133,7 +136,7 @@ pub unsafe extern "C-unwind" fn masked(ident: *const Ident, gtid: i32, filter: i
     mine
 }
 
-/// `__kmpc_end_master` and `__kmpc_end_masked`.
+/// Implements `__kmpc_end_master` and `__kmpc_end_masked`.
 pub unsafe extern "C-unwind" fn end_masked(_ident: *const Ident, _gtid: i32) {
     masked_at(END);
 }
@@ -152,9 +155,9 @@ fn work_at(kind: i32, endpoint: i32) {
     calls::work(kind, endpoint, parallel, task, 1, at.code);
 }
 
-/// `__kmpc_single`.
+/// Implements `__kmpc_single`.
 pub unsafe extern "C-unwind" fn single(ident: *const Ident, gtid: i32) -> i32 {
-    // SAFETY: the caller's contract.
+    // SAFETY: the arguments are those of this entry, whose contract is the same.
     let mine = unsafe { barrier::single(ident, gtid) };
     if mine != 0 {
         work_at(work::EXECUTOR, BEGIN);
@@ -165,12 +168,12 @@ pub unsafe extern "C-unwind" fn single(ident: *const Ident, gtid: i32) -> i32 {
     mine
 }
 
-/// `__kmpc_end_single`.
+/// Implements `__kmpc_end_single`.
 pub unsafe extern "C-unwind" fn end_single(_ident: *const Ident, _gtid: i32) {
     work_at(work::EXECUTOR, END);
 }
 
-/// `__kmpc_copyprivate`: two barriers of the implementation, told as one.
+/// Implements `__kmpc_copyprivate`: two barriers of the implementation, reported as one.
 ///
 /// # Safety
 /// As for [`barrier::copyprivate`].
@@ -183,19 +186,19 @@ pub unsafe extern "C-unwind" fn copyprivate(
     did_it: i32,
 ) {
     region(kind::WORKSHARE, state::BARRIER_WORKSHARE, || {
-        // SAFETY: the caller's contract.
+        // SAFETY: the arguments are those of this entry, whose contract is the same.
         unsafe { barrier::copyprivate(ident, gtid, size, data, copy, did_it) }
     });
 }
 
-/// `__kmpc_scope`.
+/// Implements `__kmpc_scope`.
 pub unsafe extern "C-unwind" fn scope(ident: *const Ident, gtid: i32, reserved: *mut c_void) {
-    // SAFETY: the caller's contract.
+    // SAFETY: the arguments are those of this entry, whose contract is the same.
     unsafe { misc::scope(ident, gtid, reserved) };
     work_at(work::SCOPE, BEGIN);
 }
 
-/// `__kmpc_end_scope`.
+/// Implements `__kmpc_end_scope`.
 pub unsafe extern "C-unwind" fn end_scope(_: *const Ident, _gtid: i32, _reserved: *mut c_void) {
     work_at(work::SCOPE, END);
 }
@@ -223,7 +226,7 @@ macro_rules! reductions {
             cell: *mut c_void,
         ) -> i32 {
             reduction_at(BEGIN);
-            // SAFETY: the caller's contract.
+            // SAFETY: the arguments are those of this entry, whose contract is the same.
             let answer = unsafe { $real_begin(ident, gtid, count, size, data, combine, cell) };
             if answer == 0 {
                 reduction_at(END);
@@ -237,7 +240,7 @@ macro_rules! reductions {
         /// As for [`reduce::end_nowait`].
         pub unsafe extern "C-unwind" fn $end(ident: *const Ident, gtid: i32, cell: *mut c_void) {
             reduction_at(END);
-            // SAFETY: the caller's contract.
+            // SAFETY: the arguments are those of this entry, whose contract is the same.
             unsafe { $real_end(ident, gtid, cell) };
         }
     )*};
@@ -247,15 +250,15 @@ reductions! {
     reduce_nowait end_reduce_nowait = reduce::begin_nowait, reduce::end_nowait;
 }
 
-/// `__kmpc_flush`.
+/// Implements `__kmpc_flush`.
 pub unsafe extern "C-unwind" fn flush(ident: *const Ident) {
-    // SAFETY: the caller's contract.
+    // SAFETY: the arguments are those of this entry, whose contract is the same.
     unsafe { barrier::flush(ident) };
     let me = me();
     calls::flush(me.data(), me.code.get());
 }
 
-/// What of `ompt_cancel_flag_t` a request or a point is about.
+/// Returns the part of `ompt_cancel_flag_t` for the construct of a request or a cancellation point.
 fn cancelled(construct: i32) -> u32 {
     match construct {
         1 => 0x01,
@@ -270,10 +273,10 @@ const ACTIVATED: u32 = 0x10;
 /// `ompt_cancel_detected`.
 const DETECTED: u32 = 0x20;
 
-/// `__kmpc_cancel`.
+/// Implements `__kmpc_cancel`.
 pub unsafe extern "C-unwind" fn cancel(ident: *const Ident, gtid: i32, construct: i32) -> i32 {
     let at = inside(None);
-    // SAFETY: the caller's contract.
+    // SAFETY: the arguments are those of this entry, whose contract is the same.
     let leave = unsafe { cancellation::request(ident, gtid, construct) };
     if leave != 0 {
         let flags = cancelled(construct) | ACTIVATED;
@@ -282,14 +285,14 @@ pub unsafe extern "C-unwind" fn cancel(ident: *const Ident, gtid: i32, construct
     leave
 }
 
-/// `__kmpc_cancellationpoint`.
+/// Implements `__kmpc_cancellationpoint`.
 pub unsafe extern "C-unwind" fn cancellation_point(
     ident: *const Ident,
     gtid: i32,
     construct: i32,
 ) -> i32 {
     let at = inside(None);
-    // SAFETY: the caller's contract.
+    // SAFETY: the arguments are those of this entry, whose contract is the same.
     let leave = unsafe { cancellation::point(ident, gtid, construct) };
     if leave != 0 {
         let flags = cancelled(construct) | DETECTED;
@@ -298,7 +301,7 @@ pub unsafe extern "C-unwind" fn cancellation_point(
     leave
 }
 
-/// `__kmpc_error`.
+/// Implements `__kmpc_error`.
 ///
 /// # Safety
 /// As for [`misc::error`].
@@ -307,22 +310,22 @@ pub unsafe extern "C-unwind" fn error(ident: *const Ident, severity: i32, messag
     let length = if message.is_null() {
         0
     } else {
-        // SAFETY: the caller's contract.
+        // SAFETY: the arguments are those of this entry, whose contract is the same.
         unsafe { CStr::from_ptr(message) }.to_bytes().len()
     };
     calls::error(severity, message, length, at.code);
-    // SAFETY: the caller's contract.
+    // SAFETY: the arguments are those of this entry, whose contract is the same.
     unsafe { misc::error(ident, severity, message) };
 }
 
-/// `omp_control_tool`: what the tool answers; -1 where it does not want to be asked.
+/// Implements `omp_control_tool`: returns the tool's result; -1 if it has no such callback.
 pub unsafe extern "C-unwind" fn control_tool(
     command: i32,
     modifier: i32,
     argument: *mut c_void,
 ) -> i32 {
     if !super::on() {
-        // SAFETY: nothing is asked of the arguments.
+        // SAFETY: the routine ignores its arguments.
         return unsafe { api::control_tool(command, modifier, null_mut()) };
     }
     let at = inside(None);

@@ -1,11 +1,11 @@
-//! Explicit tasks, traced. OpenMP 5.2, chapter 12.
+//! Traced explicit tasks. OpenMP 5.2, chapter 12.
 //!
-//! A task's routine is replaced by [`routine`] when the task is made, which reports that the thread
-//! turns to it and back, and calls the program's in between. What is kept of a task hangs at the
-//! runtime's record of it, one reference to it, until its last event.
+//! When a task is created its routine is replaced by [`routine`], which reports that the thread
+//! switches to the task and back, and calls the program's routine in between. The runtime's task
+//! holds one reference to the tool's record of it, until its last event.
 //!
-//! What not: the events of one thread lie in turn; between two threads nothing orders callbacks but
-//! what orders the tasks.
+//! The events of one thread are ordered. Callbacks on two threads are ordered only as their tasks
+//! are.
 
 use std::ptr::null_mut;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::kmpc::task::depend::{self, Item};
 use crate::kmpc::task::{self, Payload, Routine, Task, create, event, run, taskloop};
 use crate::support::sync::lock;
 
-/// What `ompt_callback_task_schedule` says of the task that is left.
+/// `ompt_task_status_t`: status of the task that is left.
 mod status {
     pub const COMPLETE: i32 = 1;
     pub const YIELD: i32 = 2;
@@ -41,25 +41,25 @@ const DISCARDED: u32 = 0x48;
 /// The compiler's flag of a task with a `mergeable` clause.
 const MERGEABLE: u32 = 4;
 
-/// What is kept of a task; none where no tool saw it made.
+/// Returns the record of a task; `None` if no tool observed its creation.
 fn record(task: &Task) -> Option<&Record> {
-    // SAFETY: the reference that `attach` left, until `release`.
+    // SAFETY: null, or the reference that `attach` stored, valid until `release`.
     unsafe { task.tool.get().cast::<Record>().as_ref() }
 }
 
-/// Hangs a record at a task.
+/// Attaches a record to a task.
 fn attach(task: &Task, record: Arc<Record>) {
     task.tool.set(Arc::into_raw(record).cast());
 }
 
-/// Takes the task's reference to its record away, once. The word stays where siblings may name the
-/// task until it is complete: then its parent has a reference.
+/// Takes back the task's reference to its record, once. If siblings may name the task, the word
+/// stays until the task is complete; then its parent holds a reference.
 fn release(task: &Task) -> Option<Arc<Record>> {
     let record = task.tool.get().cast::<Record>();
     if record.is_null() {
         return None;
     }
-    // SAFETY: left by `attach`, and taken once.
+    // SAFETY: `attach` stored the reference, which is taken once.
     let record = unsafe { Arc::from_raw(record) };
     if !record.named.get() {
         task.tool.set(std::ptr::null());
@@ -67,20 +67,20 @@ fn release(task: &Task) -> Option<Arc<Record>> {
     Some(record)
 }
 
-/// One more reference to a record.
+/// Returns one more reference to a record.
 ///
 /// # Safety
 /// The record is in an `Arc`.
 unsafe fn shared(record: &Record) -> Arc<Record> {
     let record = std::ptr::from_ref(record);
-    // SAFETY: the caller's contract.
+    // SAFETY: the record is in an `Arc` (caller's contract).
     unsafe {
         Arc::increment_strong_count(record);
         Arc::from_raw(record)
     }
 }
 
-/// Makes a record for a task just allocated with `bytes` of its own.
+/// Creates a record for a task that was just allocated.
 fn made(task: &Task, flags: u32, routine: Option<Routine>) -> Option<Arc<Record>> {
     let parent = record::me().task()?.clone();
     let mut record = Record::new(flags, parent.parallel.clone(), None);
@@ -89,7 +89,7 @@ fn made(task: &Task, flags: u32, routine: Option<Routine>) -> Option<Arc<Record>
     Some(Arc::new(record))
 }
 
-/// `__kmpc_omp_task_alloc`.
+/// Implements `__kmpc_omp_task_alloc`.
 pub unsafe extern "C-unwind" fn alloc(
     ident: *const Ident,
     gtid: i32,
@@ -98,7 +98,7 @@ pub unsafe extern "C-unwind" fn alloc(
     shareds: usize,
     routine: Option<Routine>,
 ) -> *mut Payload {
-    // SAFETY: the caller's contract; ours is a routine.
+    // SAFETY: the arguments are those of this entry; `routine` is a task routine.
     unsafe {
         let payload = create::alloc(
             ident,
@@ -133,7 +133,7 @@ pub unsafe extern "C-unwind" fn alloc(
     }
 }
 
-/// `__kmpc_omp_target_task_alloc`.
+/// Implements `__kmpc_omp_target_task_alloc`.
 pub unsafe extern "C-unwind" fn alloc_target(
     ident: *const Ident,
     gtid: i32,
@@ -143,11 +143,11 @@ pub unsafe extern "C-unwind" fn alloc_target(
     routine: Option<Routine>,
     _device: i64,
 ) -> *mut Payload {
-    // SAFETY: the same contract.
+    // SAFETY: the contract is that of `alloc`.
     unsafe { alloc(ident, gtid, flags, size, shareds, routine) }
 }
 
-/// A copy of a taskloop's task gets a record of its own.
+/// Creates a record for a copy of a taskloop's task.
 pub fn duplicated(pattern: &Task, task: &Task) {
     let Some(old) = record(pattern) else {
         return;
@@ -160,7 +160,7 @@ pub fn duplicated(pattern: &Task, task: &Task) {
     }
 }
 
-/// Reports that the current task has made another.
+/// Reports that the current task has created another.
 fn created(new: &Record, dependences: bool, code: usize) {
     if let Some(parent) = record::me().task().cloned() {
         calls::task_create(
@@ -180,7 +180,7 @@ fn report_chunk(own: &Record, payload: *mut Payload) {
     if step == 0 {
         return;
     }
-    // SAFETY: the bounds lie in the task's data, as in the pattern's.
+    // SAFETY: the bounds lie in the task's data, at the offsets of the pattern's.
     let (first, last) = unsafe {
         (
             payload.byte_offset(lower).cast::<u64>().read(),
@@ -195,15 +195,15 @@ fn report_chunk(own: &Record, payload: *mut Payload) {
     calls::dispatch(own.parallel.data(), own.data(), TASKLOOP_CHUNK, instance);
 }
 
-/// A task's routine where there is a tool.
+/// Routine of a task while a tool is attached.
 unsafe extern "C-unwind" fn routine(gtid: i32, payload: *mut Payload) -> i32 {
-    // SAFETY: the runtime calls it with a task that it executes.
+    // SAFETY: the runtime passes a task that it executes.
     let task = unsafe { &*Task::of(payload) };
     let Some(own) = record(task) else { return 0 };
     let (me, Some(routine)) = (record::me(), own.routine) else {
         return 0;
     };
-    // SAFETY: `attach`'s reference is one more than we take.
+    // SAFETY: `attach` holds a reference, so the record is in an `Arc`.
     let own = unsafe { shared(own) };
     let before = me.task().cloned();
     let outer = before.as_ref().map_or(null_mut(), |t| t.data());
@@ -218,16 +218,16 @@ unsafe extern "C-unwind" fn routine(gtid: i32, payload: *mut Payload) -> i32 {
     let outside = me.state.replace(state::PARALLEL);
     calls::task_schedule(outer, left, own.data());
     report_chunk(&own, payload);
-    // SAFETY: the program's routine with its own structure.
+    // SAFETY: calls the program's routine with its own structure.
     let result = unsafe { abi::call_routine_noting(gtid, payload, routine, own.exit_slot()) };
     own.set_exit(0);
-    // What the destructors of private variables and later parts are told by is the task around.
+    // Destructors of private variables and later parts are reported in the enclosing task.
     let over = !task.is(task::flag::AGAIN);
     let stopped = run::cancelled(crate::kmpc::thread::by_number(gtid), task);
     let (said, last) = if !over {
         (status::SWITCH, false)
     } else if task.completes_later() {
-        // AcqRel: with `fulfill`, the second of the two ends the record.
+        // AcqRel: of this and `fulfill` the second one ends the record.
         if own.fate.fetch_or(ENDED, Ordering::AcqRel) & FULFILLED != 0 {
             (status::COMPLETE, true)
         } else {
@@ -251,7 +251,7 @@ unsafe extern "C-unwind" fn routine(gtid: i32, payload: *mut Payload) -> i32 {
     result
 }
 
-/// A task that was never begun has been cancelled.
+/// Reports the cancellation of a task that was never begun.
 pub fn discarded(task: &Task) {
     let me = record::me();
     let outer = me.task().map_or(null_mut(), |t| t.data());
@@ -265,7 +265,7 @@ pub fn discarded(task: &Task) {
     }
 }
 
-/// `__kmpc_omp_task` and `__kmpc_omp_task_parts`.
+/// Implements `__kmpc_omp_task` and `__kmpc_omp_task_parts`.
 ///
 /// # Safety
 /// As for [`create::submit`].
@@ -275,7 +275,7 @@ pub unsafe extern "C-unwind" fn submit(
     payload: *mut Payload,
 ) -> i32 {
     let at = inside(None);
-    // SAFETY: the caller's contract.
+    // SAFETY: the arguments are those of this entry, whose contract is the same.
     unsafe {
         let task = &*Task::of(payload);
         if !task.is(task::flag::STARTED)
@@ -287,18 +287,18 @@ pub unsafe extern "C-unwind" fn submit(
     }
 }
 
-/// The items of both lists as a tool is told them.
+/// Returns the items of both lists in the form for tools.
 ///
 /// # Safety
 /// As for [`depend::items`].
 unsafe fn told(count: i32, list: *const Item, more: i32, other: *const Item) -> Vec<Dependence> {
     let kind = |item: &Item| match item.plain_kind() {
-        // Compilers do not say whether it is `out` or `inout`: libomp calls it the former.
+        // Compilers do not distinguish `out` from `inout`; libomp reports `out`.
         _ if item.everywhere() => 34,
         8 => 7,
         kind => i32::from(kind),
     };
-    // SAFETY: the caller's contract.
+    // SAFETY: the lists have as many items as the counts say (caller's contract).
     unsafe { depend::items(count, list, more, other) }
         .map(|item| Dependence {
             variable: if item.everywhere() {
@@ -311,7 +311,7 @@ unsafe fn told(count: i32, list: *const Item, more: i32, other: *const Item) -> 
         .collect()
 }
 
-/// `__kmpc_omp_task_with_deps`.
+/// Implements `__kmpc_omp_task_with_deps`.
 ///
 /// # Safety
 /// As for [`depend::submit`].
@@ -325,7 +325,7 @@ pub unsafe extern "C-unwind" fn submit_with(
     other: *const Item,
 ) -> i32 {
     let at = inside(None);
-    // SAFETY: the caller's contract.
+    // SAFETY: the arguments are those of this entry, whose contract is the same.
     unsafe {
         let task = &*Task::of(payload);
         if !task.is(task::flag::STARTED)
@@ -335,7 +335,7 @@ pub unsafe extern "C-unwind" fn submit_with(
             created(record, !items.is_empty(), at.code);
             if !items.is_empty() {
                 calls::dependences(record.data(), items.as_ptr(), items.len() as i32);
-                // A later sibling may name it when it is over.
+                // A later sibling may name it after its end.
                 record.named.set(true);
                 lock(&at.task.kept).push(shared(record));
             }
@@ -344,22 +344,25 @@ pub unsafe extern "C-unwind" fn submit_with(
     }
 }
 
-/// A task that is being submitted has to wait for a sibling.
+/// Reports that a task being submitted has to wait for a sibling.
 pub fn depends(before: &Task, task: &Task) {
-    // The sibling may be between its end and its completion, but its parent, which we execute, has
-    // a reference to its record.
+    // The sibling may be between its end and its completion, but its parent, which this thread
+    // executes, holds a reference to its record.
     if let (Some(source), Some(sink)) = (record(before), record(task)) {
         calls::task_dependence(source.data(), sink.data());
     }
 }
 
-/// A wait for the siblings that dependences name: a task of its own to a tool.
+/// Reports a wait for the siblings that dependences name, which is a task of its own for a tool.
+///
+/// # Safety
+/// As for [`depend::items`].
 unsafe fn waiting(
     (count, list, more, other): (i32, *const Item, i32, *const Item),
     wait: impl FnOnce(),
 ) {
     let at = inside(Some(state::TASKWAIT));
-    // SAFETY: the caller's contract.
+    // SAFETY: the lists have as many items as the counts say (caller's contract).
     let items = unsafe { told(count, list, more, other) };
     let kind = flag::TASKWAIT | flag::UNDEFERRED | flag::MERGEABLE;
     let new = Record::new(kind, at.task.parallel.clone(), None);
@@ -369,7 +372,7 @@ unsafe fn waiting(
     calls::task_schedule(new.data(), status::TASKWAIT_COMPLETE, null_mut());
 }
 
-/// `__kmpc_omp_wait_deps`, before an undeferred task.
+/// Implements `__kmpc_omp_wait_deps`, before an undeferred task.
 ///
 /// # Safety
 /// As for [`depend::wait_for`].
@@ -381,7 +384,7 @@ pub unsafe extern "C-unwind" fn wait_for(
     more: i32,
     other: *const Item,
 ) {
-    // SAFETY: the caller's contract.
+    // SAFETY: the arguments are those of this entry, whose contract is the same.
     unsafe {
         waiting((count, list, more, other), || {
             depend::wait_for(ident, gtid, count, list, more, other)
@@ -389,7 +392,7 @@ pub unsafe extern "C-unwind" fn wait_for(
     }
 }
 
-/// `__kmpc_omp_taskwait_deps_51`.
+/// Implements `__kmpc_omp_taskwait_deps_51`.
 ///
 /// # Safety
 /// As for [`depend::taskwait`].
@@ -402,7 +405,7 @@ pub unsafe extern "C-unwind" fn taskwait_with(
     other: *const Item,
     nowait: i32,
 ) {
-    // SAFETY: the caller's contract.
+    // SAFETY: the arguments are those of this entry, whose contract is the same.
     unsafe {
         waiting((count, list, more, other), || {
             depend::taskwait(ident, gtid, count, list, more, other, nowait)
@@ -410,7 +413,7 @@ pub unsafe extern "C-unwind" fn taskwait_with(
     }
 }
 
-/// `__kmpc_omp_task_begin_if0`.
+/// Implements `__kmpc_omp_task_begin_if0`.
 ///
 /// # Safety
 /// As for [`create::begin_undeferred`].
@@ -421,19 +424,19 @@ pub unsafe extern "C-unwind" fn begin_undeferred(
 ) {
     let at = inside(None);
     let frame = at.me.frame.get();
-    // SAFETY: the caller's contract.
+    // SAFETY: the arguments are those of this entry, whose contract is the same.
     let task = unsafe { &*Task::of(payload) };
     let own = record(task).map(|own| {
         own.flags.set(own.flags.get() | flag::UNDEFERRED);
         created(own, false, at.code);
-        // SAFETY: `attach`'s reference is one more.
+        // SAFETY: `attach` holds a reference, so the record is in an `Arc`.
         unsafe { shared(own) }
     });
-    // SAFETY: the caller's contract.
+    // SAFETY: the arguments are those of this entry, whose contract is the same.
     unsafe { create::begin_undeferred(ident, gtid, payload) };
     if let Some(own) = own {
         let (me, outer) = (at.me, at.task.clone());
-        // The task that made it stays where it is until the end of this one.
+        // The creating task stays marked as in the runtime until the end of this one.
         std::mem::forget(at);
         calls::task_schedule(outer.data(), status::SWITCH, own.data());
         own.number.set(crate::kmpc::thread::by_number(gtid).tid());
@@ -443,7 +446,7 @@ pub unsafe extern "C-unwind" fn begin_undeferred(
     }
 }
 
-/// `__kmpc_omp_task_complete_if0`.
+/// Implements `__kmpc_omp_task_complete_if0`.
 ///
 /// # Safety
 /// As for [`create::end_undeferred`].
@@ -452,15 +455,15 @@ pub unsafe extern "C-unwind" fn end_undeferred(
     gtid: i32,
     payload: *mut Payload,
 ) {
-    // SAFETY: the caller's contract.
+    // SAFETY: the arguments are those of this entry, whose contract is the same.
     let task = unsafe { &*Task::of(payload) };
     let mut late = false;
     let own = record(task).and_then(|own| {
-        // AcqRel: with `fulfill`, the second of the two ends the record.
+        // AcqRel: of this and `fulfill` the second one ends the record.
         late =
             task.completes_later() && own.fate.fetch_or(ENDED, Ordering::AcqRel) & FULFILLED == 0;
         if late {
-            // SAFETY: `attach`'s reference is one more.
+            // SAFETY: `attach` holds a reference, so the record is in an `Arc`.
             Some(unsafe { shared(own) })
         } else {
             release(task)
@@ -479,27 +482,28 @@ pub unsafe extern "C-unwind" fn end_undeferred(
                 status::COMPLETE
             };
             calls::task_schedule(own.data(), said, outer.data());
-            // SAFETY: this thread's own frame, left by `begin_undeferred`.
+            // SAFETY: this thread's own frame, marked by `begin_undeferred`.
             unsafe { (*outer.frame()).enter = 0 };
             record::me().set_task(Some(outer));
         }
         own.set_outer(None);
     }
-    // SAFETY: the caller's contract.
+    // SAFETY: the arguments are those of this entry, whose contract is the same.
     unsafe { create::end_undeferred(ident, gtid, payload) };
 }
 
-/// `omp_fulfill_event`.
+/// Implements `omp_fulfill_event`.
 ///
 /// # Safety
 /// As for [`event::fulfill`].
 pub unsafe extern "C-unwind" fn fulfill(event: usize) {
     let task = std::ptr::with_exposed_provenance_mut::<Task>(event);
-    // SAFETY: the caller's contract: the task waits for this.
+    // SAFETY: null, or a task that waits for this fulfillment (caller's contract).
     if let Some(task) = unsafe { task.as_ref() }
         && let Some(own) = record(task)
     {
-        // SAFETY: `attach`'s reference is one more; whoever comes second takes that one.
+        // SAFETY: `attach` holds a reference, so the record is in an `Arc`; the second of both ends
+        // releases it.
         let own = unsafe { shared(own) };
         if own.fate.fetch_or(FULFILLED, Ordering::AcqRel) & ENDED != 0 {
             calls::task_schedule(own.data(), status::LATE_FULFILL, null_mut());
@@ -508,11 +512,11 @@ pub unsafe extern "C-unwind" fn fulfill(event: usize) {
             calls::task_schedule(own.data(), status::EARLY_FULFILL, null_mut());
         }
     }
-    // SAFETY: the caller's contract.
+    // SAFETY: the arguments are those of this entry, whose contract is the same.
     unsafe { event::fulfill(event) };
 }
 
-/// `__kmpc_taskloop_5`: its taskgroup is told by the traced entries.
+/// Implements `__kmpc_taskloop_5`; the traced entries report its taskgroup.
 ///
 /// # Safety
 /// As for [`taskloop::run_strict`].
@@ -532,7 +536,8 @@ pub unsafe extern "C-unwind" fn taskloop_strict(
 ) {
     let at = inside(None);
     let (parallel, task) = at.words();
-    // SAFETY: the caller's contract, in all of this block.
+    // SAFETY, in all of this block: the arguments are those of this entry, whose contract is the
+    // same.
     unsafe {
         let trip = taskloop::trip_count(*lower, *upper, step);
         calls::work(TASKLOOP, BEGIN, parallel, task, trip, at.code);
@@ -556,7 +561,7 @@ pub unsafe extern "C-unwind" fn taskloop_strict(
         taskloop::run_strict(
             ident, gtid, pattern, condition, lower, upper, step, 1, kind, number, strict, copy,
         );
-        // The pattern is gone, and nothing else refers to its record.
+        // The pattern is freed, and nothing else refers to its record.
         if let Some(record) = record {
             Arc::decrement_strong_count(Arc::as_ptr(&record));
         }
@@ -567,7 +572,7 @@ pub unsafe extern "C-unwind" fn taskloop_strict(
     }
 }
 
-/// `__kmpc_taskloop`.
+/// Implements `__kmpc_taskloop`.
 ///
 /// # Safety
 /// As for [`taskloop::run`].
@@ -584,7 +589,7 @@ pub unsafe extern "C-unwind" fn taskloop(
     number: u64,
     copy: taskloop::Copy,
 ) {
-    // SAFETY: the caller's contract.
+    // SAFETY: the arguments are those of this entry, whose contract is the same.
     unsafe {
         taskloop_strict(
             ident, gtid, pattern, condition, lower, upper, step, nogroup, kind, number, 0, copy,

@@ -39,8 +39,8 @@ pub type League = (u32, u32);
 /// Number of microtask arguments that travel in the cache line of the launch.
 pub const INLINE_ARGS: usize = 4;
 
-/// What the region executes; written by the master before the start. Fields are in the order in
-/// which a worker first uses them.
+/// Microtask and data environment of a region; written by the master before the start. Fields are
+/// in the order in which a worker first uses them.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Work {
