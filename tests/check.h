@@ -1,5 +1,5 @@
 // Checks shared by the OpenMP test programs: CHECK counts a failed condition from any thread, DONE prints `ok` or `failed`
-// and gives main's status. Failures are printed at once with their line, so that a wrong run says what went wrong.
+// and returns main's status. Failures are printed at once with their line.
 // SPIN_UNTIL waits for a condition with a bound, so that a runtime without progress fails a check instead of hanging.
 #ifndef OMPVM_TESTS_CHECK_H
 #define OMPVM_TESTS_CHECK_H

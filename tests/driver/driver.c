@@ -1,7 +1,7 @@
-/* A CUDA driver without a GPU, for tests of what happens when a driver refuses.
+/* A mock CUDA driver without a GPU, for tests of a driver's failures.
  *
- * Memory of the device is the host's; a launch runs nothing. `MOCK` says what goes wrong: `memory=N` (no
- * more than N bytes at a time), `launch=CODE`, `kernel=CODE` (told when it is waited for), `link=CODE`, `init=CODE`. Built by the harness.
+ * Memory of the device is the host's; a launch runs nothing. `MOCK` selects the failure: `memory=N` (no
+ * more than N bytes at a time), `launch=CODE`, `kernel=CODE` (reported at synchronization), `link=CODE`, `init=CODE`. Built by the harness.
  */
 #include <stdint.h>
 #include <stdio.h>

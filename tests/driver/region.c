@@ -1,4 +1,4 @@
-/* One region; what it computes says where it ran. */
+/* One region, whose result tells the device that it ran on. */
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>

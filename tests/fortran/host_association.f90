@@ -1,5 +1,5 @@
 ! Internal procedures that are called by their names and reach their host's variables: flang's calls at -O0 do not say
-! which argument is the static chain. They are long enough to be compiled apart from their host and from each other.
+! which argument is the static chain. They are long enough to be compiled separately from their host and from each other.
 program host_association
   implicit none
   integer :: n, calls

@@ -73,7 +73,7 @@ program internal
   procedure(scalar), pointer :: pointed
   character(8) :: text
   calls = 0
-  ! Made again and again in one place, with another value each time.
+  ! Rebuilt many times in one place, with another value each time.
   do k = 1, 2000
     scale = k
     sums(mod(k, 16) + 1) = total(scaled, 3)

@@ -1,4 +1,4 @@
-! A lock, a nestable lock and a critical region go to the thread that waits longest, not to the one that gives them back.
+! A lock, a nestable lock and a critical region go to the thread that waits longest, not to the one that releases them.
 program locks_in_order
   use omp_lib
   use iso_c_binding

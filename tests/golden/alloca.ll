@@ -1,4 +1,4 @@
-; Static allocas are places in the frame; a short memset and memcpy are one instruction each.
+; Static allocas are frame slots; a short memset and memcpy are one instruction each.
 define i32 @golden(i32 %a, ptr %p) {
   %x = alloca i32
   %b = alloca [4 x i64]

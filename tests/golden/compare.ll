@@ -1,4 +1,4 @@
-; A comparison used by its branch alone is part of it; zero-extension costs nothing.
+; A comparison used only by its branch is fused with it; zero-extension costs nothing.
 define i64 @golden(i32 %a, double %x) {
   %c = icmp sgt i32 %a, 7
   br i1 %c, label %more, label %less

@@ -1,4 +1,4 @@
-; A product accumulated in memory is one instruction; the index's constant goes to the address.
+; A product accumulated in memory is one instruction; the index's constant is folded into the address.
 define void @golden(ptr %p, ptr %q, i64 %i, double %a) {
   %k = add nsw i64 %i, 1
   %at = getelementptr double, ptr %p, i64 %k

@@ -1,5 +1,5 @@
-; A counted loop: the counter is updated in place and its step is part of the branch; the load
-; is part of the sum.
+; A counted loop: the counter is updated in place and its step is fused with the branch; the load
+; is fused with the sum.
 define double @golden(ptr %p, i64 %n) {
 entry:
   br label %loop

@@ -1,4 +1,4 @@
-; Native functions of integers and of doubles are called directly, others as their plan says.
+; Native functions of integers and of doubles are called directly, others by their call plan.
 declare i32 @abs(i32)
 declare double @pow(double, double)
 declare double @ldexp(double, i32)

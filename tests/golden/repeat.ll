@@ -1,5 +1,5 @@
-; A sum in a loop of its own repeats itself; the counter's next value is used as an index before
-; it is needed, and takes the counter's slot all the same.
+; A sum in its own loop repeats inside the handler; the counter's next value is used as an index before
+; the branch uses it, and still takes the counter's slot.
 define double @golden(ptr %p, ptr %q, i64 %n) {
 entry:
   br label %loop

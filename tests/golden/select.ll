@@ -1,5 +1,5 @@
-; A comparison or a test of bits used by a selection alone is part of it; so is a product of a sum
-; with a number.
+; A comparison or a bit test used only by a select is fused with it; so is a product of a sum
+; and a constant.
 define i64 @golden(i64 %n) {
   %bit = and i64 %n, 1
   %even = icmp eq i64 %bit, 0

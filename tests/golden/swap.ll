@@ -1,4 +1,4 @@
-; Two phis that change places go through a temporary slot.
+; Two phis that swap go through a temporary slot.
 define i64 @golden(i64 %n) {
 entry:
   br label %loop

@@ -1,4 +1,4 @@
-; Close keys make a table, far ones a search, two of them comparisons.
+; Dense keys become a table, sparse ones a search, two keys comparisons.
 define i32 @golden(i32 %a) {
   switch i32 %a, label %far [
     i32 1, label %one

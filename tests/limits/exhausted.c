@@ -1,4 +1,4 @@
-// Takes all the memory that there is, while its own code becomes hot; goes on with what it has, and gives it back.
+// Allocates all available memory, while its own code becomes hot; continues with it, and frees it.
 #include <stdio.h>
 #include <stdlib.h>
 

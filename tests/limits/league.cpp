@@ -1,4 +1,4 @@
-// A league whose teams cannot all have their threads, loops and a reduction in it.
+// A league whose teams cannot all get their threads, with loops and a reduction.
 #include <cstdio>
 #include <omp.h>
 

@@ -1,4 +1,4 @@
-// The mappings that a thread of a large team takes, in tenths: its stack and the page that guards it.
+// The mappings that a thread of a large team takes, in tenths: its stack and its guard page.
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// The program limits its address space itself before it asks for a large team.
+// The program limits its address space itself before it forks a large team.
 #include <omp.h>
 #include <stdio.h>
 #include <sys/resource.h>

@@ -1,4 +1,4 @@
-// Asks for large teams, as a region, in a region, and with tasks; each may be smaller, all are consistent.
+// Forks large teams, as a region, in a region, and with tasks; each may be smaller, all are consistent.
 #include <omp.h>
 #include <stdio.h>
 #define SIZE 1500

@@ -1,4 +1,4 @@
-// Twelve threads of the program's own beside a team, exceptions in each.
+// Twelve threads created by the program next to a team, with exceptions in each.
 #include <cstdio>
 #include <stdexcept>
 #include <thread>

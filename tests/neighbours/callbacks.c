@@ -1,4 +1,4 @@
-// Threads of the library's region call functions of the guest, where each is a thread that the guest did not make: the first
+// Threads of the library's region call functions of the guest, in which each is a foreign thread: the first
 // of a team of its own, with the guest's critical regions, locks, threadprivate variables and tasks.
 // stdout: ok
 #include "../check.h"

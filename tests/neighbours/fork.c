@@ -1,5 +1,5 @@
-// A child goes on with regions of both, unless the library's runtime is one that has no regions in a child when its parent had
-// some (libgomp); the parent goes on with both.
+// A child runs regions of both, unless the library's runtime supports no regions in a child whose parent had
+// some (libgomp); the parent continues with both.
 // stdout: ok
 #include "../check.h"
 #include "neighbour.inc"

@@ -1,4 +1,4 @@
-// Every thread of a region of the guest has the library run a region of its own; so do tasks, and between them the guest's
+// Every thread of a region of the guest makes the library run its own region; so do tasks, and between them the guest's
 // barriers, critical regions and numbers are the guest's.
 // stdout: ok
 #include "../check.h"

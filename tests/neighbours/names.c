@@ -1,4 +1,4 @@
-// The library's names are its own runtime's, the guest's are the virtual machine's: what one sets the other does not see.
+// The library's names are its own runtime's, the guest's are the virtual machine's: neither sees the other's settings.
 // env: OMP_NUM_THREADS=3
 // stdout: ok
 #define _GNU_SOURCE

@@ -1,5 +1,5 @@
-// Out of a region of the guest into one of the library and back: the thread that went out is itself again, its neighbours are
-// new; regions of the guest in there are nested for it, outermost for them.
+// From a region of the guest into one of the library and back: the thread that went out has its number again, its neighbors are
+// foreign threads; inner regions of the guest are nested for it, outermost for them.
 // stdout: ok
 #include "../check.h"
 #include "neighbour.inc"

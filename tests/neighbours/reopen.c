@@ -1,4 +1,4 @@
-// The guest opens and closes the library between its regions, and once out of a region.
+// The guest opens and closes the library between its regions, and once inside of a region.
 // stdout: ok
 #include "../check.h"
 #include <dlfcn.h>

@@ -255,7 +255,7 @@ static void shares(rng *r) {
   EXPECT(got == team * (4 * common + 6));
 }
 
-// ---- synchronisation
+// ---- synchronization
 
 static void barriers(rng *r) {
   enum { MOST = 8 };

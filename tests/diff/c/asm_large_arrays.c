@@ -1,5 +1,5 @@
-/* Inline assembly that takes rbx in a function with a large array and one of a length that is not known: large arrays
-   begin where a line of the cache does, for which compiled code keeps its frame in a register. */
+/* Inline assembly that clobbers rbx in a function with a large array and one of variable length: large arrays
+   are aligned to cache lines, for which compiled code keeps its frame in a register. */
 #include <stdio.h>
 
 static void fill(volatile char *p, long n)

@@ -1,5 +1,5 @@
 // Inline assembly: operand modifiers (b, w, k, q, h, c, n, P, H, a, A), constraints (tied, early clobbers, memory with
-// displacements, immediates, symbols, fixed registers, x87, sse, flags), and what it pushes.
+// displacements, immediates, symbols, fixed registers, x87, sse, flags), and pushes.
 #include <stdint.h>
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-// Inline assembly with mask, wide vector and MMX registers, where the processor has them.
+// Inline assembly with mask, wide vector and MMX registers, if the processor has them.
 #include <immintrin.h>
 #include <stdint.h>
 #include <stdio.h>

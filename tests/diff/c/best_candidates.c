@@ -15,7 +15,7 @@ static void fill(void) {
   }
 }
 
-// As a bubble: the worst stands first.
+// A bubble sort step: the worst candidate is first.
 static void sink(double best[2][KEPT], int at[2][KEPT], int ind) {
   for (int i = 0; i < KEPT - 1; i++) {
     int wrong = ind ? best[1][i] > best[1][i + 1] : best[0][i] < best[0][i + 1];
@@ -87,7 +87,7 @@ static void counters(void) {
   for (int k = 0; k < 14; k++) printf("%ld %ld\n", counts[k], total[k]);
 }
 
-// What is read behind the loop through an index that is not known.
+// Reads behind the loop through an unknown index.
 static void read_later(int which) {
   unsigned char seen[24] = {0};
   for (int i = 0; i < ALL; i++)

@@ -1,4 +1,4 @@
-// __builtin_cpu_supports and __builtin_cpu_is: what the processor has, beyond the first 32 features too.
+// __builtin_cpu_supports and __builtin_cpu_is: the processor's features, including those beyond the first 32.
 #include <stdio.h>
 
 #define ASK(name) printf("%s %d\n", name, !!__builtin_cpu_supports(name))

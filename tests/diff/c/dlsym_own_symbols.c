@@ -1,4 +1,4 @@
-// dlsym, dlopen(NULL), dladdr and backtrace_symbols find the program's own symbols; RTLD_NEXT finds what comes behind them.
+// dlsym, dlopen(NULL), dladdr and backtrace_symbols find the program's own symbols; RTLD_NEXT finds the next definitions.
 // flags: -rdynamic -ldl
 #define _GNU_SOURCE
 #include <dlfcn.h>

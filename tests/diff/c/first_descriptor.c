@@ -1,5 +1,5 @@
-// The program finds no descriptors open but its three, and closing all it could have does no harm: what it opens then is
-// its own, while functions are still called for the first time and loops get hot.
+// The program finds only its three descriptors open, and closing every possible descriptor does no harm: what it opens then is
+// its own, while functions are still being called for the first time and loops get hot.
 // options: --tier=auto
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // levels: O0 O1 O2
-/* Comparisons, tests, truncations, sums and negations as parts of what uses them; calls from
+/* Comparisons, tests, truncations, sums and negations fused into their users; calls from
    frames of fixed, large and growing size; elementwise operations on vectors. */
 #include <stdio.h>
 #include <string.h>

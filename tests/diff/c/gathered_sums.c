@@ -1,4 +1,4 @@
-/* Sums over gathered values: loops whose loads are put in another order (llvm/loads.cpp), and such that must keep it. */
+/* Sums over gathered values: loops whose loads are reordered (llvm/loads.cpp), and loops that must keep their order. */
 #include <stdio.h>
 
 enum { ROWS = 300, WIDTH = 11 };
@@ -25,7 +25,7 @@ static long twice(int i)
     return sum;
 }
 
-/* An index that is the one before's value: nothing is known at the iteration's start. */
+/* An index that is the previous value: nothing is known at the iteration's start. */
 static long chase(long at, int steps)
 {
     long sum = 0;
@@ -36,7 +36,7 @@ static long chase(long at, int steps)
     return sum;
 }
 
-/* Stores to what is loaded behind them. */
+/* Stores to memory that later iterations load. */
 static double spread(int i)
 {
     double sum = 0.0;

@@ -1,4 +1,4 @@
-// Every function and variable that LLVM's static runtime defines for other code on x86-64 (compiler-rt's builtins) is there.
+// Every function and variable that LLVM's static runtime defines for other code on x86-64 (compiler-rt's builtins) exists.
 // flags: --rtlib=compiler-rt --unwindlib=libgcc
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
-// Every function and variable that GCC's static runtime defines for other code on x86-64 (libgcc.a of GCC 12) is there. Left
-// out is what only code of GCC's own refers to: saved registers of Windows' convention, split stacks, decimal numbers.
+// Every function and variable that GCC's static runtime defines for other code on x86-64 (libgcc.a of GCC 12) exists. Left
+// out are names that only GCC's own code refers to: saved registers of Windows' convention, split stacks, decimal numbers.
 #include <stdio.h>
 
 #define NAMES(X) \

@@ -1,5 +1,5 @@
 // exit: 5
-// Static initialisers: designated, nested, addresses of members, strings, partial arrays, compound literals.
+// Static initializers: designated, nested, addresses of members, strings, partial arrays, compound literals.
 #include <stdio.h>
 struct pt {
   int x, y;

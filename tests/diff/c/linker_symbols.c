@@ -40,7 +40,7 @@ int main(void) {
   for (void (**f)(void) = __fini_array_start; f < __fini_array_end; f++)
     last += *f == destruct;
   printf("%d %d %d %d\n", found, last, constructed, (int)((uintptr_t)__preinit_array_end - (uintptr_t)__preinit_array_start));
-  // What collectors do: every word of the data is read.
+  // Scans every word of the data, as collectors do.
   long sum = 0;
   for (const char *p = __data_start; p + sizeof(long) <= _end; p += 4096)
     sum += *(const volatile char *)p;

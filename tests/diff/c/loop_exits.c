@@ -1,4 +1,4 @@
-// Values that a loop leaves behind, by each of its ways out: compiled code that was entered in a loop hands them to the interpreter where the loop ends.
+// Values that are live after a loop, by each of its exits: compiled code that was entered in a loop hands them to the interpreter at the loop's exit.
 // env: OMPVM_CHAOS=9
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +13,7 @@ typedef struct {
 
 static volatile int never;
 
-// Two ends, and a return from the midst of an inner loop.
+// Two exits, and a return from an inner loop.
 APART int find(const int *numbers, int rows, int columns, int what, Found *found) {
   long sum = 0;
   double part = 0.5;
@@ -38,7 +38,7 @@ next_to_it:
   return -2;
 }
 
-// A switch with several ways to one block, and values of every width that outlive the loop.
+// A switch with several edges to one block, and values of every width that outlive the loop.
 APART void widths(int steps) {
   _Bool flag = 0;
   char c = 1;
@@ -75,7 +75,7 @@ out:
   printf("%d %d %d %u %g %.15Lg %llx%016llx %s\n", i, flag, c, s, f, x, (unsigned long long)(wide >> 64), (unsigned long long)wide, text);
 }
 
-// A value of an inner loop that is wanted in the outer one's next round, and addresses made from one.
+// A value of an inner loop that the outer loop's next iteration uses, and addresses computed from one.
 APART long chained(long *area, int n) {
   long *at = area, total = 0;
   for (int round = 0; round < 6; round++) {
@@ -89,7 +89,7 @@ APART long chained(long *area, int n) {
   return total;
 }
 
-// Vectors that go on behind the loop.
+// Vectors that are live after the loop.
 typedef double Pair __attribute__((vector_size(16)));
 typedef unsigned Four __attribute__((vector_size(16)));
 typedef int Mask __attribute__((vector_size(16)));
@@ -107,7 +107,7 @@ APART void vectors(int n) {
   printf("%g %g %u %u %u %u %d %d\n", p[0], p[1], q[0], q[1], q[2], q[3], mask[0], mask[3]);
 }
 
-// The loop's own memory stays where it is.
+// The loop's own memory does not move.
 APART int local_memory(int n) {
   int table[16];
   memset(table, 0, sizeof table);

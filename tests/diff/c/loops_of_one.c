@@ -1,7 +1,7 @@
 // levels: O0 O1 O2
-/* Loops that are one access or one sum and their step: fills, sums, products of vectors, with
+/* Loops of one access or one sum and a step: fills, sums, products of vectors, with
    steps and bounds of every form; counters used before and after they step. And products with an
-   element found by an index where factors, indices or both are arrays of the function's own. */
+   indexed element where factors, indices or both are local arrays. */
 #include <stdio.h>
 #include <string.h>
 
@@ -48,7 +48,7 @@ KEEP static void put(long *p, long from, long step, long end, long value) {
 #pragma clang loop vectorize(disable) unroll(disable)
     for (long i = from; i < end; i += step) p[i] = value;
 }
-/* The bound is in the memory that the loop writes: it may not be kept. */
+/* The bound is in memory that the loop writes, so it must be reloaded. */
 KEEP static long until(long *p) {
     long i = 1;
     while (i < p[0]) {
@@ -58,12 +58,12 @@ KEEP static long until(long *p) {
     }
     return i;
 }
-/* The sum that is stored is the counter's own next value's neighbour. */
+/* The stored sum is the counter's next value plus one. */
 KEEP static void smooth(double *to, const double *from, long n) {
 #pragma clang loop vectorize(disable) unroll(disable)
     for (long i = 1; i < n - 1; i++) to[i] = 0.25 * (from[i - 1] + from[i] + from[i + 1]) + from[i + 1];
 }
-/* Two counters of one loop, one of them the other one's last value. */
+/* Two counters of one loop; one is the other's previous value. */
 KEEP static long chased(const long *p, long n) {
     long last = -1, i = 0, odd = 0;
     do {

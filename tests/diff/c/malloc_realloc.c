@@ -1,4 +1,4 @@
-// malloc, calloc, realloc, free, aligned_alloc, posix_memalign, malloc_usable_size at least what was asked.
+// malloc, calloc, realloc, free, aligned_alloc, posix_memalign, malloc_usable_size of at least the requested size.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

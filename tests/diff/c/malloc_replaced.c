@@ -1,6 +1,6 @@
 // flags: -D_GNU_SOURCE -fno-builtin
 // no-sanitize: replaces the allocator
-// The program's own malloc family serves the C library, too.
+// The program's own malloc family also serves the C library.
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // flags: -D_GNU_SOURCE -fno-builtin
 // no-sanitize: replaces the allocator
-// A large program whose own malloc family serves the C library, too, and knows which blocks are its own: what was
-// allocated to read the program is still being given back when it runs.
+// A large program whose own malloc family also serves the C library, and recognizes its own blocks: memory
+// that was allocated to read the program is still being freed when it runs.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

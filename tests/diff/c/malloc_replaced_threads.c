@@ -1,7 +1,7 @@
 // flags: -D_GNU_SOURCE -fno-builtin -pthread
 // no-sanitize: replaces the allocator
-// Threads of a program whose own malloc family serves the C library, too: it may be needed while
-// a thread begins.
+// Threads of a program whose own malloc family also serves the C library: it may be needed while
+// a thread starts.
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// LU factorisation, Gauss-Seidel and power iteration in double: floats compared by bits of exactly ordered operations.
+// LU factorization, Gauss-Seidel and power iteration in double: floats compared by bits of exactly ordered operations.
 #include <stdio.h>
 #define N 16
 static double m[N][N], b[N], x[N];

@@ -40,7 +40,7 @@ static void masks(void) {
   _mm_setcsr(before);
 }
 
-// A register that a loop saves and restores around each step.
+// A loop that saves and restores the register around each step.
 static void around(void) {
   float sum = 0;
   for (int i = 1; i < 1000; i++) {

@@ -1,4 +1,4 @@
-// Functions without a frame: called directly and through pointers, by assembly and by native code, of this file alone too.
+// Functions without a frame: called directly and through pointers, by assembly and by native code; also static ones.
 #include <stdio.h>
 #include <stdlib.h>
 

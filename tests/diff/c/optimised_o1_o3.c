@@ -1,5 +1,5 @@
 // levels: O0 O1 O2 O3 Os
-// One program of mixed loops at -O1, -O3 and -Os: unrolling, vectorising, outlining choices must not show.
+// One program of mixed loops at -O1, -O3 and -Os: choices of unrolling, vectorizing and outlining must not change the result.
 #include <stdio.h>
 static int a[256], b[256];
 static unsigned char img[32][32];

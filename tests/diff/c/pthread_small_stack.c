@@ -1,5 +1,5 @@
 // flags: -pthread
-// Threads with little stack that compute what a compiler may have to prepare first.
+// Threads with small stacks whose first computation may have to be compiled first.
 #include <pthread.h>
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-// Functions that ask for features of the processor which few have: executed where it has them, compiled everywhere.
+// Functions for uncommon processor features: executed if the processor has them, compiled in any case.
 #include <cpuid.h>
 #include <x86intrin.h>
 #include <stdio.h>
@@ -49,7 +49,7 @@ __attribute__((target("avxvnni"), noinline)) static int bytes(int a, int b) {
   return _mm256_extract_epi32(_mm256_dpbusd_avx_epi32(_mm256_setzero_si256(), _mm256_set1_epi32(a), _mm256_set1_epi32(b)), 0);
 }
 
-// Tiles; never executed here, for the system must be asked for them.
+// Tiles; never executed here, since the system must enable them first.
 __attribute__((target("amx-int8,amx-tile"), noinline)) static void tiles(int *c, const char *a) {
   static char shape[64] __attribute__((aligned(64)));
   shape[0] = 1;
@@ -66,7 +66,7 @@ __attribute__((target("amx-bf16,amx-tile"), noinline)) static void managed_tiles
   __tile_dpbf16ps(&sum, x, x);
   __tile_stored(c, 64, sum);
 }
-// Features of no processor of today, or only of those of another maker.
+// Features of no current processor, or only of another vendor's.
 __attribute__((target("xop"), noinline)) static long long rotated(long long a) {
   return _mm_cvtsi128_si64(_mm_rot_epi64(_mm_cvtsi64_si128(a), _mm_cvtsi64_si128(3)));
 }

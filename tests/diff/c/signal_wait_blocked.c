@@ -1,5 +1,5 @@
 // flags: -pthread
-// Signals to the process that every thread of the program blocks stay pending until one waits.
+// Process-directed signals that every thread of the program blocks stay pending until a thread waits for them.
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>

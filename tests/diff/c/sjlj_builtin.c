@@ -1,4 +1,4 @@
-// __builtin_setjmp and __builtin_longjmp: over many frames, nested, again and again from one place, from several places of
+// __builtin_setjmp and __builtin_longjmp: over many frames, nested, repeatedly from one place, from several places of
 // one function, and out of a callback of native code.
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,7 +77,7 @@ __attribute__((noinline)) static int out_of_sort(void) {
   return -1;
 }
 
-// Each iteration fills its buffer at the same place; the last one is jumped to.
+// Each iteration fills its buffer at the same place; the jump goes to the last one.
 __attribute__((noinline)) static int in_loop(int n) {
   static Buffer all[8];
   volatile int at = 0, back = 0;

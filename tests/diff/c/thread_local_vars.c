@@ -1,5 +1,5 @@
 // flags: -pthread
-// _Thread_local and __thread: initialised, zero, arrays, addresses distinct per thread, static in a function.
+// _Thread_local and __thread: initialized, zero, arrays, addresses distinct per thread, static in a function.
 #include <stdio.h>
 #include <pthread.h>
 static _Thread_local int a = 7;

@@ -1,5 +1,5 @@
 // signal: 5
-// __builtin_debugtrap dies by SIGTRAP when nobody debugs.
+// __builtin_debugtrap dies by SIGTRAP without a debugger.
 #include <stdio.h>
 int main(void) {
   puts("before");

@@ -1,5 +1,5 @@
 // Loops that compiled code may unroll further than clang did: loops over vectors of 16 bytes, of any length, with
-// what one iteration leaves to the next and with memory that overlaps; nests over the rows of small matrices,
+// values carried between iterations and with overlapping memory; nests over the rows of small matrices,
 // whose inner loops are shorter or longer from row to row.
 #include <stdint.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ static void show(const char *what, int n)
     printf("%s %d %.17g\n", what, n, sum);
 }
 
-/* One vector for each iteration, and the neighbours of each number. */
+/* One vector for each iteration, and the neighbors of each number. */
 __attribute__((noinline)) static void smooth(int n, double *to, const double *from, const double *with)
 {
     double near[MOST], far[MOST];
@@ -37,7 +37,7 @@ __attribute__((noinline)) static void smooth(int n, double *to, const double *fr
         to[i] = from[i] - 0.25 * (far[i] + near[i - 1] + near[i + 1]) - 0.125 * (far[i - 1] + far[i + 1]);
 }
 
-/* Reads what was written `distance` numbers before; clang may know that it is two. */
+/* Reads numbers written `distance` iterations earlier; clang may know that it is two. */
 __attribute__((noinline)) static void after(int n, double *to, int distance)
 {
     for (int i = 0; i < n; i++)
@@ -56,7 +56,7 @@ __attribute__((noinline)) static void after_three(int n, double *to)
         to[i + 3] = to[i] * 0.5 + b[i];
 }
 
-/* Reads what is overwritten two numbers later. */
+/* Reads numbers that are overwritten two iterations later. */
 __attribute__((noinline)) static void before_two(int n, double *to)
 {
     for (int i = 0; i < n; i++)
@@ -73,7 +73,7 @@ __attribute__((noinline)) static void both(int n, double *restrict x, double *re
     }
 }
 
-/* What an iteration loaded, the next one uses again, and the last one leaves. */
+/* The next iteration reuses a loaded value; the last one's value is live after the loop. */
 __attribute__((noinline)) static double differences(int n, double *restrict to, const double *restrict from)
 {
     double last = from[0];
@@ -147,7 +147,7 @@ __attribute__((noinline)) static void solve(double block[5][5], double x[5])
     }
 }
 
-/* Rows that grow, with a way out of the middle one. */
+/* Growing rows, with an exit from the middle one. */
 __attribute__((noinline)) static int triangle(double m[7][7], double limit)
 {
     int steps = 0;

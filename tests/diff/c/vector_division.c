@@ -26,7 +26,7 @@ CASE(unsigned long, 4, u64x4, "%lu %lu %lu %lu ")
 int main(void) {
   run_s8x4(), run_u8x16(), run_s16x2(), run_u16x8();
   run_s32x2(), run_u32x4(), run_s64x2(), run_u64x4();
-  // Benchmarks fill their arrays so, and clang vectorises it.
+  // Benchmarks fill their arrays this way, and clang vectorizes it.
   static double field[40][40];
   for (int i = 0; i < 40; i++)
     for (int j = 0; j < 40; j++) field[i][j] = (double)((i * j + 1) % 40) / 40 + (i - j) % 7;

@@ -1,4 +1,4 @@
-// Reductions clang may vectorise for integers but must keep in order for floats.
+// Reductions clang may vectorize for integers but must keep in order for floats.
 #include <stdio.h>
 static float f[512];
 static double d[512];

@@ -1,4 +1,4 @@
-// Vector loads and stores through pointers, unaligned and by element, and in loops clang vectorises.
+// Vector loads and stores through pointers, unaligned and by element, and in loops clang vectorizes.
 #include <stdio.h>
 #include <string.h>
 typedef int v4u __attribute__((vector_size(16), aligned(4)));

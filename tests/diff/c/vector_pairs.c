@@ -1,5 +1,5 @@
-// Vectors of 16 bytes next to each other, which compiled code may pack in pairs: in place, overlapping, with stores,
-// calls, exits and exceptions to the order between the two of a pair, and with values used elsewhere, too.
+// Adjacent vectors of 16 bytes, which compiled code may pack in pairs: in place, overlapping, with stores,
+// calls, exits and exceptions between the two of a pair, and with values that are also used elsewhere.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static void show(const char *what)
     printf("\n");
 }
 
-/* The second line reads what the first wrote where the pointers overlap by one or more numbers. */
+/* The second statement reads what the first wrote if the pointers overlap by one or more numbers. */
 __attribute__((noinline)) static void scale(double *to, const double *from, double by)
 {
     two s = {by, by};
@@ -42,7 +42,7 @@ __attribute__((noinline)) static void scale(double *to, const double *from, doub
     *at(to, 2) = *(const two *)(from + 2) * s + *(const two *)(from + 6);
 }
 
-/* The same where nothing overlaps: four lines, of which the pairs cross. */
+/* The same without overlap: four statements whose pairs cross. */
 __attribute__((noinline)) static void apart(double *restrict to, const double *restrict from)
 {
     two h = {0.5, 0.25};
@@ -54,7 +54,7 @@ __attribute__((noinline)) static void apart(double *restrict to, const double *r
     *at(to, 0) = x2 + h * x1;
 }
 
-/* All that a pair can be made of, and a value of it that goes elsewhere. */
+/* All operations that a pair can consist of, and a value of it that is used elsewhere. */
 __attribute__((noinline)) static double lines(double *restrict to, const double *restrict from, double by)
 {
     two s = {by, by}, t = {by, -by};
@@ -72,7 +72,7 @@ __attribute__((noinline)) static double lines(double *restrict to, const double 
     return by;
 }
 
-/* The upper of two lines is computed first. */
+/* The upper of two vectors is computed first. */
 __attribute__((noinline)) static void upwards(double *restrict to, const double *restrict from)
 {
     two y = *(const two *)(from + 2) * *(const two *)(from + 6);
@@ -82,7 +82,7 @@ __attribute__((noinline)) static void upwards(double *restrict to, const double 
     *at(to, 0) = x + x;
 }
 
-/* Halves swapped within each vector, and between the two. */
+/* Halves swapped within each vector, and between both. */
 __attribute__((noinline)) static void swapped(double *to, const double *from)
 {
     two x = *(const two *)from, y = *(const two *)(from + 2);
@@ -92,7 +92,7 @@ __attribute__((noinline)) static void swapped(double *to, const double *from)
     *at(to, 6) = __builtin_shufflevector(y, x, 1, 2) * x;
 }
 
-/* One of a pair is used by something that comes before the other. */
+/* One of a pair is used before the other is computed. */
 __attribute__((noinline)) static double early(double *to, const double *from)
 {
     two x = *(const two *)from * *(const two *)(from + 8);
@@ -104,7 +104,7 @@ __attribute__((noinline)) static double early(double *to, const double *from)
     return x[0] + y[1];
 }
 
-/* A store to what the second of the pair reads, and to what the first wrote. */
+/* A store to memory that the second of the pair reads, and that the first wrote. */
 __attribute__((noinline)) static void between(double *to, double *from, double *other)
 {
     *at(to, 0) = *at(from, 0) + *at(from, 8);

@@ -1,7 +1,7 @@
 // env: OMPVM_CHAOS=3
 // flags: -Wno-psabi -mavx2
 // Functions that take and return vectors of 256 bits, some of them compiled
-// and some not: compiled code cannot call an interpreted one with them.
+// and some not: compiled code cannot call an interpreted one with such arguments.
 #include <stdio.h>
 
 typedef int Ints __attribute__((vector_size(32)));

@@ -1,4 +1,4 @@
-// C++ with assembly outside of functions, a named register, symbols of the linker and of itself, jumps by the compiler's own
+// C++ with assembly outside of functions, a named register, linker-defined symbols and its own, jumps by the compiler's own
 // setjmp out of member functions.
 // flags: -rdynamic -ldl
 #include <cstdio>

@@ -1,5 +1,5 @@
 // exit: 3
-// A static local whose initialiser throws is initialised again on the next call.
+// A static local whose initializer throws is initialized again on the next call.
 #include <cstdio>
 struct S {
   int v;

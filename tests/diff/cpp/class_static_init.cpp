@@ -1,6 +1,6 @@
 // flags: -std=c++17
 // exit: 45
-// Dynamic initialisation order within a file, function-local statics with guards, recursive use, destruction order.
+// Dynamic initialization order within a file, function-local statics with guards, recursive use, destruction order.
 #include <cstdio>
 struct N {
   const char *n;

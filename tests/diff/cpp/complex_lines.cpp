@@ -1,5 +1,5 @@
-// Arrays of complex numbers: clang takes their parts apart and mixes the results, the packing of pairs
-// (llvm/pairs.cpp) keeps them together; and such as have to stay apart.
+// Arrays of complex numbers: clang separates their parts and mixes the results; the packing of pairs
+// (llvm/pairs.cpp) keeps them together. Also loops that must stay separate.
 #include <cstdint>
 #include <cstdio>
 
@@ -27,7 +27,7 @@ __attribute__((noinline)) void butterflies(int n, Number<Real> w, const Number<R
     }
 }
 
-// Two that both change.
+// Two numbers that both change.
 template <class Real>
 __attribute__((noinline)) void products(int n, const Number<Real> *__restrict a, const Number<Real> *__restrict b,
                                         Number<Real> *__restrict c)
@@ -49,7 +49,7 @@ __attribute__((noinline)) void conjugates(int n, Number<Real> w, const Number<Re
     }
 }
 
-// Signs: of products, of numbers, of one part, of a factor that is the same in all iterations.
+// Signs: of products, of numbers, of one part, of a loop-invariant factor.
 template <class Real>
 __attribute__((noinline)) void signs(int n, Number<Real> w, const Number<Real> *__restrict a,
                                      const Number<Real> *__restrict b, Number<Real> *__restrict c)
@@ -71,7 +71,7 @@ __attribute__((noinline)) void changing_signs(int n, const Number<Real> *__restr
     }
 }
 
-// A sign of one part alone, of what the next line reads, too.
+// A sign of one part alone, also of a value that the next statement reads.
 template <class Real>
 __attribute__((noinline)) void negated(int n, Number<Real> w, const Number<Real> *a, Number<Real> *c, Number<Real> *d)
 {
@@ -96,7 +96,7 @@ __attribute__((noinline)) void exchanged(int n, const Number<Real> *__restrict a
     }
 }
 
-// A part that is stored by itself, too, and different operations on the two.
+// A part that is also stored by itself, and different operations on both.
 template <class Real>
 __attribute__((noinline)) void elsewhere(int n, Number<Real> w, const Number<Real> *__restrict a,
                                          Number<Real> *__restrict c, Real *__restrict apart)
@@ -120,7 +120,7 @@ __attribute__((noinline)) void fused(int n, Number<Real> w, const Number<Real> *
     }
 }
 
-// In place: what one iteration writes, a later one reads.
+// In place: later iterations read what earlier ones wrote.
 template <class Real> __attribute__((noinline)) void in_place(int n, Number<Real> w, Number<Real> *a)
 {
     for (int i = 0; i + 1 < n; i++) {
@@ -130,7 +130,7 @@ template <class Real> __attribute__((noinline)) void in_place(int n, Number<Real
     }
 }
 
-// A length that is known, so that the loop goes.
+// A known length, so that the loop is unrolled completely.
 template <class Real>
 __attribute__((noinline)) void few(Number<Real> w, const Number<Real> *__restrict a, Number<Real> *__restrict c)
 {

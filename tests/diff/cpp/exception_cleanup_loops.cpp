@@ -1,8 +1,8 @@
 // env: OMPVM_CHAOS=1
 // flags: -std=c++14
-// An exception lands in a cleanup that has a loop, and the loop goes on in compiled code: the
-// clause that took it is found there, and so is that of an exception the loop itself meets.
-// Thirty functions of a kind, of which the seed picks some, at different loops.
+// An exception lands in a cleanup with a loop, and the loop continues in compiled code: the
+// clause that caught it is found there, as is that of an exception thrown in the loop itself.
+// Thirty similar functions, of which the seed selects some, at different loops.
 #include <cstdio>
 
 static int alive, made;
@@ -38,7 +38,7 @@ __attribute__((noinline)) static void meet(int i) {
   }
 }
 
-// The array's first part is destroyed in a loop, then the clause is looked for.
+// The array's first part is destroyed in a loop, then the clause is searched.
 template <int N> __attribute__((noinline)) static double array() {
   try {
     E *e = new E[6];
@@ -72,7 +72,7 @@ template <int N> __attribute__((noinline)) static double backwards() {
   }
 }
 
-// Exceptions are met in the loop, thrown on, and caught by another clause further out.
+// Exceptions are caught in the loop, rethrown, and caught by an outer clause.
 template <int N> __attribute__((noinline)) static long inside() {
   long sum = 0;
   try {
@@ -100,7 +100,7 @@ template <int N> __attribute__((noinline)) static long inside() {
   return sum;
 }
 
-// A clause's own block has the loop, and what it throws is caught outside.
+// A clause's own block has the loop, and its exception is caught outside.
 template <int N> __attribute__((noinline)) static int again() {
   int sum = 0;
   try {

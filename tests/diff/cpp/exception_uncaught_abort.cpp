@@ -1,5 +1,5 @@
 // signal: 6
-// An exception nobody catches aborts.
+// An uncaught exception aborts.
 #include <cstdio>
 #include <stdexcept>
 int main() {

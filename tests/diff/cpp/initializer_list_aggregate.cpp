@@ -1,6 +1,6 @@
 // exit: 6
 // flags: -std=c++20
-// Initializer lists, aggregates, designated initialisers, structured bindings on arrays and members, range-for with init.
+// Initializer lists, aggregates, designated initializers, structured bindings on arrays and members, range-for with init.
 #include <cstdio>
 #include <initializer_list>
 #include <map>

@@ -1,4 +1,4 @@
-// Exceptions kept, thrown again, nested and counted by libc++: current_exception, exception_ptr,
+// Exceptions stored, rethrown, nested and counted by libc++: current_exception, exception_ptr,
 // nested_exception, uncaught_exceptions, futures of other threads.
 // flags: -stdlib=libc++ -pthread
 #include <cstdio>

@@ -1,5 +1,5 @@
 // Exceptions of libc++ pass through frames of C, of the library's algorithms and of static objects
-// that are being made; cleanups run on the way.
+// under construction; cleanups run on the way.
 // flags: -stdlib=libc++
 #include <algorithm>
 #include <cstdio>

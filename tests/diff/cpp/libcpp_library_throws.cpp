@@ -1,4 +1,4 @@
-// Exceptions that libc++ itself throws are caught by type, and its messages are its own.
+// Exceptions that libc++ itself throws are caught by type, with libc++'s messages.
 // flags: -stdlib=libc++ -std=c++20
 #include <any>
 #include <bitset>

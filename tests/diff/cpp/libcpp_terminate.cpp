@@ -1,4 +1,4 @@
-// An exception that nobody catches ends in the handler that was given to libc++, which sees it.
+// An uncaught exception reaches the terminate handler set in libc++, which sees the exception.
 // flags: -stdlib=libc++
 // signal: 6
 #include <cstdio>

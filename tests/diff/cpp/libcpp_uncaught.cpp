@@ -1,4 +1,4 @@
-// Nobody catches an exception of libc++: the program aborts as natively, with nothing unwound.
+// An uncaught exception of libc++: the program aborts as natively, with nothing unwound.
 // flags: -stdlib=libc++
 // signal: 6
 #include <cstdio>

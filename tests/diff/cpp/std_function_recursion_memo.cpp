@@ -1,4 +1,4 @@
-// Memoised recursion through std::function and unordered_map, mutual recursion of lambdas, generic visitors over containers.
+// Memoized recursion through std::function and unordered_map, mutual recursion of lambdas, generic visitors over containers.
 #include <cstdio>
 #include <functional>
 #include <map>

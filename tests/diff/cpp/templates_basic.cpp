@@ -1,5 +1,5 @@
 // flags: -std=c++20
-// Function and class templates, specialisation, non-type parameters, variadics, fold expressions, SFINAE, concepts.
+// Function and class templates, specialization, non-type parameters, variadics, fold expressions, SFINAE, concepts.
 #include <concepts>
 #include <cstdio>
 #include <type_traits>

@@ -1,6 +1,6 @@
 // exit: 3
 // flags: -pthread
-// thread_local with dynamic initialisers and destructors, per thread and at exit.
+// thread_local with dynamic initializers and destructors, per thread and at exit.
 #include <atomic>
 #include <cstdio>
 #include <thread>

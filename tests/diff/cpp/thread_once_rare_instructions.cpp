@@ -1,6 +1,6 @@
 // flags: -pthread
-// std::call_once around arithmetic that some compilers prepare at its first use: what is being
-// called is kept in variables of the thread, which nobody else on the thread may touch.
+// std::call_once around arithmetic that is compiled at its first use: the current
+// callable is kept in variables of the thread, which no other code on the thread may touch.
 #include <cstdio>
 #include <mutex>
 #include <thread>

@@ -1,7 +1,7 @@
 ; env: OMPVM_INTERPRET=far
 ; Calls that do not repeat the attributes of their callee's parameters (flang's calls of internal procedures): a static
 ; chain first, last and between others, on the stack's side of the registers, by `invoke` and in tail position, and
-; numbers extended by the caller. The callees named `far` stay interpreted where the rest is compiled, the others do
+; numbers extended by the caller. The callees named `far` stay interpreted when the rest is compiled, the others do
 ; not, and each kind calls the other.
 target datalayout = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128"
 target triple = "x86_64-pc-linux-gnu"

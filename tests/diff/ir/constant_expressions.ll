@@ -1,5 +1,5 @@
 ; exit: 12
-; Constant expressions in initialisers and operands: getelementptr, ptrtoint, inttoptr, trunc, add, sub, xor.
+; Constant expressions in initializers and operands: getelementptr, ptrtoint, inttoptr, trunc, add, sub, xor.
 target triple = "x86_64-pc-linux-gnu"
 declare i32 @printf(ptr, ...)
 declare i32 @puts(ptr)

@@ -1,4 +1,4 @@
-; A large variable that names no alignment lies at a multiple of 16: accesses may rely on it, as
+; A large variable without an alignment lies at a multiple of 16: accesses may rely on it, as
 ; LLVM's own passes do when they make a variable of an allocation.
 target triple = "x86_64-pc-linux-gnu"
 

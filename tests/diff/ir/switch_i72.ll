@@ -1,4 +1,4 @@
-; A switch on a width between two machine words.
+; A switch on a width between one and two machine words.
 target triple = "x86_64-pc-linux-gnu"
 declare i32 @printf(ptr, ...)
 declare i32 @puts(ptr)

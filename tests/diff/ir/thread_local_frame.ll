@@ -1,5 +1,5 @@
-; A function with variables of its own that uses a thread's: they are part of its frame, which is aligned as an argument
-; of 64 bytes on the stack asks for. Made one by one, behind the way to the thread's variables, they were not.
+; A function with local variables that uses a thread-local one: they are part of its frame, which is aligned as an argument
+; of 64 bytes on the stack requires. Allocated one by one, behind the access to the thread-local variable, they were not.
 
 @own = thread_local global i32 3
 @text = private constant [4 x i8] c"%d\0A\00"

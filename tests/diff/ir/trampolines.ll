@@ -1,4 +1,4 @@
-; Trampolines: on the stack and the heap, made again in place, by recursion, passed to native code, with many kinds of
+; Trampolines: on the stack and the heap, rebuilt in place, by recursion, passed to native code, with many kinds of
 ; arguments behind the static chain.
 
 target datalayout = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128"
@@ -20,7 +20,7 @@ define void @show(i64 %x) noinline {
   ret void
 }
 
-; A function that adds what its chain points at.
+; A function that adds the number that its chain points to.
 define i64 @add(ptr nest %chain, i64 %x) noinline {
   %n = load i64, ptr %chain
   %r = add i64 %n, %x

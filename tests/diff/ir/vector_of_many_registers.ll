@@ -1,5 +1,5 @@
-; Wide constants are stored whose words are in registers one by one: pairs of them are put together in more registers
-; than can be held at the same time.
+; Stores of wide constants whose words are in separate registers: combining them in pairs takes more registers
+; than exist.
 
 @out = global [40 x double] zeroinitializer, align 128
 @text = private constant [4 x i8] c"%g\0A\00"

@@ -1,5 +1,5 @@
-// The C library's own check aborts inside malloc, with its lock held: the size of the memory that
-// is left was overwritten.
+// The C library's own check aborts inside malloc, with its lock held: the size of the remaining
+// memory was overwritten.
 // levels: O0 O2
 // signal: 6
 // stderr-has: the program called abort at tests/fail/abort/corrupted_size.c:12

@@ -1,6 +1,6 @@
 // The C library's own check aborts in a parallel region, while the other threads allocate.
 // The second block stays allocated: the freed one then borders on memory that is in use and is
-// never given back to the system, which would make the second free a fault now and then.
+// never returned to the system, which would sometimes make the second free a fault.
 // levels: O0 O2
 // env: OMP_NUM_THREADS=4
 // signal: 6

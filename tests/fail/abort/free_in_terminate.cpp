@@ -1,5 +1,5 @@
-// An exception that nobody catches ends in a handler which frees a block twice: the message must
-// come although the C library's allocator is locked.
+// An uncaught exception reaches a handler which frees a block twice: the message must
+// appear although the C library's allocator is locked.
 // levels: O0 O2
 // signal: 6
 // stderr-has: of type `std::vector<Reason, std::allocator<Reason> >`, at tests/fail/abort/free_in_terminate.cpp:19

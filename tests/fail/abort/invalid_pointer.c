@@ -1,4 +1,4 @@
-// The C library's own check aborts: what is freed is inside of a block, after a size of 0.
+// The C library's own check aborts: the freed pointer is inside of a block, after a size of 0.
 // levels: O0 O2
 // signal: 6
 // stderr-has: the program called abort at tests/fail/abort/invalid_pointer.c:10

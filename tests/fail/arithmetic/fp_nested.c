@@ -1,4 +1,4 @@
-// A trap that a member of the outer region unmasked reaches the workers of its inner region alone.
+// A trap that a member of the outer region unmasked affects only the workers of its inner region.
 // flags: -lm
 // levels: O0 O2
 // signal: 8

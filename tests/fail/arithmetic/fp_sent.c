@@ -1,4 +1,4 @@
-// A SIGFPE that is sent is nobody's division.
+// A SIGFPE sent by a process is not reported as a division.
 // signal: 8
 #include <signal.h>
 #include <unistd.h>

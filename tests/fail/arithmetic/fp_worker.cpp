@@ -1,4 +1,4 @@
-// Floating-point division by zero on a worker, once feenableexcept has unmasked it on the thread that forks.
+// Floating-point division by zero on a worker, after feenableexcept unmasked it on the forking thread.
 // levels: O0 O2
 // signal: 8
 // stderr-has: floating-point division by zero

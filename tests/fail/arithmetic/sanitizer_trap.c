@@ -1,4 +1,4 @@
-// Undefined behaviour caught by -fsanitize-trap: llvm.ubsantrap at the shift.
+// Undefined behavior caught by -fsanitize-trap: llvm.ubsantrap at the shift.
 // levels: O0 O2
 // flags: -fsanitize=undefined -fsanitize-trap=undefined
 // signal: 4

@@ -1,4 +1,4 @@
-// A recursion too deep to be shown: the inner frames, a gap, the outermost ones.
+// A recursion too deep to be shown: the innermost frames, a gap, the outermost frames.
 // levels: O0 O2
 // signal: 6
 // stderr-has: #0 down at tests/fail/backtrace/deep_recursion.c:13

@@ -1,4 +1,4 @@
-// Inline assembly that the assembler refuses ends the program where it is reached, with the reason and the line, not before.
+// Inline assembly that the assembler refuses ends the program when it is reached, with the reason and the line.
 // levels: O0 O2
 // options: --tier=interp
 // native: the assembler refuses it

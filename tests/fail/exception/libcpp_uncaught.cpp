@@ -1,4 +1,4 @@
-// Nobody catches an exception of libc++: its type and place are told; a handler for another type does not take it.
+// An uncaught exception of libc++ is reported with type and location; a handler for another type does not catch it.
 // flags: -stdlib=libc++
 // levels: O0 O2
 // signal: 6

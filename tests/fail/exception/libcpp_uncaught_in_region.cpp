@@ -1,4 +1,4 @@
-// An exception of libc++ that leaves a parallel region ends the program, even with a handler outside; the place is told.
+// An exception of libc++ that leaves a parallel region ends the program, even with a handler outside; the location is reported.
 // flags: -stdlib=libc++
 // env: OMP_NUM_THREADS=2
 // levels: O0 O2

@@ -1,4 +1,4 @@
-// Nobody catches what a compiled function throws below an interpreted one, in a region.
+// An uncaught exception of a compiled function below an interpreted one, in a region.
 // options: --tier=opt
 // env: OMPVM_INTERPRET=interp_
 // env: OMP_NUM_THREADS=2

@@ -1,4 +1,4 @@
-// Nobody catches what an interpreted function throws below compiled ones.
+// An uncaught exception of an interpreted function below compiled ones.
 // options: --tier=opt
 // env: OMPVM_INTERPRET=interp_
 // levels: O0 O2

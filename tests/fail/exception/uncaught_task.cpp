@@ -1,4 +1,4 @@
-// An exception that leaves a task ends the program through std::terminate, wherever the task is executed.
+// An exception that leaves a task ends the program through std::terminate, no matter which thread executes the task.
 // env: OMP_NUM_THREADS=4
 // signal: 6
 // stderr-has: terminate called after throwing an instance of 'int'

@@ -1,4 +1,4 @@
-// The check stands before an exception leaves the function as well: nobody catches what was thrown from an overrun frame.
+// The check also runs before an exception leaves the function: no handler catches an exception from an overrun frame.
 // levels: O0 O2
 // flags: -fstack-protector-all
 // signal: 6

@@ -1,4 +1,4 @@
-// _FORTIFY_SOURCE: a copy that is longer than the array it goes to, which the C library finds.
+// _FORTIFY_SOURCE: a copy longer than its destination, which the C library detects.
 // levels: O1 O2
 // flags: -D_FORTIFY_SOURCE=2
 // signal: 6

@@ -1,4 +1,4 @@
-// _FORTIFY_SOURCE=2: %n in a format that can be written.
+// _FORTIFY_SOURCE=2: %n in a writable format string.
 // levels: O1 O2
 // flags: -D_FORTIFY_SOURCE=2 -Wno-format -Wno-format-security
 // signal: 6

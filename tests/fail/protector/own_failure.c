@@ -1,4 +1,4 @@
-// A program with a __stack_chk_fail of its own ends as that says.
+// A program with its own __stack_chk_fail, which ends it.
 // levels: O0 O2
 // flags: -fstack-protector-all
 // exit: 7

@@ -1,5 +1,5 @@
-// Of two arrays the one that is overrun lies next to the guard, or its overrun goes through the other to it; a pointer
-// beside them stays as it was.
+// Of two arrays the overrun one lies next to the guard, or its overrun reaches the guard through the other; a pointer
+// next to them stays intact.
 // levels: O0 O2
 // flags: -fstack-protector
 // signal: 6

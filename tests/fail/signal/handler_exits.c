@@ -1,4 +1,4 @@
-// The guest's own SIGSEGV handler runs before any message of ours, and its status is kept.
+// The guest's own SIGSEGV handler runs before any message of ompvm, and its exit status is kept.
 // levels: O0 O2
 // exit: 33
 // stdout: handled 11

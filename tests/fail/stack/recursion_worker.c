@@ -1,4 +1,4 @@
-// Endless recursion of a worker thread, whose stack has a limit of its own.
+// Endless recursion of a worker thread, whose stack has its own limit.
 // levels: O0 O2
 // signal: 11
 // stderr-has: recursion_worker.c:

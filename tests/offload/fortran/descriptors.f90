@@ -1,4 +1,4 @@
-! Allocatables, pointers, assumed shapes and derived types. Without optimisation flang assigns arrays by its runtime, which
+! Allocatables, pointers, assumed shapes and derived types. Without optimization flang assigns arrays by its runtime, which
 ! no device has.
 ! levels: O2
 module shapes

@@ -1,4 +1,4 @@
-! Collapsed loops whose iterations a device may order as it likes: neighbours in two and three dimensions, the consecutive
+! Collapsed loops whose iterations a device may order as it likes: neighbors in two and three dimensions, the consecutive
 ! index outside with a sum, and a loop that asks for its thread.
 program tiles
   use omp_lib

@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 5.6: inclusive and exclusive scans of a worksharing loop within a team of the device. (Without optimisation clang 22 crashes.)
+// OpenMP 5.2, section 5.6: inclusive and exclusive scans of a worksharing loop within a team of the device. (Without optimization clang 22 crashes.)
 // levels: O2
 #include "../../check.h"
 int main(void) {

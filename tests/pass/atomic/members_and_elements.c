@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 15.8.4: atomics on array elements, structure members, bit-field neighbours and through pointers.
+// OpenMP 5.2, section 15.8.4: atomics on array elements, structure members, bit-field neighbors and through pointers.
 // stdout: ok
 // levels: O0 O2
 #include "../../check.h"

@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 15.3.1: neighbours exchange values over many phases that only barriers separate.
+// OpenMP 5.2, section 15.3.1: neighbors exchange values over many phases that only barriers separate.
 // stdout: ok
 // levels: O0 O2
 #include "../../check.h"

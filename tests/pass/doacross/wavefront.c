@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 15.9.6: a nest of two and of three loops, in which iterations wait for their neighbours.
+// OpenMP 5.2, section 15.9.6: a nest of two and of three loops, in which iterations wait for their neighbors.
 // stdout: ok
 // levels: O0 O2
 #include "../../check.h"

@@ -14,7 +14,7 @@ static void *fulfil(void *unused) {
   omp_fulfill_event(handle);
   return unused;
 }
-// The thread that generated the task fulfils its event.
+// The thread that generated the task fulfills its event.
 static void itself(int threads) {
   int after = 0;
 #pragma omp parallel num_threads(threads)

@@ -13,7 +13,7 @@ static void reset(void) { have_outside = have_inside = have_last = ran_outside =
 #define SET(x) __atomic_store_n(&(x), 1, __ATOMIC_RELEASE)
 #define GET(x) __atomic_load_n(&(x), __ATOMIC_ACQUIRE)
 
-// A task with children of its own fulfils an event whose successor is none of them.
+// A task with children of its own fulfills an event whose successor is none of them.
 static void siblings(int threads) {
   reset();
 #pragma omp parallel num_threads(threads)
@@ -111,7 +111,7 @@ static void *fulfil_one(void *unused) {
   return unused;
 }
 
-// A tied task waits within an untied one for an event that another child of its own fulfils.
+// A tied task waits within an untied one for an event that another child of its own fulfills.
 static void below_untied(void) {
   pthread_t other;
   reset();
