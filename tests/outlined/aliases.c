@@ -1,4 +1,4 @@
-// Functions and variables that a region reaches by another name of theirs.
+// Functions and variables that a region accesses by an alias.
 #include "../check.h"
 enum { N = 5000 };
 static double table[N];

@@ -1,5 +1,5 @@
 // OpenMP 5.2, sections 5.5.8 and 3.2.5: reductions over arrays and sections of them on a device without `target`: of
-// several types and sizes, with fewer and with more iterations than threads, from loops that are divided in each way.
+// several types and sizes, with fewer and with more iterations than threads, in loops with each schedule.
 #include "../check.h"
 #include <math.h>
 enum { MANY = 100000, FEW = 7, CENTRES = 8, LARGE = 250 };
@@ -91,7 +91,7 @@ static void histogram(unsigned n) {
 }
 static int larger(int a, int b) { return a > b ? a : b; }
 static void mixed(long n, const float *x) {
-  // An array of which elements are picked beside numbers, and one that is set without being read.
+  // An array with data-dependent element updates next to scalars, and one that is written but not read.
   double sum = 0.25;
   int least = 1 << 30, most[CENTRES], last[4] = {-1, -1, -1, -1};
   for (int k = 0; k < CENTRES; k++) most[k] = -3;
@@ -116,7 +116,7 @@ static void mixed(long n, const float *x) {
   for (int k = 0; k < 4; k++) CHECK(last[k] == end[k]);
 }
 static void fixed(long n, const float *x) {
-  // Each part is there by its number: nothing is picked.
+  // Each part is indexed by a constant: no element is data-dependent.
   double moments[4] = {0, 0, 0, 1}, want[4] = {0, 0, 0, 1};
 #pragma omp parallel for reduction(+ : moments)
   for (long i = 0; i < n; i++) {

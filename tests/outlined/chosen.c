@@ -1,4 +1,4 @@
-// Where regions run is left to us: whatever is chosen, now and then, results are those of the host.
+// The runtime chooses where regions run: whatever it chooses, results equal those of the host.
 // options: --offload=auto
 // flags: -g
 #include "../check.h"
@@ -16,7 +16,7 @@ int main(void) {
   for (int i = 0; i < N; i++) x[i] = y[i] = i;
   for (int r = 0; r < ROUNDS; r++) {
     work(x, 0, N);
-    // The same in pieces that are too short to go anywhere.
+    // The same in pieces too short to be offloaded.
     if (r < 3) {
       for (int i = 0; i < N; i += 10) work(y, i, i + 10);
       CHECK(memcmp(x, y, sizeof(double) * N) == 0);

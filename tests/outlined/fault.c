@@ -8,7 +8,7 @@ static void add(int *x, long far, int v) {
 #pragma omp parallel for
   for (int i = 0; i < N; i++) {
     x[i] += v;
-    // Behind the block as the device has it; the host's page goes on.
+    // Behind the block on the device; the host's page extends beyond it.
     if (i == N - 1) x[N + far] = 7;
   }
 }

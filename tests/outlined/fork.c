@@ -1,4 +1,4 @@
-// A child of `fork` has all data, whether it was on the device or not, and goes on without one.
+// A child of `fork` has all data, whether it was on the device or not, and continues without a device.
 // env: OMPVM_TEST=1
 // flags: -g
 // stderr-has: the device is the parent process's

@@ -29,7 +29,7 @@ int main(void) {
   add(x, N, 1);
   CHECK(writev(fd, parts, 2) == 80);
   add(x, N, 1);
-  // Grown and shrunk, and then on the device again.
+  // Grown and shrunk, then used on the device again.
   x = realloc(x, sizeof(int) * 2 * N);
   CHECK(x[0] == 10);
   for (int i = N; i < 2 * N; i++) x[i] = 0;

@@ -1,4 +1,4 @@
-// OpenMP 5.2, sections 11.5 and 5.4: loops of every kind on a device without `target`: what divides them, the types that
+// OpenMP 5.2, sections 11.5 and 5.4: loops of every kind on a device without `target`: their schedules, the types that
 // they count in, private variables, and functions that they call.
 #include "../check.h"
 #include <math.h>

@@ -1,3 +1,3 @@
-// The same as own.c where there is no thread-local storage: the runtime keeps the threads' copies.
+// The same as own.c without thread-local storage: the runtime keeps the threads' copies.
 // flags: -g -fnoopenmp-use-tls
 #include "own.c"

@@ -1,4 +1,4 @@
-// Variables of the threads' own, and private arrays, for which regions stay on the host, each for its reason.
+// Threadprivate variables, and private arrays, that keep regions on the host, each for its reason.
 // flags: -g
 // stderr-has: on the host
 #include "../check.h"
@@ -13,7 +13,7 @@ static int count;
 __attribute__((noinline)) static int tell(void) { return told[1]; }
 int main(int argc, char **argv) {
   (void)argv;
-  // A part of it is written, as far as the compiler can tell, or in one of two branches.
+  // Only a part of it is provably written, or only in one of two branches.
 #pragma omp parallel for
   for (int k = 0; k < N; k++) {
     for (int i = 0; i < LONG - 1; i++) part[i] = k;
@@ -37,7 +37,7 @@ int main(int argc, char **argv) {
     for (int i = 0; i < LONG; i++) stale[i] = k;
     out[k] = stale[(k * 7) % LONG] + before;
   }
-  // Its address goes elsewhere.
+  // Its address escapes.
 #pragma omp parallel for
   for (int k = 0; k < N; k++) {
     for (int i = 0; i < LONG; i++) kept[i] = k;
@@ -50,18 +50,18 @@ int main(int argc, char **argv) {
     out[k] = told[k % 4];
   }
   CHECK(tell() < N);
-  // It is copied from the first thread.
+  // It is copied in from the primary thread.
   copied[1] = 5;
 #pragma omp parallel for copyin(copied)
   for (int k = 0; k < N; k++) out[k] = copied[k % 4];
   CHECK(out[1] == 5);
-  // Others may know it.
+  // It has external linkage.
 #pragma omp parallel for
   for (int k = 0; k < N; k++) {
     for (int i = 0; i < 4; i++) seen[i] = k;
     out[k] = (int)seen[k % 4];
   }
-  // Fractions.
+  // Floating-point numbers.
 #pragma omp parallel
   {
     for (int i = 0; i < 4; i++) sums[i] = 0;
@@ -72,7 +72,7 @@ int main(int argc, char **argv) {
       shared[i] += sums[i];
     }
   }
-  // Each thread begins with one.
+  // Each thread starts with one.
 #pragma omp parallel
   {
     double mine[4] = {1, 1, 1, 1};
@@ -83,7 +83,7 @@ int main(int argc, char **argv) {
       shared[i] += mine[i];
     }
   }
-  // A loop looks at what was added.
+  // A loop reads the sum.
 #pragma omp parallel
   {
     for (int i = 0; i < 4; i++) floats[i] = 0;
@@ -94,7 +94,7 @@ int main(int argc, char **argv) {
       shared[i] += floats[i];
     }
   }
-  // Threads are counted.
+  // The region counts threads.
 #pragma omp parallel
   {
     int mine[4] = {0};

@@ -1,5 +1,5 @@
-// OpenMP 5.2, sections 5.2 and 5.4.3: variables of the threads' own, and private arrays, that each iteration writes whole
-// before it reads them, and those that iterations only add to, on a device without `target`.
+// OpenMP 5.2, sections 5.2 and 5.4.3: threadprivate variables, and private arrays, that each iteration writes completely
+// before it reads them, and ones that iterations only add to, on a device without `target`.
 // flags: -g
 #include "../check.h"
 #include <math.h>
@@ -58,7 +58,7 @@ static void ways(void) {
   }
 }
 static void count(int n) {
-  // As the NAS benchmark EP: zero before the loop, numbers in it, added up behind it.
+  // As in the NAS benchmark EP: zeroed before the loop, accumulated in it, summed behind it.
   double sum = 0;
   memset(total, 0, sizeof total), memset(want, 0, sizeof want);
 #pragma omp parallel
@@ -87,7 +87,7 @@ static void count(int n) {
   free(mine);
 }
 static void critical(int n) {
-  // Whole numbers, without a reduction; one of the loops adds twice as much.
+  // Integers, without a reduction; one of the loops adds twice as much.
   long all[MANY] = {0}, before = 5;
 #pragma omp parallel
   {

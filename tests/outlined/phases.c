@@ -6,7 +6,7 @@
 enum { N = 3000 };
 static double a[N], b[N], c[N];
 static void three(int n, const double *x, double *y) {
-  // Each loop uses what the one before left to other threads.
+  // Each loop uses results of other threads in the previous loop.
 #pragma omp parallel
   {
     double half = 0.5;
@@ -20,7 +20,7 @@ static void three(int n, const double *x, double *y) {
   for (int i = 0; i < n; i++) CHECK(y[i] == (x[n - 1 - (i + 1) % n] * 0.5 + 1) * 0.5);
 }
 static void apart(int n, int m) {
-  // Without a barrier between them, of different lengths, one of them perhaps without iterations.
+  // Without a barrier between them, of different lengths, one of them possibly empty.
 #pragma omp parallel
   {
 #pragma omp for nowait
@@ -48,7 +48,7 @@ static void chosen(int n, int which) {
     }
 #pragma omp for
     for (int i = 0; i < n; i++) {
-      // Its own for each iteration, in both loops' places.
+      // Private to each iteration, in both loops.
       double part[4] = {a[i], 1, 2, 3};
       b[i] = part[i % 4] + a[n - 1 - i];
     }

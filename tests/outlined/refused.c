@@ -1,4 +1,4 @@
-// Regions that stay on the host, each for its reason; `tests/harness` compares what `inspect --offload` says of them.
+// Regions that stay on the host, each for its reason; `tests/harness` compares the output of `inspect --offload`.
 // flags: -g
 // stderr-has: on the host
 #include "../check.h"

@@ -18,7 +18,7 @@ int main(void) {
   Data d = {x, y, N};
   for (int r = 0; r < 10; r++) saxpy(&d, 2);
   CHECK(y[N - 1] == 20.0 * (N - 1) && y[0] == 0 && y[7] == 140);
-  // The host writes what both have, then what the device alone has.
+  // The host writes data that both have, then data that only the device has.
   x[5] = 100;
   saxpy(&d, 1);
   y[6] = 1;
@@ -27,7 +27,7 @@ int main(void) {
   memset(x, 0, sizeof(double) * N);
   saxpy(&d, 1);
   CHECK(y[N - 2] == 22.0 * (N - 2));
-  // Both pointers lead into one block, from its middle.
+  // Both pointers point into one block, at its middle.
   Data half = {y, y + N / 2, N / 2};
   for (int i = 0; i < N; i++) y[i] = 1;
   saxpy(&half, 3);
@@ -41,12 +41,12 @@ int main(void) {
 #pragma omp parallel for
   for (int i = 0; i < N; i++) where[i] = big[i];
   CHECK(x[3] == 50 && x[4] == 4);
-  // A host's region reads it with several threads.
+  // A region on the host reads it with several threads.
   double sum = 0;
 #pragma omp parallel for reduction(+ : sum) num_threads(4)
   for (int i = 0; i < N; i++) sum += x[i];
   CHECK(sum == 47 + (double)N * (N - 1) / 2);
-  // An array of the stack.
+  // An array on the stack.
   double local[3000];
 #pragma omp parallel for
   for (int i = 0; i < 3000; i++) local[i] = x[i] * 2;

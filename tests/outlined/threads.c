@@ -1,4 +1,4 @@
-// Regions of two threads of the program at once, on data of their own and on the same.
+// Concurrent regions of two threads of the program, on separate and on shared data.
 #include "../check.h"
 #include <pthread.h>
 enum { N = 20000, ROUNDS = 30 };

@@ -1,12 +1,12 @@
 // OpenMP 5.2, sections 11.5, 11.1 and 5.5: regions with several loops, reductions, parts for one thread and sequential
-// loops around them on a device without `target`: the loops are kernels, and the host walks through the rest.
+// loops around them on a device without `target`: the loops are kernels, and the host interprets the rest.
 // flags: -g
 #include "../check.h"
 #include <math.h>
 enum { N = 3000, LARGE = 20000 };
 static double a[N], b[N], c[LARGE], d[LARGE];
 static void two(int n) {
-  // Two reductions one after the other, the second with what the first found.
+  // Two reductions in sequence; the second uses the result of the first.
   double sum = 1, squares = 0, most = 0;
 #pragma omp parallel
   {
@@ -73,7 +73,7 @@ static double solve(int n, int steps, double *residual) {
   return sum;
 }
 static int until(int n, double limit) {
-  // How often the loop runs is known by its results alone.
+  // The number of iterations depends on the loop's results.
   int steps = 0;
   double change = 1;
   for (int i = 0; i < n; i++) a[i] = i == 0, b[i] = 0;
@@ -109,8 +109,8 @@ static int plainly(int n, double limit) {
 static const int list[] = {100, 0, 1, 2900, 17};
 static long sums[6];
 static void around(int n, int m, float scale) {
-  // Numbers of several types from around the loops, an inner bound by memory, arrays written by one thread and
-  // large enough to be on the device alone.
+  // Values of several types from outside the loops, an inner bound in memory, arrays written by one thread and
+  // large enough to be on the device only.
   unsigned char flag = 200;
   long total = 0;
 #pragma omp parallel
@@ -174,7 +174,7 @@ static void written(int n) {
   CHECK(order == 7 && most == n);
 }
 static void histogram(int n, int rounds) {
-  // An array of a reduction in a loop that runs several times.
+  // A reduction's array in a loop that runs several times.
   long bins[16] = {0};
 #pragma omp parallel
   for (int k = 0; k < rounds; k++) {
@@ -187,7 +187,7 @@ static void histogram(int n, int rounds) {
   for (int i = 0; i < 16; i++) CHECK(bins[i] == plain[i]);
 }
 static void turns(int n, int rounds) {
-  // Buffers that take turns.
+  // Alternating buffers.
   for (int i = 0; i < n; i++) c[i] = i, d[i] = 0;
 #pragma omp parallel
   {

@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 18.8.4 (omp_target_is_accessible): memory of the host is the host's alone.
+// OpenMP 5.2, section 18.8.4 (omp_target_is_accessible): memory of the host is accessible to the host alone.
 // flags: -fopenmp-version=51
 #include "../../check.h"
 int main(void) {

@@ -1,4 +1,4 @@
-// OpenMP 5.2, sections 18.8.9 and 18.8.10: an association holds until it is undone, and is one.
+// OpenMP 5.2, sections 18.8.9 and 18.8.10: an association is unique, and holds until it is removed.
 #include "../../check.h"
 int main(void) {
   int d = omp_get_default_device(), h = omp_get_initial_device(), v[8], other[8];
@@ -6,12 +6,12 @@ int main(void) {
   for (int i = 0; i < 8; i++) v[i] = i, other[i] = 0;
   CHECK(omp_target_associate_ptr(v, dev, sizeof v, 0, d) == 0);
   CHECK(omp_target_associate_ptr(v, dev, sizeof v, 0, d) == 0);            // the same again is no error
-  CHECK(omp_target_associate_ptr(v, dev + 1, sizeof(int), 0, d) != 0);     // another is
+  CHECK(omp_target_associate_ptr(v, dev + 1, sizeof(int), 0, d) != 0);     // another one is
   CHECK(omp_target_is_present(v, d));
 #pragma omp target update to(v)
 #pragma omp target map(tofrom : v)
   for (int i = 0; i < 8; i++) v[i] += 10;
-  for (int i = 0; i < 8; i++) CHECK(v[i] == i); // the count is infinite: nothing comes back by itself
+  for (int i = 0; i < 8; i++) CHECK(v[i] == i); // the count is infinite: nothing is copied back implicitly
 #pragma omp target exit data map(delete : v)
   CHECK(omp_target_is_present(v, d));
 #pragma omp target update from(v)

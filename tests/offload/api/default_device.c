@@ -1,4 +1,4 @@
-// OpenMP 5.2, sections 18.7.2 to 18.7.5: the default device is a thread's own; a region asks for no other.
+// OpenMP 5.2, sections 18.7.2 to 18.7.5: the default device is per thread; a region may not query it.
 // options: --device=emulated:3
 #include "../../check.h"
 int main(void) {

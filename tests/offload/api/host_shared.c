@@ -1,4 +1,4 @@
-// LLVM's routines: memory that both sides reach.
+// LLVM's routines: memory that both sides can access.
 #include "../../check.h"
 void *llvm_omp_target_alloc_host(size_t, int), *llvm_omp_target_alloc_shared(size_t, int);
 void llvm_omp_target_free_host(void *, int), llvm_omp_target_free_shared(void *, int);

@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 18.8: what cannot be is refused by a result, not by the end of the program.
+// OpenMP 5.2, section 18.8: invalid arguments are refused by a result, not by the end of the program.
 #include "../../check.h"
 int main(void) {
   int d = omp_get_default_device(), h = omp_get_initial_device(), v[4] = {0}, none = omp_get_num_devices() + 7;

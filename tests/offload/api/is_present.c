@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 18.8.3: what is present, to the byte, and on which device.
+// OpenMP 5.2, section 18.8.3: presence, to the byte, on each device.
 // options: --device=emulated:2
 #include "../../check.h"
 int main(void) {

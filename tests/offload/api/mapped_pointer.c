@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 18.8.11 (omp_get_mapped_ptr): where the device has it, or null.
+// OpenMP 5.2, section 18.8.11 (omp_get_mapped_ptr): the corresponding device address, or null.
 // flags: -fopenmp-version=51
 #include "../../check.h"
 int global[4];

@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 18.8: memory of the device by hand.
+// OpenMP 5.2, section 18.8: explicit allocation of device memory.
 #include "../../check.h"
 int main(void) {
   int d = omp_get_default_device(), h = omp_get_initial_device(), n = 100;

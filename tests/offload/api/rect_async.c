@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 18.8.8: a block copied by a task, after what it depends on and before what depends on it.
+// OpenMP 5.2, section 18.8.8: a block copied by a task, after its dependences and before its dependents.
 // flags: -fopenmp-version=51
 #include "../../check.h"
 int main(void) {

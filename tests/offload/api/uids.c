@@ -1,5 +1,5 @@
-// OpenMP 6.0, sections 24.7 and 24.8: each of two devices and the host have an identifier of their own; devices have no memory
-// for allocators of the host. In a region none is known.
+// OpenMP 6.0, sections 24.7 and 24.8: each of two devices and the host have a unique identifier; devices have no memory
+// for allocators of the host. In a region no identifier is known.
 // options: --device=emulated:2
 // flags: -fopenmp-version=60
 #include "../../check.h"

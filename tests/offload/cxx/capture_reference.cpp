@@ -1,4 +1,4 @@
-// A lambda that captures by reference, called in a region where what it refers to is mapped.
+// A lambda that captures by reference, called in a region in which the referenced variable is mapped.
 #include "../../check.h"
 int main() {
   int a[8] = {0}, k = 3;

@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 7.8: objects of the device with constructors of their own; objects within regions are destroyed there.
+// OpenMP 5.2, section 7.8: device objects with non-trivial constructors; objects within regions are destroyed there.
 #include "../../check.h"
 struct Count {
   int n;

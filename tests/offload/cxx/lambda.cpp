@@ -1,4 +1,4 @@
-// A lambda called in a region, its captured variables with it.
+// A lambda called in a region, mapped with its captured variables.
 #include "../../check.h"
 template <class F> static void apply(int *p, int n, F f) {
 #pragma omp target teams distribute parallel for map(tofrom : p[0 : n])

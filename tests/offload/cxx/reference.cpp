@@ -1,4 +1,4 @@
-// References in regions: what they refer to is mapped.
+// References in regions: their targets are mapped.
 #include "../../check.h"
 static void add(int &x, const int &y, int (&v)[3]) {
 #pragma omp target map(tofrom : x, v) map(to : y)

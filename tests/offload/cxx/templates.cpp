@@ -1,4 +1,4 @@
-// Templates with regions in them, by type, by number and by what is called, instantiated several times.
+// Templates with regions in them, by type, by number and by callee, instantiated several times.
 #include "../../check.h"
 template <typename T, int N, typename F> static T apply(T (&v)[N], F f) {
   T sum = 0;

@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 13.8: many regions without waiting, each on data of its own.
+// OpenMP 5.2, section 13.8: many regions without waiting, each on its own data.
 #include "../../check.h"
 int main(void) {
   enum { N = 16 };

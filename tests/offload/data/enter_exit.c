@@ -1,4 +1,4 @@
-// OpenMP 5.2, sections 13.6 and 13.7: unstructured mapping in functions of its own.
+// OpenMP 5.2, sections 13.6 and 13.7: unstructured mapping in separate functions.
 #include "../../check.h"
 static void begin(float *p, int n) {
 #pragma omp target enter data map(to : p[0 : n])

@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 5.4.9 (has_device_addr): the variable is the device's already; arrays and sections of them.
+// OpenMP 5.2, section 5.4.9 (has_device_addr): the variable has a device address already; arrays and sections of them.
 // flags: -fopenmp-version=51
 #include "../../check.h"
 int main(void) {

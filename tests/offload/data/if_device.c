@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 3.4: if and device of data constructs: what is not done leaves no trace; each device has its own copy.
+// OpenMP 5.2, section 3.4: if and device of data constructs: a false condition has no effect; each device has its own copy.
 // options: --device=emulated:2
 #include "../../check.h"
 int main(void) {

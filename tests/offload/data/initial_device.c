@@ -1,4 +1,4 @@
-// OpenMP 5.2, sections 13.2 and 21.2.11: who asks for the host gets it, whatever OMP_TARGET_OFFLOAD says.
+// OpenMP 5.2, sections 13.2 and 21.2.11: a device clause for the host gets the host, no matter what OMP_TARGET_OFFLOAD says.
 // env: OMP_TARGET_OFFLOAD=mandatory
 #include "../../check.h"
 int main(void) {

@@ -1,4 +1,4 @@
-// A device without room: the data comes back, and this and later regions run on the host.
+// A device without memory: the data is copied back, and this and later regions run on the host.
 // env: OMPVM_EMULATED_MEMORY=8M
 #include "../../check.h"
 int main(void) {

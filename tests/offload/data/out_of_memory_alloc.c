@@ -1,4 +1,4 @@
-// A device without room: allocations by hand give null, what fits goes on, and the host's data is as it was.
+// A device without memory: explicit allocations return null, smaller ones succeed, and the host's data is unchanged.
 // env: OMPVM_EMULATED_MEMORY=2M
 #include "../../check.h"
 int main(void) {
@@ -11,7 +11,7 @@ int main(void) {
 #pragma omp target is_device_ptr(small) map(from : seen)
   seen = small[42];
   CHECK(seen == 42);
-  for (int k = 0; k < 50; k++) { // freed memory can be had again
+  for (int k = 0; k < 50; k++) { // freed memory can be allocated again
     char *p = omp_target_alloc(1 << 20, d);
     CHECK(p != NULL);
     omp_target_free(p, d);

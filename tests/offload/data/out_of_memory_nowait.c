@@ -1,4 +1,4 @@
-// A device without room among regions that wait for nobody: each has the right result, wherever it ran.
+// A device without memory among nowait regions: each has the right result, no matter where it ran.
 // env: OMPVM_EMULATED_MEMORY=4M
 #include "../../check.h"
 int main(void) {

@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 1.5: each device has a data environment of its own.
+// OpenMP 5.2, section 1.5: each device has its own data environment.
 // options: --device=emulated:2
 #include "../../check.h"
 int main(void) {

@@ -1,4 +1,4 @@
-// OpenMP 5.2, sections 5.4.8 and 13.5: use_device_ptr and use_device_addr of what is mapped, of a member and of what is not there.
+// OpenMP 5.2, sections 5.4.8 and 13.5: use_device_ptr and use_device_addr of mapped data, of a member and of unmapped data.
 // flags: -fopenmp-version=51
 #include "../../check.h"
 struct holder { int n, *p; };
@@ -11,7 +11,7 @@ int main(void) {
 #pragma omp target data use_device_ptr(p, q)
     seen = p, unmapped = q;
     CHECK(seen != v && seen == omp_get_mapped_ptr(v, d));
-    CHECK(unmapped == other); // not mapped: as it is
+    CHECK(unmapped == other); // not mapped: unchanged
     CHECK(p == v);
 #pragma omp target data use_device_addr(v)
     address = v;

@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 7.8.3 (indirect): several functions by pointers that a region gets, called by many threads and handed on.
+// OpenMP 5.2, section 7.8.3 (indirect): several functions by pointers that a region receives, called by many threads and passed on.
 // flags: -fopenmp-version=51
 #include "../../check.h"
 #pragma omp begin declare target indirect

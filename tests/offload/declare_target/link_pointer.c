@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 7.8 (link): variables of a file that are on the device only while they are mapped, with a pointer among them.
+// OpenMP 5.2, section 7.8 (link): file-scope variables that are on the device only while they are mapped, with a pointer among them.
 #include "../../check.h"
 int table[100], *pointer, scale = 3;
 #pragma omp declare target link(table, pointer, scale)

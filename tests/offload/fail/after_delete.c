@@ -1,4 +1,4 @@
-// A pointer on the device that is kept after its mapping was deleted.
+// A device pointer that is used after its mapping was deleted.
 // signal: 6
 // stderr-has: that was freed on the device
 // stderr-has: after_delete.c:13

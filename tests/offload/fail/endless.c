@@ -1,4 +1,4 @@
-// A region that never ends, with a time that it has.
+// A region that never ends, with a time limit.
 // env: OMPVM_TARGET_TIMEOUT=0.3
 // signal: 6
 // stderr-has: the region did not end in the time that OMPVM_TARGET_TIMEOUT gives

@@ -1,4 +1,4 @@
-// A region that takes a lock twice never ends: it is ended when its time is over.
+// A region that takes a lock twice never ends: it is stopped at its time limit.
 // env: OMPVM_TARGET_TIMEOUT=0.3
 // signal: 6
 // stderr-has: the region did not end in the time that OMPVM_TARGET_TIMEOUT gives

@@ -1,4 +1,4 @@
-// A region in which threads wait for a flag that nobody sets, with a time that it has.
+// A region in which threads wait for a flag that no thread sets, with a time limit.
 // env: OMPVM_TARGET_TIMEOUT=0.3
 // signal: 6
 // stderr-has: the region did not end in the time that OMPVM_TARGET_TIMEOUT gives

@@ -1,4 +1,4 @@
-// More of an array is mapped than is mapped already.
+// A mapping extends an array section that is already mapped.
 // signal: 6
 // stderr-has: are mapped already
 // stderr-has: in the target region at

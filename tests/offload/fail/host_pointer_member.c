@@ -1,4 +1,4 @@
-// A structure is mapped, what its pointer points to is not.
+// A structure is mapped, but not the target of its pointer.
 // signal: 6
 // stderr-has: an address of the host
 // stderr-has: a pointer in a structure that was not mapped

@@ -1,4 +1,4 @@
-// The present modifier where nothing is mapped.
+// The present modifier without a mapping.
 // flags: -fopenmp-version=51
 // signal: 6
 // stderr-has: 80 bytes at

@@ -1,4 +1,4 @@
-// A device without room where offloading is mandatory.
+// A device without memory while offloading is mandatory.
 // env: OMPVM_EMULATED_MEMORY=1M OMP_TARGET_OFFLOAD=MANDATORY
 // signal: 6
 // stderr-has: bytes left

@@ -1,4 +1,4 @@
-// Bytes that only keep the alignment of a mapped section are not mapped: an access there is a fault.
+// Bytes that only pad a mapped section for alignment are not mapped: an access to them is a fault.
 // signal: 6
 // stderr-has: padding.c:13
 // stderr-has: 4 bytes before a block of 12 bytes on the device

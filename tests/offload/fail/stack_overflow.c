@@ -1,4 +1,4 @@
-// A thread of the device that calls itself without end.
+// Endless recursion of a device thread.
 // signal: 6
 // stderr-has: in the target region at
 // stderr-has: the stack of a thread, 262144 bytes, is used up

@@ -1,4 +1,4 @@
-// An update with the present modifier of what is not there.
+// An update of unmapped data with the present modifier.
 // flags: -fopenmp-version=51
 // signal: 6
 // stderr-has: 40 bytes at

@@ -1,4 +1,4 @@
-! Characters and logicals, and what one team adds for another.
+! Characters and logicals, and atomic updates between teams.
 program characters
   implicit none
   character(len=5) :: word

@@ -1,4 +1,4 @@
-! Loops with chunks, of which flang 22 passes none on: each iteration runs once, on one of the threads and teams asked for.
+! Loops with chunk sizes, which flang 22 does not pass on: each iteration runs once, on one of the requested threads and teams.
 program schedules
   use omp_lib
   implicit none

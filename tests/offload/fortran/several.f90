@@ -1,4 +1,4 @@
-! Several regions in one file and in a module; the report names each with its place.
+! Several regions in one file and in a module; the report names each with its location.
 ! stderr-has: several.f90:25
 ! stderr-has: several.f90:28
 ! stderr-has: several.f90:14

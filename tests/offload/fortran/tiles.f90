@@ -1,5 +1,5 @@
-! Collapsed loops whose iterations a device may order as it likes: neighbors in two and three dimensions, the consecutive
-! index outside with a sum, and a loop that asks for its thread.
+! Collapsed loops whose iterations a device may reorder: neighbors in two and three dimensions, the consecutive
+! index outside with a sum, and a loop that queries its thread's number.
 program tiles
   use omp_lib
   implicit none

@@ -1,4 +1,4 @@
-// memcpy, memmove, memset and memcmp with lengths known when running, over memory of the device, of the team and the stack.
+// memcpy, memmove, memset and memcmp with run-time lengths, over memory of the device, of the team and of the stack.
 #include "../../check.h"
 int main(void) {
   unsigned char a[64], b[64], c[64];

@@ -1,4 +1,4 @@
-// printf in a region: its text stands between what the host prints before and after.
+// printf in a region: its text appears between the host's output before and after.
 // stdout: before
 // stdout: device 7 -3 00ff 2.50 x name 12345678901 100%
 // stdout: [   5|5   |+5|0x1f]

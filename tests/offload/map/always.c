@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 5.8.3: the always modifier copies although the data is there.
+// OpenMP 5.2, section 5.8.3: the always modifier copies although the data is present.
 #include "../../check.h"
 int main(void) {
   int x = 1;

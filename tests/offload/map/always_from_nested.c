@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 5.8.3: always copies back at each end, where the count is not yet zero too.
+// OpenMP 5.2, section 5.8.3: always copies back at each end, even if the count is not zero.
 #include "../../check.h"
 int main(void) {
   int v[4] = {1, 2, 3, 4};

@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 5.8.3: a pointer that is on the device already is attached when what it points to is mapped.
+// OpenMP 5.2, section 5.8.3: a pointer that is on the device already is attached when its target is mapped.
 #include "../../check.h"
 struct list { int n; double *values; };
 int main(void) {

@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 5.8.3: map(delete) ends a mapping whatever its count.
+// OpenMP 5.2, section 5.8.3: map(delete) ends a mapping regardless of its count.
 #include "../../check.h"
 int main(void) {
   int v[3] = {1, 2, 3}, d = omp_get_default_device();

@@ -1,4 +1,4 @@
-// The ompx_hold modifier, an extension of clang: the mapping stays as long as its construct, whatever is deleted meanwhile.
+// The ompx_hold modifier, an extension of clang: the mapping lives as long as its construct, even if it is deleted meanwhile.
 #include "../../check.h"
 int main(void) {
   int d = omp_get_default_device(), v[10];

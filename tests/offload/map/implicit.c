@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 5.8.1: what is mapped without a clause: arrays and structures tofrom, scalars firstprivate.
+// OpenMP 5.2, section 5.8.1: implicit mappings: arrays and structures tofrom, scalars firstprivate.
 #include "../../check.h"
 struct S { int a, b[3]; };
 int main(void) {

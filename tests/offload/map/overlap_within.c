@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 5.8.3: a section of what is mapped counts with the whole.
+// OpenMP 5.2, section 5.8.3: a section of mapped data shares the count of the whole.
 #include "../../check.h"
 int main(void) {
   int v[30], d = omp_get_default_device();

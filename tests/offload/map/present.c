@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 5.8.3: the present modifier where the data is there.
+// OpenMP 5.2, section 5.8.3: the present modifier with present data.
 // flags: -fopenmp-version=51
 #include "../../check.h"
 int main(void) {

@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 5.8.3: parts of a structure mapped by constructs that follow each other.
+// OpenMP 5.2, section 5.8.3: parts of a structure mapped by consecutive constructs.
 #include "../../check.h"
 struct S { int a[4]; int b[4]; } s;
 int main(void) {

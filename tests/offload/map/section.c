@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 5.8.3: array sections through a pointer; elements outside stay as they are.
+// OpenMP 5.2, section 5.8.3: array sections through a pointer; elements outside do not change.
 #include "../../check.h"
 int main(void) {
   int n = 100, *p = malloc(n * sizeof *p), host = 1;

@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 5.8.3: members of a structure; those that are not mapped stay as they are.
+// OpenMP 5.2, section 5.8.3: members of a structure; unmapped ones do not change.
 #include "../../check.h"
 struct S { int a; double b; int c[5]; char d; };
 int main(void) {

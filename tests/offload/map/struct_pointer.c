@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 5.8.3: a pointer in a structure is attached to what it points to.
+// OpenMP 5.2, section 5.8.3: a pointer in a structure is attached to its target.
 #include "../../check.h"
 struct V { int n; int *data; };
 int main(void) {

@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 5.8.3: two structures whose pointers share what they point to: one copy on the device, counted.
+// OpenMP 5.2, section 5.8.3: two structures whose pointers share a target: one copy on the device, counted.
 #include "../../check.h"
 struct view { int from, to; int *data; };
 int main(void) {

@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 5.8.3: unions, bit fields and packed structures are their bytes.
+// OpenMP 5.2, section 5.8.3: unions, bit fields and packed structures are mapped as bytes.
 #include "../../check.h"
 union u { float f; unsigned bits; };
 struct fields { unsigned a : 3, b : 13, c : 16; };

@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 5.8: arrays of a length known when running, implicitly and by section, also in a function's parameter.
+// OpenMP 5.2, section 5.8: arrays of run-time length, implicitly and by section, also as a function's parameter.
 #include "../../check.h"
 static long sum(int n, int m, int a[n][m]) {
   long s = 0;

@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 5.8.6: a zero-length section finds what is mapped; without it the pointer stays as it is.
+// OpenMP 5.2, section 5.8.6: a zero-length section finds the mapped data; without a mapping the pointer does not change.
 #include "../../check.h"
 int main(void) {
   int n = 10, *p = malloc(n * sizeof *p), sum = 0, *q = p;

@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 5.8.8: a mapper with a name, and one that uses another.
+// OpenMP 5.2, section 5.8.8: a named mapper, and one that uses another.
 // flags: -fopenmp-version=50
 #include "../../check.h"
 typedef struct { int a, b; } P;

@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 5.8.8: a mapper whose members are mapped by mappers of their own, three deep.
+// OpenMP 5.2, section 5.8.8: a mapper whose members have their own mappers, three levels deep.
 // flags: -fopenmp-version=51
 #include "../../check.h"
 typedef struct { int n; double *x; } vec;

@@ -1,4 +1,4 @@
-// OpenMP 5.2, sections 8.2 to 8.4: assume, assumes, nothing and error within and around regions do not change what is computed.
+// OpenMP 5.2, sections 8.2 to 8.4: assume, assumes, nothing and error within and around regions do not change the results.
 // flags: -fopenmp-version=51
 #include "../../check.h"
 #pragma omp assumes no_openmp_routines ext_nothing_special

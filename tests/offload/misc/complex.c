@@ -1,4 +1,4 @@
-// Complex numbers and vectors of the compiler in a region.
+// Complex numbers and the compiler's vector types in a region.
 #include <complex.h>
 #include "../../check.h"
 typedef float F4 __attribute__((vector_size(16)));

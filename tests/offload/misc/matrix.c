@@ -1,4 +1,4 @@
-// A product of matrices, tiles of it in the memory of a team.
+// A matrix product with tiles in team memory.
 #include "../../check.h"
 int main(void) {
   enum { N = 32, T = 8 };

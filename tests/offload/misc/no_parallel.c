@@ -1,4 +1,4 @@
-// Regions that use the device alone in sequence: recursion and loops that end by a condition.
+// Sequential regions: recursion and loops that end by a condition.
 #include "../../check.h"
 #pragma omp begin declare target
 static int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }

@@ -1,4 +1,4 @@
-// A kernel that uses what no image defines runs on the host, with the reason; the others run on the device.
+// A kernel that uses a symbol defined in no image runs on the host, with the reason; the others run on the device.
 // flags: -fno-inline
 // options: --offload-report
 // stderr-has: one_lacks.c:

@@ -27,7 +27,7 @@ int main(void) {
 #pragma omp target map(tofrom : on_host)
   on_host = omp_is_initial_device();
   CHECK(on_host == 0);
-  // Pointers in memory lead on, without clauses.
+  // Pointers in memory can be followed, without clauses.
   Node second = {NULL, 20}, first = {&second, 10};
   int sum = 0;
 #pragma omp target map(tofrom : sum)
@@ -36,7 +36,7 @@ int main(void) {
 #pragma omp target teams distribute parallel for
   for (int i = 0; i < 4; i++) list[0][i] = list[1][i] + 1;
   CHECK(stack[3] == 4);
-  // Variables of the program are the host's own.
+  // Global variables are the host's own.
 #pragma omp target
   everywhere += 4, linked[2] = 9;
   CHECK(everywhere == 7 && linked[2] == 9);

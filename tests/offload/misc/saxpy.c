@@ -1,4 +1,4 @@
-// The program that everybody writes first.
+// SAXPY, a typical first program.
 #include "../../check.h"
 static void saxpy(int n, float a, const float *x, float *y) {
 #pragma omp target teams distribute parallel for map(to : x[0 : n]) map(tofrom : y[0 : n])

@@ -1,4 +1,4 @@
-// Static functions and variables with one name in several scopes, and regions in inline and static functions, are kept apart.
+// Static functions and variables of the same name in several scopes, and regions in inline and static functions, stay distinct.
 #include "../../check.h"
 #pragma omp begin declare target
 static int one(void) { static int n = 10; return n++; }

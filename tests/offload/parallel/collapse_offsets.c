@@ -1,4 +1,4 @@
-// Three loops in one, from below zero on and with a stride: each index is found by dividing, and neighbors of
+// Three collapsed loops, with negative lower bounds and a stride: each index is computed by division, and neighbors of
 // all rows are read. The bounds are known at run time only.
 #include <stdio.h>
 #include <stdlib.h>

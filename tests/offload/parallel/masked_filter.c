@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 10.5: masked with a filter that an expression gives, and master.
+// OpenMP 5.2, section 10.5: masked with an expression as its filter, and master.
 // flags: -fopenmp-version=51
 #include "../../check.h"
 int main(void) {

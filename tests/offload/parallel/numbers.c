@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 18.2: every thread of a device's team has a number of its own.
+// OpenMP 5.2, section 18.2: every thread of a device's team has a unique number.
 #include "../../check.h"
 int main(void) {
   int seen[1024] = {0}, n = 0, level = 0;

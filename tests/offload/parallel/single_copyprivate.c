@@ -1,4 +1,4 @@
-// OpenMP 5.2, sections 11.1 and 5.7.2: one thread of a team does it, the others get what it read.
+// OpenMP 5.2, sections 11.1 and 5.7.2: one thread of a team executes the block, the others receive the value that it read.
 // optional
 #include "../../check.h"
 int main(void) {

@@ -31,7 +31,7 @@ static int good(int threads, int teams, int thread_chunk, int team_chunk) {
   for (int i = 0; i < N; i++) {
     int team = 0, inside = i;
     if (teams > 1) {
-      // Without a chunk of the teams' a chunk of each thread makes one of its team.
+      // Without a chunk size for teams, a team's chunk consists of its threads' chunks.
       int span = team_chunk ? team_chunk : threads * (thread_chunk ? thread_chunk : 1);
       team = i / span % teams;
       inside = i % span;

@@ -1,4 +1,4 @@
-// OpenMP 5.2, sections 5.5.8 and 5.5.11: a reduction whose elements are large, so that many teams need much room.
+// OpenMP 5.2, sections 5.5.8 and 5.5.11: a reduction whose elements are large, so that many teams need much memory.
 #include "../../check.h"
 typedef struct { long sum[40]; int least; } wide;
 static void join(wide *out, const wide *in) {

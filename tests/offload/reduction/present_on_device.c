@@ -1,4 +1,4 @@
-// OpenMP 5.2, sections 5.5.8 and 7.8: what a reduction adds to stays on the device between regions.
+// OpenMP 5.2, sections 5.5.8 and 7.8: a reduction's variable stays on the device between regions.
 #include "../../check.h"
 double total;
 #pragma omp declare target(total)

@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 15.8: teams that see each other's atomics.
+// OpenMP 5.2, section 15.8: teams see each other's atomic updates.
 #include "../../check.h"
 int main(void) {
   int count = 0, order[8] = {0};

@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 15.9.7: a doacross loop in a region: on the device where that can be done, else on the host, with the same result.
+// OpenMP 5.2, section 15.9.7: a doacross loop in a region: on the device if possible, else on the host, with the same result.
 #include "../../check.h"
 int main(void) {
   enum { N = 40 };

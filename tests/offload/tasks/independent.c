@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 13.8: many regions that wait for nobody, from all threads of a team, each with data of its own.
+// OpenMP 5.2, section 13.8: many nowait regions, from all threads of a team, each with its own data.
 #include "../../check.h"
 int main(void) {
   enum { T = 4, K = 6, N = 32 };

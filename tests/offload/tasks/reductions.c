@@ -1,4 +1,4 @@
-// OpenMP 5.2, sections 5.5.9 to 5.5.11 and 12.5.1: reductions of tasks, and where a task should run, in device code.
+// OpenMP 5.2, sections 5.5.9 to 5.5.11 and 12.5.1: reductions of tasks, and the affinity clause, in device code.
 #include "../../check.h"
 int main(void) {
   int sum = 0, all = 0, loop = 0, fast = 0, kept[8] = {0};

@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 15.4: a taskgroup waits for regions, updates and data of its tasks; priority and detach go along.
+// OpenMP 5.2, section 15.4: a taskgroup waits for regions, updates and data of its tasks; also with priority and detach.
 // flags: -fopenmp-version=51
 #include "../../check.h"
 int main(void) {

@@ -7,7 +7,7 @@ int main(void) {
 #pragma omp target teams distribute lastprivate(x) map(tofrom : x)
   for (int i = 0; i < 77; i++) x = 2 * i;
   CHECK(y == 122 && x == 152);
-  // Each thread of a team has the variable of the outer loop for itself.
+  // Each thread of a team has its own variable of the outer loop.
   int z = -1, down = -1, none = -1;
 #pragma omp target teams distribute parallel for lastprivate(z) map(tofrom : z)
   for (int i = 0; i < 1000; i++) z = 3 * i;

@@ -1,4 +1,4 @@
-// OpenMP 5.2, sections 18.4.4 and 21.6.1: OMP_NUM_TEAMS bounds the teams of a device where the program does not say.
+// OpenMP 5.2, sections 18.4.4 and 21.6.1: OMP_NUM_TEAMS bounds the teams of a device if the program does not specify their number.
 // env: OMP_NUM_TEAMS=3 OMP_TEAMS_THREAD_LIMIT=16
 #include "../../check.h"
 int main(void) {

@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 18.4.4: without OMP_NUM_TEAMS nothing bounds the teams of a device, which 0 says.
+// OpenMP 5.2, section 18.4.4: without OMP_NUM_TEAMS nothing bounds the teams of a device; the query returns 0.
 #include "../../check.h"
 int main(void) {
   int bound = -1, made = 0;

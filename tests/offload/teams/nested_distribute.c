@@ -1,5 +1,5 @@
 // OpenMP 5.2, section 11.6: distribute in teams, loops of threads inside, in two nests.
-// Teams do not wait for each other: what one nest wrote, the other must not touch.
+// Teams do not wait for each other: a nest must not touch data that the other wrote.
 #include "../../check.h"
 int main(void) {
   enum { N = 12, M = 20 };

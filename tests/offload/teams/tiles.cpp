@@ -1,4 +1,4 @@
-// Collapsed loops whose iterations a device may order as it likes: each runs once, with its own indices, for even and odd
+// Collapsed loops whose iterations a device may reorder: each runs once, with its own indices, for even and odd
 // sizes, with neighbors, consecutive addresses in the outer index, sums, and iterations of different length.
 #include "../../check.h"
 #include <vector>

@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 13.9: the four sides of a plane, of which two have gaps, exchanged with a program on the host.
+// OpenMP 5.2, section 13.9: the four sides of a plane, two of them strided, exchanged with the host.
 // flags: -fopenmp-version=51
 #include "../../check.h"
 enum { N = 12 };

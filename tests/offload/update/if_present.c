@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 13.9: an update whose condition is false does nothing; with present it must be there; without, it need not.
+// OpenMP 5.2, section 13.9: an update whose condition is false does nothing; with present the data must be mapped; without, it need not be.
 // flags: -fopenmp-version=51
 #include "../../check.h"
 int main(void) {

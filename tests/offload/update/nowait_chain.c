@@ -1,4 +1,4 @@
-// OpenMP 5.2, sections 13.9 and 15.9.5: updates and regions that wait for nobody but each other.
+// OpenMP 5.2, sections 13.9 and 15.9.5: updates and regions that wait only for each other.
 #include "../../check.h"
 int main(void) {
   int v[64], back[64];

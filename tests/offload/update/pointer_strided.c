@@ -1,4 +1,4 @@
-// OpenMP 5.2, sections 3.2.5 and 13.9: strided sections of what a pointer points to, from an element other than the first.
+// OpenMP 5.2, sections 3.2.5 and 13.9: strided sections through a pointer, from an element other than the first.
 // flags: -fopenmp-version=51
 #include "../../check.h"
 int main(void) {

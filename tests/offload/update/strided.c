@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 13.9: sections that do not lie in one piece.
+// OpenMP 5.2, section 13.9: non-contiguous sections.
 // flags: -fopenmp-version=51
 #include "../../check.h"
 int main(void) {

@@ -1,5 +1,5 @@
-// OpenMP 5.2, sections 3.2.5 and 13.9: three dimensions with strides, both ways. A first index other than 0 goes with a stride
-// in the last dimension only: of the others clang 22 tells the device too little.
+// OpenMP 5.2, sections 3.2.5 and 13.9: three dimensions with strides, both ways. A first index other than 0 is combined with a stride
+// in the last dimension only: for the others clang 22 passes too little information.
 // flags: -fopenmp-version=51
 #include "../../check.h"
 enum { A = 4, B = 6, C = 9 };

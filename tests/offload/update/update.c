@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 13.9: target update in both directions, of parts, and of what is not mapped.
+// OpenMP 5.2, section 13.9: target update in both directions, of parts, and of unmapped data.
 #include "../../check.h"
 int main(void) {
   int v[20], other = 5;
