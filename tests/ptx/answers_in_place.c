@@ -1,4 +1,4 @@
-/* A region that asks for numbers of the runtime's starts no other region, and the answers are special registers.
+/* A region that queries the runtime's numbers starts no other region; the queries read special registers.
  * without: level_of threads_of call.uni ld.shared st.shared bar
  */
 #include <omp.h>

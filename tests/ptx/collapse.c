@@ -1,5 +1,5 @@
-/* Two loops in one: an iteration finds its indices in 32 bits, by the reciprocal of the divisor, which is
- * computed before the loop; the places of three rows come from one multiplication.
+/* Two collapsed loops: an iteration computes its indices in 32 bits, by the reciprocal of the divisor, which is
+ * computed before the loop; the addresses of three rows come from one multiplication.
  * with: div.u32
  * with: mul.hi.u32
  */

@@ -1,4 +1,4 @@
-/* A reduction shuffles within warps, once for each block and not for each of its iterations.
+/* A reduction shuffles within warps, once per block and not per iteration.
  * without: ld.local st.local
  * with: shfl.sync.down.b32 ld.global.b64
  */

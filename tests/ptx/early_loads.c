@@ -1,4 +1,4 @@
-/* Loads stand before divisions, which are branches to the assembler: all are under way at once.
+/* Loads precede divisions, which the assembler expands to branches: all loads are in flight at once.
  * with: div.rn.f32
  * order: ld.global.b32 div.rn.f32
  */

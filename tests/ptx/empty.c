@@ -1,4 +1,4 @@
-/* Nothing to do, nothing done.
+/* An empty region, which compiles to an empty kernel.
  * without: bar. call st.shared ld. st.
  */
 void empty(void) {

@@ -1,4 +1,4 @@
-/* So does one that gives on what its last iteration had.
+/* A loop with lastprivate keeps its order.
  * without: clz.b32
  */
 float last(const float *restrict a, float *restrict b, int n, int m) {

@@ -1,4 +1,4 @@
-/* A loop that asks for the thread's number keeps its order.
+/* A loop that queries the thread's number keeps its order.
  * without: clz.b32
  */
 #include <omp.h>

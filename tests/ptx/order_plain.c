@@ -1,4 +1,4 @@
-/* A body that gains nothing by tiles has none.
+/* A body that does not profit from tiles gets none.
  * without: clz.b32
  */
 void plain(float *restrict b, const float *restrict a, int n, int m) {

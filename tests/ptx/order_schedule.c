@@ -1,4 +1,4 @@
-/* And one whose schedule is written, and two that share their teams.
+/* Loops with an explicit schedule, and two loops that share their teams, keep their order.
  * without: clz.b32
  */
 void scheduled(const float *restrict a, float *restrict b, int n, int m) {

@@ -1,5 +1,5 @@
-/* A thread's place and what a region captures stay in registers over barriers, and questions for them are
- * answered in place.
+/* A thread's coordinates and captured variables stay in registers over barriers, and queries of them are
+ * inlined.
  * with: bar
  * without: level_of threads_of wanted_of counted_barrier call.uni
  */

@@ -1,5 +1,5 @@
 /* A generator of random numbers in doubles, as the NAS benchmarks have it: one chain of operations over all
- * iterations, which no unrolling shortens, and of which NVIDIA's assembler makes 16 s of work when it unrolls.
+ * iterations, which unrolling does not shorten, and for which NVIDIA's assembler takes 16 s if it is unrolled.
  * with: nounroll
  */
 static double next(double *seed) {

@@ -1,4 +1,4 @@
-/* One loop over the grid, neighbors side by side; nothing of the runtime is left.
+/* One loop over the grid, with adjacent iterations in adjacent threads; no runtime call is left.
  * without: bar. call st.shared ld.local st.local
  * with: ld.global.b32 st.global.b32 fma.rn.f32
  */

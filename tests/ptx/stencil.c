@@ -1,4 +1,4 @@
-/* Two loops in one, with 64-bit indices.
+/* Two collapsed loops with 64-bit indices.
  * without: bar. call st.shared ld.local st.local
  * with: ld.global.b64 st.global.b64
  */

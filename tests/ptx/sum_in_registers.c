@@ -1,4 +1,4 @@
-/* A reduction passes lanes' values without a call, and the block's memory holds the warps' sums alone.
+/* A reduction exchanges lanes' values without a call, and block memory holds the warps' sums only.
  * with: shfl.sync
  * without: level_of threads_of counted_barrier call.uni
  */

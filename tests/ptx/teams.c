@@ -1,4 +1,4 @@
-/* A loop over the grid with one team per 256 iterations, as CUDA programs count blocks: each thread goes on by the size of
+/* A loop over the grid with one team per 256 iterations, as CUDA programs count blocks: each thread advances by the size of
  * the grid, so the device may run fewer teams.
  * with: %nctaid.x
  */

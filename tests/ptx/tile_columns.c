@@ -1,4 +1,4 @@
-/* Threads next to each other take the index in which addresses are consecutive, here the outer one.
+/* Adjacent threads take the index in which addresses are consecutive, here the outer one.
  * with at -O2: clz.b32
  */
 #define N 2048

@@ -1,4 +1,4 @@
-/* Columns of the inside of a square of constant size: the negative factor that is left of the divisions stands there as
+/* Columns of the interior of a square of constant size: the negative factor that remains of the divisions appears as
  * its low bits.
  * with at -O2: clz.b32
  */

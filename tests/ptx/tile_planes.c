@@ -1,4 +1,4 @@
-/* With three indices a block goes through planes.
+/* With three indices a block iterates over planes.
  * with at -O2: clz.b32
  */
 void planes(double *restrict b, const double *restrict a, int l, int n, int m) {

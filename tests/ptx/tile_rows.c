@@ -1,4 +1,4 @@
-/* A body that reads the rows around gets tiles of rows: it asks for the block's size as a power of two.
+/* A body that reads adjacent rows gets tiles of rows: it reads the block's size as a power of two.
  * with at -O2: clz.b32
  */
 void rows(float *restrict b, const float *restrict a, int n, int m) {

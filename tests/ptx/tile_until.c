@@ -1,4 +1,4 @@
-/* Iterations that go on until their number says stop lie together in both indices.
+/* Iterations of data-dependent length form tiles in both indices.
  * with at -O2: clz.b32
  */
 void until(int *restrict to, int n, int m) {

@@ -1,11 +1,11 @@
 // A random program made of OpenMP constructs: nested regions, teams, tasks, cancellation, locks, threads that OpenMP did not
-// make, with random delays between them. Every construct checks its own result. The same seed takes the same decisions; what
-// the threads make of them differs from run to run.
+// create, with random delays between them. Every construct checks its own result. The same seed makes the same decisions;
+// the threads' interleaving differs from run to run.
 //
 //   stress SEED ROUNDS KEPT     prints `ok CONSTRUCTS`, or the first checks that failed; exit status 0 or 1
 //
 // Every round executes the same constructs. Memory in use after a quarter of them and after the last is compared: more than KEPT
-// bytes between them is a leak; less is what threads keep for the next time. `cargo xtask stress` runs it under random settings in every tier.
+// bytes between them is a leak; less is memory that threads keep for reuse. `cargo xtask stress` runs it under random settings in every tier.
 #include <malloc.h>
 #include <omp.h>
 #include <pthread.h>
@@ -27,7 +27,7 @@ static void fail(int line, const char *what) {
 }
 #define EXPECT(...) ((__VA_ARGS__) ? (void)0 : fail(__LINE__, #__VA_ARGS__))
 
-// Numbers of one thread or task: xorshift64*.
+// Random numbers of one thread or task: xorshift64*.
 typedef struct { uint64_t state; } rng;
 static uint64_t next(rng *r) {
   r->state ^= r->state >> 12;
@@ -136,7 +136,7 @@ static void ordered_loops(rng *r) {
   free(x);
 }
 
-// Loops and sections that nobody waits for, more of them than the runtime has places for.
+// Loops and sections with nowait, more of them than the runtime has buffers for.
 static void chains(rng *r) {
   enum { LOOPS = 24, MOST = 64 };
   int hits[LOOPS][MOST] = {{0}}, n = 1 + below(r, MOST), bad = 0;
@@ -449,7 +449,7 @@ static void task_loops(rng *r) {
   EXPECT(sum == (long)n * (n - 1) / 2 && grouped == sum);
 }
 
-// Reductions that tasks take part in: of a region, of a loop, of a taskloop's group.
+// Reductions with participating tasks: of a region, of a loop, of a taskloop's group.
 static void task_reductions(rng *r) {
   int n = below(r, 200), some = below(r, 8), team = 0;
   long mine = 0, all = 0, grouped = 0;
@@ -717,7 +717,7 @@ static void construct(rng *r, int depth) {
   __atomic_fetch_add(&constructs, 1, __ATOMIC_RELAXED);
   delay(r);
   int inner = depth > 0 ? 6 : 0;
-  // Leagues are strictly inside no region.
+  // Leagues are nested inside of no region.
   int league = omp_get_level() == 0;
   switch (below(r, 14 + inner + league)) {
   case 0: loops(r); break;

@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 21.1.6: a list of places that is none gets one warning, and cores are the places.
+// OpenMP 5.2, section 21.1.6: an invalid list of places gets one warning, and cores are the places.
 // stdout: ok
 // env: OMP_PLACES=caches OMP_NUM_THREADS=2
 // stderr-has: OMP: Warning #250: OMP_PLACES="caches" is not a list of places, using cores

@@ -1,5 +1,5 @@
 // OpenMP 5.2, sections 10.1.3 and 18.3: under OMP_PROC_BIND=close the members of a team take the places after the
-// primary thread's, several share one where there are more members than places, and the kernel agrees.
+// primary thread's, several share one if there are more members than places, and the kernel's masks agree.
 // native: skip (libomp does not know the number clang 22 has for primary)
 // stdout: ok
 // env: OMP_PLACES=threads OMP_PROC_BIND=close OMP_NUM_THREADS=3

@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 10.1.3: a bound thread has its place to itself, also while what it executes is compiled.
+// OpenMP 5.2, section 10.1.3: a bound thread has its place to itself, also while its code is being compiled.
 // stdout: ok
 // env: OMP_PLACES=threads OMP_PROC_BIND=close OMP_NUM_THREADS=1 OMPVM_AHEAD=never
 // options: --tier=auto --no-cache
@@ -9,7 +9,7 @@
 #include <sched.h>
 #include <string.h>
 
-// Whether a thread that compiles may run on a processor; -1 where there is none.
+// Returns 1 if a compiling thread may run on a processor, 0 if not; -1 if there is no such thread.
 static int shares(int cpu) {
   int found = -1;
   DIR *tasks = opendir("/proc/self/task");
@@ -35,7 +35,7 @@ int main(void) {
   volatile double sum = 0;
 #pragma omp parallel
   cpu = sched_getcpu();
-  // One that begins may be seen before it has moved.
+  // A starting thread may be seen before it has moved.
   for (double end = omp_get_wtime() + 3; shared != 0 && omp_get_wtime() < end;) {
     for (int i = 0; i < 1000000; i++)
       sum += i;

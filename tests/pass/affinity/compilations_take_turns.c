@@ -1,5 +1,5 @@
-// What compiles goes from one processor of a team to the next while the team has them all, and is bound to none of them
-// when it has nothing to do.
+// A compiling thread rotates over the processors of a team that has them all, and is bound to none of them
+// when it is idle.
 // stdout: ok
 // env: OMP_DYNAMIC=false
 // options: --tier=auto --no-cache
@@ -12,7 +12,7 @@
 
 enum { N = 4096 };
 
-// How many threads that compile may not run on every processor.
+// Returns the number of compiling threads that may not run on every processor.
 static int bound(int processors) {
   int found = 0;
   DIR *tasks = opendir("/proc/self/task");

@@ -1,5 +1,5 @@
-// OpenMP 5.2, sections 18.3.8 to 18.3.11 and 21.2.5: the format is set and read, what it shows of a thread is
-// captured, with each field, width and alignment; a buffer too small gets what fits.
+// OpenMP 5.2, sections 18.3.8 to 18.3.11 and 21.2.5: the format is set and read, its expansion for a thread is
+// captured, with each field, width and alignment; a buffer that is too small gets a prefix.
 // stdout: n=1
 // stdout: ok
 // levels: O0 O2

@@ -1,4 +1,4 @@
-// libomp's KMP_AFFINITY: each thread has a place by its number, whatever clauses say; OMP_PROC_BIND gives way with a
+// libomp's KMP_AFFINITY: each thread has a place by its number, regardless of clauses; OMP_PROC_BIND is ignored with a
 // warning.
 // native: skip (libomp's numbers of threads have gaps for helper threads)
 // stdout: ok

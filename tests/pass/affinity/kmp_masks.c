@@ -1,4 +1,4 @@
-// libomp's affinity masks: made, changed, asked, and a thread bound by one; a region binds it to its place again.
+// libomp's affinity masks: created, changed, queried, and a thread bound by one; a region binds it to its place again.
 // native: skip (libomp keeps a thread where its mask was set until the team changes)
 // stdout: ok
 // env: OMP_PLACES=threads OMP_PROC_BIND=close OMP_NUM_THREADS=2

@@ -1,5 +1,5 @@
 // OpenMP 5.2, sections 10.1.3 and 15.3.1: members that share a processor meet at barriers, ordered iterations
-// and tasks, though who waits and who is waited for cannot run at a time.
+// and tasks, though the waiting and the awaited thread cannot run at the same time.
 // stdout: 400 200 1200
 // stdout: ok
 // env: OMP_PLACES={0} OMP_PROC_BIND=close OMP_NUM_THREADS=2

@@ -1,4 +1,4 @@
-// libomp's KMP_AFFINITY=reset: after each outermost region the thread that began it may run where it could before.
+// libomp's KMP_AFFINITY=reset: after each outermost region the encountering thread's mask is restored.
 // flags: -D_GNU_SOURCE
 // env: OMP_NUM_THREADS=2,2 KMP_AFFINITY=reset,granularity=thread,compact
 // stdout: ok

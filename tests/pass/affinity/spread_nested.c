@@ -1,5 +1,5 @@
-// OpenMP 5.2, section 10.1.3: spread gives each member a part of the partition, which is all that a region nested
-// in it has; afterwards the partition is what it was.
+// OpenMP 5.2, section 10.1.3: spread gives each member a part of the partition, which is the whole partition of a region nested
+// in it; afterwards the partition is restored.
 // stdout: ok
 // env: OMP_PLACES=threads OMP_PROC_BIND=spread,close OMP_NUM_THREADS=2,2
 // levels: O0 O2

@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 18.3: where nothing is bound, a proc_bind clause binds nothing either; as in libomp, all
+// OpenMP 5.2, section 18.3: if binding is off, a proc_bind clause binds nothing either; as in libomp, all
 // processors are one place.
 // stdout: ok
 // env: OMP_PROC_BIND=false OMP_PLACES=threads

@@ -1,5 +1,5 @@
 // OpenMP 5.2, sections 6.2 and 18.13: traits of an allocator: alignment, a pool with each fallback, pinned memory, every
-// partition; blocks freed come back to the pool, and those of a destroyed allocator may still be freed.
+// partition; freed blocks return to the pool, and those of a destroyed allocator may still be freed.
 // native: skip (libomp asserts where a trait makes no sense)
 // stdout: ok
 // levels: O0 O2

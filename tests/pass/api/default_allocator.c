@@ -1,5 +1,5 @@
-// OpenMP 5.2, section 18.13.5: the default allocator belongs to a task: members of a team begin with their parent's, and what
-// one sets nobody else has. OMP_ALLOCATOR gives the first.
+// OpenMP 5.2, section 18.13.5: the default allocator belongs to a task: members of a team begin with their parent's, and a value that
+// one sets is not seen by others. OMP_ALLOCATOR sets the initial one.
 // native: skip (libomp says that omp_pteam_mem_alloc is not available)
 // stdout: ok
 // levels: O0 O2

@@ -1,4 +1,4 @@
-// OpenMP 6.0, section 24.8: the unique identifiers of devices lead back to their numbers; what is no device has none.
+// OpenMP 6.0, section 24.8: the unique identifiers of devices map back to their numbers; invalid devices have none.
 // stdout: ok
 // levels: O0 O2
 // flags: -fopenmp-version=60

@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 18.2.15: omp_set_max_active_levels rules how many nested levels are active; 0 makes all regions inactive.
+// OpenMP 5.2, section 18.2.15: omp_set_max_active_levels sets the number of nested active levels; 0 makes all regions inactive.
 // stdout: ok
 // levels: O0 O2
 #include "../../check.h"

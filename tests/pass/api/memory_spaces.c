@@ -1,5 +1,5 @@
-// OpenMP 6.0, sections 27.1 and 27.2: memory spaces and allocators by the devices that access them. The host's memory is what
-// the host alone accesses; the same question has the same answer; what is no device or no predefined space has none.
+// OpenMP 6.0, sections 27.1 and 27.2: memory spaces and allocators by the devices that access them. The host's memory is the memory that
+// the host alone accesses; equal queries have equal results; invalid devices and spaces have none.
 // native: skip (libomp knows such spaces of an offload runtime only)
 // stdout: ok
 // levels: O0 O2

@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 18.2: what the routines answer in serial code.
+// OpenMP 5.2, section 18.2: results of the routines in serial code.
 // stdout: ok
 // levels: O0 O2
 #include "../../check.h"

@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 18.3: queries of binding, places and tasks have sane answers when nothing is set.
+// OpenMP 5.2, section 18.3: queries of binding, places and tasks have sane results by default.
 // stdout: ok
 // levels: O0 O2
 // optional: queries of places and tasks

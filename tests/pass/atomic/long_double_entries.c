@@ -44,7 +44,7 @@ int main(void) {
   A(min)(0, G, &x, 3);
   A(max)(0, G, &x, 1);
   CHECK(x == 2 && A(min_cpt)(0, G, &x, 1, 1) == 1 && A(max_cpt)(0, G, &x, 6, 1) == 6 && x == 6);
-  // What stands beside the ten bytes is left alone.
+  // The bytes beside the ten bytes do not change.
   memset(guarded, 0x5a, sizeof guarded);
   A(wr)(0, G, &guarded[1], 1);
   CHECK(((unsigned char *)&guarded[1])[10] == 0x5a && guarded[1] == 1);

@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 10.1: regions after serial pauses: parked workers come back.
+// OpenMP 5.2, section 10.1: regions after serial pauses: parked workers wake up.
 // stdout: ok
 // levels: O0 O2
 #include "../../check.h"

@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 15.3.1: all wait for a thread that comes long after them (waiters that park must be woken).
+// OpenMP 5.2, section 15.3.1: all wait for a thread that arrives long after them (parked waiters must be woken).
 // stdout: ok
 // levels: O0 O2
 #include "../../check.h"

@@ -1,4 +1,4 @@
-// A child of fork can call functions for the first time, whatever functions other threads called for the first time at that moment.
+// A child of fork can call functions for the first time, even if other threads were making their first calls at that moment.
 // flags: -pthread
 // levels: O0
 // stdout: ok
@@ -37,7 +37,7 @@ static int ends_well(pid_t child) {
   return status == 0;
 }
 
-// In a process that has called none of the functions: all threads begin with the same ones, so each waits for the one that is first.
+// In a process that has called none of the functions, all threads begin with the same ones, so each waits for the first.
 static int round_of_forks(void) {
   enum { THREADS = 4, CHILDREN = 4 };
   int results[THREADS], well = 1;

@@ -1,4 +1,4 @@
-// A child of fork can use every part of the runtime, whatever other threads of the program did with it at that moment (OpenMP says nothing of fork; libomp does so, too).
+// A child of fork can use every part of the runtime, no matter what other threads did with it at that moment (OpenMP does not define fork; libomp allows it, too).
 // flags: -pthread -fnoopenmp-use-tls
 // levels: O2
 // native: libomp faults in the child

@@ -1,5 +1,5 @@
-// A child process made by fork while code is compiled beside the program: parent and child compute
-// the same with what was compiled before and what is called for the first time after.
+// A child process made by fork while code is compiled concurrently: parent and child compute
+// the same with code compiled before and functions first called after.
 // stdout: ok
 // options: --tier=auto
 // levels: O0 O2

@@ -1,5 +1,5 @@
-// A child process made by fork while machine code exists: what the parent compiled before and
-// after, and what neither has compiled yet, gives the same results in both.
+// A child process made by fork while machine code exists: functions that the parent compiled before and
+// after, and functions that neither has compiled yet, return the same results in both.
 // stdout: ok
 // options: --tier=baseline
 // levels: O0 O2

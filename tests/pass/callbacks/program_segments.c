@@ -1,6 +1,6 @@
-// dl_iterate_phdr lists the program first, without a name: its variables lie in a segment that can be written, its
-// constants in one that cannot, as a collector expects that looks for its roots there. Libraries follow; a result
-// other than 0 ends the walk; the loader may be asked on the way.
+// dl_iterate_phdr lists the program first, without a name: its variables lie in a writable segment, its
+// constants in a read-only one, as a collector expects that searches them for roots. Libraries follow; a result
+// other than 0 ends the iteration; the callback may query the loader.
 // levels: O0 O2
 // flags: -D_GNU_SOURCE -ldl
 // stdout: ok
@@ -48,7 +48,7 @@ static struct found find(const void *address) {
   return f;
 }
 
-// Counts the words of the program's data that hold a value, as a collector does.
+// Counts the words of the program's data that equal a value, as a collector does.
 struct scan {
   uintptr_t value;
   int seen;

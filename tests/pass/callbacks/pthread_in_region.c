@@ -1,4 +1,4 @@
-// Threads of a team that make pthreads of their own, which call the OpenMP routines, and join them.
+// Threads of a team that create pthreads, which call the OpenMP routines, and join them.
 // stdout: ok
 // levels: O0 O2
 #include "../../check.h"

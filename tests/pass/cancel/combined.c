@@ -1,5 +1,5 @@
-// OpenMP 5.2, section 16.1: `parallel for` and `parallel sections` are cancelled; an if clause says whether; a search
-// stops at what it found.
+// OpenMP 5.2, section 16.1: `parallel for` and `parallel sections` are cancelled; an if clause decides; a search
+// stops at its result.
 // stdout: ok
 // levels: O0 O2
 // env: OMP_CANCELLATION=true

@@ -1,5 +1,5 @@
 // OpenMP 5.2, section 16.1: a region is cancelled by one thread while others are inside loops, single, ordered and
-// reductions, or in functions whose barriers know nothing of it; regions of the same team are whole afterwards.
+// reductions, or in functions whose barriers are unaware of it; later regions of the same team work normally.
 // stdout: ok
 // levels: O0 O2
 // env: OMP_CANCELLATION=true

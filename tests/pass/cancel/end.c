@@ -1,4 +1,4 @@
-// OpenMP 5.2, sections 16.1 and 16.2: the implicit barrier at a region's end is a cancellation point, so threads that come there without another meet those that leave the cancelled region.
+// OpenMP 5.2, sections 16.1 and 16.2: the implicit barrier at a region's end is a cancellation point, so threads that reach it without another one meet those that leave the cancelled region.
 // env: OMP_CANCELLATION=true
 // levels: O0 O2
 // native: who leaves waits at a barrier that is not the one at the end of the region

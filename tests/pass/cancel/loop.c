@@ -1,5 +1,5 @@
-// OpenMP 5.2, section 16.1: a cancelled loop, with each kind of schedule: whoever meets a cancellation point leaves it, the
-// others' iterations are whole, and the loops after it, more than a team shares buffers, are whole too.
+// OpenMP 5.2, section 16.1: a cancelled loop, with each kind of schedule: a thread at a cancellation point leaves it, the
+// others' iterations are complete, and so are the loops after it, more of them than a team has buffers.
 // stdout: ok
 // levels: O0 O2
 // env: OMP_CANCELLATION=true

@@ -1,5 +1,5 @@
-// OpenMP 5.2, section 16.1: a cancelled region is left by every thread, at cancellation points and barriers; what follows
-// in it is not executed; the next regions are whole.
+// OpenMP 5.2, section 16.1: every thread leaves a cancelled region, at cancellation points and barriers; the code after them
+// is not executed; later regions work normally.
 // stdout: ok
 // levels: O0 O2
 // env: OMP_CANCELLATION=true

@@ -1,6 +1,6 @@
 // C23, 6.5 paragraph 8 and 7.12.2: an expression may be contracted, here `a * b + c` to one operation with one
-// rounding; which of them are is the same in every tier, alone, in vectors and in the interpreter's loops. Sums that
-// a loop carries are not, once they are in registers.
+// rounding; the choice is the same in every tier: for scalars, in vectors and in the interpreter's loops. Sums that
+// a loop carries are not contracted, once they are in registers.
 // options: --fp-contract=on
 // stdout: ok
 // levels: O0 O1 O2
@@ -15,7 +15,7 @@ static double a[N], b[N], c[N], d[N];
 static float p[N], q[N], r[N], s[N];
 static int order[N];
 
-/// Whether the processor has the operation; otherwise nothing is contracted.
+/// Returns true if the processor has the operation; otherwise nothing is contracted.
 static int fused(void) {
   char line[8192];
   int has = 0;
@@ -75,7 +75,7 @@ int main(void) {
   }
   CHECK(sum == want && less == wanted && far == sought);
 
-  // A polynomial, whose steps wait for their multiplications: fused. Beside it a sum of its values that only the outer
+  // A polynomial, whose steps depend on their multiplications: fused. Next to it a sum of its values that only the outer
   // loop carries, seen from an inner one that may be entered alone; two terms each; changed signs.
   double value = 1, total = 0, valued = 1, totalled = 0, signs = 0, changed = 0;
   for (int i = 0; i < N; i++) {

@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 5.3: private objects are default-constructed and destroyed once per thread; the original is left alone.
+// OpenMP 5.2, section 5.3: private objects are default-constructed and destroyed once per thread; the original does not change.
 // stdout: ok
 // levels: O0 O2
 #include "../../check.h"

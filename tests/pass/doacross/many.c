@@ -1,5 +1,5 @@
-// OpenMP 5.2, section 15.9.6: more nests one after another than the team shares buffers, without barriers between them,
-// beside dispatched loops; posts before the rest of an iteration; a nest without iterations, and one that nobody waits in.
+// OpenMP 5.2, section 15.9.6: more consecutive nests than the team has buffers, without barriers between them,
+// mixed with dynamic loops; posts before the rest of an iteration; an empty nest, and one without waits.
 // stdout: ok
 // levels: O0 O2
 #include "../../check.h"

@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 15.9.6: dependences on iterations that lie outside of the nest are none, before its begin and
+// OpenMP 5.2, section 15.9.6: dependences on iterations outside of the nest are ignored, before its begin and
 // beyond the end of an inner loop.
 // stdout: ok
 // levels: O0 O2

@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 21.5.1: an OMP_ALLOCATOR that is none gets one warning, and the default allocator stays.
+// OpenMP 5.2, section 21.5.1: an invalid OMP_ALLOCATOR gets one warning, and the default allocator stays.
 // native: skip (libomp takes any alignment from the environment)
 // stdout: ok
 // env: OMP_ALLOCATOR=omp_default_mem_space:alignment=3

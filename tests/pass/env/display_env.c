@@ -1,4 +1,4 @@
-// OpenMP 5.2, sections 18.15 and 21.7: omp_display_env shows what is in force, in libomp's format.
+// OpenMP 5.2, sections 18.15 and 21.7: omp_display_env shows the settings in force, in libomp's format.
 // stdout: ok
 // env: OMP_SCHEDULE=dynamic,3 OMP_NUM_THREADS=4,2 OMP_PLACES=cores(1) OMP_STACKSIZE=3M
 // stderr-has: OPENMP DISPLAY ENVIRONMENT BEGIN

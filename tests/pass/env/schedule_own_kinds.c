@@ -1,4 +1,4 @@
-// OMP_SCHEDULE takes libomp's own kinds, and every kind has the chunk size that omp_get_schedule tells with libomp.
+// OMP_SCHEDULE takes libomp's own kinds, and every kind has the chunk size that libomp's omp_get_schedule returns.
 // stdout: ok
 // levels: O0 O2
 // env: OMP_NUM_THREADS=3 OMP_SCHEDULE=trapezoidal,3

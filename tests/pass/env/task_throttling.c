@@ -1,4 +1,4 @@
-// KMP_ENABLE_TASK_THROTTLING=0 (libomp): no task is executed while it is created, however many wait.
+// KMP_ENABLE_TASK_THROTTLING=0 (libomp): no task is executed at its creation, no matter how many are waiting.
 // stdout: ok
 // levels: O0 O2
 // env: OMP_NUM_THREADS=2 KMP_ENABLE_TASK_THROTTLING=0

@@ -1,5 +1,5 @@
 // OpenMP 5.2, sections 4.4.2 and 4.4.3: the runtime's entries for collapsed nests, which compilers may call: rectangular
-// nests of several types and directions, and shares of nests whose inner bounds depend on outer variables.
+// nests of several types and directions, and parts of nests whose inner bounds depend on outer variables.
 // stdout: ok
 // levels: O0 O2
 // native: libomp 19 does not say which thread has the last iteration of the first of these nests
@@ -25,7 +25,7 @@ static int below(const long *a, const long *b, int n) {
 }
 
 #define MOST 4000
-// Each thread walks from its first point to its last; all points together are the nest's, once each.
+// Each thread visits its points from first to last; together they visit each point of the nest once.
 static void shares(const struct bounds *nest, int n, long expected) {
   static unsigned char seen[MOST];
   static long points[MOST][3];

@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 11.5: loops without iterations run no body, under every schedule, and lastprivate leaves the original alone.
+// OpenMP 5.2, section 11.5: loops without iterations run no body, under every schedule, and lastprivate does not change the original.
 // stdout: ok
 // levels: O0 O2
 #include "../../check.h"

@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 18.2.11: omp_set_schedule rules schedule(runtime), per thread's own value, and is inherited by regions.
+// OpenMP 5.2, section 18.2.11: omp_set_schedule determines schedule(runtime), is per thread, and is inherited by regions.
 // stdout: ok
 // levels: O0 O2
 #include "../../check.h"

@@ -1,5 +1,5 @@
 // OpenMP 5.2, section 11.5.3: with the simd modifier every chunk but the last is a multiple of the
-// vector width, whatever OMP_SCHEDULE says.
+// vector width, regardless of OMP_SCHEDULE.
 // stdout: ok
 // levels: O0 O2
 // env: OMP_NUM_THREADS=3 OMP_SCHEDULE=guided,2

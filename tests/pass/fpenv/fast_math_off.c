@@ -1,4 +1,4 @@
-// --flush-denormals=off: as a link without -ffast-math.
+// --flush-denormals=off has the effect of a link without -ffast-math.
 // flags: -ffast-math
 // levels: O0 O2
 // options: --flush-denormals=off

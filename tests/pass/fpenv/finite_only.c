@@ -1,4 +1,4 @@
-// Options that -ffast-math implies, but whose links flush nothing.
+// Options that -ffast-math implies, but that do not make a link flush denormals.
 // flags: -ffinite-math-only -fno-signed-zeros
 // levels: O0 O2
 // stdout: kept 5 of 5

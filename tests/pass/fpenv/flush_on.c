@@ -1,4 +1,4 @@
-// --flush-denormals=on: a link with -ffast-math of files that were compiled without.
+// --flush-denormals=on has the effect of a link with -ffast-math of files that were compiled without it.
 // levels: O0 O2
 // options: --flush-denormals=on
 // native: it is linked without

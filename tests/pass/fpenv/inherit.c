@@ -15,7 +15,7 @@
 
 static volatile double one = 1, three = 3;
 
-// The rounding mode as arithmetic shows it.
+// Returns the rounding mode that arithmetic uses.
 __attribute__((noinline)) static int mode(void) {
   double up = one / three, down = -one / three;
   if (up > 0x1.5555555555555p-2)
@@ -38,7 +38,7 @@ __attribute__((noinline)) static void region(const char *name, int threads, int 
 #pragma omp parallel num_threads(threads) reduction(+ : right)
   {
     right += mode() == want && fegetround() == want;
-    // What a member sets is gone with its region.
+    // A mode that a member sets ends with its region.
     fesetround(omp_get_thread_num() % 2 ? FE_UPWARD : FE_TOWARDZERO);
   }
   printf("%s %d after %d\n", name, right, mode() == want);

@@ -1,4 +1,4 @@
-// parallel, nested: the members of an inner region begin as the member that forks it.
+// parallel, nested: the members of an inner region begin with the environment of the member that forks it.
 // flags: -lm
 // levels: O0 O2
 // stdout: inner 6 outer 3

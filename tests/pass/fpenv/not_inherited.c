@@ -1,4 +1,4 @@
-// parallel under KMP_INHERIT_FP_CONTROL=false: nobody's rounding mode is touched.
+// parallel under KMP_INHERIT_FP_CONTROL=false: no thread's rounding mode changes.
 // env: KMP_INHERIT_FP_CONTROL=false OMP_NUM_THREADS=4
 // flags: -lm
 // levels: O0 O2

@@ -1,5 +1,5 @@
-// A system call that is refused to processes with several threads is not refused before the first region (where a
-// container forbids it to all, that is another error), and the program goes on as before.
+// A system call that is refused to processes with several threads is not refused before the first region (if a
+// container forbids it to all, that is another error), and the program continues as before.
 // levels: O0 O2
 // stdout: first 1 second 1
 // stdout: 3 of 3, 499999500000
@@ -21,7 +21,7 @@ static int allowed(int flags) { return unshare(flags) == 0 || errno != EINVAL; }
 
 int main(void) {
   int first = allowed(CLONE_NEWUSER);
-  // Hot by now: it is compiled, and the threads for that are away for the call again.
+  // Hot by now: it is compiled, and the compiling threads end again for the call.
   for (int i = 0; i < 20; i++)
     work();
   int second = allowed(CLONE_SIGHAND);

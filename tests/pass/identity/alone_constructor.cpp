@@ -1,4 +1,4 @@
-// The same in a constructor, where the program has not begun yet.
+// The same in a constructor, before main.
 // levels: O0 O2
 // stdout: allowed 1, team 2
 #include "../../check.h"

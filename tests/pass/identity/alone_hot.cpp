@@ -1,5 +1,5 @@
-// Calls that want one thread in the middle of hot code: what was observed and compiled until then is not lost, and
-// nothing that the program computes changes.
+// Calls that need a single-threaded process in the middle of hot code: earlier samples and compiled code are not lost, and
+// the program's results do not change.
 // levels: O0 O2
 // stdout: 40 calls allowed, 1333333330000
 #include "../../check.h"

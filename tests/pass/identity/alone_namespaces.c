@@ -1,4 +1,4 @@
-// setns of a mount namespace and unshare with several kinds at a time, each of which wants one thread.
+// setns of a mount namespace and unshare with several kinds at a time, each of which needs a single-threaded process.
 // levels: O0 O2
 // stdout: 1 1 1
 #define _GNU_SOURCE

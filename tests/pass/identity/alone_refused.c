@@ -1,4 +1,4 @@
-// With a team, and with a thread of the program's own, the system refuses what wants one thread, as natively; a child
+// With a team, and with a thread created by the program, the system refuses calls that need one thread, as natively; a child
 // of fork has one thread.
 // levels: O0 O2
 // stdout: with a thread 1, with a team 1, child 1

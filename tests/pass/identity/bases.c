@@ -1,5 +1,5 @@
 // `dladdr` and `dl_iterate_phdr` agree: each address of the program lies in a segment of one object, whose lowest segment begins at
-// the base that `dladdr` tells. A library for backtraces computes offsets from both.
+// the base that `dladdr` returns. A library for backtraces computes offsets from both.
 // flags: -Wl,--export-dynamic
 // levels: O0 O2
 // stdout: ok

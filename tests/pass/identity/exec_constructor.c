@@ -1,5 +1,5 @@
-// A constructor that executes the program again in another environment, as programs do that need a variable set before
-// their libraries look at it.
+// A constructor that re-executes the program in another environment, as programs do that need a variable set before
+// their libraries read it.
 // levels: O0 O2
 // args: first second
 // stdout: 3 threads, second of 3 arguments

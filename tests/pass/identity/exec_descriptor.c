@@ -1,4 +1,4 @@
-// The program's file by a descriptor, and a child whose output comes back through a pipe.
+// exec of the program's file by a descriptor, and of a child whose output returns through a pipe.
 // levels: O0 O2
 // stdout: at 5
 // stdout: described 6

@@ -1,4 +1,4 @@
-// A program with a team executes itself, again and again: each generation is one process with a team of its own.
+// A program with a team re-executes itself repeatedly: each generation is one process with its own team.
 // levels: O0 O2
 // stdout: generation 0: 2
 // stdout: generation 1: 3

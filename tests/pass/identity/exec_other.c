@@ -1,4 +1,4 @@
-// exec of other files is the system's business: a program that is there, one that is found, one that is not.
+// exec of other files is left to the system: an existing program, one found by search, one that does not exist.
 // levels: O0 O2
 // stdout: there
 // stdout: found

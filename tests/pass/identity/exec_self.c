@@ -1,5 +1,5 @@
-// exec of the program's own file, by each of its names and each function: the program runs again with the arguments and
-// the environment that it gives.
+// exec of the program's own file, by each of its names and each function: the program restarts with the given arguments and
+// environment.
 // levels: O0 O2
 // stdout: [one] [two words] [--] [] 3 -
 // stdout: ended 7

@@ -1,4 +1,4 @@
-// The program's name, for itself and for others, and what its constructors are given.
+// The program's name, as seen by itself and by others, and the arguments of its constructors.
 // levels: O0 O2
 // args: one two
 // stdout: constructor 3 one two 1 1

@@ -1,4 +1,4 @@
-// A program may change its own name; the names of its threads stay apart from it.
+// A program may change its own name; the names of its threads are independent of it.
 // levels: O0 O2
 // stdout: changed other comm renamed
 // stdout: restored 1

@@ -1,4 +1,4 @@
-// sched_setaffinity before the program comes to the runtime: it has the processors that are left, and so has a default
+// sched_setaffinity before the program first calls the runtime: it has the remaining processors, and so has a default
 // team; threads stay there.
 // levels: O0 O2
 // stdout: processors 1 default 1 three 3

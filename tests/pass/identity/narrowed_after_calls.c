@@ -1,4 +1,4 @@
-// Entries that need no number of processors do not settle it: locks, control variables and the thread's number come
+// Entries that need no number of processors do not fix it: locks, control variables and the thread's number come
 // before the mask, which pthread_setaffinity_np narrows.
 // levels: O0 O2
 // stdout: 1 processors, at most 1

@@ -1,4 +1,4 @@
-// The same in a constructor; the places are what is left, too.
+// The same in a constructor; the places are the remaining processors, too.
 // levels: O0 O2
 // env: OMP_PLACES=threads
 // stdout: 1 places, 1 processors

@@ -1,4 +1,4 @@
-// The mask narrowed by the system call itself, and a league and loops that use what is left.
+// The mask narrowed by the raw system call, and a league and loops that use the remaining processors.
 // levels: O0 O2
 // env: OMP_DYNAMIC=true
 // stdout: 1 processors, 1 threads, sum 4950

@@ -1,4 +1,4 @@
-// A mask that changes after the number of processors was asked for, or after a region, changes neither.
+// Changing the mask after a query of the number of processors, or after a region, has no effect.
 // levels: O0 O2
 // stdout: asked 1, region 1
 #define _GNU_SOURCE

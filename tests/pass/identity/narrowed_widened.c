@@ -1,4 +1,4 @@
-// A constructor narrows the mask and main widens it again before it comes to the runtime: nothing is lost.
+// A constructor narrows the mask and main widens it again before it first calls the runtime: all processors are available.
 // levels: O0 O2
 // stdout: all processors 1
 #define _GNU_SOURCE

@@ -1,5 +1,5 @@
-// The path of the program's own file, by each function that reads links: a file beside it is found, and other links are
-// read as they are.
+// The path of the program's own file, by each function that reads links: a file next to it is found, and other links are
+// read unchanged.
 // levels: O0 O2
 // stdout: 1 1 1 1
 // stdout: cut 3, other 1

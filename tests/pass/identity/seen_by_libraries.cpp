@@ -21,7 +21,7 @@ int main() {
   CHECK(fs::read_symlink("/proc/" + std::to_string(getpid()) + "/exe", error) == own && !error);
   CHECK(fs::is_symlink(link));
   CHECK(fs::exists(fs::read_symlink(link)));
-  // Other links are as they were.
+  // Other links are unchanged.
   fs::path elsewhere = fs::temp_directory_path() / ("link-" + std::to_string(getpid()));
   fs::create_symlink("/dev/null", elsewhere);
   CHECK(fs::read_symlink(elsewhere) == "/dev/null");

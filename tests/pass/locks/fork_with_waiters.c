@@ -1,5 +1,5 @@
-// A child of fork inherits locks for which threads wait that it does not have. It gives them back and uses them on. OpenMP
-// 5.2, 18.9, says nothing of processes.
+// A child of fork inherits locks with waiters that do not exist in it. It releases them and keeps using them. OpenMP
+// 5.2, 18.9, does not define processes.
 // levels: O0 O2
 // env: OMP_NUM_THREADS=4
 // stdout: ok

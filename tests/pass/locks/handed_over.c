@@ -1,6 +1,6 @@
-// Locks and critical sections are handed over to the thread that waits longest: a thread that gives one back and takes it
-// again at once comes after those that wait. OpenMP 5.2, 15.2 and 18.9, leaves the order open; the default locks of libomp have this one,
-// and programs make barriers of it.
+// Locks and critical sections are handed over to the thread that waits longest: a thread that releases one and acquires it
+// again at once queues behind the waiters. OpenMP 5.2, 15.2 and 18.9, leaves the order open; the default locks of libomp have this one,
+// and programs build barriers from it.
 // levels: O0 O2
 // env: OMP_NUM_THREADS=4
 // stdout: ok
@@ -34,7 +34,7 @@ static void unset_twice(void) {
 }
 
 /* The holder waits until the others have said that they are about to wait, and for some time that grows. A round that
- * a slow machine spoils does not count; a lock that running threads may overtake would spoil nearly all. */
+ * a slow machine disturbs does not count; a lock that running threads may overtake would fail in nearly all rounds. */
 static int rounds_in_order(void (*set)(void), void (*unset)(void)) {
   int good = 0;
   for (int round = 1; round <= ROUNDS; round++) {

@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 18.9.2: locks made with every hint behave as locks.
+// OpenMP 5.2, section 18.9.2: locks initialized with each hint behave as locks.
 // stdout: ok
 // levels: O0 O2
 #include "../../check.h"

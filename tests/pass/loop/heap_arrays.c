@@ -1,12 +1,12 @@
-// OpenMP 5.2, section 11.5: loops over arrays of the heap that are apart, the same, or overlap, from call to call.
-// A version of a loop that takes arrays to be apart must run only where they are.
+// OpenMP 5.2, section 11.5: loops over heap arrays that are disjoint, the same, or overlapping, from call to call.
+// A loop version that assumes disjoint arrays must run only if they are.
 // stdout: ok
 // levels: O0 O2
 #include "../../check.h"
 
 enum { N = 4096 };
 
-/* What the loops compute, in the order in which they are written. */
+/* The loops' results, computed in source order. */
 static void in_order(volatile float *a, volatile float *b, const volatile int *ix,
                      volatile float *scale, long n) {
   for (long i = 0; i < n; i++) {
@@ -22,7 +22,7 @@ __attribute__((noinline)) static void plain(float *a, float *b, const int *ix, f
   }
 }
 
-/* The same in a region, where all of it is captured. */
+/* The same in a region, in which all variables are captured. */
 __attribute__((noinline)) static void captured(float *a, float *b, const int *ix, float *scale, long n) {
 #pragma omp parallel num_threads(2)
 #pragma omp for schedule(static, 1)
@@ -33,7 +33,7 @@ __attribute__((noinline)) static void captured(float *a, float *b, const int *ix
     }
 }
 
-/* Sums that a compiler may keep in registers where nothing else is the same memory. */
+/* Sums that a compiler may keep in registers if no other access aliases them. */
 __attribute__((noinline)) static void sums(double *s, const double *m, const double *v, long n) {
   for (long i = 0; i < n; i++)
     for (long k = 0; k < n; k++)
@@ -53,8 +53,8 @@ static void sums_in_order(volatile double *s, const double *m, volatile double *
 
 typedef void kernel(float *, float *, const int *, float *, long);
 
-/* Runs a kernel on memory that is laid out as said, and again in order on a copy: offsets into one block
- * of 4 N floats, or a block of its own where the offset is negative. */
+/* Runs a kernel on memory with the given layout, and again in order on a copy: offsets into one block
+ * of 4 N floats, or a separate block if the offset is negative. */
 static void same(kernel *f, long a_at, long b_at, long scale_at) {
   static int ix[N];
   float *blocks[2], *own[2][3];
@@ -88,15 +88,15 @@ int main(void) {
   kernel *kernels[] = {plain, captured};
   for (int round = 0; round < 20; round++)
     for (int k = 0; k < 2; k++) {
-      same(kernels[k], -1, -1, -1);            /* all apart */
+      same(kernels[k], -1, -1, -1);            /* all disjoint */
       same(kernels[k], 0, -1, -1);             /* the start of a block, and others */
       same(kernels[k], 0, 0, -1);              /* the same array */
       same(kernels[k], 0, 1, -1);              /* one element on */
-      same(kernels[k], 0, 2 * N, -1);          /* apart in one block */
+      same(kernels[k], 0, 2 * N, -1);          /* disjoint in one block */
       same(kernels[k], 0, -1, 100);            /* the factor is an element of an array */
-      same(kernels[k], -1, 0, 3 * N);          /* it lies behind one, in its block */
+      same(kernels[k], -1, 0, 3 * N);          /* it lies behind an array, in its block */
     }
-  /* A block that takes the place of one that was given back, and one that grew. */
+  /* A block that reuses the memory of a freed one, and one that grew. */
   enum { M = 300 };
   for (int round = 0; round < 20; round++) {
     double *s = calloc(M, sizeof *s), *m = malloc(M * M * sizeof *m), *v = malloc(M * sizeof *v);
@@ -108,7 +108,7 @@ int main(void) {
     for (long i = 0; i < M; i++)
       v[i] = i % 5 * 0.001;
     for (int again = 0; again < 2; again++) {
-      /* Apart; then the sums are the vector too, so that each changes what comes after it. */
+      /* Disjoint; then the sums alias the vector, so that each changes later elements. */
       double *to = again ? v : s, *copy = malloc(2 * M * sizeof *copy), *from = again ? copy : copy + M;
       memcpy(copy, to, M * sizeof *copy);
       memcpy(copy + M, v, M * sizeof *copy);

@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 10.5: masked with a filter runs in the thread of that number, if there is one.
+// OpenMP 5.2, section 10.5: masked with a filter runs in the thread with that number, if it exists.
 // stdout: ok
 // levels: O0 O2
 // flags: -fopenmp-version=52

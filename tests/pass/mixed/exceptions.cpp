@@ -149,7 +149,7 @@ int main() {
     puts("not taken: passed by");
   }
 
-  // A stack that leaked would run out.
+  // A leaking stack would overflow.
   int many = 0;
   for (int i = 0; i < 10000; i++) many += (compiled_catches(i) == i) + (compiled_one(i) == i + 3);
   printf("many: %d\n", many);

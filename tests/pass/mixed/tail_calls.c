@@ -1,4 +1,4 @@
-// Six million tail calls through pointers while compiled code takes over: whoever calls whom, the
+// Six million tail calls through pointers while compiled code takes over: whichever tier calls which, the
 // stack does not grow.
 // options: --tier=auto
 // stdout: 1739876632

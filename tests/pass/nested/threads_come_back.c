@@ -1,5 +1,5 @@
-// OpenMP 5.2, section 10.1: threads of regions that are over serve later ones. Many teams of many shapes, nested and in threads
-// that OpenMP did not make, are never at work together, so that the process has few threads at its end.
+// OpenMP 5.2, section 10.1: threads of finished regions serve later ones. Many teams of many shapes, nested and in threads
+// that OpenMP did not create, never run at the same time, so that the process has few threads at its end.
 // stdout: ok
 // levels: O0 O2
 // env: OMP_NUM_THREADS=4 OMP_MAX_ACTIVE_LEVELS=4

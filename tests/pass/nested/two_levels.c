@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 10.1: with max-active-levels 2, an inner region makes a team of its own per outer thread.
+// OpenMP 5.2, section 10.1: with max-active-levels 2, an inner region forks its own team per outer thread.
 // stdout: ok
 // levels: O0 O2
 #include "../../check.h"

@@ -16,7 +16,7 @@ static const void *told(int kind, int what, int endpoint) {
       return events[i].code;
   return NULL;
 }
-// The instruction is for the label's sake: behind it, a block of its own begins.
+// The instruction makes the label start a separate block.
 #define HERE(NAME) \
   __asm__ volatile("nop"); \
 NAME: \

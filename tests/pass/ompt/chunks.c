@@ -1,5 +1,5 @@
-// OpenMP 5.2, sections 19.5.2.4 to 19.5.2.7: every chunk of a static loop, sections that are asked for one by one, events of
-// undeferred tasks that are fulfilled late, and the teams of a league, each with a task of its own.
+// OpenMP 5.2, sections 19.5.2.4 to 19.5.2.7: every chunk of a static loop, sections that are dispatched one by one, events of
+// undeferred tasks that are fulfilled late, and the teams of a league, each with its own task.
 // flags: -fopenmp-version=52
 // native: libomp tells the first chunk of a static loop alone
 // stdout: ok
@@ -8,7 +8,7 @@
 #include "tool.inc"
 static void at_the_end(void) {}
 
-// Iterations told since `from`, if no chunk is longer than `most`; -1 otherwise.
+// Returns the iterations reported since `from`, if no chunk is longer than `most`; -1 otherwise.
 static long told(int from, uint64_t most, int *chunks) {
   long sum = 0;
   *chunks = 0;
@@ -46,7 +46,7 @@ static void loops(void) {
   CHECK(told(from, 17, &chunks) == 33 && chunks == 2);
 }
 
-// What compilers do not emit, called as libomp declares it.
+// Entries that compilers do not emit, called as libomp declares them.
 extern void __kmpc_sections_init(void *, int);
 extern int __kmpc_next_section(void *, int, int);
 extern void __kmpc_end_sections(void *, int);

@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 19.5.2: what a tool is told of worksharing, synchronization, mutexes, cancellation, the error directive,
+// OpenMP 5.2, section 19.5.2: the events of worksharing, synchronization, mutexes, cancellation, the error directive,
 // and omp_control_tool (18.14).
 // stdout: ok
 // levels: O0 O2

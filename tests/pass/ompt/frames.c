@@ -1,5 +1,5 @@
 // OpenMP 5.2, section 19.4.4.29: a task's frames and their flags, as LLVM's tools of release 22 take them: always ompt_frame_cfa,
-// in initial, implicit and explicit tasks, before a frame is known too.
+// in initial, implicit and explicit tasks, also before a frame is known.
 // native: skip (libomp before release 22 says ompt_frame_framepointer)
 // stdout: ok
 // levels: O0 O2
@@ -17,7 +17,7 @@ static void check(int levels) {
   }
 }
 int main(void) {
-  // The tool knows a thread from its first call of the runtime on.
+  // The tool learns of a thread at its first call of the runtime.
 #pragma omp flush
   check(1);
 #pragma omp parallel num_threads(2)
@@ -28,7 +28,7 @@ int main(void) {
 #pragma omp task if (0)
     {
       check(3);
-      // Its code is called by the program; its frame lies within the one around it.
+      // The program calls its code; its frame lies within the enclosing one.
       ompt_frame_t *own = NULL, *outer = NULL;
       CHECK(get_task_info(0, NULL, NULL, &own, NULL, NULL) == 2 && get_task_info(1, NULL, NULL, &outer, NULL, NULL) == 2);
       CHECK(own->exit_frame.ptr >= outer->enter_frame.ptr && own->exit_frame.ptr <= outer->exit_frame.ptr);

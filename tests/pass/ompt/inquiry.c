@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 19.6: what a tool may ask, and that ompt_finalize_tool ends it early: nothing is told afterwards.
+// OpenMP 5.2, section 19.6: a tool's inquiry functions, and ompt_finalize_tool, after which no events follow.
 // stdout: ok
 // levels: O0 O2
 // env: OMP_NUM_THREADS=2
@@ -6,10 +6,10 @@
 #include <pthread.h>
 static void at_the_end(void) {}
 
-// A thread that has not called the runtime is on no place, and nobody knows it; libomp says that it executes serially.
+// A thread that has not called the runtime is on no place and unknown; libomp reports that it executes serially.
 static void *stranger(void *unused) {
   CHECK(get_place_num() == -1 && get_proc_id() == -1 && !get_thread_data() && get_state(NULL) == ompt_state_work_serial);
-  // Then it does, and is a thread with an initial task of its own until it ends.
+  // Then it calls the runtime, and has its own initial task until it ends.
   int before = count(KIND(thread_begin), -1, -1), ended = count(KIND(thread_end), -1, -1);
   omp_lock_t lock;
   omp_init_lock(&lock);

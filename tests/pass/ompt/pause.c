@@ -1,5 +1,5 @@
-// OpenMP 6.0, section 24.3: omp_pause_stop_tool ends the tool where all devices pause, and is refused for a single one; regions
-// afterwards are told to nobody. Identifiers are unique in each thread and among them.
+// OpenMP 6.0, section 24.3: omp_pause_stop_tool ends the tool if all devices pause, and is refused for a single one; regions
+// afterwards cause no events. Identifiers are unique in each thread and among threads.
 // native: skip (libomp before release 21 does not know it)
 // stdout: ok
 // levels: O0 O2

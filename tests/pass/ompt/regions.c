@@ -1,5 +1,5 @@
-// OpenMP 5.2, sections 19.2, 19.5.2 and 19.5.3: a tool in the program is told of threads, regions, implicit tasks and their
-// barrier; what begins ends, on the same thread, about the same region and task, and workers report their ends at exit.
+// OpenMP 5.2, sections 19.2, 19.5.2 and 19.5.3: a tool in the program gets the events of threads, regions, implicit tasks and their
+// barrier; begin and end events match, on the same thread, for the same region and task, and workers report their ends at exit.
 // stdout: ok
 // stdout: ended
 // levels: O0 O2

@@ -1,5 +1,5 @@
-// OpenMP 5.2, sections 19.5.2.1 and 19.5.3.2: a thread of the program is told of when it first comes to the runtime, as by libomp,
-// whichever comes first: here one that is not the program's first; each has an initial task of its own.
+// OpenMP 5.2, sections 19.5.2.1 and 19.5.3.2: a thread of the program is reported at its first call of the runtime, as by libomp,
+// in any order: here first one that is not the program's initial thread; each has its own initial task.
 // stdout: ok
 // levels: O0 O2
 #include "tool.inc"

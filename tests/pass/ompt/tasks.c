@@ -1,5 +1,5 @@
-// OpenMP 5.2, sections 19.5.2.7 to 19.5.2.11: tasks are created, begun, left and completed; dependences; taskwait, taskgroup,
-// taskloop, detach, undeferred tasks; a task may be asked about from within (19.6.2).
+// OpenMP 5.2, sections 19.5.2.7 to 19.5.2.11: tasks are created, begun, suspended and completed; dependences; taskwait, taskgroup,
+// taskloop, detach, undeferred tasks; a task may be queried from within (19.6.2).
 // stdout: ok
 // levels: O0 O2
 // env: OMP_NUM_THREADS=2
@@ -51,7 +51,7 @@ int main(void) {
   CHECK(count(KIND(sync_region), ompt_sync_region_taskwait, BEGIN) == 1);
   CHECK(count(KIND(sync_region_wait), ompt_sync_region_taskwait, END) == 1);
 
-  // An undeferred task, by the thread that meets it.
+  // An undeferred task, by the encountering thread.
   int from = event_count;
 #pragma omp parallel num_threads(2)
 #pragma omp masked

@@ -1,5 +1,5 @@
-// OpenMP 5.2, sections 15.10 and 11.4.3: ordered loops one after the other in a region, more than there are buffers, with chunks whose
-// lengths are powers of two; and after a region that was cancelled in the midst of such a loop.
+// OpenMP 5.2, sections 15.10 and 11.4.3: consecutive ordered loops in a region, more than there are buffers, with chunks whose
+// lengths are powers of two; and after a region that was cancelled inside of such a loop.
 // native: skip (libomp waits for ever for the turns of the thread that has cancelled the region)
 // stdout: ok
 // levels: O0 O2
@@ -36,7 +36,7 @@ int main(void) {
   int seen = 0;
 #pragma omp parallel
   {
-    // The thread that is gone has every fifth turn: nobody waits for it for ever.
+    // The thread that left has every fifth turn: no thread waits for it for ever.
 #pragma omp cancel parallel if (omp_get_thread_num() == 1)
 #pragma omp for ordered nowait schedule(static, 1)
     for (int i = 0; i < N; i++) {

@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 15.10: the ordered parts of a loop are executed in the order of its iterations, with more threads than a few, chunks
+// OpenMP 5.2, section 15.10: the ordered parts of a loop are executed in the order of its iterations, with many threads, chunks
 // of any size, and iterations that have no ordered part.
 // stdout: ok
 // levels: O0 O2

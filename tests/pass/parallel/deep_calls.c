@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 10.1: orphaned constructs bind to the innermost region however deep the call chain is.
+// OpenMP 5.2, section 10.1: orphaned constructs bind to the innermost region at any depth of the call chain.
 // stdout: ok
 // levels: O0 O2
 #include "../../check.h"

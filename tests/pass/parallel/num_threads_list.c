@@ -1,5 +1,5 @@
-// OpenMP 6.0, section 12.1.2: num_threads with a list. The first number is for the region, the others for those in it, in
-// place of what OMP_NUM_THREADS gives them; the last one holds further in, and beside the region nothing changes.
+// OpenMP 6.0, section 12.1.2: num_threads with a list. The first number is for the region, the others for its inner regions, in
+// place of OMP_NUM_THREADS; the last one holds for deeper levels, and outside of the region nothing changes.
 // Compilers do not emit the entry today, so it is called by hand.
 // stdout: ok
 // levels: O0 O2

@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 10.1.3: proc_bind is accepted with each policy and changes nothing that a program can compute.
+// OpenMP 5.2, section 10.1.3: proc_bind is accepted with each policy and changes no result.
 // stdout: ok
 // levels: O0 O2
 // flags: -fopenmp-version=52

@@ -1,4 +1,4 @@
-// Guards find nothing in a program that overruns nothing: memory of variable size in loops, exceptions, longjmp, tail calls,
+// Guards raise no false alarm: memory of variable size in loops, exceptions, longjmp, tail calls,
 // large and aligned arrays, parallel regions and tasks.
 // levels: O0 O2
 // flags: -fstack-protector-all

@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 5.5.8: every integer reduction operator against its serial result, on values that tell them apart.
+// OpenMP 5.2, section 5.5.8: every integer reduction operator against its serial result, on values that distinguish them.
 // stdout: ok
 // levels: O0 O2
 #include "../../check.h"

@@ -1,4 +1,4 @@
-// Handlers on an alternate stack leave by siglongjmp, from a recursion there, again and again; the stack that was interrupted goes on.
+// Handlers on an alternate stack leave by siglongjmp, from a recursion there, repeatedly; the interrupted stack continues.
 // levels: O0 O2
 // stdout: ok
 #include "../../check.h"

@@ -1,4 +1,4 @@
-// A collector that scans from its own frame to the end of the thread's stack finds a pointer that only a caller's local holds, on
+// A collector that scans from its own frame to the end of the thread's stack finds a pointer that only a caller's local variable holds, on
 // the first thread and on others; the stack grows down.
 // levels: O0 O2
 // flags: -D_GNU_SOURCE -lpthread

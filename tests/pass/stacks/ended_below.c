@@ -1,4 +1,4 @@
-// A fiber that was begun deep inside a call chain goes on after that chain has returned, from elsewhere, and ends there.
+// A fiber started deep inside a call chain is resumed from elsewhere after that chain has returned, and ends there.
 // levels: O0 O2
 // stdout: ok
 #include "../../check.h"
@@ -6,7 +6,7 @@
 static ucontext_t *back, fiber;
 static int seen, sum;
 static int compare(const void *a, const void *b) {
-  // Called from native code: a fiber that goes on in here has other frames below it than where it began.
+  // Called from native code: a fiber resumed here has other frames below it than at its start.
   ucontext_t here;
   back = &here;
   swapcontext(&here, &fiber);

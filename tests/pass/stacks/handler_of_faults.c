@@ -1,6 +1,6 @@
-// The program's own handler for faults, as a collector that protects pages to learn what is written: it runs on the
-// stack of the thread that faulted, with the signals blocked that it asked for, also while code is being compiled;
-// with SA_ONSTACK on the stack that the program gave, and with SA_NODEFER it may fault again.
+// The program's own handler for faults, as in a collector that protects pages to track writes: it runs on the
+// stack of the faulting thread, with the requested signals blocked, also while code is being compiled;
+// with SA_ONSTACK on the stack that the program provided, and with SA_NODEFER it may fault again.
 // levels: O0 O2
 // flags: -D_GNU_SOURCE -lpthread
 // options: --tier=auto
@@ -62,7 +62,7 @@ static void install(int flags) {
   CHECK(sigaction(SIGSEGV, &action, 0) == 0);
 }
 
-// Many functions of different shapes, so that the compiler has something to do all the time.
+// Many functions of different shapes, so that the compiler is always busy.
 #define WORK(N)                                                                                                        \
   __attribute__((noinline)) static long work##N(long n, char *page) {                                                  \
     long s = N;                                                                                                        \

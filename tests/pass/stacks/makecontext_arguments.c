@@ -1,4 +1,4 @@
-// makecontext passes six ints in registers and two more on the stack; uc_link goes on where it should.
+// makecontext passes six ints in registers and two more on the stack; uc_link continues at the right context.
 // levels: O0 O2
 // stdout: ok
 #include "../../check.h"

@@ -1,4 +1,4 @@
-// Fibers that begin on one thread go on on another, forwards and back, in the middle of a recursion.
+// Fibers that start on one thread continue on another, forwards and back, in the middle of a recursion.
 // levels: O0 O2
 // flags: -lpthread
 // stdout: ok
@@ -9,7 +9,7 @@ enum { FIBERS = 6, ROUNDS = 8 };
 static ucontext_t fiber[FIBERS], home[2];
 static int turn, at[FIBERS], sums[FIBERS];
 static void leave(int me) {
-  // The context to go back to is that of the thread that runs the fiber now.
+  // The context to return to is that of the thread that runs the fiber now.
   swapcontext(&fiber[me], &home[at[me]]);
 }
 __attribute__((noinline)) static int down(int n, int me) {

@@ -1,4 +1,4 @@
-// Two contexts in turn: deep recursion and exceptions inside each, caught where the fiber began and further in.
+// Two contexts in turn: deep recursion and exceptions inside each, caught at the fiber's start and further in.
 // levels: O0 O2
 // stdout: ok
 #include "../../check.h"

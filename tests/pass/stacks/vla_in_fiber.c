@@ -1,4 +1,4 @@
-// alloca and arrays of variable length inside fibers: they lie on the fiber's stack, keep what they hold over switches, and are given back.
+// alloca and arrays of variable length inside fibers: they lie on the fiber's stack, keep their contents over switches, and are released.
 // levels: O0 O2
 // stdout: ok
 #include "../../check.h"

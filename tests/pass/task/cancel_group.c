@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 16: a cancelled taskgroup begins no more of its tasks; other groups go on.
+// OpenMP 5.2, section 16: a cancelled taskgroup starts no more of its tasks; other groups continue.
 // env: OMP_CANCELLATION=true
 // stdout: ok
 #include "../../check.h"

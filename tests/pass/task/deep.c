@@ -1,5 +1,5 @@
-// OpenMP 5.2, section 12.5: tasks within tasks, each waiting for its child, as deep as a native program with the usual 8 MB
-// of stack goes; created by the first thread and by another one.
+// OpenMP 5.2, section 12.5: nested tasks, each waiting for its child, as deep as a native program with the usual 8 MB
+// of stack allows; created by the first thread and by another one.
 // stdout: ok
 // levels: O0 O2
 #include "../../check.h"

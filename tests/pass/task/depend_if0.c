@@ -1,4 +1,4 @@
-// OpenMP 5.2, sections 12.5 and 15.9.5: an undeferred task waits for what it depends on, and no more.
+// OpenMP 5.2, sections 12.5 and 15.9.5: an undeferred task waits for its dependences only.
 // stdout: ok
 #include "../../check.h"
 int main(void) {

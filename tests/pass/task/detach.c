@@ -1,4 +1,4 @@
-// OpenMP 5.2, sections 12.5.2 and 18.11: a detached task is complete when its routine has ended and its event is fulfilled, by whichever thread.
+// OpenMP 5.2, sections 12.5.2 and 18.11: a detached task is complete when its routine has ended and any thread has fulfilled its event.
 // flags: -fopenmp-version=52 -pthread
 // stdout: ok
 #include "../../check.h"

@@ -1,4 +1,4 @@
-// OpenMP 5.2, sections 12.9 and 18.11: two threads that wait in tied tasks both go on, where one makes ready what the other waits for after it made a task of its own.
+// OpenMP 5.2, sections 12.9 and 18.11: two threads that wait in tied tasks both continue, if one makes the other's awaited task ready after creating a task itself.
 // flags: -fopenmp-version=52
 // levels: O0 O2
 // native: the threads wait for each other: what was made ready lies above the other's own task
@@ -10,7 +10,7 @@ static void reset(void) { have_outside = ran_outside = ran_inside = waiting = 0;
 #define SET(x) __atomic_store_n(&(x), 1, __ATOMIC_RELEASE)
 #define GET(x) __atomic_load_n(&(x), __ATOMIC_ACQUIRE)
 
-// Two tasks wait, each on a thread; what one waits for lies below what the other made ready.
+// Two tasks wait, each on a thread; the task that one waits for is suspended below a task that the other made ready.
 static void crossed(void) {
   reset();
 #pragma omp parallel num_threads(2)

@@ -29,7 +29,7 @@ static void itself(int threads) {
   }
   CHECK(after);
 }
-// Another does; the region's end, a barrier or a taskwait waits for that.
+// Another thread does; the region's end, a barrier or a taskwait waits for it.
 static void another(int threads, int way) {
   pthread_t other;
   ready = fulfilled = 0;

@@ -1,4 +1,4 @@
-// OpenMP 5.2, sections 1.2 and 12.5.2: a thread of the program's own ends when the tasks that it left outside of all regions are complete, and so does main.
+// OpenMP 5.2, sections 1.2 and 12.5.2: a thread created by the program ends when its tasks outside of all regions are complete, and so does main.
 // flags: -fopenmp-version=52 -pthread
 // levels: O0 O2
 // stdout: task

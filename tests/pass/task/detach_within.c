@@ -1,4 +1,4 @@
-// OpenMP 5.2, sections 12.9 and 18.11: a task that an event makes ready may be executed by whoever may begin it, wherever the event was fulfilled, and it does not keep the thread that fulfilled it from its own tasks.
+// OpenMP 5.2, sections 12.9 and 18.11: a task that an event makes ready may be executed by any eligible thread, wherever the event was fulfilled, and does not keep the fulfilling thread from its own tasks.
 // flags: -fopenmp-version=52 -pthread
 // levels: O0 O2
 // env: OMP_WAIT_POLICY=passive
@@ -13,7 +13,7 @@ static void reset(void) { have_outside = have_inside = have_last = ran_outside =
 #define SET(x) __atomic_store_n(&(x), 1, __ATOMIC_RELEASE)
 #define GET(x) __atomic_load_n(&(x), __ATOMIC_ACQUIRE)
 
-// A task with children of its own fulfills an event whose successor is none of them.
+// A task with children fulfills an event whose successor is not among them.
 static void siblings(int threads) {
   reset();
 #pragma omp parallel num_threads(threads)
@@ -61,7 +61,7 @@ static void *fulfil_two(void *unused) {
   return unused;
 }
 
-// A foreign thread makes two tasks ready, one after the other; the first waits for what the second does.
+// A foreign thread makes two tasks ready, one after the other; the first waits for the second.
 static void two_at_once(void) {
   pthread_t other;
   reset();
@@ -111,14 +111,14 @@ static void *fulfil_one(void *unused) {
   return unused;
 }
 
-// A tied task waits within an untied one for an event that another child of its own fulfills.
+// A tied task waits within an untied one for an event that another of its children fulfills.
 static void below_untied(void) {
   pthread_t other;
   reset();
   pthread_create(&other, NULL, fulfil_one, NULL);
 #pragma omp parallel num_threads(2)
   if (omp_get_thread_num() == 0) {
-    // Busy, so that nobody else takes it.
+    // Busy, so that no other thread takes the task.
     SPIN_UNTIL(GET(ran_outside));
     CHECK(GET(ran_outside));
   } else {

@@ -1,4 +1,4 @@
-// libomp's interface as other compilers use it: tasks without a routine, proxy tasks completed by another thread, the parts of a
+// libomp's interface as other compilers use it: tasks without a routine, proxy tasks completed by another thread, the fields of a
 // structure shorter than clang's, reductions described in the older way, and numbers of tasks.
 // flags: -pthread
 // stdout: ok

@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 12.5: exceptions are caught inside the task that throws them, by whichever thread executes it, and below other tasks.
+// OpenMP 5.2, section 12.5: exceptions are caught inside the task that throws them, on any thread, and below other tasks.
 // levels: O0 O2
 // stdout: ok
 #include "../../check.h"

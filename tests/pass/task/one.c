@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 12.5: task. A task that one thread makes is executed by the end of the region, and before a barrier.
+// OpenMP 5.2, section 12.5: task. A task created by one thread is executed by the end of the region, and before a barrier.
 // stdout: ok
 #include "../../check.h"
 int main(void) {

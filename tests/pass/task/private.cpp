@@ -1,4 +1,4 @@
-// OpenMP 5.2, sections 5.4 and 12.5: firstprivate objects of a task are copied when it is made and destroyed once, of any size.
+// OpenMP 5.2, sections 5.4 and 12.5: firstprivate objects of a task, of any size, are copied at its creation and destroyed once.
 // stdout: ok
 #include "../../check.h"
 #include <atomic>

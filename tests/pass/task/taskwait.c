@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 15.5: taskwait sees what the children did, in a region and outside of one.
+// OpenMP 5.2, section 15.5: taskwait sees the children's effects, inside and outside of regions.
 // stdout: ok
 #include "../../check.h"
 static long fib(int n) {

@@ -8,7 +8,7 @@ enum { TEAMS = 4, N = 1000 };
 static pthread_t starter[TEAMS];
 static int came, seen[N];
 
-// Every team waits for all others, as far as the implementation has them run at the same time.
+// Every team waits for all others, if the implementation runs them concurrently.
 static void meet(void) {
 #pragma omp teams num_teams(TEAMS)
   {
@@ -68,7 +68,7 @@ static void combined(void) {
   CHECK(last == 76);
 }
 
-// More teams than anybody has threads for.
+// More teams than any machine has threads for.
 static void many(void) {
   int sum = 0, most = 0;
 #pragma omp teams num_teams(500) reduction(+ : sum) reduction(max : most)

@@ -1,4 +1,4 @@
-// OpenMP 5.2, section 5.2: each thread has one address of its own for the variable, the same in every function and region.
+// OpenMP 5.2, section 5.2: each thread has its own address for the variable, the same in every function and region.
 // stdout: ok
 // levels: O0 O2
 #include "../../check.h"
